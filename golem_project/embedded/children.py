@@ -1,0 +1,70 @@
+"""The processes of the product itself, as data: what to run, and how to tell that it is ready."""
+
+from __future__ import annotations
+
+import dataclasses
+import http.client
+import sys
+
+WEB_HOST = "127.0.0.1"
+# Celery says so itself once it consumes; another word for it in the log would be missed, see READY_GRACE_SECONDS.
+WORKER_READY = r"\bready\.$"
+BEAT_READY = r"beat: Starting|Scheduler: Sending|DatabaseScheduler"
+
+
+@dataclasses.dataclass(frozen=True)
+class ChildPlan:
+    """One process. Ready when `ready_url` answers 200, else when a line matches `ready_line`."""
+
+    name: str
+    argv: tuple[str, ...]
+    ready_url: str = ""
+    ready_line: str = ""
+    grace_seconds: float = 5.0
+
+
+def plan_web(port: int) -> ChildPlan:
+    """The ASGI server, one process: what is slow runs on the workers."""
+    argv = ("uvicorn", "golem_project.asgi:application", "--host", WEB_HOST, "--port", str(port))
+    # An open event stream would otherwise hold the stop for ever.
+    options = ("--no-access-log", "--no-server-header", "--timeout-graceful-shutdown", "3", "--log-level", "warning")
+    return ChildPlan("web", (sys.executable, "-m", *argv, *options), ready_url=f"http://{WEB_HOST}:{port}/readyz")
+
+
+def plan_worker(name: str, queues: str, *, pool: str, concurrency: int) -> ChildPlan:
+    """One Celery worker process (with `prefork`: and its children)."""
+    argv = [sys.executable, "-m", "celery", "-A", "golem_project.celery", "worker", "-n", f"{name}@%h", "-Q", queues]
+    argv += ["-P", pool, "-c", str(concurrency), "-l", "INFO", "--without-gossip", "--without-mingle"]
+    return ChildPlan(name, tuple(argv), ready_line=WORKER_READY)
+
+
+def plan_workers() -> tuple[ChildPlan, ...]:
+    """Previews and heartbeats compute, so they get processes; commits wait for receipts, so they get threads.
+
+    The embedding model keeps threads of its own, which a fork would lose: memory is one thread in a process of its own.
+    """
+    return (
+        plan_worker("simulation", "simulation,heartbeat", pool="prefork", concurrency=2),
+        plan_worker("commit", "commit", pool="threads", concurrency=4),
+        plan_worker("memory", "memory", pool="threads", concurrency=1),
+    )
+
+
+def plan_beat() -> ChildPlan:
+    """The clock; its schedules are rows in the database. No pid file: a killed beat's would stop the next one."""
+    argv = [sys.executable, "-m", "celery", "-A", "golem_project.celery", "beat", "-l", "INFO", "--pidfile="]
+    argv += ["--scheduler", "django_celery_beat.schedulers:DatabaseScheduler"]
+    return ChildPlan("beat", tuple(argv), ready_line=BEAT_READY)
+
+
+def answers_ok(url: str) -> bool:
+    """Whether GET `url` (http, loopback) answers 200 within two seconds."""
+    host, _, path = url.removeprefix("http://").partition("/")
+    connection = http.client.HTTPConnection(host, timeout=2)
+    try:
+        connection.request("GET", f"/{path}")
+        return connection.getresponse().status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

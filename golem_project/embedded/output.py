@@ -1,0 +1,91 @@
+"""What the supervisor prints: the lines of every process, each with the name it came from, on screen and in a file."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+from pathlib import Path
+from typing import TextIO
+
+from golem_project.embedded.process import open_log
+
+COLOURS = (36, 35, 34, 33, 32, 96, 95, 94, 93, 92)
+NAME_WIDTH = 10
+
+
+class Output:
+    """Prints whole lines from several threads; colours only on a terminal that wants them."""
+
+    def __init__(self, log_dir: Path, *, stream: TextIO = sys.stdout, quiet: bool = False) -> None:
+        self.log_dir = log_dir
+        self.quiet = quiet
+        self._stream = stream
+        self._has_colour = stream.isatty() and not os.environ.get("NO_COLOR")
+        self._lock = threading.Lock()
+        self._pumps: dict[str, Pump] = {}
+
+    def say(self, text: str) -> None:
+        """A line of the supervisor itself."""
+        self._write("golem", text, 1)
+
+    def line(self, name: str, text: str) -> None:
+        """A line of the process `name`."""
+        if not self.quiet:
+            self._write(name, text, COLOURS[list(self._pumps).index(name) % len(COLOURS)])
+
+    def print_last_lines(self) -> None:
+        """What every process said last, for a failure of a quiet run."""
+        if self.quiet:
+            self.quiet = False
+            for pump in list(self._pumps.values()):
+                for text in pump.last_lines:
+                    self.line(pump.name, text)
+
+    def pump(self, name: str) -> Pump:
+        """The pump of `name`, made on the first call; it outlives restarts of the process."""
+        if name not in self._pumps:
+            self._pumps[name] = Pump(name, self)
+        return self._pumps[name]
+
+    def _write(self, name: str, text: str, colour: int) -> None:
+        label = f"{name:<{NAME_WIDTH}}|"
+        if self._has_colour:
+            label = f"\x1b[{colour}m{label}\x1b[0m"
+        with self._lock:
+            self._stream.write(f"{label} {text}\n")
+            self._stream.flush()
+
+
+class Pump:
+    """Carries one process's output from a pipe to the screen and to `<log_dir>/<name>.log`."""
+
+    def __init__(self, name: str, output: Output) -> None:
+        self.name = name
+        self.last_lines: list[str] = []
+        self._output = output
+        self._wanted: re.Pattern[str] | None = None
+        self._seen = threading.Event()
+        reading, self.write_end = os.pipe()
+        threading.Thread(target=self._carry, args=(reading,), name=f"log-{name}", daemon=True).start()
+
+    def expect(self, pattern: str) -> None:
+        """From now on remember whether a line matching `pattern` came."""
+        self._seen.clear()
+        self._wanted = re.compile(pattern)
+
+    def has_seen(self) -> bool:
+        """Whether the expected line came."""
+        return self._seen.is_set()
+
+    def _carry(self, reading: int) -> None:
+        with os.fdopen(reading, "rb") as source, open_log(self._output.log_dir / f"{self.name}.log") as log:
+            for raw in source:
+                log.write(raw)
+                log.flush()
+                text = raw.decode(errors="replace").rstrip()
+                self.last_lines = [*self.last_lines[-19:], text]
+                if self._wanted is not None and self._wanted.search(text):
+                    self._seen.set()
+                self._output.line(self.name, text)

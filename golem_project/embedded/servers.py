@@ -1,0 +1,95 @@
+"""The three servers as one: what the environment does not already give is started, in order, and stopped in reverse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import IO
+
+from golem_project.embedded.chain import EmbeddedChain
+from golem_project.embedded.environment import LOCAL_RPC_VARIABLE, base_environment, is_given
+from golem_project.embedded.paths import Paths
+from golem_project.embedded.postgres import EmbeddedPostgres, hold_database
+from golem_project.embedded.valkey import EmbeddedValkey
+
+SERVER_NAMES = ("postgres", "valkey", "chain")
+
+
+class EmbeddedServers:
+    """Those of PostgreSQL, Valkey and the chain that are wanted and not given by `environment`."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        *,
+        throwaway: bool,
+        environment: Mapping[str, str],
+        wanted: tuple[str, ...] = SERVER_NAMES,
+        log_of: Callable[[str], int | None] = lambda _name: None,
+    ) -> None:
+        self.paths = paths
+        self._given = environment
+        self._use: IO[bytes] | None = None
+        missing = [name for name in wanted if not is_given(environment, name)]
+        self.postgres = (
+            EmbeddedPostgres(paths, throwaway=throwaway, log=log_of("postgres")) if "postgres" in missing else None
+        )
+        self.valkey = EmbeddedValkey(paths, throwaway=throwaway, log=log_of("valkey")) if "valkey" in missing else None
+        self.chain = EmbeddedChain(paths.var_dir / "chain", throwaway=throwaway) if "chain" in missing else None
+
+    def start(self) -> None:
+        """Start them. Raises EmbeddedError; what was started before is then stopped again."""
+        try:
+            self.start_postgres()
+            self.start_valkey()
+            self.start_chain()
+        except BaseException:
+            self.stop()
+            raise
+
+    def start_postgres(self) -> None:
+        """The database, held until `stop`."""
+        if self.postgres is not None:
+            if self._use is None:
+                self._use = hold_database(self.paths)
+            self.postgres.start()
+
+    def start_valkey(self) -> None:
+        """The broker."""
+        if self.valkey is not None:
+            self.valkey.start()
+
+    def start_chain(self) -> None:
+        """The local chain."""
+        if self.chain is not None:
+            self.chain.start()
+
+    @property
+    def started_here(self) -> frozenset[str]:
+        """The names of those that the environment did not give."""
+        servers = {"postgres": self.postgres, "valkey": self.valkey, "chain": self.chain}
+        return frozenset(name for name, server in servers.items() if server is not None)
+
+    def is_alive(self, name: str) -> bool:
+        """Whether the server still runs; cheap enough to ask twenty times a second."""
+        server = {"postgres": self.postgres, "valkey": self.valkey, "chain": self.chain}[name]
+        return server is not None and server.is_alive()
+
+    def stop(self) -> None:
+        """Stop what was started here, last first."""
+        for server in (self.chain, self.valkey, self.postgres):
+            if server is not None:
+                server.stop()
+        if self._use is not None:
+            self._use.close()
+            self._use = None
+
+    def exported(self) -> dict[str, str]:
+        """The variables that lead to the servers. Holds passwords: for environments and 0600 files only."""
+        variables = base_environment(self.paths, self._given)
+        if self.postgres is not None:
+            variables["DATABASE_URL"] = self.postgres.url
+        if self.valkey is not None:
+            variables["REDIS_URL"] = self.valkey.url
+        if self.chain is not None:
+            variables[LOCAL_RPC_VARIABLE] = self.chain.rpc_url
+        return variables

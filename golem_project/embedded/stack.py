@@ -1,0 +1,280 @@
+"""Everything that runs: started in order, waited for, restarted when it crashes, stopped in reverse.
+
+Children are started by the main thread only: they die with the thread that started them. Secrets reach them through the
+environment and 0600 files, never through a command line.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from types import FrameType
+
+from golem_project.embedded.autostart import SUPERVISOR_RECORD
+from golem_project.embedded.children import (
+    WEB_HOST,
+    ChildPlan,
+    answers_ok,
+    plan_beat,
+    plan_web,
+    plan_workers,
+)
+from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.output import Output
+from golem_project.embedded.paths import CHECKOUT, Paths
+from golem_project.embedded.process import (
+    Child,
+    identify,
+    identity_from,
+    is_port_free,
+    read_record,
+    start_child,
+    stop_process,
+    write_record,
+)
+from golem_project.embedded.servers import EmbeddedServers
+
+DEFAULT_WEB_PORT = 8000
+PORTS_TRIED = 100
+READY_TIMEOUT_SECONDS = 90.0
+# A worker that runs this long without the expected line is taken for ready: a quieter log level may hide the line.
+READY_GRACE_SECONDS = 20.0
+LOOK_INTERVAL_SECONDS = 0.05
+LONGEST_BACKOFF_SECONDS = 30.0
+# Up for this long means the last crash is forgotten.
+STABLE_AFTER_SECONDS = 60.0
+SETTINGS_MODULE = "golem_project.settings.local"
+PREPARATIONS = (
+    ("migrate", ("migrate", "--no-input", "-v", "0")),
+    ("builtins", ("sync_builtins",)),
+    ("seed", ("seed_demo",)),
+)
+
+
+class Stopped(Exception):
+    """Somebody asked the supervisor to stop."""
+
+
+@dataclasses.dataclass
+class Kept:
+    """One process that is kept running: `begin` starts it anew, `is_up` looks at it."""
+
+    name: str
+    begin: Callable[[], None]
+    has_ended: Callable[[], bool]
+    started_at: float = 0.0
+    crashes: int = 0
+    retry_at: float | None = None
+
+
+class Stack:
+    """Everything that `make run` keeps running, from the first server to the last worker."""
+
+    def __init__(self, paths: Paths, *, throwaway: bool, output: Output, environment: dict[str, str]) -> None:
+        self.paths = paths
+        self.output = output
+        self.environment = environment
+        self.servers = EmbeddedServers(
+            paths, throwaway=throwaway, environment=environment, log_of=lambda name: output.pump(name).write_end
+        )
+        self.children: dict[str, Child] = {}
+        self.plans: dict[str, ChildPlan] = {}
+        self.kept: dict[str, Kept] = {}
+        self.web_url = ""
+        self.is_stopping = False
+        self._record = paths.run_dir / SUPERVISOR_RECORD
+        self._children_record = paths.run_dir / "children.json"
+
+    def ask_to_stop(self, _signal: int, _frame: FrameType | None) -> None:
+        """The handler of SIGINT and SIGTERM; a second one ends the waiting too."""
+        if self.is_stopping:
+            for child in self.children.values():
+                child.process.kill()
+        self.is_stopping = True
+
+    def start(self) -> None:
+        """Start everything and return when it is ready. Raises EmbeddedError or Stopped."""
+        begun = time.monotonic()
+        self._end_leftovers()
+        self._start_server("postgres", self.servers.start_postgres)
+        self._start_server("valkey", self.servers.start_valkey)
+        self._start_server("chain", self.servers.start_chain)
+        self.environment.update(self.servers.exported())
+        self.environment.setdefault("DJANGO_SETTINGS_MODULE", SETTINGS_MODULE)
+        self.environment.setdefault("PYTHONUNBUFFERED", "1")
+        port = self._choose_web_port()
+        self.web_url = f"http://{WEB_HOST}:{port}"
+        self.environment["GOLEM_WEB_URL"] = self.web_url
+        self._write_record()
+        for name, arguments in PREPARATIONS:
+            if self.run_command(name, [sys.executable, "manage.py", *arguments]) != 0:
+                last = " / ".join(self.output.pump(name).last_lines[-1:])
+                raise EmbeddedError(f"`manage.py {' '.join(arguments)}` failed: {last}")
+        plans = (plan_web(port), *plan_workers(), plan_beat())
+        for plan in plans:
+            self._start_child(plan)
+        for plan in plans:
+            self._wait_until_ready(plan)
+        self.output.say(f"ready after {time.monotonic() - begun:.1f} s at {self.web_url}/admin/")
+
+    def run_command(self, name: str, argv: Sequence[str], *, log: int | None = None) -> int:
+        """Run a command to its end with the exported environment. Returns its status."""
+        child = start_child(
+            argv,
+            name=name,
+            environment=self.environment,
+            log=self.output.pump(name).write_end if log is None else log,
+            cwd=CHECKOUT,
+        )
+        try:
+            while not child.has_ended():
+                self._pause()
+        finally:
+            status = child.stop()
+        return status
+
+    def serve(self) -> None:
+        """Keep everything running until asked to stop."""
+        while True:
+            self._pause()
+            for kept in self.kept.values():
+                self._look_after(kept)
+
+    def stop(self) -> None:
+        """Stop everything, last first: those that use the servers together, then the servers."""
+        self.is_stopping = True
+        children = [self.children[name] for name in reversed(self.children)]
+        for child in children:
+            if not child.has_ended():
+                child.process.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + max((plan.grace_seconds for plan in self.plans.values()), default=0.0)
+        while any(not child.has_ended() for child in children) and time.monotonic() < deadline:
+            time.sleep(LOOK_INTERVAL_SECONDS)
+        for child in children:
+            child.stop(grace_seconds=0.0)
+        self.children.clear()
+        self.servers.stop()
+        for record in (self._record, self._children_record):
+            record.unlink(missing_ok=True)
+
+    def _pause(self) -> None:
+        time.sleep(LOOK_INTERVAL_SECONDS)
+        if self.is_stopping:
+            raise Stopped
+
+    def _start_server(self, name: str, begin: Callable[[], None]) -> None:
+        if name not in self.servers.started_here:
+            self.output.say(f"{name}: the one named in the environment")
+            return
+        begun = time.monotonic()
+        begin()
+        self.output.say(f"{name} ready ({time.monotonic() - begun:.2f} s)")
+        self.kept[name] = Kept(
+            name=name,
+            begin=lambda: self._restart_server(begin),
+            has_ended=lambda: not self.servers.is_alive(name),
+            started_at=time.monotonic(),
+        )
+        if self.is_stopping:
+            raise Stopped
+
+    def _restart_server(self, begin: Callable[[], None]) -> None:
+        begin()
+        exported = self.servers.exported()
+        if exported.items() <= self.environment.items():
+            return
+        # The server lies elsewhere now: whoever knows the old address has to be told.
+        self.environment.update(exported)
+        self._write_record()
+        for name in list(self.children):
+            self.children[name].stop(grace_seconds=self.plans[name].grace_seconds)
+            self._start_child(self.plans[name])
+
+    def _start_child(self, plan: ChildPlan) -> None:
+        pump = self.output.pump(plan.name)
+        if plan.ready_line:
+            pump.expect(plan.ready_line)
+        child = start_child(plan.argv, name=plan.name, environment=self.environment, log=pump.write_end, cwd=CHECKOUT)
+        self.children[plan.name] = child
+        self.plans[plan.name] = plan
+        self.kept[plan.name] = Kept(
+            name=plan.name,
+            begin=lambda: self._start_child(plan),
+            has_ended=lambda: self.children[plan.name].has_ended(),
+            started_at=time.monotonic(),
+            crashes=self.kept[plan.name].crashes if plan.name in self.kept else 0,
+        )
+        identities = {name: dataclasses.asdict(one.identity) for name, one in self.children.items()}
+        write_record(self._children_record, identities)
+
+    def _wait_until_ready(self, plan: ChildPlan) -> None:
+        begun = time.monotonic()
+        child = self.children[plan.name]
+        pump = self.output.pump(plan.name)
+        while time.monotonic() - begun < READY_TIMEOUT_SECONDS:
+            if child.has_ended():
+                last = " / ".join(pump.last_lines[-1:])
+                raise EmbeddedError(
+                    f"{plan.name} ended while starting: {last}. See {self.paths.log_dir / plan.name}.log"
+                )
+            if plan.ready_url and answers_ok(plan.ready_url):
+                return
+            if plan.ready_line and (pump.has_seen() or time.monotonic() - begun > READY_GRACE_SECONDS):
+                return
+            self._pause()
+        raise EmbeddedError(
+            f"{plan.name} is not ready after {READY_TIMEOUT_SECONDS:.0f} s. See {self.paths.log_dir / plan.name}.log"
+        )
+
+    def _look_after(self, kept: Kept) -> None:
+        now = time.monotonic()
+        if kept.retry_at is None:
+            if not kept.has_ended():
+                if now - kept.started_at > STABLE_AFTER_SECONDS:
+                    kept.crashes = 0
+                return
+            seconds = min(LONGEST_BACKOFF_SECONDS, 0.5 * 2**kept.crashes)
+            kept.crashes += 1
+            kept.retry_at = now + seconds
+            self.output.say(f"{kept.name} ended; it starts again in {seconds:.1f} s")
+            return
+        if now < kept.retry_at:
+            return
+        kept.retry_at = None
+        if kept.name in self.children:
+            self.children[kept.name].stop(grace_seconds=0.0)
+        try:
+            kept.begin()
+        except EmbeddedError as error:
+            self.output.say(f"{kept.name}: {error}")
+        kept.started_at = now
+
+    def _choose_web_port(self) -> int:
+        text = self.environment.get("GOLEM_WEB_PORT") or str(DEFAULT_WEB_PORT)
+        if not text.isdigit() or not 0 < int(text) < 65_536 - PORTS_TRIED:
+            raise EmbeddedError(f"GOLEM_WEB_PORT={text!r} is no port. Fix: choose a number from 1024 to 65000.")
+        first = int(text)
+        for port in range(first, first + PORTS_TRIED):
+            if is_port_free(port):
+                if port != first:
+                    self.output.say(f"port {first} is taken, the web server uses {port}")
+                return port
+        raise EmbeddedError(f"No free port from {first} on. Fix: set GOLEM_WEB_PORT.")
+
+    def _write_record(self) -> None:
+        identity = identify(os.getpid())
+        if identity is not None:
+            record = {**dataclasses.asdict(identity), "web_url": self.web_url, "environment": self.servers.exported()}
+            write_record(self._record, record)
+
+    def _end_leftovers(self) -> None:
+        """What a killed supervisor left: the kernel ends it with its starter, this makes sure."""
+        for name, record in read_record(self._children_record).items():
+            identity = identity_from(record) if isinstance(record, dict) else None
+            if identity is not None and identity.is_alive():
+                self.output.say(f"ending a left-over {name} (process {identity.pid})")
+                stop_process(identity, signals=((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)))

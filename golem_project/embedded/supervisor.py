@@ -1,0 +1,149 @@
+"""The commands behind `make run` and `make demo`, and `exec`, which lends throw-away servers to any command."""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from golem_project.embedded.autostart import SUPERVISOR_RECORD
+from golem_project.embedded.children import answers_ok
+from golem_project.embedded.environment import current_environment
+from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.output import Output
+from golem_project.embedded.paths import CHECKOUT, Paths, locate
+from golem_project.embedded.process import dying_with_us, free_port, read_record
+from golem_project.embedded.servers import SERVER_NAMES, EmbeddedServers
+from golem_project.embedded.stack import Stack, Stopped
+from golem_project.embedded.throwaway import throwaway_paths
+
+SUPERVISOR_LOCK = "supervisor.lock"
+
+
+def run() -> int:
+    """Start everything on the checkout's data, perform the demo, serve until asked to stop."""
+    environment = current_environment()
+    paths = locate(environment)
+    with (paths.run_dir / SUPERVISOR_LOCK).open("a") as lock:
+        try:
+            # Held as long as this process lives, and dropped by the kernel however it ends.
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return tell_where_it_runs(paths)
+        stack = Stack(paths, throwaway=False, output=Output(paths.log_dir), environment=environment)
+        with_signals(stack)
+        try:
+            stack.start()
+            demo = [sys.executable, "manage.py", "run_demo", "--serve-report"]
+            if stack.run_command("demo", demo, log=sys.stdout.fileno()) != 0:
+                stack.output.say("the demo did not succeed, see above; everything keeps running")
+            stack.output.say(f"serving at {stack.web_url}/admin/, Ctrl-C stops everything")
+            stack.serve()
+        except Stopped:
+            stack.output.say("stopping")
+        finally:
+            stack.stop()
+        stack.output.say("stopped")
+    return 0
+
+
+def tell_where_it_runs(paths: Paths) -> int:
+    """One line for a second starter: 0 when the first one answers, 1 when it does not (yet)."""
+    record = read_record(paths.run_dir / SUPERVISOR_RECORD)
+    url, pid = record.get("web_url"), record.get("pid")
+    if isinstance(url, str) and answers_ok(f"{url}/readyz"):
+        sys.stdout.write(f"golem already runs at {url}/admin/ (process {pid}).\n")
+        return 0
+    sys.stderr.write("golem is being started or stopped by another command. Fix: wait for it, or end it with Ctrl-C.\n")
+    return 1
+
+
+def demo(report: Path) -> int:
+    """Everything on throw-away servers, the main job once; returns the demo's own status."""
+    environment = current_environment()
+    report.parent.mkdir(parents=True, exist_ok=True)
+    with throwaway_paths() as paths:
+        environment["GOLEM_WEB_PORT"] = str(free_port())
+        output = Output(paths.log_dir, quiet=environment.get("GOLEM_VERBOSE", "") != "1")
+        stack = Stack(paths, throwaway=True, output=output, environment=environment)
+        with_signals(stack)
+        try:
+            stack.start()
+            argv = [sys.executable, "manage.py", "run_demo", "--json", str(report.absolute())]
+            status = stack.run_command("demo", argv, log=sys.stdout.fileno())
+        except Stopped:
+            status = 130
+        except EmbeddedError:
+            output.print_last_lines()
+            raise
+        finally:
+            stack.stop()
+    return status
+
+
+def with_signals(stack: Stack) -> None:
+    """Let Ctrl-C and `kill` stop the stack in order."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stack.ask_to_stop)
+
+
+def lend_servers(command: Sequence[str], *, wanted: tuple[str, ...]) -> int:
+    """Run `command` with throw-away servers in its environment; returns its status."""
+    environment = current_environment()
+    with throwaway_paths() as paths:
+        servers = EmbeddedServers(paths, throwaway=True, environment=environment, wanted=wanted)
+        servers.start()
+        try:
+            environment.update(servers.exported())
+            process = subprocess.Popen(dying_with_us(command), env=environment, cwd=CHECKOUT)  # noqa: S603
+            # Ctrl-C reaches the command too, from the terminal; the rest has to be handed on.
+            signal.signal(signal.SIGINT, lambda _received, _frame: None)
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, lambda received, _frame: process.send_signal(received))
+            status = process.wait()
+        finally:
+            servers.stop()
+    # A command ended by a signal, as shells report it.
+    return status if status >= 0 else 128 - status
+
+
+def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="supervisor", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("run", help="start everything and serve until Ctrl-C")
+    demo_parser = commands.add_parser("demo", help="the main job on throw-away servers")
+    demo_parser.add_argument("--json", type=Path, default=CHECKOUT / "var" / "demo.json")
+    exec_parser = commands.add_parser("exec", help="run a command with throw-away servers")
+    for name in SERVER_NAMES:
+        exec_parser.add_argument(f"--no-{name}", action="store_true", help=f"do not start {name}")
+    exec_parser.add_argument("argv", nargs=argparse.REMAINDER, metavar="COMMAND")
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command; what goes wrong in a foreseen way is one line."""
+    arguments = parse_arguments(argv)
+    try:
+        if arguments.command == "run":
+            return run()
+        if arguments.command == "demo":
+            return demo(arguments.json)
+        command = [word for position, word in enumerate(arguments.argv) if position or word != "--"]
+        if not command:
+            raise EmbeddedError("exec needs a command. Fix: exec [--no-chain] COMMAND...")
+        wanted = tuple(name for name in SERVER_NAMES if not getattr(arguments, f"no_{name}"))
+        return lend_servers(command, wanted=wanted)
+    except EmbeddedError as error:
+        sys.stderr.write(f"golem: {error}\n")
+        return 1
+
+
+if __name__ == "__main__":
+    os.chdir(CHECKOUT)
+    sys.exit(main(sys.argv[1:]))

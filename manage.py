@@ -1,0 +1,36 @@
+#!/usr/bin/env python
+"""Django's commands. One that needs the database gets one for its own run, if none is up."""
+
+import os
+import sys
+
+FIRST_PYTHON = (3, 11)
+
+
+def main() -> None:
+    """Provide the services, then hand over to Django."""
+    if sys.version_info < FIRST_PYTHON:
+        sys.exit("manage.py needs Python 3.11 or newer. Fix: run .venv/bin/python manage.py, after `make setup`.")
+    try:
+        from django.core.management import execute_from_command_line
+    except ModuleNotFoundError:
+        sys.exit("Django is not installed here. Fix: run `make setup`, then .venv/bin/python manage.py.")
+    from golem_project.embedded.autostart import provide_services
+    from golem_project.embedded.errors import EmbeddedError
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.local")
+    if needs_services(sys.argv):
+        try:
+            provide_services(os.environ)
+        except EmbeddedError as error:
+            sys.exit(f"manage.py: {error}")
+    execute_from_command_line(sys.argv)
+
+
+def needs_services(argv: list[str]) -> bool:
+    """Whether the command line asks for more than help or a version."""
+    return len(argv) > 1 and argv[1] not in {"help", "version", "--help", "-h", "--version"} and "--help" not in argv
+
+
+if __name__ == "__main__":
+    main()

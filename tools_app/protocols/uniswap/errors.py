@@ -1,0 +1,104 @@
+"""What can be wrong with a swap or a position, each with the next step for its reader. Seed: facts 14."""
+
+from __future__ import annotations
+
+from tools_app.core.errors import GolemError, Recovery
+
+
+class NoRoute(GolemError):
+    """No pool leads from one token to the other, directly or through a hub token."""
+
+    code = "ROUTING_NO_ROUTE"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "No pool leads from this token to that one"
+
+
+class InsufficientLiquidity(GolemError):
+    """Pools exist, but none can take this amount."""
+
+    code = "ROUTING_INSUFFICIENT_LIQUIDITY"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The pools do not hold enough for this amount"
+
+
+class AmountTooSmall(GolemError):
+    """The amount is so small that nothing would come out."""
+
+    code = "ROUTING_AMOUNT_TOO_SMALL"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "Nothing would come out for this amount"
+
+
+class SameToken(GolemError):
+    """Both sides are one asset, or a coin and its wrapped form."""
+
+    code = "ROUTING_SAME_TOKEN"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "A swap needs two different tokens"
+
+
+class TransferFeeUnknown(GolemError):
+    """The token takes a fee on transfer that cannot be read from its contract, so no quote can be exact."""
+
+    code = "ROUTING_TRANSFER_FEE_UNKNOWN"
+    http_status = 422
+    recovery = Recovery.GIVE_UP
+    title = "The token's transfer fee cannot be read"
+
+
+class PoolNotFound(GolemError):
+    """No Uniswap pool has this address, or this pair and fee."""
+
+    code = "POOL_NOT_FOUND"
+    http_status = 404
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no such Uniswap pool"
+
+
+class PositionNotFound(GolemError):
+    """No such position, or it belongs to another account; the two are answered alike."""
+
+    code = "POSITION_NOT_FOUND"
+    http_status = 404
+    recovery = Recovery.FIX_PARAMS
+    title = "This account has no such position"
+
+
+class PositionEmpty(GolemError):
+    """The position holds nothing of what was asked for."""
+
+    code = "POSITION_EMPTY"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    title = "The position holds nothing to take out"
+
+
+class InvalidRange(GolemError):
+    """The price range is reversed, empty, or outside what a pool can have."""
+
+    code = "INVALID_RANGE"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The price range is not a range"
+
+
+class InsufficientBalance(GolemError):
+    """The account holds less than the plan would spend."""
+
+    code = "INSUFFICIENT_BALANCE"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The account holds less than that"
+
+
+class NotDeployedHere(GolemError):
+    """Uniswap has no known deployment on this chain."""
+
+    code = "CHAIN_NOT_SUPPORTED"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "Uniswap is not served on this chain"

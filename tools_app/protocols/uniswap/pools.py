@@ -1,0 +1,176 @@
+"""Typed reads of V2 and V3 pools: which exist for a pair, and their state at the reader's pinned block.
+
+A pool counts only when the factory names it, so a contract that merely looks like one is never quoted.
+Seed: 002, "DeFi adapter pattern".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tools_app.protocols.uniswap.addresses import Deployment
+from tools_app.protocols.uniswap.errors import PoolNotFound
+from tools_app.protocols.uniswap.prices import Ratio, ratio_of_sqrt_price
+from tools_app.protocols.uniswap.v2 import math as v2_math
+from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
+
+FEE_TIERS = (100, 500, 3_000, 10_000)
+ZERO_ADDRESS = "0x0000000000000000000000000000000000000000"
+
+GET_PAIR = "function getPair(address,address) view returns (address)"
+GET_POOL = "function getPool(address,address,uint24) view returns (address)"
+GET_RESERVES = "function getReserves() view returns (uint112,uint112,uint32)"
+SLOT0 = "function slot0() view returns (uint160,int24,uint16,uint16,uint16,uint8,bool)"
+LIQUIDITY = "function liquidity() view returns (uint128)"
+TOKEN0 = "function token0() view returns (address)"
+TOKEN1 = "function token1() view returns (address)"
+FEE = "function fee() view returns (uint24)"
+BALANCE_OF = "function balanceOf(address) view returns (uint256)"
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """One pool at one block. `reserve0/1` are V2's, `sqrt_price`, `pool_tick` and `liquidity` V3's; the others are zero.
+
+    `fee` is in hundredths of a basis point: 3000 is 0.3%.
+    """
+
+    version: str
+    address: str
+    token0: str
+    token1: str
+    fee: int
+    reserve0: int = 0
+    reserve1: int = 0
+    sqrt_price: int = 0
+    pool_tick: int = 0
+    liquidity: int = 0
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it has a price at all."""
+        return self.sqrt_price > 0 if self.version == "v3" else self.reserve0 > 0 and self.reserve1 > 0
+
+    @property
+    def spot(self) -> Ratio:
+        """Token1 per token0 in base units, before fees."""
+        if self.version == "v3":
+            return ratio_of_sqrt_price(self.sqrt_price)
+        return Ratio(self.reserve1, self.reserve0)
+
+    def spot_from(self, token_in: str) -> Ratio:
+        """The other token per `token_in` in base units, before fees."""
+        return self.spot if token_in == self.token0 else self.spot.inverse()
+
+    def reserves_from(self, token_in: str) -> tuple[int, int]:
+        """V2 reserves as (in, out) for a swap that begins with `token_in`."""
+        return (self.reserve0, self.reserve1) if token_in == self.token0 else (self.reserve1, self.reserve0)
+
+    def other(self, token: str) -> str:
+        return self.token1 if token == self.token0 else self.token0
+
+
+def sort_tokens(token_a: str, token_b: str) -> tuple[str, str]:
+    """The pair in the order pools keep it: by address value."""
+    return (token_a, token_b) if int(token_a, 16) < int(token_b, 16) else (token_b, token_a)
+
+
+def find_pools(
+    reader: ChainReader, deployment: Deployment, pairs: Sequence[tuple[str, str]], *, fees: Sequence[int] = FEE_TIERS
+) -> list[Pool]:
+    """Every V2 and V3 pool of these pairs, with its state: two batches of reads."""
+    wanted = list(dict.fromkeys(sort_tokens(*pair) for pair in pairs))
+    kinds: list[tuple[str, str, str, int]] = []
+    lookups: list[ReadCall] = []
+    for token0, token1 in wanted:
+        kinds.append(("v2", token0, token1, v2_math.FEE))
+        lookups.append(ReadCall(deployment.v2_factory, GET_PAIR, (token0, token1)))
+        for fee in fees:
+            kinds.append(("v3", token0, token1, fee))
+            lookups.append(ReadCall(deployment.v3_factory, GET_POOL, (token0, token1, fee)))
+    found = [
+        Pool(version=version, address=outcome.values[0], token0=token0, token1=token1, fee=fee)
+        for (version, token0, token1, fee), outcome in zip(kinds, reader.call_many(lookups), strict=True)
+        if outcome.ok and outcome.values[0] != ZERO_ADDRESS
+    ]
+    return read_states(reader, found)
+
+
+def find_v3_pool(reader: ChainReader, deployment: Deployment, token0: str, token1: str, fee: int) -> Pool:
+    """The V3 pool of a sorted pair and fee. Raises PoolNotFound."""
+    for pool in find_pools(reader, deployment, [(token0, token1)], fees=(fee,)):
+        if pool.version == "v3" and pool.is_usable:
+            return pool
+    raise PoolNotFound(f"there is no V3 pool of this pair with fee {fee}", token0=token0, token1=token1, fee=fee)
+
+
+def read_pool(reader: ChainReader, deployment: Deployment, address: str) -> Pool:
+    """The pool at `address`, confirmed by its factory, with its state. Raises PoolNotFound."""
+    token0, token1, fee = reader.call_many([ReadCall(address, signature) for signature in (TOKEN0, TOKEN1, FEE)])
+    if not (token0.ok and token1.ok):
+        raise PoolNotFound(f"{address} is not a Uniswap pool", pool_address=address)
+    pair = (token0.values[0], token1.values[0])
+    if fee.ok:
+        check = ReadCall(deployment.v3_factory, GET_POOL, (*pair, fee.values[0]))
+        candidate = Pool("v3", address, *pair, fee.values[0])
+    else:
+        check = ReadCall(deployment.v2_factory, GET_PAIR, pair)
+        candidate = Pool("v2", address, *pair, v2_math.FEE)
+    confirmed = reader.call_many([check])[0]
+    if not confirmed.ok or confirmed.values[0] != address:
+        raise PoolNotFound(f"{address} was not made by a Uniswap factory", pool_address=address)
+    state = read_states(reader, [candidate])
+    if not state:
+        raise PoolNotFound(f"{address} does not answer like a Uniswap pool", pool_address=address)
+    return state[0]
+
+
+def read_states(reader: ChainReader, pools: Sequence[Pool]) -> list[Pool]:
+    """The same pools with their state at the pinned block, in one batch; one that does not answer is left out."""
+    calls: list[ReadCall] = []
+    for pool in pools:
+        if pool.version == "v2":
+            calls.append(ReadCall(pool.address, GET_RESERVES))
+        else:
+            calls.extend((ReadCall(pool.address, SLOT0), ReadCall(pool.address, LIQUIDITY)))
+    outcomes = iter(reader.call_many(calls)) if calls else iter(())
+    read: list[Pool] = []
+    for pool in pools:
+        state = _v2_state(pool, next(outcomes)) if pool.version == "v2" else _v3_state(pool, next(outcomes), next(outcomes))
+        if state is not None:
+            read.append(state)
+    return read
+
+
+def read_balances(reader: ChainReader, pools: Sequence[Pool]) -> dict[str, tuple[int, int]]:
+    """Token0 and token1 base units each pool holds, by pool address."""
+    calls = [
+        ReadCall(token, BALANCE_OF, (pool.address,)) for pool in pools for token in (pool.token0, pool.token1)
+    ]
+    outcomes = reader.call_many(calls) if calls else []
+    amounts = [outcome.values[0] if outcome.ok else 0 for outcome in outcomes]
+    return {pool.address: (amounts[2 * i], amounts[2 * i + 1]) for i, pool in enumerate(pools)}
+
+
+def _v2_state(pool: Pool, reserves: ReadOutcome) -> Pool | None:
+    if not reserves.ok:
+        return None
+    return Pool(
+        "v2", pool.address, pool.token0, pool.token1, pool.fee, reserve0=reserves.values[0], reserve1=reserves.values[1]
+    )
+
+
+def _v3_state(pool: Pool, slot0: ReadOutcome, liquidity: ReadOutcome) -> Pool | None:
+    if not (slot0.ok and liquidity.ok):
+        return None
+    return Pool(
+        "v3",
+        pool.address,
+        pool.token0,
+        pool.token1,
+        pool.fee,
+        sqrt_price=slot0.values[0],
+        pool_tick=slot0.values[1],
+        liquidity=liquidity.values[0],
+    )

@@ -1,0 +1,1 @@
+"""The `uniswap_*` tools."""

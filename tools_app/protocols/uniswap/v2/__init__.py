@@ -1,0 +1,1 @@
+"""Uniswap V2: constant-product pairs and Router02."""

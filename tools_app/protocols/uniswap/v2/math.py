@@ -1,0 +1,23 @@
+"""Uniswap V2 constant-product maths in exact integers, rounding as Router02 and the pair round.
+
+Amounts and reserves are base units. The pool keeps 0.3% of what comes in.
+Seed: 002, "DeFi adapter pattern"; the formulas are those of the V2 white paper.
+"""
+
+from __future__ import annotations
+
+FEE = 3_000
+"""The pair's fee in hundredths of a basis point, the unit V3 uses."""
+
+
+def amount_out(amount_in: int, reserve_in: int, reserve_out: int) -> int:
+    """Most that leaves for `amount_in`; zero when the amount is too small to move a unit."""
+    kept = amount_in * 997
+    return kept * reserve_out // (reserve_in * 1_000 + kept)
+
+
+def amount_in(wanted: int, reserve_in: int, reserve_out: int) -> int:
+    """Least that must come in for `wanted` to leave. Raises ValueError when the pair does not hold that much."""
+    if wanted >= reserve_out:
+        raise ValueError("the pair holds less than that")
+    return reserve_in * wanted * 1_000 // ((reserve_out - wanted) * 997) + 1

@@ -1,0 +1,1 @@
+"""Uniswap V3: concentrated liquidity, SwapRouter02 and the position manager."""

@@ -1,0 +1,1 @@
+"""One package per prefix that belongs to no protocol."""

@@ -1,0 +1,1 @@
+"""Reads of pools, prices and positions: the `data_*` tools."""

@@ -1,0 +1,1 @@
+"""Private test chains of a golem: the `testnet_*` tools."""

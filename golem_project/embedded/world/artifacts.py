@@ -1,0 +1,76 @@
+"""Creation code of the real protocol contracts, read from the fetched packages. Nothing of it is kept in the repository."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.npm import Package, Say, fetch_packages, load_lock, say_to_stderr
+from golem_project.embedded.world.solidity import LOCK_FILE
+
+MULTICALL3_CONSTANT = re.compile(r"multicall3Bytecode = '(0x[0-9a-f]+)'")
+COMPILER = "solc"
+
+
+class Artifacts:
+    """The fetched packages by their short names in `packages.json`."""
+
+    def __init__(self, folders: dict[str, Path]) -> None:
+        self._folders = folders
+
+    @property
+    def anvil(self) -> Path:
+        """The node's binary."""
+        return self._folders["anvil"] / "bin" / "anvil"
+
+    def creation_code(self, package: str, file: str) -> bytes:
+        """Bytecode of one artefact, of Truffle's or Hardhat's shape, fully linked."""
+        return bytes.fromhex(_code_of(self._read(package, file)))
+
+    def linked_code(self, package: str, file: str, libraries: dict[str, str]) -> bytes:
+        """Bytecode of a Hardhat artefact with library addresses filled in."""
+        artifact = self._read(package, file)
+        code = bytearray.fromhex(_code_of(artifact).replace("_", "0").replace("$", "0"))
+        for source in artifact["linkReferences"].values():
+            for name, places in source.items():
+                for place in places:
+                    start = place["start"]
+                    code[start : start + place["length"]] = bytes.fromhex(libraries[name][2:])
+        return bytes(code)
+
+    def permit2_runtime(self) -> str:
+        """Runtime code of Permit2 with an unset chain id: it computes its domain anew on every call."""
+        return str(self._read("permit2", "dist/src/permit2.json")["bytecode"])
+
+    def multicall3_creation_code(self) -> str:
+        """Creation code of Multicall3, 0x-prefixed."""
+        text = (self._folders["multicall3"] / "_cjs/constants/contracts.js").read_text()
+        match = MULTICALL3_CONSTANT.search(text)
+        if match is None:
+            raise EmbeddedError("No Multicall3 in the fetched viem. Fix: correct `multicall3` in packages.json.")
+        return match[1]
+
+    def _read(self, package: str, file: str) -> dict[str, Any]:
+        artifact: dict[str, Any] = json.loads((self._folders[package] / file).read_text())
+        return artifact
+
+
+def _code_of(artifact: dict[str, Any]) -> str:
+    code = artifact.get("bytecode") or artifact["evm"]["bytecode"]["object"]
+    return str(code).removeprefix("0x")
+
+
+def world_packages() -> dict[str, Package]:
+    """Everything pinned but the compiler, which only the rebuilding test needs."""
+    packages = load_lock(LOCK_FILE)
+    return {key: package for key, package in packages.items() if key != COMPILER}
+
+
+def fetch_artifacts(*, say: Say = say_to_stderr) -> Artifacts:
+    """Fetch what is missing. Raises EmbeddedError."""
+    packages = world_packages()
+    folders = fetch_packages(packages.values(), say=say)
+    return Artifacts({key: folders[package.name] for key, package in packages.items()})

@@ -1,0 +1,121 @@
+"""A small JSON-RPC client over one kept-alive connection, and the few codings the world needs on top of it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+from typing import Any
+from urllib.parse import urlsplit
+
+from eth_abi import encode
+from eth_abi.abi import decode
+from eth_abi.grammar import TupleType, parse
+from eth_utils.address import to_checksum_address
+from eth_utils.crypto import keccak
+
+from golem_project.embedded.errors import EmbeddedError
+
+REQUEST_TIMEOUT_SECONDS = 60
+
+
+class RpcError(EmbeddedError):
+    """The node answered with an error. `code` and `data` are the node's own."""
+
+    def __init__(self, method: str, error: dict[str, Any]) -> None:
+        super().__init__(f"{method}: {error.get('message', 'no message')}")
+        self.code: int | None = error.get("code")
+        self.data: Any = error.get("data")
+
+
+class JsonRpc:
+    """Calls one node. Not for several threads at once: it holds one connection."""
+
+    def __init__(self, url: str, *, timeout_seconds: float = REQUEST_TIMEOUT_SECONDS) -> None:
+        parts = urlsplit(url)
+        if parts.scheme != "http" or parts.hostname is None:
+            raise EmbeddedError(f"{url!r} is no http address of a local chain. Fix: use http://127.0.0.1:PORT")
+        self._path = parts.path or "/"
+        self._connection = http.client.HTTPConnection(parts.hostname, parts.port or 80, timeout=timeout_seconds)
+        self._next_id = 0
+
+    def call(self, method: str, *params: Any) -> Any:
+        """The result of one method. Raises RpcError, EmbeddedError when the node does not answer."""
+        self._next_id += 1
+        body = json.dumps({"jsonrpc": "2.0", "id": self._next_id, "method": method, "params": params})
+        answer = self._post(body.encode())
+        if "error" in answer:
+            raise RpcError(method, answer["error"])
+        return answer.get("result")
+
+    def _post(self, body: bytes) -> dict[str, Any]:
+        # A kept connection may have been closed by a restart of the node: then, and only then, once more.
+        reused = self._connection.sock is not None
+        try:
+            return self._exchange(body)
+        except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError) as error:
+            self._connection.close()
+            if not reused:
+                raise EmbeddedError(f"The local chain hung up ({error}). Fix: start it again.") from error
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            self._connection.close()
+            raise EmbeddedError(f"The local chain does not answer ({error}). Fix: start it again.") from error
+        try:
+            return self._exchange(body)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            self._connection.close()
+            raise EmbeddedError(f"The local chain does not answer ({error}). Fix: start it again.") from error
+
+    def _exchange(self, body: bytes) -> dict[str, Any]:
+        if self._connection.sock is None:
+            self._connection.connect()
+            self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._connection.request("POST", self._path, body, {"Content-Type": "application/json"})
+        answer = json.loads(self._connection.getresponse().read())
+        if not isinstance(answer, dict):
+            raise ValueError("not a JSON-RPC answer")
+        return answer
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def read(self, to: str, signature: str, *arguments: Any, returns: str) -> tuple[Any, ...]:
+        """`eth_call` at the latest block; `returns` is a tuple type such as `(uint256,address)`."""
+        raw = self.call("eth_call", {"to": to, "data": call_data(signature, *arguments)}, "latest")
+        return tuple(decode(tuple_members(returns), bytes.fromhex(raw[2:])))
+
+    def balance_of(self, token: str, account: str) -> int:
+        """ERC-20 balance in base units."""
+        return int(self.read(token, "balanceOf(address)", account, returns="(uint256)")[0])
+
+
+def tuple_members(tuple_type: str) -> list[str]:
+    """`(a,(b,c)[])` -> the types at its top level."""
+    if tuple_type == "()":
+        return []
+    parsed = parse(tuple_type)
+    if not isinstance(parsed, TupleType):
+        raise ValueError(f"{tuple_type!r} is no tuple type")
+    return [component.to_type_str() for component in parsed.components]
+
+
+def selector(signature: str) -> bytes:
+    """The first four bytes of the hash of `name(types)`."""
+    return bytes(keccak(text=signature)[:4])
+
+
+def encode_arguments(types: str, *arguments: Any) -> bytes:
+    """Arguments of a call or a constructor; `types` is a tuple type."""
+    return bytes(encode(tuple_members(types), arguments))
+
+
+def call_data(signature: str, *arguments: Any) -> str:
+    """0x-prefixed calldata of `name(types)` with these arguments."""
+    types = signature[signature.index("(") :]
+    return "0x" + (selector(signature) + encode_arguments(types, *arguments)).hex()
+
+
+def checksum(address: str | bytes) -> str:
+    """EIP-55 spelling of an address."""
+    return str(to_checksum_address(address))

@@ -1,8 +1,8 @@
 """A pytest plugin that lends the run throw-away servers, before Django's settings are read.
 
-Loaded by `-p tests.services`. What the environment already names (DATABASE_URL, REDIS_URL, GOLEM_RPC_URL_31337) is used as
-it is. PostgreSQL and Valkey start with the run, the chain when `provide_chain` is first called. All of it ends with the
-run, also when that is killed.
+Loaded by `-p tests.services`. What the environment already names (DATABASE_URL, REDIS_URL, GOLEM_RPC_URL_31337) is
+used as it is. PostgreSQL and Valkey start with the run, the chain when `provide_chain` is first called. All of it ends
+with the run, also when that is killed.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ data to `nobody`; where `nobody` cannot enter the checkout, that data lies in a 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pwd
 import shutil
@@ -18,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.system_folder import SYSTEM_DATA_ROOT, system_data_dir
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-SYSTEM_DATA_ROOT = Path("/var/lib/golem")
 # Below this a memory-backed folder is too small for a test database (containers often give /dev/shm 64 MB).
 LEAST_FREE_THROWAWAY_BYTES = 2 * 1024**3
 
@@ -128,19 +127,14 @@ def can_hold_data(folder: Path, account: Account) -> bool:
     return True
 
 
-def system_data_dir(checkout: Path) -> Path:
-    """The per-checkout folder in the system's data directory."""
-    return SYSTEM_DATA_ROOT / hashlib.sha256(str(checkout).encode()).hexdigest()[:16]
-
-
-def make_system_data_dir(checkout: Path) -> Path:
+def make_system_data_dir(var_dir: Path) -> Path:
     """Create the per-checkout system folder; only root gets here."""
-    folder = system_data_dir(checkout)
+    folder = system_data_dir(var_dir)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for step in (SYSTEM_DATA_ROOT, folder):
             step.chmod(0o711)
-        (folder / "checkout").write_text(f"{checkout}\n")
+        (folder / "belongs-to").write_text(f"{var_dir}\n")
     except OSError as error:
         raise EmbeddedError(
             f"{folder} cannot be made ({error.strerror}). Fix: set GOLEM_VAR_DIR to a folder that every user can enter."

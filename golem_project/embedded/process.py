@@ -97,7 +97,7 @@ class Child:
 def dying_with_us(
     argv: Sequence[str], *, death_signal: int = signal.SIGTERM, account: Account | None = None
 ) -> list[str]:
-    """The command line that runs `argv` as `account` and sends it `death_signal` when the thread that starts it ends."""
+    """The command line that runs `argv` as `account`; `death_signal` reaches it when its starting thread ends."""
     owner = f"{account.uid}:{account.gid}" if account else "-"
     return [sys.executable, "-I", "-S", str(SHIM), str(os.getpid()), str(int(death_signal)), owner, "--", *argv]
 

@@ -1,0 +1,60 @@
+# Golem: one command for everything. `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+PY := .venv/bin/python
+SUPERVISOR := $(PY) -m golem_project.embedded.supervisor
+# Runs before anything is installed. -I: neither the folder of the script nor the user's packages get in.
+BOOTSTRAP := $(PYTHON) -I golem_project/embedded/bootstrap.py
+RESET := $(PYTHON) -I golem_project/embedded/reset.py
+
+.PHONY: help python setup run demo test check bench proof clean reset
+
+help: ## list the commands
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | while IFS='|' read -r name text; do printf '  make %-7s %s\n' "$$name" "$$text"; done
+
+python:
+	@command -v "$(PYTHON)" >/dev/null || { echo "golem: $(PYTHON) is not installed. Fix: apt-get install python3 python3-venv (3.11 or newer)" >&2; exit 1; }
+
+setup: python ## make .venv, install the locked packages, build the local world
+	@$(BOOTSTRAP)
+
+run: setup ## start everything, perform the demo swap, serve until Ctrl-C
+	@exec $(SUPERVISOR) run
+
+demo: setup ## the main job, headless, on throw-away servers; writes var/demo.json
+	@exec $(SUPERVISOR) demo
+
+test: python ## the test suite (ARGS='-k swap' passes options on)
+	@$(BOOTSTRAP) --browser
+	@$(PY) -m pytest $(ARGS)
+
+bench: setup ## measure what the project promises; writes var/bench.json (ONLY=id for one)
+	@$(SUPERVISOR) exec $(PY) manage.py bench $(if $(ONLY),--only $(ONLY))
+
+proof: setup ## the long proofs, resumable; writes var/proof.json
+	@$(SUPERVISOR) exec $(PY) manage.py proof
+
+# $(call step,what is checked,command,how to fix it)
+define step
+@printf 'check: %-36s' '$(1)'; begun=$$(date +%s%N); output=$$($(2) 2>&1) && printf 'ok (%d ms)\n' $$((($$(date +%s%N) - begun) / 1000000)) || { printf 'FAILED\n%s\ncheck: %s failed. Fix: %s\n' "$$output" '$(1)' '$(3)' >&2; exit 1; }
+endef
+
+check: setup ## format, lint, types, import contracts, migrations, snapshots
+	$(call step,format,$(PY) -m ruff format --check .,$(PY) -m ruff format .)
+	$(call step,lint,$(PY) -m ruff check .,$(PY) -m ruff check --fix . and mend the rest by hand)
+	$(call step,types,$(PY) -m mypy .,mend the lines above)
+	$(call step,import contracts,.venv/bin/lint-imports,let the import point downwards - see pyproject.toml)
+	$(call step,Django system checks,$(PY) manage.py check --fail-level WARNING,mend what is named above)
+	$(call step,migrations are complete,$(PY) manage.py makemigrations --check --dry-run,$(PY) manage.py makemigrations)
+	$(call step,OpenAPI schema is valid,$(PY) manage.py spectacular --validate --fail-on-warn --file /dev/null,describe the view with extend_schema)
+	$(call step,OpenAPI and manifest snapshots,$(PY) manage.py snapshots --check,$(PY) manage.py snapshots and review the difference)
+
+clean: python ## remove what set-up made
+	@$(RESET) clean
+
+reset: python ## wipe the data under var/, keeping wallets (KEYS=1: also those used on the local chain only)
+	@$(RESET) reset $(if $(filter 1,$(KEYS)),--keys)

@@ -1,0 +1,211 @@
+"""Set-up: makes `.venv`, installs the locked packages, and builds the local world. Quick when nothing changed.
+
+Runs under the system's Python with nothing installed, so: the standard library only, no import of ours, and no syntax
+that an old Python could not at least parse, so that it can say that it is too old.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+VENV = CHECKOUT / ".venv"
+VENV_PYTHON = VENV / "bin" / "python"
+STAMP = VENV / "golem-setup.stamp"
+REQUIREMENTS = CHECKOUT / "requirements.txt"
+CONSTRAINTS = CHECKOUT / "constraints.txt"
+FIRST_PYTHON = (3, 11)
+UV = "uv==0.13.8"
+DOWNLOAD_MB = 330
+LEAST_FREE_MB = 3_000
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSER_PACKAGES = ("chromium", "fonts-liberation")
+
+
+class SetupError(Exception):
+    """One line with the fix."""
+
+
+def say(text: str) -> None:
+    """A line about what set-up does."""
+    sys.stderr.write(f"golem: {text}\n")
+    sys.stderr.flush()
+
+
+def require_python() -> None:
+    """Go on under a Python that is new enough, or say which one to install."""
+    if sys.version_info >= FIRST_PYTHON:
+        return
+    for minor in (11, 12, 13, 14):
+        found = shutil.which(f"python3.{minor}")
+        if found:
+            os.execv(found, [found, "-I", str(Path(__file__).resolve()), *sys.argv[1:]])  # noqa: S606
+    raise SetupError(
+        f"this is Python {platform.python_version()}, 3.11 or newer is needed. Fix: install it (Debian 12: apt-get "
+        "install python3.11 python3-venv), or name it: make PYTHON=/path/to/python3.11"
+    )
+
+
+def require_machine() -> None:
+    """Refuse early what cannot work later."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        raise SetupError(
+            f"the bundled servers are built for Linux on x86_64, this is {sys.platform} on {platform.machine()}. "
+            "Fix: run it in a container or virtual machine."
+        )
+    try:
+        import ensurepip  # noqa: F401
+        import venv  # noqa: F401
+    except ImportError:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        raise SetupError(
+            f"this Python has no venv module. Fix: apt-get install python{version}-venv (or your system's package)."
+        ) from None
+    if not os.access(CHECKOUT, os.W_OK):
+        raise SetupError(f"{CHECKOUT} cannot be written. Fix: make it yours, or clone it again elsewhere.")
+
+
+def wanted_stamp() -> str:
+    """What the environment depends on: the locked packages, the Python, and its own place (scripts hold the path)."""
+    digest = hashlib.sha256()
+    for part in (REQUIREMENTS.read_bytes(), CONSTRAINTS.read_bytes(), sys.version.encode(), str(VENV).encode()):
+        digest.update(hashlib.sha256(part).digest())
+    return digest.hexdigest()
+
+
+def is_installed(stamp: str) -> bool:
+    """Whether the environment is there and was made from exactly this."""
+    return VENV_PYTHON.exists() and STAMP.exists() and STAMP.read_text() == stamp
+
+
+def run(command: list[str], problem: str) -> None:
+    """Run a command whose output the person sees. Raises SetupError."""
+    try:
+        status = subprocess.run(command, cwd=CHECKOUT, check=False).returncode  # noqa: S603
+    except OSError as error:
+        raise SetupError(f"{problem} ({error.strerror})") from error
+    if status != 0:
+        raise SetupError(problem)
+
+
+def make_environment() -> None:
+    """A fresh `.venv`, unless there is one that works and was made here for this Python."""
+    if VENV_PYTHON.exists():
+        question = "import sys; print(sys.version, sys.prefix, sep='\\n')"
+        command = [str(VENV_PYTHON), "-I", "-c", question]
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+        if answer.stdout.strip() == f"{sys.version}\n{VENV}":
+            return
+        say("the environment .venv was made elsewhere or for another Python: making it anew")
+    if VENV.exists():
+        shutil.rmtree(VENV)
+    if shutil.disk_usage(CHECKOUT).free < LEAST_FREE_MB * 1024**2:
+        raise SetupError(f"less than {LEAST_FREE_MB} MB free at {CHECKOUT}. Fix: free some space.")
+    say(f"making .venv with Python {platform.python_version()}")
+    run([sys.executable, "-m", "venv", str(VENV)], "python -m venv failed. Fix: install your system's python3-venv.")
+
+
+def install_packages() -> None:
+    """Everything in requirements.txt at the versions of constraints.txt."""
+    count = sum(1 for line in CONSTRAINTS.read_text().splitlines() if line.strip() and not line.startswith("#"))
+    say(f"installing {count} packages from PyPI (downloads about {DOWNLOAD_MB} MB, less what uv has in its cache)")
+    locked = ["-r", str(REQUIREMENTS), "-c", str(CONSTRAINTS)]
+    offline = "the packages could not be installed, see above. Fix: check the connection to pypi.org, then again."
+    pip = [str(VENV_PYTHON), "-m", "pip"]
+    quiet = ["--quiet", "--disable-pip-version-check"]
+    uv = subprocess.run([*pip, "install", *quiet, UV], cwd=CHECKOUT, check=False)  # noqa: S603
+    if uv.returncode == 0:
+        run([str(VENV_PYTHON), "-m", "uv", "pip", "install", "--python", str(VENV_PYTHON), *locked], offline)
+    else:
+        say("uv is not to be had, going on with pip (a minute or two)")
+        run([*pip, "install", "--disable-pip-version-check", *locked], offline)
+
+
+def make_checkout_importable() -> None:
+    """Let every program of the environment find our packages, whatever folder it is started in."""
+    for folder in (VENV / "lib").glob("python3.*/site-packages"):
+        (folder / "golem-checkout.pth").write_text(f"{CHECKOUT}\n")
+
+
+def prepare_world() -> None:
+    """The contracts of the local chain; it has stamps of its own and says what it downloads."""
+    run(
+        [str(VENV_PYTHON), "-m", "golem_project.embedded.world", "prepare"],
+        "the local world could not be built, see above. Fix: check the connection to registry.npmjs.org, then again.",
+    )
+
+
+def find_browser() -> str | None:
+    """The Chromium that browser tests will use: CHROMIUM_PATH, else the usual names."""
+    chosen = os.environ.get("CHROMIUM_PATH")
+    if chosen:
+        return chosen if os.access(chosen, os.X_OK) else None
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def provide_browser() -> None:
+    """Install Debian's Chromium where that is allowed; a missing browser never stops set-up."""
+    if find_browser():
+        return
+    by_hand = f"apt-get install {' '.join(BROWSER_PACKAGES)}, or set CHROMIUM_PATH"
+    apt = shutil.which("apt-get")
+    if os.geteuid() != 0 or apt is None:
+        say(f"no Chromium here, browser tests will be reported as not run. To have them: {by_hand}")
+        return
+    say("downloading Chromium for the browser tests with apt-get (about 150 MB)")
+    environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+    install = [apt, "install", "-y", "--no-install-recommends", "-qq", *BROWSER_PACKAGES]
+    for command in ([apt, "update", "-qq"], install):
+        if subprocess.run(command, env=environment, stdout=sys.stderr, check=False).returncode != 0:  # noqa: S603
+            say(f"Chromium could not be installed, browser tests will be reported as not run. Fix: {by_hand}")
+            return
+
+
+def set_up(arguments: argparse.Namespace) -> None:
+    """Everything, in order; each step is skipped when it is done."""
+    require_python()
+    require_machine()
+    begun = time.monotonic()
+    with (CHECKOUT / ".setup.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stamp = wanted_stamp()
+        if not is_installed(stamp):
+            make_environment()
+            STAMP.unlink(missing_ok=True)
+            install_packages()
+            make_checkout_importable()
+            STAMP.write_text(stamp)
+            say(f"packages installed after {time.monotonic() - begun:.0f} s")
+        if not arguments.no_world:
+            prepare_world()
+        if arguments.browser:
+            provide_browser()
+
+
+def main() -> int:
+    """Set up; a foreseen failure is one line and status 1."""
+    parser = argparse.ArgumentParser(prog="bootstrap.py", description="Set up the checkout.")
+    parser.add_argument("--browser", action="store_true", help="install Chromium for the browser tests if allowed")
+    parser.add_argument("--no-world", action="store_true", help="leave out the local chain's contracts")
+    try:
+        set_up(parser.parse_args())
+    except SetupError as error:
+        say(f"set-up failed: {error}")
+        return 1
+    except KeyboardInterrupt:
+        say("set-up was interrupted; it goes on where it was next time")
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

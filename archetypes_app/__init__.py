@@ -1,0 +1,1 @@
+"""Who a golem is: archetype, profile, overrides, phase, and the toolset they resolve to."""

@@ -1,0 +1,64 @@
+"""Create an API key for a golem. Seed: decisions, "Outside the seeds' wording" (agents over REST)."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from archetypes_app.errors import UnknownScope
+from archetypes_app.models import ApiKey, Golem
+from archetypes_app.models.api_key import Scope
+from tools_app.core import audit_log
+
+TOKEN_PREFIX = "golem_"
+LIFETIME_DAYS = 90
+_VISIBLE_CHARACTERS = 14
+
+
+@dataclass(frozen=True, slots=True)
+class NewApiKey:
+    """A key and its token text, which exists only here and is shown once."""
+
+    key: ApiKey
+    token: str = field(repr=False)
+
+
+def create_api_key(
+    *, golem: Golem, scopes: Iterable[str], label: str, created_by: Any, now: datetime, lifetime_days: int = LIFETIME_DAYS
+) -> NewApiKey:
+    """Make a token with `scopes` that expires after `lifetime_days` days. Writes the audit log. Raises UnknownScope."""
+    wanted = sorted(set(scopes))
+    unknown = [scope for scope in wanted if scope not in Scope.values]
+    if unknown:
+        raise UnknownScope(f"unknown scopes: {', '.join(unknown)}", known=list(Scope.values))
+    token = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    with transaction.atomic():
+        key = ApiKey.objects.create(
+            golem=golem,
+            label=label,
+            prefix=token[:_VISIBLE_CHARACTERS],
+            digest=hash_token(token),
+            scopes=wanted,
+            created_by=created_by,
+            created_at=now,
+            expires_at=now + timedelta(days=lifetime_days),
+        )
+        audit_log.append(
+            golem_id=golem.id,
+            event="ApiKeyCreated",
+            actor=f"owner:{created_by.pk}" if created_by else "system:seed",
+            data={"prefix": key.prefix, "scopes": wanted, "expires_at": key.expires_at.isoformat()},
+            now=now,
+        )
+    return NewApiKey(key=key, token=token)
+
+
+def hash_token(token: str) -> str:
+    """SHA-256 of a token with 256 bits of its own randomness; a slow hash would add nothing."""
+    return hashlib.sha256(token.encode()).hexdigest()

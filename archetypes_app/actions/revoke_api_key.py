@@ -1,0 +1,35 @@
+"""Revoke or rotate an API key; effective on the next request."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from archetypes_app.actions.create_api_key import NewApiKey, create_api_key
+from archetypes_app.models import ApiKey
+from tools_app.core import audit_log
+
+
+def revoke_api_key(*, key: ApiKey, revoked_by: Any, now: datetime) -> None:
+    """Make `key` useless from now on; does nothing when it is revoked already. Writes the audit log."""
+    with transaction.atomic():
+        changed = ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=now)
+        if changed:
+            audit_log.append(
+                golem_id=key.golem_id,
+                event="ApiKeyRevoked",
+                actor=f"owner:{revoked_by.pk}",
+                data={"prefix": key.prefix},
+                now=now,
+            )
+
+
+def rotate_api_key(*, key: ApiKey, rotated_by: Any, now: datetime) -> NewApiKey:
+    """Revoke `key` and make one with the same golem, label and scopes, in one transaction."""
+    with transaction.atomic():
+        revoke_api_key(key=key, revoked_by=rotated_by, now=now)
+        fresh = create_api_key(golem=key.golem, scopes=key.scopes, label=key.label, created_by=rotated_by, now=now)
+        ApiKey.objects.filter(pk=key.pk).update(replaced_by=fresh.key)
+    return fresh

@@ -1,0 +1,11 @@
+"""Rows of who a golem is."""
+
+from __future__ import annotations
+
+from archetypes_app.models.api_key import ApiKey
+from archetypes_app.models.archetype import Archetype
+from archetypes_app.models.golem import Golem, PhaseTransition
+from archetypes_app.models.override import ToolOverride
+from archetypes_app.models.profile import ToolProfile
+
+__all__ = ["ApiKey", "Archetype", "Golem", "PhaseTransition", "ToolOverride", "ToolProfile"]

@@ -1,0 +1,50 @@
+"""ApiKey: the bearer token by which an agent acts as one golem."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+
+class Scope(models.TextChoices):
+    READ = "read", "read: query state and context"
+    PREVIEW = "preview", "preview: ask for permits"
+    COMMIT = "commit", "commit: use permits"
+    DIRECTIVE = "directive", "directive: write to the playbook"
+    HALT = "halt", "halt: stop the golem"
+    EVENTS = "events", "events: follow the event stream"
+
+
+class ApiKey(models.Model):
+    """A hashed bearer token. The text is shown once and never stored; `prefix` names it in lists and audit entries."""
+
+    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="api_keys")
+    label = models.CharField(max_length=64, blank=True)
+    prefix = models.CharField(max_length=16, unique=True, editable=False)
+    digest = models.CharField(max_length=64, unique=True, editable=False, help_text="SHA-256 of the token")
+    scopes: Any = ArrayField(models.CharField(max_length=16, choices=Scope.choices), default=list)
+    created_by: Any = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", editable=False
+    )
+    created_at = models.DateTimeField(editable=False)
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+    revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    replaced_by: Any = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="replaces", editable=False
+    )
+
+    class Meta:
+        verbose_name = "API key"
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(expires_at__gt=models.F("created_at")), name="api_key_expires_later")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.prefix}…"

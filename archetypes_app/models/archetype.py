@@ -1,0 +1,67 @@
+"""Archetype: the kind of agent a golem is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from archetypes_app.models.profile import CATEGORY_CHOICES
+from tools_app.core.models import TimeStamped
+
+
+class ArchetypeCategory(models.TextChoices):
+    EXECUTION = "execution", "Execution"
+    RESEARCH = "research", "Research"
+    STRATEGY = "strategy", "Strategy"
+    DEVELOPMENT = "development", "Development"
+    INFRASTRUCTURE = "infrastructure", "Infrastructure"
+    AGENT_CAPITAL_MARKETS = "agent-capital-markets", "Agent capital markets"
+    REAL_TIME_MONITORING = "real-time-monitoring", "Real-time monitoring"
+    VAULT = "vault", "Vault"
+    GOLEM = "golem", "Golem"
+    OBSERVER = "observer", "Observer"
+
+
+class InferenceTier(models.TextChoices):
+    T0 = "T0", "T0: no model"
+    T1 = "T1", "T1: structured queries"
+    T2 = "T2", "T2: multi-step work"
+
+
+class Archetype(TimeStamped):
+    """Tool categories or profiles, delegates and prompt of one kind of agent. Built-ins are copied, not edited, by owners."""
+
+    name = models.SlugField(unique=True)
+    description = models.TextField(blank=True)
+    category = models.CharField(max_length=32, choices=ArchetypeCategory.choices)
+    inference_tier = models.CharField(max_length=2, choices=InferenceTier.choices, default=InferenceTier.T1)
+    tool_categories: Any = ArrayField(
+        models.CharField(max_length=32, choices=CATEGORY_CHOICES), default=list, blank=True
+    )
+    profiles: Any = models.ManyToManyField("archetypes_app.ToolProfile", blank=True, related_name="archetypes")
+    delegates_to: Any = models.ManyToManyField(
+        "self", symmetrical=False, blank=True, related_name="delegated_from"
+    )
+    is_terminal_node = models.BooleanField(default=False, help_text="Never delegates")
+    role = models.TextField(blank=True)
+    safety_rules: Any = ArrayField(models.TextField(), default=list, blank=True)
+    workflow = models.TextField(blank=True)
+    output_format = models.TextField(blank=True)
+    is_builtin = models.BooleanField(default=False, editable=False)
+    owner: Any = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="archetypes"
+    )
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(is_builtin=False) | models.Q(owner__isnull=True), name="archetype_builtin_unowned"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,78 @@
+"""Golem: one autonomous agent, its owner, wallet address and phase."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import RegexValidator
+from django.db import models
+
+from tools_app.core.models import TimeStamped
+from tools_app.toolkit.enums import Phase
+
+PHASE_CHOICES = [(phase.value, phase.value.capitalize()) for phase in Phase]
+ADDRESS = RegexValidator(r"^0x[0-9a-fA-F]{40}$", "An address is 0x and 40 hex digits")
+
+
+class Golem(TimeStamped):
+    """An agent with a wallet. Its toolset follows from archetype, profiles, overrides, protocols and what is set up."""
+
+    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(max_length=64)
+    owner: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="golems")
+    archetype: Any = models.ForeignKey("archetypes_app.Archetype", on_delete=models.PROTECT, related_name="golems")
+    profiles: Any = models.ManyToManyField(
+        "archetypes_app.ToolProfile",
+        blank=True,
+        related_name="golems",
+        help_text="Replace the archetype's own categories and profiles; their union counts",
+    )
+    allowed_protocols: Any = ArrayField(
+        models.SlugField(), default=list, blank=True, help_text="Empty: every protocol; else only these"
+    )
+    address = models.CharField(max_length=42, blank=True, validators=[ADDRESS], help_text="Its wallet, EIP-55")
+    home_chain_id = models.PositiveBigIntegerField(default=31337)
+    base_asset = models.CharField(max_length=42, default="USDC", help_text="Symbol or address it measures itself in")
+    phase = models.CharField(max_length=16, choices=PHASE_CHOICES, default=Phase.THRIVING.value)
+    is_memory_enabled = models.BooleanField(default=True)
+    is_live = models.BooleanField(default=False, help_text="Off: the heartbeat only rehearses. REST calls are not affected")
+    permit_ttl_seconds = models.PositiveIntegerField(default=60, help_text="Seconds a permit stays valid")
+    heartbeat_tick = models.PositiveBigIntegerField(default=0, editable=False)
+    halt_epoch = models.PositiveBigIntegerField(default=0, editable=False)
+    halted_at = models.DateTimeField(null=True, blank=True, editable=False)
+    halt_reason = models.TextField(blank=True, editable=False)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "name"], name="golem_name_once_per_owner"),
+            models.CheckConstraint(condition=models.Q(permit_ttl_seconds__range=(5, 3600)), name="golem_ttl_5_to_3600"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_halted(self) -> bool:
+        return self.halted_at is not None
+
+
+class PhaseTransition(models.Model):
+    """One change of phase. Only an owner's reset, with a reason, improves one."""
+
+    golem: Any = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="phase_transitions")
+    from_phase = models.CharField(max_length=16, choices=PHASE_CHOICES)
+    to_phase = models.CharField(max_length=16, choices=PHASE_CHOICES)
+    reason = models.TextField()
+    actor = models.CharField(max_length=128)
+    occurred_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = "phase transition"
+        ordering = ["-occurred_at"]
+
+    def __str__(self) -> str:
+        return f"{self.from_phase} to {self.to_phase}"

@@ -1,0 +1,39 @@
+"""ToolProfile: a named bundle of tool categories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from tools_app.core.models import TimeStamped
+from tools_app.toolkit.enums import Category
+
+CATEGORY_CHOICES = [(category.value, category.value) for category in Category]
+
+
+class ToolProfile(TimeStamped):
+    """A bundle an archetype or golem names. Built-in rows are data of this product; an owner edits a copy."""
+
+    name = models.SlugField(unique=True)
+    description = models.TextField(blank=True)
+    categories: Any = ArrayField(models.CharField(max_length=32, choices=CATEGORY_CHOICES), default=list, blank=True)
+    is_read_only = models.BooleanField(default=False, help_text="Keeps reads only, whatever the categories hold")
+    is_builtin = models.BooleanField(default=False, editable=False)
+    owner: Any = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="tool_profiles"
+    )
+
+    class Meta:
+        verbose_name = "tool profile"
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(is_builtin=False) | models.Q(owner__isnull=True), name="tool_profile_builtin_unowned"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,54 @@
+"""Behavioural phases, the seeds' other names for them, and what each phase allows.
+
+Pure: no framework. Seed: 001, "Phase-based gating"; decisions, "phase" and "phase x action class".
+"""
+
+from __future__ import annotations
+
+from tools_app.toolkit.enums import ActionClass, Phase
+
+PHASE_ALIASES: dict[str, Phase] = {
+    "stable": Phase.CAUTIOUS,
+    "conservation": Phase.DEFENSIVE,
+    "declining": Phase.SURVIVAL,
+    "desperate": Phase.SURVIVAL,
+}
+
+_ORDER = (Phase.THRIVING, Phase.CAUTIOUS, Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
+
+_ALLOWED: dict[Phase, frozenset[ActionClass]] = {
+    Phase.THRIVING: frozenset(ActionClass),
+    Phase.CAUTIOUS: frozenset(ActionClass),
+    Phase.DEFENSIVE: frozenset(ActionClass) - {ActionClass.NEW_POSITION, ActionClass.INCREASE_POSITION},
+    Phase.SURVIVAL: frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION, ActionClass.READ_ONLY}),
+    Phase.TERMINAL: frozenset({ActionClass.CLOSE_POSITION, ActionClass.READ_ONLY}),
+}
+
+
+def parse_phase(text: str) -> Phase:
+    """The phase called `text` in any of the seeds' vocabularies. Raises ValueError."""
+    word = text.strip().lower()
+    return PHASE_ALIASES.get(word) or Phase(word.upper())
+
+
+def is_allowed(phase: Phase, action_class: ActionClass) -> bool:
+    """Whether a golem in `phase` may act in this class."""
+    return action_class in _ALLOWED[phase]
+
+
+def is_worse(phase: Phase, than: Phase) -> bool:
+    """Whether `phase` is further along the one-way road than `than`."""
+    return _ORDER.index(phase) > _ORDER.index(than)
+
+
+def phase_of_vitality(vitality_millionths: int) -> Phase:
+    """The phase of a vitality in 0..1,000,000: thriving above 0.7; cautious from 0.5; defensive from 0.3; survival from 0.1."""
+    if vitality_millionths > 700_000:
+        return Phase.THRIVING
+    if vitality_millionths >= 500_000:
+        return Phase.CAUTIOUS
+    if vitality_millionths >= 300_000:
+        return Phase.DEFENSIVE
+    if vitality_millionths >= 100_000:
+        return Phase.SURVIVAL
+    return Phase.TERMINAL

@@ -1,0 +1,94 @@
+"""Django itself; every other concern has a file of its own beside this one."""
+
+from __future__ import annotations
+
+from golem_project.settings.admin import *  # noqa: F403
+from golem_project.settings.celery import *  # noqa: F403
+from golem_project.settings.chains import *  # noqa: F403
+from golem_project.settings.database import *  # noqa: F403
+from golem_project.settings.environment import BASE_DIR, VAR_DIR, read_flag, read_secret, read_text
+from golem_project.settings.logging import *  # noqa: F403
+from golem_project.settings.memory import *  # noqa: F403
+from golem_project.settings.rest import *  # noqa: F403
+from golem_project.settings.safety import *  # noqa: F403
+
+SECRET_KEY = read_secret("GOLEM_SECRET_KEY", fallback_file=VAR_DIR / "secret_key")
+DEBUG = read_flag("GOLEM_DEBUG", False)
+ALLOWED_HOSTS = read_text("GOLEM_ALLOWED_HOSTS", "127.0.0.1,localhost,testserver,[::1]").split(",")
+
+INSTALLED_APPS = [
+    "golem_project.apps.GolemConfig",
+    "unfold",
+    "unfold.contrib.filters",
+    "unfold.contrib.forms",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_celery_beat",
+    "tools_app.apps.ToolsConfig",
+    "archetypes_app.apps.ArchetypesConfig",
+    "memory_app.apps.MemoryConfig",
+    "permits_app.apps.PermitsConfig",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "golem_project.request_id.RequestIdMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "golem_project.urls"
+WSGI_APPLICATION = "golem_project.wsgi.application"
+ASGI_APPLICATION = "golem_project.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.debug",
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "admin:login"
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "static"
+WHITENOISE_USE_FINDERS = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 262_144  # bytes; a tool call is a few hundred, 256 KiB leaves room for call data

@@ -1,0 +1,47 @@
+"""Celery: one broker for tasks, results and cache; four queues; late acknowledgement, because every task is idempotent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from golem_project.settings.environment import read_text
+
+REDIS_URL = read_text("REDIS_URL", "redis://127.0.0.1:6379/0")
+
+CELERY_BROKER_URL = REDIS_URL
+CELERY_RESULT_BACKEND = REDIS_URL
+CELERY_RESULT_EXPIRES = 3_600  # seconds; the permit row is the record, the result only wakes the waiter
+CELERY_TASK_DEFAULT_QUEUE = "simulation"
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_SOFT_TIME_LIMIT = 60  # seconds; a preview takes far less, a commit waits for receipts
+CELERY_TASK_TIME_LIMIT = 90  # seconds
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
+    "visibility_timeout": 120,  # seconds until a task of a dead worker is delivered again
+    "socket_timeout": 5,
+    "socket_connect_timeout": 3,
+    "max_retries": 1,
+}
+CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS: dict[str, Any] = {"retry_policy": {"timeout": 3.0, "max_retries": 1}}
+CELERY_TASK_PUBLISH_RETRY = False  # the caller is told at once that the queue is down
+CELERY_REDIS_SOCKET_TIMEOUT = 20.0
+CELERY_REDIS_SOCKET_CONNECT_TIMEOUT = 3.0
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_SCHEDULE: dict[str, Any] = {
+    "sweep-permits": {"task": "permits_app.tasks.sweep_permits_task", "schedule": 3.0},
+    "publish-events": {"task": "tools_app.tasks.publish_events_task", "schedule": 5.0},
+}
+
+CACHES: dict[str, Any] = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "golem",
+        "OPTIONS": {"socket_timeout": 3, "socket_connect_timeout": 2},
+    }
+}

@@ -1,0 +1,27 @@
+"""PostgreSQL, by DATABASE_URL; a small pool per process so that a request does not pay for a connection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dj_database_url
+
+from golem_project.settings.environment import read_integer, read_text
+
+DATABASE_URL = read_text("DATABASE_URL", "postgres://golem@127.0.0.1:5432/golem")
+
+DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL)}
+DATABASES["default"]["ENGINE"] = "django.db.backends.postgresql"
+DATABASES["default"]["ATOMIC_REQUESTS"] = False  # no transaction may be open across a network call
+DATABASES["default"]["CONN_MAX_AGE"] = 0  # the pool keeps connections, not Django
+DATABASES["default"].setdefault("OPTIONS", {})
+DATABASES["default"]["OPTIONS"].update(
+    {
+        "connect_timeout": read_integer("GOLEM_DATABASE_CONNECT_TIMEOUT_SECONDS", 5),
+        "pool": {
+            "min_size": 1,
+            "max_size": read_integer("GOLEM_DATABASE_POOL_SIZE", 12),
+            "timeout": read_integer("GOLEM_DATABASE_POOL_TIMEOUT_SECONDS", 5),
+        },
+    }
+)

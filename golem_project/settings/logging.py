@@ -1,0 +1,17 @@
+"""Logs to standard error, one line each, with the request id; never a secret, never a body."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from golem_project.settings.environment import read_text
+
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "golem_project.request_id.RequestIdFilter"}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
+    "root": {"handlers": ["stderr"], "level": read_text("GOLEM_LOG_LEVEL", "INFO")},
+    "loggers": {"httpx": {"level": "WARNING"}, "urllib3": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
+}

@@ -1,0 +1,31 @@
+"""Every safety number, with its unit in its name. Defaults of decisions.md, "Safety hooks" and "Permits".
+
+Per-golem rows in the admin override the limits; these are what a new golem starts with.
+"""
+
+from __future__ import annotations
+
+from golem_project.settings.environment import VAR_DIR, read_text
+
+GOLEM_PERMIT_TTL_SECONDS = 60
+GOLEM_COMMIT_WAIT_SECONDS = 15  # how long commit_action waits before it answers 202
+GOLEM_COMMIT_WAITERS_PER_KEY = 4
+GOLEM_COMMIT_LEASE_SECONDS = 30  # a worker that holds a commit longer than this without renewing is taken for dead
+GOLEM_RECEIPT_WAIT_SECONDS = 30  # after this the outcome is UNKNOWN and the sweep looks it up
+GOLEM_PREVIEW_WAIT_SECONDS = 20
+
+GOLEM_LIMIT_PER_TRANSACTION_MICRO_USD = 10_000_000_000  # $10,000
+GOLEM_LIMIT_PER_TICK_MICRO_USD = 50_000_000_000  # $50,000
+GOLEM_LIMIT_PER_SESSION_MICRO_USD = 50_000_000_000  # $50,000
+GOLEM_LIMIT_PER_DAY_MICRO_USD = 100_000_000_000  # $100,000 in a rolling 24 h
+GOLEM_LIMIT_HOT_LANE_MICRO_USD = 1_000_000_000  # $1,000: above it the safety-guardian must approve
+GOLEM_LIMIT_WRITES_PER_HOUR = 20
+GOLEM_LIMIT_SLIPPAGE_BPS = 100
+GOLEM_LIMIT_PRICE_IMPACT_BPS = 300
+
+GOLEM_GAS_LIMIT_MARGIN_BPS = 2_000  # gas limit = simulated gas before refunds x 1.2
+GOLEM_DUST_MICRO_USD = 10_000  # $0.01: below it an amount may be whole units written as base units
+
+GOLEM_KEYSTORE_DIR = VAR_DIR / "keystore"
+GOLEM_KEYSTORE_PASSPHRASE_FILE = read_text("GOLEM_KEYSTORE_PASSPHRASE_FILE", str(VAR_DIR / "keystore_passphrase"))
+GOLEM_KEYSTORE_PASSPHRASE = read_text("GOLEM_KEYSTORE_PASSPHRASE")

@@ -1,0 +1,1 @@
+"""What may happen, and making it happen: hooks, permits, limits, signing, outcomes."""

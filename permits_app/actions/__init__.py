@@ -1,0 +1,1 @@
+"""One verb per file. Views, tasks and admin actions make one call into here."""

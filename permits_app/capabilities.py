@@ -1,0 +1,120 @@
+"""The concrete one-shot token and the only function that mints one.
+
+Its interface is `tools_app/toolkit/capability.py`. Python has no move semantics; fences replace them: a
+module-private seal refuses construction elsewhere, copying, pickling and subclassing are refused, the
+token works once in memory and once in the database. That stops mistakes and smuggled handles, not
+hostile code in our own process. Seed: 002, "Capability flow"; decisions, "Outside the seeds' wording".
+"""
+
+from __future__ import annotations
+
+import threading
+from datetime import datetime
+from typing import Any, NoReturn, final
+from uuid import UUID
+
+from permits_app.errors import CapabilityError, CapabilityExpired, CapabilityValueExceeded
+from permits_app.models import ActionPermit, CapabilityGrant
+from permits_app.models.permit import PermitStatus
+from tools_app.core import clock
+
+_SEAL = object()
+
+
+@final
+class MintedCapability:
+    """Proof that the safety chain agreed to one plan of one tool. Consumed once."""
+
+    __slots__ = ("_expires_at", "_is_used", "_lock", "_permit_id", "_plan_hash", "_tool_name", "_value_limit")
+
+    def __init__(self, seal: object, grant: CapabilityGrant) -> None:
+        if seal is not _SEAL:
+            raise CapabilityError("a capability comes from the mint only")
+        self._permit_id: UUID = grant.permit_id
+        self._tool_name = grant.tool_name
+        self._plan_hash = grant.plan_hash
+        self._value_limit = grant.value_limit_micro_usd
+        self._expires_at = grant.expires_at
+        self._is_used = False
+        self._lock = threading.Lock()
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("MintedCapability cannot be subclassed")
+
+    @property
+    def permit_id(self) -> UUID:
+        return self._permit_id
+
+    @property
+    def tool_name(self) -> str:
+        return self._tool_name
+
+    @property
+    def plan_hash(self) -> str:
+        return self._plan_hash
+
+    @property
+    def value_limit_micro_usd(self) -> int:
+        return self._value_limit
+
+    def check_value(self, micro_usd: int) -> None:
+        """Raises CapabilityValueExceeded when the call is worth more than was granted."""
+        if micro_usd > self._value_limit:
+            raise CapabilityValueExceeded("the call is worth more than the capability allows")
+
+    def consume(self, *, tool_name: str, plan_hash: str) -> None:
+        """Use the token up, in memory and in the database; the caller's transaction holds both together.
+
+        Raises CapabilityError on a second use, another tool or another plan, CapabilityExpired after expiry.
+        """
+        now = clock.now()
+        with self._lock:
+            if self._is_used:
+                raise CapabilityError("the capability was used before")
+            if (tool_name, plan_hash) != (self._tool_name, self._plan_hash):
+                raise CapabilityError("the capability was minted for another call")
+            if now >= self._expires_at:
+                raise CapabilityExpired()
+            won = CapabilityGrant.objects.filter(
+                permit_id=self._permit_id, plan_hash=plan_hash, tool_name=tool_name, consumed_at__isnull=True
+            ).update(consumed_at=now)
+            if won != 1:
+                raise CapabilityError("the capability was used before")
+            self._is_used = True
+
+    def __repr__(self) -> str:
+        return f"<Capability {self._tool_name} of permit {self._permit_id}>"
+
+    def __copy__(self) -> NoReturn:
+        raise CapabilityError("a capability cannot be copied")
+
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        raise CapabilityError("a capability cannot be copied")
+
+    def __reduce__(self) -> NoReturn:
+        raise CapabilityError("a capability cannot be pickled")
+
+
+def mint(*, permit: ActionPermit, expires_at: datetime, now: datetime) -> MintedCapability:
+    """The capability of a permit that is COMMITTING; after a crash before its use, the same grant again.
+
+    Raises CapabilityError when the permit is in another state or its grant was consumed.
+    """
+    if permit.status != PermitStatus.COMMITTING:
+        raise CapabilityError("a capability is minted for a permit that is being committed")
+    grant, _ = CapabilityGrant.objects.get_or_create(
+        permit=permit,
+        defaults={
+            "tool_name": permit.tool_name,
+            "plan_hash": permit.plan_hash,
+            "value_limit_micro_usd": permit.value_micro_usd,
+            "minted_at": now,
+            "expires_at": expires_at,
+        },
+    )
+    if grant.consumed_at is not None:
+        raise CapabilityError("the capability of this permit was used before")
+    if grant.expires_at < expires_at:
+        grant.expires_at = expires_at
+        grant.save(update_fields=["expires_at"])
+    return MintedCapability(_SEAL, grant)

@@ -1,0 +1,168 @@
+"""Errors of what may happen. A hook's refusal carries its name, rule, observed value, limit and what remains."""
+
+from __future__ import annotations
+
+from tools_app.core.errors import GolemError, Recovery
+
+
+class PermitNotFound(GolemError):
+    """No such permit of this golem; another golem's permit answers the same."""
+
+    code = "PERMIT_NOT_FOUND"
+    http_status = 404
+    recovery = Recovery.CHECK_STATE
+    title = "This golem has no such permit"
+
+
+class PermitExpired(GolemError):
+    code = "PERMIT_EXPIRED"
+    http_status = 409
+    recovery = Recovery.PREVIEW_AGAIN
+    title = "The permit has expired"
+
+
+class PermitNotCommittable(GolemError):
+    """The permit was cancelled, blocked, or waits for someone."""
+
+    code = "PERMIT_NOT_COMMITTABLE"
+    http_status = 409
+    recovery = Recovery.PREVIEW_AGAIN
+    title = "The permit cannot be committed in its state"
+
+
+class PermitAlreadyCommitted(GolemError):
+    """A second commit of one permit; its first one stands."""
+
+    code = "PERMIT_ALREADY_COMMITTED"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    title = "The permit was committed before"
+
+
+class PermitNotCancellable(GolemError):
+    code = "PERMIT_NOT_CANCELLABLE"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    title = "The permit can no longer be cancelled"
+
+
+class SameActionPending(GolemError):
+    """An equal action of this golem is being committed or its outcome is unknown."""
+
+    code = "SAME_ACTION_PENDING"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    title = "An equal action is still under way"
+
+
+class TooManyWaiting(GolemError):
+    code = "TOO_MANY_COMMITS_WAITING"
+    http_status = 429
+    recovery = Recovery.WAIT
+    title = "Too many commits of this key are waiting"
+
+
+class PolicyRejected(GolemError):
+    """A safety hook refused. `data` has hook, rule, observed, limit, remaining, resets_at, would_pass."""
+
+    code = "POLICY_REJECTED"
+    http_status = 403
+    recovery = Recovery.ASK_OWNER
+    title = "A safety rule refused this action"
+
+
+class PolicyChanged(GolemError):
+    code = "POLICY_CHANGED"
+    http_status = 409
+    recovery = Recovery.PREVIEW_AGAIN
+    title = "The golem's policy changed since the preview"
+
+
+class PlanTampered(GolemError):
+    """The stored plan no longer has the hash the permit was given for."""
+
+    code = "PLAN_HASH_MISMATCH"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "The stored plan does not match its hash"
+
+
+class ReviewVetoed(GolemError):
+    code = "REVIEW_VETOED"
+    http_status = 403
+    recovery = Recovery.FIX_PARAMS
+    title = "The safety-guardian vetoed this action"
+
+
+class ApprovalNotAvailable(GolemError):
+    """The call's risk tier needs an owner's approval, and this server cannot take one yet."""
+
+    code = "APPROVAL_NOT_AVAILABLE"
+    http_status = 403
+    recovery = Recovery.ASK_OWNER
+    title = "This action needs an owner's approval"
+
+
+class SimulationFailed(GolemError):
+    """The exact calls reverted, or moved more or less than the plan promised."""
+
+    code = "SAFETY_SIMULATION_FAILED"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The simulation refused this action"
+
+
+class InsufficientBalance(GolemError):
+    code = "INSUFFICIENT_BALANCE"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The golem does not hold that much"
+
+
+class AmountLooksLikeWholeUnits(GolemError):
+    code = "AMOUNT_LOOKS_LIKE_WHOLE_UNITS"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The amount looks like whole units; base units are expected"
+
+
+class CapabilityError(GolemError):
+    """The one-shot token was forged, used before, or used for something else."""
+
+    code = "CAP_NOT_MINTED"
+    http_status = 403
+    recovery = Recovery.PREVIEW_AGAIN
+    title = "No capability was minted for this call"
+
+
+class CapabilityExpired(CapabilityError):
+    code = "CAP_EXPIRED"
+    title = "The capability has expired"
+
+
+class CapabilityValueExceeded(CapabilityError):
+    code = "CAP_VALUE_EXCEEDED"
+    title = "The call is worth more than the capability allows"
+
+
+class SignerUnavailable(GolemError):
+    code = "SIGNER_UNAVAILABLE"
+    http_status = 503
+    recovery = Recovery.ASK_OWNER
+    title = "The signer cannot sign now"
+
+
+class WalletExists(GolemError):
+    code = "WALLET_EXISTS"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "This golem has a wallet already"
+
+
+class LeaseLost(GolemError):
+    """Another worker took over this commit; nothing was sent by this one."""
+
+    code = "LEASE_LOST"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    title = "Another worker took over this commit"

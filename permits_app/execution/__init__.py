@@ -1,0 +1,1 @@
+"""The only code that can spend: nonces, signers, stored bytes, broadcast, outcome."""

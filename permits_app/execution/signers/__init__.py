@@ -1,0 +1,1 @@
+"""Signers sign and nothing else; none of them can send."""

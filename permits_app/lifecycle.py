@@ -1,0 +1,109 @@
+"""The permit state machine: the only place a permit's status changes.
+
+Every change is one conditional UPDATE on the state it leaves, so of two writers one wins and the other is
+told. Seed: decisions, "Permits".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from permits_app.errors import SameActionPending
+from permits_app.models import ActionPermit
+from permits_app.models.permit import PermitStatus
+from tools_app.core import audit_log, event_bus
+from tools_app.core.events import Event, EventType
+
+S = PermitStatus
+
+TRANSITIONS: Mapping[PermitStatus, frozenset[PermitStatus]] = {
+    S.CREATED: frozenset({S.COMMITTING, S.AWAITING_APPROVAL, S.ANNOUNCED, S.EXPIRED, S.CANCELLED, S.BLOCKED}),
+    S.AWAITING_APPROVAL: frozenset({S.CREATED, S.EXPIRED, S.CANCELLED, S.BLOCKED}),
+    S.ANNOUNCED: frozenset({S.CREATED, S.EXPIRED, S.CANCELLED, S.BLOCKED}),
+    S.COMMITTING: frozenset({S.COMMITTED, S.REVERTED, S.UNKNOWN, S.BLOCKED}),
+    S.UNKNOWN: frozenset({S.COMMITTED, S.REVERTED}),
+    S.COMMITTED: frozenset(),
+    S.REVERTED: frozenset(),
+    S.EXPIRED: frozenset(),
+    S.CANCELLED: frozenset(),
+    S.BLOCKED: frozenset(),
+}
+
+FINAL = frozenset(state for state, following in TRANSITIONS.items() if not following)
+
+_EVENTS: Mapping[PermitStatus, EventType] = {
+    S.COMMITTED: EventType.PERMIT_COMMITTED,
+    S.REVERTED: EventType.PERMIT_COMMITTED,
+    S.EXPIRED: EventType.PERMIT_EXPIRED,
+    S.CANCELLED: EventType.PERMIT_CANCELLED,
+    S.BLOCKED: EventType.PERMIT_BLOCKED,
+    S.UNKNOWN: EventType.PERMIT_UNKNOWN,
+}
+
+_AUDIT: Mapping[PermitStatus, str] = {
+    S.COMMITTING: "PermitCommitStarted",
+    S.COMMITTED: "PermitConsumed",
+    S.REVERTED: "PermitReverted",
+    S.UNKNOWN: "PermitUnknown",
+    S.EXPIRED: "PermitExpired",
+    S.CANCELLED: "PermitCancelled",
+    S.BLOCKED: "PermitBlocked",
+    S.CREATED: "PermitReleased",
+    S.AWAITING_APPROVAL: "PermitAwaitsApproval",
+    S.ANNOUNCED: "PermitAnnounced",
+}
+
+
+def transition(
+    *,
+    permit_id: UUID,
+    leaving: PermitStatus,
+    to: PermitStatus,
+    actor: str,
+    now: datetime,
+    reason: str = "",
+    condition: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | None = None,
+    **columns: Any,
+) -> bool:
+    """Move one permit from `leaving` to `to`; True when this caller did it, False when another was first.
+
+    `condition` adds column filters that must hold in the same UPDATE (a lease, an expiry); `columns` are
+    written with it. Joins the caller's transaction; emits the event and appends to the audit log in it.
+    Raises SameActionPending when an equal action of the golem is COMMITTING or UNKNOWN already.
+    """
+    if to not in TRANSITIONS[leaving]:
+        raise ValueError(f"a permit does not go from {leaving} to {to}")
+    try:
+        with transaction.atomic():
+            changed = ActionPermit.objects.filter(pk=permit_id, status=leaving, **(condition or {})).update(
+                status=to, status_reason=reason, updated_at=now, **columns
+            )
+            if not changed:
+                return False
+            _record(permit_id=permit_id, to=to, actor=actor, reason=reason, data=data or {}, now=now)
+    except IntegrityError as error:
+        if "permit_equal_action_once" in str(error):
+            raise SameActionPending("an equal action of this golem is being committed; look its permit up") from None
+        raise
+    return True
+
+
+def _record(
+    *, permit_id: UUID, to: PermitStatus, actor: str, reason: str, data: Mapping[str, Any], now: datetime
+) -> None:
+    permit = ActionPermit.objects.only("golem_id", "tool_name", "plan_hash", "expires_at_tick").get(pk=permit_id)
+    payload = {"permit_id": str(permit_id), "tool_name": permit.tool_name, "status": str(to), **data}
+    if reason:
+        payload["reason"] = reason
+    audit_log.append(
+        golem_id=permit.golem_id, event=_AUDIT[to], actor=actor, now=now,
+        data={**payload, "plan_hash": permit.plan_hash},
+    )  # fmt: skip
+    if to in _EVENTS:
+        event_bus.emit(golem_id=permit.golem_id, event=Event(_EVENTS[to], payload), now=now)

@@ -1,0 +1,27 @@
+"""Rows of what may happen and what did."""
+
+from __future__ import annotations
+
+from permits_app.models.allowlist import AllowlistEntry
+from permits_app.models.grant import CapabilityGrant
+from permits_app.models.nonce import NonceCursor, NonceReservation
+from permits_app.models.outcome import OutcomeRecord
+from permits_app.models.permit import ActionPermit
+from permits_app.models.policy_cage import PolicyCage
+from permits_app.models.spending import SpendEntry, SpendingLimits
+from permits_app.models.transaction import OutboundTransaction
+from permits_app.models.wallet import Wallet
+
+__all__ = [
+    "ActionPermit",
+    "AllowlistEntry",
+    "CapabilityGrant",
+    "NonceCursor",
+    "NonceReservation",
+    "OutboundTransaction",
+    "OutcomeRecord",
+    "PolicyCage",
+    "SpendEntry",
+    "SpendingLimits",
+    "Wallet",
+]

@@ -1,0 +1,104 @@
+"""ActionPermit: the simulated plan, its three hashes, and where it is in its life."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.db import models
+
+from tools_app.core.models import TimeStamped
+from tools_app.toolkit.enums import ActionClass, RiskTier
+
+
+class PermitStatus(models.TextChoices):
+    CREATED = "CREATED", "Created"
+    COMMITTING = "COMMITTING", "Committing"
+    COMMITTED = "COMMITTED", "Committed"
+    REVERTED = "REVERTED", "Reverted"
+    UNKNOWN = "UNKNOWN", "Unknown"
+    EXPIRED = "EXPIRED", "Expired"
+    CANCELLED = "CANCELLED", "Cancelled"
+    BLOCKED = "BLOCKED", "Blocked"
+    AWAITING_APPROVAL = "AWAITING_APPROVAL", "Awaiting approval"
+    ANNOUNCED = "ANNOUNCED", "Announced"
+
+
+UNFINISHED = (PermitStatus.COMMITTING, PermitStatus.UNKNOWN)
+
+
+class ActionPermit(TimeStamped):
+    """A short-lived permission to send exactly these calls. Status changes only through `permits_app.lifecycle`.
+
+    Amounts inside the JSON columns are decimal strings in base units; `value_micro_usd` is the value limit.
+    """
+
+    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="permits")
+    api_key: Any = models.ForeignKey(
+        "archetypes_app.ApiKey", null=True, blank=True, on_delete=models.SET_NULL, related_name="permits"
+    )
+    status = models.CharField(max_length=20, choices=PermitStatus.choices, default=PermitStatus.CREATED)
+    status_reason = models.TextField(blank=True)
+
+    tool_name = models.CharField(max_length=96)
+    schema_version = models.PositiveIntegerField(default=1)
+    action_type = models.CharField(max_length=64)
+    venue = models.CharField(max_length=64)
+    chain_id = models.PositiveBigIntegerField()
+    params = models.JSONField(default=dict, help_text="Validated parameters of the tool")
+    action_hash = models.CharField(max_length=66, help_text="Golem, tool and parameters: finds an equal action")
+    action_class = models.CharField(max_length=24, choices=[(c.value, c.value) for c in ActionClass])
+    risk_tier = models.CharField(max_length=16, choices=[(t.value, t.value) for t in RiskTier])
+    is_local = models.BooleanField(default=False, help_text="A write without a transaction")
+
+    signer = models.CharField(max_length=42, blank=True)
+    calls = models.JSONField(default=list, help_text="to, data, value, gas_limit, label of each call, as they will be signed")
+    max_fee_per_gas = models.CharField(max_length=78, default="0", help_text="Wei per gas")
+    max_priority_fee_per_gas = models.CharField(max_length=78, default="0", help_text="Wei per gas")
+    bounds = models.JSONField(default=dict, help_text="Most spent, least received, allowances left, contracts touched")
+    expected_outcome = models.JSONField(default=dict)
+    value_micro_usd = models.BigIntegerField(default=0)
+    prices = models.JSONField(default=list, help_text="Feed, round, answer and age of every price used")
+    simulation = models.JSONField(default=dict)
+    block_number = models.PositiveBigIntegerField(default=0)
+    block_hash = models.CharField(max_length=66, blank=True)
+
+    plan_hash = models.CharField(max_length=66)
+    simulation_hash = models.CharField(max_length=66, blank=True)
+    policy_hash = models.CharField(max_length=66)
+    hook_decisions = models.JSONField(default=list)
+    review = models.JSONField(default=dict)
+    soft_params = models.JSONField(default=dict, help_text="What memory changed, and the episodes behind it")
+
+    expires_at = models.DateTimeField()
+    expires_at_tick = models.PositiveBigIntegerField(default=0)
+    committing_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    lease_owner = models.CharField(max_length=64, blank=True)
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
+    result = models.JSONField(default=dict)
+    problem = models.JSONField(default=dict)
+    owner_note = models.TextField(blank=True)
+
+    class Meta:
+        verbose_name = "action permit"
+        indexes = [
+            models.Index(fields=["golem", "-created_at"], name="permit_by_golem"),
+            models.Index(
+                fields=["status", "lease_expires_at"],
+                condition=models.Q(status__in=["COMMITTING", "UNKNOWN"]),
+                name="permit_unfinished",
+            ),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(value_micro_usd__gte=0), name="permit_value_not_negative"),
+            models.UniqueConstraint(
+                fields=["golem", "action_hash"],
+                condition=models.Q(status__in=["COMMITTING", "UNKNOWN"]),
+                name="permit_equal_action_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.action_type} at {self.venue} ({self.status.lower()})"

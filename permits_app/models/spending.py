@@ -1,0 +1,123 @@
+"""Spending limits of a golem, and the ledger of what it reserved and spent. USD in integer micro-USD."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+from tools_app.core.models import TimeStamped
+
+
+class AllowlistMode(models.TextChoices):
+    STRICT = "STRICT", "Strict: refuse what is not listed"
+    WARN = "WARN", "Warn: note it in the permit"
+    OFF = "OFF", "Off"
+
+
+def default_per_transaction() -> int:
+    return int(settings.GOLEM_LIMIT_PER_TRANSACTION_MICRO_USD)
+
+
+def default_per_tick() -> int:
+    return int(settings.GOLEM_LIMIT_PER_TICK_MICRO_USD)
+
+
+def default_per_session() -> int:
+    return int(settings.GOLEM_LIMIT_PER_SESSION_MICRO_USD)
+
+
+def default_per_day() -> int:
+    return int(settings.GOLEM_LIMIT_PER_DAY_MICRO_USD)
+
+
+def default_hot_lane() -> int:
+    return int(settings.GOLEM_LIMIT_HOT_LANE_MICRO_USD)
+
+
+def default_writes_per_hour() -> int:
+    return int(settings.GOLEM_LIMIT_WRITES_PER_HOUR)
+
+
+def default_slippage_bps() -> int:
+    return int(settings.GOLEM_LIMIT_SLIPPAGE_BPS)
+
+
+def default_price_impact_bps() -> int:
+    return int(settings.GOLEM_LIMIT_PRICE_IMPACT_BPS)
+
+
+class SpendingLimits(TimeStamped):
+    """What one golem may spend and how often. The row's lock is also what serialises its reservations."""
+
+    golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="spending_limits")
+    per_transaction_micro_usd = models.BigIntegerField(default=default_per_transaction)
+    per_tick_micro_usd = models.BigIntegerField(default=default_per_tick)
+    per_session_micro_usd = models.BigIntegerField(default=default_per_session)
+    per_day_micro_usd = models.BigIntegerField(default=default_per_day, help_text="Rolling 24 h")
+    hot_lane_micro_usd = models.BigIntegerField(
+        default=default_hot_lane, help_text="Above this the safety-guardian must approve"
+    )
+    writes_per_hour = models.PositiveIntegerField(default=default_writes_per_hour)
+    max_slippage_bps = models.PositiveIntegerField(default=default_slippage_bps)
+    max_price_impact_bps = models.PositiveIntegerField(default=default_price_impact_bps)
+    allowlist_mode = models.CharField(max_length=8, choices=AllowlistMode.choices, default=AllowlistMode.STRICT)
+
+    class Meta:
+        verbose_name = "spending limits"
+        verbose_name_plural = "spending limits"
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(per_transaction_micro_usd__gte=0)
+                & models.Q(per_tick_micro_usd__gte=0)
+                & models.Q(per_session_micro_usd__gte=0)
+                & models.Q(per_day_micro_usd__gte=0)
+                & models.Q(hot_lane_micro_usd__gte=0),
+                name="spending_limits_not_negative",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"Limits of {self.golem}"
+
+
+class SpendState(models.TextChoices):
+    RESERVED = "RESERVED", "Reserved"
+    SETTLED = "SETTLED", "Settled"
+    RELEASED = "RELEASED", "Released"
+
+
+class SpendEntry(TimeStamped):
+    """One permit's claim on the limits: reserved at preview at the worst case, settled or released once."""
+
+    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="spend_entries")
+    permit: Any = models.OneToOneField("permits_app.ActionPermit", on_delete=models.PROTECT, related_name="spend_entry")
+    api_key: Any = models.ForeignKey("archetypes_app.ApiKey", null=True, on_delete=models.SET_NULL, related_name="+")
+    state = models.CharField(max_length=8, choices=SpendState.choices, default=SpendState.RESERVED)
+    reserved_micro_usd = models.BigIntegerField()
+    settled_micro_usd = models.BigIntegerField(null=True, blank=True)
+    counts_per_day = models.BooleanField(default=True, help_text="Off for a decrease or close that returns to the golem")
+    heartbeat_tick = models.PositiveBigIntegerField(default=0)
+    counted_at = models.DateTimeField(help_text="When it counts: reserved at, then its block's time")
+    breakdown = models.JSONField(default=list, help_text="Token, amount, price and value of each part, gas included")
+
+    class Meta:
+        verbose_name = "spend entry"
+        verbose_name_plural = "spend entries"
+        indexes = [models.Index(fields=["golem", "counted_at"], name="spend_entry_window")]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(reserved_micro_usd__gte=0), name="spend_reserved_not_negative"),
+            models.CheckConstraint(
+                condition=models.Q(settled_micro_usd__isnull=True)
+                | models.Q(settled_micro_usd__lte=models.F("reserved_micro_usd")),
+                name="spend_settled_within_reserved",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(state="SETTLED") | models.Q(settled_micro_usd__isnull=False),
+                name="spend_settled_has_amount",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.state.lower()} {self.reserved_micro_usd} micro-USD"

@@ -1,0 +1,1 @@
+"""Reviewers: deterministic second opinions that answer APPROVE or VETO with reasons."""

@@ -1,0 +1,101 @@
+"""What a safety hook sees and what it may answer. Seed: 002, "Safety hook chain"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+from uuid import UUID
+
+from archetypes_app.models import Golem
+from permits_app.models import PolicyCage, SpendingLimits
+from permits_app.valuation import PlanValue
+from tools_app.simulation.engine import SimulationResult
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.plan import LocalEffect, TxPlan
+from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
+from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.views import GolemView
+
+
+class HookStage(StrEnum):
+    """Where in a permit's life the chain runs."""
+
+    PREVIEW = "PREVIEW"
+    COMMIT = "COMMIT"
+
+
+@dataclass(frozen=True, slots=True)
+class HookCall:
+    """One call under judgement. `plan` is None for a local write; `simulation` is None before hook 5.
+
+    `own_permit_id` is set at commit, so that a hook does not count the permit's own reservation twice.
+    `allowlist` holds (kind, EIP-55 address) of the plan's chain.
+    """
+
+    stage: HookStage
+    golem: Golem
+    view: GolemView
+    toolset: Toolset
+    tool: WriteTool | LocalWriteTool
+    params: Mapping[str, Any]
+    plan: TxPlan | None
+    effect: LocalEffect | None
+    action_class: ActionClass
+    value: PlanValue
+    chain: ChainReader | None
+    limits: SpendingLimits
+    cage: PolicyCage
+    allowlist: frozenset[tuple[str, str]]
+    api_key_id: UUID | None
+    now: datetime
+    own_permit_id: UUID | None = None
+    simulation: SimulationResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """The hook agrees. `note` is kept in the permit; `simulation` is set by hook 5 alone."""
+
+    note: str = ""
+    simulation: SimulationResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AllowModified:
+    """The hook agrees with other parameters: the call goes back to the plan, once."""
+
+    params: Mapping[str, Any]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """The hook refuses: the rule, what it saw against the limit, what remains and what would pass.
+
+    `code`, `http_status` and `recovery` may replace those of PolicyRejected; figures are text with a unit.
+    """
+
+    rule: str
+    reason: str
+    observed: str = ""
+    limit: str = ""
+    remaining: str = ""
+    resets_at: str = ""
+    would_pass: str = ""
+    error: type[Exception] | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+Verdict = Allow | AllowModified | Reject
+
+
+class SafetyHook(Protocol):
+    """One hook. It decides from the call alone and from rows; it changes nothing."""
+
+    name: str
+
+    def check(self, call: HookCall) -> Verdict: ...

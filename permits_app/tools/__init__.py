@@ -1,0 +1,1 @@
+"""Tools that live with the data they touch: `wallet_*` and `safety_*`."""

@@ -1,0 +1,109 @@
+"""What a plan is worth: the worst it can spend, gas included, in integer micro-USD at on-chain prices.
+
+A spent token without a fresh feed refuses the call. Seed: decisions, "Safety hooks" (Reserved at preview).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tools_app.core.units import format_units, value_in_micro_usd
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.views import FeedPrice, TokenMeta
+
+
+@dataclass(frozen=True, slots=True)
+class ValuePart:
+    """One token's share of a value: base units, its price, micro-USD rounded up."""
+
+    role: str
+    token: TokenMeta
+    raw: int
+    price: FeedPrice
+    micro_usd: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlanValue:
+    """The worst a plan can cost. `spend_micro_usd` is without gas, `gas_micro_usd` the gas budget at its cap."""
+
+    parts: tuple[ValuePart, ...] = ()
+    gas_micro_usd: int = 0
+
+    @property
+    def spend_micro_usd(self) -> int:
+        return sum(part.micro_usd for part in self.parts)
+
+    @property
+    def total_micro_usd(self) -> int:
+        return self.spend_micro_usd + self.gas_micro_usd
+
+    def as_breakdown(self) -> list[dict[str, Any]]:
+        """JSON-ready lines for the ledger and the permit."""
+        lines = [
+            {
+                "role": part.role,
+                "token": part.token.address,
+                "symbol": part.token.symbol,
+                "raw": str(part.raw),
+                "units": format_units(part.raw, part.token.decimals, part.token.symbol),
+                "micro_usd": str(part.micro_usd),
+                "feed": part.price.feed,
+            }
+            for part in self.parts
+        ]
+        if self.gas_micro_usd:
+            lines.append({"role": "gas", "micro_usd": str(self.gas_micro_usd)})
+        return lines
+
+    def as_prices(self) -> list[dict[str, Any]]:
+        """JSON-ready record of every price used: feed, round, answer, decimals, age in seconds."""
+        prices = {part.price.feed: part for part in self.parts}
+        return [
+            {
+                "symbol": part.token.symbol,
+                "feed": part.price.feed,
+                "round_id": str(part.price.round_id),
+                "answer": str(part.price.answer),
+                "decimals": part.price.decimals,
+                "age_seconds": part.price.age_seconds,
+            }
+            for part in prices.values()
+        ]
+
+
+def value_plan(*, plan: TxPlan, chain: ChainReader) -> PlanValue:
+    """The worst case of `plan` without gas: most spent plus what allowances it leaves standing.
+
+    Raises PriceUnavailable or PriceStale when a spent or approved token has no fresh feed.
+    """
+    parts: list[ValuePart] = []
+    for flow in plan.spends:
+        parts.append(_part("spend", flow.token, flow.bound, chain))
+    for allowance in plan.allowances:
+        if allowance.left:
+            parts.append(_part("allowance", allowance.token, allowance.left, chain))
+    return PlanValue(parts=tuple(parts))
+
+
+def value_gas(*, gas_limits: Sequence[int], max_fee_per_gas: int, chain: ChainReader) -> int:
+    """Micro-USD of the whole gas budget: every call's limit at the fee cap, at the native coin's price."""
+    native = chain.native()
+    price = chain.price(native)
+    return value_in_micro_usd(
+        raw=sum(gas_limits) * max_fee_per_gas,
+        token_decimals=native.decimals,
+        price=price.answer,
+        price_decimals=price.decimals,
+    )
+
+
+def _part(role: str, token: TokenMeta, raw: int, chain: ChainReader) -> ValuePart:
+    price = chain.price(token)
+    micro = value_in_micro_usd(
+        raw=raw, token_decimals=token.decimals, price=price.answer, price_decimals=price.decimals
+    )
+    return ValuePart(role=role, token=token, raw=raw, price=price, micro_usd=micro)

@@ -1,0 +1,156 @@
+"""The adapter registry: which tool serves (Pi tool, key, venue). Derived from the toolset, so there is no second map.
+
+Seed: 002, "DeFi adapter pattern"; 000, "Adapter resolution rules".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tools_app.core.errors import GolemError, Recovery
+from tools_app.toolkit.enums import PiTool, Requirement
+from tools_app.toolkit.tooldef import ToolDef
+from tools_app.toolkit.toolset import Toolset
+
+
+class UnknownAction(GolemError):
+    """No tool of this golem serves this action type or query."""
+
+    code = "UNKNOWN_ACTION"
+    http_status = 404
+    recovery = Recovery.FIX_PARAMS
+    title = "This golem has no such action"
+
+
+class UnknownVenue(GolemError):
+    """The action exists, but not at this venue."""
+
+    code = "UNKNOWN_VENUE"
+    http_status = 404
+    recovery = Recovery.FIX_PARAMS
+    title = "This golem has no such venue for the action"
+
+
+class VenueRequired(GolemError):
+    """Several venues serve the action and none was named."""
+
+    code = "VENUE_REQUIRED"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "Several venues serve this action; name one"
+
+
+class RequirementMissing(GolemError):
+    """The tool is in the golem's profile but what it needs is not set up. Raised as the requirement's own code."""
+
+    code = "REQUIREMENT_MISSING"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+
+
+class WalletNotConfigured(RequirementMissing):
+    code = "WALLET_NOT_CONFIGURED"
+    title = "This golem has no wallet"
+
+
+class UniswapApiNotConfigured(RequirementMissing):
+    code = "UNISWAP_API_NOT_CONFIGURED"
+    title = "No Uniswap API key is set up"
+
+
+class MemoryNotEnabled(RequirementMissing):
+    code = "MEMORY_NOT_ENABLED"
+    title = "This golem has no memory"
+
+
+class SmartWalletNotConfigured(RequirementMissing):
+    code = "SMART_WALLET_NOT_CONFIGURED"
+    title = "This golem has no smart wallet"
+
+
+class LimitOrdersNotConfigured(RequirementMissing):
+    code = "LIMIT_ORDERS_NOT_CONFIGURED"
+    title = "No limit order service is set up"
+
+
+_MISSING: Mapping[Requirement, type[RequirementMissing]] = {
+    Requirement.WALLET: WalletNotConfigured,
+    Requirement.UNISWAP_API: UniswapApiNotConfigured,
+    Requirement.MEMORY: MemoryNotEnabled,
+    Requirement.SMART_WALLET: SmartWalletNotConfigured,
+    Requirement.LIMIT_ORDERS: LimitOrdersNotConfigured,
+}
+
+
+def normalize_key(text: str) -> str:
+    """`add-liquidity` and `Add_Liquidity` are `add_liquidity`."""
+    return text.strip().lower().replace("-", "_")
+
+
+def resolve_action(
+    *, pi_tool: PiTool, key: str, venue: str | None, toolset: Toolset, known: Iterable[ToolDef]
+) -> ToolDef:
+    """The one tool of `toolset` that serves (`pi_tool`, `key`, `venue`).
+
+    `known` is every registered tool: it tells a tool dropped for a missing requirement, which answers that
+    requirement's code, from one that does not exist here, which answers UnknownAction.
+    """
+    key = normalize_key(key)
+    served = [tool for tool in toolset if tool.pi_tool is pi_tool and tool.key == key]
+    if not served:
+        for tool in known:
+            if tool.pi_tool is pi_tool and tool.key == key and tool.name in toolset.missing:
+                requirement = toolset.missing[tool.name]
+                raise _MISSING[requirement](
+                    f"{key!r} needs {requirement.value}, which is not set up for this golem; its owner can add it",
+                    requirement=requirement.value,
+                )
+        raise UnknownAction(
+            f"{key!r} is not something this golem can do", available=list_keys(toolset=toolset, pi_tool=pi_tool)
+        )
+    venues = sorted(tool.venue for tool in served)
+    if venue is None:
+        if len(served) > 1:
+            raise VenueRequired(f"{key!r} is served by {', '.join(venues)}", venues=venues)
+        return served[0]
+    for tool in served:
+        if tool.venue == normalize_key(venue):
+            return tool
+    raise UnknownVenue(f"{key!r} is not served at {venue!r}", venues=venues)
+
+
+def list_keys(*, toolset: Toolset, pi_tool: PiTool) -> list[str]:
+    """The action types or queries that `toolset` serves through `pi_tool`, sorted."""
+    return sorted({tool.key for tool in toolset if tool.pi_tool is pi_tool})
+
+
+def flatten_params(body: Mapping[str, Any]) -> dict[str, Any]:
+    """One flat object: the seeds' spellings `kind` and `type` become `action_type`, a nested `params` is merged.
+
+    Raises AmbiguousParams when two spellings disagree or a nested parameter repeats an outer one.
+    """
+    flat = {name: value for name, value in body.items() if name != "params"}
+    nested = body.get("params")
+    if isinstance(nested, Mapping):
+        repeated = sorted(set(nested) & set(flat))
+        if repeated:
+            raise AmbiguousParams(f"given both outside and inside params: {', '.join(repeated)}", fields=repeated)
+        flat.update(nested)
+    elif nested is not None:
+        raise AmbiguousParams("params must be an object", fields=["params"])
+    spellings = [name for name in ("action_type", "kind", "type") if name in flat]
+    if len(spellings) > 1:
+        raise AmbiguousParams(f"several spellings of action_type: {', '.join(spellings)}", fields=spellings)
+    if spellings:
+        flat["action_type"] = flat.pop(spellings[0])
+    return flat
+
+
+class AmbiguousParams(GolemError):
+    """Two spellings of one parameter, or one parameter twice."""
+
+    code = "AMBIGUOUS_PARAMS"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "A parameter was given twice"

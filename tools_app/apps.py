@@ -1,0 +1,46 @@
+"""Start-up of the bottom layer: find every tool, register it, freeze. A broken tool stops the start."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+
+from django.apps import AppConfig, apps
+
+from tools_app.toolkit.family import FAMILIES
+from tools_app.toolkit.registry import REGISTRY
+
+_TOOL_PACKAGES = ("tools_app.protocols", "tools_app.subsystems")
+
+
+class ToolsConfig(AppConfig):
+    """Registers the tools of every installed app."""
+
+    name = "tools_app"
+    verbose_name = "Tools and audit"
+
+
+def load_registry() -> None:
+    """Import every module that declares tools, fill the registry, freeze it; does nothing the second time.
+
+    Raises ImportError from a broken tool module and RegistryConflict on a duplicate name or route.
+    """
+    if REGISTRY.is_frozen:
+        return
+    for package in _TOOL_PACKAGES:
+        _import_below(package)
+    for config in apps.get_app_configs():
+        if importlib.util.find_spec(f"{config.name}.tools") is not None:
+            module = importlib.import_module(f"{config.name}.tools")
+            if hasattr(module, "__path__"):
+                _import_below(module.__name__)
+    for family in FAMILIES:
+        REGISTRY.add_all(family.tools)
+    REGISTRY.freeze()
+
+
+def _import_below(package: str) -> None:
+    root = importlib.import_module(package)
+    for found in pkgutil.walk_packages(root.__path__, prefix=f"{package}."):
+        importlib.import_module(found.name)

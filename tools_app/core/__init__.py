@@ -1,0 +1,1 @@
+"""The words every app uses. Imports nothing of ours."""

@@ -1,0 +1,84 @@
+"""The audit log: append-only and hash-linked per golem, written inside the transaction it describes.
+
+Each entry hashes its own content and the hash before it, so a changed, removed or reordered line shows.
+Seed: facts 9; decisions, "Events and audit".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from tools_app.core.hashing import hash_canonical
+from tools_app.core.models import AuditEntry, AuditHead
+
+GENESIS_HASH = "0x" + "00" * 32
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenLink:
+    """The first entry of a chain that does not hold, and what is wrong with it."""
+
+    seq: int
+    reason: str
+
+
+def append(
+    *, golem_id: UUID, event: str, actor: str, data: dict[str, Any], now: datetime, heartbeat_tick: int = 0
+) -> AuditEntry:
+    """Append one entry to the chain of `golem_id`; joins the caller's transaction and locks the chain's head.
+
+    `data` is JSON-ready, integers as decimal strings, no secret.
+    """
+    with transaction.atomic():
+        AuditHead.objects.get_or_create(golem_id=golem_id, defaults={"entry_hash": GENESIS_HASH})
+        head = AuditHead.objects.select_for_update().get(golem_id=golem_id)
+        entry = AuditEntry(
+            golem_id=golem_id,
+            seq=head.seq + 1,
+            prev_hash=head.entry_hash,
+            timestamp_ms=int(now.timestamp() * 1000),
+            heartbeat_tick=heartbeat_tick,
+            event=event,
+            actor=actor,
+            data=data,
+        )
+        entry.entry_hash = hash_entry(entry)
+        entry.save(force_insert=True)
+        AuditHead.objects.filter(golem_id=golem_id).update(seq=entry.seq, entry_hash=entry.entry_hash)
+    return entry
+
+
+def hash_entry(entry: AuditEntry) -> str:
+    """The hash an entry must carry, from its own columns."""
+    return hash_canonical(
+        {
+            "golem_id": str(entry.golem_id),
+            "seq": entry.seq,
+            "prev_hash": entry.prev_hash,
+            "timestamp_ms": entry.timestamp_ms,
+            "heartbeat_tick": entry.heartbeat_tick,
+            "event": entry.event,
+            "actor": entry.actor,
+            "data": entry.data,
+        }
+    )
+
+
+def find_broken_link(entries: Iterable[AuditEntry]) -> BrokenLink | None:
+    """The first entry, in order of seq, that breaks the chain; None when it holds. The first entry is re-hashed too."""
+    expected_seq, prev_hash = 1, GENESIS_HASH
+    for entry in entries:
+        if entry.seq != expected_seq:
+            return BrokenLink(expected_seq, f"entry {expected_seq} is missing; the next one found is {entry.seq}")
+        if entry.prev_hash != prev_hash:
+            return BrokenLink(entry.seq, "its previous hash is not the hash of the entry before it")
+        if hash_entry(entry) != entry.entry_hash:
+            return BrokenLink(entry.seq, "its content does not match its hash")
+        expected_seq, prev_hash = entry.seq + 1, entry.entry_hash
+    return None

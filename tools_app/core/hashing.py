@@ -1,0 +1,39 @@
+"""SHA-256 over RFC 8785 canonical JSON: the one way this product names bytes it will stand by.
+
+Integers are written as decimal strings before hashing, because canonical JSON has no exact integers
+above 2**53 and amounts do. Seed: decisions, "Permits".
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import rfc8785
+
+
+def hash_canonical(value: Any) -> str:
+    """`0x`-prefixed SHA-256 of the canonical JSON of `value` (str, int, bool, None, bytes, lists, mappings)."""
+    return "0x" + hashlib.sha256(canonical_bytes(value)).hexdigest()
+
+
+def canonical_bytes(value: Any) -> bytes:
+    """RFC 8785 bytes of `value` with integers as decimal strings and bytes as 0x-hex."""
+    return rfc8785.dumps(_exact(value))
+
+
+def _exact(value: Any) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, bytes | bytearray):
+        return "0x" + bytes(value).hex()
+    if isinstance(value, Mapping):
+        return {str(k): _exact(v) for k, v in value.items()}
+    if isinstance(value, Sequence):
+        return [_exact(v) for v in value]
+    raise TypeError(f"{type(value).__name__} has no canonical form; hash integers and strings only")

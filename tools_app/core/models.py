@@ -1,0 +1,97 @@
+"""Rows every app writes: the audit log, the event outbox, and their per-golem counters.
+
+A golem is named by its id alone here, because nothing above this layer may be imported.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.db import models
+
+
+class TimeStamped(models.Model):
+    """Adds `created_at` and `updated_at`, written by the database layer."""
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        abstract = True
+
+
+class AuditHead(models.Model):
+    """The last link of one golem's audit chain; its row lock puts concurrent writers in one order."""
+
+    golem_id = models.UUIDField(primary_key=True)
+    seq = models.PositiveBigIntegerField(default=0)
+    entry_hash = models.CharField(max_length=66)
+
+    class Meta:
+        verbose_name = "audit chain head"
+
+    def __str__(self) -> str:
+        return f"{self.golem_id} at {self.seq}"
+
+
+class AuditEntry(models.Model):
+    """One append-only, hash-linked line of a golem's history. The database refuses updates and deletes."""
+
+    golem_id = models.UUIDField()
+    seq = models.PositiveBigIntegerField()
+    prev_hash = models.CharField(max_length=66)
+    timestamp_ms = models.BigIntegerField(help_text="Milliseconds since 1970-01-01 UTC")
+    heartbeat_tick = models.PositiveBigIntegerField(default=0)
+    event = models.CharField(max_length=64)
+    actor = models.CharField(max_length=128, help_text="Who did it: key:<prefix>, owner:<id> or system:<part>")
+    data = models.JSONField(default=dict)
+    entry_hash = models.CharField(max_length=66, unique=True)
+
+    class Meta:
+        verbose_name = "audit entry"
+        verbose_name_plural = "audit entries"
+        constraints = [models.UniqueConstraint(fields=["golem_id", "seq"], name="audit_entry_one_per_seq")]
+        indexes = [models.Index(fields=["golem_id", "event"], name="audit_entry_by_event")]
+
+    def __str__(self) -> str:
+        return f"{self.event} #{self.seq}"
+
+
+class EventSequence(models.Model):
+    """The last event number of one golem; its row lock keeps the sequence free of gaps."""
+
+    golem_id = models.UUIDField(primary_key=True)
+    sequence = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        verbose_name = "event sequence"
+
+    def __str__(self) -> str:
+        return f"{self.golem_id} at {self.sequence}"
+
+
+class OutboxEvent(models.Model):
+    """One event, written in the transaction that caused it and published to the stream once that commits."""
+
+    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem_id = models.UUIDField()
+    sequence = models.PositiveBigIntegerField()
+    type = models.CharField(max_length=48)
+    version = models.PositiveSmallIntegerField(default=1)
+    heartbeat_tick = models.PositiveBigIntegerField(default=0)
+    occurred_at = models.DateTimeField()
+    payload = models.JSONField(default=dict)
+    published_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = "event"
+        constraints = [models.UniqueConstraint(fields=["golem_id", "sequence"], name="outbox_event_one_per_sequence")]
+        indexes = [
+            models.Index(
+                fields=["occurred_at"], condition=models.Q(published_at__isnull=True), name="outbox_event_unpublished"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} #{self.sequence}"

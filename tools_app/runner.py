@@ -1,0 +1,159 @@
+"""Runs handlers: parameters validated, budget kept, events emitted, errors typed. Nothing else calls a handler.
+
+Seed: 002, "Event Fabric integration" and "Tick budget enforcement"; decisions, "Events and audit".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from typing import Any, Protocol, TypeVar
+
+from tools_app.core import clock, event_bus
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import BudgetExceeded, GolemError
+from tools_app.core.events import Event, EventType
+from tools_app.core.hashing import hash_canonical
+from tools_app.toolkit.capability import Capability
+from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
+from tools_app.toolkit.plan import LocalEffect, TxPlan
+from tools_app.toolkit.result import ToolResult, encode_result
+from tools_app.toolkit.schema import validate_params
+from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, ToolDef, WriteTool
+from tools_app.toolkit.views import GolemView
+
+T = TypeVar("T")
+
+
+class OpenReader(Protocol):
+    """Opens a reader of one chain, pinned to one block. Raises ChainNotSupported."""
+
+    def __call__(self, chain_id: int, *, now: datetime, deadline: Deadline) -> ChainReader: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnvironment:
+    """What wiring hands the runner once per process."""
+
+    open_reader: OpenReader
+    services: Mapping[type, object] = field(default_factory=dict)
+
+
+_environment: ToolEnvironment | None = None
+
+
+def configure(environment: ToolEnvironment) -> None:
+    """Hand the runner its chain readers and services. Called by wiring at start-up."""
+    global _environment
+    _environment = environment
+
+
+def run_read(*, tool: ReadTool, params: Mapping[str, Any], golem: GolemView, now: datetime) -> ToolResult:
+    """Run a read tool and encode its answer. Raises GolemError."""
+    checked = check_params(tool=tool, params=params)
+
+    def call(ctx: ReadContext) -> ToolResult:
+        return ToolResult(data=encode_result(tool.handler(ctx, **checked)), schema_version=tool.schema_version)
+
+    return _run(tool=tool, params=checked, golem=golem, now=now, context=ReadContext, call=call)
+
+
+def build_plan(*, tool: WriteTool, params: Mapping[str, Any], golem: GolemView, now: datetime) -> TxPlan:
+    """Ask a write tool for its plan; nothing is sent. `params` are validated already. Raises GolemError."""
+    return _run(
+        tool=tool, params=params, golem=golem, now=now, context=WriteContext, call=lambda ctx: tool.build_plan(ctx, dict(params))
+    )  # fmt: skip
+
+
+def preview_local(*, tool: LocalWriteTool, params: Mapping[str, Any], golem: GolemView, now: datetime) -> LocalEffect:
+    """Ask a local write what it would do; nothing is done. Raises GolemError."""
+    return _run(
+        tool=tool, params=params, golem=golem, now=now, context=WriteContext, call=lambda ctx: tool.preview(ctx, **params)
+    )  # fmt: skip
+
+
+def run_local_write(
+    *, tool: LocalWriteTool, params: Mapping[str, Any], golem: GolemView, capability: Capability, now: datetime
+) -> ToolResult:
+    """Run a local write with the capability its permit minted. Raises GolemError."""
+
+    def call(ctx: WriteContext) -> ToolResult:
+        answer = tool.handler(ctx, capability=capability, **params)
+        return ToolResult(data=encode_result(answer), schema_version=tool.schema_version)
+
+    return _run(tool=tool, params=params, golem=golem, now=now, context=WriteContext, call=call)
+
+
+def check_params(*, tool: ToolDef, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Validated parameters; a null one counts as left out. Raises InvalidParams."""
+    return validate_params(tool.params_model, {k: v for k, v in params.items() if v is not None})
+
+
+def open_reader(chain_id: int, *, now: datetime, deadline: Deadline) -> ChainReader:
+    """A reader of `chain_id` pinned to one block, for callers above that have no context. Raises ChainNotSupported."""
+    return _get_environment().open_reader(chain_id, now=now, deadline=deadline)
+
+
+def _run(
+    *,
+    tool: ToolDef,
+    params: Mapping[str, Any],
+    golem: GolemView,
+    now: datetime,
+    context: type[ReadContext],
+    call: Callable[[Any], T],
+) -> T:
+    started_ms = clock.monotonic_ms()
+    params_hash = hash_canonical({name: str(value) for name, value in params.items()})
+    _emit(golem, now, EventType.TOOL_START, tool_name=tool.name, params_hash=params_hash)
+    ctx = _make_context(tool=tool, golem=golem, now=now, context=context)
+    try:
+        answer = call(ctx)
+        if ctx.deadline.is_over:
+            raise BudgetExceeded(
+                f"{tool.name} took longer than its budget of {int(tool.tick_budget)} ms",
+                budget_ms=int(tool.tick_budget),
+            )
+    except GolemError as error:
+        _emit(
+            golem, now, EventType.TOOL_ERROR, tool_name=tool.name, error_code=error.code, error_message=error.detail
+        )  # fmt: skip
+        raise
+    duration_ms = int(clock.monotonic_ms() - started_ms)
+    _emit(golem, now, EventType.TOOL_END, tool_name=tool.name, success=True, duration_ms=duration_ms)
+    return answer
+
+
+def _make_context(*, tool: ToolDef, golem: GolemView, now: datetime, context: type[ReadContext]) -> ReadContext:
+    environment = _get_environment()
+    deadline = Deadline.after_ms(int(tool.tick_budget))
+    steps = {name: index for index, name in enumerate(tool.progress_steps)}
+
+    @cache
+    def open_chain(chain_id: int) -> ChainReader:
+        return environment.open_reader(chain_id, now=now, deadline=deadline)
+
+    def report_step(name: str) -> None:
+        if name not in steps:
+            raise ValueError(f"{tool.name} reports the step {name!r}, which it does not declare")
+        _emit(
+            golem, now, EventType.TOOL_UPDATE, tool_name=tool.name, step_name=name, step_index=steps[name],
+            total_steps=len(steps),
+        )  # fmt: skip
+
+    return context(
+        golem=golem, now=now, deadline=deadline, open_chain=open_chain, report_step=report_step,
+        services=environment.services,
+    )  # fmt: skip
+
+
+def _emit(golem: GolemView, now: datetime, kind: EventType, **payload: Any) -> None:
+    event_bus.emit(golem_id=golem.id, event=Event(kind, payload), now=now)
+
+
+def _get_environment() -> ToolEnvironment:
+    if _environment is None:
+        raise RuntimeError("tools_app.runner was not configured; golem_project.wiring does it at start-up")
+    return _environment

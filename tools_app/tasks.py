@@ -1,0 +1,13 @@
+"""Celery entry points of the bottom layer."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from tools_app.core import clock, event_bus
+
+
+@shared_task(queue="heartbeat", ignore_result=True)
+def publish_events_task() -> int:
+    """Publish events whose first attempt failed."""
+    return event_bus.publish_pending(now=clock.now())

@@ -1,0 +1,130 @@
+"""What a handler may touch: pinned chain reads, the golem it works for, a deadline. No signer, no settings.
+
+The reader is handed down as a value, so this module knows neither web3 nor Django.
+Its other end is `tools_app/chain/` (reads) and `permits_app/execution/` (spending).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol, TypeVar, cast
+
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.toolkit.views import BlockRef, FeedPrice, FeeQuote, GolemView, LogEntry, TokenMeta
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCall:
+    """One `eth_call`: a human-readable signature, `function balanceOf(address) view returns (uint256)`, and its arguments."""
+
+    to: str
+    signature: str
+    args: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOutcome:
+    """One answer of a batch: the decoded values, or the reason it reverted."""
+
+    ok: bool
+    values: tuple[Any, ...]
+    revert_reason: str | None = None
+
+
+class ChainReader(Protocol):
+    """Read-only view of one chain, pinned to one block for the life of the context."""
+
+    @property
+    def chain_id(self) -> int: ...
+
+    @property
+    def block(self) -> BlockRef: ...
+
+    def call(self, to: str, signature: str, *args: Any) -> tuple[Any, ...]:
+        """One read at the pinned block. Raises CallReverted, RpcUnavailable."""
+
+    def call_many(self, calls: Sequence[ReadCall]) -> list[ReadOutcome]:
+        """Many reads in one batch at the pinned block; a revert is an outcome, not an exception."""
+
+    def logs(
+        self, *, address: str | Sequence[str] | None, topics: Sequence[Any], from_block: int, to_block: int
+    ) -> list[LogEntry]:
+        """Logs in a block range, inclusive."""
+
+    def block_at(self, number: int) -> BlockRef: ...
+
+    def first_block_since(self, timestamp: int) -> BlockRef:
+        """The first block whose time is at or after `timestamp` seconds."""
+
+    def native_balance(self, account: str) -> int:
+        """Wei held by `account` at the pinned block."""
+
+    def code(self, address: str) -> bytes: ...
+
+    def token(self, ref: str) -> TokenMeta:
+        """A token by address or registered symbol. Raises TokenNotFound."""
+
+    def registered_tokens(self) -> tuple[TokenMeta, ...]:
+        """Every token of this chain's registry."""
+
+    def native(self) -> TokenMeta:
+        """The chain's own coin, under the address NATIVE."""
+
+    def price(self, token: TokenMeta) -> FeedPrice:
+        """USD price of a token from its on-chain feed. Raises PriceUnavailable, PriceStale."""
+
+    def fees(self) -> FeeQuote: ...
+
+    def pending_nonce(self, account: str) -> int:
+        """The next nonce the node would accept, pending transactions counted."""
+
+
+class ServiceMissing(GolemError):
+    """A tool asked for a service this process was not given."""
+
+    code = "SERVICE_MISSING"
+    http_status = 503
+
+
+@dataclass(frozen=True, slots=True)
+class ReadContext:
+    """Handed to a read tool: chain reads, golem, clock. It has no signer to misuse."""
+
+    golem: GolemView
+    now: datetime
+    deadline: Deadline
+    open_chain: Callable[[int], ChainReader]
+    report_step: Callable[[str], None]
+    services: Mapping[type, object] = field(default_factory=dict)
+
+    def chain(self, chain_id: int | None = None) -> ChainReader:
+        """The pinned reader of `chain_id`, or of the golem's home chain. Raises ChainNotSupported."""
+        return self.open_chain(chain_id if chain_id is not None else self.golem.home_chain_id)
+
+    def step(self, name: str) -> None:
+        """Report that a declared progress step begins."""
+        self.report_step(name)
+
+    def service(self, kind: type[S]) -> S:
+        """A service handed down by wiring, looked up by its interface. Raises ServiceMissing."""
+        found = self.services.get(kind)
+        if found is None:
+            raise ServiceMissing(f"{kind.__name__} is not set up in this process")
+        return cast("S", found)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteContext(ReadContext):
+    """Handed to a write tool. It reads exactly like a read tool; what it returns is a plan, not an effect."""
+
+    @property
+    def account(self) -> str:
+        """The golem's address. A write tool exists only for a golem with a wallet."""
+        if self.golem.address is None:
+            raise ServiceMissing("this golem has no wallet")
+        return self.golem.address

@@ -1,0 +1,213 @@
+"""ToolFamily: the tools of one prefix, declared by decorating functions whose name is the tool's name.
+
+    uniswap = ToolFamily(prefix="uniswap", category=Category.TRADING, chains=addresses.CHAINS)
+
+    @uniswap.read(query="quote", budget=TickBudget.MEDIUM, steps=("Quoting pools",))
+    def uniswap_get_quote(ctx: ReadContext, token_in: Token, ...) -> Quote: ...
+
+The docstring's first line is the summary; the whole of it is what a model reads.
+Seed: 002, "ToolDef pattern"; 001, "no registration function".
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from tools_app.toolkit.enums import (
+    ActionClass,
+    CapabilityTier,
+    Category,
+    PiTool,
+    Requirement,
+    RiskLayer,
+    SpriteTrigger,
+    TickBudget,
+)
+from tools_app.toolkit.plan import LocalEffect, PlanOutcome
+from tools_app.toolkit.schema import build_params_model
+from tools_app.toolkit.tooldef import LocalWriteTool, PrivilegedTool, ReadTool, ToolDef, WriteTool
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass
+class ToolFamily:
+    """Declares the tools of one prefix. `chains` None means every configured chain; `venue` defaults to the prefix."""
+
+    prefix: str
+    category: Category
+    chains: frozenset[int] | None = None
+    venue: str = ""
+    requires: frozenset[Requirement] = frozenset()
+    tools: list[ToolDef] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.venue = self.venue or self.prefix
+        FAMILIES.append(self)
+
+    def read(
+        self,
+        *,
+        query: str,
+        budget: TickBudget,
+        steps: Iterable[str] = (),
+        snippet: str = "",
+        guidelines: Iterable[str] = (),
+        pi: PiTool = PiTool.QUERY_STATE,
+        category: Category | None = None,
+        requires: Iterable[Requirement] = (),
+        aliases: Iterable[str] = (),
+        chains: frozenset[int] | None = None,
+        schema_version: int = 1,
+    ) -> Callable[[F], F]:
+        """Declare a tool that reads. `query` is the word an agent asks with."""
+
+        def declare(handler: F) -> F:
+            shared = self._shared(
+                handler, category=category, budget=budget, steps=steps, snippet=snippet, guidelines=guidelines,
+                requires=requires, aliases=aliases, chains=chains, schema_version=schema_version,
+            )  # fmt: skip
+            self.tools.append(
+                ReadTool(
+                    **shared,
+                    capability=CapabilityTier.READ,
+                    risk_layer=RiskLayer.LOW,
+                    sprite_trigger=SpriteTrigger.THINKING,
+                    pi_tool=pi,
+                    key=query,
+                )
+            )
+            return handler
+
+        return declare
+
+    def write(
+        self,
+        *,
+        action_type: str,
+        risk: RiskLayer,
+        budget: TickBudget,
+        report: Callable[[PlanOutcome], Any],
+        action_class: ActionClass | None,
+        steps: Iterable[str] = (),
+        snippet: str = "",
+        guidelines: Iterable[str] = (),
+        category: Category | None = None,
+        requires: Iterable[Requirement] = (),
+        aliases: Iterable[str] = (),
+        chains: frozenset[int] | None = None,
+        schema_version: int = 1,
+        privileged: bool = False,
+    ) -> Callable[[F], F]:
+        """Declare a tool that returns a TxPlan. `action_class` None means its plan computes it."""
+
+        def declare(handler: F) -> F:
+            shared = self._shared(
+                handler, category=category, budget=budget, steps=steps, snippet=snippet, guidelines=guidelines,
+                requires={*requires, Requirement.WALLET}, aliases=aliases, chains=chains, schema_version=schema_version,
+            )  # fmt: skip
+            kind = PrivilegedTool if privileged else WriteTool
+            self.tools.append(
+                kind(
+                    **shared,
+                    capability=CapabilityTier.PRIVILEGED if privileged else CapabilityTier.WRITE,
+                    risk_layer=risk,
+                    sprite_trigger=SpriteTrigger.EXECUTING,
+                    pi_tool=PiTool.PREVIEW_ACTION,
+                    key=action_type,
+                    action_class=action_class,
+                    report=report,
+                )
+            )
+            return handler
+
+        return declare
+
+    def local_write(
+        self,
+        *,
+        action_type: str,
+        budget: TickBudget,
+        preview: Callable[..., LocalEffect],
+        action_class: ActionClass | None = None,
+        risk: RiskLayer = RiskLayer.LOW,
+        steps: Iterable[str] = (),
+        snippet: str = "",
+        guidelines: Iterable[str] = (),
+        category: Category | None = None,
+        requires: Iterable[Requirement] = (),
+        aliases: Iterable[str] = (),
+        chains: frozenset[int] | None = None,
+        schema_version: int = 1,
+    ) -> Callable[[F], F]:
+        """Declare a write that is no transaction; its handler takes `capability` and consumes it."""
+
+        def declare(handler: F) -> F:
+            shared = self._shared(
+                handler, category=category, budget=budget, steps=steps, snippet=snippet, guidelines=guidelines,
+                requires=requires, aliases=aliases, chains=chains, schema_version=schema_version,
+            )  # fmt: skip
+            self.tools.append(
+                LocalWriteTool(
+                    **shared,
+                    capability=CapabilityTier.WRITE,
+                    risk_layer=risk,
+                    sprite_trigger=SpriteTrigger.EXECUTING,
+                    pi_tool=PiTool.PREVIEW_ACTION,
+                    key=action_type,
+                    action_class=action_class,
+                    preview=preview,
+                )
+            )
+            return handler
+
+        return declare
+
+    def _shared(
+        self,
+        handler: Callable[..., Any],
+        *,
+        category: Category | None,
+        budget: TickBudget,
+        steps: Iterable[str],
+        snippet: str,
+        guidelines: Iterable[str],
+        requires: Iterable[Requirement],
+        aliases: Iterable[str],
+        chains: frozenset[int] | None,
+        schema_version: int,
+    ) -> dict[str, Any]:
+        name = handler.__name__
+        if not name.startswith(f"{self.prefix}_"):
+            raise TypeError(f"{name} does not start with the prefix {self.prefix!r} of its family")
+        description = inspect.getdoc(handler) or ""
+        if not description:
+            raise TypeError(f"{name} has no docstring; it is what the model reads")
+        summary = description.splitlines()[0]
+        code = handler.__code__
+        return {
+            "name": name,
+            "prefix": self.prefix,
+            "venue": self.venue,
+            "category": category or self.category,
+            "tick_budget": budget,
+            "summary": summary,
+            "description": description,
+            "snippet": snippet or summary,
+            "guidelines": tuple(guidelines),
+            "progress_steps": tuple(steps),
+            "requires": frozenset(requires) | self.requires,
+            "supported_chains": chains if chains is not None else self.chains,
+            "schema_version": schema_version,
+            "aliases": tuple(aliases),
+            "params_model": build_params_model(handler),
+            "handler": handler,
+            "source": f"{code.co_filename}:{code.co_firstlineno}",
+        }
+
+
+FAMILIES: list[ToolFamily] = []
+"""Every family declared so far, in import order; the registry reads it once at start-up and freezes."""

@@ -1,0 +1,164 @@
+"""The types of tool parameters: one concept, one type, one description for every tool.
+
+Only this module builds such types, because two orders of pydantic metadata silently lose constraints
+from the schema; every annotation here puts `Field` first. Amounts are integers in base units and
+travel as decimal strings. Seed: 002, "LLM-optimized tool descriptions"; decisions, "amounts".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from eth_utils import is_checksum_address, to_checksum_address
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+
+MAX_UINT256 = 2**256 - 1
+_HEX_ADDRESS = re.compile(r"^0x[0-9a-fA-F]{40}$")
+
+
+def check_address(text: str) -> str:
+    """The EIP-55 form of an address; refuses a mixed-case one whose checksum is wrong."""
+    if not _HEX_ADDRESS.match(text):
+        raise ValueError("not an address: expected 0x and 40 hex digits")
+    body = text[2:]
+    if body not in (body.lower(), body.upper()) and not is_checksum_address(text):
+        raise ValueError("the address has a wrong EIP-55 checksum; one of its characters was changed")
+    return str(to_checksum_address(text))
+
+
+def _check_token(text: str) -> str:
+    if text.lower().startswith("0x") and len(text) > 20:
+        return check_address(text)
+    return text
+
+
+def parse_raw_amount(value: Any) -> int:
+    """An amount in base units from a decimal string or an integer; refuses fractions, exponents, signs and floats."""
+    if isinstance(value, bool) or isinstance(value, float):
+        raise ValueError("an amount is a decimal string of base units, never a floating-point number")
+    if isinstance(value, str):
+        if not re.fullmatch(r"[0-9]{1,78}", value):
+            raise ValueError("an amount is a whole number of base units written as digits only")
+        value = int(value)
+    if not isinstance(value, int):
+        raise ValueError("an amount is a decimal string of base units")
+    if value > MAX_UINT256:
+        raise ValueError("the amount does not fit 256 bits")
+    return value
+
+
+def _positive(value: int) -> int:
+    if value <= 0:
+        raise ValueError("the amount must be at least 1 base unit")
+    return value
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, bool | float):
+        raise ValueError("a whole number is expected")
+    return value
+
+
+def _raw_amount_schema(description: str) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "pattern": "^[0-9]{1,78}$", "description": description})
+
+
+_AMOUNT = "Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000."
+
+Address = Annotated[
+    str,
+    Field(pattern=r"^0x[0-9a-fA-F]{40}$", description="0x-prefixed account or contract address."),
+    AfterValidator(check_address),
+]
+ContractAddress = Annotated[
+    str,
+    Field(pattern=r"^0x[0-9a-fA-F]{40}$", description="0x-prefixed contract address."),
+    AfterValidator(check_address),
+]
+PoolAddress = Annotated[
+    str,
+    Field(
+        pattern=r"^0x[0-9a-fA-F]{40}$",
+        description="0x-prefixed pool address; data_get_pools_by_token_pair finds it.",
+    ),
+    AfterValidator(check_address),
+]
+Token = Annotated[
+    str,
+    Field(
+        pattern=r"^(0x[0-9a-fA-F]{40}|[A-Za-z0-9.+\-]{1,20})$",
+        description="Token address (0x…) or a symbol registered on the chain, such as USDC.",
+    ),
+    AfterValidator(_check_token),
+]
+RawAmount = Annotated[
+    int,
+    Field(description=_AMOUNT),
+    BeforeValidator(parse_raw_amount),
+    AfterValidator(_positive),
+    _raw_amount_schema(_AMOUNT),
+]
+RawAmountOrZero = Annotated[
+    int, Field(description=_AMOUNT), BeforeValidator(parse_raw_amount), _raw_amount_schema(_AMOUNT)
+]
+ChainId = Annotated[
+    int,
+    Field(ge=1, le=2**53 - 1, description="EIP-155 chain id, such as 1 or 8453."),
+    BeforeValidator(_whole),
+]
+SlippageBps = Annotated[
+    int,
+    Field(ge=0, le=10_000, description="Most slippage accepted, in basis points: 50 is 0.5%."),
+    BeforeValidator(_whole),
+]
+PercentWhole = Annotated[int, Field(ge=1, le=100, description="Whole percent, 1 to 100."), BeforeValidator(_whole)]
+FeeTier = Annotated[
+    int,
+    Field(ge=1, le=999_999, description="Uniswap V3 fee in hundredths of a basis point: 500 is 0.05%."),
+    BeforeValidator(_whole),
+]
+DeadlineSeconds = Annotated[
+    int,
+    Field(ge=30, le=86_400, description="Seconds from now after which the transaction must not run."),
+    BeforeValidator(_whole),
+]
+Seconds = Annotated[
+    int, Field(ge=1, le=31_536_000, description="Length of time in seconds."), BeforeValidator(_whole)
+]
+Hours = Annotated[int, Field(ge=1, le=720, description="Hours to look back."), BeforeValidator(_whole)]
+Limit = Annotated[
+    int, Field(ge=1, le=100, description="Most rows to answer, 1 to 100."), BeforeValidator(_whole)
+]
+Count = Annotated[int, Field(ge=1, le=1_000, description="A count, at least 1."), BeforeValidator(_whole)]
+PoolTickRange = Annotated[
+    int,
+    Field(ge=1, le=10_000, description="How many tick spacings to read on each side of the current tick."),
+    BeforeValidator(_whole),
+]
+PoolTick = Annotated[
+    int, Field(ge=-887_272, le=887_272, description="Uniswap V3 pool tick."), BeforeValidator(_whole)
+]
+PositionId = Annotated[
+    str,
+    Field(pattern=r"^[0-9]{1,78}$", description="Liquidity position NFT id, as a decimal string."),
+]
+DecimalText = Annotated[
+    str,
+    Field(
+        pattern=r"^[0-9]{1,30}(\.[0-9]{1,30})?$",
+        description="Positive decimal number written as text, such as 2950.5.",
+    ),
+]
+MicroUsdText = Annotated[
+    str, Field(pattern=r"^[0-9]{1,12}(\.[0-9]{1,6})?$", description="US dollars as decimal text, such as 1500.00.")
+]
+CallData = Annotated[
+    str, Field(pattern=r"^0x([0-9a-fA-F]{2})*$", max_length=200_002, description="ABI-encoded call data, 0x-prefixed.")
+]
+ChainRef = Annotated[
+    str,
+    Field(pattern=r"^[a-z0-9\-]{4,64}$", description="Name of a private test chain, from testnet_setup_local."),
+]
+Flag = Annotated[bool, Field(description="true or false.", strict=True)]
+ShortText = Annotated[str, Field(min_length=1, max_length=2_000, description="Plain text, at most 2,000 characters.")]

@@ -1,0 +1,95 @@
+"""What a write tool returns: the exact calls, and what they must do to the golem's balances.
+
+The same bytes are simulated at preview and signed at commit. `TokenFlow` bounds are what the permit
+promises: at most this leaves, at least this arrives. Seed: 000 "Layer 2"; decisions, "Permits".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.views import ReceiptView, TokenMeta
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One contract call from the golem's account: `value` in wei, `data` ABI-encoded, `label` for people."""
+
+    to: str
+    data: bytes
+    value: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFlow:
+    """A promised movement in base units: `expected` as quoted, `bound` the worst that still passes.
+
+    For a spend `bound` is the most that may leave; for a receipt it is the least that must arrive.
+    """
+
+    token: TokenMeta
+    expected: int
+    bound: int
+
+
+@dataclass(frozen=True, slots=True)
+class AllowanceLeft:
+    """An allowance the plan leaves standing after it ran, in base units; zero when it is used up inside."""
+
+    token: TokenMeta
+    spender: str
+    granted: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class TxPlan:
+    """An immutable list of calls with its promises. `details` is JSON-ready text for the permit, amounts as strings."""
+
+    chain_id: int
+    calls: tuple[Call, ...]
+    spends: tuple[TokenFlow, ...] = ()
+    receives: tuple[TokenFlow, ...] = ()
+    allowances: tuple[AllowanceLeft, ...] = ()
+    action_class: ActionClass | None = None
+    recipients: tuple[str, ...] = ()
+    slippage_bps: int | None = None
+    price_impact_bps: int | None = None
+    deadline: int | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def contracts(self) -> tuple[str, ...]:
+        """Every address called, in order, once."""
+        return tuple(dict.fromkeys(call.to for call in self.calls))
+
+    @property
+    def tokens(self) -> tuple[TokenMeta, ...]:
+        """Every token whose balance or allowance the plan speaks of, once."""
+        flows = [flow.token for flow in (*self.spends, *self.receives)]
+        return tuple({token.address: token for token in (*flows, *(a.token for a in self.allowances))}.values())
+
+
+@dataclass(frozen=True, slots=True)
+class LocalEffect:
+    """What a write without a transaction would do, shown at preview: a sentence and JSON-ready details."""
+
+    summary: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOutcome:
+    """What really happened: the plan, its receipts in call order, and the golem's balance differences in base units.
+
+    `deltas` maps token address to the difference, the chain's coin under `NATIVE` and without the fees paid.
+    """
+
+    plan: TxPlan
+    account: str
+    receipts: tuple[ReceiptView, ...]
+    deltas: Mapping[str, int]

@@ -1,0 +1,95 @@
+"""The registry of every tool: filled once at start-up, then frozen.
+
+Two tools of one name, or two of one (Pi tool, key, venue), stop the start and name both places.
+An unknown name is answered with the nearest known ones. Seed: 004, "Tool names are globally unique".
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+
+from tools_app.core.errors import GolemError, Recovery
+from tools_app.toolkit.enums import Category
+from tools_app.toolkit.tooldef import ToolDef
+
+
+class UnknownTool(GolemError):
+    """No such tool in this golem's toolset."""
+
+    code = "UNKNOWN_TOOL"
+    http_status = 404
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no such tool here"
+
+
+class RegistryConflict(Exception):
+    """Two declarations claim the same name or the same route."""
+
+
+class ToolRegistry:
+    """Every tool by name. Names and aliases share one space; listings show canonical names only."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, ToolDef] = {}
+        self._aliases: dict[str, str] = {}
+        self._frozen = False
+
+    def add_all(self, tools: Iterable[ToolDef]) -> None:
+        """Add tools. Raises RegistryConflict on a duplicate name, alias or route, and once frozen."""
+        for tool in tools:
+            self._add(tool)
+
+    def freeze(self) -> None:
+        """No tool can be added from here on."""
+        self._check_routes()
+        self._frozen = True
+
+    @property
+    def is_frozen(self) -> bool:
+        return self._frozen
+
+    def get(self, name: str) -> ToolDef:
+        """The tool called `name` or one of its aliases. Raises UnknownTool with suggestions."""
+        tool = self._tools.get(self._aliases.get(name, name))
+        if tool is None:
+            near = difflib.get_close_matches(name, [*self._tools, *self._aliases], n=3)
+            raise UnknownTool(f"no tool is called {name!r}", suggestions=near)
+        return tool
+
+    def by_category(self, category: Category) -> tuple[ToolDef, ...]:
+        return tuple(tool for tool in self if tool.category is category)
+
+    def __iter__(self) -> Iterator[ToolDef]:
+        return iter(self._tools.values())
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    def _add(self, tool: ToolDef) -> None:
+        if self._frozen:
+            raise RegistryConflict(f"{tool.name} ({tool.source}) was declared after the registry was frozen")
+        for name in (tool.name, *tool.aliases):
+            owner = self._tools.get(self._aliases.get(name, name))
+            if owner is not None:
+                raise RegistryConflict(f"{name} is declared at {owner.source} and again at {tool.source}")
+        self._tools[tool.name] = tool
+        self._aliases.update({alias: tool.name for alias in tool.aliases})
+
+    def _check_routes(self) -> None:
+        routes: dict[tuple[str, str, str], ToolDef] = {}
+        for tool in self:
+            route = (tool.pi_tool, tool.key, tool.venue)
+            if route in routes:
+                raise RegistryConflict(
+                    f"{tool.pi_tool}:{tool.key}@{tool.venue} leads to {routes[route].name} ({routes[route].source})"
+                    f" and to {tool.name} ({tool.source})"
+                )
+            routes[route] = tool
+
+
+REGISTRY = ToolRegistry()
+"""The one registry of this process; `tools_app/apps.py` fills and freezes it."""

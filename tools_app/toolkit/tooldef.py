@@ -1,0 +1,98 @@
+"""ToolDef: the frozen metadata of one tool, and its four kinds.
+
+The kinds are different types, so code that may only read (speculation, queries) cannot be handed a
+write. Seed: 002, "ToolDef fields" and "Handler traits"; 001, "Each tool file exports TOOL_DEF".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tools_app.toolkit.enums import (
+    ActionClass,
+    CapabilityTier,
+    Category,
+    PiTool,
+    Requirement,
+    RiskLayer,
+    SpriteTrigger,
+    TickBudget,
+)
+from tools_app.toolkit.plan import LocalEffect, PlanOutcome, TxPlan
+from tools_app.toolkit.schema import ToolParams, json_schema
+
+
+@dataclass(frozen=True, eq=False)
+class ToolDef:
+    """Everything about one tool but its state. `supported_chains` None means every chain that is configured.
+
+    `key` is the word an agent uses (`action_type` of a write, `query` of a read); `venue` the protocol.
+    """
+
+    name: str
+    prefix: str
+    venue: str
+    category: Category
+    capability: CapabilityTier
+    risk_layer: RiskLayer
+    tick_budget: TickBudget
+    summary: str
+    description: str
+    snippet: str
+    guidelines: tuple[str, ...]
+    progress_steps: tuple[str, ...]
+    sprite_trigger: SpriteTrigger
+    requires: frozenset[Requirement]
+    supported_chains: frozenset[int] | None
+    schema_version: int
+    pi_tool: PiTool
+    key: str
+    aliases: tuple[str, ...]
+    params_model: type[ToolParams]
+    handler: Callable[..., Any]
+    source: str
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of the parameters."""
+        return json_schema(self.params_model)
+
+    def supports_chain(self, chain_id: int) -> bool:
+        return self.supported_chains is None or chain_id in self.supported_chains
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReadTool(ToolDef):
+    """Changes nothing; runs without a permit."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WriteTool(ToolDef):
+    """Returns a TxPlan. `action_class` None means the plan computes it. `report` reads the outcome into data."""
+
+    action_class: ActionClass | None
+    report: Callable[[PlanOutcome], Any]
+
+    def build_plan(self, ctx: Any, params: dict[str, Any]) -> TxPlan:
+        """The plan for validated `params`. Raises GolemError."""
+        plan: TxPlan = self.handler(ctx, **params)
+        return plan
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivilegedTool(WriteTool):
+    """Returns a TxPlan that no permit can carry without an owner's approval."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalWriteTool(ToolDef):
+    """A write that is no transaction: `preview` says its effect, the handler does it once with a capability."""
+
+    action_class: ActionClass | None
+    preview: Callable[..., LocalEffect]

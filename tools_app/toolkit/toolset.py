@@ -1,0 +1,90 @@
+"""Toolset: the immutable set of tools a golem has, with the reason for each one that is in or out.
+
+Filters are small functions on the same value; the absence of a tool is in the value, not in a flag.
+Seed: 000, "Category-based filtering"; 001, "Tool resolution pipeline".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from tools_app.toolkit.enums import CapabilityTier, Category, Requirement
+from tools_app.toolkit.tooldef import ReadTool, ToolDef
+
+
+@dataclass(frozen=True, slots=True)
+class Toolset:
+    """Tools in registry order, reasons for every known tool, and those dropped for a missing requirement."""
+
+    tools: Mapping[str, ToolDef]
+    reasons: Mapping[str, str]
+    missing: Mapping[str, Requirement]
+
+    @classmethod
+    def of(cls, tools: Iterable[ToolDef], reason: str) -> Toolset:
+        kept = {tool.name: tool for tool in tools}
+        return cls(tools=kept, reasons=dict.fromkeys(kept, reason), missing={})
+
+    def by_categories(self, categories: frozenset[Category], *, reason: str) -> Toolset:
+        """Keep the tools of these categories."""
+        return self._keep(lambda tool: tool.category in categories, kept=reason, dropped=f"not in {reason}")
+
+    def reads_only(self, *, reason: str) -> Toolset:
+        """Keep tools that read."""
+        return self._keep(lambda tool: isinstance(tool, ReadTool), kept=None, dropped=reason)
+
+    def without(self, names: Iterable[str], *, reason: str) -> Toolset:
+        """Drop tools by name."""
+        gone = frozenset(names)
+        return self._keep(lambda tool: tool.name not in gone, kept=None, dropped=reason)
+
+    def with_tools(self, tools: Iterable[ToolDef], *, reason: str) -> Toolset:
+        """Add tools; one that is already in is not repeated."""
+        added = {tool.name: tool for tool in tools if tool.name not in self.tools}
+        return Toolset(
+            tools={**self.tools, **added},
+            reasons={**self.reasons, **dict.fromkeys(added, reason)},
+            missing=self.missing,
+        )
+
+    def at_venues(self, venues: frozenset[str], protocols: frozenset[str], *, reason: str) -> Toolset:
+        """Drop tools of protocols that are not allowed; tools that belong to no protocol stay."""
+        return self._keep(
+            lambda tool: tool.venue not in protocols or tool.venue in venues, kept=None, dropped=reason
+        )
+
+    def meeting(self, present: frozenset[Requirement]) -> Toolset:
+        """Drop tools whose requirement is missing, and remember which, so that a call answers the right code."""
+        missing = {
+            tool.name: min(tool.requires - present) for tool in self.tools.values() if tool.requires - present
+        }
+        kept = self._keep(lambda tool: tool.name not in missing, kept=None, dropped="")
+        reasons = {**kept.reasons, **{name: f"needs {req.value}, which is not set up" for name, req in missing.items()}}
+        return Toolset(tools=kept.tools, reasons=reasons, missing=missing)
+
+    @property
+    def has_writes(self) -> bool:
+        return any(tool.capability is not CapabilityTier.READ for tool in self.tools.values())
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(self.tools))
+
+    def __iter__(self) -> Iterator[ToolDef]:
+        return iter(self.tools.values())
+
+    def __len__(self) -> int:
+        return len(self.tools)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.tools
+
+    def _keep(self, test: Callable[[ToolDef], bool], *, kept: str | None, dropped: str) -> Toolset:
+        tools = {name: tool for name, tool in self.tools.items() if test(tool)}
+        reasons = dict(self.reasons)
+        for name in self.tools:
+            if name not in tools:
+                reasons[name] = dropped
+            elif kept is not None:
+                reasons[name] = kept
+        return Toolset(tools=tools, reasons=reasons, missing=self.missing)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from tools_app.protocols.uniswap.errors import NotDeployedHere
+from tools_app.chain.networks import ChainNotSupported
 
 LOCAL_CHAIN_ID = 31_337
 PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
@@ -34,7 +34,86 @@ class Deployment:
 
 
 _PUBLIC = {
-
+    1: Deployment(
+        chain_id=1,
+        wrapped_native="0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2",
+        v2_factory="0x5C69bEe701ef814a2B6a3EDD4B1652CB9cc5aA6f",
+        v2_router="0x7a250d5630B4cF539739dF2C5dAcb4c659F2488D",
+        v3_factory="0x1F98431c8aD98523631AE4a59f267346ea31F984",
+        v3_router="0x68b3465833fb72A70ecDF485E0e4C7bD8665Fc45",
+        v3_position_manager="0xC36442b4a4522E871399CD717aBDD847Ab11FE88",
+        v3_quoter="0x61fFE014bA17989E743c5F6cB21bF9697530B21e",
+    ),
+    8453: Deployment(
+        chain_id=8453,
+        wrapped_native="0x4200000000000000000000000000000000000006",
+        v2_factory="0x8909Dc15e40173Ff4699343b6eB8132c65e18eC6",
+        v2_router="0x4752ba5DBc23f44D87826276BF6Fd6b1C372aD24",
+        v3_factory="0x33128a8fC17869897dcE68Ed026d694621f6FDfD",
+        v3_router="0x2626664c2603336E57B271c5C0b26F421741e481",
+        v3_position_manager="0x03a520b32C04BF3bEEf7BEb72E919cf822Ed34f1",
+        v3_quoter="0x3d4e44Eb1374240CE5F1B871ab261CD16335B76a",
+    ),
+    130: Deployment(
+        chain_id=130,
+        wrapped_native="0x4200000000000000000000000000000000000006",
+        v2_factory="0x1F98400000000000000000000000000000000002",
+        v2_router="0x284F11109359a7e1306C3e447ef14D38400063FF",
+        v3_factory="0x1F98400000000000000000000000000000000003",
+        v3_router="0x73855d06DE49d0fe4A9c42636Ba96c62da12FF9C",
+        v3_position_manager="0x943e6e07a7E8E791dAFC44083e54041D743C46E9",
+        v3_quoter="0x565AC8C7863d9bB16D07E809fF49Fe5CD467634C",
+    ),
+    42161: Deployment(
+        chain_id=42161,
+        wrapped_native="0x82aF49447D8a07e3bd95BD0d56f35241523fBab1",
+        v2_factory="0xf1D7CC64Fb4452F05c498126312eBE29f30Fbcf9",
+        v2_router="0x4752ba5DBc23f44D87826276BF6Fd6b1C372aD24",
+        v3_factory="0x1F98431c8aD98523631AE4a59f267346ea31F984",
+        v3_router="0x68b3465833fb72A70ecDF485E0e4C7bD8665Fc45",
+        v3_position_manager="0xC36442b4a4522E871399CD717aBDD847Ab11FE88",
+        v3_quoter="0x61fFE014bA17989E743c5F6cB21bF9697530B21e",
+    ),
+    10: Deployment(
+        chain_id=10,
+        wrapped_native="0x4200000000000000000000000000000000000006",
+        v2_factory="0x0c3c1c532F1e39EdF36BE9Fe0bE1410313E074Bf",
+        v2_router="0x4A7b5Da61326A6379179b40d00F57E5bbDC962c2",
+        v3_factory="0x1F98431c8aD98523631AE4a59f267346ea31F984",
+        v3_router="0x68b3465833fb72A70ecDF485E0e4C7bD8665Fc45",
+        v3_position_manager="0xC36442b4a4522E871399CD717aBDD847Ab11FE88",
+        v3_quoter="0x61fFE014bA17989E743c5F6cB21bF9697530B21e",
+    ),
+    137: Deployment(
+        chain_id=137,
+        wrapped_native="0x0d500B1d8E8eF31E21C99d1Db9A6444d3ADf1270",
+        v2_factory="0x9e5A52f57b3038F1B8EeE45F28b3C1967e22799C",
+        v2_router="0xedf6066a2b290C185783862C7F4776A2C8077AD1",
+        v3_factory="0x1F98431c8aD98523631AE4a59f267346ea31F984",
+        v3_router="0x68b3465833fb72A70ecDF485E0e4C7bD8665Fc45",
+        v3_position_manager="0xC36442b4a4522E871399CD717aBDD847Ab11FE88",
+        v3_quoter="0x61fFE014bA17989E743c5F6cB21bF9697530B21e",
+    ),
+    56: Deployment(
+        chain_id=56,
+        wrapped_native="0xbb4CdB9CBd36B01bD1cBaEBF2De08d9173bc095c",
+        v2_factory="0x8909Dc15e40173Ff4699343b6eB8132c65e18eC6",
+        v2_router="0x4752ba5DBc23f44D87826276BF6Fd6b1C372aD24",
+        v3_factory="0xdB1d10011AD0Ff90774D0C6Bb92e5C5c8b4461F7",
+        v3_router="0xB971eF87ede563556b2ED4b1C0b0019111Dd85d2",
+        v3_position_manager="0x7b8A01B39D58278b5DE7e48c8449c9f4F5170613",
+        v3_quoter="0x78D78E420Da98ad378D7799bE8f4AF69033EB077",
+    ),
+    43114: Deployment(
+        chain_id=43114,
+        wrapped_native="0xB31f66AA3C1e785363F0875A1B74E27b85FD66c7",
+        v2_factory="0x9e5A52f57b3038F1B8EeE45F28b3C1967e22799C",
+        v2_router="0x4752ba5DBc23f44D87826276BF6Fd6b1C372aD24",
+        v3_factory="0x740b1c1de25031C31FF4fC9A62f554A55cdC1baD",
+        v3_router="0xbb00FF08d01D300023C629E8fFfFcb65A5a578cE",
+        v3_position_manager="0x655C406EBFa14EE2006250925e54ec43AD184f8B",
+        v3_quoter="0xbe0F5544EC67e9B3b2D979aaA43f18Fd87E6257F",
+    ),
 }
 
 CHAINS = frozenset({*_PUBLIC, LOCAL_CHAIN_ID})
@@ -42,13 +121,13 @@ CHAINS = frozenset({*_PUBLIC, LOCAL_CHAIN_ID})
 
 
 def deployment_on(chain_id: int) -> Deployment:
-    """Uniswap's contracts on a chain. Raises NotDeployedHere."""
+    """Uniswap's contracts on a chain. Raises ChainNotSupported."""
     found = _PUBLIC.get(chain_id)
     if found is not None:
         return found
     if chain_id == LOCAL_CHAIN_ID and _LOCAL_FILE.exists():
         return _local_deployment(_LOCAL_FILE.stat().st_mtime_ns)
-    raise NotDeployedHere(f"Uniswap is not served on chain {chain_id}", chain_id=chain_id, chains=sorted(CHAINS))
+    raise ChainNotSupported(f"Uniswap is not served on chain {chain_id}", chain_id=chain_id, chains=sorted(CHAINS))
 
 
 @lru_cache(maxsize=2)

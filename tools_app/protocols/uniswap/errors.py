@@ -93,12 +93,3 @@ class InsufficientBalance(GolemError):
     http_status = 422
     recovery = Recovery.FIX_PARAMS
     title = "The account holds less than that"
-
-
-class NotDeployedHere(GolemError):
-    """Uniswap has no known deployment on this chain."""
-
-    code = "CHAIN_NOT_SUPPORTED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "Uniswap is not served on this chain"

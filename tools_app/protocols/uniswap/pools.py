@@ -31,7 +31,7 @@ BALANCE_OF = "function balanceOf(address) view returns (uint256)"
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """One pool at one block. `reserve0/1` are V2's, `sqrt_price`, `pool_tick` and `liquidity` V3's; the others are zero.
+    """One pool at one block: `reserve0` and `reserve1` are V2's, `sqrt_price`, `pool_tick`, `liquidity` V3's.
 
     `fee` is in hundredths of a basis point: 3000 is 0.3%.
     """
@@ -137,7 +137,9 @@ def read_states(reader: ChainReader, pools: Sequence[Pool]) -> list[Pool]:
     outcomes = iter(reader.call_many(calls)) if calls else iter(())
     read: list[Pool] = []
     for pool in pools:
-        state = _v2_state(pool, next(outcomes)) if pool.version == "v2" else _v3_state(pool, next(outcomes), next(outcomes))
+        state = (
+            _v2_state(pool, next(outcomes)) if pool.version == "v2" else _v3_state(pool, next(outcomes), next(outcomes))
+        )
         if state is not None:
             read.append(state)
     return read
@@ -145,9 +147,7 @@ def read_states(reader: ChainReader, pools: Sequence[Pool]) -> list[Pool]:
 
 def read_balances(reader: ChainReader, pools: Sequence[Pool]) -> dict[str, tuple[int, int]]:
     """Token0 and token1 base units each pool holds, by pool address."""
-    calls = [
-        ReadCall(token, BALANCE_OF, (pool.address,)) for pool in pools for token in (pool.token0, pool.token1)
-    ]
+    calls = [ReadCall(token, BALANCE_OF, (pool.address,)) for pool in pools for token in (pool.token0, pool.token1)]
     outcomes = reader.call_many(calls) if calls else []
     amounts = [outcome.values[0] if outcome.ok else 0 for outcome in outcomes]
     return {pool.address: (amounts[2 * i], amounts[2 * i + 1]) for i, pool in enumerate(pools)}

@@ -77,7 +77,7 @@ def sqrt_price_of_text(price: str, *, decimals0: int, decimals1: int, is_inverse
 
 
 def sqrt_price_moved(sqrt_price: int, *, bps: int) -> int:
-    """The square-root price when the price is `bps` basis points higher (lower when negative), kept inside the range."""
+    """The square-root price when the price is `bps` basis points higher (lower when negative), inside the range."""
     moved = v3_math.sqrt_price_of_ratio(sqrt_price * sqrt_price * max(0, BPS + bps), v3_math.Q192 * BPS)
     return min(max(moved, v3_math.MIN_SQRT_PRICE), v3_math.MAX_SQRT_PRICE - 1)
 

@@ -1,0 +1,138 @@
+"""Calls of SwapRouter02 and the position manager.
+
+Every swap goes through the router's `multicall(deadline, …)`, because its swap functions carry no deadline of
+their own. The chain's coin goes in as value and comes out through `unwrapWETH9` in the same call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tools_app.chain.abi import encode_call
+from tools_app.protocols.uniswap.v3.math import UINT128_MAX
+from tools_app.protocols.uniswap.v3.path import encode_path
+from tools_app.toolkit.plan import Call
+
+MULTICALL_UNTIL = "function multicall(uint256 deadline, bytes[] data) payable returns (bytes[])"
+MULTICALL = "function multicall(bytes[] data) payable returns (bytes[])"
+EXACT_IN_SINGLE = "function exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))"
+EXACT_IN = "function exactInput((bytes,address,uint256,uint256))"
+EXACT_OUT_SINGLE = "function exactOutputSingle((address,address,uint24,address,uint256,uint256,uint160))"
+EXACT_OUT = "function exactOutput((bytes,address,uint256,uint256))"
+UNWRAP = "function unwrapWETH9(uint256 amountMinimum, address recipient) payable"
+REFUND = "function refundETH() payable"
+MINT = (
+    "function mint((address token0, address token1, uint24 fee, int24 tickLower, int24 tickUpper,"
+    " uint256 amount0Desired, uint256 amount1Desired, uint256 amount0Min, uint256 amount1Min,"
+    " address recipient, uint256 deadline))"
+)
+INCREASE = "function increaseLiquidity((uint256,uint256,uint256,uint256,uint256,uint256))"
+DECREASE = "function decreaseLiquidity((uint256,uint128,uint256,uint256,uint256))"
+COLLECT = "function collect((uint256,address,uint128,uint128))"
+
+ROUTER_ITSELF = "0x0000000000000000000000000000000000000002"
+"""The address SwapRouter02 reads as itself, so that it can unwrap what it holds."""
+
+
+def swap(
+    *,
+    router: str,
+    path: Sequence[str],
+    fees: Sequence[int],
+    amount: int,
+    limit: int,
+    is_exact_out: bool,
+    recipient: str,
+    deadline: int,
+    coin_in: bool,
+    coin_out: bool,
+    label: str,
+) -> Call:
+    """One swap before `deadline` (Unix seconds).
+
+    Exact input: `amount` is spent and `limit` is the least received. Exact output: `amount` is received and
+    `limit` the most spent.
+    """
+    receiver = ROUTER_ITSELF if coin_out else recipient
+    if len(fees) == 1:
+        signature = EXACT_OUT_SINGLE if is_exact_out else EXACT_IN_SINGLE
+        body = encode_call(signature, (path[0], path[1], fees[0], receiver, amount, limit, 0))
+    else:
+        signature = EXACT_OUT if is_exact_out else EXACT_IN
+        body = encode_call(signature, (encode_path(path, fees, is_exact_out=is_exact_out), receiver, amount, limit))
+    steps = [body]
+    if coin_out:
+        steps.append(encode_call(UNWRAP, amount if is_exact_out else limit, recipient))
+    if coin_in and is_exact_out:
+        steps.append(encode_call(REFUND))
+    value = (limit if is_exact_out else amount) if coin_in else 0
+    return Call(to=router, data=encode_call(MULTICALL_UNTIL, deadline, steps), value=value, label=label)
+
+
+@dataclass(frozen=True, slots=True)
+class Deposit:
+    """Amounts offered to a position, in base units, and the least of each that must be used."""
+
+    amount0: int
+    amount1: int
+    least0: int
+    least1: int
+
+
+def mint_position(
+    *,
+    manager: str,
+    token0: str,
+    token1: str,
+    fee: int,
+    tick_lower: int,
+    tick_upper: int,
+    deposit: Deposit,
+    recipient: str,
+    deadline: int,
+    label: str,
+) -> Call:
+    """Open a position whose NFT goes to `recipient`."""
+    head = (token0, token1, fee, tick_lower, tick_upper)
+    amounts = (deposit.amount0, deposit.amount1, deposit.least0, deposit.least1)
+    return Call(to=manager, data=encode_call(MINT, (*head, *amounts, recipient, deadline)), value=0, label=label)
+
+
+def increase_position(*, manager: str, position_id: int, deposit: Deposit, deadline: int, label: str) -> Call:
+    """Add to a position without changing its range."""
+    amounts = (deposit.amount0, deposit.amount1, deposit.least0, deposit.least1)
+    return Call(to=manager, data=encode_call(INCREASE, (position_id, *amounts, deadline)), value=0, label=label)
+
+
+def decrease_position(
+    *,
+    manager: str,
+    position_id: int,
+    liquidity: int,
+    least0: int,
+    least1: int,
+    most0: int | None,
+    most1: int | None,
+    recipient: str,
+    deadline: int,
+    label: str,
+) -> Call:
+    """Take liquidity out and collect in one call; `most0` and `most1` None collect everything owed, fees included."""
+    take = encode_call(DECREASE, (position_id, liquidity, least0, least1, deadline))
+    collect = encode_call(
+        COLLECT,
+        (
+            position_id,
+            recipient,
+            UINT128_MAX if most0 is None else most0,
+            UINT128_MAX if most1 is None else most1,
+        ),
+    )
+    return Call(to=manager, data=encode_call(MULTICALL, [take, collect]), value=0, label=label)
+
+
+def collect_fees(*, manager: str, position_id: int, recipient: str, label: str) -> Call:
+    """Take all fees owed to a position."""
+    data = encode_call(COLLECT, (position_id, recipient, UINT128_MAX, UINT128_MAX))
+    return Call(to=manager, data=data, value=0, label=label)

@@ -1,4 +1,4 @@
-"""Creation code of the real protocol contracts, read from the fetched packages. Nothing of it is kept in the repository."""
+"""Creation code of the real protocol contracts, read from the fetched packages; none of it is in the repository."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import http.client
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -73,34 +73,28 @@ def wait_until_ready(child: Child, port: int, *, log: Path) -> None:
     raise EmbeddedError(f"anvil did not answer within {START_TIMEOUT_SECONDS} s. Fix: see {log}")
 
 
-def start_node(
-    anvil: Path, folder: Path, *options: str, port: int, environment: Mapping[str, str] | None = None
-) -> Child:
-    """Start anvil and wait for it. Raises EmbeddedError."""
+def launch_node(anvil: Path, folder: Path, *options: str, port: int) -> tuple[Child, Path]:
+    """Start anvil without waiting for it; returns it and its log."""
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / "anvil.log"
     with log.open("wb") as file:
         child = start_child(
             node_argv(anvil, port, *options),
             name="chain",
-            environment=environment or node_environment(folder),
+            environment=node_environment(folder),
             log=file,
             cwd=folder,
         )
-    try:
-        wait_until_ready(child, port, log=log)
-    except EmbeddedError:
-        child.stop(grace_seconds=0)
-        raise
-    return child
+    return child, log
 
 
 @contextmanager
 def run_node(anvil: Path, folder: Path, *options: str) -> Iterator[str]:
     """A private node for the length of a block; gives its address."""
     port = free_port()
-    child = start_node(anvil, folder, *options, port=port)
+    child, log = launch_node(anvil, folder, *options, port=port)
     try:
+        wait_until_ready(child, port, log=log)
         yield f"http://127.0.0.1:{port}"
     finally:
         child.stop(grace_seconds=0)

@@ -41,8 +41,7 @@ class Trade:
 
 def plan_trades(pools: list[OpenPool], actors: Actors, *, first_at: int, last_at: int) -> list[Trade]:
     """Each pool's trades, spread over the time, in the order they happen. Directions alternate."""
-    # Reproducible on purpose; nothing secret depends on it.
-    source = random.Random(SEED)
+    source = random.Random(SEED)  # noqa: S311 (reproducible on purpose, nothing secret depends on it)
     trades: list[Trade] = []
     for pool in pools:
         count = pool.pool.trades

@@ -1,0 +1,81 @@
+"""Gives an account of the local chain coins and tokens: minted by the tokens' owner, wrapped where the token is WETH."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+
+from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.paths import CHECKOUT
+from golem_project.embedded.world.node import CHAIN_ID
+from golem_project.embedded.world.rpc import JsonRpc, call_data
+
+DEPLOYMENTS_FILE = CHECKOUT / "tools_app" / "chain" / "deployments" / f"{CHAIN_ID}.json"
+GAS_LIMIT = 300_000
+MINING_TIMEOUT_SECONDS = 20
+
+
+def fund(rpc: str | JsonRpc, address: str, eth_wei: int, tokens: Mapping[str, int]) -> None:
+    """Add `eth_wei` and `{symbol: base units}` to what `address` has; its nonce stays. Each is a block of its own.
+
+    Raises EmbeddedError for an unknown symbol, a negative amount, a chain that is not the local one, and RpcError.
+    """
+    node = JsonRpc(rpc) if isinstance(rpc, str) else rpc
+    try:
+        addresses = token_addresses()
+        for symbol, amount in {"ETH": eth_wei, **tokens}.items():
+            if amount < 0:
+                raise EmbeddedError(f"{amount} {symbol} cannot be given. Fix: choose 0 or more base units.")
+            if symbol != "ETH" and symbol not in addresses:
+                raise EmbeddedError(f"No token {symbol!r} in the local world. Fix: choose from {', '.join(addresses)}.")
+        owner = find_owner(node, addresses)
+        if eth_wei:
+            send(node, owner, address, value=eth_wei)
+        for symbol, amount in tokens.items():
+            if amount == 0:
+                continue
+            if symbol == "WETH":
+                send(node, owner, addresses["WETH"], call_data("deposit()"), value=amount)
+                send(node, owner, addresses["WETH"], call_data("transfer(address,uint256)", address, amount))
+            else:
+                send(node, owner, addresses[symbol], call_data("mint(address,uint256)", address, amount))
+    finally:
+        if isinstance(rpc, str):
+            node.close()
+
+
+def token_addresses() -> dict[str, str]:
+    """Symbol -> address, from the committed table."""
+    tokens = json.loads(DEPLOYMENTS_FILE.read_text())["tokens"]
+    return {token["symbol"]: token["address"] for token in tokens}
+
+
+def find_owner(node: JsonRpc, addresses: Mapping[str, str]) -> str:
+    """The account that owns our tokens, ready to send. Raises EmbeddedError when this is not the local world."""
+    chain_id = int(node.call("eth_chainId"), 16)
+    if chain_id != CHAIN_ID or node.call("eth_getCode", addresses["USDC"], "latest") == "0x":
+        raise EmbeddedError(f"Chain {chain_id} does not hold the local world. Fix: use the address of the local chain.")
+    owner = str(node.read(addresses["USDC"], "owner()", returns="(address)")[0])
+    node.call("anvil_impersonateAccount", owner)
+    return owner
+
+
+def send(node: JsonRpc, sender: str, to: str, data: str = "0x", *, value: int = 0) -> str:
+    """Send from an impersonated account and wait until it is mined; returns the transaction's hash.
+
+    The node chooses the nonce, so several programs may do this at once. Raises EmbeddedError when it reverts.
+    """
+    transaction = {"from": sender, "to": to, "data": data, "value": hex(value), "gas": hex(GAS_LIMIT)}
+    transaction_hash = str(node.call("eth_sendTransaction", transaction))
+    deadline = time.monotonic() + MINING_TIMEOUT_SECONDS
+    while time.monotonic() < deadline:
+        receipt = node.call("eth_getTransactionReceipt", transaction_hash)
+        if receipt is not None:
+            if int(receipt["status"], 16) != 1:
+                raise EmbeddedError(f"The transaction {transaction_hash} of {sender} reverted.")
+            return transaction_hash
+        time.sleep(0.002)
+    raise EmbeddedError(
+        f"The local chain did not mine {transaction_hash}. Fix: switch its mining on (evm_setAutomine)."
+    )

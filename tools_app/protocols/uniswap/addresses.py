@@ -7,16 +7,13 @@ everywhere. The local chain's addresses come from the deployment file that the l
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 
-from tools_app.chain.networks import ChainNotSupported
+from tools_app.chain.deployments import load_deployment
+from tools_app.chain.networks import KNOWN_NETWORKS, ChainNotSupported
 
 LOCAL_CHAIN_ID = 31_337
 PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
-_LOCAL_FILE = Path(__file__).parents[2] / "chain" / "deployments" / f"{LOCAL_CHAIN_ID}.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,17 +119,16 @@ CHAINS = frozenset({*_PUBLIC, LOCAL_CHAIN_ID})
 
 def deployment_on(chain_id: int) -> Deployment:
     """Uniswap's contracts on a chain. Raises ChainNotSupported."""
-    found = _PUBLIC.get(chain_id)
-    if found is not None:
-        return found
-    if chain_id == LOCAL_CHAIN_ID and _LOCAL_FILE.exists():
-        return _local_deployment(_LOCAL_FILE.stat().st_mtime_ns)
-    raise ChainNotSupported(f"Uniswap is not served on chain {chain_id}", chain_id=chain_id, chains=sorted(CHAINS))
+    found = _PUBLIC.get(chain_id) or (_local_deployment() if chain_id == LOCAL_CHAIN_ID else None)
+    if found is None:
+        raise ChainNotSupported(f"Uniswap is not served on chain {chain_id}", chain_id=chain_id, chains=sorted(CHAINS))
+    return found
 
 
-@lru_cache(maxsize=2)
-def _local_deployment(written_at_ns: int) -> Deployment:
-    contracts = json.loads(_LOCAL_FILE.read_text())["contracts"]
+def _local_deployment() -> Deployment | None:
+    contracts = load_deployment(KNOWN_NETWORKS[LOCAL_CHAIN_ID]).contracts
+    if not contracts:
+        return None
     return Deployment(
         chain_id=LOCAL_CHAIN_ID,
         wrapped_native=contracts["weth9"],

@@ -70,7 +70,7 @@ def check_balance(holding: Holding, needed: int) -> None:
 
 
 def approve_calls(holding: Holding, *, spender: str, needed: int) -> tuple[Call, ...]:
-    """Approve exactly `needed` when less is allowed; a smaller allowance is first set to zero, as some tokens demand."""
+    """Approve exactly `needed` when less is allowed; a smaller allowance is zeroed first, as some tokens ask."""
     token = holding.token
     if token.is_native or holding.allowance >= needed:
         return ()

@@ -1,0 +1,236 @@
+"""`uniswap_get_quote` and `uniswap_check_allowance`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tools_app.adapters import WalletNotConfigured
+from tools_app.core.errors import GolemError
+from tools_app.core.hashing import hash_canonical
+from tools_app.core.units import apply_bps_down, apply_bps_up, value_in_micro_usd
+from tools_app.protocols.uniswap.addresses import PERMIT2, deployment_on
+from tools_app.protocols.uniswap.balances import read_holdings
+from tools_app.protocols.uniswap.prices import Ratio, bps_as_percent, ratio_text
+from tools_app.protocols.uniswap.routing import RouteQuote, find_best_route
+from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
+from tools_app.toolkit.context import ChainReader, ReadContext
+from tools_app.toolkit.enums import Requirement, TickBudget
+from tools_app.toolkit.params import Address, ChainId, Flag, RawAmount, SlippageBps, Token
+from tools_app.toolkit.result import TokenAmount, UsdAmount
+from tools_app.toolkit.views import TokenMeta
+
+QUOTE_LIFE_SECONDS = 300
+ROUTE_TYPE = "CLASSIC"
+
+
+@dataclass(frozen=True, slots=True)
+class RouteHop:
+    """One pool of a route; `fee_tier` in hundredths of a basis point."""
+
+    pool: str
+    token_in: str
+    token_out: str
+    fee_tier: int
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What `uniswap_get_quote` answers. Percentages and prices are decimal text, the deadline Unix seconds."""
+
+    quote_id: str
+    chain_id: int
+    block_number: int
+    token_in: TokenMeta
+    token_out: TokenMeta
+    amount_in: TokenAmount
+    amount_out: TokenAmount
+    minimum_amount_out: TokenAmount
+    maximum_amount_in: TokenAmount
+    effective_price: str
+    price_impact_pct: str
+    price_impact_bps: int
+    lp_fee_bps: int
+    gas_estimate: int
+    gas_estimate_usd: UsdAmount | None
+    gas_estimate_usd_reason: str | None
+    route: tuple[RouteHop, ...]
+    route_type: str
+    deadline: int
+
+
+@uniswap.read(
+    query="quote",
+    budget=TickBudget.MEDIUM,
+    steps=("Reading tokens", "Quoting pools"),
+    aliases=("get_quote",),
+    snippet=(
+        "quote: what a Uniswap swap would give at this block, with its route, price impact, pool fee and gas cost;"
+        " works for an exact input or output and changes nothing."
+    ),
+    guidelines=(
+        "Amounts are base units: look up the token's decimals before you write one.",
+        "Quote again when the last quote is older than 30 seconds or a block has changed the pool.",
+        "In DEFENSIVE, SURVIVAL or TERMINAL quote only swaps into the base asset; others will be refused.",
+    ),
+)
+def uniswap_get_quote(
+    ctx: ReadContext,
+    token_in: Token,
+    token_out: Token,
+    amount: RawAmount,
+    chain_id: ChainId | None = None,
+    slippage_bps: SlippageBps = 50,
+    exact_output: Flag = False,
+) -> Quote:
+    """Quote a swap over Uniswap V2 and V3 pools, exact at the current block.
+
+    Use before previewing a swap, or to compare sizes and pairs. `amount` is what goes in, or what must come
+    out when `exact_output` is true. The best of direct routes and routes over one hub token is answered.
+    Does not execute anything, does not count the gas of an approval, and does not ask UniswapX or V4 pools.
+    """
+    reader = ctx.chain(chain_id)
+    ctx.step("Reading tokens")
+    sold, bought = reader.token(token_in), reader.token(token_out)
+    ctx.step("Quoting pools")
+    found = find_best_route(
+        reader,
+        deployment_on(reader.chain_id),
+        token_in=sold,
+        token_out=bought,
+        amount=amount,
+        is_exact_out=exact_output,
+    )
+    usd, reason = price_gas(reader, found.gas)
+    return Quote(
+        quote_id=hash_canonical(
+            {"block": reader.block.hash, "route": describe_route(found), "in": found.amount_in, "out": found.amount_out}
+        ),
+        chain_id=reader.chain_id,
+        block_number=reader.block.number,
+        token_in=sold,
+        token_out=bought,
+        amount_in=TokenAmount(found.amount_in, sold),
+        amount_out=TokenAmount(found.amount_out, bought),
+        minimum_amount_out=TokenAmount(least_out(found, slippage_bps), bought),
+        maximum_amount_in=TokenAmount(most_in(found, slippage_bps), sold),
+        effective_price=effective_price(found.amount_in, found.amount_out, sold, bought),
+        price_impact_pct=bps_as_percent(found.price_impact_bps),
+        price_impact_bps=found.price_impact_bps,
+        lp_fee_bps=found.lp_fee_bps,
+        gas_estimate=found.gas,
+        gas_estimate_usd=usd,
+        gas_estimate_usd_reason=reason,
+        route=tuple(RouteHop(**hop) for hop in describe_route(found)),
+        route_type=ROUTE_TYPE,
+        deadline=deadline_after(ctx, reader, QUOTE_LIFE_SECONDS),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What `uniswap_check_allowance` answers."""
+
+    token: TokenMeta
+    owner: str
+    spender: str
+    spender_name: str
+    allowance: TokenAmount
+    balance: TokenAmount
+    sufficient: bool
+    needs_approval: bool
+
+
+@uniswap.read(
+    query="allowance",
+    budget=TickBudget.FAST,
+    steps=("Reading the allowance",),
+    requires=(Requirement.WALLET,),
+    snippet=(
+        "allowance: how much of a token a spender, such as a Uniswap router or Permit2, may take from the golem's"
+        " wallet, and whether that is enough."
+    ),
+    guidelines=("A swap approves exactly what it needs by itself; check only to explain or to find old allowances.",),
+)
+def uniswap_check_allowance(
+    ctx: ReadContext,
+    token: Token,
+    chain_id: ChainId | None = None,
+    spender: Address | None = None,
+    amount: RawAmount | None = None,
+) -> Allowance:
+    """Read how much of a token a spender may take from the golem's wallet.
+
+    Use to see whether a swap would need an approval first, or to find a standing allowance. `spender` is by
+    default Uniswap's SwapRouter02; `sufficient` is meant against `amount`, or the whole balance without one.
+    Does not change an allowance.
+    """
+    if ctx.golem.address is None:
+        raise WalletNotConfigured("an allowance belongs to a wallet, and this golem has none")
+    reader = ctx.chain(chain_id)
+    deployment = deployment_on(reader.chain_id)
+    ctx.step("Reading the allowance")
+    meta = reader.token(token)
+    known = {
+        deployment.v3_router: "Uniswap SwapRouter02",
+        deployment.v2_router: "Uniswap V2 Router02",
+        deployment.v3_position_manager: "Uniswap V3 position manager",
+        PERMIT2: "Permit2",
+    }
+    allowed = spender or deployment.v3_router
+    holding = read_holdings(reader, ctx.golem.address, [meta], spender=allowed)[0]
+    sufficient = holding.allowance >= (amount if amount is not None else holding.balance)
+    return Allowance(
+        token=meta,
+        owner=ctx.golem.address,
+        spender=allowed,
+        spender_name=known.get(allowed, "unknown"),
+        allowance=TokenAmount(holding.allowance, meta),
+        balance=TokenAmount(holding.balance, meta),
+        sufficient=sufficient,
+        needs_approval=not sufficient,
+    )
+
+
+def least_out(quote: RouteQuote, slippage_bps: int) -> int:
+    """The least that must arrive: all of it for an exact output, the quote less the slippage otherwise."""
+    return quote.amount_out if quote.is_exact_out else apply_bps_down(quote.amount_out, slippage_bps)
+
+
+def most_in(quote: RouteQuote, slippage_bps: int) -> int:
+    """The most that may leave: all of it for an exact input, the quote plus the slippage otherwise."""
+    return apply_bps_up(quote.amount_in, slippage_bps) if quote.is_exact_out else quote.amount_in
+
+
+def effective_price(amount_in: int, amount_out: int, token_in: TokenMeta, token_out: TokenMeta) -> str:
+    """Units of the bought token per unit of the sold one, as decimal text."""
+    if amount_in <= 0:
+        return "0"
+    return ratio_text(Ratio(amount_out, amount_in), base_decimals=token_in.decimals, quote_decimals=token_out.decimals)
+
+
+def describe_route(quote: RouteQuote) -> list[dict[str, str | int]]:
+    """The pools of a route in order, JSON-ready."""
+    return [
+        {
+            "pool": hop.pool.address,
+            "token_in": hop.token_in,
+            "token_out": hop.token_out,
+            "fee_tier": hop.pool.fee,
+            "version": hop.pool.version,
+        }
+        for hop in quote.hops
+    ]
+
+
+def price_gas(reader: ChainReader, gas: int) -> tuple[UsdAmount | None, str | None]:
+    """USD of `gas` units at the next block's fees, or None and why. A layer-2 chain's data fee is not in it."""
+    try:
+        coin = reader.native()
+        feed = reader.price(coin)
+        fees = reader.fees()
+    except GolemError as error:
+        return None, f"{error.code}: no USD price of the chain's coin"
+    wei = gas * (fees.base_fee + fees.priority_fee)
+    micro = value_in_micro_usd(raw=wei, token_decimals=coin.decimals, price=feed.answer, price_decimals=feed.decimals)
+    return UsdAmount(micro), None

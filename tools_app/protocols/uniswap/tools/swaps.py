@@ -1,0 +1,269 @@
+"""`uniswap_execute_swap`: the calls of one swap, with exactly the approval it needs, and what they must do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tools_app.core.units import format_units
+from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
+from tools_app.protocols.uniswap.balances import (
+    BALANCE_OF,
+    Holding,
+    allowance_after,
+    approve,
+    approve_calls,
+    check_balance,
+    read_holdings,
+)
+from tools_app.protocols.uniswap.prices import bps_as_percent, excess_bps, shortfall_bps
+from tools_app.protocols.uniswap.routing import RouteQuote, find_best_route, pool_token
+from tools_app.protocols.uniswap.tools.family import deadline_after, explorer_url, gas_of, main_receipt, uniswap
+from tools_app.protocols.uniswap.tools.quotes import describe_route, effective_price, least_out, most_in
+from tools_app.protocols.uniswap.v2 import plans as v2_plans
+from tools_app.protocols.uniswap.v3 import plans as v3_plans
+from tools_app.toolkit.context import ChainReader, WriteContext
+from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, RawAmount, SlippageBps, Token
+from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.result import TokenAmount
+from tools_app.toolkit.views import TokenMeta
+
+
+@dataclass(frozen=True, slots=True)
+class SwapReport:
+    """What a committed swap did, from its receipt and the wallet's balance differences."""
+
+    tx_hash: str
+    block_number: int
+    gas_used: int
+    token_in: TokenMeta
+    token_out: TokenMeta
+    amount_in: TokenAmount
+    amount_out: TokenAmount
+    effective_price: str
+    price_impact_pct: str
+    slippage_actual_bps: int
+    explorer_url: str | None
+
+
+def report_swap(outcome: PlanOutcome) -> SwapReport:
+    """Amounts from the balance differences; `slippage_actual_bps` against the quote, zero when it was met or beaten."""
+    spent, received = outcome.plan.spends[0], outcome.plan.receives[0]
+    amount_in = -outcome.deltas.get(spent.token.address, 0)
+    amount_out = outcome.deltas.get(received.token.address, 0)
+    receipt = main_receipt(outcome, str(outcome.plan.details["router"]))
+    slippage = max(
+        shortfall_bps(ideal=received.expected, actual=amount_out), excess_bps(ideal=spent.expected, actual=amount_in)
+    )
+    return SwapReport(
+        tx_hash=receipt.tx_hash,
+        block_number=receipt.block_number,
+        gas_used=gas_of(outcome),
+        token_in=spent.token,
+        token_out=received.token,
+        amount_in=TokenAmount(amount_in, spent.token),
+        amount_out=TokenAmount(amount_out, received.token),
+        effective_price=effective_price(amount_in, amount_out, spent.token, received.token),
+        price_impact_pct=bps_as_percent(outcome.plan.price_impact_bps or 0),
+        slippage_actual_bps=slippage,
+        explorer_url=explorer_url(outcome.plan.chain_id, receipt.tx_hash),
+    )
+
+
+@uniswap.write(
+    action_type="swap",
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.SLOW,
+    report=report_swap,
+    action_class=None,
+    steps=("Reading tokens", "Quoting pools", "Building calls"),
+    aliases=("execute_swap",),
+    snippet=(
+        "swap: exchange one token for another on Uniswap V2 or V3, whichever gives more, with a minimum that must"
+        " arrive in the golem's own wallet or the transaction reverts."
+    ),
+    guidelines=(
+        "Get a quote first and look at its price impact; split or shrink a swap whose impact is above 1%.",
+        "Amounts are base units: 500 USDC with 6 decimals is 500000000.",
+        "Keep some of the chain's coin for gas; never swap all of it away.",
+        "In DEFENSIVE or SURVIVAL only swaps into the base asset are allowed.",
+        "In TERMINAL only a swap that closes a position into the base asset is allowed.",
+    ),
+)
+def uniswap_execute_swap(
+    ctx: WriteContext,
+    token_in: Token,
+    token_out: Token,
+    amount: RawAmount,
+    chain_id: ChainId | None = None,
+    slippage_bps: SlippageBps = 50,
+    deadline: DeadlineSeconds = 300,
+    exact_output: Flag = False,
+) -> TxPlan:
+    """Swap one token for another through the best Uniswap V2 or V3 route.
+
+    Use to trade at once at the pool's price; `ETH` or the native address means the chain's own coin. `amount`
+    is what is spent, or what must be received when `exact_output` is true. At most the slippage is lost
+    against the quote, or the transaction reverts; the tokens always go to the golem's own wallet.
+    Does not send to another address, does not bridge, does not wrap or unwrap the coin, and does not place
+    UniswapX or limit orders.
+    """
+    reader = ctx.chain(chain_id)
+    deployment = deployment_on(reader.chain_id)
+    ctx.step("Reading tokens")
+    sold, bought = reader.token(token_in), reader.token(token_out)
+    ctx.step("Quoting pools")
+    quote = find_best_route(
+        reader, deployment, token_in=sold, token_out=bought, amount=amount, is_exact_out=exact_output
+    )
+    router = deployment.v2_router if quote.version == "v2" else deployment.v3_router
+    holding = read_holdings(reader, ctx.account, [sold], spender=router)[0]
+    at_most, at_least = most_in(quote, slippage_bps), least_out(quote, slippage_bps)
+    check_balance(holding, at_most if sold.is_native else quote.amount_in)
+    ctx.step("Building calls")
+    until = deadline_after(ctx, reader, deadline)
+    swap = build_swap_call(
+        deployment,
+        quote,
+        token_in=sold,
+        token_out=bought,
+        limit=at_most if exact_output else at_least,
+        recipient=ctx.account,
+        deadline=until,
+    )
+    before = approve_calls(holding, spender=router, needed=at_most)
+    # What an exact output did not use of its approval is taken back, so that nothing is left standing.
+    after = (approve(sold, spender=router, amount=0),) if before and exact_output else ()
+    allowances: tuple[AllowanceLeft, ...] = ()
+    if before:
+        allowances = (allowance_after(holding, spender=router, granted=at_most, spent=at_most),)
+    return TxPlan(
+        chain_id=reader.chain_id,
+        calls=(*before, swap, *after),
+        spends=(TokenFlow(sold, expected=quote.amount_in, bound=at_most),),
+        receives=(TokenFlow(bought, expected=quote.amount_out, bound=at_least),),
+        allowances=allowances,
+        action_class=classify_swap(ctx, reader, deployment, holding=holding, token_out=bought, spent=quote.amount_in),
+        recipients=(ctx.account,),
+        slippage_bps=slippage_bps,
+        price_impact_bps=quote.price_impact_bps,
+        deadline=until,
+        details=_details(quote, sold, bought, router=router, at_most=at_most, at_least=at_least),
+    )
+
+
+def build_swap_call(
+    deployment: Deployment,
+    quote: RouteQuote,
+    *,
+    token_in: TokenMeta,
+    token_out: TokenMeta,
+    limit: int,
+    recipient: str,
+    deadline: int,
+) -> Call:
+    """The router call of a quoted route. `limit` is the least received, or the most spent for an exact output."""
+    amounts = f"{format_units(quote.amount_in, token_in.decimals, token_in.symbol)} for " + format_units(
+        quote.amount_out, token_out.decimals, token_out.symbol
+    )
+    label = f"Swap {amounts} on Uniswap {quote.version.upper()}"
+    if quote.version == "v3":
+        return v3_plans.swap(
+            router=deployment.v3_router,
+            path=quote.path,
+            fees=[hop.pool.fee for hop in quote.hops],
+            amount=quote.amount_out if quote.is_exact_out else quote.amount_in,
+            limit=limit,
+            is_exact_out=quote.is_exact_out,
+            recipient=recipient,
+            deadline=deadline,
+            coin_in=token_in.is_native,
+            coin_out=token_out.is_native,
+            label=label,
+        )
+    if quote.is_exact_out:
+        return v2_plans.swap_exact_out(
+            router=deployment.v2_router,
+            path=quote.path,
+            amount_out=quote.amount_out,
+            maximum_in=limit,
+            recipient=recipient,
+            deadline=deadline,
+            coin_in=token_in.is_native,
+            coin_out=token_out.is_native,
+            label=label,
+        )
+    return v2_plans.swap_exact_in(
+        router=deployment.v2_router,
+        path=quote.path,
+        amount_in=quote.amount_in,
+        minimum_out=limit,
+        recipient=recipient,
+        deadline=deadline,
+        coin_in=token_in.is_native,
+        coin_out=token_out.is_native,
+        has_transfer_fee=quote.fees.any,
+        label=label,
+    )
+
+
+def classify_swap(
+    ctx: WriteContext,
+    reader: ChainReader,
+    deployment: Deployment,
+    *,
+    holding: Holding,
+    token_out: TokenMeta,
+    spent: int,
+) -> ActionClass:
+    """What a swap does to the golem's exposure, measured against its base asset; the coin and its wrapped form are one.
+
+    Into the base asset it decreases, or closes when it is the whole balance; out of it it opens a position, or
+    increases one that exists; between two others it rebalances.
+    """
+    base = _base_address(ctx, reader.registered_tokens())
+    sold, bought = pool_token(deployment, holding.token), pool_token(deployment, token_out)
+    if base == bought:
+        return ActionClass.CLOSE_POSITION if spent >= holding.balance else ActionClass.DECREASE_POSITION
+    if base == sold:
+        held = (
+            reader.native_balance(ctx.account)
+            if token_out.is_native
+            else reader.call(token_out.address, BALANCE_OF, ctx.account)[0]
+        )
+        return ActionClass.INCREASE_POSITION if held > 0 else ActionClass.NEW_POSITION
+    return ActionClass.REBALANCE
+
+
+def _base_address(ctx: WriteContext, registered: Sequence[TokenMeta]) -> str:
+    wanted = ctx.golem.base_asset.lower()
+    for token in registered:
+        if wanted in (token.symbol.lower(), token.address.lower()):
+            return token.address
+    return ctx.golem.base_asset
+
+
+def _details(
+    quote: RouteQuote, token_in: TokenMeta, token_out: TokenMeta, *, router: str, at_most: int, at_least: int
+) -> dict[str, Any]:
+    return {
+        "venue": f"uniswap {quote.version}",
+        "router": router,
+        "token_in": token_in.symbol,
+        "token_out": token_out.symbol,
+        "amount_in": str(quote.amount_in),
+        "amount_in_units": format_units(quote.amount_in, token_in.decimals, token_in.symbol),
+        "amount_out": str(quote.amount_out),
+        "amount_out_units": format_units(quote.amount_out, token_out.decimals, token_out.symbol),
+        "maximum_amount_in": str(at_most),
+        "minimum_amount_out": str(at_least),
+        "effective_price": effective_price(quote.amount_in, quote.amount_out, token_in, token_out),
+        "price_impact_pct": bps_as_percent(quote.price_impact_bps),
+        "lp_fee_bps": quote.lp_fee_bps,
+        "transfer_fee_in_bps": quote.fees.token_in_bps,
+        "transfer_fee_out_bps": quote.fees.token_out_bps,
+        "gas_estimate": quote.gas,
+        "route": describe_route(quote),
+    }

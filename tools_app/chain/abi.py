@@ -1,0 +1,359 @@
+"""Encoding and decoding by signature text: `encode_call("function transfer(address,uint256)", to, amount)`.
+
+Values made of single words go through our own packer, the rest through cached eth_abi coders; the two are
+held equal by property tests. Addresses come out in their EIP-55 form. Text that a contract returns is data from
+outside: it is capped and freed of control characters before it reaches an error. Seed: stack, "Micro costs".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from eth_abi.decoding import AddressDecoder, ContextFramesBytesIO
+from eth_abi.encoding import AddressEncoder
+from eth_abi.exceptions import DecodingError, EncodingError
+from eth_abi.registry import BaseEquals, registry
+from eth_utils.address import to_checksum_address
+
+from tools_app.chain.known_errors import KNOWN_ERRORS, PANIC_NAMES
+from tools_app.chain.signatures import AbiEntry, AbiParam, parse_signature
+from tools_app.toolkit.views import LogEntry
+
+_TEXT_LIMIT: Final = 200
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]")
+_ERROR_TEXT: Final = "error Error(string reason)"
+_PANIC: Final = "error Panic(uint256 code)"
+
+
+class AbiDecodeError(ValueError):
+    """Bytes from a chain do not have the shape the signature says."""
+
+
+@lru_cache(maxsize=65_536)
+def checksum(address: str) -> str:
+    """EIP-55 form of an address in any case; cached because keccak costs more than the read it belongs to."""
+    return str(to_checksum_address(address))
+
+
+def clean_text(text: str, *, limit: int = _TEXT_LIMIT) -> str:
+    """Text of foreign origin, without control or invisible characters and cut to `limit`."""
+    cleaned = _CONTROL.sub("", text).strip()
+    return cleaned if len(cleaned) <= limit else cleaned[: limit - 1] + "…"
+
+
+def _address_of(data: bytes) -> str:
+    return checksum("0x" + data.hex())
+
+
+class _ChecksumAddressDecoder(AddressDecoder):
+    decoder_fn = staticmethod(_address_of)  # type: ignore[assignment]
+
+
+_registry = registry.copy()
+_registry.unregister("address")
+_registry.register(BaseEquals("address"), AddressEncoder, _ChecksumAddressDecoder, label="address")
+
+
+# ---- the public functions -----------------------------------------------------------------------------------------
+
+
+def encode_call(signature: str, *args: Any) -> bytes:
+    """Call data of a function: selector and arguments. Raises ValueError when an argument does not fit its type."""
+    return _selector(signature) + encode_args(_input_types(signature), args)
+
+
+def encode_constructor(signature: str, *args: Any) -> bytes:
+    """The arguments that follow the creation code."""
+    return encode_args(_input_types(signature), args)
+
+
+def decode_input(signature: str, data: bytes) -> tuple[Any, ...]:
+    """The arguments inside call data. Raises AbiDecodeError, also when the selector is another function's."""
+    if data[:4] != _selector(signature):
+        raise AbiDecodeError(f"selector 0x{data[:4].hex()} is not that of {signature!r}")
+    return decode_values(_input_types(signature), data[4:])
+
+
+def decode_output(signature: str, data: bytes) -> tuple[Any, ...]:
+    """The values a function returned. Raises AbiDecodeError."""
+    return decode_values(_output_types(signature), data)
+
+
+def name_outputs(signature: str, values: Sequence[Any]) -> dict[str, Any]:
+    """Decoded outputs by name, structs as dicts; unnamed ones under their position."""
+    return _name_values(parse_signature(signature).outputs, values)
+
+
+def event_topic(signature: str) -> str:
+    """Topic 0 of an event, 0x-hex."""
+    return "0x" + _parsed(signature, "event").digest.hex()
+
+
+def encode_event_topics(signature: str, **indexed: Any) -> list[str | None]:
+    """A filter for an event: its topic and the indexed arguments given by name, None where any value passes."""
+    entry = _parsed(signature, "event")
+    topics: list[str | None] = [] if entry.is_anonymous else ["0x" + entry.digest.hex()]
+    for param in entry.inputs:
+        if param.is_indexed:
+            value = indexed.pop(param.name, None)
+            topics.append(None if value is None else "0x" + encode_args((param.type,), (value,)).hex())
+    if indexed:
+        raise ValueError(f"{signature!r} has no indexed {sorted(indexed)}")
+    while topics and topics[-1] is None:
+        topics.pop()
+    return topics
+
+
+def decode_log(signature: str, log: LogEntry) -> dict[str, Any] | None:
+    """The arguments of an event by name, or None when `log` is not that event (topic, number of topics or shape)."""
+    entry = _parsed(signature, "event")
+    topics = list(log.topics)
+    if not entry.is_anonymous:
+        if not topics or topics[0].lower() != "0x" + entry.digest.hex():
+            return None
+        topics = topics[1:]
+    indexed = [param for param in entry.inputs if param.is_indexed]
+    plain = [param for param in entry.inputs if not param.is_indexed]
+    if len(topics) != len(indexed):
+        return None
+    try:
+        body = decode_values(tuple(param.type for param in plain), bytes.fromhex(log.data.removeprefix("0x")))
+        heads = [_decode_topic(param, topic) for param, topic in zip(indexed, topics, strict=True)]
+    except ValueError:
+        return None
+    from_topics, from_data = iter(heads), iter(_name_values(tuple(plain), body).values())
+    return {
+        param.name or str(index): next(from_topics if param.is_indexed else from_data)
+        for index, param in enumerate(entry.inputs)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class RevertReason:
+    """Why a call reverted: `text` for people, `data` the raw bytes, `name` and `args` when the error is known."""
+
+    text: str
+    name: str | None
+    args: Mapping[str, Any]
+    data: bytes
+
+
+def decode_revert(data: bytes, errors: Sequence[str] = ()) -> RevertReason:
+    """What revert data says: `Error(string)`, a named panic, a custom error of `errors` or the table, a selector."""
+    if not data:
+        return RevertReason("reverted without a reason", None, {}, b"")
+    signature = next((text for text in errors if _selector(text) == data[:4]), None) or _known_errors().get(data[:4])
+    if signature is None:
+        return RevertReason(f"unknown error 0x{data[:4].hex()}", None, {}, data)
+    entry = parse_signature(signature)
+    try:
+        values = decode_values(entry.input_types, data[4:])
+    except AbiDecodeError:
+        return RevertReason(f"{entry.name} with malformed arguments", entry.name, {}, data)
+    named = _name_values(entry.inputs, values)
+    if signature == _ERROR_TEXT:
+        return RevertReason(clean_text(str(values[0])) or "reverted with an empty reason", entry.name, named, data)
+    if signature == _PANIC:
+        meaning = PANIC_NAMES.get(values[0], "unknown panic")
+        return RevertReason(f"Panic 0x{values[0]:02x}: {meaning}", entry.name, named, data)
+    listed = ", ".join(f"{key}={_show(value)}" for key, value in named.items())
+    return RevertReason(clean_text(f"{entry.name}({listed})", limit=2 * _TEXT_LIMIT), entry.name, named, data)
+
+
+def encode_args(types: tuple[str, ...], args: Sequence[Any]) -> bytes:
+    """ABI encoding of `args`. Raises ValueError naming the types when a value does not fit."""
+    if len(types) != len(args):
+        raise ValueError(f"{len(args)} arguments for ({', '.join(types)})")
+    try:
+        return _encoder(types)(args)
+    except (EncodingError, TypeError, OverflowError) as error:
+        raise ValueError(f"cannot encode {args!r} as ({', '.join(types)}): {error}") from error
+
+
+def decode_values(types: tuple[str, ...], data: bytes) -> tuple[Any, ...]:
+    """Values of ABI-encoded bytes. Raises AbiDecodeError."""
+    try:
+        return _decoder(types)(data)
+    except (DecodingError, UnicodeDecodeError, OverflowError) as error:
+        raise AbiDecodeError(f"{len(data)} bytes are not ({', '.join(types)})") from error
+
+
+# ---- coders, built once per list of types ---------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def _encoder(types: tuple[str, ...]) -> Callable[[Sequence[Any]], bytes]:
+    packers = [_WORD_PACKERS.get(_word_kind(kind)) for kind in types]
+    if all(packer is not None for packer in packers):
+        bound = [(packer, _word_size(kind)) for packer, kind in zip(packers, types, strict=True) if packer]
+        return lambda args: b"".join(pack(arg, size) for (pack, size), arg in zip(bound, args, strict=True))
+    coder = _registry.get_tuple_encoder(*types)
+    return lambda args: bytes(coder(args))
+
+
+@lru_cache(maxsize=4096)
+def _decoder(types: tuple[str, ...]) -> Callable[[bytes], tuple[Any, ...]]:
+    unpackers = [_WORD_UNPACKERS.get(_word_kind(kind)) for kind in types]
+    if all(unpacker is not None for unpacker in unpackers):
+        bound = [
+            (unpack, _word_size(kind), 32 * index)
+            for index, (unpack, kind) in enumerate(zip(unpackers, types, strict=True))
+            if unpack
+        ]
+        length = 32 * len(types)
+
+        def decode_words(data: bytes) -> tuple[Any, ...]:
+            if len(data) < length:
+                raise AbiDecodeError(f"{len(data)} bytes, {length} expected for ({', '.join(types)})")
+            return tuple([unpack(data[at : at + 32], size) for unpack, size, at in bound])
+
+        return decode_words
+    coder = _registry.get_tuple_decoder(*types, strict=False)
+    return lambda data: tuple(coder(ContextFramesBytesIO(data)))
+
+
+def _word_kind(kind: str) -> str:
+    match = re.fullmatch(r"(uint|int|bytes)[0-9]+|address|bool", kind)
+    return (match.group(1) or kind) if match else ""
+
+
+def _word_size(kind: str) -> int:
+    digits = re.search(r"[0-9]+$", kind)
+    return int(digits.group()) if digits else 0
+
+
+def _pack_uint(value: Any, bits: int) -> bytes:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0 or value >> bits:
+        raise ValueError(f"{value!r} is no uint{bits}")
+    return int(value).to_bytes(32, "big")
+
+
+def _pack_int(value: Any, bits: int) -> bytes:
+    if not isinstance(value, int) or isinstance(value, bool) or not -(1 << bits - 1) <= value < 1 << bits - 1:
+        raise ValueError(f"{value!r} is no int{bits}")
+    return int(value).to_bytes(32, "big", signed=True)
+
+
+def _pack_address(value: Any, _: int) -> bytes:
+    raw = bytes.fromhex(value[2:]) if isinstance(value, str) and value[:2] == "0x" else value
+    if not isinstance(raw, bytes) or len(raw) != 20:
+        raise ValueError(f"{value!r} is no address")
+    return b"\0" * 12 + raw
+
+
+def _pack_bool(value: Any, _: int) -> bytes:
+    if not isinstance(value, bool):
+        raise ValueError(f"{value!r} is no bool")
+    return value.to_bytes(32, "big")
+
+
+def _pack_bytes(value: Any, size: int) -> bytes:
+    if not isinstance(value, bytes) or len(value) > size:
+        raise ValueError(f"{value!r} is no bytes{size}")
+    return value.ljust(32, b"\0")
+
+
+def _unpack_uint(word: bytes, bits: int) -> int:
+    value = int.from_bytes(word, "big")
+    if value >> bits:
+        raise AbiDecodeError(f"{value} is no uint{bits}")
+    return value
+
+
+def _unpack_int(word: bytes, bits: int) -> int:
+    value = int.from_bytes(word, "big", signed=True)
+    if not -(1 << bits - 1) <= value < 1 << bits - 1:
+        raise AbiDecodeError(f"{value} is no int{bits}")
+    return value
+
+
+def _unpack_address(word: bytes, _: int) -> str:
+    if word[:12] != b"\0" * 12:
+        raise AbiDecodeError("bits are set above the address")
+    return checksum("0x" + word[12:].hex())
+
+
+def _unpack_bool(word: bytes, _: int) -> bool:
+    value = int.from_bytes(word, "big")
+    if value > 1:
+        raise AbiDecodeError(f"{value} is no bool")
+    return value == 1
+
+
+def _unpack_bytes(word: bytes, size: int) -> bytes:
+    return word[:size]
+
+
+_WORD_PACKERS: Final[dict[str, Callable[[Any, int], bytes]]] = {
+    "uint": _pack_uint,
+    "int": _pack_int,
+    "address": _pack_address,
+    "bool": _pack_bool,
+    "bytes": _pack_bytes,
+}
+_WORD_UNPACKERS: Final[dict[str, Callable[[bytes, int], Any]]] = {
+    "uint": _unpack_uint,
+    "int": _unpack_int,
+    "address": _unpack_address,
+    "bool": _unpack_bool,
+    "bytes": _unpack_bytes,
+}
+
+
+# ---- names -----------------------------------------------------------------------------------------------------------
+
+
+def _name_values(params: tuple[AbiParam, ...], values: Sequence[Any]) -> dict[str, Any]:
+    return {
+        param.name or str(index): _name_value(param, value, param.array_suffix)
+        for index, (param, value) in enumerate(zip(params, values, strict=True))
+    }
+
+
+def _name_value(param: AbiParam, value: Any, suffix: str) -> Any:
+    if not param.members:
+        return value
+    if suffix:
+        shorter = suffix[: suffix.rindex("[")]
+        return [_name_value(param, item, shorter) for item in value]
+    return _name_values(param.members, value)
+
+
+def _decode_topic(param: AbiParam, topic: str) -> Any:
+    raw = bytes.fromhex(topic.removeprefix("0x"))
+    return raw if param.is_dynamic else decode_values((param.type,), raw)[0]
+
+
+def _show(value: Any) -> str:
+    return "0x" + value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _parsed(signature: str, kind: str) -> AbiEntry:
+    entry = parse_signature(signature)
+    if entry.kind != kind:
+        raise ValueError(f"{signature!r} is no {kind}")
+    return entry
+
+
+@lru_cache(maxsize=4096)
+def _selector(signature: str) -> bytes:
+    return parse_signature(signature).selector
+
+
+@lru_cache(maxsize=4096)
+def _input_types(signature: str) -> tuple[str, ...]:
+    return parse_signature(signature).input_types
+
+
+@lru_cache(maxsize=4096)
+def _output_types(signature: str) -> tuple[str, ...]:
+    return parse_signature(signature).output_types
+
+
+@lru_cache(maxsize=1)
+def _known_errors() -> dict[bytes, str]:
+    return {parse_signature(text).selector: text for text in (_ERROR_TEXT, _PANIC, *KNOWN_ERRORS)}

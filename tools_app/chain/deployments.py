@@ -1,0 +1,108 @@
+"""What is known of a chain before it is asked: named contracts, registered tokens, price feeds.
+
+`deployments/<chain_id>.json` holds it for chains that set-up prepared, `public_tokens.py` for the rest.
+A file that changes is read again, so a rebuilt local world needs no restart.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from tools_app.chain.abi import checksum
+from tools_app.chain.networks import Network
+from tools_app.chain.public_tokens import PUBLIC_FEEDS, PUBLIC_TOKENS
+from tools_app.toolkit.views import NATIVE, TokenMeta
+
+DEPLOYMENTS_FOLDER: Final = Path(__file__).with_name("deployments")
+# A round is due after the feed's heartbeat and mined some blocks later.
+_ROUND_SLACK_SECONDS: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A USD price feed. `max_age_seconds` None means the bound of the settings; `decimals` None means ask it."""
+
+    address: str
+    decimals: int | None = None
+    max_age_seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """Contracts by name, tokens in registry order, feeds by token address (the coin's under NATIVE), checksummed."""
+
+    chain_id: int
+    contracts: Mapping[str, str] = field(default_factory=dict)
+    tokens: tuple[TokenMeta, ...] = ()
+    feeds: Mapping[str, Feed] = field(default_factory=dict)
+    wrapped_native: str | None = None
+
+
+def load_deployment(network: Network, *, folder: Path = DEPLOYMENTS_FOLDER) -> Deployment:
+    """What is known of `network`'s chain; empty when nothing is. Raises ValueError when its file is malformed."""
+    path = folder / f"{network.chain_id}.json"
+    try:
+        written_at_ns = path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return _public_deployment(network.chain_id, network.native_symbol)
+    return _read_file(path, written_at_ns, network.chain_id)
+
+
+@lru_cache(maxsize=64)
+def _read_file(path: Path, written_at_ns: int, chain_id: int) -> Deployment:
+    content = json.loads(path.read_text())
+    if content.get("chain_id") != chain_id:
+        raise ValueError(f"{path.name} describes chain {content.get('chain_id')!r}")
+    contracts = {name: checksum(address) for name, address in content.get("contracts", {}).items()}
+    rows = content.get("tokens", [])
+    feeds = {checksum(row["address"]): _feed(row) for row in rows if row.get("feed")}
+    native = content.get("native", {})
+    if native.get("feed"):
+        feeds[NATIVE] = _feed(native)
+    tokens = tuple(_token(chain_id, row) for row in rows)
+    symbols = [token.symbol.casefold() for token in tokens]
+    if len(set(symbols)) != len(symbols):
+        raise ValueError(f"{path.name} registers a symbol twice")
+    return Deployment(chain_id, contracts, tokens, feeds, contracts.get("weth9") or contracts.get("wrapped_native"))
+
+
+def _token(chain_id: int, row: Mapping[str, Any]) -> TokenMeta:
+    return TokenMeta(
+        chain_id=chain_id,
+        address=checksum(row["address"]),
+        symbol=row["symbol"],
+        decimals=int(row["decimals"]),
+        name=row.get("name", row["symbol"]),
+        is_registered=True,
+        is_simulated=bool(row.get("simulated", False)),
+        has_transfer_fee="fee_on_transfer" in row.get("traits", ()),
+    )
+
+
+def _feed(row: Mapping[str, Any]) -> Feed:
+    return Feed(
+        address=checksum(row["feed"]),
+        decimals=row.get("feed_decimals"),
+        max_age_seconds=row.get("feed_max_age_seconds"),
+    )
+
+
+@lru_cache(maxsize=64)
+def _public_deployment(chain_id: int, native_symbol: str) -> Deployment:
+    rows = PUBLIC_TOKENS.get(chain_id, ())
+    tokens = tuple(
+        TokenMeta(chain_id, checksum(address), symbol, decimals, name, is_registered=True)
+        for symbol, address, decimals, name in rows
+    )
+    by_symbol = PUBLIC_FEEDS.get(chain_id, {})
+    keys = {native_symbol: NATIVE, **{token.symbol: token.address for token in tokens}}
+    feeds = {
+        keys[symbol]: Feed(checksum(address), max_age_seconds=heartbeat + _ROUND_SLACK_SECONDS)
+        for symbol, (address, heartbeat) in by_symbol.items()
+    }
+    return Deployment(chain_id, {}, tokens, feeds, tokens[0].address if tokens else None)

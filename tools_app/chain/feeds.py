@@ -1,0 +1,78 @@
+"""US dollar prices from on-chain feeds, refused when they are old, incomplete or not positive.
+
+Age is counted against the pinned block, so the same block always gives the same answer.
+Seed: decisions, "Safety hooks" (no feed for a spent token: refuse).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tools_app.chain.deployments import Feed
+from tools_app.core.errors import GolemError, Recovery
+from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.views import FeedPrice, TokenMeta
+
+DEFAULT_MAX_AGE_SECONDS: Final = 3_600
+_LATEST_ROUND: Final = (
+    "function latestRoundData() view returns"
+    " (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)"
+)
+_DECIMALS: Final = "function decimals() view returns (uint8)"
+
+
+class PriceUnavailable(GolemError):
+    """No feed is known for the token, or it gives no usable answer."""
+
+    code = "PRICE_UNAVAILABLE"
+    http_status = 503
+    recovery = Recovery.ASK_OWNER
+    title = "There is no price for that token"
+
+
+class PriceStale(GolemError):
+    """The feed's last round is older than its bound. `data.age_seconds` and `data.max_age_seconds` say by how much."""
+
+    code = "PRICE_STALE"
+    http_status = 503
+    recovery = Recovery.WAIT
+    title = "The token's price is too old to rely on"
+
+
+def feed_calls(feed: Feed) -> tuple[ReadCall, ReadCall]:
+    """The two reads a price is made of."""
+    return ReadCall(feed.address, _LATEST_ROUND), ReadCall(feed.address, _DECIMALS)
+
+
+def judge_price(
+    *, token: TokenMeta, feed: Feed, round_data: ReadOutcome, decimals: ReadOutcome, block_time: int, max_age: int
+) -> FeedPrice:
+    """A price fit for use at a block of `block_time`. Raises PriceUnavailable, PriceStale."""
+    named: dict[str, Any] = {"token": token.address, "symbol": token.symbol, "feed": feed.address}
+    if not round_data.ok or not decimals.ok:
+        reason = round_data.revert_reason or decimals.revert_reason
+        raise PriceUnavailable(f"The feed of {token.symbol} does not answer: {reason}", **named)
+    round_id, answer, _, updated_at, answered_in_round = round_data.values
+    if answer <= 0:
+        raise PriceUnavailable(f"The feed of {token.symbol} answers {answer}", **named)
+    if updated_at == 0 or answered_in_round < round_id:
+        raise PriceUnavailable(f"The feed of {token.symbol} has not finished its round", **named)
+    age = block_time - updated_at
+    if age < 0:
+        raise PriceUnavailable(f"The feed of {token.symbol} is dated {-age} s after the block", **named)
+    bound = feed.max_age_seconds if feed.max_age_seconds is not None else max_age
+    if age > bound:
+        raise PriceStale(
+            f"The price of {token.symbol} is {age} s old; at most {bound} s is accepted",
+            age_seconds=age,
+            max_age_seconds=bound,
+            **named,
+        )
+    return FeedPrice(
+        feed=feed.address,
+        answer=answer,
+        decimals=decimals.values[0],
+        round_id=round_id,
+        updated_at=updated_at,
+        age_seconds=age,
+    )

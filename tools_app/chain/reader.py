@@ -1,0 +1,319 @@
+"""PinnedReader: every read of one context at one block, in as few round trips as it takes.
+
+The block is named by hash, so a reorganisation shows as an error and not as a mixture of two states. It implements
+`ChainReader` of `toolkit/context.py`; it cannot send, because its pool refuses every method that is not a read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from tools_app.chain.abi import AbiDecodeError, checksum, decode_output, encode_call
+from tools_app.chain.blocks import fetch_logs, find_first_block_since, header_request, parse_block
+from tools_app.chain.deployments import Deployment
+from tools_app.chain.facts import FACTS
+from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS, PriceUnavailable, feed_calls, judge_price
+from tools_app.chain.gas import fee_requests, parse_fees
+from tools_app.chain.networks import MULTICALL3, Network
+from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected, RpcLagging, RpcNonsense, build_revert
+from tools_app.chain.rpc import RpcReply, RpcRequest, parse_bytes, parse_quantity
+from tools_app.chain.rpc_pool import RpcPool
+from tools_app.chain.tokens import TokenNotFound, TokenRegistry
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.params import check_address
+from tools_app.toolkit.views import NATIVE, BlockRef, FeedPrice, FeeQuote, LogEntry, TokenMeta
+
+MULTICALL_FROM: Final = 24
+"""From how many reads on one aggregated call is cheaper than a batch."""
+_MULTICALL_CHUNK: Final = 120
+_AGGREGATE: Final = (
+    "function aggregate3((address target, bool allowFailure, bytes callData)[] calls)"
+    " payable returns ((bool success, bytes returnData)[] results)"
+)
+_SYMBOL: Final = "function symbol() view returns (string)"
+_NAME: Final = "function name() view returns (string)"
+_DECIMALS: Final = "function decimals() view returns (uint8)"
+
+Raw = tuple[bytes, GolemError | None]
+"""Return data of one eth_call, or the error it ended in."""
+
+
+class PinnedReader:
+    """Reads of one chain at one block; belongs to one context and one thread."""
+
+    def __init__(
+        self,
+        *,
+        network: Network,
+        pool: RpcPool,
+        deployment: Deployment,
+        registry: TokenRegistry,
+        deadline: Deadline,
+        now: datetime,
+        block: BlockRef | None = None,
+        max_price_age_seconds: int = DEFAULT_MAX_AGE_SECONDS,
+        max_head_age_seconds: int | None = None,
+        multicall_from: int = MULTICALL_FROM,
+    ) -> None:
+        self.network = network
+        self.deployment = deployment
+        self._pool = pool
+        self._registry = registry
+        self._deadline = deadline
+        self._now = now
+        self._block = block
+        self._max_price_age_seconds = max_price_age_seconds
+        self._max_head_age_seconds = max_head_age_seconds
+        self._multicall_from = multicall_from
+        self._answers: dict[tuple[str, bytes], Raw] = {}
+        self._facts: dict[tuple[str, str], Any] = {}
+        self._prices: dict[str, FeedPrice] = {}
+
+    @property
+    def chain_id(self) -> int:
+        return self.network.chain_id
+
+    @property
+    def block(self) -> BlockRef:
+        """The block every read sees; found on first use. Raises RpcUnavailable, RpcLagging."""
+        if self._block is None:
+            block = parse_block(self._pool.latest_block(deadline=self._deadline))
+            age = int(self._now.timestamp()) - block.timestamp
+            if self._max_head_age_seconds is not None and age > self._max_head_age_seconds:
+                raise RpcLagging(
+                    f"The newest block of {self.network.name} is {age} s old",
+                    age_seconds=age,
+                    max_age_seconds=self._max_head_age_seconds,
+                )
+            self._block = block
+        return self._block
+
+    # ---- contract reads -----------------------------------------------------------------------------------------
+
+    def call(self, to: str, signature: str, *args: Any) -> tuple[Any, ...]:
+        """One read. Raises CallReverted, ContractOutputUnexpected, RpcUnavailable, RpcTimeout."""
+        data, error = self._eth_calls([(to, encode_call(signature, *args))])[0]
+        if error is not None:
+            raise error
+        try:
+            return decode_output(signature, data)
+        except AbiDecodeError:
+            raise ContractOutputUnexpected(
+                f"{to} {_describe_output(data)} where {signature!r} was asked", address=to
+            ) from None
+
+    def call_many(self, calls: Sequence[ReadCall]) -> list[ReadOutcome]:
+        """Many reads in one round trip; a revert, or bytes of another shape, is an outcome with its reason."""
+        raws = self._eth_calls([(call.to, encode_call(call.signature, *call.args)) for call in calls])
+        outcomes: list[ReadOutcome] = []
+        for call, (data, error) in zip(calls, raws, strict=True):
+            if error is not None:
+                outcomes.append(ReadOutcome(ok=False, values=(), revert_reason=error.detail))
+                continue
+            try:
+                outcomes.append(ReadOutcome(ok=True, values=decode_output(call.signature, data)))
+            except AbiDecodeError:
+                outcomes.append(ReadOutcome(ok=False, values=(), revert_reason=f"{call.to} {_describe_output(data)}"))
+        return outcomes
+
+    # ---- blocks, logs, accounts -----------------------------------------------------------------------------------
+
+    def logs(
+        self, *, address: str | Sequence[str] | None, topics: Sequence[Any], from_block: int, to_block: int
+    ) -> list[LogEntry]:
+        """Logs of the blocks up to the pinned one, inclusive, in chain order. Raises LogRangeTooWide."""
+        return fetch_logs(
+            self._send,
+            address=address,
+            topics=topics,
+            from_block=max(0, from_block),
+            to_block=min(to_block, self.block.number),
+            max_range=self.network.max_log_range,
+        )
+
+    def block_at(self, number: int) -> BlockRef:
+        """The block of that number. Raises BlockUnavailable."""
+        if number == self.block.number:
+            return self.block
+        return parse_block(self._send([header_request(number)])[0].unwrap())
+
+    def first_block_since(self, timestamp: int) -> BlockRef:
+        """The first block at or after `timestamp` seconds. Raises BlockUnavailable when there is none yet."""
+        return find_first_block_since(self._send, timestamp=timestamp, head=self.block)
+
+    def native_balance(self, account: str) -> int:
+        """Wei held by `account`."""
+        return parse_quantity(self._send([RpcRequest("eth_getBalance", (account, self._at()))])[0].unwrap())
+
+    def code(self, address: str) -> bytes:
+        """Runtime code; empty for an account without any."""
+        found = self._fact("code", checksum(address))
+        if found is None:
+            found = parse_bytes(self._send([RpcRequest("eth_getCode", (address, self._at()))])[0].unwrap())
+            self._remember("code", checksum(address), found)
+        return bytes(found)
+
+    def pending_nonce(self, account: str) -> int:
+        """The next nonce the node would accept, pending transactions counted; the one read that is not pinned."""
+        return parse_quantity(self._send([RpcRequest("eth_getTransactionCount", (account, "pending"))])[0].unwrap())
+
+    def fees(self) -> FeeQuote:
+        """What the next block costs: median priority fee of recent blocks, cap of twice the base fee plus it."""
+        replies = self._send(fee_requests(self.block.number))
+        return parse_fees([reply.unwrap() for reply in replies])
+
+    # ---- tokens and prices ----------------------------------------------------------------------------------------
+
+    def token(self, ref: str) -> TokenMeta:
+        """A token by address, registered symbol, or NATIVE. Raises TokenNotFound, InvalidParams."""
+        if not ref.lower().startswith("0x"):
+            return self._registry.by_symbol(ref)
+        try:
+            address = check_address(ref)
+        except ValueError as error:
+            raise InvalidParams(f"token: {error}", fields={"token": str(error)}) from None
+        return self._registry.by_address(address) or self._foreign_token(address)
+
+    def registered_tokens(self) -> tuple[TokenMeta, ...]:
+        """Every token of the registry, without the chain's own coin."""
+        return self._registry.tokens
+
+    def native(self) -> TokenMeta:
+        """The chain's own coin, under the address NATIVE."""
+        return self._registry.native
+
+    def wrapped_native(self) -> TokenMeta:
+        """The registered token that wraps the coin. Raises TokenNotFound."""
+        address = self.deployment.wrapped_native
+        token = self._registry.by_address(address) if address else None
+        if token is None:
+            raise TokenNotFound(f"No wrapped coin is registered on {self.network.name}", chain_id=self.chain_id)
+        return token
+
+    def price(self, token: TokenMeta) -> FeedPrice:
+        """USD price at the pinned block. Raises PriceUnavailable, PriceStale."""
+        if token.address not in self._prices:
+            feed = self.deployment.feeds.get(token.address)
+            if feed is None and token.address == self.deployment.wrapped_native:
+                feed = self.deployment.feeds.get(NATIVE)
+            if feed is None:
+                raise PriceUnavailable(
+                    f"No price feed is known for {token.symbol or token.address}",
+                    token=token.address,
+                    symbol=token.symbol,
+                )
+            round_data, decimals = self.call_many(feed_calls(feed))
+            self._prices[token.address] = judge_price(
+                token=token,
+                feed=feed,
+                round_data=round_data,
+                decimals=decimals,
+                block_time=self.block.timestamp,
+                max_age=self._max_price_age_seconds,
+            )
+        return self._prices[token.address]
+
+    # ---- below ----------------------------------------------------------------------------------------------------
+
+    def _foreign_token(self, address: str) -> TokenMeta:
+        found = self._fact("token", address)
+        if found is None:
+            reads = [(address, encode_call(signature)) for signature in (_DECIMALS, _SYMBOL, _NAME)]
+            (decimals_data, decimals_error), symbol, name = self._eth_calls(reads)
+            has_decimals = decimals_error is None and len(decimals_data) == 32
+            found = self._registry.describe(
+                address,
+                symbol=symbol[0] if symbol[1] is None else None,
+                name=name[0] if name[1] is None else None,
+                decimals=int.from_bytes(decimals_data, "big") if has_decimals else None,
+            )
+            self._remember("token", address, found)
+        token: TokenMeta = found
+        return token
+
+    def _eth_calls(self, calls: Sequence[tuple[str, bytes]]) -> list[Raw]:
+        """Raw answers in order; equal reads of this context are asked once. Raises errors that are not reverts."""
+        keys = [(to.lower(), data) for to, data in calls]
+        missing = list(dict.fromkeys(key for key in keys if key not in self._answers))
+        if len(missing) >= self._multicall_from and self._has_multicall():
+            self._aggregate(missing)
+        elif missing:
+            self._batch(missing)
+        return [self._answers[key] for key in keys]
+
+    def _batch(self, keys: Sequence[tuple[str, bytes]]) -> None:
+        at = self._at()
+        requests = [RpcRequest("eth_call", ({"to": to, "data": "0x" + data.hex()}, at)) for to, data in keys]
+        for key, reply in zip(keys, self._send(requests), strict=True):
+            if reply.error is None:
+                self._answers[key] = (parse_bytes(reply.result), None)
+            elif isinstance(reply.error, CallReverted):
+                self._answers[key] = (b"", reply.error)
+            else:
+                raise reply.error
+
+    def _aggregate(self, keys: Sequence[tuple[str, bytes]]) -> None:
+        at = self._at()
+        chunks = [keys[start : start + _MULTICALL_CHUNK] for start in range(0, len(keys), _MULTICALL_CHUNK)]
+        requests = [
+            RpcRequest(
+                "eth_call",
+                (
+                    {
+                        "to": MULTICALL3,
+                        "data": "0x" + encode_call(_AGGREGATE, [(to, True, data) for to, data in chunk]).hex(),
+                    },
+                    at,
+                ),
+            )
+            for chunk in chunks
+        ]
+        alone: list[tuple[str, bytes]] = []
+        for chunk, reply in zip(chunks, self._send(requests), strict=True):
+            if reply.error is not None:
+                # The aggregate as a whole failed, most likely for gas; its parts may still answer.
+                alone += chunk
+                continue
+            try:
+                (results,) = decode_output(_AGGREGATE, parse_bytes(reply.result))
+            except AbiDecodeError:
+                raise RpcNonsense("The aggregated read has another shape") from None
+            for key, (succeeded, data) in zip(chunk, results, strict=True):
+                if succeeded:
+                    self._answers[key] = (data, None)
+                elif data:
+                    self._answers[key] = (b"", build_revert(data))
+                else:
+                    # No reason may mean no gas inside the aggregate; asked alone it gets the node's full allowance.
+                    alone.append(key)
+        if alone:
+            self._batch(alone)
+
+    def _has_multicall(self) -> bool:
+        return self.deployment.contracts.get("multicall3") == MULTICALL3 or bool(self.code(MULTICALL3))
+
+    def _send(self, requests: Sequence[RpcRequest]) -> list[RpcReply]:
+        return self._pool.send(requests, deadline=self._deadline)
+
+    def _at(self) -> dict[str, str]:
+        return {"blockHash": self.block.hash}
+
+    def _fact(self, kind: str, address: str) -> Any:
+        found = self._facts.get((kind, address))
+        if found is None and not self.network.is_dev:
+            found = FACTS.get(self.chain_id, self.block.hash, kind, address)
+        return found
+
+    def _remember(self, kind: str, address: str, fact: Any) -> None:
+        self._facts[kind, address] = fact
+        # A private chain's state can be set without a block, so its hash does not name one state.
+        if not self.network.is_dev:
+            FACTS.put(self.chain_id, self.block.hash, kind, address, fact)
+
+
+def _describe_output(data: bytes) -> str:
+    return f"answered {len(data)} bytes of another shape" if data else "answered nothing; there may be no such contract"

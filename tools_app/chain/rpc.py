@@ -1,0 +1,311 @@
+"""One node over kept-alive HTTP: batches, an allow-list of methods, a bound on time and on size.
+
+The default allow-list reads. `permits_app/execution/broadcast.py` builds endpoints with its own list and is the only
+place that does. The url is a secret, because providers put keys into it: it appears in no error, log or repr.
+Seed: design, "Import contracts" (the read pool refuses what is not a read).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import urllib3
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    HTTPError,
+    NewConnectionError,
+    ProtocolError,
+    ReadTimeoutError,
+)
+
+from tools_app.chain.abi import clean_text
+from tools_app.chain.node_errors import (
+    RpcMethodRefused,
+    RpcNonsense,
+    RpcRateLimited,
+    RpcTimeout,
+    RpcUnavailable,
+    RpcWrongChain,
+    build_node_error,
+)
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.core.taint import Secret
+
+READ_METHODS: Final[frozenset[str]] = frozenset(
+    {
+        "eth_blockNumber",
+        "eth_call",
+        "eth_chainId",
+        "eth_createAccessList",
+        "eth_estimateGas",
+        "eth_feeHistory",
+        "eth_gasPrice",
+        "eth_getBalance",
+        "eth_getBlockByHash",
+        "eth_getBlockByNumber",
+        "eth_getCode",
+        "eth_getLogs",
+        "eth_getProof",
+        "eth_getStorageAt",
+        "eth_getTransactionByHash",
+        "eth_getTransactionCount",
+        "eth_getTransactionReceipt",
+        "eth_maxPriorityFeePerGas",
+        "eth_simulateV1",
+        "eth_syncing",
+        "debug_traceCall",
+        "net_version",
+        "web3_clientVersion",
+    }
+)
+"""Methods that change nothing, so that asking twice does no harm."""
+
+
+@dataclass(frozen=True, slots=True)
+class RpcLimits:
+    """Bounds on one request: milliseconds to connect, milliseconds in all, bytes of answer, requests per batch."""
+
+    connect_ms: int = 2_000
+    request_ms: int = 10_000
+    response_bytes: int = 32 * 1024 * 1024
+    batch_size: int = 100
+    connections: int = 16
+
+
+@dataclass(frozen=True, slots=True)
+class RpcRequest:
+    """One method and its positional parameters."""
+
+    method: str
+    params: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RpcReply:
+    """A node's answer to one request: `result`, or `error` as the typed error to raise."""
+
+    result: Any = None
+    error: GolemError | None = None
+
+    def unwrap(self) -> Any:
+        """The result. Raises the error."""
+        if self.error is not None:
+            raise self.error
+        return self.result
+
+
+class RpcEndpoint:
+    """One url of one chain. Thread-safe; survives a fork by opening connections of its own."""
+
+    def __init__(
+        self,
+        url: Secret,
+        *,
+        chain_id: int,
+        name: str = "",
+        allowed_methods: frozenset[str] = READ_METHODS,
+        limits: RpcLimits | None = None,
+    ) -> None:
+        self.chain_id = chain_id
+        self.name = name or f"chain {chain_id}"
+        self._url = url
+        self._allowed = allowed_methods
+        self._limits = limits or RpcLimits()
+        self._lock = threading.Lock()
+        self._pool: urllib3.HTTPConnectionPool | None = None
+        self._pool_pid = 0
+        self._is_verified = False
+        parts = urlsplit(url.reveal())
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"the node url of {self.name} is no http(s) url")
+        self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if parts.username:
+            self._headers |= urllib3.make_headers(basic_auth=f"{parts.username}:{parts.password or ''}")
+        pieces = [*parts.path.split("/"), parts.query, *parts.query.split("&"), parts.username, parts.password]
+        values = [piece.partition("=")[2] for piece in pieces if piece and "=" in piece]
+        self._private = sorted({p for p in [*pieces, *values, parts.netloc] if p and len(p) > 5}, key=len, reverse=True)
+
+    def __repr__(self) -> str:
+        return f"<RpcEndpoint {self.name}>"
+
+    def check_allowed(self, requests: Sequence[RpcRequest]) -> None:
+        """Raises RpcMethodRefused for a method outside the allow-list; nothing has left by then."""
+        for request in requests:
+            if request.method not in self._allowed:
+                raise RpcMethodRefused(f"{request.method!r} is not allowed on this connection", method=request.method)
+
+    def call(self, method: str, *params: Any, deadline: Deadline | None = None) -> Any:
+        """One result. Raises the typed node error, RpcUnavailable, RpcTimeout, RpcNonsense, RpcMethodRefused."""
+        return self.send([RpcRequest(method, params)], deadline=deadline)[0].unwrap()
+
+    def send(self, requests: Sequence[RpcRequest], *, deadline: Deadline | None = None) -> list[RpcReply]:
+        """Replies in order, the requests in as few POSTs as the batch size allows.
+
+        The first contact also asks for the chain id: beside reads in the same POST, before anything else in its own.
+        """
+        self.check_allowed(requests)
+        if not requests:
+            return []
+        replies: list[RpcReply] = []
+        if not self._is_verified and not all(request.method in READ_METHODS for request in requests):
+            self._verify(deadline)
+        for start in range(0, len(requests), self._limits.batch_size):
+            replies += self._send_chunk(requests[start : start + self._limits.batch_size], deadline)
+        return replies
+
+    def forget_chain(self) -> None:
+        """Ask for the chain id again on the next contact; called after a failure, when another node may answer."""
+        self._is_verified = False
+
+    def _verify(self, deadline: Deadline | None) -> None:
+        self._check_chain(self._post([RpcRequest("eth_chainId")], deadline)[0])
+
+    def _send_chunk(self, requests: Sequence[RpcRequest], deadline: Deadline | None) -> list[RpcReply]:
+        if self._is_verified:
+            return self._post(requests, deadline)
+        replies = self._post([RpcRequest("eth_chainId"), *requests], deadline)
+        self._check_chain(replies[0])
+        return replies[1:]
+
+    def _check_chain(self, reply: RpcReply) -> None:
+        found = parse_quantity(reply.unwrap())
+        if found != self.chain_id:
+            raise RpcWrongChain(
+                f"The node configured for {self.name} serves chain {found}", expected=self.chain_id, found=found
+            )
+        self._is_verified = True
+
+    def _post(self, requests: Sequence[RpcRequest], deadline: Deadline | None) -> list[RpcReply]:
+        bodies = [
+            {"jsonrpc": "2.0", "id": index, "method": request.method, "params": request.params}
+            for index, request in enumerate(requests)
+        ]
+        raw = self._exchange(json.dumps(bodies if len(bodies) > 1 else bodies[0]).encode(), deadline)
+        try:
+            answer = json.loads(raw)
+        except (ValueError, RecursionError):
+            raise RpcNonsense(f"The node of {self.name} did not answer JSON") from None
+        return self._match(answer, len(requests))
+
+    def _match(self, answer: Any, count: int) -> list[RpcReply]:
+        if isinstance(answer, dict) and (count == 1 or "error" in answer):
+            if count > 1:
+                # A whole batch refused as one: the same error is every request's.
+                return [self._reply(answer)] * count
+            answer = [answer]
+        if not isinstance(answer, list) or len(answer) != count:
+            raise RpcNonsense(f"The node of {self.name} answered another number of replies than requests")
+        by_id = {item.get("id"): item for item in answer if isinstance(item, dict)}
+        if count == 1 and len(by_id) == 1:
+            return [self._reply(next(iter(by_id.values())))]
+        if set(by_id) != set(range(count)):
+            raise RpcNonsense(f"The node of {self.name} answered with other ids than were asked")
+        return [self._reply(by_id[index]) for index in range(count)]
+
+    def _reply(self, item: dict[str, Any]) -> RpcReply:
+        error = item.get("error")
+        if error is None:
+            if "result" not in item:
+                raise RpcNonsense(f"The node of {self.name} answered neither a result nor an error")
+            return RpcReply(result=item["result"])
+        if not isinstance(error, dict):
+            raise RpcNonsense(f"The node of {self.name} answered an error of the wrong shape")
+        code = error.get("code")
+        message = self._redact(str(error.get("message", "")))
+        return RpcReply(error=build_node_error(code if isinstance(code, int) else None, message, error.get("data")))
+
+    def _exchange(self, body: bytes, deadline: Deadline | None) -> bytes:
+        budget_ms = float(self._limits.request_ms)
+        if deadline is not None:
+            budget_ms = min(budget_ms, deadline.remaining_ms())
+        if budget_ms <= 0:
+            raise RpcTimeout(f"No time was left to ask the node of {self.name}", maybe_sent=False)
+        end = Deadline.after_ms(budget_ms)
+        timeout = urllib3.Timeout(connect=min(self._limits.connect_ms, budget_ms) / 1000, read=budget_ms / 1000)
+        try:
+            response = self._connections().urlopen(
+                "POST", self._path, body=body, headers=self._headers, timeout=timeout, retries=False,
+                redirect=False, preload_content=False, pool_timeout=max(1, int(budget_ms / 1000)),
+            )  # fmt: skip
+            with response:
+                raw = self._read(response, end)
+        except (ConnectTimeoutError, NewConnectionError, urllib3.exceptions.EmptyPoolError):
+            raise RpcUnavailable(f"The node of {self.name} cannot be reached", maybe_sent=False) from None
+        except ReadTimeoutError:
+            raise RpcTimeout(f"The node of {self.name} did not answer in time", maybe_sent=True) from None
+        except ProtocolError:
+            raise RpcUnavailable(f"The node of {self.name} broke the connection", maybe_sent=True) from None
+        except HTTPError as error:
+            # The library's own text would repeat host and path; the class name is all that may be told.
+            raise RpcUnavailable(
+                f"The node of {self.name} cannot be reached ({type(error).__name__})", maybe_sent=True
+            ) from None
+        if response.status == 429:
+            raise RpcRateLimited(f"The node of {self.name} asks us to slow down")
+        if response.status >= 500 and not raw.lstrip().startswith((b"{", b"[")):
+            raise RpcUnavailable(f"The node of {self.name} answered HTTP {response.status}", maybe_sent=True)
+        if response.status in (401, 403):
+            raise RpcUnavailable(f"The node of {self.name} refuses our credentials", maybe_sent=False)
+        return raw
+
+    def _read(self, response: urllib3.BaseHTTPResponse, end: Deadline) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            piece = response.read1(1 << 18)
+            if not piece:
+                break
+            parts.append(piece)
+            size += len(piece)
+            if size > self._limits.response_bytes:
+                response.close()
+                raise RpcNonsense(f"The node of {self.name} answered more than {self._limits.response_bytes} bytes")
+            if end.is_over:
+                response.close()
+                raise RpcTimeout(f"The node of {self.name} did not finish its answer in time", maybe_sent=True)
+        response.release_conn()
+        return b"".join(parts)
+
+    def _connections(self) -> urllib3.HTTPConnectionPool:
+        pid = os.getpid()
+        if self._pool is None or self._pool_pid != pid:
+            with self._lock:
+                if self._pool is None or self._pool_pid != pid:
+                    parts = urlsplit(self._url.reveal())
+                    address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+                    self._pool = urllib3.connection_from_url(address, maxsize=self._limits.connections, block=True)
+                    self._pool_pid = pid
+        return self._pool
+
+    def _redact(self, text: str) -> str:
+        for piece in self._private:
+            text = text.replace(piece, "…")
+        return clean_text(text)
+
+
+def parse_quantity(value: Any) -> int:
+    """The integer of a hex quantity. Raises RpcNonsense."""
+    if isinstance(value, str) and value.startswith("0x"):
+        try:
+            return int(value, 16)
+        except ValueError:
+            pass
+    raise RpcNonsense("The node answered something that is no hex number")
+
+
+def parse_bytes(value: Any) -> bytes:
+    """The bytes of a hex string. Raises RpcNonsense."""
+    if isinstance(value, str) and value.startswith("0x"):
+        try:
+            return bytes.fromhex(value[2:])
+        except ValueError:
+            pass
+    raise RpcNonsense("The node answered something that is no hex data")

@@ -1,0 +1,204 @@
+"""A pytest plugin: the local world for a whole run, and a chain that forgets what each test did to it.
+
+`world` is for reading only. `chain` is the same node inside a snapshot: what a test mines is undone after it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from golem_project.embedded.paths import CHECKOUT
+from tests.services import provide_chain
+
+if TYPE_CHECKING:
+    from eth_account.signers.local import LocalAccount
+
+    from golem_project.embedded.world.rpc import JsonRpc
+
+DEPLOYMENTS_FILE = CHECKOUT / "tools_app" / "chain" / "deployments" / "31337.json"
+CHAIN_ID = 31337
+MINING_TIMEOUT_SECONDS = 20
+GAS_LIMIT = 3_000_000
+
+
+@dataclass(frozen=True)
+class WorldToken:
+    """One token of the committed table."""
+
+    symbol: str
+    name: str
+    address: str
+    decimals: int
+    simulated: bool
+    feed: str
+    traits: tuple[str, ...]
+
+    def units(self, amount: int | str) -> int:
+        """Base units of a decimal amount, exactly: `usdc.units("1.5")` is 1_500_000."""
+        whole, _, fraction = str(amount).partition(".")
+        if len(fraction) > self.decimals:
+            raise ValueError(f"{amount} has more than {self.decimals} decimals")
+        return int(whole + fraction.ljust(self.decimals, "0"))
+
+
+@dataclass(frozen=True)
+class WorldPool:
+    """One pool of the committed table."""
+
+    address: str
+    version: str
+    token0: str
+    token1: str
+    fee_tier: int
+
+
+@dataclass
+class World:
+    """The node of this run and what lies on it. Not for several threads: `rpc` is one connection, `connect` another."""
+
+    rpc_url: str
+    deployments: Mapping[str, Any] = field(default_factory=lambda: json.loads(DEPLOYMENTS_FILE.read_text()))
+    _account_count: int = 0
+
+    @cached_property
+    def rpc(self) -> JsonRpc:
+        """The raw client: `rpc.call("eth_blockNumber")`, `rpc.read(to, "decimals()", returns="(uint8)")`."""
+        return self.connect()
+
+    def connect(self) -> JsonRpc:
+        """A client of its own, for another thread."""
+        from golem_project.embedded.world.rpc import JsonRpc
+
+        return JsonRpc(self.rpc_url)
+
+    @property
+    def contracts(self) -> Mapping[str, str]:
+        """Contract key -> address."""
+        contracts: Mapping[str, str] = self.deployments["contracts"]
+        return contracts
+
+    @cached_property
+    def tokens(self) -> Mapping[str, WorldToken]:
+        """Symbol -> token."""
+        return {
+            entry["symbol"]: WorldToken(**{**entry, "traits": tuple(entry["traits"])})
+            for entry in self.deployments["tokens"]
+        }
+
+    @cached_property
+    def pools(self) -> tuple[WorldPool, ...]:
+        """The pools in the order of the table."""
+        return tuple(WorldPool(**entry) for entry in self.deployments["pools"])
+
+    def pool(self, version: str, symbol_a: str, symbol_b: str, fee_tier: int = 3000) -> WorldPool:
+        """The pool of two tokens, in any order."""
+        pair = {self.tokens[symbol_a].address, self.tokens[symbol_b].address}
+        for pool in self.pools:
+            if pool.version == version and {pool.token0, pool.token1} == pair and pool.fee_tier == fee_tier:
+                return pool
+        raise LookupError(f"no {version} pool of {symbol_a} and {symbol_b} at {fee_tier}")
+
+    @cached_property
+    def actors(self) -> Any:
+        """The world's own people: deployer (owns tokens and feeds), makers, traders; see `accounts.Actors`."""
+        from golem_project.embedded.world.accounts import derive_actors
+
+        return derive_actors()
+
+    def fund(self, address: str, eth_wei: int = 10**18, tokens: Mapping[str, int] | None = None) -> None:
+        """Add coins and `{symbol: base units}`."""
+        from golem_project.embedded.world.fund import fund
+
+        fund(self.rpc, address, eth_wei, tokens or {})
+
+    def new_account(self, eth_wei: int = 10**18, tokens: Mapping[str, int] | None = None) -> LocalAccount:
+        """A funded account that no other test of this run uses."""
+        from golem_project.embedded.world.accounts import derive_account
+
+        self._account_count += 1
+        account = derive_account(f"test account {self._account_count} of {time.time_ns()}")
+        self.fund(account.address, eth_wei, tokens)
+        return account
+
+    def send(
+        self,
+        account: LocalAccount,
+        to: str | None,
+        data: str = "0x",
+        *,
+        value: int = 0,
+        gas: int = GAS_LIMIT,
+    ) -> dict[str, Any]:
+        """Sign, send and wait; returns the receipt, also of a reverted transaction (`receipt["status"] == "0x0"`)."""
+        fee_cap = 2 * int(self.rpc.call("eth_gasPrice"), 16)
+        transaction: dict[str, Any] = {
+            "type": 2,
+            "chainId": CHAIN_ID,
+            "nonce": int(self.rpc.call("eth_getTransactionCount", account.address, "pending"), 16),
+            "value": value,
+            "data": data,
+            "gas": gas,
+            "maxFeePerGas": fee_cap,
+            "maxPriorityFeePerGas": min(10**8, fee_cap),
+        }
+        if to is not None:
+            transaction["to"] = to
+        raw = account.sign_transaction(transaction).raw_transaction
+        return self.wait(self.rpc.call("eth_sendRawTransaction", "0x" + raw.hex()))
+
+    def wait(self, transaction_hash: str) -> dict[str, Any]:
+        """The receipt of a transaction, once it is mined."""
+        deadline = time.monotonic() + MINING_TIMEOUT_SECONDS
+        while time.monotonic() < deadline:
+            receipt: dict[str, Any] | None = self.rpc.call("eth_getTransactionReceipt", transaction_hash)
+            if receipt is not None:
+                return receipt
+            time.sleep(0.002)
+        raise AssertionError(f"{transaction_hash} was not mined")
+
+    def transact(
+        self, account: LocalAccount, to: str, signature: str, *arguments: Any, value: int = 0, gas: int = GAS_LIMIT
+    ) -> dict[str, Any]:
+        """Call `signature` on `to` in a transaction; it must succeed."""
+        from golem_project.embedded.world.rpc import call_data
+
+        receipt = self.send(account, to, call_data(signature, *arguments), value=value, gas=gas)
+        assert receipt["status"] == "0x1", f"{signature} reverted"
+        return receipt
+
+    def deploy(self, account: LocalAccount, contract: str, types: str = "()", *arguments: Any) -> str:
+        """Deploy one of `contracts/src`; returns its checksummed address."""
+        from golem_project.embedded.world.rpc import checksum, encode_arguments
+        from golem_project.embedded.world.solidity import load_contract
+
+        code = load_contract(contract).bytecode + encode_arguments(types, *arguments).hex()
+        receipt = self.send(account, None, code)
+        assert receipt["status"] == "0x1", f"deploying {contract} reverted"
+        return checksum(receipt["contractAddress"])
+
+    def timestamp(self) -> int:
+        """Unix seconds of the newest block."""
+        return int(self.rpc.call("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
+
+
+@pytest.fixture(scope="session")
+def world() -> Iterator[World]:
+    """The local world of this run; GOLEM_RPC_URL_31337 names another node that holds it."""
+    found = World(provide_chain())
+    yield found
+    found.rpc.close()
+
+
+@pytest.fixture
+def chain(world: World) -> Iterator[World]:
+    """The world inside a snapshot: blocks, balances and time are as before when the test is over."""
+    snapshot = world.rpc.call("evm_snapshot")
+    yield world
+    assert world.rpc.call("evm_revert", snapshot), "the node lost its snapshot"

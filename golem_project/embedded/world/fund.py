@@ -1,4 +1,4 @@
-"""Gives an account of the local chain coins and tokens: minted by the tokens' owner, wrapped where the token is WETH."""
+"""Gives an account of the local chain coins and tokens: minted by their owner, wrapped where the token is WETH."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.world.node import CHAIN_ID
-from golem_project.embedded.world.rpc import JsonRpc, call_data
+from golem_project.embedded.world.rpc import JsonRpc, RpcError, call_data
 
 DEPLOYMENTS_FILE = CHECKOUT / "tools_app" / "chain" / "deployments" / f"{CHAIN_ID}.json"
 GAS_LIMIT = 300_000
 MINING_TIMEOUT_SECONDS = 20
+NONCE_TAKEN = ("replacement transaction underpriced", "nonce too low", "already imported")
 
 
 def fund(rpc: str | JsonRpc, address: str, eth_wei: int, tokens: Mapping[str, int]) -> None:
@@ -64,11 +65,11 @@ def find_owner(node: JsonRpc, addresses: Mapping[str, str]) -> str:
 def send(node: JsonRpc, sender: str, to: str, data: str = "0x", *, value: int = 0) -> str:
     """Send from an impersonated account and wait until it is mined; returns the transaction's hash.
 
-    The node chooses the nonce, so several programs may do this at once. Raises EmbeddedError when it reverts.
+    Several programs may do this at once. Raises EmbeddedError when it reverts.
     """
     transaction = {"from": sender, "to": to, "data": data, "value": hex(value), "gas": hex(GAS_LIMIT)}
-    transaction_hash = str(node.call("eth_sendTransaction", transaction))
     deadline = time.monotonic() + MINING_TIMEOUT_SECONDS
+    transaction_hash = submit(node, transaction, deadline)
     while time.monotonic() < deadline:
         receipt = node.call("eth_getTransactionReceipt", transaction_hash)
         if receipt is not None:
@@ -79,3 +80,13 @@ def send(node: JsonRpc, sender: str, to: str, data: str = "0x", *, value: int = 
     raise EmbeddedError(
         f"The local chain did not mine {transaction_hash}. Fix: switch its mining on (evm_setAutomine)."
     )
+
+
+def submit(node: JsonRpc, transaction: dict[str, str], deadline: float) -> str:
+    """Have the node choose the nonce; two callers at once may get the same one, then the later tries again."""
+    while True:
+        try:
+            return str(node.call("eth_sendTransaction", transaction))
+        except RpcError as error:
+            if not any(sign in str(error) for sign in NONCE_TAKEN) or time.monotonic() > deadline:
+                raise

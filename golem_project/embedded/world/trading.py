@@ -47,7 +47,8 @@ def plan_trades(pools: list[OpenPool], actors: Actors, *, first_at: int, last_at
         count = pool.pool.trades
         for number in range(count):
             slot = (last_at - first_at) // count
-            at = first_at + number * slot + source.randrange(slot)
+            # The first one comes early, so that every pool has a past longer than a day.
+            at = first_at + number * slot + source.randrange(slot if number else slot // 10)
             usd = source.randrange(SMALLEST_TRADE_USD, pool.pool.largest_trade_usd)
             trades.append(Trade(at, pool, source.choice(actors.traders), number % 2, usd))
     return sorted(trades, key=lambda trade: (trade.at, trade.pool.address))

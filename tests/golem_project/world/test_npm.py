@@ -34,7 +34,9 @@ def fake_npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An npm whose `pack` copies this archive and notes each call beside it."""
     archive = tmp_path / "origin.tgz"
     script = tmp_path / "npm"
-    script.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\nfor last; do :; done\ncp {archive} "$last/made.tgz"\n')
+    script.write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\nfor last; do :; done\ncp {archive} "$last/made.tgz"\n'
+    )
     script.chmod(0o755)
     monkeypatch.setattr(npm, "npm_command", lambda: [str(script)])
     return archive

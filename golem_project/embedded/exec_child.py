@@ -16,6 +16,9 @@ def main() -> None:
     """Replace this process by the command, or exit 127 with one line."""
     parent, death_signal, account = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     command = sys.argv[5:]
+    # Looked up before an account is taken on that may not be able to read Python's own library any more.
+    places = [""] if "/" in command[0] else [f"{folder}/" for folder in os.get_exec_path()]
+    program = next((place + command[0] for place in places if os.access(place + command[0], os.X_OK)), command[0])
     if account != "-":
         uid, gid = (int(part) for part in account.split(":"))
         os.setgroups([])
@@ -27,7 +30,7 @@ def main() -> None:
     if os.getppid() != parent:
         sys.exit("the starter is gone")
     try:
-        os.execvp(command[0], command)  # noqa: S606
+        os.execv(program, command)  # noqa: S606
     except OSError as error:
         sys.stderr.write(f"{command[0]}: {error.strerror}\n")
         sys.exit(127)

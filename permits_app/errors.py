@@ -71,6 +71,64 @@ class PolicyRejected(GolemError):
     title = "A safety rule refused this action"
 
 
+class TokenNotAllowed(PolicyRejected):
+    """A token of the plan is not on the golem's list."""
+
+    code = "SAFETY_TOKEN_NOT_ALLOWED"
+    title = "The owner has not allowed this token"
+
+
+class AddressNotAllowed(PolicyRejected):
+    """A contract, spender or recipient of the plan is not on the golem's list."""
+
+    code = "SAFETY_ADDRESS_NOT_ALLOWED"
+    title = "The owner has not allowed this address"
+
+
+class PhaseBlocked(PolicyRejected):
+    """The golem's phase forbids this class of action, or layer 3 tools."""
+
+    code = "SAFETY_PHASE_BLOCKED"
+    title = "The golem's phase does not allow this"
+
+
+class SpendingLimitExceeded(PolicyRejected):
+    code = "SAFETY_SPENDING_LIMIT_EXCEEDED"
+    title = "A spending limit would be exceeded"
+
+
+class SlippageLimitExceeded(PolicyRejected):
+    """More slippage, or more price impact, than the owner accepts."""
+
+    code = "SAFETY_SLIPPAGE_LIMIT_EXCEEDED"
+    recovery = Recovery.FIX_PARAMS
+    title = "The price would be worse than the owner accepts"
+
+
+class RateLimited(PolicyRejected):
+    code = "RATE_LIMITED"
+    http_status = 429
+    recovery = Recovery.WAIT
+    title = "Too many writes within the hour"
+
+
+class HallucinationDetected(PolicyRejected):
+    """An address, token, amount or time of the plan does not agree with what is true on the chain."""
+
+    code = "HALLUCINATION_DETECTED"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The action does not agree with what is true on the chain"
+
+
+class UntrustedText(HallucinationDetected):
+    """A token's own name or symbol holds text that reads like an instruction."""
+
+    code = "UNTRUSTED_TEXT"
+    recovery = Recovery.GIVE_UP
+    title = "A token's name holds text meant for the reader"
+
+
 class PolicyChanged(GolemError):
     code = "POLICY_CHANGED"
     http_status = 409

@@ -45,9 +45,9 @@ QUOTE_OUT = "function quoteExactOutput(bytes path, uint256 amountOut) returns (u
 
 # Gas of one transaction beyond what is measured in the pools: base cost, calldata, router, token transfers.
 _GAS_OF_V3_ROUTER = 48_000
-_GAS_OF_V2_SWAP = 112_000
+_GAS_OF_V2_SWAP = 108_000
 _GAS_OF_V2_HOP = 62_000
-_GAS_OF_FEE_TRANSFER = 30_000
+_GAS_OF_FEE_TRANSFER = 5_000
 
 
 @dataclass(frozen=True, slots=True)

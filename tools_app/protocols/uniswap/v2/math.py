@@ -8,10 +8,16 @@ from __future__ import annotations
 
 FEE = 3_000
 """The pair's fee in hundredths of a basis point, the unit V3 uses."""
+LARGEST_RESERVE = 2**112 - 1
 
 
 def amount_out(amount_in: int, reserve_in: int, reserve_out: int) -> int:
-    """Most that leaves for `amount_in`; zero when the amount is too small to move a unit."""
+    """Most that leaves for `amount_in`; zero when the amount is too small to move a unit.
+
+    Raises ValueError when the pair cannot count that much.
+    """
+    if reserve_in + amount_in > LARGEST_RESERVE:
+        raise ValueError("the pair cannot hold that much")
     kept = amount_in * 997
     return kept * reserve_out // (reserve_in * 1_000 + kept)
 
@@ -20,4 +26,7 @@ def amount_in(wanted: int, reserve_in: int, reserve_out: int) -> int:
     """Least that must come in for `wanted` to leave. Raises ValueError when the pair does not hold that much."""
     if wanted >= reserve_out:
         raise ValueError("the pair holds less than that")
-    return reserve_in * wanted * 1_000 // ((reserve_out - wanted) * 997) + 1
+    needed = reserve_in * wanted * 1_000 // ((reserve_out - wanted) * 997) + 1
+    if reserve_in + needed > LARGEST_RESERVE:
+        raise ValueError("the pair cannot hold that much")
+    return needed

@@ -1,0 +1,110 @@
+"""How much of each token a range takes at a price, and how little may be used before a deposit must revert. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tools_app.protocols.uniswap.errors import AmountTooSmall, InvalidRange
+from tools_app.protocols.uniswap.prices import sqrt_price_moved, sqrt_price_of_text
+from tools_app.protocols.uniswap.v3 import math as v3_math
+
+
+@dataclass(frozen=True, slots=True)
+class RangeDeposit:
+    """A deposit as the position manager will compute it, in base units of (token0, token1).
+
+    `offered` is approved and the most that can be taken, `used` is taken at the present price, `least` at the worst.
+    """
+
+    offered: tuple[int, int]
+    used: tuple[int, int]
+    least: tuple[int, int]
+    liquidity: int
+
+
+def ticks_of_range(
+    price_lower: str,
+    price_upper: str,
+    *,
+    decimals0: int,
+    decimals1: int,
+    spacing: int,
+    is_inverse: bool,
+) -> tuple[int, int]:
+    """The smallest usable tick range that contains the prices; the pool's token1 per token0 unless `is_inverse`.
+
+    Raises InvalidRange when the prices are reversed, equal, zero, or none a pool can have.
+    """
+    try:
+        if Fraction(price_lower) >= Fraction(price_upper):
+            raise InvalidRange(
+                f"price_lower {price_lower} is not below price_upper {price_upper}",
+                price_lower=price_lower,
+                price_upper=price_upper,
+            )
+        edges = sorted(
+            sqrt_price_of_text(text, decimals0=decimals0, decimals1=decimals1, is_inverse=is_inverse)
+            for text in (price_lower, price_upper)
+        )
+    except ValueError as error:
+        raise InvalidRange(f"{error}", price_lower=price_lower, price_upper=price_upper) from error
+    lowest, highest = v3_math.usable_tick_bounds(spacing)
+    lower = v3_math.floor_to_spacing(v3_math.tick_at_sqrt_price(edges[0]), spacing)
+    upper_tick = v3_math.tick_at_sqrt_price(edges[1])
+    if v3_math.sqrt_price_at_tick(upper_tick) < edges[1]:
+        upper_tick += 1
+    upper = v3_math.ceil_to_spacing(upper_tick, spacing)
+    return max(lower, lowest), min(upper, highest)
+
+
+def plan_deposit(
+    sqrt_price: int,
+    tick_lower: int,
+    tick_upper: int,
+    *,
+    amount0: int | None,
+    amount1: int | None,
+    slippage_bps: int,
+) -> RangeDeposit:
+    """The deposit that `amount0` and `amount1` allow; one of them may be None and is then what the other needs.
+
+    Raises AmountTooSmall when no liquidity results, InvalidRange when the given token is not the one this
+    range takes at this price.
+    """
+    lower, upper = v3_math.sqrt_price_at_tick(tick_lower), v3_math.sqrt_price_at_tick(tick_upper)
+    wanted = _liquidity_wanted(sqrt_price, lower, upper, amount0, amount1)
+    offered = v3_math.amounts_for_liquidity(sqrt_price, lower, upper, wanted, round_up=True)
+    liquidity = v3_math.liquidity_for_amounts(sqrt_price, lower, upper, *offered)
+    if liquidity == 0:
+        raise AmountTooSmall("these amounts are too small to give any liquidity in this range")
+    used = v3_math.amounts_for_liquidity(sqrt_price, lower, upper, liquidity, round_up=True)
+    least = used
+    for bps in (-slippage_bps, slippage_bps):
+        moved = sqrt_price_moved(sqrt_price, bps=bps)
+        there = v3_math.amounts_for_liquidity(
+            moved,
+            lower,
+            upper,
+            v3_math.liquidity_for_amounts(moved, lower, upper, *offered),
+            round_up=False,
+        )
+        least = (min(least[0], there[0]), min(least[1], there[1]))
+    return RangeDeposit(offered=offered, used=used, least=least, liquidity=liquidity)
+
+
+def _liquidity_wanted(sqrt_price: int, lower: int, upper: int, amount0: int | None, amount1: int | None) -> int:
+    if sqrt_price <= lower:
+        if amount0 is None:
+            raise InvalidRange("the price is below the range, which therefore takes token0 only; give amount0")
+        return v3_math.liquidity_for_amount0(lower, upper, amount0)
+    if sqrt_price >= upper:
+        if amount1 is None:
+            raise InvalidRange("the price is above the range, which therefore takes token1 only; give amount1")
+        return v3_math.liquidity_for_amount1(lower, upper, amount1)
+    limits = []
+    if amount0 is not None:
+        limits.append(v3_math.liquidity_for_amount0(sqrt_price, upper, amount0))
+    if amount1 is not None:
+        limits.append(v3_math.liquidity_for_amount1(lower, sqrt_price, amount1))
+    return min(limits)

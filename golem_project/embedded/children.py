@@ -57,6 +57,11 @@ def plan_beat() -> ChildPlan:
     return ChildPlan("beat", tuple(argv), ready_line=BEAT_READY)
 
 
+def plan_product(web_port: int) -> tuple[ChildPlan, ...]:
+    """All of it, in the order in which it starts."""
+    return (plan_web(web_port), *plan_workers(), plan_beat())
+
+
 def answers_ok(url: str) -> bool:
     """Whether GET `url` (http, loopback) answers 200 within two seconds."""
     host, _, path = url.removeprefix("http://").partition("/")

@@ -148,6 +148,7 @@ class EmbeddedPostgres:
         Raises EmbeddedError. Safe against a second starter, a stale lock file, and a server left by a killed starter.
         """
         with hold_lock(self._lock, wait_seconds=READY_TIMEOUT_SECONDS + 30):
+            self._bury_child()
             running = self.find_running()
             if running is not None:
                 if running.is_looked_after:
@@ -162,6 +163,12 @@ class EmbeddedPostgres:
             self._launch(binaries)
             self._make_database()
             return True
+
+    def _bury_child(self) -> None:
+        """A server of ours that crashed is waited for, so that its process id can be told from a new one."""
+        if self.child is not None and self.child.has_ended():
+            self.child.stop()
+            self.child = None
 
     def stop(self) -> None:
         """Stop the server if this object started it."""

@@ -19,9 +19,7 @@ from golem_project.embedded.children import (
     WEB_HOST,
     ChildPlan,
     answers_ok,
-    plan_beat,
-    plan_web,
-    plan_workers,
+    plan_product,
 )
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.output import Output
@@ -48,10 +46,11 @@ LONGEST_BACKOFF_SECONDS = 30.0
 # Up for this long means the last crash is forgotten.
 STABLE_AFTER_SECONDS = 60.0
 SETTINGS_MODULE = "golem_project.settings.local"
-PREPARATIONS = (
-    ("migrate", ("migrate", "--no-input", "-v", "0")),
-    ("builtins", ("sync_builtins",)),
-    ("seed", ("seed_demo",)),
+MANAGE = (sys.executable, "manage.py")
+PREPARATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("migrate", (*MANAGE, "migrate", "--no-input", "-v", "0")),
+    ("builtins", (*MANAGE, "sync_builtins")),
+    ("seed", (*MANAGE, "seed_demo")),
 )
 
 
@@ -74,7 +73,16 @@ class Kept:
 class Stack:
     """Everything that `make run` keeps running, from the first server to the last worker."""
 
-    def __init__(self, paths: Paths, *, throwaway: bool, output: Output, environment: dict[str, str]) -> None:
+    def __init__(
+        self,
+        paths: Paths,
+        *,
+        throwaway: bool,
+        output: Output,
+        environment: dict[str, str],
+        preparations: Sequence[tuple[str, Sequence[str]]] = PREPARATIONS,
+        plan_children: Callable[[int], Sequence[ChildPlan]] = plan_product,
+    ) -> None:
         self.paths = paths
         self.output = output
         self.environment = environment
@@ -86,6 +94,8 @@ class Stack:
         self.kept: dict[str, Kept] = {}
         self.web_url = ""
         self.is_stopping = False
+        self._preparations = preparations
+        self._plan_children = plan_children
         self._record = paths.run_dir / SUPERVISOR_RECORD
         self._children_record = paths.run_dir / "children.json"
 
@@ -110,11 +120,11 @@ class Stack:
         self.web_url = f"http://{WEB_HOST}:{port}"
         self.environment["GOLEM_WEB_URL"] = self.web_url
         self._write_record()
-        for name, arguments in PREPARATIONS:
-            if self.run_command(name, [sys.executable, "manage.py", *arguments]) != 0:
+        for name, command in self._preparations:
+            if self.run_command(name, command) != 0:
                 last = " / ".join(self.output.pump(name).last_lines[-1:])
-                raise EmbeddedError(f"`manage.py {' '.join(arguments)}` failed: {last}")
-        plans = (plan_web(port), *plan_workers(), plan_beat())
+                raise EmbeddedError(f"`{' '.join(command[1:])}` failed: {last}")
+        plans = self._plan_children(port)
         for plan in plans:
             self._start_child(plan)
         for plan in plans:

@@ -79,6 +79,7 @@ class EmbeddedValkey:
     def start(self) -> bool:
         """Make the server run. True when it is ours, False when another's is reused. Raises EmbeddedError."""
         with hold_lock(self._lock, wait_seconds=READY_TIMEOUT_SECONDS + 10):
+            self._bury_child()
             running = self.find_running()
             if running is not None:
                 if running.is_looked_after:
@@ -89,6 +90,12 @@ class EmbeddedValkey:
             self.data.mkdir(mode=0o700, exist_ok=True)
             self._launch()
             return True
+
+    def _bury_child(self) -> None:
+        """A server of ours that crashed is waited for, so that its process id can be told from a new one."""
+        if self.child is not None and self.child.has_ended():
+            self.child.stop()
+            self.child = None
 
     def stop(self) -> None:
         """Stop the server if this object started it."""

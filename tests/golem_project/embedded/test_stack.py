@@ -1,0 +1,235 @@
+"""Everything in order, on real servers, with small programs in the place of the product's own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from golem_project.embedded.autostart import supervisor_environment
+from golem_project.embedded.children import ChildPlan, answers_ok
+from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.output import Output
+from golem_project.embedded.paths import Paths
+from golem_project.embedded.process import ProcessIdentity, is_port_free
+from golem_project.embedded.stack import Stack, Stopped
+from tests.golem_project.embedded.conftest import Starter, identity_of, kill_hard, read_line, wait_until_gone
+
+WEB = """
+import http.server, os, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = os.environ["DATABASE_URL"].encode()
+        self.send_response(200); self.send_header("Content-Length", str(len(body))); self.end_headers()
+        self.wfile.write(body)
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+WORKER = "import sys, time; print('worker@here ready.', flush=True); time.sleep(600)"
+STUBBORN = (
+    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready.', flush=True); time.sleep(600)"
+)
+
+
+def plan_small(port: int) -> tuple[ChildPlan, ...]:
+    return (
+        ChildPlan("web", (sys.executable, "-c", WEB, str(port)), ready_url=f"http://127.0.0.1:{port}/readyz"),
+        ChildPlan("worker", (sys.executable, "-c", WORKER), ready_line=r"\bready\.$"),
+    )
+
+
+def make_stack(paths: Paths, *, plan=plan_small, preparations=(), **variables: str) -> tuple[Stack, StringIO]:  # type: ignore[no-untyped-def]
+    screen = StringIO()
+    # The chain and the broker have tests of their own; a given address leaves them out.
+    environment = {"PATH": os.environ["PATH"], "REDIS_URL": "redis://127.0.0.1:1/0", **variables}
+    environment.setdefault("GOLEM_RPC_URL_31337", "http://127.0.0.1:1")
+    output = Output(paths.log_dir, stream=screen)
+    stack = Stack(
+        paths,
+        throwaway=True,
+        output=output,
+        environment=environment,
+        preparations=preparations,
+        plan_children=plan,
+    )
+    return stack, screen
+
+
+def serve_until(stack: Stack, condition: threading.Event) -> None:
+    """Run the stack's loop in this thread, which its children belong to, until `condition` is set."""
+    deadline = threading.Timer(20, condition.set)
+    deadline.start()
+
+    def ask() -> None:
+        condition.wait()
+        stack.ask_to_stop(signal.SIGTERM, None)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    with pytest.raises(Stopped):
+        stack.serve()
+    deadline.cancel()
+    asking.join()
+
+
+@pytest.fixture
+def started(paths: Paths) -> Iterator[tuple[Stack, StringIO]]:
+    stack, screen = make_stack(paths)
+    stack.start()
+    yield stack, screen
+    stack.stop()
+
+
+def identities(stack: Stack) -> list[ProcessIdentity]:
+    assert stack.servers.postgres is not None
+    assert stack.servers.postgres.child is not None
+    return [stack.servers.postgres.child.identity, *(child.identity for child in stack.children.values())]
+
+
+def test_everything_starts_is_recorded_and_stops(paths: Paths) -> None:
+    stack, screen = make_stack(paths, preparations=[("migrate", (sys.executable, "-c", "print('tables made')"))])
+    stack.start()
+    everything = identities(stack)
+    assert answers_ok(f"{stack.web_url}/readyz")
+    exported = supervisor_environment(paths)
+    with psycopg.connect(exported["DATABASE_URL"]) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    stack.stop()
+    assert not any(one.is_alive() for one in everything)
+    assert supervisor_environment(paths) == {}
+    printed = screen.getvalue()
+    assert "migrate   | tables made" in printed
+    assert "worker    | worker@here ready." in printed
+    assert "valkey: the one named in the environment" in printed
+    assert (paths.log_dir / "worker.log").read_text() == "worker@here ready.\n"
+
+
+def test_no_secret_is_printed_or_in_a_command_line(started: tuple[Stack, StringIO], paths: Paths) -> None:
+    stack, screen = started
+    secrets = [path.read_text().strip() for path in paths.secrets_dir.iterdir()]
+    secrets += [(paths.var_dir / name).read_text().strip() for name in ("keystore_passphrase", "secret_key")]
+    assert len(secrets) == 3
+    lines = [Path(f"/proc/{one.pid}/cmdline").read_text() for one in identities(stack)]
+    assert not any(secret in line for secret in secrets for line in [*lines, screen.getvalue()])
+    assert (paths.run_dir / "supervisor.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_failing_preparation_stops_the_start_with_its_last_line(paths: Paths) -> None:
+    stack, _ = make_stack(paths, preparations=[("migrate", (sys.executable, "-c", "exit('no such column')"))])
+    with pytest.raises(EmbeddedError, match="failed: no such column"):
+        stack.start()
+    assert stack.children == {}
+    stack.stop()
+
+
+def test_a_child_that_ends_while_starting_is_named(paths: Paths) -> None:
+    broken = ChildPlan("worker", (sys.executable, "-c", "exit('no broker')"), ready_line="ready")
+    stack, _ = make_stack(paths, plan=lambda _port: (broken,))
+    with pytest.raises(EmbeddedError, match="worker ended while starting: no broker"):
+        stack.start()
+    stack.stop()
+
+
+def test_a_killed_child_is_started_again(started: tuple[Stack, StringIO]) -> None:
+    stack, screen = started
+    first = stack.children["worker"].identity
+    os.kill(first.pid, signal.SIGKILL)
+    come_back = threading.Event()
+    stack.output.pump("worker").expect(r"\bready\.$")
+    watch(
+        stack, come_back, lambda: stack.children["worker"].identity != first and stack.output.pump("worker").has_seen()
+    )
+    serve_until(stack, come_back)
+    assert stack.children["worker"].identity != first
+    assert "worker ended; it starts again in 0.5 s" in screen.getvalue()
+
+
+def test_a_killed_database_is_started_again_where_it_was(started: tuple[Stack, StringIO]) -> None:
+    stack, screen = started
+    postgres = stack.servers.postgres
+    assert postgres is not None
+    assert postgres.child is not None
+    url, first = postgres.url, postgres.child.identity
+    os.kill(first.pid, signal.SIGKILL)
+    come_back = threading.Event()
+    watch(stack, come_back, lambda: not first.is_alive() and postgres.is_ready())
+    serve_until(stack, come_back)
+    assert postgres.is_ready(), screen.getvalue()
+    assert postgres.url == url
+
+
+def watch(stack: Stack, event: threading.Event, is_true) -> None:  # type: ignore[no-untyped-def]
+    """Set `event` when the stack's own loop finds `is_true()`; the loop is what gives the rhythm."""
+    pause = stack._pause
+
+    def look() -> None:
+        pause()
+        if is_true():
+            event.set()
+
+    stack._pause = look  # type: ignore[method-assign]
+
+
+def test_a_child_that_ignores_the_request_is_ended_after_its_grace(paths: Paths) -> None:
+    plan = ChildPlan("worker", (sys.executable, "-c", STUBBORN), ready_line="ready", grace_seconds=0.2)
+    stack, _ = make_stack(paths, plan=lambda _port: (plan,))
+    stack.start()
+    everything = identities(stack)
+    stack.stop()
+    assert not any(one.is_alive() for one in everything)
+
+
+def test_a_taken_web_port_is_passed_over_and_named(paths: Paths) -> None:
+    taken, _ = make_stack(paths)
+    taken.start()
+    try:
+        port = int(taken.web_url.rpartition(":")[2])
+        stack, screen = make_stack(paths, GOLEM_WEB_PORT=str(port))
+        chosen = stack._choose_web_port()
+        assert chosen > port
+        assert is_port_free(chosen)
+        assert f"port {port} is taken, the web server uses {chosen}" in screen.getvalue()
+    finally:
+        taken.stop()
+
+
+@pytest.mark.parametrize("port", ["no", "0", "70000"])
+def test_a_web_port_that_is_none_is_refused(paths: Paths, port: str) -> None:
+    stack, _ = make_stack(paths, GOLEM_WEB_PORT=port)
+    with pytest.raises(EmbeddedError, match="is no port. Fix: "):
+        stack._choose_web_port()
+
+
+RUN_STACK = """
+import os
+from golem_project.embedded.output import Output
+from golem_project.embedded.stack import Stack
+from tests.golem_project.embedded.test_stack import plan_small, identities
+os.environ.update(GOLEM_RPC_URL_31337="http://127.0.0.1:1")
+stack = Stack(paths, throwaway=True, output=Output(paths.log_dir, stream=sys.stderr), environment=dict(os.environ),
+              preparations=(), plan_children=plan_small)
+stack.start()
+print(*(one.pid for one in [*identities(stack), stack.servers.valkey.child.identity]), flush=True)
+stack.serve()
+"""
+
+
+def test_kill_9_of_the_supervisor_leaves_no_orphan_and_the_next_start_recovers(
+    paths: Paths, start_program: Starter
+) -> None:
+    supervisor = start_program(RUN_STACK)
+    everything = [identity_of(int(pid)) for pid in read_line(supervisor).split()]
+    assert len(everything) == 4
+    kill_hard(supervisor)
+    for one in everything:
+        wait_until_gone(one)
+    stack, _ = make_stack(paths)
+    stack.start()
+    assert answers_ok(f"{stack.web_url}/readyz")
+    stack.stop()

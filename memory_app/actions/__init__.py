@@ -1,0 +1,1 @@
+"""What memory does, one file each."""

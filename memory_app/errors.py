@@ -1,0 +1,32 @@
+"""Errors of memory. None of them may fail a preview: callers on that path go on without memory."""
+
+from __future__ import annotations
+
+from tools_app.core.errors import GolemError, Recovery
+
+
+class EmbeddingUnavailable(GolemError):
+    """The embedding model is missing, damaged or cannot run in this process; text search still works."""
+
+    code = "EMBEDDING_UNAVAILABLE"
+    http_status = 503
+    recovery = Recovery.WAIT
+    title = "The embedding model is not available"
+
+
+class MemoryOwnerUnknown(GolemError):
+    """The golem a memory was meant for does not exist (any more)."""
+
+    code = "MEMORY_OWNER_UNKNOWN"
+    http_status = 404
+    recovery = Recovery.GIVE_UP
+    title = "There is no such golem to remember this"
+
+
+class DirectiveTooLarge(GolemError):
+    """A section or a whole document is longer than a directive may be."""
+
+    code = "DIRECTIVE_TOO_LARGE"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The directive is too large"

@@ -1,0 +1,8 @@
+"""Rows of what was learned."""
+
+from __future__ import annotations
+
+from memory_app.models.directive import Directive
+from memory_app.models.episode import Episode, EpisodeVector
+
+__all__ = ["Directive", "Episode", "EpisodeVector"]

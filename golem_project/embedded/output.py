@@ -7,7 +7,7 @@ import re
 import sys
 import threading
 from pathlib import Path
-from typing import TextIO
+from typing import IO, TextIO
 
 from golem_project.embedded.process import open_log
 
@@ -33,7 +33,7 @@ class Output:
     def line(self, name: str, text: str) -> None:
         """A line of the process `name`."""
         if not self.quiet:
-            self._write(name, text, COLOURS[list(self._pumps).index(name) % len(COLOURS)])
+            self._write(name, text, COLOURS[sum(name.encode()) % len(COLOURS)])
 
     def print_last_lines(self) -> None:
         """What every process said last, for a failure of a quiet run."""
@@ -48,6 +48,12 @@ class Output:
         if name not in self._pumps:
             self._pumps[name] = Pump(name, self)
         return self._pumps[name]
+
+    def close(self) -> None:
+        """Print what is left; nothing may be started into these pumps afterwards."""
+        for pump in self._pumps.values():
+            pump.close()
+        self._pumps.clear()
 
     def _write(self, name: str, text: str, colour: int) -> None:
         label = f"{name:<{NAME_WIDTH}}|"
@@ -68,7 +74,14 @@ class Pump:
         self._wanted: re.Pattern[str] | None = None
         self._seen = threading.Event()
         reading, self.write_end = os.pipe()
-        threading.Thread(target=self._carry, args=(reading,), name=f"log-{name}", daemon=True).start()
+        source, log = os.fdopen(reading, "rb"), open_log(output.log_dir / f"{name}.log")
+        self._thread = threading.Thread(target=self._carry, args=(source, log), name=f"log-{name}", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Let the thread read what is left and end; for when no process writes any more."""
+        os.close(self.write_end)
+        self._thread.join(timeout=2.0)
 
     def expect(self, pattern: str) -> None:
         """From now on remember whether a line matching `pattern` came."""
@@ -79,8 +92,8 @@ class Pump:
         """Whether the expected line came."""
         return self._seen.is_set()
 
-    def _carry(self, reading: int) -> None:
-        with os.fdopen(reading, "rb") as source, open_log(self._output.log_dir / f"{self.name}.log") as log:
+    def _carry(self, source: IO[bytes], log: IO[bytes]) -> None:
+        with source, log:
             for raw in source:
                 log.write(raw)
                 log.flush()

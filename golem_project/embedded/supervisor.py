@@ -48,6 +48,7 @@ def run() -> int:
             stack.output.say("stopping")
         finally:
             stack.stop()
+            stack.output.close()
         stack.output.say("stopped")
     return 0
 
@@ -83,6 +84,7 @@ def demo(report: Path) -> int:
             raise
         finally:
             stack.stop()
+            output.close()
     return status
 
 

@@ -27,8 +27,16 @@ def build_and_save(artifacts: Artifacts, *, now: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="golem-world-") as scratch:
         with run_node(artifacts.anvil, Path(scratch), "--timestamp", str(genesis_time(now))) as url:
             rpc = JsonRpc(url)
-            world = build_world(rpc, artifacts, now=now)
-            save(rpc, now=now)
+            bare: list[bytes] = []
+            world = build_world(rpc, artifacts, now=now, when_bare=lambda: bare.append(dump(rpc)))
+            block = rpc.call("eth_getBlockByNumber", "latest", False)
+            record = saved.SavedWorld(
+                inputs=saved.hash_inputs(),
+                built_at=now,
+                block_number=int(block["number"], 16),
+                block_hash=block["hash"],
+            )
+            saved.write_saved(record, state=dump(rpc), bare=bare[0])
             rpc.close()
     description = deployments.describe_world(world, artifacts)
     say_to_stderr(f"built the local world in {time.monotonic() - started:.1f} s: {count(world)}")
@@ -41,19 +49,13 @@ def count(world: BuiltWorld) -> str:
     return f"{len(world.deployed.tokens)} tokens, {len(world.pools)} pools, {trades} trades"
 
 
-def save(rpc: JsonRpc, *, now: int) -> None:
-    """Write the chain's state where `saved` looks for it."""
-    block = rpc.call("eth_getBlockByNumber", "latest", False)
+def dump(rpc: JsonRpc) -> bytes:
+    """The chain's state as anvil loads it, without what nobody needs."""
     state = json.loads(gzip.decompress(bytes.fromhex(rpc.call("anvil_dumpState")[2:])))
     for transaction in state["transactions"]:
         # Half of the file, and of the time to load it; nobody debugs how the world was made.
         transaction["info"]["traces"] = []
-    saved.write_saved(
-        saved.SavedWorld(
-            inputs=saved.hash_inputs(), built_at=now, block_number=int(block["number"], 16), block_hash=block["hash"]
-        ),
-        json.dumps(state, separators=(",", ":")).encode(),
-    )
+    return json.dumps(state, separators=(",", ":")).encode()
 
 
 def prepare(arguments: argparse.Namespace) -> None:

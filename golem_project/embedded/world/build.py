@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from golem_project.embedded.errors import EmbeddedError
@@ -49,10 +50,13 @@ def genesis_time(now: int) -> int:
     return now - SECONDS_OF_WORLD
 
 
-def build_world(rpc: JsonRpc, artifacts: Artifacts, *, now: int) -> BuiltWorld:
+def build_world(
+    rpc: JsonRpc, artifacts: Artifacts, *, now: int, when_bare: Callable[[], None] = lambda: None
+) -> BuiltWorld:
     """Build everything; `now` (unix seconds) is where the history ends. Raises EmbeddedError.
 
-    The chain must be fresh, its genesis block at `genesis_time(now)`.
+    The chain must be fresh, its genesis block at `genesis_time(now)`. `when_bare` is called once the contracts are
+    there, before anybody has a token.
     """
     check_fresh(rpc)
     actors = derive_actors()
@@ -60,6 +64,7 @@ def build_world(rpc: JsonRpc, artifacts: Artifacts, *, now: int) -> BuiltWorld:
         rpc.call("anvil_setBalance", actor.address, hex(NATIVE_WEI_EACH))
     ledger = Ledger(rpc, started_at=genesis_time(now))
     deployed = deploy_contracts(ledger, actors, artifacts)
+    when_bare()
     fund_actors(ledger, actors, deployed)
     approve_routers(ledger, actors, deployed)
     pools = [open_pool(ledger, actors, deployed, pool) for pool in pools_of(recent=False)]

@@ -14,6 +14,9 @@ from golem_project.embedded.world.rpc import JsonRpc, RpcError, call_data
 DEPLOYMENTS_FILE = CHECKOUT / "tools_app" / "chain" / "deployments" / f"{CHAIN_ID}.json"
 GAS_LIMIT = 300_000
 MINING_TIMEOUT_SECONDS = 20
+OWNER_RESERVE_WEI = 1_000 * 10**18
+# Always the same, so that a transaction of another caller with the same nonce is refused and never replaces one.
+FEES = {"maxFeePerGas": hex(10**12), "maxPriorityFeePerGas": hex(10**8)}
 NONCE_TAKEN = ("replacement transaction underpriced", "nonce too low", "already imported")
 
 
@@ -34,16 +37,23 @@ def fund(rpc: str | JsonRpc, address: str, eth_wei: int, tokens: Mapping[str, in
         if eth_wei:
             send(node, owner, address, value=eth_wei)
         for symbol, amount in tokens.items():
-            if amount == 0:
-                continue
-            if symbol == "WETH":
-                send(node, owner, addresses["WETH"], call_data("deposit()"), value=amount)
-                send(node, owner, addresses["WETH"], call_data("transfer(address,uint256)", address, amount))
-            else:
-                send(node, owner, addresses[symbol], call_data("mint(address,uint256)", address, amount))
+            if amount:
+                mint(node, owner, symbol, addresses[symbol], address, amount)
     finally:
         if isinstance(rpc, str):
             node.close()
+
+
+def mint(node: JsonRpc, owner: str, symbol: str, token: str, to: str, amount: int) -> None:
+    """Give base units of one token of the world; WETH comes out of the owner's own coins."""
+    if symbol == "WETH":
+        balance = int(node.call("eth_getBalance", owner, "latest"), 16)
+        if balance < amount + OWNER_RESERVE_WEI:
+            node.call("anvil_setBalance", owner, hex(amount + 2 * OWNER_RESERVE_WEI))
+        send(node, owner, token, call_data("deposit()"), value=amount)
+        send(node, owner, token, call_data("transfer(address,uint256)", to, amount))
+    else:
+        send(node, owner, token, call_data("mint(address,uint256)", to, amount))
 
 
 def token_addresses() -> dict[str, str]:
@@ -62,12 +72,12 @@ def find_owner(node: JsonRpc, addresses: Mapping[str, str]) -> str:
     return owner
 
 
-def send(node: JsonRpc, sender: str, to: str, data: str = "0x", *, value: int = 0) -> str:
+def send(node: JsonRpc, sender: str, to: str, data: str = "0x", *, value: int = 0, gas: int = GAS_LIMIT) -> str:
     """Send from an impersonated account and wait until it is mined; returns the transaction's hash.
 
     Several programs may do this at once. Raises EmbeddedError when it reverts.
     """
-    transaction = {"from": sender, "to": to, "data": data, "value": hex(value), "gas": hex(GAS_LIMIT)}
+    transaction = {"from": sender, "to": to, "data": data, "value": hex(value), "gas": hex(gas), **FEES}
     deadline = time.monotonic() + MINING_TIMEOUT_SECONDS
     transaction_hash = submit(node, transaction, deadline)
     while time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""The saved world under `var/cache/world`: one state file for anvil, and beside it what it was made from and when.
+"""The saved world under `var/cache/world`: state files for anvil, and beside it what it was made from and when.
 
 Its history ends when it was built. Past MAX_AGE_SECONDS it is built again, which takes about two seconds, so that a
 day's figures are always those of a whole day. Light on imports: the supervisor reads this at every start.
@@ -45,8 +45,13 @@ class SavedWorld:
 
 
 def state_file(folder: Path = WORLD_DIR) -> Path:
-    """What anvil loads."""
+    """The whole world, as anvil loads it."""
     return folder / "state.json"
+
+
+def bare_state_file(folder: Path = WORLD_DIR) -> Path:
+    """Its contracts only: no pool, and nobody has a token."""
+    return folder / "bare.json"
 
 
 def read_saved(folder: Path = WORLD_DIR) -> SavedWorld | None:
@@ -54,18 +59,19 @@ def read_saved(folder: Path = WORLD_DIR) -> SavedWorld | None:
     try:
         record = json.loads((folder / "world.json").read_text())
         saved = SavedWorld(**record)
-        if state_file(folder).stat().st_size == 0:
+        if 0 in (state_file(folder).stat().st_size, bare_state_file(folder).stat().st_size):
             return None
     except (OSError, ValueError, TypeError):
         return None
     return saved
 
 
-def write_saved(saved: SavedWorld, state: bytes, folder: Path = WORLD_DIR) -> None:
+def write_saved(saved: SavedWorld, *, state: bytes, bare: bytes, folder: Path = WORLD_DIR) -> None:
     """Replace the saved world; the record comes last, so a half-written one is never taken for whole."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "world.json").unlink(missing_ok=True)
     replace_file(state_file(folder), state)
+    replace_file(bare_state_file(folder), bare)
     replace_file(folder / "world.json", json.dumps(asdict(saved)).encode())
 
 

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 
@@ -44,21 +44,37 @@ def plan_small(port: int) -> tuple[ChildPlan, ...]:
     )
 
 
-def make_stack(paths: Paths, *, plan=plan_small, preparations=(), **variables: str) -> tuple[Stack, StringIO]:  # type: ignore[no-untyped-def]
-    screen = StringIO()
-    # The chain and the broker have tests of their own; a given address leaves them out.
-    environment = {"PATH": os.environ["PATH"], "REDIS_URL": "redis://127.0.0.1:1/0", **variables}
-    environment.setdefault("GOLEM_RPC_URL_31337", "http://127.0.0.1:1")
-    output = Output(paths.log_dir, stream=screen)
-    stack = Stack(
-        paths,
-        throwaway=True,
-        output=output,
-        environment=environment,
-        preparations=preparations,
-        plan_children=plan,
-    )
-    return stack, screen
+MakeStack = Callable[..., tuple[Stack, StringIO]]
+
+
+@pytest.fixture
+def make_stack(paths: Paths) -> Iterator[MakeStack]:
+    made: list[Stack] = []
+
+    def make(
+        plan: Callable[[int], Sequence[ChildPlan]] = plan_small,
+        preparations: Sequence[tuple[str, Sequence[str]]] = (),
+        **variables: str,
+    ) -> tuple[Stack, StringIO]:
+        screen = StringIO()
+        # The chain and the broker have tests of their own; a given address leaves them out.
+        environment = {"PATH": os.environ["PATH"], "REDIS_URL": "redis://127.0.0.1:1/0", **variables}
+        environment.setdefault("GOLEM_RPC_URL_31337", "http://127.0.0.1:1")
+        stack = Stack(
+            paths,
+            throwaway=True,
+            output=Output(paths.log_dir, stream=screen),
+            environment=environment,
+            preparations=preparations,
+            plan_children=plan,
+        )
+        made.append(stack)
+        return stack, screen
+
+    yield make
+    for stack in made:
+        stack.stop()
+        stack.output.close()
 
 
 def serve_until(stack: Stack, condition: threading.Event) -> None:
@@ -79,11 +95,10 @@ def serve_until(stack: Stack, condition: threading.Event) -> None:
 
 
 @pytest.fixture
-def started(paths: Paths) -> Iterator[tuple[Stack, StringIO]]:
-    stack, screen = make_stack(paths)
+def started(make_stack: MakeStack) -> tuple[Stack, StringIO]:
+    stack, screen = make_stack()
     stack.start()
-    yield stack, screen
-    stack.stop()
+    return stack, screen
 
 
 def identities(stack: Stack) -> list[ProcessIdentity]:
@@ -92,8 +107,8 @@ def identities(stack: Stack) -> list[ProcessIdentity]:
     return [stack.servers.postgres.child.identity, *(child.identity for child in stack.children.values())]
 
 
-def test_everything_starts_is_recorded_and_stops(paths: Paths) -> None:
-    stack, screen = make_stack(paths, preparations=[("migrate", (sys.executable, "-c", "print('tables made')"))])
+def test_everything_starts_is_recorded_and_stops(make_stack: MakeStack, paths: Paths) -> None:
+    stack, screen = make_stack(preparations=[("migrate", (sys.executable, "-c", "print('tables made')"))])
     stack.start()
     everything = identities(stack)
     assert answers_ok(f"{stack.web_url}/readyz")
@@ -120,20 +135,18 @@ def test_no_secret_is_printed_or_in_a_command_line(started: tuple[Stack, StringI
     assert (paths.run_dir / "supervisor.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_failing_preparation_stops_the_start_with_its_last_line(paths: Paths) -> None:
-    stack, _ = make_stack(paths, preparations=[("migrate", (sys.executable, "-c", "exit('no such column')"))])
+def test_a_failing_preparation_stops_the_start_with_its_last_line(make_stack: MakeStack) -> None:
+    stack, _ = make_stack(preparations=[("migrate", (sys.executable, "-c", "exit('no such column')"))])
     with pytest.raises(EmbeddedError, match="failed: no such column"):
         stack.start()
     assert stack.children == {}
-    stack.stop()
 
 
-def test_a_child_that_ends_while_starting_is_named(paths: Paths) -> None:
+def test_a_child_that_ends_while_starting_is_named(make_stack: MakeStack) -> None:
     broken = ChildPlan("worker", (sys.executable, "-c", "exit('no broker')"), ready_line="ready")
-    stack, _ = make_stack(paths, plan=lambda _port: (broken,))
+    stack, _ = make_stack(plan=lambda _port: (broken,))
     with pytest.raises(EmbeddedError, match="worker ended while starting: no broker"):
         stack.start()
-    stack.stop()
 
 
 def test_a_killed_child_is_started_again(started: tuple[Stack, StringIO]) -> None:
@@ -164,7 +177,7 @@ def test_a_killed_database_is_started_again_where_it_was(started: tuple[Stack, S
     assert postgres.url == url
 
 
-def watch(stack: Stack, event: threading.Event, is_true) -> None:  # type: ignore[no-untyped-def]
+def watch(stack: Stack, event: threading.Event, is_true: Callable[[], bool]) -> None:
     """Set `event` when the stack's own loop finds `is_true()`; the loop is what gives the rhythm."""
     pause = stack._pause
 
@@ -176,32 +189,29 @@ def watch(stack: Stack, event: threading.Event, is_true) -> None:  # type: ignor
     stack._pause = look  # type: ignore[method-assign]
 
 
-def test_a_child_that_ignores_the_request_is_ended_after_its_grace(paths: Paths) -> None:
+def test_a_child_that_ignores_the_request_is_ended_after_its_grace(make_stack: MakeStack) -> None:
     plan = ChildPlan("worker", (sys.executable, "-c", STUBBORN), ready_line="ready", grace_seconds=0.2)
-    stack, _ = make_stack(paths, plan=lambda _port: (plan,))
+    stack, _ = make_stack(plan=lambda _port: (plan,))
     stack.start()
     everything = identities(stack)
     stack.stop()
     assert not any(one.is_alive() for one in everything)
 
 
-def test_a_taken_web_port_is_passed_over_and_named(paths: Paths) -> None:
-    taken, _ = make_stack(paths)
+def test_a_taken_web_port_is_passed_over_and_named(make_stack: MakeStack) -> None:
+    taken, _ = make_stack()
     taken.start()
-    try:
-        port = int(taken.web_url.rpartition(":")[2])
-        stack, screen = make_stack(paths, GOLEM_WEB_PORT=str(port))
-        chosen = stack._choose_web_port()
-        assert chosen > port
-        assert is_port_free(chosen)
-        assert f"port {port} is taken, the web server uses {chosen}" in screen.getvalue()
-    finally:
-        taken.stop()
+    port = int(taken.web_url.rpartition(":")[2])
+    stack, screen = make_stack(GOLEM_WEB_PORT=str(port))
+    chosen = stack._choose_web_port()
+    assert chosen > port
+    assert is_port_free(chosen)
+    assert f"port {port} is taken, the web server uses {chosen}" in screen.getvalue()
 
 
 @pytest.mark.parametrize("port", ["no", "0", "70000"])
-def test_a_web_port_that_is_none_is_refused(paths: Paths, port: str) -> None:
-    stack, _ = make_stack(paths, GOLEM_WEB_PORT=port)
+def test_a_web_port_that_is_none_is_refused(make_stack: MakeStack, port: str) -> None:
+    stack, _ = make_stack(GOLEM_WEB_PORT=port)
     with pytest.raises(EmbeddedError, match="is no port. Fix: "):
         stack._choose_web_port()
 
@@ -221,7 +231,7 @@ stack.serve()
 
 
 def test_kill_9_of_the_supervisor_leaves_no_orphan_and_the_next_start_recovers(
-    paths: Paths, start_program: Starter
+    make_stack: MakeStack, start_program: Starter
 ) -> None:
     supervisor = start_program(RUN_STACK)
     everything = [identity_of(int(pid)) for pid in read_line(supervisor).split()]
@@ -229,7 +239,6 @@ def test_kill_9_of_the_supervisor_leaves_no_orphan_and_the_next_start_recovers(
     kill_hard(supervisor)
     for one in everything:
         wait_until_gone(one)
-    stack, _ = make_stack(paths)
+    stack, _ = make_stack()
     stack.start()
     assert answers_ok(f"{stack.web_url}/readyz")
-    stack.stop()

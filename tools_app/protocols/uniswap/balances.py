@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tools_app.chain.abi import encode_call
+from tools_app.chain.node_errors import ContractOutputUnexpected
 from tools_app.core.units import format_units
 from tools_app.protocols.uniswap.errors import InsufficientBalance
-from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.standards import erc20
+from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import AllowanceLeft, Call
 from tools_app.toolkit.views import TokenMeta
-
-BALANCE_OF = "function balanceOf(address) view returns (uint256)"
-ALLOWANCE = "function allowance(address,address) view returns (uint256)"
-APPROVE = "function approve(address,uint256)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +24,17 @@ class Holding:
 
 
 def read_holdings(reader: ChainReader, account: str, tokens: Sequence[TokenMeta], *, spender: str) -> list[Holding]:
-    """Balance and allowance of every token, in order; the chain's own coin needs no allowance."""
+    """Balance and allowance of every token, in order; the chain's own coin needs no allowance.
+
+    Raises ContractOutputUnexpected when a token does not tell them.
+    """
+    contracts = [token for token in tokens if not token.is_native]
     calls = [
         call
-        for token in tokens
-        if not token.is_native
+        for token in contracts
         for call in (
-            ReadCall(token.address, BALANCE_OF, (account,)),
-            ReadCall(token.address, ALLOWANCE, (account, spender)),
+            erc20.balance_call(token.address, account),
+            erc20.allowance_call(token.address, account, spender),
         )
     ]
     outcomes = iter(reader.call_many(calls)) if calls else iter(())
@@ -44,14 +44,12 @@ def read_holdings(reader: ChainReader, account: str, tokens: Sequence[TokenMeta]
             balance = reader.native_balance(account)
             found.append(Holding(token, balance, balance))
             continue
-        balance_read, allowance_read = next(outcomes), next(outcomes)
-        found.append(
-            Holding(
-                token,
-                balance_read.values[0] if balance_read.ok else 0,
-                allowance_read.values[0] if allowance_read.ok else 0,
+        held, allowed = next(outcomes), next(outcomes)
+        if not (held.ok and allowed.ok):
+            raise ContractOutputUnexpected(
+                f"{token.symbol or token.address} does not tell balances and allowances", address=token.address
             )
-        )
+        found.append(Holding(token, held.values[0], allowed.values[0]))
     return found
 
 
@@ -70,21 +68,10 @@ def check_balance(holding: Holding, needed: int) -> None:
 
 
 def approve_calls(holding: Holding, *, spender: str, needed: int) -> tuple[Call, ...]:
-    """Approve exactly `needed` when less is allowed; a smaller allowance is zeroed first, as some tokens ask."""
-    token = holding.token
-    if token.is_native or holding.allowance >= needed:
+    """Approve exactly `needed`, and nothing when that much is allowed already."""
+    if holding.allowance >= needed:
         return ()
-    calls = [approve(token, spender=spender, amount=needed)]
-    if holding.allowance > 0:
-        calls.insert(0, approve(token, spender=spender, amount=0))
-    return tuple(calls)
-
-
-def approve(token: TokenMeta, *, spender: str, amount: int) -> Call:
-    """Set an allowance to `amount` base units."""
-    shown = format_units(amount, token.decimals, token.symbol)
-    label = f"Allow {spender} to take {shown}" if amount else f"Take back the allowance of {spender} on {token.symbol}"
-    return Call(to=token.address, data=encode_call(APPROVE, spender, amount), value=0, label=label)
+    return erc20.approvals_for(token=holding.token, spender=spender, amount=needed, allowance=holding.allowance)
 
 
 def allowance_after(holding: Holding, *, spender: str, granted: int, spent: int) -> AllowanceLeft:

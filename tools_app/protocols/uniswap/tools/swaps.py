@@ -9,10 +9,8 @@ from typing import Any
 from tools_app.core.units import format_units
 from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import (
-    BALANCE_OF,
     Holding,
     allowance_after,
-    approve,
     approve_calls,
     check_balance,
     read_holdings,
@@ -23,6 +21,7 @@ from tools_app.protocols.uniswap.tools.family import deadline_after, explorer_ur
 from tools_app.protocols.uniswap.tools.quotes import describe_route, effective_price, least_out, most_in
 from tools_app.protocols.uniswap.v2 import plans as v2_plans
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
+from tools_app.standards import erc20
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, RawAmount, SlippageBps, Token
@@ -135,7 +134,7 @@ def uniswap_execute_swap(
     )
     before = approve_calls(holding, spender=router, needed=at_most)
     # What an exact output did not use of its approval is taken back, so that nothing is left standing.
-    after = (approve(sold, spender=router, amount=0),) if before and exact_output else ()
+    after = (erc20.revoke(token=sold, spender=router),) if before and exact_output else ()
     allowances: tuple[AllowanceLeft, ...] = ()
     if before:
         allowances = (allowance_after(holding, spender=router, granted=at_most, spent=at_most),)
@@ -228,11 +227,7 @@ def classify_swap(
     if base == bought:
         return ActionClass.CLOSE_POSITION if spent >= holding.balance else ActionClass.DECREASE_POSITION
     if base == sold:
-        held = (
-            reader.native_balance(ctx.account)
-            if token_out.is_native
-            else reader.call(token_out.address, BALANCE_OF, ctx.account)[0]
-        )
+        held = erc20.balance_of(reader, token_out, ctx.account)
         return ActionClass.INCREASE_POSITION if held > 0 else ActionClass.NEW_POSITION
     return ActionClass.REBALANCE
 

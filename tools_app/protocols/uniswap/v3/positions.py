@@ -78,7 +78,7 @@ class _Record:
 
 def read_position(reader: ChainReader, deployment: Deployment, position_id: int) -> Position:
     """One position with its owner. Raises PositionNotFound."""
-    found = read_positions(reader, deployment, [position_id])
+    found = read_positions(reader, deployment, [position_id]) if position_id < 2**256 else []
     if not found:
         raise PositionNotFound(f"there is no position {position_id}", position_id=str(position_id))
     return found[0]

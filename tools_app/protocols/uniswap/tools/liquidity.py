@@ -1,0 +1,341 @@
+"""`uniswap_lp_add_liquidity` and `uniswap_lp_increase_liquidity`: put tokens into a V3 position of the golem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tools_app.core.errors import InvalidParams
+from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
+from tools_app.protocols.uniswap.balances import allowance_after, approve_calls, check_balance, read_holdings
+from tools_app.protocols.uniswap.errors import PoolNotFound
+from tools_app.protocols.uniswap.pools import Pool, find_pools, find_v3_pool, sort_tokens
+from tools_app.protocols.uniswap.tools.family import deadline_after, explorer_url, gas_of, main_receipt, uniswap
+from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
+from tools_app.protocols.uniswap.v3 import math as v3_math
+from tools_app.protocols.uniswap.v3 import plans as v3_plans
+from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, plan_deposit, ticks_of_range
+from tools_app.protocols.uniswap.v3.positions import read_own_position
+from tools_app.toolkit.context import ChainReader, WriteContext
+from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
+from tools_app.toolkit.params import (
+    ChainId,
+    DeadlineSeconds,
+    DecimalText,
+    FeeTier,
+    PositionId,
+    RawAmount,
+    SlippageBps,
+    Token,
+)
+from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.result import TokenAmount
+from tools_app.toolkit.views import TokenMeta
+
+INCREASE_EVENT = "event IncreaseLiquidity(uint256 indexed tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)"
+TICK_SPACING = "function tickSpacing() view returns (int24)"
+
+
+@dataclass(frozen=True, slots=True)
+class AddReport:
+    """What opening a position did."""
+
+    tx_hash: str
+    position_id: str
+    pool: str
+    tick_lower: int
+    tick_upper: int
+    liquidity: str
+    amount0_deposited: TokenAmount
+    amount1_deposited: TokenAmount
+    gas_used: int
+    explorer_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class IncreaseReport:
+    """What adding to a position did."""
+
+    tx_hash: str
+    liquidity_added: str
+    amount0_deposited: TokenAmount
+    amount1_deposited: TokenAmount
+    gas_used: int
+    explorer_url: str | None
+
+
+def report_add(outcome: PlanOutcome) -> AddReport:
+    """Position id and liquidity from the manager's event, amounts from the balance differences."""
+    event = find_event(outcome, INCREASE_EVENT)
+    receipt = main_receipt(outcome, str(outcome.plan.details["manager"]))
+    spent0, spent1 = outcome.plan.spends
+    return AddReport(
+        tx_hash=receipt.tx_hash,
+        position_id=str(event.get("tokenId", "")),
+        pool=str(outcome.plan.details["pool"]),
+        tick_lower=int(outcome.plan.details["tick_lower"]),
+        tick_upper=int(outcome.plan.details["tick_upper"]),
+        liquidity=str(event.get("liquidity", 0)),
+        amount0_deposited=_spent(outcome, spent0),
+        amount1_deposited=_spent(outcome, spent1),
+        gas_used=gas_of(outcome),
+        explorer_url=explorer_url(outcome.plan.chain_id, receipt.tx_hash),
+    )
+
+
+def report_increase(outcome: PlanOutcome) -> IncreaseReport:
+    """Liquidity from the manager's event, amounts from the balance differences."""
+    receipt = main_receipt(outcome, str(outcome.plan.details["manager"]))
+    spent0, spent1 = outcome.plan.spends
+    return IncreaseReport(
+        tx_hash=receipt.tx_hash,
+        liquidity_added=str(find_event(outcome, INCREASE_EVENT).get("liquidity", 0)),
+        amount0_deposited=_spent(outcome, spent0),
+        amount1_deposited=_spent(outcome, spent1),
+        gas_used=gas_of(outcome),
+        explorer_url=explorer_url(outcome.plan.chain_id, receipt.tx_hash),
+    )
+
+
+@uniswap.write(
+    action_type="add_liquidity",
+    category=Category.LP,
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.SLOW,
+    report=report_add,
+    action_class=ActionClass.NEW_POSITION,
+    steps=("Reading tokens", "Reading the pool", "Building calls"),
+    aliases=("add_liquidity",),
+    snippet=(
+        "add_liquidity: open a Uniswap V3 position in a price range you choose; earns swap fees while the price"
+        " stays inside, and changes its mix of tokens as the price moves."
+    ),
+    guidelines=(
+        "Look at the pool and its health score first; a thin or young pool is a reason not to open.",
+        "Prices are units of token1 per unit of token0, in the order in which you name the tokens.",
+        "Give one amount and let the tool work out the other, unless you mean to cap both.",
+        "Not available in DEFENSIVE, SURVIVAL or TERMINAL: positions are only reduced or closed there.",
+    ),
+)
+def uniswap_lp_add_liquidity(
+    ctx: WriteContext,
+    token0: Token,
+    token1: Token,
+    price_lower: DecimalText,
+    price_upper: DecimalText,
+    chain_id: ChainId | None = None,
+    fee: FeeTier | None = None,
+    amount0: RawAmount | None = None,
+    amount1: RawAmount | None = None,
+    slippage_bps: SlippageBps = 50,
+    deadline: DeadlineSeconds = 300,
+) -> TxPlan:
+    """Open a Uniswap V3 liquidity position in a price range.
+
+    Use to earn swap fees on two tokens. The range is widened to the nearest ticks the pool allows. Without
+    `fee` the pool with the most liquidity is taken; with only one amount the other is what the range needs at
+    the present price. The transaction reverts when the price has moved by more than the slippage.
+    Does not create a pool, does not swap to the right ratio, does not take the chain's own coin (use its
+    wrapped token), and does not open V2 or V4 positions.
+    """
+    reader = ctx.chain(chain_id)
+    deployment = deployment_on(reader.chain_id)
+    ctx.step("Reading tokens")
+    named = (reader.token(token0), reader.token(token1))
+    _check_pair(*named)
+    is_inverse = sort_tokens(named[0].address, named[1].address)[0] != named[0].address
+    tokens = (named[1], named[0]) if is_inverse else named
+    amounts = (amount1, amount0) if is_inverse else (amount0, amount1)
+    if amounts == (None, None):
+        raise InvalidParams("give amount0, amount1 or both", fields={"amount0": "missing", "amount1": "missing"})
+    ctx.step("Reading the pool")
+    pool = _choose_pool(reader, deployment, tokens, fee)
+    spacing = v3_math.TICK_SPACING_OF_FEE.get(pool.fee) or reader.call(pool.address, TICK_SPACING)[0]
+    tick_lower, tick_upper = ticks_of_range(
+        price_lower,
+        price_upper,
+        decimals0=tokens[0].decimals,
+        decimals1=tokens[1].decimals,
+        spacing=spacing,
+        is_inverse=is_inverse,
+    )
+    offer = plan_deposit(
+        pool.sqrt_price, tick_lower, tick_upper, amount0=amounts[0], amount1=amounts[1], slippage_bps=slippage_bps
+    )
+    ctx.step("Building calls")
+    until = deadline_after(ctx, reader, deadline)
+    mint = v3_plans.mint_position(
+        manager=deployment.v3_position_manager,
+        token0=pool.token0,
+        token1=pool.token1,
+        fee=pool.fee,
+        tick_lower=tick_lower,
+        tick_upper=tick_upper,
+        deposit=v3_plans.Deposit(*offer.offered, *offer.least),
+        recipient=ctx.account,
+        deadline=until,
+        label=f"Open a Uniswap V3 position in {tokens[0].symbol}/{tokens[1].symbol}",
+    )
+    return _deposit_plan(
+        ctx,
+        reader,
+        deployment,
+        tokens,
+        offer,
+        mint,
+        action_class=ActionClass.NEW_POSITION,
+        slippage_bps=slippage_bps,
+        deadline=until,
+        details=describe_range(pool, tokens, tick_lower, tick_upper),
+    )
+
+
+@uniswap.write(
+    action_type="increase_liquidity",
+    category=Category.LP,
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.SLOW,
+    report=report_increase,
+    action_class=ActionClass.INCREASE_POSITION,
+    steps=("Reading the position", "Building calls"),
+    snippet=(
+        "increase_liquidity: add tokens to a Uniswap V3 position the golem already holds, in the same price range;"
+        " fees earned so far stay in it until collected."
+    ),
+    guidelines=(
+        "Read the position first: one that is out of range earns nothing and takes one token only.",
+        "Not available in DEFENSIVE, SURVIVAL or TERMINAL.",
+    ),
+)
+def uniswap_lp_increase_liquidity(
+    ctx: WriteContext,
+    position_id: PositionId,
+    chain_id: ChainId | None = None,
+    amount0: RawAmount | None = None,
+    amount1: RawAmount | None = None,
+    slippage_bps: SlippageBps = 50,
+    deadline: DeadlineSeconds = 300,
+) -> TxPlan:
+    """Add tokens to a Uniswap V3 position of the golem without changing its range.
+
+    Use to grow a position that works. `amount0` and `amount1` follow the pool's token order, which
+    data_get_position shows; with only one the other is what the range needs at the present price.
+    Does not collect fees and does not change the range.
+    """
+    if amount0 is None and amount1 is None:
+        raise InvalidParams("give amount0, amount1 or both", fields={"amount0": "missing", "amount1": "missing"})
+    reader = ctx.chain(chain_id)
+    deployment = deployment_on(reader.chain_id)
+    ctx.step("Reading the position")
+    position = read_own_position(reader, deployment, int(position_id), ctx.account)
+    tokens = (reader.token(position.pool.token0), reader.token(position.pool.token1))
+    offer = plan_deposit(
+        position.pool.sqrt_price,
+        position.tick_lower,
+        position.tick_upper,
+        amount0=amount0,
+        amount1=amount1,
+        slippage_bps=slippage_bps,
+    )
+    ctx.step("Building calls")
+    until = deadline_after(ctx, reader, deadline)
+    increase = v3_plans.increase_position(
+        manager=deployment.v3_position_manager,
+        position_id=position.position_id,
+        deposit=v3_plans.Deposit(*offer.offered, *offer.least),
+        deadline=until,
+        label=f"Add to Uniswap V3 position {position_id}",
+    )
+    return _deposit_plan(
+        ctx,
+        reader,
+        deployment,
+        tokens,
+        offer,
+        increase,
+        action_class=ActionClass.INCREASE_POSITION,
+        slippage_bps=slippage_bps,
+        deadline=until,
+        details={
+            "position_id": position_id,
+            **describe_range(position.pool, tokens, position.tick_lower, position.tick_upper),
+        },
+    )
+
+
+# ---- below ----------------------------------------------------------------------------------------------------------
+
+
+def _check_pair(token0: TokenMeta, token1: TokenMeta) -> None:
+    for name, token in (("token0", token0), ("token1", token1)):
+        if token.is_native:
+            raise InvalidParams(
+                f"a V3 position holds the wrapped coin, not {token.symbol} itself; name the wrapped token",
+                fields={name: "name the wrapped token"},
+            )
+    if token0.address == token1.address:
+        raise InvalidParams("token0 and token1 are one token", fields={"token1": "same as token0"})
+
+
+def _choose_pool(
+    reader: ChainReader, deployment: Deployment, tokens: tuple[TokenMeta, TokenMeta], fee: int | None
+) -> Pool:
+    pair = (tokens[0].address, tokens[1].address)
+    if fee is not None:
+        return find_v3_pool(reader, deployment, *pair, fee)
+    pools = [pool for pool in find_pools(reader, deployment, [pair]) if pool.version == "v3" and pool.is_usable]
+    if not pools:
+        raise PoolNotFound(
+            f"there is no V3 pool of {tokens[0].symbol} and {tokens[1].symbol}", token0=pair[0], token1=pair[1]
+        )
+    return max(pools, key=lambda pool: pool.liquidity)
+
+
+def _deposit_plan(
+    ctx: WriteContext,
+    reader: ChainReader,
+    deployment: Deployment,
+    tokens: tuple[TokenMeta, TokenMeta],
+    offer: RangeDeposit,
+    call: Call,
+    *,
+    action_class: ActionClass,
+    slippage_bps: int,
+    deadline: int,
+    details: dict[str, Any],
+) -> TxPlan:
+    manager = deployment.v3_position_manager
+    holdings = read_holdings(reader, ctx.account, tokens, spender=manager)
+    approvals: list[Call] = []
+    left: list[AllowanceLeft] = []
+    for holding, offered, least in zip(holdings, offer.offered, offer.least, strict=True):
+        check_balance(holding, offered)
+        needed = approve_calls(holding, spender=manager, needed=offered)
+        if needed:
+            approvals.extend(needed)
+            # If the price moves, less of one token is taken; at worst this much of its approval stays.
+            left.append(allowance_after(holding, spender=manager, granted=offered, spent=least))
+    return TxPlan(
+        chain_id=reader.chain_id,
+        calls=(*approvals, call),
+        spends=tuple(
+            TokenFlow(token, expected=used, bound=offered)
+            for token, used, offered in zip(tokens, offer.used, offer.offered, strict=True)
+        ),
+        allowances=tuple(left),
+        action_class=action_class,
+        recipients=(ctx.account,),
+        slippage_bps=slippage_bps,
+        deadline=deadline,
+        details={
+            "manager": manager,
+            "liquidity": str(offer.liquidity),
+            **details,
+            **describe_amounts("amount", tokens, offer.used),
+            **describe_amounts("minimum_amount", tokens, offer.least),
+        },
+    )
+
+
+def _spent(outcome: PlanOutcome, flow: TokenFlow) -> TokenAmount:
+    return TokenAmount(-outcome.deltas.get(flow.token.address, 0), flow.token)

@@ -1,0 +1,54 @@
+"""What every liquidity tool says of a position: its range, its amounts, and the manager's own event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools_app.chain.abi import decode_log
+from tools_app.core.units import format_units
+from tools_app.protocols.uniswap.pools import Pool
+from tools_app.protocols.uniswap.prices import ratio_of_sqrt_price, ratio_text
+from tools_app.protocols.uniswap.v3 import math as v3_math
+from tools_app.toolkit.plan import PlanOutcome
+from tools_app.toolkit.views import TokenMeta
+
+
+def describe_range(pool: Pool, tokens: tuple[TokenMeta, TokenMeta], tick_lower: int, tick_upper: int) -> dict[str, Any]:
+    token0, token1 = tokens
+    shown = {
+        name: ratio_text(ratio_of_sqrt_price(sqrt_price), base_decimals=token0.decimals, quote_decimals=token1.decimals)
+        for name, sqrt_price in (
+            ("price_lower", v3_math.sqrt_price_at_tick(tick_lower)),
+            ("price_now", pool.sqrt_price),
+            ("price_upper", v3_math.sqrt_price_at_tick(tick_upper)),
+        )
+    }
+    return {
+        "venue": "uniswap v3",
+        "pool": pool.address,
+        "fee_tier": pool.fee,
+        "token0": token0.symbol,
+        "token1": token1.symbol,
+        "tick_lower": tick_lower,
+        "tick_upper": tick_upper,
+        "in_range": tick_lower <= pool.pool_tick < tick_upper,
+        **shown,
+    }
+
+
+def describe_amounts(name: str, tokens: tuple[TokenMeta, TokenMeta], amounts: tuple[int, int]) -> dict[str, str]:
+    shown: dict[str, str] = {}
+    for side, (token, amount) in enumerate(zip(tokens, amounts, strict=True)):
+        shown[f"{name}{side}"] = str(amount)
+        shown[f"{name}{side}_units"] = format_units(amount, token.decimals, token.symbol)
+    return shown
+
+
+def find_event(outcome: PlanOutcome, signature: str) -> dict[str, Any]:
+    """The manager's event in the receipts; empty when there is none, as in a plan that failed."""
+    manager = str(outcome.plan.details["manager"])
+    for receipt in outcome.receipts:
+        for log in receipt.logs:
+            if log.address == manager and (found := decode_log(signature, log)) is not None:
+                return found
+    return {}

@@ -1,0 +1,223 @@
+"""`uniswap_lp_remove_liquidity` and `uniswap_lp_collect_fees`: take tokens out of a V3 position of the golem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tools_app.protocols.uniswap.addresses import deployment_on
+from tools_app.protocols.uniswap.errors import PositionEmpty
+from tools_app.protocols.uniswap.prices import sqrt_price_moved
+from tools_app.protocols.uniswap.tools.family import deadline_after, explorer_url, gas_of, main_receipt, uniswap
+from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
+from tools_app.protocols.uniswap.v3 import plans as v3_plans
+from tools_app.protocols.uniswap.v3.positions import Position, read_own_position
+from tools_app.toolkit.context import WriteContext
+from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
+from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, PercentWhole, PositionId, SlippageBps
+from tools_app.toolkit.plan import PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.result import TokenAmount
+
+DECREASE_EVENT = "event DecreaseLiquidity(uint256 indexed tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)"
+FEE_DUST = 100
+"""Base units a fee may come out short, because the pool rounds once more for every other position in the range."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveReport:
+    """What taking liquidity out did; `amount0_received` and `amount1_received` include the fees collected with it."""
+
+    tx_hash: str
+    amount0_received: TokenAmount
+    amount1_received: TokenAmount
+    fees_collected0: TokenAmount
+    fees_collected1: TokenAmount
+    gas_used: int
+    explorer_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CollectReport:
+    """What a harvest brought."""
+
+    tx_hash: str
+    fees_collected0: TokenAmount
+    fees_collected1: TokenAmount
+    gas_used: int
+    explorer_url: str | None
+
+
+def report_remove(outcome: PlanOutcome) -> RemoveReport:
+    """Fees are what arrived beyond the liquidity's own amounts in the manager's event."""
+    event = find_event(outcome, DECREASE_EVENT)
+    receipt = main_receipt(outcome, str(outcome.plan.details["manager"]))
+    got0, got1 = (_received(outcome, flow) for flow in outcome.plan.receives)
+    return RemoveReport(
+        tx_hash=receipt.tx_hash,
+        amount0_received=got0,
+        amount1_received=got1,
+        fees_collected0=TokenAmount(max(0, got0.raw - event.get("amount0", 0)), got0.token),
+        fees_collected1=TokenAmount(max(0, got1.raw - event.get("amount1", 0)), got1.token),
+        gas_used=gas_of(outcome),
+        explorer_url=explorer_url(outcome.plan.chain_id, receipt.tx_hash),
+    )
+
+
+def report_collect(outcome: PlanOutcome) -> CollectReport:
+    """What arrived in the wallet."""
+    receipt = main_receipt(outcome, str(outcome.plan.details["manager"]))
+    got0, got1 = (_received(outcome, flow) for flow in outcome.plan.receives)
+    return CollectReport(
+        tx_hash=receipt.tx_hash,
+        fees_collected0=got0,
+        fees_collected1=got1,
+        gas_used=gas_of(outcome),
+        explorer_url=explorer_url(outcome.plan.chain_id, receipt.tx_hash),
+    )
+
+
+@uniswap.write(
+    action_type="remove_liquidity",
+    category=Category.LP,
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=report_remove,
+    action_class=None,
+    steps=("Reading the position", "Building calls"),
+    aliases=("remove_liquidity",),
+    snippet=(
+        "remove_liquidity: take part or all of a Uniswap V3 position back into the golem's wallet, by default"
+        " together with the fees it earned; allowed in every phase."
+    ),
+    guidelines=(
+        "Taking out 100% closes the position; anything less only decreases it.",
+        "In SURVIVAL and TERMINAL close positions rather than shrink them step by step.",
+    ),
+)
+def uniswap_lp_remove_liquidity(
+    ctx: WriteContext,
+    position_id: PositionId,
+    chain_id: ChainId | None = None,
+    percent_to_remove: PercentWhole = 100,
+    collect_fees: Flag = True,
+    slippage_bps: SlippageBps = 50,
+    deadline: DeadlineSeconds = 300,
+) -> TxPlan:
+    """Take liquidity out of a Uniswap V3 position of the golem.
+
+    Use to shrink or close a position. Both tokens come to the golem's wallet, with the earned fees unless
+    `collect_fees` is false. The transaction reverts when the price has moved by more than the slippage.
+    Does not burn the position's NFT, does not unwrap the coin and does not swap what comes out.
+    """
+    reader = ctx.chain(chain_id)
+    deployment = deployment_on(reader.chain_id)
+    ctx.step("Reading the position")
+    position = read_own_position(reader, deployment, int(position_id), ctx.account)
+    liquidity = position.liquidity * percent_to_remove // 100
+    if liquidity == 0:
+        raise PositionEmpty(f"position {position_id} has no liquidity to take out", position_id=position_id)
+    tokens = (reader.token(position.pool.token0), reader.token(position.pool.token1))
+    amounts = position.amounts(liquidity)
+    least = _least_amounts(position, liquidity, slippage_bps)
+    fees = (position.fees0, position.fees1) if collect_fees else (0, 0)
+    ctx.step("Building calls")
+    until = deadline_after(ctx, reader, deadline)
+    call = v3_plans.decrease_position(
+        manager=deployment.v3_position_manager,
+        position_id=position.position_id,
+        liquidity=liquidity,
+        least0=least[0],
+        least1=least[1],
+        most0=None if collect_fees else amounts[0],
+        most1=None if collect_fees else amounts[1],
+        recipient=ctx.account,
+        deadline=until,
+        label=f"Take {percent_to_remove}% out of Uniswap V3 position {position_id}",
+    )
+    return TxPlan(
+        chain_id=reader.chain_id,
+        calls=(call,),
+        receives=tuple(
+            TokenFlow(token, expected=amount + fee, bound=low + max(0, fee - FEE_DUST))
+            for token, amount, fee, low in zip(tokens, amounts, fees, least, strict=True)
+        ),
+        action_class=ActionClass.CLOSE_POSITION if percent_to_remove == 100 else ActionClass.DECREASE_POSITION,
+        recipients=(ctx.account,),
+        slippage_bps=slippage_bps,
+        deadline=until,
+        details={
+            "manager": deployment.v3_position_manager,
+            "position_id": position_id,
+            "percent_to_remove": percent_to_remove,
+            "liquidity_removed": str(liquidity),
+            **describe_range(position.pool, tokens, position.tick_lower, position.tick_upper),
+            **describe_amounts("amount", tokens, amounts),
+            **describe_amounts("fees", tokens, fees),
+        },
+    )
+
+
+@uniswap.write(
+    action_type="collect_fees",
+    category=Category.LP,
+    risk=RiskLayer.LOW,
+    budget=TickBudget.MEDIUM,
+    report=report_collect,
+    action_class=ActionClass.DECREASE_POSITION,
+    steps=("Reading the position", "Building calls"),
+    aliases=("collect_fees",),
+    snippet=(
+        "collect_fees: bring the fees a Uniswap V3 position has earned into the golem's wallet and leave its"
+        " liquidity where it is; allowed in every phase."
+    ),
+    guidelines=("Compare the fees with the gas first: a harvest worth less than its gas can wait.",),
+)
+def uniswap_lp_collect_fees(ctx: WriteContext, position_id: PositionId, chain_id: ChainId | None = None) -> TxPlan:
+    """Collect the fees a Uniswap V3 position of the golem has earned.
+
+    Use when the fees are worth more than the gas. Both tokens come to the golem's wallet.
+    Does not take liquidity out and does not put the fees back to work.
+    """
+    reader = ctx.chain(chain_id)
+    deployment = deployment_on(reader.chain_id)
+    ctx.step("Reading the position")
+    position = read_own_position(reader, deployment, int(position_id), ctx.account)
+    fees = (position.fees0, position.fees1)
+    if fees == (0, 0):
+        raise PositionEmpty(f"position {position_id} has no fees to collect", position_id=position_id)
+    tokens = (reader.token(position.pool.token0), reader.token(position.pool.token1))
+    ctx.step("Building calls")
+    call = v3_plans.collect_fees(
+        manager=deployment.v3_position_manager,
+        position_id=position.position_id,
+        recipient=ctx.account,
+        label=f"Collect the fees of Uniswap V3 position {position_id}",
+    )
+    return TxPlan(
+        chain_id=reader.chain_id,
+        calls=(call,),
+        receives=tuple(
+            TokenFlow(token, expected=fee, bound=max(0, fee - FEE_DUST))
+            for token, fee in zip(tokens, fees, strict=True)
+        ),
+        action_class=ActionClass.DECREASE_POSITION,
+        recipients=(ctx.account,),
+        details={
+            "manager": deployment.v3_position_manager,
+            "position_id": position_id,
+            "pool": position.pool.address,
+            **describe_amounts("fees", tokens, fees),
+        },
+    )
+
+
+def _least_amounts(position: Position, liquidity: int, slippage_bps: int) -> tuple[int, int]:
+    """The least of each token when the price moves by the slippage either way."""
+    found = [
+        position.amounts(liquidity, sqrt_price=sqrt_price_moved(position.pool.sqrt_price, bps=bps))
+        for bps in (-slippage_bps, 0, slippage_bps)
+    ]
+    return min(a for a, _ in found), min(b for _, b in found)
+
+
+def _received(outcome: PlanOutcome, flow: TokenFlow) -> TokenAmount:
+    return TokenAmount(outcome.deltas.get(flow.token.address, 0), flow.token)

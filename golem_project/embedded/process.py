@@ -50,7 +50,8 @@ def identify(pid: int) -> ProcessIdentity | None:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    if fields[0] in {"Z", "X"}:
+    # The first thread of a dying process may be a zombie while others still hold its port.
+    if fields[0] == "X" or (fields[0] == "Z" and int(fields[17]) <= 1):
         return None
     return ProcessIdentity(pid=pid, started_at_ticks=int(fields[19]), boot_id=BOOT_ID.read_text().strip())
 

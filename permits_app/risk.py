@@ -1,0 +1,60 @@
+"""RiskTier of one call from what it is and what it is worth. Pure.
+
+Seed: 002, "Risk tier classification"; decisions, "RiskTier" and "Tiers of approval".
+"""
+
+from __future__ import annotations
+
+from tools_app.toolkit.enums import ActionClass, CapabilityTier, Category, RiskLayer, RiskTier
+
+LARGE_SWAP_MICRO_USD = 50_000_000_000
+LARGE_DEPOSIT_MICRO_USD = 100_000_000_000
+
+_LEAVING = frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION})
+_DEPOSITS = frozenset({Category.LENDING, Category.STAKING, Category.RESTAKING, Category.YIELD, Category.VAULT})
+_ORDER = (RiskTier.ROUTINE, RiskTier.STANDARD, RiskTier.ELEVATED, RiskTier.HIGH, RiskTier.CRITICAL)
+
+
+def classify_risk(
+    *,
+    category: Category,
+    capability: CapabilityTier,
+    risk_layer: RiskLayer,
+    action_class: ActionClass,
+    venue: str,
+    value_micro_usd: int,
+    is_cross_chain: bool = False,
+    returns_to_golem: bool = True,
+    uses_v4_hooks: bool = False,
+) -> RiskTier:
+    """The tier of one call. `value_micro_usd` is the most it can spend; a write that spends nothing and takes no
+    position (`READ_ONLY`: memory, alerts) is ROUTINE. A privileged call is CRITICAL whatever it is worth.
+    """
+    if capability is CapabilityTier.PRIVILEGED:
+        return RiskTier.CRITICAL
+    if capability is CapabilityTier.READ or action_class is ActionClass.READ_ONLY:
+        return RiskTier.ROUTINE
+    tier = _tier_of(category, risk_layer, value_micro_usd, uses_v4_hooks=uses_v4_hooks)
+    if is_cross_chain or venue == "bridge":
+        tier = RiskTier.HIGH
+    if not returns_to_golem and action_class not in _LEAVING:
+        tier = max(tier, RiskTier.ELEVATED, key=_ORDER.index)
+    if action_class in _LEAVING and returns_to_golem:
+        tier = min(tier, RiskTier.STANDARD, key=_ORDER.index)
+    return tier
+
+
+def needs_guardian(tier: RiskTier, value_micro_usd: int, hot_lane_micro_usd: int) -> bool:
+    """Whether the safety-guardian must approve: from ELEVATED on, and above the hot lane whatever the tier."""
+    return _ORDER.index(tier) >= _ORDER.index(RiskTier.ELEVATED) or value_micro_usd > hot_lane_micro_usd
+
+
+def _tier_of(category: Category, risk_layer: RiskLayer, value_micro_usd: int, *, uses_v4_hooks: bool) -> RiskTier:
+    if uses_v4_hooks or risk_layer is RiskLayer.UNBOUNDED:
+        return RiskTier.HIGH
+    if category in (Category.LP, Category.HOOK):
+        return RiskTier.ELEVATED
+    if category is Category.DERIVATIVES:
+        return RiskTier.ELEVATED
+    limit = LARGE_DEPOSIT_MICRO_USD if category in _DEPOSITS else LARGE_SWAP_MICRO_USD
+    return RiskTier.ELEVATED if value_micro_usd > limit else RiskTier.STANDARD

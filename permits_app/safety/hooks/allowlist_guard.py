@@ -1,0 +1,116 @@
+"""Hook 2: tokens, contracts, spenders and recipients the owner listed, chain by chain.
+
+Strict refuses what is not listed, warn notes it in the permit, off looks at nothing. Seed: 002, "AllowlistGuard";
+decisions, "Safety hooks" (allowlist strict).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from permits_app.errors import AddressNotAllowed, PolicyRejected, TokenNotAllowed
+from permits_app.models.allowlist import AllowlistKind
+from permits_app.models.spending import AllowlistMode
+from permits_app.safety.assets import find_wrapped_native
+from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from permits_app.safety.token_calls import TokenAct, list_recipients, read_token_call
+from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.views import NATIVE, TokenMeta
+
+_MOST_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """One address a plan touches, as what, and how it is called for people."""
+
+    kind: AllowlistKind
+    address: str
+    words: str
+
+
+class AllowlistGuard:
+    """Everything a plan touches against the golem's list for that chain."""
+
+    name = "allowlist_guard"
+
+    def check(self, call: HookCall) -> Verdict:
+        """Allow, in warn mode with what is not listed; or Reject with all of it."""
+        if call.plan is None:
+            return Allow(note="no transaction")
+        mode = call.limits.allowlist_mode
+        if mode == AllowlistMode.OFF:
+            return Allow(note="the allowlist is off")
+        account = call.view.address or ""
+        wrapped = find_wrapped_native(call.chain) if call.chain is not None else None
+        unlisted = find_unlisted(plan=call.plan, account=account, allowlist=call.allowlist, wrapped_native=wrapped)
+        if not unlisted:
+            return Allow(note="everything it touches is listed")
+        if mode == AllowlistMode.WARN:
+            return Allow(note="not listed: " + "; ".join(_describe(touch) for touch in unlisted[:_MOST_NAMED]))
+        return _refuse(unlisted, chain_id=call.plan.chain_id)
+
+
+def find_unlisted(
+    *, plan: TxPlan, account: str, allowlist: frozenset[tuple[str, str]], wrapped_native: str | None
+) -> list[Touch]:
+    """What `plan` touches that `allowlist`, pairs of (kind, EIP-55 address), does not name; in order, once."""
+    touched = dict.fromkeys(_touches(plan, account))
+    return [touch for touch in touched if not _is_listed(touch, allowlist, wrapped_native)]
+
+
+def _touches(plan: TxPlan, account: str) -> Iterator[Touch]:
+    known = {token.address: token for token in plan.tokens}
+    for token in plan.tokens:
+        yield Touch(AllowlistKind.TOKEN, token.address, _name(token))
+    for allowance in plan.allowances:
+        if allowance.granted or allowance.left:
+            yield Touch(AllowlistKind.SPENDER, allowance.spender, f"spender of {_name(allowance.token)}")
+    for call in plan.calls:
+        spoken = read_token_call(call)
+        if spoken is None:
+            yield Touch(AllowlistKind.CONTRACT, call.to, "contract called")
+            continue
+        token_name = _name(known[spoken.token]) if spoken.token in known else spoken.token
+        yield Touch(AllowlistKind.TOKEN, spoken.token, token_name)
+        # Taking an allowance back gives nobody anything.
+        if spoken.act is TokenAct.APPROVE and spoken.amount:
+            yield Touch(AllowlistKind.SPENDER, spoken.party, f"spender of {token_name}")
+    for recipient in list_recipients(plan):
+        if recipient != account:
+            yield Touch(AllowlistKind.RECIPIENT, recipient, "recipient")
+
+
+def _is_listed(touch: Touch, allowlist: frozenset[tuple[str, str]], wrapped_native: str | None) -> bool:
+    if (str(touch.kind), touch.address) in allowlist:
+        return True
+    if touch.kind is AllowlistKind.SPENDER:
+        return (str(AllowlistKind.CONTRACT), touch.address) in allowlist
+    if touch.kind is AllowlistKind.TOKEN and touch.address == NATIVE and wrapped_native is not None:
+        # The coin and its wrapped form are one asset, to an owner and to every rule here.
+        return (str(AllowlistKind.TOKEN), wrapped_native) in allowlist
+    return False
+
+
+def _refuse(unlisted: list[Touch], *, chain_id: int) -> Reject:
+    first = unlisted[0]
+    error: type[PolicyRejected] = TokenNotAllowed if first.kind is AllowlistKind.TOKEN else AddressNotAllowed
+    named = "; ".join(_describe(touch) for touch in unlisted[:_MOST_NAMED])
+    return Reject(
+        rule=f"allowlist_guard.{str(first.kind).lower()}",
+        reason=f"not on the golem's list for chain {chain_id}: {named}",
+        observed=_describe(first),
+        limit="the allowlist, in strict mode",
+        would_pass="only what is listed, or after the owner lists it",  # noqa: S106
+        error=error,
+        data={"not_listed": [{"kind": str(touch.kind), "address": touch.address} for touch in unlisted]},
+    )
+
+
+def _describe(touch: Touch) -> str:
+    return f"{str(touch.kind).lower()} {touch.address} ({touch.words})"
+
+
+def _name(token: TokenMeta) -> str:
+    return token.symbol or token.address

@@ -1,0 +1,296 @@
+"""Hook 6: the plan against what is true on the chain: addresses, tokens, recipients, amounts, names and time.
+
+A model that invents an address or repeats one it was fed is stopped here, by facts and not by its own word.
+Seed: 002, "HallucinationDetector"; decisions, "Safety hooks" (taint: data from outside is never instruction).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from eth_utils.address import is_checksum_address
+
+from permits_app.errors import HallucinationDetected, InsufficientBalance, UntrustedText
+from permits_app.models.allowlist import AllowlistKind
+from permits_app.safety.figures import format_amount
+from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from permits_app.safety.token_calls import list_recipients, read_token_call
+from tools_app.chain.abi import clean_text
+from tools_app.chain.tokens import UNREGISTERED_MARK, fold_symbol
+from tools_app.core.errors import Recovery
+from tools_app.standards.erc20 import BALANCE_OF, TOTAL_SUPPLY
+from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.views import NATIVE, TokenMeta
+
+_BURN_ADDRESSES: Final = frozenset(
+    {
+        "0x" + "0" * 40,
+        "0x000000000000000000000000000000000000dead",
+        "0xdeaddeaddeaddeaddeaddeaddeaddeaddeaddead",
+        "0xffffffffffffffffffffffffffffffffffffffff",
+    }
+)
+_LARGEST_PRECOMPILE: Final = 0xFFFF
+_LOOK_ALIKE_DIGITS: Final = 4
+
+# Letters of other alphabets that are drawn like Latin ones, as they are used to forge symbols.
+_CONFUSABLE: Final = str.maketrans("аеорсухіѕјһԁтнмвкαορντιсε", "aeopcyxisjhdthmbkaopvtice")
+_INSTRUCTION: Final = re.compile(
+    r"(?ix)"
+    r"https?://|www\.|\b[a-z0-9-]+\.(?:com|net|org|io|xyz|app|finance|fi|eth|gift|claims?|site|top|vip)\b"
+    r"|\bt\.me/|<\|?|\|>|```|\{\{|\[(?:inst|system)"
+    r"|\b(?:system|assistant|user|human|developer)\s*:"
+    r"|\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|all|rules?|instructions?|limits?)\b"
+    r"|\b(?:you\s+(?:must|should|are)|instructions?|prompt|jailbreak)\b"
+    r"|\b(?:send|transfer|approve|swap|sell|withdraw|deposit|sign)\b.{0,40}\b(?:to|all|everything|your|0x)"
+    r"|\b(?:claim|visit|redeem|airdrop|reward|voucher)\b.{0,40}\b(?:at|now|your|here|free|token|reward)\b"
+)
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFacts:
+    """What a token's contract says at the pinned block, in base units; None where it does not answer."""
+
+    total_supply: int | None
+    balance: int | None
+
+
+class HallucinationDetector:
+    """Checksums, code, registry, recipients, amounts, names and deadline."""
+
+    name = "hallucination_detector"
+
+    def check(self, call: HookCall) -> Verdict:
+        """Allow, or Reject with the first thing that is not so."""
+        plan, chain, account = call.plan, call.chain, call.view.address
+        if plan is None:
+            return Allow(note="no transaction")
+        if chain is None or account is None:
+            return Reject(rule="hallucination_detector.unknown", reason="there is no chain to check the plan against")
+        recipients = list_recipients(plan)
+        known = {address for kind, address in call.allowlist if kind == AllowlistKind.RECIPIENT}
+        refusal = (
+            judge_chain(plan=plan, chain_id=chain.chain_id)
+            or judge_checksums(plan=plan, recipients=recipients)
+            or judge_registry(tokens=plan.tokens, registered=(chain.native(), *chain.registered_tokens()))
+            or judge_names(tokens=plan.tokens)
+            or judge_recipients(plan=plan, recipients=recipients, account=account)
+            or judge_look_alikes(recipients=recipients, known={*known, account})
+            or judge_deadline(deadline=plan.deadline, now=max(int(call.now.timestamp()), chain.block.timestamp))
+            or judge_code(plan=plan, chain=chain)
+            or judge_amounts(plan=plan, facts=read_facts(plan=plan, chain=chain, account=account))
+        )
+        return refusal or Allow(note="addresses, tokens, amounts and times agree with the chain")
+
+
+def judge_chain(*, plan: TxPlan, chain_id: int) -> Reject | None:
+    """The plan, or one of its tokens, belongs to another chain."""
+    for found in (plan.chain_id, *(token.chain_id for token in plan.tokens)):
+        if found != chain_id:
+            return _unlike("chain", f"the plan speaks of chain {found} on chain {chain_id}", observed=f"chain {found}")
+    return None
+
+
+def judge_checksums(*, plan: TxPlan, recipients: Iterable[str]) -> Reject | None:
+    """An address is not in its EIP-55 form: one of its characters may have been changed on the way."""
+    tokens = (token.address for token in plan.tokens)
+    spenders = (allowance.spender for allowance in plan.allowances)
+    for address in dict.fromkeys((*plan.contracts, *tokens, *spenders, *recipients)):
+        if not is_checksum_address(address):
+            return _unlike("checksum", f"{address!r} is not an address with a right checksum", observed=address)
+    return None
+
+
+def judge_registry(*, tokens: Iterable[TokenMeta], registered: Iterable[TokenMeta]) -> Reject | None:
+    """A token passes for a registered one, or is described otherwise than the registry describes it."""
+    by_address = {token.address: token for token in registered}
+    by_symbol = {skeleton(token.symbol): token for token in by_address.values()}
+    for token in tokens:
+        own = by_address.get(token.address)
+        if own is not None:
+            if (token.symbol, token.decimals) != (own.symbol, own.decimals):
+                return _unlike(
+                    "registry",
+                    f"{token.address} is {own.symbol} with {own.decimals} decimals,"
+                    f" not {clean_text(token.symbol)} with {token.decimals}",
+                    observed=clean_text(token.symbol),
+                    limit=own.symbol,
+                )
+            continue
+        twin = by_symbol.get(skeleton(token.symbol.removesuffix(UNREGISTERED_MARK)))
+        if twin is not None or token.is_registered:
+            right = f"; {twin.symbol} is {twin.address}" if twin is not None else ""
+            return _unlike(
+                "impostor",
+                f"{token.address} calls itself {clean_text(token.symbol)} and is not registered under it{right}",
+                observed=token.address,
+                limit=twin.address if twin is not None else "",
+            )
+    return None
+
+
+def judge_names(*, tokens: Iterable[TokenMeta]) -> Reject | None:
+    """The name or symbol of a token we do not vouch for holds hidden characters, or reads like an instruction."""
+    for token in tokens:
+        if token.is_registered:
+            continue
+        for word, text in (("symbol", token.symbol.removesuffix(UNREGISTERED_MARK)), ("name", token.name)):
+            finding = find_untrusted(text)
+            if finding:
+                return Reject(
+                    rule="hallucination_detector.untrusted_text",
+                    reason=f"the {word} of token {token.address} holds {finding}",
+                    observed=clean_text(text, limit=64),
+                    error=UntrustedText,
+                    data={"token": token.address, "untrusted": True},
+                )
+    return None
+
+
+def judge_recipients(*, plan: TxPlan, recipients: Iterable[str], account: str) -> Reject | None:
+    """What is sent there would be lost: nowhere, a burn address, a precompile, or a contract of the plan itself."""
+    contracts = {call.to for call in plan.calls if call.data}
+    losing: Mapping[str, str] = {
+        **dict.fromkeys((token.address.lower() for token in plan.tokens), "a token's own contract"),
+        **dict.fromkeys((contract.lower() for contract in contracts), "a contract this action calls"),
+        **dict.fromkeys(_BURN_ADDRESSES, "an address nobody can spend from"),
+        NATIVE.lower(): "the name of the chain's coin, not an account",
+    }
+    for recipient in recipients:
+        if recipient == account:
+            continue
+        what = losing.get(recipient.lower())
+        if what is None and int(recipient, 16) <= _LARGEST_PRECOMPILE:
+            what = "a precompile"
+        if what is not None:
+            return _unlike("recipient", f"the recipient {recipient} is {what}", observed=recipient)
+    return None
+
+
+def judge_look_alikes(*, recipients: Iterable[str], known: Iterable[str]) -> Reject | None:
+    """A recipient begins and ends like an address the golem knows, and is another: address poisoning."""
+    by_ends = {_ends(address): address for address in known}
+    for recipient in recipients:
+        twin = by_ends.get(_ends(recipient))
+        if twin is not None and twin.lower() != recipient.lower():
+            return _unlike(
+                "look_alike",
+                f"{recipient} looks like {twin}, which the golem knows, but is another address",
+                observed=recipient,
+                limit=twin,
+            )
+    return None
+
+
+def judge_deadline(*, deadline: int | None, now: int) -> Reject | None:
+    """The time inside the calldata is over. Unix seconds."""
+    if deadline is None or deadline > now:
+        return None
+    return Reject(
+        rule="hallucination_detector.deadline",
+        reason=f"the deadline inside the transaction passed {now - deadline} s ago",
+        observed=f"{deadline} (Unix seconds)",
+        limit=f"after {now} (Unix seconds)",
+        would_pass="a new preview",  # noqa: S106
+        error=HallucinationDetected,
+        data={"recovery": Recovery.PREVIEW_AGAIN},
+    )
+
+
+def judge_code(*, plan: TxPlan, chain: ChainReader) -> Reject | None:
+    """There is no contract where one is called, or where a token is said to be."""
+    called = {call.to: "the action calls a contract there" for call in plan.calls if call.data}
+    spenders = {allowance.spender: "it would be a spender" for allowance in plan.allowances}
+    spoken = {
+        found.party: "it would be a spender"
+        for call in plan.calls
+        if (found := read_token_call(call)) and found.act == "APPROVE" and found.amount
+    }
+    tokens = {token.address: f"{token.symbol} should be there" for token in plan.tokens if not token.is_native}
+    for address, why in {**spenders, **spoken, **called, **tokens}.items():
+        if not chain.code(address):
+            return _unlike("code", f"there is no contract at {address}, and {why}", observed=address)
+    return None
+
+
+def judge_amounts(*, plan: TxPlan, facts: Mapping[str, TokenFacts]) -> Reject | None:
+    """An amount is larger than all there is of the token, or than what the golem holds."""
+    for flow in (*plan.spends, *plan.receives):
+        found = facts.get(flow.token.address, TokenFacts(None, None))
+        if found.total_supply is not None and flow.expected > found.total_supply:
+            return _unlike(
+                "supply",
+                f"{format_amount(flow.expected, flow.token)} is more than all there is of {flow.token.symbol}",
+                observed=format_amount(flow.expected, flow.token),
+                limit=format_amount(found.total_supply, flow.token),
+            )
+    for flow in plan.spends:
+        held = facts.get(flow.token.address, TokenFacts(None, None)).balance
+        if held is not None and flow.expected > held:
+            return Reject(
+                rule="hallucination_detector.balance",
+                reason=(
+                    f"the golem holds {format_amount(held, flow.token)},"
+                    f" and this would spend {format_amount(flow.expected, flow.token)}"
+                ),
+                observed=format_amount(flow.expected, flow.token),
+                limit=format_amount(held, flow.token),
+                error=InsufficientBalance,
+                data={"token": flow.token.address, "have": str(held), "need": str(flow.expected)},
+            )
+    return None
+
+
+def read_facts(*, plan: TxPlan, chain: ChainReader, account: str) -> dict[str, TokenFacts]:
+    """Supply and the golem's balance of every token of the plan, in one batch; the coin has a balance only."""
+    tokens = [token for token in plan.tokens if not token.is_native]
+    reads = [
+        read
+        for token in tokens
+        for read in (ReadCall(token.address, TOTAL_SUPPLY), ReadCall(token.address, BALANCE_OF, (account,)))
+    ]
+    answers = iter(chain.call_many(reads))
+    facts: dict[str, TokenFacts] = {}
+    for token in tokens:
+        supply, balance = next(answers), next(answers)
+        facts[token.address] = TokenFacts(
+            int(supply.values[0]) if supply.ok else None, int(balance.values[0]) if balance.ok else None
+        )
+    if any(token.is_native for token in plan.tokens):
+        facts[NATIVE] = TokenFacts(None, chain.native_balance(account))
+    return facts
+
+
+def find_untrusted(text: str) -> str:
+    """What is wrong with a text from outside, in words, or nothing."""
+    if any(unicodedata.category(letter) in _HIDDEN for letter in text):
+        return "hidden or control characters"
+    plain = unicodedata.normalize("NFKC", text)
+    return "text that reads like an instruction or an address of a site" if _INSTRUCTION.search(plain) else ""
+
+
+def skeleton(symbol: str) -> str:
+    """A symbol as an eye reads it: case, accents, invisible characters and look-alike letters removed."""
+    folded = unicodedata.normalize("NFKD", fold_symbol(symbol)).translate(_CONFUSABLE)
+    return "".join(letter for letter in folded if not unicodedata.combining(letter)).replace("0", "o").replace("1", "l")
+
+
+def _ends(address: str) -> tuple[str, str]:
+    digits = address[2:].lower()
+    return digits[:_LOOK_ALIKE_DIGITS], digits[-_LOOK_ALIKE_DIGITS:]
+
+
+def _unlike(rule: str, reason: str, *, observed: str = "", limit: str = "") -> Reject:
+    return Reject(
+        rule=f"hallucination_detector.{rule}",
+        reason=reason,
+        observed=observed,
+        limit=limit,
+        error=HallucinationDetected,
+    )

@@ -1,0 +1,173 @@
+"""Hook 7: what goes back to an agent is capped, free of secrets and of characters that hide text.
+
+It never refuses: it changes answers, not actions. Seed: 002, "ResultFilter"; decisions, "The 8 Pi-facing tools"
+(answers are capped at 25,000 tokens with a cursor) and "Safety hooks" (taint).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from permits_app.safety.hook import Allow, HookCall, Verdict
+
+MOST_CHARACTERS: Final = 100_000
+"""About 25,000 tokens of JSON."""
+
+REMOVED: Final = "[removed]"
+_CUT: Final = "… [cut]"
+
+_SECRET_KEYS: Final = frozenset(
+    {
+        "private_key", "privatekey", "secret", "secret_key", "client_secret", "mnemonic", "seed", "seed_phrase",
+        "passphrase", "password", "keystore", "keystore_json", "api_key", "apikey", "authorization", "access_token",
+        "refresh_token", "bearer", "cookie", "session_key", "rpc_url", "rpc_urls", "raw_transaction", "raw_tx",
+    }
+)  # fmt: skip
+_SECRET_ENDINGS: Final = ("_private_key", "_secret", "_password", "_passphrase", "_mnemonic", "_rpc_url", "_secret_key")
+
+_SECRET_TEXT: Final = (
+    # An agent's bearer token: the prefix and 43 characters of randomness.
+    (re.compile(r"golem_[A-Za-z0-9_-]{40,}"), REMOVED),
+    (re.compile(r"(?i)\bbearer\s+[A-Za-z0-9._~+/=-]{16,}"), f"Bearer {REMOVED}"),
+    (re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[^\s/@:]*:[^\s/@]+@"), rf"\1{REMOVED}@"),
+    # Node providers put the key in the path: https://host/v2/<key>.
+    (re.compile(r"(?i)\b((?:https?|wss?)://[^\s/]+/v[0-9]/)[A-Za-z0-9_-]{20,}"), rf"\1{REMOVED}"),
+    (re.compile(r"(?i)([?&](?:api[-_]?key|key|token|secret|access_token)=)[^&\s]+"), rf"\1{REMOVED}"),
+)
+# Control characters but tab and line feed, and characters that are invisible or reorder text.
+_HIDDEN: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+
+
+class ResultFilter:
+    """The last hook. `check` agrees to every action; `filter_result` is what works on answers."""
+
+    name = "result_filter"
+
+    def check(self, call: HookCall) -> Verdict:
+        """Allow."""
+        return Allow(note="filters what goes back")
+
+
+def filter_result(value: Any, *, cursor: str | None = None, most_characters: int = MOST_CHARACTERS) -> Any:
+    """`value` (JSON-ready) without secrets and hidden characters, at most `most_characters` of JSON long.
+
+    An object that is too long keeps as much of its longest list as fits and gains `next_cursor` (give it back as
+    `cursor` for the rest) and `truncated` {list, shown, total}. A list at the top becomes {items, …} then. What
+    cannot be cut by a list has its longest texts cut.
+    """
+    cleaned = _clean(value)
+    start = _parse_cursor(cursor)
+    if start == 0 and _length(cleaned) <= most_characters:
+        return cleaned
+    if isinstance(cleaned, list):
+        cleaned = {"items": cleaned}
+    if isinstance(cleaned, dict):
+        found = _longest_list(cleaned)
+        if found is not None:
+            cleaned = _page(cleaned, found, start, most_characters)
+    return cleaned if _length(cleaned) <= most_characters else _cut_texts(cleaned, most_characters)
+
+
+def clean_text(text: str) -> str:
+    """`text` without known secrets and without hidden characters."""
+    text = _HIDDEN.sub("", text)
+    for pattern, replacement in _SECRET_TEXT:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def is_secret_key(key: str) -> bool:
+    """Whether a value under this name is never shown."""
+    word = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).lower().replace("-", "_").replace(" ", "_")
+    return word in _SECRET_KEYS or word.endswith(_SECRET_ENDINGS)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, Mapping):
+        return {
+            clean_text(str(key)): REMOVED if is_secret_key(str(key)) and member is not None else _clean(member)
+            for key, member in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_clean(item) for item in value]
+    return value
+
+
+def _length(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
+
+
+def _longest_list(members: dict[str, Any], path: tuple[str, ...] = ()) -> tuple[str, ...] | None:
+    """Path of the list that holds the most text, through objects only."""
+    found: list[tuple[int, tuple[str, ...]]] = []
+    for key, member in members.items():
+        if isinstance(member, list) and len(member) > 1:
+            found.append((_length(member), (*path, key)))
+        elif isinstance(member, dict):
+            inner = _longest_list(member, (*path, key))
+            if inner is not None:
+                found.append((_length(_at(members, inner[len(path) :])), inner))
+    return max(found)[1] if found else None
+
+
+def _page(members: dict[str, Any], path: tuple[str, ...], start: int, most: int) -> dict[str, Any]:
+    items = _at(members, path)
+    named = ".".join(path)
+    # What the rest of the object and the three members added below take up.
+    room = most - _length(_with(members, path, [])) - len(named) - 160
+    shown: list[Any] = []
+    for item in items[start:]:
+        room -= _length(item) + 1
+        if room < 0 and shown:
+            break
+        shown.append(item)
+    end = start + len(shown)
+    return {
+        **_with(members, path, shown),
+        "truncated": {"list": named, "shown": len(shown), "from": start, "total": len(items)},
+        "next_cursor": str(end) if end < len(items) else None,
+    }
+
+
+def _at(members: dict[str, Any], path: tuple[str, ...]) -> Any:
+    value: Any = members
+    for key in path:
+        value = value[key]
+    return value
+
+
+def _with(members: dict[str, Any], path: tuple[str, ...], value: Any) -> dict[str, Any]:
+    head, rest = path[0], path[1:]
+    return {**members, head: _with(members[head], rest, value) if rest else value}
+
+
+def _cut_texts(value: Any, most: int) -> Any:
+    limit = 8_000
+    while limit >= 125:
+        value = _shorten(value, limit)
+        if _length(value) <= most:
+            return value
+        limit //= 2
+    return {"truncated": {"reason": f"the answer is longer than {most} characters; ask for less"}}
+
+
+def _shorten(value: Any, limit: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= limit else value[: limit - len(_CUT)] + _CUT
+    if isinstance(value, dict):
+        return {key: _shorten(member, limit) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_shorten(item, limit) for item in value]
+    return value
+
+
+def _parse_cursor(cursor: str | None) -> int:
+    return int(cursor) if cursor is not None and cursor.isdecimal() and len(cursor) <= 9 else 0

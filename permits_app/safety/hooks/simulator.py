@@ -1,0 +1,222 @@
+"""Hook 5: runs the exact calls on the chain's engine and holds them to every promise of the plan.
+
+What it lets pass reverted nowhere, took no more than the plan's bounds, brought no less, left no larger allowance,
+and moved no token the plan does not speak of. No engine, no answer: the call is refused. Seed: 002, "RevmSimulator";
+decisions, "Safety hooks" (hook 5 is the simulation).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from permits_app.errors import InsufficientBalance, SimulationFailed
+from permits_app.safety.figures import format_amount
+from permits_app.safety.gas_budget import limit_gas
+from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from tools_app.chain.node_errors import InsufficientFunds
+from tools_app.core.clock import Deadline
+from tools_app.core.units import format_units
+from tools_app.simulation.engine import SimulationRequest, SimulationResult
+from tools_app.simulation.select import run_simulation
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.views import NATIVE, TokenMeta
+
+SIMULATION_BUDGET_MS = 8_000
+_ZERO_ADDRESS = "0x" + "0" * 40
+
+
+class Simulator:
+    """Runs the plan. Allow carries the simulation; a write without a transaction has none."""
+
+    name = "simulator"
+
+    def check(self, call: HookCall) -> Verdict:
+        """Allow with the simulation, or Reject. Raises SimulationUnavailable, SimulationTimeout."""
+        if call.plan is None:
+            return Allow(note="no transaction")
+        chain, account = call.chain, call.view.address
+        if chain is None or account is None:
+            return Reject(rule="simulator.chain", reason="there is no chain or no account to simulate with")
+        native = chain.native()
+        request = build_request(plan=call.plan, account=account, chain=chain)
+        try:
+            simulation = run_simulation(request, deadline=Deadline.after_ms(SIMULATION_BUDGET_MS))
+        except InsufficientFunds:
+            have = chain.native_balance(account)
+            return _poor("simulator.value", have, sum(c.value for c in call.plan.calls), native, "the calls' value")
+        refusal = (
+            judge_balances(plan=call.plan, simulation=simulation)
+            or judge_reverts(plan=call.plan, simulation=simulation)
+            or judge_flows(plan=call.plan, simulation=simulation, native=native)
+            or judge_allowances(plan=call.plan, simulation=simulation)
+            or judge_surprises(plan=call.plan, simulation=simulation)
+            or judge_gas(plan=call.plan, simulation=simulation, native=native, max_fee_per_gas=chain.fees().max_fee)
+        )
+        if refusal is not None:
+            return refusal
+        return Allow(note=f"{simulation.gas_used} gas; {simulation.fidelity}", simulation=simulation)
+
+
+def build_request(*, plan: TxPlan, account: str, chain: ChainReader) -> SimulationRequest:
+    """The plan's calls from the golem's account, watching its coin, every token of the plan and every allowance."""
+    tokens = dict.fromkeys([NATIVE, *(token.address for token in plan.tokens)])
+    return SimulationRequest(
+        chain_id=plan.chain_id,
+        sender=account,
+        calls=plan.calls,
+        watch=tuple((account, token) for token in tokens),
+        allowances=tuple(
+            dict.fromkeys((a.token.address, account, a.spender) for a in plan.allowances if not a.token.is_native)
+        ),
+        block=chain.block,
+    )
+
+
+def judge_balances(*, plan: TxPlan, simulation: SimulationResult) -> Reject | None:
+    """The golem holds less than the plan expects to spend; said before a revert that only follows from it."""
+    needed: dict[str, int] = defaultdict(int)
+    tokens: dict[str, TokenMeta] = {}
+    for flow in plan.spends:
+        needed[flow.token.address] += flow.expected
+        tokens[flow.token.address] = flow.token
+    for address, need in needed.items():
+        have = simulation.balances_before[simulation.sender, address]
+        if have < need:
+            return _poor("simulator.balance", have, need, tokens[address], "this action")
+    return None
+
+
+def judge_reverts(*, plan: TxPlan, simulation: SimulationResult) -> Reject | None:
+    """A call reverts."""
+    if len(simulation.calls) != len(plan.calls) or not plan.calls:
+        return Reject(
+            rule="simulator.calls",
+            reason="the engine did not run exactly the plan's calls",
+            observed=f"{len(simulation.calls)} calls",
+            limit=f"{len(plan.calls)} calls",
+            error=SimulationFailed,
+        )
+    for index, outcome in enumerate(simulation.calls):
+        if not outcome.succeeded:
+            label, reason = plan.calls[index].label, outcome.revert_reason or "no reason given"
+            return Reject(
+                rule="simulator.reverted",
+                reason=f"call {index + 1} of {len(plan.calls)} ({label}) would revert: {reason}",
+                observed=reason,
+                error=SimulationFailed,
+                data={"call_index": index, "label": label, "revert_reason": reason},
+            )
+    return None
+
+
+def judge_flows(*, plan: TxPlan, simulation: SimulationResult, native: TokenMeta) -> Reject | None:
+    """More leaves, or less arrives, than the plan's bounds say; a token without a bound may not leave at all."""
+    spends = _sum_bounds((flow.token.address, flow.bound) for flow in plan.spends)
+    receives = _sum_bounds((flow.token.address, flow.bound) for flow in plan.receives)
+    tokens = {native.address: native, **{token.address: token for token in plan.tokens}}
+    for address, token in tokens.items():
+        delta = simulation.delta_of(simulation.sender, address)
+        worst = receives.get(address, 0) - spends.get(address, 0)
+        if delta >= worst:
+            continue
+        if delta < 0:
+            rule, words = "simulator.spends_too_much", f"would take {format_amount(-delta, token)}"
+        else:
+            rule, words = "simulator.receives_too_little", f"would bring {format_amount(delta, token)}"
+        promise = f"at least {format_amount(worst, token)}" if worst > 0 else f"at most {format_amount(-worst, token)}"
+        return Reject(
+            rule=rule,
+            reason=f"the action {words}; the plan promises {promise}",
+            observed=format_amount(abs(delta), token),
+            limit=promise,
+            error=SimulationFailed,
+            data={"token": address},
+        )
+    return None
+
+
+def judge_allowances(*, plan: TxPlan, simulation: SimulationResult) -> Reject | None:
+    """An allowance is left larger than the plan says."""
+    for allowance in plan.allowances:
+        if allowance.token.is_native:
+            continue
+        key = (allowance.token.address, simulation.sender, allowance.spender)
+        left = simulation.allowances_after[key]
+        if left > allowance.left:
+            return Reject(
+                rule="simulator.allowance_left",
+                reason=(
+                    f"{allowance.spender} could still take {format_amount(left, allowance.token)} afterwards;"
+                    f" the plan promises {format_amount(allowance.left, allowance.token)}"
+                ),
+                observed=format_amount(left, allowance.token),
+                limit=format_amount(allowance.left, allowance.token),
+                error=SimulationFailed,
+                data={"token": allowance.token.address, "spender": allowance.spender},
+            )
+    return None
+
+
+def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | None:
+    """A token moves, or a right is given away, of which the plan says nothing.
+
+    One thing is let through: an NFT that a contract of the plan mints to the golem, such as a liquidity position.
+    """
+    for seen in simulation.unexpected_transfers:
+        is_mint = seen.token_id is not None and seen.sender == _ZERO_ADDRESS and seen.token in plan.contracts
+        if is_mint and seen.recipient == simulation.sender:
+            continue
+        direction = "leave" if seen.sender == simulation.sender else "arrive"
+        what = f"NFT {seen.token_id}" if seen.token_id is not None else f"{seen.amount} base units"
+        return Reject(
+            rule=f"simulator.unexpected_{direction}",
+            reason=f"{what} of {seen.token} would {direction}, and the plan does not speak of that token",
+            observed=f"{what} of {seen.token}",
+            error=SimulationFailed,
+            data={"token": seen.token, "call_index": seen.call_index},
+        )
+    for given in simulation.unexpected_approvals:
+        return Reject(
+            rule="simulator.unexpected_approval",
+            reason=f"{given.spender} would be allowed to take {given.token}, and the plan does not say so",
+            observed="everything" if given.amount < 0 else f"{given.amount} base units of {given.token}",
+            error=SimulationFailed,
+            data={"token": given.token, "spender": given.spender, "call_index": given.call_index},
+        )
+    return None
+
+
+def judge_gas(*, plan: TxPlan, simulation: SimulationResult, native: TokenMeta, max_fee_per_gas: int) -> Reject | None:
+    """The golem's coin does not cover the calls' value and the whole gas budget at its fee cap."""
+    budget = sum(limit_gas(outcome.gas_used) for outcome in simulation.calls) * max_fee_per_gas
+    have = simulation.balances_before[simulation.sender, NATIVE]
+    need = sum(call.value for call in plan.calls) + budget
+    if have >= need:
+        return None
+    gas = format_units(budget, native.decimals, native.symbol)
+    return _poor("simulator.gas", have, need, native, f"the calls' value and up to {gas} of gas")
+
+
+def _sum_bounds(flows: Iterable[tuple[str, int]]) -> Mapping[str, int]:
+    sums: dict[str, int] = defaultdict(int)
+    for address, bound in flows:
+        sums[address] += bound
+    return sums
+
+
+def _poor(rule: str, have: int, need: int, token: TokenMeta, purpose: str) -> Reject:
+    return Reject(
+        rule=rule,
+        reason=(
+            f"the golem holds {format_units(have, token.decimals, token.symbol)};"
+            f" {purpose} needs {format_units(need, token.decimals, token.symbol)}"
+        ),
+        observed=format_amount(need, token),
+        limit=format_amount(have, token),
+        remaining=format_amount(have, token),
+        would_pass=f"at most what is held, or after {format_amount(need - have, token)} more arrive",
+        error=InsufficientBalance,
+        data={"token": token.address, "have": str(have), "need": str(need)},
+    )

@@ -1,0 +1,159 @@
+"""Hook 3: what an action may cost, how much worse than its quote it may end, and amounts in the wrong unit.
+
+The definite answer on money is the reservation (`permits_app/ledger.py`), which asks the same rule under a lock;
+this hook gives it before anything is simulated. Seed: 002, "SpendingLimiter"; decisions, "Safety hooks", "amounts".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from django.conf import settings
+
+from permits_app import ledger
+from permits_app.errors import AmountLooksLikeWholeUnits, SlippageLimitExceeded
+from permits_app.safety.figures import format_bps
+from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from permits_app.safety.spend_rules import judge_spend
+from tools_app.chain.feeds import PriceStale, PriceUnavailable
+from tools_app.core.units import MICRO_USD_PER_USD, format_micro_usd, format_units, value_in_micro_usd
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.plan import TokenFlow, TxPlan
+from tools_app.toolkit.views import FeedPrice, TokenMeta
+
+LARGEST_PLAUSIBLE_MICRO_USD = 1_000_000_000 * MICRO_USD_PER_USD
+"""Read as whole units, an amount worth more than this was not meant that way: a wei amount is dust, not a slip."""
+
+_LEAVING = frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION})
+
+
+class SpendingLimiter:
+    """Per transaction, heartbeat tick, session and rolling 24 h; slippage and price impact; whole-unit slips."""
+
+    name = "spending_limiter"
+
+    def check(self, call: HookCall) -> Verdict:
+        """Allow, or Reject with the first limit that does not hold."""
+        if call.plan is not None:
+            refusal = (
+                judge_slippage(plan=call.plan, most_bps=call.limits.max_slippage_bps)
+                or judge_price_impact(plan=call.plan, most_bps=call.limits.max_price_impact_bps)
+                or judge_units(
+                    plan=call.plan,
+                    params=call.params,
+                    price_of=_price_reader(call.chain),
+                    dust_micro_usd=settings.GOLEM_DUST_MICRO_USD,
+                )
+            )
+            if refusal is not None:
+                return refusal
+        amount = call.value.total_micro_usd
+        if amount == 0:
+            return Allow(note="spends nothing")
+        usage = ledger.read_usage(
+            golem_id=call.golem.pk,
+            api_key_id=call.api_key_id,
+            heartbeat_tick=call.golem.heartbeat_tick,
+            now=call.now,
+            exclude_permit_id=call.own_permit_id,
+        )
+        refused = judge_spend(
+            limits=call.limits, usage=usage, amount_micro_usd=amount, counts_per_day=counts_per_day(call)
+        )
+        return refused or Allow(note=f"spends at most {format_micro_usd(amount)} without gas")
+
+
+def counts_per_day(call: HookCall) -> bool:
+    """Whether a call uses up the rolling 24 h: not when it reduces a position and all of it returns to the golem."""
+    recipients = call.plan.recipients if call.plan is not None else ()
+    returns = all(recipient == call.view.address for recipient in recipients)
+    return not (call.action_class in _LEAVING and returns)
+
+
+def judge_slippage(*, plan: TxPlan, most_bps: int) -> Reject | None:
+    """More slippage than the owner accepts."""
+    if plan.slippage_bps is None or plan.slippage_bps <= most_bps:
+        return None
+    return _too_much("slippage", plan.slippage_bps, most_bps, f"slippage_bps of at most {most_bps}")
+
+
+def judge_price_impact(*, plan: TxPlan, most_bps: int) -> Reject | None:
+    """More price impact than the owner accepts."""
+    if plan.price_impact_bps is None or plan.price_impact_bps <= most_bps:
+        return None
+    return _too_much("price_impact", plan.price_impact_bps, most_bps, "a smaller amount, or a deeper pool")
+
+
+def judge_units(
+    *,
+    plan: TxPlan,
+    params: Mapping[str, Any],
+    price_of: Callable[[TokenMeta], FeedPrice | None],
+    dust_micro_usd: int,
+) -> Reject | None:
+    """An amount worth less than dust in base units that somebody may well have meant in whole units.
+
+    Looks at the parameters that are an amount of one of the plan's tokens; `price_of` answers None without a feed.
+    """
+    for name, raw, token in _amounts(plan, params):
+        price = price_of(token)
+        if price is None:
+            continue
+        value = _value(raw, token, price)
+        meant = raw * 10**token.decimals
+        if meant == raw or value >= dust_micro_usd or _value(meant, token, price) > LARGEST_PLAUSIBLE_MICRO_USD:
+            continue
+        return Reject(
+            rule="spending_limiter.whole_units",
+            reason=(
+                f"{name} {raw} is {format_units(raw, token.decimals, token.symbol)}, worth {format_micro_usd(value)};"
+                f" amounts are base units, and {raw} {token.symbol} is {meant}"
+            ),
+            observed=f"{format_units(raw, token.decimals, token.symbol)} ({format_micro_usd(value)})",
+            limit=f"at least {format_micro_usd(dust_micro_usd)}",
+            would_pass=f"{name} {meant} for {raw} {token.symbol}",
+            error=AmountLooksLikeWholeUnits,
+            data={"parameter": name, "base_units": str(meant), "decimals": token.decimals},
+        )
+    return None
+
+
+def _amounts(plan: TxPlan, params: Mapping[str, Any]) -> Iterator[tuple[str, int, TokenMeta]]:
+    flows: tuple[TokenFlow, ...] = (*plan.spends, *plan.receives)
+    for name, value in params.items():
+        if "amount" not in name or isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+            continue
+        for flow in flows:
+            if value in (flow.expected, flow.bound):
+                yield name, value, flow.token
+                break
+
+
+def _value(raw: int, token: TokenMeta, price: FeedPrice) -> int:
+    return value_in_micro_usd(raw=raw, token_decimals=token.decimals, price=price.answer, price_decimals=price.decimals)
+
+
+def _price_reader(chain: ChainReader | None) -> Callable[[TokenMeta], FeedPrice | None]:
+    def price_of(token: TokenMeta) -> FeedPrice | None:
+        if chain is None:
+            return None
+        try:
+            return chain.price(token)
+        except (PriceUnavailable, PriceStale):
+            # What is spent was priced before this hook, or the call refused; a received token may have no feed.
+            return None
+
+    return price_of
+
+
+def _too_much(word: str, observed_bps: int, most_bps: int, would_pass: str) -> Reject:
+    return Reject(
+        rule=f"spending_limiter.{word}",
+        reason=f"{word.replace('_', ' ')} of {format_bps(observed_bps)}; the owner accepts {format_bps(most_bps)}",
+        observed=format_bps(observed_bps),
+        limit=format_bps(most_bps),
+        would_pass=would_pass,
+        error=SlippageLimitExceeded,
+    )

@@ -6,6 +6,7 @@ The block is named by hash, so a reorganisation shows as an error and not as a m
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -28,7 +29,10 @@ from tools_app.toolkit.params import check_address
 from tools_app.toolkit.views import NATIVE, BlockRef, FeedPrice, FeeQuote, LogEntry, TokenMeta
 
 MULTICALL_FROM: Final = 24
-"""From how many reads on one aggregated call is cheaper than a batch."""
+"""From how many reads on one aggregated call goes out instead of a batch, because public nodes count requests.
+
+A private node does not count and answers a batch faster, so it gets batches of any size.
+"""
 _MULTICALL_CHUNK: Final = 120
 _AGGREGATE: Final = (
     "function aggregate3((address target, bool allowFailure, bytes callData)[] calls)"
@@ -57,7 +61,7 @@ class PinnedReader:
         block: BlockRef | None = None,
         max_price_age_seconds: int = DEFAULT_MAX_AGE_SECONDS,
         max_head_age_seconds: int | None = None,
-        multicall_from: int = MULTICALL_FROM,
+        multicall_from: int | None = None,
     ) -> None:
         self.network = network
         self.deployment = deployment
@@ -68,7 +72,7 @@ class PinnedReader:
         self._block = block
         self._max_price_age_seconds = max_price_age_seconds
         self._max_head_age_seconds = max_head_age_seconds
-        self._multicall_from = multicall_from
+        self._multicall_from = multicall_from or (sys.maxsize if network.is_dev else MULTICALL_FROM)
         self._answers: dict[tuple[str, bytes], Raw] = {}
         self._facts: dict[tuple[str, str], Any] = {}
         self._prices: dict[str, FeedPrice] = {}

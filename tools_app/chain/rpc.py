@@ -16,6 +16,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import urllib3
+from pydantic_core import from_json
 from urllib3.exceptions import (
     ConnectTimeoutError,
     HTTPError,
@@ -190,8 +191,9 @@ class RpcEndpoint:
         ]
         raw = self._exchange(json.dumps(bodies if len(bodies) > 1 else bodies[0]).encode(), deadline)
         try:
-            answer = json.loads(raw)
-        except (ValueError, RecursionError):
+            # Not the standard library's parser: under a raised recursion limit, which py-evm sets, nesting crashes it.
+            answer = from_json(raw, allow_inf_nan=False)
+        except ValueError:
             raise RpcNonsense(f"The node of {self.name} did not answer JSON") from None
         return self._match(answer, len(requests))
 

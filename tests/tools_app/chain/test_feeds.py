@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.evm.world import World
+from tests.tools_app.chain.conftest import OpenReader
+from tools_app.chain import chains, networks
+from tools_app.chain.chains import ChainSettings
+from tools_app.chain.deployments import Feed
+from tools_app.chain.feeds import PriceStale, PriceUnavailable, judge_price
+from tools_app.chain.reader import PinnedReader
+from tools_app.toolkit.context import ReadOutcome
+from tools_app.toolkit.views import TokenMeta
+
+TOKEN = TokenMeta(31337, "0x" + "11" * 20, "ABC", 18, "Abc", is_registered=True)
+EIGHT = ReadOutcome(ok=True, values=(8,))
+
+
+def _feed_address(chain: World, symbol: str) -> str:
+    return chain.tokens[symbol].feed
+
+
+def test_the_price_is_the_feeds_answer_at_the_pinned_block(reader: PinnedReader, chain: World) -> None:
+    price = reader.price(reader.token("WBTC"))
+
+    assert (price.answer, price.decimals, price.round_id) == (60_000 * 10**8, 8, 1)
+    assert price.feed == _feed_address(chain, "WBTC")
+    assert price.updated_at == reader.block.timestamp - price.age_seconds
+
+
+def test_the_coin_and_its_wrapped_token_share_a_price(reader: PinnedReader) -> None:
+    assert reader.price(reader.native()) == reader.price(reader.wrapped_native())
+
+
+def test_a_new_round_shows_in_a_new_reader_only(open_reader: OpenReader, chain: World) -> None:
+    before = open_reader()
+    old = before.price(before.token("DAI"))
+    chain.transact(chain.actors.deployer, _feed_address(chain, "DAI"), "setAnswer(int256)", 97_000_000)
+
+    assert before.price(before.token("DAI")) == old
+    after = open_reader()
+    assert after.price(after.token("DAI")).answer == 97_000_000
+
+
+def test_a_stale_feed_is_refused_with_its_age_and_the_bound(open_reader: OpenReader, chain: World) -> None:
+    chain.transact(
+        chain.actors.deployer, _feed_address(chain, "DAI"), "setUpdatedAt(uint256)", chain.timestamp() - 4_000
+    )
+    reader = open_reader()
+    with pytest.raises(PriceStale) as stale:
+        reader.price(reader.token("DAI"))
+
+    assert stale.value.data["max_age_seconds"] == 3_600
+    assert stale.value.data["age_seconds"] >= 4_000
+    assert stale.value.code == "PRICE_STALE"
+
+
+def test_the_bound_comes_from_the_settings(open_reader: OpenReader, chain: World) -> None:
+    chain.transact(
+        chain.actors.deployer, _feed_address(chain, "DAI"), "setUpdatedAt(uint256)", chain.timestamp() - 4_000
+    )
+    chains.configure_chains(networks.configured_networks(), ChainSettings(max_price_age_seconds=10_000))
+    reader = open_reader()
+
+    assert reader.price(reader.token("DAI")).age_seconds >= 4_000
+
+
+@pytest.mark.parametrize("answer", [0, -1])
+def test_an_answer_that_is_not_positive_is_no_price(open_reader: OpenReader, chain: World, answer: int) -> None:
+    chain.transact(chain.actors.deployer, _feed_address(chain, "DAI"), "setAnswer(int256)", answer)
+    reader = open_reader()
+    with pytest.raises(PriceUnavailable):
+        reader.price(reader.token("DAI"))
+
+
+def test_a_feed_dated_in_the_future_is_no_price(open_reader: OpenReader, chain: World) -> None:
+    chain.transact(
+        chain.actors.deployer, _feed_address(chain, "DAI"), "setUpdatedAt(uint256)", chain.timestamp() + 5_000
+    )
+    reader = open_reader()
+    with pytest.raises(PriceUnavailable, match="after the block"):
+        reader.price(reader.token("DAI"))
+
+
+def test_a_token_without_a_feed_has_no_price(reader: PinnedReader, chain: World) -> None:
+    address = chain.deploy(chain.actors.deployer, "SimulatedToken", "(string,string,uint8)", "Some", "SOME", 18)
+    with pytest.raises(PriceUnavailable, match="No price feed"):
+        reader.price(reader.token(address))
+
+
+def _judge(values: tuple[int, ...], *, block_time: int, max_age: int = 3_600, feed_bound: int | None = None) -> int:
+    price = judge_price(
+        token=TOKEN,
+        feed=Feed("0x" + "22" * 20, max_age_seconds=feed_bound),
+        round_data=ReadOutcome(ok=True, values=values),
+        decimals=EIGHT,
+        block_time=block_time,
+        max_age=max_age,
+    )
+    return price.age_seconds
+
+
+def test_an_unfinished_round_is_no_price() -> None:
+    with pytest.raises(PriceUnavailable):
+        _judge((5, 1, 0, 0, 5), block_time=100)
+    with pytest.raises(PriceUnavailable):
+        _judge((5, 1, 50, 50, 4), block_time=100)
+
+
+def test_a_reverting_feed_is_no_price() -> None:
+    with pytest.raises(PriceUnavailable, match="paused"):
+        judge_price(
+            token=TOKEN,
+            feed=Feed("0x" + "22" * 20),
+            round_data=ReadOutcome(ok=False, values=(), revert_reason="paused"),
+            decimals=EIGHT,
+            block_time=1,
+            max_age=1,
+        )
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.one_of(st.none(), st.integers(0, 10**6)))
+def test_a_price_passes_exactly_up_to_its_bound(age: int, settings_bound: int, feed_bound: int | None) -> None:
+    block_time = 10**9
+    values = (1, 1, 1, block_time - age, 1)
+    bound = settings_bound if feed_bound is None else feed_bound
+    if age <= bound:
+        assert _judge(values, block_time=block_time, max_age=settings_bound, feed_bound=feed_bound) == age
+    else:
+        with pytest.raises(PriceStale):
+            _judge(values, block_time=block_time, max_age=settings_bound, feed_bound=feed_bound)

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
+
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.process import Child, free_port, start_child
 
@@ -60,6 +62,15 @@ def ask_chain_id(port: int, *, timeout_seconds: float = 1.0) -> int | None:
         connection.close()
 
 
+def listens_on(pid: int, port: int) -> bool:
+    """Whether exactly this process listens there: another node on the port would answer just the same."""
+    try:
+        connections = psutil.Process(pid).net_connections(kind="tcp4")
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return False
+    return any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in connections)
+
+
 def wait_until_ready(child: Child, port: int, *, log: Path) -> None:
     """Until the node answers. Raises EmbeddedError when it ended or took too long, with the last line it wrote."""
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
@@ -67,7 +78,7 @@ def wait_until_ready(child: Child, port: int, *, log: Path) -> None:
         if child.has_ended():
             lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
             raise EmbeddedError(f"anvil ended while starting ({lines[-1] if lines else 'no output'}). Fix: see {log}")
-        if ask_chain_id(port) == CHAIN_ID:
+        if listens_on(child.pid, port) and ask_chain_id(port) == CHAIN_ID:
             return
         time.sleep(0.005)
     raise EmbeddedError(f"anvil did not answer within {START_TIMEOUT_SECONDS} s. Fix: see {log}")

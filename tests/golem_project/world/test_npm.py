@@ -1,4 +1,4 @@
-"""Fetching pinned packages: only the pinned archive is taken, nothing is fetched twice, and the wheel's npm works too."""
+"""Fetching pinned packages: only the pinned archive is taken, nothing twice, and the npm of the wheel works too."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def is_worse(phase: Phase, than: Phase) -> bool:
 
 
 def phase_of_vitality(vitality_millionths: int) -> Phase:
-    """The phase of a vitality in 0..1,000,000: thriving above 0.7; cautious from 0.5; defensive from 0.3; survival from 0.1."""
+    """The phase of a vitality in millionths: above 0.7 thriving, then from 0.5, 0.3 and 0.1 the next, else terminal."""
     if vitality_millionths > 700_000:
         return Phase.THRIVING
     if vitality_millionths >= 500_000:

@@ -10,4 +10,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.local")
 
 app = Celery("golem")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["tools_app", "archetypes_app", "memory_app", "permits_app", "golem_project.pi"])
+# Threads of the web server look the application up too; without this only the main thread finds it.
+app.set_default()
+app.autodiscover_tasks(["tools_app", "memory_app", "permits_app"])

@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
+from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock, event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import BudgetExceeded, GolemError
@@ -22,7 +23,7 @@ from tools_app.toolkit.plan import LocalEffect, TxPlan
 from tools_app.toolkit.result import ToolResult, encode_result
 from tools_app.toolkit.schema import validate_params
 from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, ToolDef, WriteTool
-from tools_app.toolkit.views import GolemView
+from tools_app.toolkit.views import BlockRef, GolemView
 
 T = TypeVar("T")
 
@@ -30,7 +31,9 @@ T = TypeVar("T")
 class OpenReader(Protocol):
     """Opens a reader of one chain, pinned to one block. Raises ChainNotSupported."""
 
-    def __call__(self, chain_id: int, *, now: datetime, deadline: Deadline) -> ChainReader: ...
+    def __call__(
+        self, chain_id: int, *, now: datetime, deadline: Deadline, block: BlockRef | None = None
+    ) -> ChainReader: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +66,16 @@ def run_read(*, tool: ReadTool, params: Mapping[str, Any], golem: GolemView, now
 def build_plan(*, tool: WriteTool, params: Mapping[str, Any], golem: GolemView, now: datetime) -> TxPlan:
     """Ask a write tool for its plan; nothing is sent. `params` are validated already. Raises GolemError."""
     return _run(
-        tool=tool, params=params, golem=golem, now=now, context=WriteContext, call=lambda ctx: tool.build_plan(ctx, dict(params))
+        tool=tool, params=params, golem=golem, now=now, context=WriteContext,
+        call=lambda ctx: tool.build_plan(ctx, dict(params)),
     )  # fmt: skip
 
 
 def preview_local(*, tool: LocalWriteTool, params: Mapping[str, Any], golem: GolemView, now: datetime) -> LocalEffect:
     """Ask a local write what it would do; nothing is done. Raises GolemError."""
     return _run(
-        tool=tool, params=params, golem=golem, now=now, context=WriteContext, call=lambda ctx: tool.preview(ctx, **params)
+        tool=tool, params=params, golem=golem, now=now, context=WriteContext,
+        call=lambda ctx: tool.preview(ctx, **params),
     )  # fmt: skip
 
 
@@ -91,9 +96,20 @@ def check_params(*, tool: ToolDef, params: Mapping[str, Any]) -> dict[str, Any]:
     return validate_params(tool.params_model, {k: v for k, v in params.items() if v is not None})
 
 
-def open_reader(chain_id: int, *, now: datetime, deadline: Deadline) -> ChainReader:
-    """A reader of `chain_id` pinned to one block, for callers above that have no context. Raises ChainNotSupported."""
-    return _get_environment().open_reader(chain_id, now=now, deadline=deadline)
+def open_reader(chain_id: int, *, now: datetime, deadline: Deadline, block: BlockRef | None = None) -> ChainReader:
+    """A reader pinned to `block` or the head, for callers above that have no context. Raises ChainNotSupported."""
+    return _get_environment().open_reader(chain_id, now=now, deadline=deadline, block=block)
+
+
+def check_chain(*, tool: ToolDef, params: Mapping[str, Any], golem: GolemView) -> None:
+    """Refuse a chain the tool does not serve, before anything is read. Raises ChainNotSupported."""
+    chain_id = int(params.get("chain_id") or golem.home_chain_id)
+    if not tool.supports_chain(chain_id):
+        raise ChainNotSupported(
+            f"{tool.name} does not work on chain {chain_id}",
+            chain_id=chain_id,
+            supported_chain_ids=sorted(tool.supported_chains or ()),
+        )
 
 
 def _run(
@@ -105,6 +121,7 @@ def _run(
     context: type[ReadContext],
     call: Callable[[Any], T],
 ) -> T:
+    check_chain(tool=tool, params=params, golem=golem)
     started_ms = clock.monotonic_ms()
     params_hash = hash_canonical({name: str(value) for name, value in params.items()})
     _emit(golem, now, EventType.TOOL_START, tool_name=tool.name, params_hash=params_hash)

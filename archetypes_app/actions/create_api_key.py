@@ -16,7 +16,7 @@ from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
 from tools_app.core import audit_log
 
-TOKEN_PREFIX = "golem_"
+TOKEN_PREFIX = "golem_"  # noqa: S105  (a prefix, not a secret)
 LIFETIME_DAYS = 90
 _VISIBLE_CHARACTERS = 14
 
@@ -30,7 +30,13 @@ class NewApiKey:
 
 
 def create_api_key(
-    *, golem: Golem, scopes: Iterable[str], label: str, created_by: Any, now: datetime, lifetime_days: int = LIFETIME_DAYS
+    *,
+    golem: Golem,
+    scopes: Iterable[str],
+    label: str,
+    created_by: Any,
+    now: datetime,
+    lifetime_days: int = LIFETIME_DAYS,
 ) -> NewApiKey:
     """Make a token with `scopes` that expires after `lifetime_days` days. Writes the audit log. Raises UnknownScope."""
     wanted = sorted(set(scopes))

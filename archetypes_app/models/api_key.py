@@ -43,7 +43,9 @@ class ApiKey(models.Model):
         verbose_name = "API key"
         ordering = ["-created_at"]
         constraints = [
-            models.CheckConstraint(condition=models.Q(expires_at__gt=models.F("created_at")), name="api_key_expires_later")
+            models.CheckConstraint(
+                condition=models.Q(expires_at__gt=models.F("created_at")), name="api_key_expires_later"
+            )
         ]
 
     def __str__(self) -> str:

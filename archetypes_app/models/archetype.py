@@ -32,7 +32,7 @@ class InferenceTier(models.TextChoices):
 
 
 class Archetype(TimeStamped):
-    """Tool categories or profiles, delegates and prompt of one kind of agent. Built-ins are copied, not edited, by owners."""
+    """Tools, delegates and prompt of one kind of agent. Built-ins are copied, not edited, by owners."""
 
     name = models.SlugField(unique=True)
     description = models.TextField(blank=True)
@@ -42,9 +42,7 @@ class Archetype(TimeStamped):
         models.CharField(max_length=32, choices=CATEGORY_CHOICES), default=list, blank=True
     )
     profiles: Any = models.ManyToManyField("archetypes_app.ToolProfile", blank=True, related_name="archetypes")
-    delegates_to: Any = models.ManyToManyField(
-        "self", symmetrical=False, blank=True, related_name="delegated_from"
-    )
+    delegates_to: Any = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="delegated_from")
     is_terminal_node = models.BooleanField(default=False, help_text="Never delegates")
     role = models.TextField(blank=True)
     safety_rules: Any = ArrayField(models.TextField(), default=list, blank=True)

@@ -38,7 +38,9 @@ class Golem(TimeStamped):
     base_asset = models.CharField(max_length=42, default="USDC", help_text="Symbol or address it measures itself in")
     phase = models.CharField(max_length=16, choices=PHASE_CHOICES, default=Phase.THRIVING.value)
     is_memory_enabled = models.BooleanField(default=True)
-    is_live = models.BooleanField(default=False, help_text="Off: the heartbeat only rehearses. REST calls are not affected")
+    is_live = models.BooleanField(
+        default=False, help_text="Off: the heartbeat only rehearses. REST calls are not affected"
+    )
     permit_ttl_seconds = models.PositiveIntegerField(default=60, help_text="Seconds a permit stays valid")
     heartbeat_tick = models.PositiveBigIntegerField(default=0, editable=False)
     halt_epoch = models.PositiveBigIntegerField(default=0, editable=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import django_stubs_ext
+
 from golem_project.settings.admin import *  # noqa: F403
 from golem_project.settings.celery import *  # noqa: F403
 from golem_project.settings.chains import *  # noqa: F403
@@ -11,6 +13,8 @@ from golem_project.settings.logging import *  # noqa: F403
 from golem_project.settings.memory import *  # noqa: F403
 from golem_project.settings.rest import *  # noqa: F403
 from golem_project.settings.safety import *  # noqa: F403
+
+django_stubs_ext.monkeypatch()  # lets ModelAdmin[Golem] and ModelForm[Golem] be written at run time
 
 SECRET_KEY = read_secret("GOLEM_SECRET_KEY", fallback_file=VAR_DIR / "secret_key")
 DEBUG = read_flag("GOLEM_DEBUG", False)

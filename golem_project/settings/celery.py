@@ -1,4 +1,4 @@
-"""Celery: one broker for tasks, results and cache; four queues; late acknowledgement, because every task is idempotent."""
+"""Celery: one broker for tasks, results and cache; late acknowledgement, because every task is idempotent."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ GOLEM_LIMIT_PRICE_IMPACT_BPS = 300
 GOLEM_GAS_LIMIT_MARGIN_BPS = 2_000  # gas limit = simulated gas before refunds x 1.2
 GOLEM_DUST_MICRO_USD = 10_000  # $0.01: below it an amount may be whole units written as base units
 
+GOLEM_KEYSTORE_SCRYPT_N = 2**18  # cost of opening a keystore file, about 0.7 s once per process
 GOLEM_KEYSTORE_DIR = VAR_DIR / "keystore"
 GOLEM_KEYSTORE_PASSPHRASE_FILE = read_text("GOLEM_KEYSTORE_PASSPHRASE_FILE", str(VAR_DIR / "keystore_passphrase"))
 GOLEM_KEYSTORE_PASSPHRASE = read_text("GOLEM_KEYSTORE_PASSPHRASE")

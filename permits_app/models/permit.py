@@ -53,7 +53,9 @@ class ActionPermit(TimeStamped):
     is_local = models.BooleanField(default=False, help_text="A write without a transaction")
 
     signer = models.CharField(max_length=42, blank=True)
-    calls = models.JSONField(default=list, help_text="to, data, value, gas_limit, label of each call, as they will be signed")
+    calls = models.JSONField(
+        default=list, help_text="to, data, value, gas_limit, label of each call, as they will be signed"
+    )
     max_fee_per_gas = models.CharField(max_length=78, default="0", help_text="Wei per gas")
     max_priority_fee_per_gas = models.CharField(max_length=78, default="0", help_text="Wei per gas")
     bounds = models.JSONField(default=dict, help_text="Most spent, least received, allowances left, contracts touched")

@@ -16,7 +16,9 @@ class PolicyCage(TimeStamped):
     golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="policy_cage")
     max_assets = models.PositiveIntegerField(default=10, help_text="Approved assets at most")
     max_position_bps = models.PositiveIntegerField(
-        default=2500, validators=[MaxValueValidator(10_000)], help_text="One venue position, basis points of the portfolio"
+        default=2500,
+        validators=[MaxValueValidator(10_000)],
+        help_text="One venue position, basis points of the portfolio",
     )
     max_concentration_bps = models.PositiveIntegerField(
         default=3000, validators=[MinValueValidator(500), MaxValueValidator(10_000)],

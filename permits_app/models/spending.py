@@ -97,7 +97,9 @@ class SpendEntry(TimeStamped):
     state = models.CharField(max_length=8, choices=SpendState.choices, default=SpendState.RESERVED)
     reserved_micro_usd = models.BigIntegerField()
     settled_micro_usd = models.BigIntegerField(null=True, blank=True)
-    counts_per_day = models.BooleanField(default=True, help_text="Off for a decrease or close that returns to the golem")
+    counts_per_day = models.BooleanField(
+        default=True, help_text="Off for a decrease or close that returns to the golem"
+    )
     heartbeat_tick = models.PositiveBigIntegerField(default=0)
     counted_at = models.DateTimeField(help_text="When it counts: reserved at, then its block's time")
     breakdown = models.JSONField(default=list, help_text="Token, amount, price and value of each part, gas included")

@@ -10,8 +10,10 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from archetypes_app.models import Golem
+from permits_app.errors import PolicyRejected
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.valuation import PlanValue
+from tools_app.core.errors import GolemError
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass
@@ -86,8 +88,16 @@ class Reject:
     remaining: str = ""
     resets_at: str = ""
     would_pass: str = ""
-    error: type[Exception] | None = None
+    error: type[GolemError] | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_error(self, hook: str) -> GolemError:
+        """The error that carries this refusal, with the hook's name and the figures that are set."""
+        members: dict[str, Any] = {"hook": hook, "rule": self.rule}
+        for key in ("observed", "limit", "remaining", "resets_at", "would_pass"):
+            if getattr(self, key):
+                members[key] = getattr(self, key)
+        return (self.error or PolicyRejected)(self.reason, **{**members, **self.data})
 
 
 Verdict = Allow | AllowModified | Reject

@@ -20,6 +20,7 @@ from permits_app.safety.hooks.rate_limiter import RateLimiter
 from permits_app.safety.hooks.result_filter import ResultFilter
 from permits_app.safety.hooks.simulator import Simulator
 from permits_app.safety.hooks.spending_limiter import SpendingLimiter
+from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.simulation.engine import SimulationResult
 
@@ -75,10 +76,12 @@ def recheck(call: HookCall, *, simulate: bool) -> HookReport:
 def _run(hooks: Sequence[SafetyHook], call: HookCall) -> HookReport:
     decisions: list[dict[str, Any]] = []
     for hook in hooks:
+        started_ms = clock.monotonic_ms()
         verdict = _ask(hook, call)
+        took_ms = round(clock.monotonic_ms() - started_ms, 1)
         if isinstance(verdict, Reject):
-            raise _rejection(hook.name, verdict)
-        decisions.append({"hook": hook.name, "decision": type(verdict).__name__, "note": verdict.note})
+            raise verdict.as_error(hook.name)
+        decisions.append({"hook": hook.name, "decision": type(verdict).__name__, "note": verdict.note, "ms": took_ms})
         if isinstance(verdict, AllowModified):
             return HookReport(tuple(decisions), call.simulation, verdict.params)
         if verdict.simulation is not None:
@@ -98,18 +101,6 @@ def _ask(hook: SafetyHook, call: HookCall) -> Verdict:
             hook=hook.name,
             rule=f"{hook.name}.failed",
         ) from error
-
-
-def _rejection(name: str, verdict: Reject) -> GolemError:
-    members: dict[str, Any] = {"hook": name, "rule": verdict.rule}
-    for key in ("observed", "limit", "remaining", "resets_at", "would_pass"):
-        if getattr(verdict, key):
-            members[key] = getattr(verdict, key)
-    members.update(verdict.data)
-    kind = verdict.error or PolicyRejected
-    if not issubclass(kind, GolemError):
-        kind = PolicyRejected
-    return kind(verdict.reason, **members)
 
 
 __all__ = ["SAFETY_HOOKS", "Allow", "HookReport", "recheck", "run"]

@@ -20,7 +20,7 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class ReadCall:
-    """One `eth_call`: a human-readable signature, `function balanceOf(address) view returns (uint256)`, and its arguments."""
+    """One `eth_call`: `function balanceOf(address) view returns (uint256)` or the like, and its arguments."""
 
     to: str
     signature: str

@@ -123,22 +123,16 @@ DeadlineSeconds = Annotated[
     Field(ge=30, le=86_400, description="Seconds from now after which the transaction must not run."),
     BeforeValidator(_whole),
 ]
-Seconds = Annotated[
-    int, Field(ge=1, le=31_536_000, description="Length of time in seconds."), BeforeValidator(_whole)
-]
+Seconds = Annotated[int, Field(ge=1, le=31_536_000, description="Length of time in seconds."), BeforeValidator(_whole)]
 Hours = Annotated[int, Field(ge=1, le=720, description="Hours to look back."), BeforeValidator(_whole)]
-Limit = Annotated[
-    int, Field(ge=1, le=100, description="Most rows to answer, 1 to 100."), BeforeValidator(_whole)
-]
+Limit = Annotated[int, Field(ge=1, le=100, description="Most rows to answer, 1 to 100."), BeforeValidator(_whole)]
 Count = Annotated[int, Field(ge=1, le=1_000, description="A count, at least 1."), BeforeValidator(_whole)]
 PoolTickRange = Annotated[
     int,
     Field(ge=1, le=10_000, description="How many tick spacings to read on each side of the current tick."),
     BeforeValidator(_whole),
 ]
-PoolTick = Annotated[
-    int, Field(ge=-887_272, le=887_272, description="Uniswap V3 pool tick."), BeforeValidator(_whole)
-]
+PoolTick = Annotated[int, Field(ge=-887_272, le=887_272, description="Uniswap V3 pool tick."), BeforeValidator(_whole)]
 PositionId = Annotated[
     str,
     Field(pattern=r"^[0-9]{1,78}$", description="Liquidity position NFT id, as a decimal string."),

@@ -77,7 +77,7 @@ class ToolRegistry:
             if owner is not None:
                 raise RegistryConflict(f"{name} is declared at {owner.source} and again at {tool.source}")
         self._tools[tool.name] = tool
-        self._aliases.update({alias: tool.name for alias in tool.aliases})
+        self._aliases.update(dict.fromkeys(tool.aliases, tool.name))
 
     def _check_routes(self) -> None:
         routes: dict[tuple[str, str, str], ToolDef] = {}

@@ -50,15 +50,11 @@ class Toolset:
 
     def at_venues(self, venues: frozenset[str], protocols: frozenset[str], *, reason: str) -> Toolset:
         """Drop tools of protocols that are not allowed; tools that belong to no protocol stay."""
-        return self._keep(
-            lambda tool: tool.venue not in protocols or tool.venue in venues, kept=None, dropped=reason
-        )
+        return self._keep(lambda tool: tool.venue not in protocols or tool.venue in venues, kept=None, dropped=reason)
 
     def meeting(self, present: frozenset[Requirement]) -> Toolset:
         """Drop tools whose requirement is missing, and remember which, so that a call answers the right code."""
-        missing = {
-            tool.name: min(tool.requires - present) for tool in self.tools.values() if tool.requires - present
-        }
+        missing = {tool.name: min(tool.requires - present) for tool in self.tools.values() if tool.requires - present}
         kept = self._keep(lambda tool: tool.name not in missing, kept=None, dropped="")
         reasons = {**kept.reasons, **{name: f"needs {req.value}, which is not set up" for name, req in missing.items()}}
         return Toolset(tools=kept.tools, reasons=reasons, missing=missing)

@@ -101,4 +101,3 @@ class ReceiptView:
     def fee(self) -> int:
         """Wei paid for this transaction."""
         return self.gas_used * self.effective_gas_price + self.l1_fee
-

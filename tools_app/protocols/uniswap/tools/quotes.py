@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from tools_app.adapters import WalletNotConfigured
 from tools_app.core.errors import GolemError
@@ -121,7 +122,7 @@ def uniswap_get_quote(
         gas_estimate=found.gas,
         gas_estimate_usd=usd,
         gas_estimate_usd_reason=reason,
-        route=tuple(RouteHop(**hop) for hop in describe_route(found)),
+        route=list_hops(found),
         route_type=ROUTE_TYPE,
         deadline=deadline_after(ctx, reader, QUOTE_LIFE_SECONDS),
     )
@@ -209,18 +210,16 @@ def effective_price(amount_in: int, amount_out: int, token_in: TokenMeta, token_
     return ratio_text(Ratio(amount_out, amount_in), base_decimals=token_in.decimals, quote_decimals=token_out.decimals)
 
 
-def describe_route(quote: RouteQuote) -> list[dict[str, str | int]]:
+def list_hops(quote: RouteQuote) -> tuple[RouteHop, ...]:
+    """The pools of a route in order."""
+    return tuple(
+        RouteHop(hop.pool.address, hop.token_in, hop.token_out, hop.pool.fee, hop.pool.version) for hop in quote.hops
+    )
+
+
+def describe_route(quote: RouteQuote) -> list[dict[str, Any]]:
     """The pools of a route in order, JSON-ready."""
-    return [
-        {
-            "pool": hop.pool.address,
-            "token_in": hop.token_in,
-            "token_out": hop.token_out,
-            "fee_tier": hop.pool.fee,
-            "version": hop.pool.version,
-        }
-        for hop in quote.hops
-    ]
+    return [asdict(hop) for hop in list_hops(quote)]
 
 
 def price_gas(reader: ChainReader, gas: int) -> tuple[UsdAmount | None, str | None]:

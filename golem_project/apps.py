@@ -1,0 +1,21 @@
+"""Start-up of every process: register the tools, then hand services down."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class GolemConfig(AppConfig):
+    """Runs wiring in web, worker and command alike."""
+
+    name = "golem_project"
+    verbose_name = "Golem"
+
+    def ready(self) -> None:
+        """Load the registry, then configure. Both need every model to be importable, hence not at module level."""
+        from golem_project import celery, wiring
+        from tools_app.apps import load_registry
+
+        celery.app.finalize()
+        load_registry()
+        wiring.configure()

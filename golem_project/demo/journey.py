@@ -1,0 +1,220 @@
+"""The main job over REST, as an agent does it: from the manifest to the episode in memory.
+
+Every step is timed and checked against the chain itself; nothing here reaches into the product's own code.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+AMOUNT_USDC = 500 * 10**6
+GAS_TOLERANCE_PERCENT = 5
+WARM_PREVIEWS = 20
+_EPISODE_WAIT_SECONDS = 30
+
+
+class StepFailed(Exception):
+    """A step of the journey did not go as promised; the text says which figure differs."""
+
+
+@dataclass
+class Journey:
+    """Plays the main job against `base_url` with `token` and keeps what happened, step by step."""
+
+    base_url: str
+    token: str = field(repr=False)
+    rpc_url: str = field(repr=False)
+    on_step: Callable[[dict[str, Any]], None]
+    steps: list[dict[str, Any]] = field(default_factory=list)
+
+    def play(self) -> bool:
+        """Run every step; returns whether all were ok. A failed step ends the journey."""
+        with httpx.Client(
+            base_url=self.base_url, headers={"Authorization": f"Bearer {self.token}"}, timeout=60
+        ) as client:
+            try:
+                self._step("manifest", lambda: self._read_manifest(client))
+                self._step("query_state: quote", lambda: self._quote(client))
+                permit = self._step("preview_action: swap", lambda: self._preview(client))
+                self._step("permit read back", lambda: self._read_back(client, permit))
+                answer = self._step("commit_action", lambda: self._commit(client, permit))
+                self._step("outcome against the receipt", lambda: self._check_receipts(answer))
+                self._step("second commit refused", lambda: self._commit_again(client, permit))
+                self._step("query_grimoire: episode found", lambda: self._find_episode(client, permit))
+                self._step(f"preview latency, {WARM_PREVIEWS} warm calls", lambda: self._measure(client))
+            except StepFailed:
+                return False
+        return all(step["ok"] for step in self.steps)
+
+    def _step(self, name: str, act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        started = time.perf_counter()
+        try:
+            facts, problem = act(), ""
+        except (StepFailed, httpx.HTTPError, KeyError, IndexError, ValueError) as error:
+            facts, problem = {}, f"{error}"
+        step: dict[str, Any] = {
+            "name": name,
+            "ok": not problem,
+            "ms": round((time.perf_counter() - started) * 1000, 1),
+            **{key: value for key, value in facts.items() if not key.startswith("_")},
+        }
+        if problem:
+            step["problem"] = problem
+        self.steps.append(step)
+        self.on_step(step)
+        if problem:
+            raise StepFailed(problem)
+        return facts
+
+    def _read_manifest(self, client: httpx.Client) -> dict[str, Any]:
+        manifest = _ok(client.get("/api/v1/pi/manifest"))
+        names = [tool["name"] for tool in manifest["tools"]]
+        if len(names) != 8:
+            raise StepFailed(f"the manifest lists {len(names)} tools instead of 8")
+        return {"tools": names}
+
+    def _quote(self, client: httpx.Client) -> dict[str, Any]:
+        body = {"query": "quote", "token_in": "USDC", "token_out": "WETH", "amount": str(AMOUNT_USDC)}
+        quote = _ok(client.post("/api/v1/pi/query_state", json=body))["data"]
+        return {"amount_in": quote["amount_in"], "amount_out": quote["amount_out"], "route": quote["route"]}
+
+    def _preview(self, client: httpx.Client) -> dict[str, Any]:
+        permit = _ok(client.post("/api/v1/pi/preview_action", json=self._swap_body()))
+        expected = permit["expected_outcome"]
+        return {
+            "permit_id": permit["permit_id"],
+            "plan_hash": permit["plan_hash"],
+            "simulation_hash": permit["simulation_hash"],
+            "risk_tier": permit["risk_tier"],
+            "worst_cost_usd": expected["worst_cost_usd"],
+            "predicted": expected["balance_deltas"],
+            "gas_predicted": expected["gas_used"],
+            "fidelity": permit["fidelity"],
+            "expires_at": permit["expires_at"],
+        }
+
+    def _read_back(self, client: httpx.Client, permit: dict[str, Any]) -> dict[str, Any]:
+        found = _ok(client.get(f"/api/v1/pi/permits/{permit['permit_id']}"))
+        if found["plan_hash"] != permit["plan_hash"] or found["status"] != "CREATED":
+            raise StepFailed("the permit read back is not the one that was given")
+        return {"status": found["status"]}
+
+    def _commit(self, client: httpx.Client, permit: dict[str, Any]) -> dict[str, Any]:
+        answer = _ok(client.post("/api/v1/pi/commit_action", json={"permit_id": permit["permit_id"]}))
+        result = answer["result"]
+        if answer["permit"]["status"] != "COMMITTED":
+            raise StepFailed(f"the permit is {answer['permit']['status']}: {answer['permit']['status_reason']}")
+        actual = result["actual_outcome"]
+        return {
+            "status": answer["permit"]["status"],
+            "predicted": permit["predicted"],
+            "actual": actual["balance_deltas"],
+            "gas_predicted": permit["gas_predicted"],
+            "gas_actual": actual["gas_used"],
+            "fee_wei": actual["fee_wei"],
+            "tx_hashes": actual["tx_hashes"],
+            "ground_truth_source": result["ground_truth_source"],
+        }
+
+    def _check_receipts(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """Read the receipts from the node itself and compare amounts to the base unit and gas to 5%."""
+        receipts = [self._rpc("eth_getTransactionReceipt", tx_hash) for tx_hash in answer["tx_hashes"]]
+        predicted = {delta["token"]: int(delta["raw"]) for delta in answer["predicted"]}
+        actual = {delta["token"]: int(delta["raw"]) for delta in answer["actual"]}
+        account = str(receipts[0]["from"]).lower()
+        moved: dict[str, int] = {}
+        transfer = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+        for log in (log for receipt in receipts for log in receipt["logs"]):
+            if log["topics"][0] != transfer or len(log["topics"]) != 3:
+                continue
+            sign = (log["topics"][2][-40:] == account[2:]) - (log["topics"][1][-40:] == account[2:])
+            moved[log["address"].lower()] = moved.get(log["address"].lower(), 0) + sign * int(log["data"], 16)
+        on_chain = {token: delta for token, delta in moved.items() if delta}
+        for name, claimed in (("predicted", predicted), ("reported", actual)):
+            if {token.lower(): delta for token, delta in claimed.items() if delta} != on_chain:
+                raise StepFailed(f"the {name} amounts {claimed} are not those of the receipts {on_chain}")
+        gas = sum(int(receipt["gasUsed"], 16) for receipt in receipts)
+        if abs(gas - answer["gas_predicted"]) * 100 > GAS_TOLERANCE_PERCENT * gas:
+            raise StepFailed(f"predicted gas {answer['gas_predicted']} is more than 5% from {gas}")
+        return {
+            "amounts_equal": True,
+            "gas_on_chain": gas,
+            "gas_predicted": answer["gas_predicted"],
+            "tx_hashes": answer["tx_hashes"],
+        }
+
+    def _commit_again(self, client: httpx.Client, permit: dict[str, Any]) -> dict[str, Any]:
+        response = client.post("/api/v1/pi/commit_action", json={"permit_id": permit["permit_id"]})
+        problem = response.json()
+        if response.status_code != 409 or problem.get("code") != "PERMIT_ALREADY_COMMITTED":
+            raise StepFailed(f"a second commit answered {response.status_code} {problem.get('code')}")
+        return {"code": problem["code"], "recovery": problem["recovery"]}
+
+    def _find_episode(self, client: httpx.Client, permit: dict[str, Any]) -> dict[str, Any]:
+        deadline = time.monotonic() + _EPISODE_WAIT_SECONDS
+        while time.monotonic() < deadline:
+            body = {"query": "swap USDC for WETH on Uniswap", "store": "episodes", "limit": 10}
+            found = _ok(client.post("/api/v1/pi/query_grimoire", json=body))
+            data = found.get("data", found)
+            for hit in data.get("episodes", data.get("results", [])):
+                if permit["permit_id"] in str(hit):
+                    return {"episode_id": hit.get("episode_id", hit.get("id")), "mode": data.get("mode")}
+            time.sleep(0.2)
+        raise StepFailed(f"no episode of the swap within {_EPISODE_WAIT_SECONDS} s")
+
+    def _measure(self, client: httpx.Client) -> dict[str, Any]:
+        times, workers = [], []
+        for _ in range(WARM_PREVIEWS):
+            started = time.perf_counter()
+            response = client.post("/api/v1/pi/preview_action", json=self._swap_body())
+            times.append((time.perf_counter() - started) * 1000)
+            permit = _ok(response)
+            workers.append(permit.get("timings_ms", {}))
+            client.post(
+                "/api/v1/pi/cancel_action", json={"permit_id": permit["permit_id"], "reason": "measured only"}
+            ).raise_for_status()
+        names = sorted({name for timing in workers for name in timing})
+        breakdown = {
+            name: round(statistics.median(timing[name] for timing in workers if name in timing), 1) for name in names
+        }
+        p50 = statistics.median(times)
+        inside = sum(breakdown.values())
+        return {
+            "p50_ms": round(p50, 1),
+            "p95_ms": round(sorted(times)[int(len(times) * 0.95) - 1], 1),
+            "breakdown_ms": {**breakdown, "http, queue and rendering": round(p50 - inside, 1)},
+        }
+
+    def _swap_body(self) -> dict[str, Any]:
+        return {
+            "action_type": "swap",
+            "venue": "uniswap",
+            "token_in": "USDC",
+            "token_out": "WETH",
+            "amount": str(AMOUNT_USDC),
+            "slippage_bps": 50,
+        }
+
+    def _rpc(self, method: str, *params: Any) -> dict[str, Any]:
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        answer = httpx.post(self.rpc_url, json=body, timeout=10).json()
+        result: dict[str, Any] | None = answer.get("result")
+        if result is None:
+            raise StepFailed(f"the node does not know what {method} was asked for")
+        return result
+
+
+def _ok(response: httpx.Response) -> dict[str, Any]:
+    if response.status_code != 200:
+        problem = response.json() if "json" in response.headers.get("content-type", "") else {}
+        raise StepFailed(
+            f"{response.status_code} {problem.get('code', '')}: {problem.get('detail', response.text[:200])}"
+        )
+    answer: dict[str, Any] = response.json()
+    return answer

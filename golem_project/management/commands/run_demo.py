@@ -1,0 +1,47 @@
+"""`manage.py run_demo`: perform the main job once over REST on a running server and report it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from golem_project.demo import report
+from golem_project.demo.journey import Journey
+from golem_project.demo.seed import CHAIN_ID, seed_demo
+from tools_app.core import clock
+from tools_app.core.errors import GolemError
+
+
+class Command(BaseCommand):
+    help = "Perform the demo swap over REST and print each step; exits non-zero when a figure differs."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", type=Path, default=Path(settings.VAR_DIR) / "demo.json", help="report file")
+        parser.add_argument("--serve-report", action="store_true", help="also print address, login, token and curls")
+        parser.add_argument("--url", default=os.environ.get("GOLEM_WEB_URL", "http://127.0.0.1:8000"))
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            seed = seed_demo(now=clock.now(), with_token=True)
+        except GolemError as error:
+            raise CommandError(error.detail) from None
+        journey = Journey(
+            base_url=options["url"],
+            token=seed.token,
+            rpc_url=settings.GOLEM_RPC_URLS[CHAIN_ID][0],
+            on_step=report.print_step,
+        )
+        is_ok = journey.play()
+        report.print_table(journey.steps)
+        report.write_json(options["json"], journey.steps)
+        if options["serve_report"]:
+            report.print_access(
+                base_url=options["url"], login=seed.owner_name, password=seed.password, token=seed.token
+            )
+        if not is_ok:
+            sys.exit(1)

@@ -1,0 +1,78 @@
+"""The composition root: builds chains, keystore, event stream and services from settings, and hands them down once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import cast
+
+import redis
+from django.conf import settings
+
+from permits_app.execution import broadcast
+from permits_app.execution.signers import choose
+from permits_app.execution.signers.keystore import Keystore
+from tools_app import runner
+from tools_app.chain.chains import ChainSettings, configure_chains, open_reader
+from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls
+from tools_app.core import event_bus
+from tools_app.core.event_bus import StreamWriter
+from tools_app.core.taint import Secret
+
+
+def configure() -> None:
+    """Configure every layer of this process; safe to call again."""
+    configure_networks(settings.GOLEM_RPC_URLS)
+    choose.configure(
+        Keystore(
+            folder=Path(settings.GOLEM_KEYSTORE_DIR),
+            passphrase=_read_passphrase(),
+            scrypt_n=settings.GOLEM_KEYSTORE_SCRYPT_N,
+        )
+    )
+    runner.configure(runner.ToolEnvironment(open_reader=open_reader, services=_build_services()))
+    event_bus.configure(_open_stream)
+
+
+def configure_networks(rpc_urls: dict[int, tuple[str, ...]]) -> None:
+    """Set the chains this process reaches."""
+    networks = [
+        with_rpc_urls(KNOWN_NETWORKS[chain_id], urls)
+        for chain_id, urls in sorted(rpc_urls.items())
+        if chain_id in KNOWN_NETWORKS
+    ]
+    configure_chains(networks, ChainSettings(max_price_age_seconds=settings.GOLEM_FEED_MAX_AGE_SECONDS))
+    broadcast.forget_endpoints()
+
+
+def _build_services() -> dict[type, object]:
+    return {}
+
+
+def _read_passphrase() -> Secret:
+    if settings.GOLEM_KEYSTORE_PASSPHRASE:
+        return Secret(settings.GOLEM_KEYSTORE_PASSPHRASE)
+    path = Path(settings.GOLEM_KEYSTORE_PASSPHRASE_FILE)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return Secret(path.read_text(encoding="utf-8").strip())
+        with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
+            handle.write(os.urandom(24).hex())
+    return Secret(path.read_text(encoding="utf-8").strip())
+
+
+_streams: dict[int, StreamWriter] = {}
+
+
+def _open_stream() -> StreamWriter:
+    # One client per process: a connection must not be shared across a fork.
+    pid = os.getpid()
+    if pid not in _streams:
+        _streams[pid] = cast(
+            "StreamWriter",
+            redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=1),
+        )
+    return _streams[pid]

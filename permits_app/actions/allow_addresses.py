@@ -1,0 +1,70 @@
+"""Fill a golem's allowlist: what this server knows on a chain, and the act of allowing some of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from archetypes_app.models import Golem
+from permits_app.models import AllowlistEntry
+from permits_app.models.allowlist import AllowlistKind
+from tools_app.chain.chains import get_deployment
+from tools_app.core import audit_log
+
+_CONTRACT_LABELS = {
+    "uniswap_v2_router": "Uniswap V2 router",
+    "uniswap_v3_swap_router_02": "Uniswap SwapRouter02",
+    "uniswap_v3_position_manager": "Uniswap V3 positions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AllowlistChoice:
+    """One address an owner may allow, with a name a person knows it by."""
+
+    chain_id: int
+    kind: str
+    address: str
+    label: str
+
+
+def suggest_allowlist(chain_id: int) -> list[AllowlistChoice]:
+    """The registered tokens of a chain and the protocol contracts the write tools call there."""
+    deployment = get_deployment(chain_id)
+    tokens = [
+        AllowlistChoice(chain_id, AllowlistKind.TOKEN, token.address, token.symbol) for token in deployment.tokens
+    ]
+    contracts = [
+        AllowlistChoice(chain_id, kind, deployment.contracts[key], label)
+        for key, label in _CONTRACT_LABELS.items()
+        if key in deployment.contracts
+        for kind in (AllowlistKind.CONTRACT, AllowlistKind.SPENDER)
+    ]
+    token_contracts = [
+        AllowlistChoice(chain_id, AllowlistKind.CONTRACT, token.address, f"{token.label} (token contract)")
+        for token in tokens
+    ]
+    return [*tokens, *token_contracts, *contracts]
+
+
+def allow_addresses(*, golem: Golem, choices: Iterable[AllowlistChoice], actor: str, now: datetime) -> int:
+    """Allow addresses; those allowed already stay as they are. Writes the audit log. Returns how many are new."""
+    added = 0
+    with transaction.atomic():
+        for choice in choices:
+            _, is_new = AllowlistEntry.objects.get_or_create(
+                golem=golem,
+                chain_id=choice.chain_id,
+                kind=choice.kind,
+                address=choice.address,
+                defaults={"label": choice.label},
+            )
+            added += is_new
+        if added:
+            audit_log.append(
+                golem_id=golem.pk, event="AllowlistExtended", actor=actor, data={"added": str(added)}, now=now
+            )
+    return added

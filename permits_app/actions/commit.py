@@ -1,0 +1,268 @@
+"""commit_action: use a permit once.
+
+`request_commit` takes the permit to COMMITTING in one short transaction and hands it to a worker;
+`commit_permit` runs there and is safe to run twice, late, or by two workers: a lease lets one work, the
+stored bytes decide what is sent, and every status change is a conditional UPDATE. Emits permit:committed,
+permit:blocked or permit:unknown; appends PermitConsumed and its siblings.
+Seed: 000 "Layer 2"; 002 "Capability flow"; decisions, "Permits".
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+
+from archetypes_app.errors import GolemHalted
+from archetypes_app.models import Golem
+from archetypes_app.toolset import resolve_toolset, view_golem
+from permits_app import capabilities, ledger, lifecycle
+from permits_app.actions.expire import expire_permit
+from permits_app.actions.preview import open_chain
+from permits_app.errors import (
+    LeaseLost,
+    PermitAlreadyCommitted,
+    PermitExpired,
+    PermitNotCommittable,
+    PermitNotFound,
+    PlanTampered,
+    PolicyChanged,
+)
+from permits_app.execution import executor
+from permits_app.execution.lease import Lease, take_lease
+from permits_app.execution.nonces import abandon_nonces
+from permits_app.execution.settlement import finish
+from permits_app.models import ActionPermit
+from permits_app.models.permit import PermitStatus
+from permits_app.plan_store import decode_plan
+from permits_app.policy import Policy, read_policy
+from permits_app.safety import hook_chain
+from permits_app.safety.hook import HookCall, HookStage
+from permits_app.sealing import hash_plan, hash_simulation
+from permits_app.selectors import view_permit
+from permits_app.valuation import PlanValue, value_plan
+from tools_app import runner
+from tools_app.core import clock
+from tools_app.core.errors import GolemError
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.plan import LocalEffect, TxPlan
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
+from tools_app.toolkit.toolset import Toolset
+
+logger = logging.getLogger(__name__)
+
+S = PermitStatus
+
+
+def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) -> None:
+    """Take a permit from CREATED to COMMITTING, or say why not; one short transaction, no network.
+
+    Valid iff now < expires_at and fewer than three heartbeat ticks have passed. Raises PermitNotFound,
+    PermitExpired, PermitAlreadyCommitted, PermitNotCommittable, GolemHalted, SameActionPending.
+    """
+    with transaction.atomic():
+        # The halt takes this row lock too: once it returned, no commit starts.
+        locked = Golem.objects.select_for_update().get(pk=golem.pk)
+        permit = ActionPermit.objects.select_for_update().filter(golem=locked, pk=permit_id).first()
+        if permit is None:
+            raise PermitNotFound(f"this golem has no permit {str(permit_id)!r}", permit_id=str(permit_id))
+        if locked.is_halted and permit.status == S.CREATED:
+            raise GolemHalted("this golem is halted; only its owner can resume it", reason=locked.halt_reason)
+        is_lapsed = permit.status == S.CREATED and (
+            now >= permit.expires_at or locked.heartbeat_tick >= permit.expires_at_tick
+        )
+        if not is_lapsed:
+            _check_committable(permit)
+            lifecycle.transition(
+                permit_id=permit_id, leaving=S.CREATED, to=S.COMMITTING, actor=actor, now=now, committing_at=now
+            )  # fmt: skip
+            return
+    expire_permit(permit_id=permit_id, now=now)
+    raise PermitExpired(
+        f"the permit was valid until {permit.expires_at.isoformat()}",
+        permit_id=str(permit_id),
+        expired_at=permit.expires_at.isoformat(),
+    )
+
+
+def _check_committable(permit: ActionPermit) -> None:
+    facts = {"permit_id": str(permit.pk), "permit_status": permit.status}
+    if permit.status == S.CREATED:
+        return
+    if permit.status == S.EXPIRED:
+        raise PermitExpired("the permit has expired", **facts)
+    if permit.status in (S.COMMITTING, S.UNKNOWN, S.COMMITTED, S.REVERTED):
+        raise PermitAlreadyCommitted(
+            f"the permit was committed before; it is {permit.status}",
+            tx_hashes=list(permit.transactions.order_by("call_index").values_list("tx_hash", flat=True)),
+            **facts,
+        )
+    raise PermitNotCommittable(f"the permit is {permit.status}", reason=permit.status_reason, **facts)
+
+
+def commit_permit(*, permit_id: UUID) -> dict[str, Any] | None:
+    """Work on an unfinished permit until its outcome is known, as far as it is; None when another worker has it.
+
+    Never raises a GolemError: what went wrong is in the permit.
+    """
+    lease = take_lease(permit_id=permit_id, now=clock.now())
+    if lease is None:
+        return None
+    try:
+        _work(permit_id, lease)
+    except LeaseLost:
+        return None
+    finally:
+        lease.release()
+    return view_permit(ActionPermit.objects.get(pk=permit_id))
+
+
+def _work(permit_id: UUID, lease: Lease) -> None:
+    permit = ActionPermit.objects.select_related("golem__archetype").get(pk=permit_id)
+    tool = REGISTRY.get(permit.tool_name)
+    if isinstance(tool, LocalWriteTool):
+        _commit_local(permit, tool)
+        return
+    if not isinstance(tool, WriteTool):
+        raise TypeError(f"{tool.name} is no write")
+    try:
+        if permit.transactions.exists():
+            execution = executor.resume(permit=permit, lease=lease)
+        else:
+            execution = _execute_first(permit, tool, lease)
+    except LeaseLost:
+        raise
+    except GolemError as error:
+        _block(permit, error)
+        return
+    finish(permit=permit, tool=tool, execution=execution)
+
+
+def _execute_first(permit: ActionPermit, tool: WriteTool, lease: Lease) -> executor.Execution:
+    now = clock.now()
+    chain = _recheck(permit, tool, now)
+    lease.renew()
+    expires = now + timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS)
+    capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
+    pending = chain.pending_nonce(permit.signer) if chain else 0
+    return executor.execute(permit=permit, capability=capability, pending_nonce=pending, lease=lease)
+
+
+def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: datetime) -> ChainReader | None:
+    """Run the hooks again on the stored plan; hook 5 too when the block moved. Raises what they raise."""
+    if hash_plan(permit) != permit.plan_hash:
+        raise PlanTampered("the stored plan does not match its hash", permit_id=str(permit.pk))
+    golem = permit.golem
+    toolset = resolve_toolset(golem)
+    policy = read_policy(golem=golem, toolset=toolset)
+    if policy.hash != permit.policy_hash or tool.name not in toolset:
+        raise PolicyChanged("limits, cage, phase or tools changed since the preview", permit_id=str(permit.pk))
+    if tool.schema_version != permit.schema_version:
+        raise PolicyChanged("the tool's schema changed since the preview", permit_id=str(permit.pk))
+    if permit.is_local:
+        hook_chain.recheck(_call_of(permit, tool, toolset, policy, None, None, now), simulate=True)
+        return None
+    plan = decode_plan(permit)
+    chain = open_chain(plan.chain_id, now=now)
+    moved = chain.block.hash != permit.block_hash
+    report = hook_chain.recheck(_call_of(permit, tool, toolset, policy, plan, chain, now), simulate=moved)
+    if report.simulation is not None:
+        gas = [outcome.gas_used for outcome in report.simulation.calls]
+        _check_gas(permit, gas)
+        ActionPermit.objects.filter(pk=permit.pk).update(
+            simulation_hash=hash_simulation(plan_hash=permit.plan_hash, simulation=report.simulation),
+            block_number=report.simulation.block.number,
+            block_hash=report.simulation.block.hash,
+        )
+    return chain
+
+
+def _check_gas(permit: ActionPermit, gas_used: Sequence[int]) -> None:
+    for call, gas in zip(permit.calls, gas_used, strict=True):
+        if gas > int(call["gas_limit"]):
+            raise PolicyChanged(
+                f"{call['label']} now needs {gas} gas, more than the {call['gas_limit']} the permit may use",
+                permit_id=str(permit.pk),
+            )
+
+
+def _call_of(
+    permit: ActionPermit,
+    tool: WriteTool | LocalWriteTool,
+    toolset: Toolset,
+    policy: Policy,
+    plan: TxPlan | None,
+    chain: ChainReader | None,
+    now: datetime,
+) -> HookCall:
+    return HookCall(
+        stage=HookStage.COMMIT,
+        golem=permit.golem,
+        view=view_golem(permit.golem),
+        toolset=toolset,
+        tool=tool,
+        params=permit.params,
+        plan=plan,
+        effect=LocalEffect(summary="") if plan is None else None,
+        action_class=ActionClass(permit.action_class),
+        value=value_plan(plan=plan, chain=chain) if plan and chain else PlanValue(),
+        chain=chain,
+        limits=policy.limits,
+        cage=policy.cage,
+        allowlist=policy.allowlist_on(plan.chain_id) if plan else frozenset(),
+        api_key_id=permit.api_key_id,
+        now=now,
+        own_permit_id=permit.pk,
+    )
+
+
+def _commit_local(permit: ActionPermit, tool: LocalWriteTool) -> None:
+    """A write without a transaction: the capability is consumed first, so it never happens twice."""
+    now = clock.now()
+    grant = getattr(permit, "grant", None)
+    if grant is not None and grant.consumed_at is not None:
+        _close_local(permit, S.REVERTED, "the worker stopped during this write; look its effect up", {}, now)
+        return
+    try:
+        _recheck(permit, tool, now)
+        capability = capabilities.mint(permit=permit, expires_at=now + timedelta(seconds=60), now=now)
+        params = runner.check_params(tool=tool, params=permit.params)
+        result = runner.run_local_write(
+            tool=tool, params=params, golem=view_golem(permit.golem), capability=capability, now=now
+        )
+    except GolemError as error:
+        _block(permit, error)
+        return
+    _close_local(permit, S.COMMITTED, "", result.as_dict(), now)
+
+
+def _close_local(permit: ActionPermit, to: PermitStatus, reason: str, result: Mapping[str, Any], now: datetime) -> None:
+    with transaction.atomic():
+        done = lifecycle.transition(
+            permit_id=permit.pk, leaving=S.COMMITTING, to=to, actor="system:worker", now=now, reason=reason,
+            finished_at=now, result=dict(result),
+        )  # fmt: skip
+        if done:
+            ledger.release(permit_id=permit.pk)
+
+
+def _block(permit: ActionPermit, error: GolemError) -> None:
+    """Nothing was sent and nothing will be: block the permit, give back what it held."""
+    now = clock.now()
+    logger.info("permit %s blocked: %s", permit.pk, error.code)
+    with transaction.atomic():
+        # Bytes that a halt kept from being sent stay stored; whoever fills the nonce finds them here.
+        done = lifecycle.transition(
+            permit_id=permit.pk, leaving=S.COMMITTING, to=S.BLOCKED, actor="system:worker", now=now,
+            reason=error.detail, finished_at=now, problem=error.as_problem(), data={"code": error.code},
+        )  # fmt: skip
+        if done:
+            ledger.release(permit_id=permit.pk)
+            abandon_nonces(permit_id=permit.pk)

@@ -1,0 +1,55 @@
+"""Give a golem a wallet: a new key, or an imported keystore file. The key never enters the database."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from archetypes_app.models import Golem
+from permits_app.errors import WalletExists
+from permits_app.execution.signers.choose import open_keystore
+from permits_app.models import Wallet
+from tools_app.core import audit_log
+from tools_app.core.taint import Secret
+
+
+def create_wallet(*, golem: Golem, actor: str, now: datetime) -> Wallet:
+    """Make a new key for `golem`. Writes the audit log. Raises WalletExists, SignerUnavailable."""
+    _check_has_none(golem)
+    return _attach(golem, open_keystore().create(), "WalletCreated", actor, now)
+
+
+def import_wallet(*, golem: Golem, document: str, passphrase: Secret, actor: str, now: datetime) -> Wallet:
+    """Take a keystore v3 document under its own passphrase. Raises WalletExists, InvalidParams, SignerUnavailable."""
+    _check_has_none(golem)
+    return _attach(
+        golem, open_keystore().import_file(document=document, passphrase=passphrase), "WalletImported", actor, now
+    )
+
+
+def back_up_wallet(*, wallet: Wallet, actor: str, now: datetime) -> str:
+    """The encrypted keystore document, for the owner to keep. Writes the audit log. Raises SignerUnavailable."""
+    document = open_keystore().export_file(wallet.address)
+    with transaction.atomic():
+        Wallet.objects.filter(pk=wallet.pk).update(backed_up_at=now)
+        audit_log.append(
+            golem_id=wallet.golem_id, event="WalletBackedUp", actor=actor, data={"address": wallet.address}, now=now
+        )
+    return document
+
+
+def _check_has_none(golem: Golem) -> None:
+    if golem.address or Wallet.objects.filter(golem=golem).exists():
+        raise WalletExists("this golem has a wallet already; a key is never replaced in place")
+
+
+def _attach(golem: Golem, address: str, event: str, actor: str, now: datetime) -> Wallet:
+    with transaction.atomic():
+        if Wallet.objects.filter(address=address).exists():
+            raise WalletExists("another golem on this server uses this key; one account serves one golem")
+        wallet = Wallet.objects.create(golem=golem, address=address)
+        Golem.objects.filter(pk=golem.pk).update(address=address)
+        golem.address = address
+        audit_log.append(golem_id=golem.pk, event=event, actor=actor, data={"address": address}, now=now)
+    return wallet

@@ -1,0 +1,40 @@
+"""Hands work to a worker and waits for it without holding a database connection.
+
+The answer of a task is {"ok": ...} or {"problem": ...}; a problem is raised here as it was there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery import Task
+from celery.exceptions import TimeoutError as CeleryTimeout
+from celery.result import AsyncResult
+from django.db import connections
+from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
+
+from tools_app.core.errors import BrokerUnavailable, RemoteProblem, WorkerTimeout
+
+
+def enqueue(task: Task[..., Any], **arguments: Any) -> AsyncResult[Any]:
+    """Publish a task. Raises BrokerUnavailable; then the task was not accepted, or nobody can know."""
+    try:
+        return task.apply_async(kwargs=arguments)
+    except (OperationalError, RedisError, ConnectionError, OSError):
+        raise BrokerUnavailable("the task queue does not answer; nothing was started") from None
+
+
+def wait_for(result: AsyncResult[Any], *, seconds: float) -> Any:
+    """The task's `ok`. Raises the problem it answered, WorkerTimeout after `seconds`, BrokerUnavailable."""
+    # The pool takes the connection back: a waiting web thread must not starve the workers of connections.
+    connections.close_all()
+    try:
+        answer = result.get(timeout=seconds, propagate=True, disable_sync_subtasks=False)
+    except CeleryTimeout:
+        raise WorkerTimeout(f"no worker finished within {seconds:g} s") from None
+    except (OperationalError, RedisError, ConnectionError, OSError):
+        raise BrokerUnavailable("the task queue stopped answering while we waited") from None
+    if "problem" in answer:
+        raise RemoteProblem(answer["problem"])
+    return answer["ok"]

@@ -1,0 +1,37 @@
+"""Expire permits whose time is over and give their reservations back. Emits permit:expired."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from permits_app import ledger, lifecycle
+from permits_app.models import ActionPermit
+from permits_app.models.permit import PermitStatus
+
+
+def expire_lapsed(*, golem_id: UUID | None, now: datetime, limit: int = 200) -> int:
+    """Expire CREATED permits with `expires_at` at or before `now`, of one golem or of all. Returns how many."""
+    lapsed = ActionPermit.objects.filter(status=PermitStatus.CREATED, expires_at__lte=now)
+    if golem_id is not None:
+        lapsed = lapsed.filter(golem_id=golem_id)
+    return sum(expire_permit(permit_id=pk, now=now) for pk in lapsed.values_list("pk", flat=True)[:limit])
+
+
+def expire_permit(*, permit_id: UUID, now: datetime) -> bool:
+    """Expire one permit if its time is over; True when this call did it."""
+    with transaction.atomic():
+        done = lifecycle.transition(
+            permit_id=permit_id,
+            leaving=PermitStatus.CREATED,
+            to=PermitStatus.EXPIRED,
+            actor="system:clock",
+            now=now,
+            condition={"expires_at__lte": now},
+            finished_at=now,
+        )
+        if done:
+            ledger.release(permit_id=permit_id)
+    return done

@@ -1,0 +1,334 @@
+"""preview_action: from an agent's wish to a permit bound to a simulation of the exact bytes.
+
+Reads the chain and simulates with no transaction open; then one short transaction locks the limits row,
+reserves the worst case and opens the permit. Emits permit:created; appends PermitCreated.
+Seed: 000 "Layer 2"; 002 "Data flow: execute swap"; architecture part 1.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from archetypes_app.errors import GolemHalted
+from archetypes_app.models import Golem
+from archetypes_app.toolset import resolve_toolset, view_golem
+from memory_app.augment import augment
+from permits_app import ledger
+from permits_app.actions.expire import expire_lapsed
+from permits_app.errors import ApprovalNotAvailable, ReviewVetoed, SameActionPending
+from permits_app.models import ActionPermit
+from permits_app.models.permit import UNFINISHED
+from permits_app.plan_store import encode_bounds, encode_calls
+from permits_app.policy import Policy, read_policy
+from permits_app.prediction import describe_expected
+from permits_app.reviewers import safety_guardian
+from permits_app.risk import classify_risk, needs_guardian
+from permits_app.safety import hook_chain
+from permits_app.safety.gas_budget import limit_gas
+from permits_app.safety.hook import HookCall, HookStage
+from permits_app.safety.hook_chain import HookReport
+from permits_app.sealing import hash_action, hash_plan, hash_simulation
+from permits_app.selectors import view_permit
+from permits_app.valuation import PlanValue, value_gas, value_plan
+from tools_app import runner
+from tools_app.adapters import resolve_action
+from tools_app.core import audit_log, clock, event_bus
+from tools_app.core.clock import Deadline
+from tools_app.core.events import Event, EventType
+from tools_app.simulation.engine import SimulationResult
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.enums import ActionClass, PiTool, RiskTier
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import LocalWriteTool, PrivilegedTool, ToolDef, WriteTool
+from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.views import FeeQuote
+
+_READ_BUDGET_MS = 10_000
+_NEEDS_OWNER = frozenset({RiskTier.HIGH, RiskTier.CRITICAL})
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """One call after the chain agreed, with everything the permit keeps."""
+
+    call: HookCall
+    asked: Mapping[str, Any]
+    report: HookReport
+    fees: FeeQuote | None
+    gas_limits: tuple[int, ...]
+    risk_tier: RiskTier
+    review: dict[str, Any]
+    soft_params: dict[str, Any]
+
+
+class _Stopwatch:
+    """Milliseconds of each stage, answered with the permit so that a slow preview explains itself."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._since_ms = clock.monotonic_ms()
+
+    def lap(self, name: str) -> None:
+        now_ms = clock.monotonic_ms()
+        self.laps[name] = round(now_ms - self._since_ms, 1)
+        self._since_ms = now_ms
+
+
+def preview_action(
+    *, golem_id: UUID, api_key_id: UUID | None, body: Mapping[str, Any], now: datetime
+) -> dict[str, Any]:
+    """The permit for `body` (`action_type`, `venue`, and the action's parameters), as agents see it.
+
+    Raises GolemHalted, UnknownAction, InvalidParams, a handler's error, PolicyRejected, SimulationFailed,
+    ReviewVetoed, ApprovalNotAvailable, SameActionPending.
+    """
+    watch = _Stopwatch()
+    golem = Golem.objects.select_related("archetype").get(pk=golem_id)
+    if golem.is_halted:
+        raise GolemHalted("this golem is halted; only its owner can resume it", reason=golem.halt_reason)
+    toolset = resolve_toolset(golem)
+    tool, params = _resolve(body, toolset)
+    _check_no_equal_action(golem, tool, params)
+    policy = read_policy(golem=golem, toolset=toolset)
+    watch.lap("toolset and policy")
+    judged = _judge(golem, toolset, policy, tool, params, api_key_id, now, watch)
+    permit = _open_permit(golem, policy, judged, api_key_id, now)
+    watch.lap("reserve and open the permit")
+    return {**view_permit(permit), "timings_ms": watch.laps}
+
+
+def _resolve(body: Mapping[str, Any], toolset: Toolset) -> tuple[WriteTool | LocalWriteTool, dict[str, Any]]:
+    params = {name: value for name, value in body.items() if name not in ("action_type", "venue")}
+    venue = body.get("venue")
+    tool = resolve_action(
+        pi_tool=PiTool.PREVIEW_ACTION,
+        key=str(body.get("action_type", "")),
+        venue=str(venue) if venue is not None else None,
+        toolset=toolset,
+        known=REGISTRY,
+    )
+    if not isinstance(tool, WriteTool | LocalWriteTool):
+        raise TypeError(f"{tool.name} is routed as a write but is none")
+    return tool, runner.check_params(tool=tool, params=params)
+
+
+def _check_no_equal_action(golem: Golem, tool: ToolDef, params: Mapping[str, Any]) -> None:
+    pending = ActionPermit.objects.filter(
+        golem=golem,
+        action_hash=hash_action(golem_id=golem.pk, tool_name=tool.name, params=params),
+        status__in=[str(state) for state in UNFINISHED],
+    ).first()
+    if pending is not None:
+        raise SameActionPending(
+            "an equal action is being committed or its outcome is unknown; look its permit up",
+            permit_id=str(pending.pk),
+            permit_status=pending.status,
+        )
+
+
+def _judge(
+    golem: Golem,
+    toolset: Toolset,
+    policy: Policy,
+    tool: WriteTool | LocalWriteTool,
+    params: dict[str, Any],
+    api_key_id: UUID | None,
+    now: datetime,
+    watch: _Stopwatch,
+) -> _Judged:
+    soft = augment(golem_id=golem.pk, tool_name=tool.name, params=params, now=now)
+    asked = params
+    params = {**params, **{k: v for k, v in soft.changes.items() if k in params}}
+    call = make_hook_call(
+        stage=HookStage.PREVIEW, golem=golem, toolset=toolset, policy=policy, tool=tool, params=params,
+        api_key_id=api_key_id, now=now,
+    )  # fmt: skip
+    watch.lap("memory, plan and prices")
+    report = hook_chain.run(call)
+    if report.modified_params is not None:
+        call = make_hook_call(
+            stage=HookStage.PREVIEW, golem=golem, toolset=toolset, policy=policy, tool=tool,
+            params=dict(report.modified_params), api_key_id=api_key_id, now=now,
+        )  # fmt: skip
+        report = hook_chain.run(call)
+    watch.lap("hooks and simulation")
+    call = replace(call, simulation=report.simulation)
+    fees, gas_limits = None, ()
+    if call.chain is not None and report.simulation is not None:
+        fees = call.chain.fees()
+        gas_limits = tuple(limit_gas(outcome.gas_used) for outcome in report.simulation.calls)
+        gas = value_gas(gas_limits=gas_limits, max_fee_per_gas=fees.max_fee, chain=call.chain)
+        call = replace(call, value=replace(call.value, gas_micro_usd=gas))
+    tier, review = _review(call)
+    watch.lap("gas, risk and review")
+    return _Judged(call, asked, report, fees, gas_limits, tier, review, soft.as_dict())
+
+
+def make_hook_call(
+    *,
+    stage: HookStage,
+    golem: Golem,
+    toolset: Toolset,
+    policy: Policy,
+    tool: WriteTool | LocalWriteTool,
+    params: Mapping[str, Any],
+    api_key_id: UUID | None,
+    now: datetime,
+) -> HookCall:
+    """Ask the tool for its plan and put together what the hooks judge. Raises the handler's error, PriceStale."""
+    view = view_golem(golem)
+    plan, effect, chain, value = None, None, None, PlanValue()
+    if isinstance(tool, LocalWriteTool):
+        effect = runner.preview_local(tool=tool, params=params, golem=view, now=now)
+    else:
+        plan = runner.build_plan(tool=tool, params=params, golem=view, now=now)
+        chain = open_chain(plan.chain_id, now=now)
+        value = value_plan(plan=plan, chain=chain)
+    declared = tool.action_class or (plan.action_class if plan else None) or ActionClass.NEW_POSITION
+    return HookCall(
+        stage=stage,
+        golem=golem,
+        view=view,
+        toolset=toolset,
+        tool=tool,
+        params=params,
+        plan=plan,
+        effect=effect,
+        action_class=ActionClass.READ_ONLY if effect is not None and tool.action_class is None else declared,
+        value=value,
+        chain=chain,
+        limits=policy.limits,
+        cage=policy.cage,
+        allowlist=policy.allowlist_on(plan.chain_id) if plan else frozenset(),
+        api_key_id=api_key_id,
+        now=now,
+    )
+
+
+def open_chain(chain_id: int, *, now: datetime) -> ChainReader:
+    """A reader with the budget of a preview."""
+    return runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_READ_BUDGET_MS))
+
+
+def returns_to_golem(call: HookCall) -> bool:
+    """Whether a decrease or close sends everything back to the golem itself."""
+    account = call.view.address
+    recipients = call.plan.recipients if call.plan else ()
+    return all(recipient == account for recipient in recipients)
+
+
+def counts_per_day(call: HookCall) -> bool:
+    """A decrease or close that returns to the golem does not use up the rolling 24 h."""
+    leaving = call.action_class in (ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION)
+    return not (leaving and returns_to_golem(call))
+
+
+def _review(call: HookCall) -> tuple[RiskTier, dict[str, Any]]:
+    tier = classify_risk(
+        category=call.tool.category,
+        capability=call.tool.capability,
+        risk_layer=call.tool.risk_layer,
+        action_class=call.action_class,
+        venue=call.tool.venue,
+        value_micro_usd=call.value.spend_micro_usd,
+        returns_to_golem=returns_to_golem(call),
+    )
+    if tier in _NEEDS_OWNER or isinstance(call.tool, PrivilegedTool):
+        raise ApprovalNotAvailable(
+            f"{call.tool.key!r} is of risk tier {tier}, which needs an owner's approval; this server cannot take one",
+            risk_tier=tier.value,
+        )
+    if call.plan is None or not needs_guardian(tier, call.value.spend_micro_usd, call.limits.hot_lane_micro_usd):
+        return tier, {}
+    review = safety_guardian.review(call)
+    if not review.is_approved:
+        raise ReviewVetoed("; ".join(review.reasons), reviewer="safety-guardian", reasons=list(review.reasons))
+    return tier, review.as_dict()
+
+
+def _open_permit(golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID | None, now: datetime) -> ActionPermit:
+    call = judged.call
+    permit = _make_permit(golem, policy, judged, api_key_id, now)
+    with transaction.atomic():
+        expire_lapsed(golem_id=golem.pk, now=now)
+        ledger.lock_limits(golem.pk)
+        permit.save(force_insert=True)
+        ledger.reserve(
+            permit=permit, value=call.value, counts_per_day=counts_per_day(call),
+            heartbeat_tick=golem.heartbeat_tick, now=now,
+        )  # fmt: skip
+        facts = {
+            "permit_id": str(permit.pk),
+            "tool_name": permit.tool_name,
+            "action_type": permit.action_type,
+            "risk_tier": permit.risk_tier,
+            "value_micro_usd": str(permit.value_micro_usd),
+            "simulation_hash": permit.simulation_hash,
+            "expires_at": permit.expires_at.isoformat(),
+        }
+        audit_log.append(
+            golem_id=golem.pk, event="PermitCreated", actor=f"key:{api_key_id}" if api_key_id else "system:runtime",
+            data={**facts, "plan_hash": permit.plan_hash, "policy_hash": permit.policy_hash}, now=now,
+        )  # fmt: skip
+        event_bus.emit(golem_id=golem.pk, event=Event(EventType.PERMIT_CREATED, facts), now=now)
+    return permit
+
+
+def _make_permit(golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID | None, now: datetime) -> ActionPermit:
+    call, simulation = judged.call, judged.report.simulation
+    permit = ActionPermit(
+        id=uuid.uuid4(),
+        golem=golem,
+        api_key_id=api_key_id,
+        created_at=now,
+        tool_name=call.tool.name,
+        schema_version=call.tool.schema_version,
+        action_type=call.tool.key,
+        venue=call.tool.venue,
+        chain_id=call.plan.chain_id if call.plan else golem.home_chain_id,
+        params=_as_json(call.params),
+        action_hash=hash_action(golem_id=golem.pk, tool_name=call.tool.name, params=judged.asked),
+        action_class=call.action_class.value,
+        risk_tier=judged.risk_tier.value,
+        is_local=call.plan is None,
+        signer=call.view.address or "" if call.plan else "",
+        value_micro_usd=call.value.total_micro_usd,
+        prices=call.value.as_prices(),
+        policy_hash=policy.hash,
+        hook_decisions=list(judged.report.decisions),
+        review=judged.review,
+        soft_params=judged.soft_params,
+        expires_at=now + timedelta(seconds=golem.permit_ttl_seconds),
+        expires_at_tick=golem.heartbeat_tick + 3,
+        bounds=encode_bounds(call.plan) if call.plan else {},
+        calls=encode_calls(call.plan, judged.gas_limits) if call.plan else [],
+    )
+    if judged.fees is not None:
+        permit.max_fee_per_gas = str(judged.fees.max_fee)
+        permit.max_priority_fee_per_gas = str(judged.fees.priority_fee)
+    permit.expected_outcome = describe_expected(call=call, fees=judged.fees, gas_limits=judged.gas_limits)
+    permit.plan_hash = hash_plan(permit)
+    if simulation is not None:
+        _attach_simulation(permit, simulation)
+    return permit
+
+
+def _attach_simulation(permit: ActionPermit, simulation: SimulationResult) -> None:
+    permit.simulation = simulation.as_dict()
+    permit.block_number = simulation.block.number
+    permit.block_hash = simulation.block.hash
+    permit.simulation_hash = hash_simulation(plan_hash=permit.plan_hash, simulation=simulation)
+
+
+def _as_json(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: str(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**53 else value
+        for name, value in params.items()
+    }

@@ -1,0 +1,194 @@
+"""query_state: run one read tool for a golem, or answer about the golem itself from our own rows.
+
+Nothing is locked and nothing changes but the events of the run (tool:start, tool:end, tool:error).
+Seed: 002 "Pi-facing tools"; decisions, "The 8 Pi-facing tools".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from archetypes_app.models import Golem
+from archetypes_app.phases import is_allowed
+from archetypes_app.toolset import resolve_toolset, view_golem
+from permits_app import ledger
+from permits_app.models import ActionPermit, SpendingLimits
+from permits_app.models.permit import PermitStatus
+from permits_app.safety.hooks.result_filter import filter_result
+from tools_app import runner
+from tools_app.adapters import UnknownAction, normalize_key, resolve_action
+from tools_app.core.errors import InvalidParams
+from tools_app.core.units import format_micro_usd
+from tools_app.toolkit.enums import ActionClass, Phase, PiTool
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.result import ToolResult
+from tools_app.toolkit.tooldef import ReadTool
+
+OWN_VENUE = "golem"
+_MOST_PERMITS = 20
+OPEN_STATUSES = (
+    PermitStatus.CREATED,
+    PermitStatus.COMMITTING,
+    PermitStatus.UNKNOWN,
+    PermitStatus.AWAITING_APPROVAL,
+    PermitStatus.ANNOUNCED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnQuery:
+    """A query about the golem itself, answered from rows and without parameters."""
+
+    key: str
+    summary: str
+    read: Callable[[Golem, UUID | None, datetime], dict[str, Any]]
+
+
+def query_state(
+    *,
+    golem: Golem,
+    query: str,
+    venue: str | None,
+    params: Mapping[str, Any],
+    now: datetime,
+    chain_id: int | str | None = None,
+    api_key_id: UUID | None = None,
+    cursor: str | None = None,
+    pi_tool: PiTool = PiTool.QUERY_STATE,
+) -> dict[str, Any]:
+    """The filtered ToolResult of the read tool that serves `query` at `venue`, or of a query about the golem itself.
+
+    `cursor` continues an answer that was too long; it is the `next_cursor` of the part before.
+    Raises UnknownAction, UnknownVenue, VenueRequired, a requirement's error, InvalidParams, the handler's error.
+    """
+    given = {name: value for name, value in params.items() if value is not None}
+    if chain_id is not None:
+        given["chain_id"] = chain_id
+    own = _OWN.get(normalize_key(query)) if pi_tool is PiTool.QUERY_STATE else None
+    if own is not None and (venue is None or normalize_key(venue) == OWN_VENUE):
+        return _filter(_answer_own(own, golem, given, api_key_id, now), cursor)
+    tool = _resolve(golem, pi_tool, query, venue)
+    result = runner.run_read(tool=tool, params=given, golem=view_golem(golem), now=now)
+    return _filter(result, cursor)
+
+
+def describe_golem(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
+    """Who the golem is and what its phase lets it do."""
+    phase = Phase(golem.phase)
+    return {
+        "golem_id": str(golem.pk),
+        "name": golem.name,
+        "address": golem.address or None,
+        "home_chain_id": golem.home_chain_id,
+        "base_asset": golem.base_asset,
+        "phase": phase.value,
+        "allowed_action_classes": [kind.value for kind in ActionClass if is_allowed(phase, kind)],
+        "is_halted": golem.is_halted,
+        "halt_reason": golem.halt_reason or None,
+        "heartbeat_tick": golem.heartbeat_tick,
+        "permit_ttl_seconds": golem.permit_ttl_seconds,
+        "as_of": now.isoformat(),
+    }
+
+
+def describe_limits(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
+    """Every spending limit with what is used and left; USD as text and as integer micro-USD in a decimal string."""
+    limits, _ = SpendingLimits.objects.get_or_create(golem=golem)
+    usage = ledger.read_usage(golem_id=golem.pk, api_key_id=api_key_id, heartbeat_tick=golem.heartbeat_tick, now=now)
+    return {
+        "per_transaction": _usd("limit", limits.per_transaction_micro_usd),
+        "per_tick": _window(limits.per_tick_micro_usd, usage.tick_micro_usd),
+        "per_session": _window(limits.per_session_micro_usd, usage.session_micro_usd),
+        "per_day": _window(limits.per_day_micro_usd, usage.day_micro_usd, resets_at=usage.day_resets_at),
+        "writes_per_hour": {
+            "limit": limits.writes_per_hour,
+            "used": usage.writes_last_hour,
+            "remaining": max(0, limits.writes_per_hour - usage.writes_last_hour),
+            "resets_at": usage.hour_resets_at.isoformat() if usage.hour_resets_at else None,
+        },
+        "guardian_above": _usd("limit", limits.hot_lane_micro_usd),
+        "max_slippage_bps": limits.max_slippage_bps,
+        "max_price_impact_bps": limits.max_price_impact_bps,
+        "allowlist_mode": limits.allowlist_mode,
+        "as_of": now.isoformat(),
+    }
+
+
+def describe_open_permits(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
+    """Permits that still hold part of a limit, newest first, in short."""
+    rows = ActionPermit.objects.filter(golem=golem, status__in=[status.value for status in OPEN_STATUSES])
+    permits = [
+        {
+            "permit_id": str(permit.pk),
+            "status": permit.status,
+            "action_type": permit.action_type,
+            "venue": permit.venue,
+            "risk_tier": permit.risk_tier,
+            "value_usd": format_micro_usd(permit.value_micro_usd),
+            "created_at": permit.created_at.isoformat(),
+            "expires_at": permit.expires_at.isoformat(),
+        }
+        for permit in rows.order_by("-created_at", "-id")[:_MOST_PERMITS]
+    ]
+    return {"permits": permits, "as_of": now.isoformat()}
+
+
+OWN_QUERIES: tuple[OwnQuery, ...] = (
+    OwnQuery(
+        "golem", "the golem's name, address, phase, what its phase allows, and whether it is halted.", describe_golem
+    ),
+    OwnQuery(
+        "limits", "every spending limit, how much of it is used, what remains and when it frees.", describe_limits
+    ),
+    OwnQuery("permits", "the golem's open permits; they hold part of its limits.", describe_open_permits),
+)
+"""Answered without a tool, so they are there for every golem, whatever its profile."""
+
+_OWN = {query.key: query for query in OWN_QUERIES}
+
+
+def _resolve(golem: Golem, pi_tool: PiTool, query: str, venue: str | None) -> ReadTool:
+    try:
+        tool = resolve_action(
+            pi_tool=pi_tool, key=query, venue=venue, toolset=resolve_toolset(golem), known=REGISTRY
+        )  # fmt: skip
+    except UnknownAction as error:
+        own = _OWN if pi_tool is PiTool.QUERY_STATE else {}
+        raise UnknownAction(error.detail, available=sorted({*error.data.get("available", ()), *own})) from None
+    if not isinstance(tool, ReadTool):
+        raise TypeError(f"{tool.name} is routed as a read but is none")
+    return tool
+
+
+def _answer_own(
+    own: OwnQuery, golem: Golem, given: Mapping[str, Any], api_key_id: UUID | None, now: datetime
+) -> ToolResult:
+    if given:
+        raise InvalidParams(
+            f"{own.key!r} takes no parameters",
+            fields=dict.fromkeys(given, "this parameter does not exist here"),
+            allowed=[],
+        )
+    return ToolResult(data=own.read(golem, api_key_id, now))
+
+
+def _filter(result: ToolResult, cursor: str | None) -> dict[str, Any]:
+    answer: dict[str, Any] = filter_result(result.as_dict(), cursor=cursor)
+    return answer
+
+
+def _usd(name: str, micro_usd: int) -> dict[str, str]:
+    return {f"{name}_usd": format_micro_usd(micro_usd), f"{name}_micro_usd": str(micro_usd)}
+
+
+def _window(limit: int, used: int, *, resets_at: datetime | None = None) -> dict[str, Any]:
+    return {
+        **_usd("limit", limit),
+        **_usd("used", used),
+        **_usd("remaining", max(0, limit - used)),
+        "resets_at": resets_at.isoformat() if resets_at else None,
+    }

@@ -1,0 +1,50 @@
+"""Start a commit, hand it to a worker, and wait for the outcome as long as the caller wants to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from archetypes_app.models import ApiKey, Golem
+from permits_app.actions.commit import start_commit
+from permits_app.actions.dispatch import enqueue, wait_for
+from permits_app.lifecycle import FINAL
+from permits_app.selectors import get_permit
+from permits_app.tasks import commit_permit_task
+from tools_app.core import clock
+from tools_app.core.errors import BrokerUnavailable, Recovery, WorkerTimeout
+
+
+@dataclass(frozen=True, slots=True)
+class CommitAnswer:
+    """The permit after the wait; `is_done` says whether its outcome is known, `result` is the ToolResult then."""
+
+    is_done: bool
+    permit: dict[str, Any]
+    result: dict[str, Any]
+
+
+def request_commit(
+    *, golem: Golem, api_key: ApiKey | None, permit_id: UUID, wait_seconds: float, request_id: str
+) -> CommitAnswer:
+    """Commit a permit once. Raises what start_commit raises, and BrokerUnavailable.
+
+    When the queue fails after the commit started, nothing is lost: the sweep hands the permit to a worker.
+    """
+    actor = f"key:{api_key.prefix}" if api_key else "system:runtime"
+    start_commit(golem=golem, permit_id=permit_id, actor=actor, now=clock.now())
+    try:
+        pending = enqueue(commit_permit_task, permit_id=str(permit_id), request_id=request_id)
+        if wait_seconds > 0:
+            wait_for(pending, seconds=wait_seconds)
+    except WorkerTimeout:
+        pass
+    except BrokerUnavailable:
+        raise BrokerUnavailable(
+            "the task queue does not answer; the commit was accepted and starts when it is back",
+            recovery=Recovery.CHECK_STATE,
+            permit_id=str(permit_id),
+        ) from None
+    permit = get_permit(golem=golem, permit_id=permit_id)
+    return CommitAnswer(is_done=permit["status"] in FINAL, permit=permit, result=permit["result"])

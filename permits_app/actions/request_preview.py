@@ -1,0 +1,27 @@
+"""Ask a worker for a preview and wait for its permit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+
+from archetypes_app.models import ApiKey, Golem
+from permits_app.actions.dispatch import enqueue, wait_for
+from permits_app.tasks import preview_action_task
+
+
+def request_preview(
+    *, golem: Golem, api_key: ApiKey | None, body: Mapping[str, Any], request_id: str
+) -> dict[str, Any]:
+    """The permit as agents see it. Raises what preview_action raises, BrokerUnavailable, WorkerTimeout."""
+    result = enqueue(
+        preview_action_task,
+        golem_id=str(golem.pk),
+        api_key_id=str(api_key.pk) if api_key else None,
+        body=dict(body),
+        request_id=request_id,
+    )
+    permit: dict[str, Any] = wait_for(result, seconds=settings.GOLEM_PREVIEW_WAIT_SECONDS)
+    return permit

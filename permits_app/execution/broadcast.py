@@ -1,0 +1,128 @@
+"""Sends stored bytes and waits for receipts. The only connection in the product that may send.
+
+Sending the same bytes twice does no harm: the node answers "already known", or the nonce is used, and the
+look-up by hash decides. Its reading counterpart is `tools_app/chain/`. Seed: architecture part 1, step 7.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from eth_utils import to_checksum_address
+
+from tools_app.chain.networks import get_network
+from tools_app.chain.node_errors import AlreadyKnown, NonceTooLow, RpcNonsense
+from tools_app.chain.rpc import RpcEndpoint
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.toolkit.views import LogEntry, ReceiptView
+
+SENDING_METHODS = frozenset(
+    {
+        "eth_chainId",
+        "eth_sendRawTransaction",
+        "eth_getTransactionByHash",
+        "eth_getTransactionReceipt",
+        "eth_getTransactionCount",
+    }
+)
+_FIRST_POLL_SECONDS = 0.01
+_LONGEST_POLL_SECONDS = 0.5
+
+_endpoints: dict[int, RpcEndpoint] = {}
+
+
+def send_raw(*, chain_id: int, raw: str, tx_hash: str, deadline: Deadline) -> None:
+    """Hand signed bytes to the node; returns when the node has them, now or from before.
+
+    Raises the typed node error otherwise; RpcTimeout and RpcUnavailable leave it open whether they arrived.
+    """
+    endpoint = _endpoint(chain_id)
+    try:
+        endpoint.call("eth_sendRawTransaction", raw, deadline=deadline)
+    except AlreadyKnown:
+        return
+    except NonceTooLow:
+        if not is_known(chain_id=chain_id, tx_hash=tx_hash, deadline=deadline):
+            raise
+
+
+def is_known(*, chain_id: int, tx_hash: str, deadline: Deadline) -> bool:
+    """Whether the node knows the transaction, pending or mined."""
+    return _endpoint(chain_id).call("eth_getTransactionByHash", tx_hash, deadline=deadline) is not None
+
+
+def mined_nonce(*, chain_id: int, address: str, deadline: Deadline) -> int:
+    """How many transactions of `address` are mined."""
+    return int(_endpoint(chain_id).call("eth_getTransactionCount", address, "latest", deadline=deadline), 16)
+
+
+def find_receipt(*, chain_id: int, tx_hash: str, deadline: Deadline) -> ReceiptView | None:
+    """The receipt when the transaction is mined, else None."""
+    answer = _endpoint(chain_id).call("eth_getTransactionReceipt", tx_hash, deadline=deadline)
+    return None if answer is None else parse_receipt(answer)
+
+
+def await_receipt(
+    *, chain_id: int, tx_hash: str, deadline: Deadline, renew_lease: Callable[[], None]
+) -> ReceiptView | None:
+    """Poll for the receipt until `deadline`; None when time ran out. `renew_lease` runs between polls."""
+    pause = _FIRST_POLL_SECONDS
+    while not deadline.is_over:
+        try:
+            receipt = find_receipt(chain_id=chain_id, tx_hash=tx_hash, deadline=deadline)
+        except GolemError:
+            # A node that fails while we wait says nothing about the transaction; the time limit decides.
+            receipt = None
+        if receipt is not None:
+            return receipt
+        time.sleep(min(pause, deadline.remaining_ms() / 1000))
+        pause = min(pause * 2, _LONGEST_POLL_SECONDS)
+        renew_lease()
+    return None
+
+
+def parse_receipt(answer: Any) -> ReceiptView:
+    """A node's receipt as a value. Raises RpcNonsense."""
+    try:
+        return ReceiptView(
+            tx_hash=str(answer["transactionHash"]),
+            succeeded=int(answer["status"], 16) == 1,
+            block_number=int(answer["blockNumber"], 16),
+            block_hash=str(answer["blockHash"]),
+            gas_used=int(answer["gasUsed"], 16),
+            effective_gas_price=int(answer["effectiveGasPrice"], 16),
+            l1_fee=int(answer.get("l1Fee") or "0x0", 16),
+            logs=tuple(_parse_log(log) for log in answer["logs"]),
+        )
+    except (KeyError, TypeError, ValueError):
+        raise RpcNonsense("the node answered a receipt of the wrong shape") from None
+
+
+def _parse_log(log: Any) -> LogEntry:
+    return LogEntry(
+        address=str(to_checksum_address(log["address"])),
+        topics=tuple(str(topic) for topic in log["topics"]),
+        data=str(log["data"]),
+        block_number=int(log["blockNumber"], 16),
+        tx_hash=str(log["transactionHash"]),
+        log_index=int(log["logIndex"], 16),
+    )
+
+
+def _endpoint(chain_id: int) -> RpcEndpoint:
+    network = get_network(chain_id)
+    endpoint = _endpoints.get(chain_id)
+    if endpoint is None:
+        endpoint = RpcEndpoint(
+            network.rpc_urls[0], chain_id=chain_id, name=f"{network.name} (sending)", allowed_methods=SENDING_METHODS
+        )
+        _endpoints[chain_id] = endpoint
+    return endpoint
+
+
+def forget_endpoints() -> None:
+    """Drop the connections, when the chain table was configured anew."""
+    _endpoints.clear()

@@ -1,0 +1,191 @@
+"""The outcome of a permit: receipts and balances against the prediction. Ground truth is the chain.
+
+Transfer events of our own receipts are the first witness, the balance difference over the blocks the second;
+where they disagree the balances decide and the disagreement is a finding. Seed: 002, "OutcomeRecord".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from permits_app.models import ActionPermit
+from tools_app.core.units import BPS, format_units, value_in_micro_usd
+from tools_app.standards import erc20
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.views import NATIVE, ReceiptView, TokenMeta
+
+_TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What happened to one plan. `deltas` in base units by token; `findings` say in words what did not match."""
+
+    succeeded: bool
+    is_verified: bool
+    deltas: Mapping[str, int]
+    expected_deltas: Mapping[str, int]
+    divergence_bps: int
+    gas_used: int
+    gas_expected: int
+    fee_wei: int
+    ground_truth_source: str
+    findings: tuple[str, ...]
+
+
+def judge_outcome(
+    *,
+    permit: ActionPermit,
+    plan: TxPlan,
+    receipts: Sequence[ReceiptView],
+    balances: tuple[Mapping[str, int], Mapping[str, int]] | None,
+) -> Judgement:
+    """Judge `receipts` against the permit. `balances` are the account's before and after, or None when unreadable."""
+    succeeded = all(receipt.succeeded for receipt in receipts) and len(receipts) == len(permit.calls)
+    fee = sum(receipt.fee for receipt in receipts)
+    findings: list[str] = []
+    from_logs = sum_transfers(receipts=receipts, account=permit.signer)
+    deltas, source = dict(from_logs), "receipt"
+    if balances is not None:
+        source = _reconcile(deltas, balances, plan, fee, findings)
+    expected = {item["token"]: int(item["raw"]) for item in permit.expected_outcome.get("balance_deltas", [])}
+    if succeeded:
+        findings += _check_bounds(plan, deltas)
+    else:
+        findings += [f"call {i + 1} reverted" for i, receipt in enumerate(receipts) if not receipt.succeeded]
+    divergence = max((_divergence(expected.get(a, 0), deltas.get(a, 0)) for a in {*expected, *deltas}), default=0)
+    return Judgement(
+        succeeded=succeeded,
+        is_verified=succeeded and not findings,
+        deltas={address: delta for address, delta in deltas.items() if delta},
+        expected_deltas=expected,
+        divergence_bps=divergence,
+        gas_used=sum(receipt.gas_used for receipt in receipts),
+        gas_expected=int(permit.expected_outcome.get("gas_used", 0)),
+        fee_wei=fee,
+        ground_truth_source=source,
+        findings=tuple(findings),
+    )
+
+
+def sum_transfers(*, receipts: Sequence[ReceiptView], account: str) -> dict[str, int]:
+    """Base units each token moved in and out of `account`, from ERC-20 Transfer events."""
+    moved: dict[str, int] = {}
+    word = "0x" + account.lower().removeprefix("0x").rjust(64, "0")
+    for receipt in receipts:
+        for log in receipt.logs:
+            # An ERC-721 Transfer has a fourth topic: an id, not an amount.
+            if len(log.topics) != 3 or log.topics[0] != _TRANSFER_TOPIC:
+                continue
+            amount = int(log.data, 16) if log.data not in ("", "0x") else 0
+            if log.topics[2].lower() == word:
+                moved[log.address] = moved.get(log.address, 0) + amount
+            if log.topics[1].lower() == word:
+                moved[log.address] = moved.get(log.address, 0) - amount
+    return moved
+
+
+def read_balances(*, chain: ChainReader, account: str, tokens: Sequence[TokenMeta]) -> dict[str, int]:
+    """Base units of each token and of the chain's coin at the reader's block."""
+    held = {NATIVE: chain.native_balance(account)}
+    plain = [token for token in tokens if not token.is_native]
+    outcomes = chain.call_many([erc20.balance_call(token.address, account) for token in plain])
+    for token, outcome in zip(plain, outcomes, strict=True):
+        if outcome.ok:
+            held[token.address] = int(outcome.values[0])
+    return held
+
+
+def describe_actual(*, judgement: Judgement, plan: TxPlan, receipts: Sequence[ReceiptView]) -> dict[str, Any]:
+    """JSON-ready account of what happened: deltas with units, gas, fee in wei, hashes, block."""
+    known = {token.address: token for token in plan.tokens}
+    return {
+        "balance_deltas": [
+            {
+                "token": address,
+                "symbol": known[address].symbol if address in known else "",
+                "raw": str(delta),
+                "units": format_units(delta, known[address].decimals, known[address].symbol)
+                if address in known
+                else str(delta),
+            }
+            for address, delta in judgement.deltas.items()
+        ],
+        "gas_used": judgement.gas_used,
+        "gas_per_call": [receipt.gas_used for receipt in receipts],
+        "fee_wei": str(judgement.fee_wei),
+        "tx_hashes": [receipt.tx_hash for receipt in receipts],
+        "block_number": max((receipt.block_number for receipt in receipts), default=0),
+        "succeeded": judgement.succeeded,
+    }
+
+
+def value_spent(*, permit: ActionPermit, judgement: Judgement, chain_native_decimals: int) -> int:
+    """Micro-USD really spent at the preview's prices, gas included: what the ledger settles."""
+    total = 0
+    prices = {price["feed"]: price for price in permit.prices}
+    for part in permit.spend_entry.breakdown:
+        if part["role"] == "gas":
+            budget = sum(int(call["gas_limit"]) for call in permit.calls) * int(permit.max_fee_per_gas)
+            total += -(-int(part["micro_usd"]) * judgement.fee_wei // budget) if budget else 0
+            continue
+        if part["role"] == "allowance":
+            total += int(part["micro_usd"])
+            continue
+        left = max(0, -judgement.deltas.get(part["token"], 0))
+        price = prices.get(part["feed"])
+        decimals = next(
+            (f["token"]["decimals"] for f in permit.bounds["spends"] if f["token"]["address"] == part["token"]),
+            chain_native_decimals,
+        )
+        if price is not None:
+            total += value_in_micro_usd(
+                raw=left, token_decimals=decimals, price=int(price["answer"]), price_decimals=int(price["decimals"])
+            )
+    return total
+
+
+def _reconcile(
+    deltas: dict[str, int],
+    balances: tuple[Mapping[str, int], Mapping[str, int]],
+    plan: TxPlan,
+    fee: int,
+    findings: list[str],
+) -> str:
+    before, after = balances
+    source = "receipt"
+    for token in plan.tokens:
+        if token.is_native or token.address not in before or token.address not in after:
+            continue
+        difference = after[token.address] - before[token.address]
+        if difference != deltas.get(token.address, 0):
+            findings.append(
+                f"{token.symbol}: transfer events say {deltas.get(token.address, 0)}, balances say {difference}"
+            )
+            deltas[token.address] = difference
+            source = "balance_check"
+    if NATIVE in before and NATIVE in after:
+        deltas[NATIVE] = after[NATIVE] - before[NATIVE] + fee
+    return source
+
+
+def _check_bounds(plan: TxPlan, deltas: Mapping[str, int]) -> list[str]:
+    findings = []
+    for flow in plan.spends:
+        left = -deltas.get(flow.token.address, 0)
+        if left > flow.bound:
+            findings.append(f"{flow.token.symbol}: {left} left, the permit allowed {flow.bound}")
+    for flow in plan.receives:
+        arrived = deltas.get(flow.token.address, 0)
+        if arrived < flow.bound:
+            findings.append(f"{flow.token.symbol}: {arrived} arrived, the permit promised {flow.bound}")
+    return findings
+
+
+def _divergence(expected: int, actual: int) -> int:
+    if expected == actual:
+        return 0
+    return min(BPS, abs(expected - actual) * BPS // max(abs(expected), 1))

@@ -1,0 +1,177 @@
+"""finish: from receipts to a verified outcome, in one transaction with ledger, events and audit.
+
+What is not seen yet makes the permit UNKNOWN; the sweep looks again with the same hashes.
+Seed: decisions, "Permits" (UNKNOWN); 002, "OutcomeRecord".
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import transaction
+
+from permits_app import ledger, lifecycle
+from permits_app.execution import broadcast, outcome
+from permits_app.execution.executor import Execution
+from permits_app.execution.outcome import Judgement
+from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord
+from permits_app.models.permit import PermitStatus
+from permits_app.models.transaction import TransactionState
+from permits_app.plan_store import decode_plan
+from tools_app import runner
+from tools_app.core import clock
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.plan import PlanOutcome, TxPlan
+from tools_app.toolkit.result import ToolResult, encode_result
+from tools_app.toolkit.tooldef import WriteTool
+from tools_app.toolkit.views import ReceiptView
+
+logger = logging.getLogger(__name__)
+
+_READ_BUDGET_MS = 5_000
+S = PermitStatus
+
+
+def finish(*, permit: ActionPermit, tool: WriteTool, execution: Execution) -> None:
+    """Close the permit as COMMITTED or REVERTED when every call is seen, else leave it UNKNOWN."""
+    seen = [receipt for receipt in execution.receipts if receipt is not None]
+    if not execution.is_complete and not _is_hopeless(permit, execution):
+        _leave_unknown(permit)
+        return
+    plan = decode_plan(permit)
+    balances, chain = _read_around(permit, plan, seen)
+    judgement = outcome.judge_outcome(permit=permit, plan=plan, receipts=seen, balances=balances)
+    result = _report(permit, tool, plan, seen, judgement)
+    block_time = _block_time(chain, seen)
+    _close(permit, plan, seen, judgement, result, block_time, chain)
+
+
+def _is_hopeless(permit: ActionPermit, execution: Execution) -> bool:
+    """Whether every unseen call can never be mined: its nonce was used by another transaction."""
+    rows = list(permit.transactions.order_by("call_index"))
+    unseen = [row for row, receipt in zip(rows, execution.receipts, strict=True) if receipt is None]
+    deadline = Deadline.after_ms(_READ_BUDGET_MS)
+    try:
+        mined = broadcast.mined_nonce(chain_id=permit.chain_id, address=permit.signer, deadline=deadline)
+        lost = [
+            row
+            for row in unseen
+            if row.nonce < mined
+            and not broadcast.is_known(chain_id=row.chain_id, tx_hash=row.tx_hash, deadline=deadline)
+        ]
+    except GolemError:
+        return False
+    OutboundTransaction.objects.filter(pk__in=[row.pk for row in lost]).update(state=TransactionState.DROPPED)
+    return len(lost) == len(unseen)
+
+
+def _leave_unknown(permit: ActionPermit) -> None:
+    if permit.status == S.UNKNOWN:
+        return
+    lifecycle.transition(
+        permit_id=permit.pk, leaving=S.COMMITTING, to=S.UNKNOWN, actor="system:worker", now=clock.now(),
+        reason="sent, but the outcome is not seen yet; it is looked up until it is",
+    )  # fmt: skip
+
+
+def _read_around(
+    permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView]
+) -> tuple[tuple[Mapping[str, int], Mapping[str, int]] | None, ChainReader | None]:
+    """Balances before the first and after the last block of the receipts; None when no node tells them."""
+    if not receipts:
+        return None, None
+    first = min(receipt.block_number for receipt in receipts)
+    last = max(receipt.block_number for receipt in receipts)
+    now = clock.now()
+    deadline = Deadline.after_ms(_READ_BUDGET_MS)
+    try:
+        head = runner.open_reader(permit.chain_id, now=now, deadline=deadline)
+        after_chain, before_chain = (
+            runner.open_reader(permit.chain_id, now=now, deadline=deadline, block=head.block_at(number))
+            for number in (last, first - 1)
+        )
+        if _shares_blocks(permit, first, last):
+            return None, after_chain
+        before = outcome.read_balances(chain=before_chain, account=permit.signer, tokens=plan.tokens)
+        after = outcome.read_balances(chain=after_chain, account=permit.signer, tokens=plan.tokens)
+    except GolemError as error:
+        logger.warning("balances around permit %s unread: %s", permit.pk, error.code)
+        return None, None
+    return (before, after), after_chain
+
+
+def _shares_blocks(permit: ActionPermit, first: int, last: int) -> bool:
+    # Balances say nothing about one permit when another of the same account was mined in the same blocks.
+    return (
+        OutboundTransaction.objects.filter(
+            chain_id=permit.chain_id, sender=permit.signer, block_number__range=(first, last)
+        )
+        .exclude(permit=permit)
+        .exists()
+    )
+
+
+def _block_time(chain: ChainReader | None, receipts: Sequence[ReceiptView]) -> datetime:
+    if chain is None or not receipts:
+        return clock.now()
+    return datetime.fromtimestamp(chain.block.timestamp, tz=UTC)
+
+
+def _report(
+    permit: ActionPermit, tool: WriteTool, plan: TxPlan, receipts: Sequence[ReceiptView], judgement: Judgement
+) -> dict[str, Any]:
+    data: Any = None
+    if judgement.succeeded:
+        told = PlanOutcome(plan=plan, account=permit.signer, receipts=tuple(receipts), deltas=judgement.deltas)
+        data = encode_result(tool.report(told))
+    return ToolResult(
+        data=data,
+        is_error=not judgement.succeeded,
+        schema_version=tool.schema_version,
+        expected_outcome=permit.expected_outcome,
+        actual_outcome=outcome.describe_actual(judgement=judgement, plan=plan, receipts=receipts),
+        ground_truth_source=judgement.ground_truth_source,
+    ).as_dict()
+
+
+def _close(
+    permit: ActionPermit,
+    plan: TxPlan,
+    receipts: Sequence[ReceiptView],
+    judgement: Judgement,
+    result: dict[str, Any],
+    block_time: datetime,
+    chain: ChainReader | None,
+) -> None:
+    now = clock.now()
+    to = S.COMMITTED if judgement.succeeded else S.REVERTED
+    leaving = PermitStatus(permit.status)
+    with transaction.atomic():
+        done = lifecycle.transition(
+            permit_id=permit.pk, leaving=leaving, to=to, actor="system:worker", now=now,
+            reason="" if judgement.is_verified else "; ".join(judgement.findings),
+            finished_at=now, result=result,
+            data={"tx_hashes": [receipt.tx_hash for receipt in receipts], "is_verified": judgement.is_verified,
+                  "gas_used": judgement.gas_used, "fee_wei": str(judgement.fee_wei)},
+        )  # fmt: skip
+        if not done:
+            return
+        OutcomeRecord.objects.create(
+            permit=permit,
+            is_verified=judgement.is_verified,
+            expected=permit.expected_outcome,
+            actual=result["actual_outcome"],
+            divergence_bps=judgement.divergence_bps,
+            gas_expected=judgement.gas_expected,
+            gas_used=judgement.gas_used,
+            fee_wei=str(judgement.fee_wei),
+            ground_truth_source=judgement.ground_truth_source,
+            findings=list(judgement.findings),
+        )
+        spent = outcome.value_spent(permit=permit, judgement=judgement, chain_native_decimals=18)
+        ledger.settle(permit_id=permit.pk, spent_micro_usd=spent, counted_at=block_time)

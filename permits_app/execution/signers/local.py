@@ -1,0 +1,58 @@
+"""The local signer: a key from the keystore, opened once per process and address."""
+
+from __future__ import annotations
+
+import threading
+
+from eth_account import Account
+from eth_account.signers.local import LocalAccount
+
+from permits_app.execution.signers.base import SignedTransaction, UnsignedTransaction
+from permits_app.execution.signers.keystore import Keystore
+
+_opened: dict[tuple[int, str], LocalAccount] = {}
+_lock = threading.Lock()
+
+
+class LocalSigner:
+    """Signs EIP-1559 transactions with a keystore key. RFC 6979: the same transaction gives the same bytes."""
+
+    def __init__(self, *, keystore: Keystore, address: str) -> None:
+        self._keystore = keystore
+        self._address = address
+
+    @property
+    def address(self) -> str:
+        return self._address
+
+    def sign(self, transaction: UnsignedTransaction) -> SignedTransaction:
+        """Signed bytes of `transaction`. Raises SignerUnavailable."""
+        account = self._open()
+        self._keystore.note_chain(address=self._address, chain_id=transaction.chain_id)
+        signed = account.sign_transaction(
+            {
+                "type": 2,
+                "chainId": transaction.chain_id,
+                "nonce": transaction.nonce,
+                "to": transaction.to,
+                "value": transaction.value,
+                "data": transaction.data,
+                "gas": transaction.gas_limit,
+                "maxFeePerGas": transaction.max_fee_per_gas,
+                "maxPriorityFeePerGas": transaction.max_priority_fee_per_gas,
+            }
+        )
+        return SignedTransaction(raw=bytes(signed.raw_transaction), tx_hash=signed.hash.to_0x_hex())
+
+    def _open(self) -> LocalAccount:
+        # Opening a keystore file costs most of a second by design, so it happens once per process.
+        slot = (id(self._keystore), self._address)
+        with _lock:
+            account = _opened.get(slot)
+            if account is None:
+                account = Account.from_key(self._keystore.read_key(self._address).reveal())
+                _opened[slot] = account
+        return account
+
+    def __repr__(self) -> str:
+        return f"<LocalSigner {self._address}>"

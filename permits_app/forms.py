@@ -1,0 +1,287 @@
+"""Forms for limits, cage, allowlist, permits and wallets: dollars and percent as a person writes them, integers stored."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from unfold.widgets import (
+    UnfoldAdminFileFieldWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminPasswordInput,
+    UnfoldAdminRadioSelectWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from archetypes_app.forms import list_chains
+from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
+from tools_app.admin.display import format_chain
+from tools_app.chain.abi import checksum
+from tools_app.core.units import MICRO_USD_PER_USD, usd_to_micro
+
+LARGEST_USD = 1_000_000_000_000
+KEYSTORE_BYTES = 16_384
+
+
+class UsdField(forms.CharField):
+    """Dollars as text, `10,000.00`; an integer of micro-USD inside."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("widget", UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"}))
+        kwargs.setdefault("help_text", "US dollars, for example 10,000.00")
+        super().__init__(**kwargs)
+
+    def prepare_value(self, value: Any) -> Any:
+        """Micro-USD as dollars; what the person typed stays as typed."""
+        if isinstance(value, int):
+            dollars = Decimal(value) / MICRO_USD_PER_USD
+            return f"{dollars:,.2f}" if value % 10_000 == 0 else f"{dollars:,f}"
+        return value
+
+    def to_python(self, value: Any) -> Any:
+        """Micro-USD. Refuses negative, endless and too fine amounts."""
+        if isinstance(value, int):
+            return value
+        text = super().to_python(value).replace(",", "").replace("$", "").replace(" ", "").replace("_", "")
+        if not text:
+            return None
+        try:
+            amount = Decimal(text)
+            if not amount.is_finite() or "e" in text.lower():
+                raise InvalidOperation
+        except InvalidOperation:
+            raise ValidationError("Write an amount of dollars, for example 10,000.00.") from None
+        if amount < 0 or amount > LARGEST_USD:
+            raise ValidationError(f"Between 0 and {LARGEST_USD:,} dollars.")
+        try:
+            return usd_to_micro(amount)
+        except ValueError:
+            raise ValidationError("At most six decimals.") from None
+
+
+class PercentField(forms.CharField):
+    """Percent as text, `25` or `0.5`; integer basis points inside."""
+
+    def __init__(self, *, least_bps: int = 0, most_bps: int = 10_000, **kwargs: Any) -> None:
+        self.least_bps, self.most_bps = least_bps, most_bps
+        kwargs.setdefault("widget", UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"}))
+        super().__init__(**kwargs)
+
+    def prepare_value(self, value: Any) -> Any:
+        """Basis points as percent."""
+        return f"{Decimal(value) / 100:f}" if isinstance(value, int) else value
+
+    def to_python(self, value: Any) -> Any:
+        """Basis points."""
+        if isinstance(value, int):
+            return value
+        text = super().to_python(value).replace("%", "").replace(",", "").strip()
+        if not text:
+            return None
+        try:
+            scaled = Decimal(text) * 100
+            if not scaled.is_finite() or scaled != scaled.to_integral_value():
+                raise InvalidOperation
+        except InvalidOperation:
+            raise ValidationError("Write a percentage with at most two decimals, for example 0.5.") from None
+        if not self.least_bps <= scaled <= self.most_bps:
+            raise ValidationError(f"Between {Decimal(self.least_bps) / 100:f}% and {Decimal(self.most_bps) / 100:f}%.")
+        return int(scaled)
+
+
+class SpendingLimitsForm(forms.ModelForm[SpendingLimits]):
+    """What a golem may spend, in dollars."""
+
+    per_transaction_micro_usd = UsdField(label="Per transaction", help_text="US dollars; the worst case, gas included")
+    per_tick_micro_usd = UsdField(label="Per heartbeat tick")
+    per_session_micro_usd = UsdField(label="Per session", help_text="US dollars; a session is the life of one API key")
+    per_day_micro_usd = UsdField(label="Per 24 hours", help_text="US dollars, rolling")
+    hot_lane_micro_usd = UsdField(label="Hot lane", help_text="US dollars; above this the safety-guardian must approve")
+    max_slippage_bps = PercentField(label="Slippage at most (%)", most_bps=5_000)
+    max_price_impact_bps = PercentField(label="Price impact at most (%)", most_bps=5_000)
+
+    class Meta:
+        model = SpendingLimits
+        fields = (
+            "golem", "per_transaction_micro_usd", "per_tick_micro_usd", "per_session_micro_usd", "per_day_micro_usd",
+            "hot_lane_micro_usd", "writes_per_hour", "max_slippage_bps", "max_price_impact_bps", "allowlist_mode",
+        )  # fmt: skip
+
+
+class PolicyCageForm(forms.ModelForm[PolicyCage]):
+    """What a golem never exceeds, in percent of its portfolio."""
+
+    max_position_bps = PercentField(label="One venue position (%)", help_text="Percent of the portfolio")
+    max_concentration_bps = PercentField(
+        label="One asset (%)", least_bps=500, help_text="Percent of the portfolio; the base asset is free"
+    )
+    max_drawdown_bps = PercentField(
+        label="Drawdown (%)", least_bps=100, most_bps=5_000, help_text="From the high-water mark within 24 h"
+    )
+    min_collateral_ratio_bps = PercentField(
+        label="Collateral ratio at least (%)", least_bps=10_500, most_bps=100_000, help_text="125 is 1.25 to 1"
+    )
+
+    class Meta:
+        model = PolicyCage
+        fields = (
+            "golem", "max_assets", "max_position_bps", "max_concentration_bps", "max_drawdown_bps",
+            "min_collateral_ratio_bps", "min_rebalance_interval_seconds", "max_rebalances_per_day",
+            "allows_arbitrary_calldata",
+        )  # fmt: skip
+        help_texts = {"min_rebalance_interval_seconds": "Seconds", "allows_arbitrary_calldata": "Leave it off"}
+
+
+class AllowlistEntryForm(forms.ModelForm[AllowlistEntry]):
+    """One allowed address; a mistyped checksum is refused."""
+
+    class Meta:
+        model = AllowlistEntry
+        fields = ("golem", "chain_id", "kind", "address", "label")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "chain_id" in self.fields:
+            chains = dict(list_chains())
+            current = self.instance.chain_id
+            if current is not None:
+                chains.setdefault(current, format_chain(current))
+            self.fields["chain_id"] = forms.TypedChoiceField(
+                label="Chain", choices=sorted(chains.items()), coerce=int, widget=UnfoldAdminSelectWidget()
+            )
+
+    def clean_address(self) -> str:
+        """EIP-55; mixed case must carry the right checksum."""
+        return clean_checksum(str(self.cleaned_data["address"]))
+
+
+def clean_checksum(text: str) -> str:
+    """An address in EIP-55 form. Raises ValidationError when it is none, or its mixed case does not add up."""
+    text = text.strip()
+    digits = text[2:]
+    if not text.startswith("0x") or len(digits) != 40 or any(d not in "0123456789abcdefABCDEF" for d in digits):
+        raise ValidationError("An address is 0x and 40 hex digits.")
+    proper = checksum(text)
+    if digits not in (digits.lower(), digits.upper()) and text != proper:
+        raise ValidationError("The checksum of this address is wrong; was a letter mistyped?")
+    return proper
+
+
+class ShortenForm(forms.Form):
+    """How long a permit may still live."""
+
+    seconds_left = forms.IntegerField(
+        label="Seconds from now", min_value=0, max_value=3_600, widget=UnfoldAdminIntegerFieldWidget(),
+        help_text="0 ends it at once",
+    )  # fmt: skip
+
+
+class NoteForm(forms.Form):
+    """The owner's words about a permit."""
+
+    note = forms.CharField(max_length=2_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 4, "autofocus": True}))
+
+
+class PasswordForm(forms.Form):
+    """The person proves again who they are."""
+
+    password = forms.CharField(
+        label="Your account password", strip=False,
+        widget=UnfoldAdminPasswordInput(attrs={"autocomplete": "current-password", "autofocus": True}),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+
+    def clean_password(self) -> str:
+        """It must be the account's."""
+        password = str(self.cleaned_data["password"])
+        if not self.user.check_password(password):
+            raise ValidationError("That is not your password.")
+        return password
+
+
+class WalletSource:
+    """Where a golem's wallet comes from."""
+
+    CREATE = "create"
+    IMPORT = "import"
+    NONE = "none"
+
+
+class WalletForm(forms.Form):
+    """Second page of the wizard: a new key, an imported keystore file, or none."""
+
+    source = forms.ChoiceField(
+        label="Wallet",
+        choices=[
+            (WalletSource.CREATE, "Make a new wallet on this server"),
+            (WalletSource.IMPORT, "Import a keystore file (v3 JSON)"),
+            (WalletSource.NONE, "No wallet: the golem only reads"),
+        ],
+        initial=WalletSource.CREATE,
+        widget=UnfoldAdminRadioSelectWidget(),
+    )
+    keystore = forms.FileField(
+        label="Keystore file", required=False, widget=UnfoldAdminFileFieldWidget(), help_text="Only when importing"
+    )
+    passphrase = forms.CharField(
+        label="Its passphrase", required=False, strip=False, help_text="Used once to open the file, never stored",
+        widget=UnfoldAdminPasswordInput(attrs={"autocomplete": "off"}),
+    )  # fmt: skip
+
+    def clean(self) -> dict[str, Any]:
+        """An import needs its file and passphrase."""
+        cleaned = super().clean() or {}
+        if cleaned.get("source") == WalletSource.IMPORT:
+            if not cleaned.get("keystore"):
+                self.add_error("keystore", "Choose the keystore file to import.")
+            else:
+                cleaned["document"] = self._read_document(cleaned["keystore"])
+            if not cleaned.get("passphrase"):
+                self.add_error("passphrase", "The keystore file opens only with its passphrase.")
+        return cleaned
+
+    def _read_document(self, upload: Any) -> str:
+        if upload.size > KEYSTORE_BYTES:
+            self.add_error("keystore", "A keystore file is smaller than 16 KiB.")
+            return ""
+        try:
+            text = str(upload.read().decode("utf-8"))
+            document = json.loads(text)
+        except ValueError:
+            self.add_error("keystore", "This is not a JSON file.")
+            return ""
+        if not isinstance(document, dict) or document.get("version") != 3:
+            self.add_error("keystore", "This is not a keystore file of version 3.")
+            return ""
+        return text
+
+
+class WizardLimitsForm(SpendingLimitsForm):
+    """Third page of the wizard: limits, and what may be touched, prefilled with what the chain registers."""
+
+    allowlist = forms.MultipleChoiceField(
+        label="May be touched",
+        required=False,
+        widget=forms.CheckboxSelectMultiple(),
+        help_text="Registered tokens and contracts of its chain; more can be added later",
+    )
+
+    class Meta(SpendingLimitsForm.Meta):
+        fields = tuple(name for name in SpendingLimitsForm.Meta.fields if name != "golem")
+
+    def __init__(self, *args: Any, choices: list[tuple[str, list[tuple[str, str]]]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["allowlist"].choices = choices  # type: ignore[attr-defined]
+        for name in ("writes_per_hour", "allowlist_mode"):
+            widget = UnfoldAdminIntegerFieldWidget() if name == "writes_per_hour" else UnfoldAdminSelectWidget()
+            if name == "allowlist_mode":
+                widget.choices = self.fields[name].choices  # type: ignore[attr-defined,union-attr]
+            self.fields[name].widget = widget

@@ -1,0 +1,98 @@
+"""A plan as JSON in the permit row and back, without loss: what is signed is read from here, never asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from permits_app.models import ActionPermit
+from tools_app.core.units import format_units
+from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
+from tools_app.toolkit.views import TokenMeta
+
+
+def encode_calls(plan: TxPlan, gas_limits: Sequence[int]) -> list[dict[str, Any]]:
+    """The calls as they will be signed: value in wei and gas limit as text, data as 0x-hex."""
+    return [
+        {
+            "to": call.to,
+            "data": "0x" + call.data.hex(),
+            "value": str(call.value),
+            "gas_limit": str(gas_limit),
+            "label": call.label,
+        }
+        for call, gas_limit in zip(plan.calls, gas_limits, strict=True)
+    ]
+
+
+def encode_bounds(plan: TxPlan) -> dict[str, Any]:
+    """Everything the plan promises. Amounts are decimal strings in base units, each with its units beside it."""
+    return {
+        "spends": [_encode_flow(flow) for flow in plan.spends],
+        "receives": [_encode_flow(flow) for flow in plan.receives],
+        "allowances": [
+            {
+                "token": asdict(allowance.token),
+                "spender": allowance.spender,
+                "granted": str(allowance.granted),
+                "left": str(allowance.left),
+            }
+            for allowance in plan.allowances
+        ],
+        "contracts": list(plan.contracts),
+        "recipients": list(plan.recipients),
+        "action_class": plan.action_class.value if plan.action_class else None,
+        "slippage_bps": plan.slippage_bps,
+        "price_impact_bps": plan.price_impact_bps,
+        "deadline": plan.deadline,
+        "details": dict(plan.details),
+    }
+
+
+def decode_plan(permit: ActionPermit) -> TxPlan:
+    """The plan the permit was given for, from its row alone."""
+    bounds = permit.bounds
+    return TxPlan(
+        chain_id=permit.chain_id,
+        calls=tuple(
+            Call(
+                to=call["to"],
+                data=bytes.fromhex(call["data"].removeprefix("0x")),
+                value=int(call["value"]),
+                label=call["label"],
+            )
+            for call in permit.calls
+        ),
+        spends=tuple(_decode_flow(flow) for flow in bounds["spends"]),
+        receives=tuple(_decode_flow(flow) for flow in bounds["receives"]),
+        allowances=tuple(
+            AllowanceLeft(
+                token=TokenMeta(**allowance["token"]),
+                spender=allowance["spender"],
+                granted=int(allowance["granted"]),
+                left=int(allowance["left"]),
+            )
+            for allowance in bounds["allowances"]
+        ),
+        action_class=ActionClass(bounds["action_class"]) if bounds["action_class"] else None,
+        recipients=tuple(bounds["recipients"]),
+        slippage_bps=bounds["slippage_bps"],
+        price_impact_bps=bounds["price_impact_bps"],
+        deadline=bounds["deadline"],
+        details=bounds["details"],
+    )
+
+
+def _encode_flow(flow: TokenFlow) -> dict[str, Any]:
+    return {
+        "token": asdict(flow.token),
+        "expected": str(flow.expected),
+        "bound": str(flow.bound),
+        "bound_units": format_units(flow.bound, flow.token.decimals, flow.token.symbol),
+    }
+
+
+def _decode_flow(flow: Mapping[str, Any]) -> TokenFlow:
+    return TokenFlow(token=TokenMeta(**flow["token"]), expected=int(flow["expected"]), bound=int(flow["bound"]))

@@ -1,0 +1,60 @@
+"""What a permit predicts, in words and numbers an agent and an owner can check against the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from permits_app.safety.hook import HookCall
+from tools_app.core.units import format_micro_usd, format_units
+from tools_app.toolkit.views import FeeQuote
+
+
+def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas_limits: Sequence[int]) -> dict[str, Any]:
+    """Balance deltas, gas, fee and price impact as the simulation saw them; amounts in base units with units beside.
+
+    A local write has `summary` and `details` instead.
+    """
+    if call.plan is None or call.simulation is None:
+        effect = call.effect
+        return {"summary": effect.summary if effect else "", "details": dict(effect.details) if effect else {}}
+    gas_used = sum(outcome.gas_used for outcome in call.simulation.calls)
+    native = call.chain.native() if call.chain else None
+    fee_expected = gas_used * (fees.base_fee + fees.priority_fee) if fees else 0
+    known = {token.address: token for token in call.plan.tokens}
+    if native is not None:
+        known[native.address] = native
+    return {
+        "balance_deltas": [
+            {
+                "token": address,
+                "symbol": known[address].symbol if address in known else "",
+                "raw": str(delta),
+                "units": format_units(delta, known[address].decimals, known[address].symbol)
+                if address in known
+                else str(delta),
+            }
+            for address, delta in call.simulation.deltas.items()
+            if delta
+        ],
+        "least_received": [
+            {"token": flow.token.address, "raw": str(flow.bound),
+             "units": format_units(flow.bound, flow.token.decimals, flow.token.symbol)}
+            for flow in call.plan.receives
+        ],
+        "most_spent": [
+            {"token": flow.token.address, "raw": str(flow.bound),
+             "units": format_units(flow.bound, flow.token.decimals, flow.token.symbol)}
+            for flow in call.plan.spends
+        ],
+        "gas_used": gas_used,
+        "gas_per_call": [outcome.gas_used for outcome in call.simulation.calls],
+        "gas_limit": sum(gas_limits),
+        "fee_wei": str(fee_expected),
+        "fee_units": format_units(fee_expected, native.decimals, native.symbol) if native else "",
+        "worst_cost_usd": format_micro_usd(call.value.total_micro_usd),
+        "price_impact_bps": call.plan.price_impact_bps,
+        "slippage_bps": call.plan.slippage_bps,
+        "block_number": call.simulation.block.number,
+        "details": dict(call.plan.details),
+    }  # fmt: skip

@@ -1,0 +1,83 @@
+"""Celery entry points: load, one call into the domain, answer as data. Every one is safe to run twice."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from celery import shared_task
+from django.db import OperationalError
+
+from permits_app.actions.commit import commit_permit
+from permits_app.actions.preview import preview_action
+from permits_app.actions.remember import remember_outcome
+from permits_app.actions.sweep import list_unfinished, list_unremembered, sweep_permits
+from tools_app.core import clock
+from tools_app.core.errors import DatabaseUnavailable, GolemError, InternalError
+
+logger = logging.getLogger(__name__)
+
+
+@shared_task(queue="simulation", acks_late=False)
+def preview_action_task(*, golem_id: str, api_key_id: str | None, body: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """The whole preview of one action. Not repeated when its worker dies: nobody waits for it any more."""
+    return _answer(
+        lambda: preview_action(
+            golem_id=UUID(golem_id),
+            api_key_id=UUID(api_key_id) if api_key_id else None,
+            body=body,
+            now=clock.now(),
+        )
+    )
+
+
+@shared_task(queue="commit")
+def commit_permit_task(*, permit_id: str, **_: Any) -> dict[str, Any]:
+    """The whole commit of one permit, resumed where an earlier worker left it."""
+    answer = _answer(lambda: commit_permit(permit_id=UUID(permit_id)))
+    remember_later(permit_id)
+    return answer
+
+
+@shared_task(queue="memory")
+def remember_outcome_task(*, permit_id: str, **_: Any) -> str | None:
+    """Store the episode of a finished permit; a second run finds the first one's."""
+    episode = remember_outcome(permit_id=UUID(permit_id), now=clock.now())
+    return str(episode) if episode else None
+
+
+@shared_task(queue="heartbeat", ignore_result=True)
+def sweep_permits_task() -> dict[str, int]:
+    """Expire what lapsed; hand permits of dead workers, and outcomes without an episode, to workers again."""
+    now = clock.now()
+    expired = sweep_permits(now=now)
+    unfinished = list_unfinished(now=now)
+    for permit_id in unfinished:
+        commit_permit_task.delay(permit_id=str(permit_id))
+    forgotten = list_unremembered(now=now)
+    for permit_id in forgotten:
+        remember_outcome_task.delay(permit_id=str(permit_id))
+    return {"expired": expired, "resumed": len(unfinished), "remembered": len(forgotten)}
+
+
+def remember_later(permit_id: str) -> None:
+    """Ask for the episode. Memory fails open: without a broker the sweep asks again later."""
+    try:
+        remember_outcome_task.delay(permit_id=permit_id)
+    except (ConnectionError, OSError):
+        logger.warning("the episode of permit %s is asked for later", permit_id)
+
+
+def _answer(call: Callable[[], Any]) -> dict[str, Any]:
+    try:
+        return {"ok": call()}
+    except GolemError as error:
+        return {"problem": error.as_problem()}
+    except OperationalError:
+        logger.exception("the database failed a task")
+        return {"problem": DatabaseUnavailable().as_problem()}
+    except Exception:
+        logger.exception("a task failed unexpectedly")
+        return {"problem": InternalError().as_problem()}

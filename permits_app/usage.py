@@ -1,0 +1,18 @@
+"""How much of its limits a golem has used, as one value that rules can judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Micro-USD reserved or settled per window, writes within the hour, and when each window frees its oldest part."""
+
+    tick_micro_usd: int
+    session_micro_usd: int
+    day_micro_usd: int
+    writes_last_hour: int
+    day_resets_at: datetime | None = None
+    hour_resets_at: datetime | None = None

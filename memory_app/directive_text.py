@@ -39,7 +39,8 @@ def render_sections(sections: Sequence[Section]) -> str:
 def replace_section(sections: Sequence[Section], section: Section) -> tuple[Section, ...]:
     """The sections with `section` in the place of the one of its title (in any case), or at the end."""
     replaced = tuple(
-        Section(old.title, section.text) if old.title.casefold() == section.title.casefold() else old for old in sections
+        Section(old.title, section.text) if old.title.casefold() == section.title.casefold() else old
+        for old in sections
     )
     is_known = any(old.title.casefold() == section.title.casefold() for old in sections)
     return replaced if is_known else (*sections, section)

@@ -71,7 +71,7 @@ _model: Any = None
 
 
 def embed(texts: Sequence[str]) -> list[list[float]]:
-    """Unit vectors of `texts`, in their order; words past about 256 tokens do not count. Raises EmbeddingUnavailable."""
+    """Unit vectors of `texts`, in order; what lies past 256 word pieces does not count. Raises EmbeddingUnavailable."""
     if not texts:
         return []
     model = _get_model()

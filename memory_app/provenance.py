@@ -1,4 +1,4 @@
-"""Provenance: who wrote a memory, on what ground, and how far it is believed. A plain value that fits a task argument."""
+"""Provenance: who wrote a memory, on what ground, and how far it is believed; fits a task's argument as JSON."""
 
 from __future__ import annotations
 
@@ -25,11 +25,24 @@ class Provenance:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Provenance:
-        """The value `as_json` wrote. Raises KeyError, ValueError, TypeError."""
+        """The value `as_json` wrote, or a plain mapping with `written_by` (runtime, agent, owner, import) instead.
+
+        Raises ValueError for an unknown source or trust.
+        """
+        written_by = str(raw.get("written_by") or raw.get("source") or Source.RUNTIME)
+        source = Source(written_by.upper())
         return cls(
-            recorded_by=raw["recorded_by"],
-            source=Source(raw.get("source", Source.RUNTIME)),
-            trust=Trust(raw.get("trust", Trust.VERIFIED)),
+            recorded_by=str(raw.get("recorded_by") or f"system:{source.value.lower()}")[:128],
+            source=source,
+            trust=Trust(str(raw.get("trust") or _USUAL_TRUST[source]).upper()),
             block_number=raw.get("block_number"),
-            block_hash=raw.get("block_hash") or "",
+            block_hash=str(raw.get("block_hash") or ""),
         )
+
+
+_USUAL_TRUST = {
+    Source.RUNTIME: Trust.VERIFIED,
+    Source.AGENT: Trust.REPORTED,
+    Source.OWNER: Trust.REPORTED,
+    Source.IMPORT: Trust.REPORTED,
+}

@@ -24,9 +24,9 @@ from memory_app.models import Episode, EpisodeVector
 from memory_app.text_query import AnyWordQuery
 
 RRF_K = 20
-"""Smaller than the usual 60: the lists hold tens of rows, and a first place must be worth clearly more than a tenth."""
+"""Smaller than the usual 60: the lists hold tens of rows, and a first place must count clearly more than a tenth."""
 DECAY_WEIGHT = 0.3
-"""The part of a score that forgetting can take. A memory faded to nothing falls about ten places, never out of reach."""
+"""The part of a score that forgetting takes: a memory faded to nothing falls about ten places, not out of reach."""
 _CANDIDATES_PER_RESULT = 4
 _LEAST_CANDIDATES = 50
 
@@ -46,7 +46,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """Hits, best first, and how they were found: `searched` counts matching rows up to the exact-scan limit plus one."""
+    """Hits, best first, and how they were found; `searched` counts matching rows, to one past the exact-scan limit."""
 
     hits: tuple[Hit, ...]
     searched: int

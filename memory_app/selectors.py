@@ -60,4 +60,3 @@ def plot_retention(*, episode: Episode, now: datetime, days: int = 365, points: 
 def get_retention(*, episode: Episode, now: datetime) -> float:
     """R of an episode at `now`, between 0 and 1."""
     return retention_at(last_accessed_at=episode.last_accessed_at, stability_days=episode.stability_days, now=now)
-

@@ -8,7 +8,7 @@ from django.contrib.postgres.search import SearchQuery
 
 
 class AnyWordQuery(SearchQuery):
-    """`plainto_tsquery` joins the words of a question with AND, which a whole sentence never matches; this joins with OR."""
+    """`plainto_tsquery` joins a question's words with AND, which a whole sentence never matches; this joins with OR."""
 
     def as_sql(self, *args: Any, **kwargs: Any) -> tuple[str, tuple[Any, ...]]:
         """The OR form of the parsed question; PostgreSQL quotes each word, so `&` stands only between words."""

@@ -12,6 +12,10 @@ CELERY_BROKER_URL = REDIS_URL
 CELERY_RESULT_BACKEND = REDIS_URL
 CELERY_RESULT_EXPIRES = 3_600  # seconds; the permit row is the record, the result only wakes the waiter
 CELERY_TASK_DEFAULT_QUEUE = "simulation"
+CELERY_TASK_ROUTES: dict[str, Any] = {
+    # Celery deprecates the queue in a task's decorator; the first pattern that fits wins.
+    "memory_app.tasks.*": {"queue": "memory"},
+}
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

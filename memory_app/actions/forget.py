@@ -8,13 +8,20 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, FloatField, Func, Value
 
 from memory_app.decay import STABILITIES_UNTIL_ARCHIVED
 from memory_app.models import Episode
 from tools_app.core import audit_log
 
 _SECONDS_PER_DAY = 86_400
+
+
+class _SecondsOf(Func):
+    """The length of a database interval in seconds."""
+
+    template = "EXTRACT(EPOCH FROM %(expressions)s)"
+    output_field = FloatField()
 
 
 def archive_forgotten_episodes(*, now: datetime, limit: int = 1_000) -> int:
@@ -24,8 +31,8 @@ def archive_forgotten_episodes(*, now: datetime, limit: int = 1_000) -> int:
     """
     faded = (
         Episode.objects.filter(archived_at__isnull=True, is_pinned=False)
-        .annotate(age=_seconds_since_access(now))
-        .filter(Q(age__gt=F("stability_days") * STABILITIES_UNTIL_ARCHIVED * _SECONDS_PER_DAY))
+        .annotate(seconds_unused=_SecondsOf(Value(now) - F("last_accessed_at")))
+        .filter(seconds_unused__gt=F("stability_days") * STABILITIES_UNTIL_ARCHIVED * _SECONDS_PER_DAY)
         .order_by("pk")
     )
     with transaction.atomic():

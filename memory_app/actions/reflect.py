@@ -17,6 +17,9 @@ from tools_app.core.units import BPS
 NOTABLE_ERROR_BPS = 10
 NOTABLE_GAS_ERROR_BPS = 500
 _LARGEST_ERROR_BPS = 2**31 - 1
+_ZERO = Decimal(0)
+_MOST_COMPARISONS = 64
+_COIN_MARK = "[token "
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _COST_WORDS = ("gas", "fee", "nonce", "block", "timestamp", "deadline", "duration", "decimals", "chain_id", "units")
 _REVERT_CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
@@ -74,14 +77,15 @@ class Reflection:
 def reflect(*, prediction: Mapping[str, Any], outcome: Mapping[str, Any]) -> Reflection:
     """Compare every number both sides name by the same path. Amounts are integers or decimal strings; pure.
 
-    An outcome reverted when its `status` is REVERTED or its `succeeded` is false; `revert_reason` is then matched
-    against known causes. Gas and fees are compared but do not count as prediction error.
+    Lists of `{token, symbol, raw}` are compared token by token. An outcome reverted when its `status` is REVERTED or
+    its `succeeded` is false; `revert_reason` and `findings` are then held against known causes. Gas and fees are
+    compared too but are no prediction error.
     """
-    comparisons = tuple(_compare(prediction, outcome))
+    comparisons = tuple(_compare(prediction, outcome))[:_MOST_COMPARISONS]
     errors = [comparison.difference_bps for comparison in comparisons if not comparison.is_cost]
     error_bps = max(errors) if errors else None
     if _has_reverted(outcome):
-        cause, advice = _explain_revert(str(outcome.get("revert_reason") or ""))
+        cause, advice = _explain_revert(f"{outcome.get('revert_reason') or ''} {outcome.get('findings') or ''}")
         return Reflection(
             verdict="reverted",
             expected=_describe(comparisons, "expected") or ("The action would succeed.",),
@@ -118,7 +122,10 @@ def _explain_revert(reason: str) -> tuple[str, str]:
     for words, cause, advice in _REVERT_CAUSES:
         if any(word in lowered for word in words):
             return cause, advice
-    return "The contract refused for a reason that is not known here.", "Preview again and read the revert reason first."
+    return (
+        "The contract refused for a reason that is not known here.",
+        "Preview again and read the revert reason first.",
+    )
 
 
 def _explain_difference(
@@ -146,17 +153,30 @@ def _describe(comparisons: tuple[Comparison, ...], side: str) -> tuple[str, ...]
 
 
 def _compare(prediction: Mapping[str, Any], outcome: Mapping[str, Any]) -> Iterator[Comparison]:
-    seen = dict(_numbers(outcome))
-    for path, expected in sorted(dict(_numbers(prediction)).items()):
-        if path not in seen:
+    predicted, seen = dict(_numbers(prediction)), dict(_numbers(outcome))
+    # A token that one side lists and the other does not moved by nothing there.
+    both = _token_lists(predicted) & _token_lists(seen)
+    for path in sorted({*predicted, *seen}):
+        is_listed = _list_of(path) in both
+        expected = predicted.get(path, _ZERO if is_listed else None)
+        actual = seen.get(path, _ZERO if is_listed else None)
+        if expected is None or actual is None:
             continue
         yield Comparison(
             what=path,
             expected=f"{expected:f}",
-            actual=f"{seen[path]:f}",
-            difference_bps=_difference_bps(expected, seen[path]),
+            actual=f"{actual:f}",
+            difference_bps=_difference_bps(expected, actual),
             is_cost=_is_cost(path),
         )
+
+
+def _token_lists(numbers: Mapping[str, Decimal]) -> set[str]:
+    return {_list_of(path) for path in numbers} - {""}
+
+
+def _list_of(path: str) -> str:
+    return path.partition(_COIN_MARK)[0] if _COIN_MARK in path else ""
 
 
 def _is_cost(path: str) -> bool:
@@ -179,7 +199,10 @@ def _numbers(value: Any, path: str = "") -> Iterator[tuple[str, Decimal]]:
             yield from _numbers(member, f"{path}.{name}" if path else str(name))
     elif isinstance(value, list | tuple):
         for index, member in enumerate(value):
-            yield from _numbers(member, f"{path}[{index}]")
+            # The same token may stand in another place of the other list.
+            token = member.get("token") if isinstance(member, Mapping) else None
+            place = f"{_COIN_MARK}{member.get('symbol') or ''} {token}]" if isinstance(token, str) else f"[{index}]"
+            yield from _numbers(member, path + place)
     elif (number := _read_number(value)) is not None:
         yield path, number
 

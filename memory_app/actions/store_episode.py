@@ -18,6 +18,7 @@ from memory_app import embedding
 from memory_app.actions.reflect import Reflection, reflect
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import EmbeddingUnavailable, MemoryOwnerUnknown
+from memory_app.filters import read_importance
 from memory_app.models import Episode, EpisodeVector
 from memory_app.models.episode import Trust
 from memory_app.provenance import Provenance
@@ -55,16 +56,19 @@ def store_episode(
     prediction: Mapping[str, Any],
     outcome: Mapping[str, Any],
     summary: str,
-    importance: Importance,
-    provenance: Provenance,
+    importance: Importance | str,
+    provenance: Provenance | Mapping[str, Any],
     now: datetime,
 ) -> Episode:
     """The episode of `permit_id` (or of this exact content): made on the first call, returned unchanged afterwards.
 
     `prediction` and `outcome` hold strings, integers, lists and mappings; no float. `summary` is cut at 2,000
     characters. Untrusted provenance is quarantined. Without the model the episode is stored without a vector.
-    Emits grimoire:episode and writes the audit log, in one transaction with the row. Raises MemoryOwnerUnknown.
+    Emits grimoire:episode and writes the audit log, in one transaction with the row. `importance` is a name in any
+    case, `provenance` what `Provenance.from_json` reads. Raises MemoryOwnerUnknown, and ValueError for those two.
     """
+    weight = read_importance(importance)
+    origin = provenance if isinstance(provenance, Provenance) else Provenance.from_json(provenance)
     content = _Content(
         tool_name=tool_name,
         action_type=action_type,
@@ -89,7 +93,7 @@ def store_episode(
                 golem_id=golem_id,
                 permit_id=permit_id,
                 content_hash=content_hash,
-                **_describe_columns(content, reflection, importance, provenance, now),
+                **_describe_columns(content, reflection, weight, origin, now),
             )
             if vector is not None:
                 EpisodeVector.objects.create(episode=episode, golem_id=golem_id, embedding=vector)
@@ -164,7 +168,9 @@ def _without_nul(value: Any) -> Any:
 
 def _search_text(content: _Content, reflection: Reflection) -> str:
     words = [content.tool_name.replace("_", " "), content.action_type.replace("_", " "), content.venue]
-    return " ".join([*words, *content.tokens, reflection.verdict.replace("_", " "), *reflection.why, *reflection.next_time])
+    return " ".join(
+        [*words, *content.tokens, reflection.verdict.replace("_", " "), *reflection.why, *reflection.next_time]
+    )
 
 
 def _embed(summary: str) -> list[float] | None:
@@ -191,7 +197,5 @@ def _announce(episode: Episode, now: datetime) -> None:
         "content_hash": episode.content_hash,
         "is_quarantined": episode.is_quarantined,
     }
-    audit_log.append(
-        golem_id=episode.golem_id, event="EpisodeStored", actor=episode.recorded_by, data=facts, now=now
-    )
+    audit_log.append(golem_id=episode.golem_id, event="EpisodeStored", actor=episode.recorded_by, data=facts, now=now)
     event_bus.emit(golem_id=episode.golem_id, event=Event(EventType.GRIMOIRE_EPISODE, facts), now=now)

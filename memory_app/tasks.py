@@ -1,0 +1,135 @@
+"""Celery entry points of memory: load, one call, answer as data. Every one is safe to run twice.
+
+CELERY_TASK_ROUTES sends them to the queue `memory`, whose worker alone loads the embedding model.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from celery import current_app, shared_task
+from celery.concurrency.prefork import TaskPool as ForkingPool
+from celery.signals import worker_ready
+from django.db import OperationalError
+
+from memory_app import embedding
+from memory_app.actions.embed_missing import embed_missing_episodes
+from memory_app.actions.forget import archive_forgotten_episodes
+from memory_app.actions.query_grimoire import query_grimoire
+from memory_app.actions.store_episode import store_episode
+from memory_app.errors import EmbeddingUnavailable
+from tools_app.core import clock
+from tools_app.core.errors import DatabaseUnavailable, GolemError
+
+logger = logging.getLogger(__name__)
+
+QUEUE = "memory"
+
+
+@shared_task
+def store_episode_task(
+    *,
+    golem_id: str,
+    permit_id: str | None,
+    tool_name: str,
+    action_type: str,
+    venue: str,
+    chain_id: int | None,
+    tokens: list[str],
+    prediction: dict[str, Any],
+    outcome: dict[str, Any],
+    summary: str,
+    importance: str,
+    provenance: dict[str, Any],
+    occurred_at: str,
+    **_: Any,
+) -> dict[str, Any]:
+    """Store one episode that happened at `occurred_at` (RFC 3339); answers its id."""
+    return _answer(
+        lambda: {
+            "episode_id": str(
+                store_episode(
+                    golem_id=UUID(golem_id),
+                    permit_id=UUID(permit_id) if permit_id else None,
+                    tool_name=tool_name,
+                    action_type=action_type,
+                    venue=venue,
+                    chain_id=chain_id,
+                    tokens=tokens,
+                    prediction=prediction,
+                    outcome=outcome,
+                    summary=summary,
+                    importance=importance,
+                    provenance=provenance,
+                    now=datetime.fromisoformat(occurred_at),
+                ).pk
+            )
+        }
+    )
+
+
+@shared_task(acks_late=False)
+def query_grimoire_task(
+    *,
+    golem_id: str,
+    query: str,
+    store: str,
+    limit: int,
+    filters: dict[str, Any],
+    apply_decay: bool = True,
+    **_: Any,
+) -> dict[str, Any]:
+    """Embed a question and answer it. Not repeated when its worker dies: nobody waits for it any more."""
+    return _answer(
+        lambda: query_grimoire(
+            golem_id=UUID(golem_id),
+            query=query,
+            store=store,
+            limit=limit,
+            filters=filters,
+            apply_decay=apply_decay,
+            now=clock.now(),
+        )
+    )
+
+
+@shared_task(ignore_result=True)
+def embed_episodes_task(**_: Any) -> int:
+    """Add the vectors that were missed while the model was away."""
+    try:
+        return embed_missing_episodes()
+    except EmbeddingUnavailable as error:
+        logger.warning("vectors are still missing: %s", error.detail)
+        return 0
+
+
+@shared_task(ignore_result=True)
+def forget_episodes_task(**_: Any) -> int:
+    """Archive what has faded."""
+    return archive_forgotten_episodes(now=clock.now())
+
+
+@worker_ready.connect
+def warm_embedding(sender: Any = None, **_: Any) -> None:
+    """Load the model where memory tasks run, beside the first tasks, so that a slow disk delays no start.
+
+    A forking pool would load it in the parent, whose threads its children lose; those load it when they need it.
+    """
+    forks = isinstance(getattr(sender, "pool", None), ForkingPool)
+    if QUEUE in current_app.amqp.queues.consume_from and not forks:
+        threading.Thread(target=embedding.warm, name="warm-embedding", daemon=True).start()
+
+
+def _answer(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    try:
+        return {"ok": call()}
+    except GolemError as error:
+        return {"problem": error.as_problem()}
+    except OperationalError:
+        logger.exception("the database failed a memory task")
+        return {"problem": DatabaseUnavailable().as_problem()}

@@ -1,0 +1,104 @@
+"""`manage.py snapshots`: the OpenAPI document and the tool manifests as files, so that a review sees every change.
+
+With `--check` nothing is written and a difference fails; `make check` runs that.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+from drf_spectacular.generators import SchemaGenerator
+
+from golem_project.pi.manifest import build_manifest, describe_route
+from golem_project.settings.environment import BASE_DIR
+from tools_app.toolkit.enums import Phase
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.views import GolemView
+
+FOLDER = BASE_DIR / "tests" / "snapshots"
+_MOST_DIFF_LINES = 60
+
+
+class Command(BaseCommand):
+    """Writes or checks the snapshots."""
+
+    help = "Write the API and manifest snapshots, or with --check compare them with the code."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        group = parser.add_mutually_exclusive_group()
+        group.add_argument("--check", action="store_true", help="fail when a snapshot differs from the code")
+        group.add_argument("--write", action="store_true", help="write the snapshots (the default)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        stale = []
+        for name, content in build_snapshots().items():
+            path = FOLDER / name
+            text = render_snapshot(content)
+            if options["check"]:
+                stale += self._compare(path, text)
+            elif not path.exists() or path.read_text(encoding="utf-8") != text:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+                self.stdout.write(f"wrote {path.relative_to(BASE_DIR)}")
+        if stale:
+            raise CommandError(f"out of date: {', '.join(stale)}. Fix: manage.py snapshots, and review the difference")
+
+    def _compare(self, path: Path, text: str) -> list[str]:
+        stored = path.read_text(encoding="utf-8") if path.exists() else ""
+        if stored == text:
+            return []
+        lines = difflib.unified_diff(
+            stored.splitlines(), text.splitlines(), f"{path.name} (stored)", f"{path.name} (code)", lineterm="", n=2
+        )
+        for number, line in enumerate(lines):
+            if number == _MOST_DIFF_LINES:
+                self.stderr.write("…")
+                break
+            self.stderr.write(line)
+        return [path.name]
+
+
+def build_snapshots() -> dict[str, Any]:
+    """Every snapshot by its file name, JSON-ready and the same on every machine."""
+    return {
+        "openapi.json": SchemaGenerator().get_schema(request=None, public=True),
+        "tool_manifest.json": [_describe_tool(name) for name in sorted(tool.name for tool in REGISTRY)],
+        "pi_manifest.json": _build_pi_manifest(),
+    }
+
+
+def render_snapshot(content: Any) -> str:
+    """JSON text with one member a line."""
+    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, default=str) + "\n"
+
+
+def _describe_tool(name: str) -> dict[str, Any]:
+    tool = REGISTRY.get(name)
+    route = describe_route(tool)
+    route["key"] = route.pop("action_type", None) or route.pop("query")
+    return {
+        **route,
+        "kind": type(tool).__name__,
+        "prefix": tool.prefix,
+        "risk_layer": int(tool.risk_layer),
+        "budget": tool.tick_budget.name,
+        "sprite_trigger": tool.sprite_trigger.value,
+        "requires": sorted(requirement.value for requirement in tool.requires),
+        "aliases": sorted(tool.aliases),
+    }
+
+
+def _build_pi_manifest() -> dict[str, Any]:
+    """The manifest of a golem that has every tool there is."""
+    golem = GolemView(
+        id=UUID(int=0), name="Every tool", address=None, home_chain_id=31337, base_asset="USDC", phase=Phase.THRIVING
+    )
+    return build_manifest(golem=golem, toolset=Toolset.of(REGISTRY, "all"), permit_ttl_seconds=60).body

@@ -1,0 +1,102 @@
+"""Bearer tokens: who is calling, and for which golem.
+
+A token is looked up by its SHA-256 digest, so the database never sees it and the look-up time says nothing about it.
+One query brings the key, its golem and the golem's archetype. `last_used_at` is written at most once a minute.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Q
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from archetypes_app.actions.create_api_key import TOKEN_PREFIX, hash_token
+from archetypes_app.models import ApiKey, Golem
+from golem_project.pi.errors import ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked
+from tools_app.core import clock
+
+REALM = 'Bearer realm="golem"'
+LAST_USE_STEP = timedelta(minutes=1)
+_LONGEST_TOKEN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """The caller: one golem, acting through one key."""
+
+    golem: Golem
+    key: ApiKey
+
+    @property
+    def actor(self) -> str:
+        """How audit entries name this caller."""
+        return f"key:{self.key.prefix}"
+
+    @property
+    def is_authenticated(self) -> bool:
+        return True
+
+
+class ApiKeyAuthentication(BaseAuthentication):
+    """`Authorization: Bearer golem_…`. Raises ApiKeyInvalid, ApiKeyExpired, ApiKeyRevoked; None when no token came."""
+
+    def authenticate(self, request: Request) -> tuple[Agent, ApiKey] | None:
+        token = read_bearer(request)
+        if token is None:
+            return None
+        key = identify(token, now=clock.now())
+        return Agent(golem=key.golem, key=key), key
+
+    def authenticate_header(self, request: Request) -> str:
+        return REALM
+
+
+class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call, misc]
+    """How the OpenAPI document describes the token."""
+
+    target_class = ApiKeyAuthentication
+    name = "golemToken"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, Any]:
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "description": f"A golem's token, beginning with `{TOKEN_PREFIX}`; its owner makes and revokes it.",
+        }
+
+
+def read_bearer(request: Request) -> str | None:
+    """The bearer token of a request; None when there is no Authorization header of that scheme."""
+    scheme, _, token = request.headers.get("Authorization", "").strip().partition(" ")
+    if scheme.lower() != "bearer":
+        return None
+    return token.strip()
+
+
+def identify(token: str, *, now: datetime) -> ApiKey:
+    """The key of `token`, alive at `now`, with its golem. One query, and at most one write a minute."""
+    key = None
+    if token.startswith(TOKEN_PREFIX) and token.isascii() and len(token) <= _LONGEST_TOKEN:
+        key = ApiKey.objects.select_related("golem__archetype").filter(digest=hash_token(token)).first()
+    if key is None:
+        raise ApiKeyInvalid("no key of this server has this token; check it or ask the owner for one")
+    if key.revoked_at is not None:
+        raise ApiKeyRevoked("the owner revoked this token; ask for another")
+    if now >= key.expires_at:
+        raise ApiKeyExpired(
+            "this token's time is over; the owner can rotate it in the admin", expired_at=key.expires_at.isoformat()
+        )
+    _note_use(key, now=now)
+    return key
+
+
+def _note_use(key: ApiKey, *, now: datetime) -> None:
+    if key.last_used_at is not None and now - key.last_used_at < LAST_USE_STEP:
+        return
+    stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - LAST_USE_STEP)
+    ApiKey.objects.filter(stale, pk=key.pk).update(last_used_at=now)

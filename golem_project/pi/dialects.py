@@ -1,0 +1,159 @@
+"""The manifest's tools in the shapes the model providers take, ready to be passed on as `tools`.
+
+- openai: function tools in strict mode: every property required, optional ones nullable, no keyword it refuses.
+- anthropic: `input_schema`, plain JSON Schema.
+- gemini: `functionDeclarations` in its OpenAPI 3.0 subset: upper-case types, `nullable`, no additionalProperties.
+- pi: the ToolDefinition of the pi extension API, without its functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from golem_project.pi.definitions import PiToolDef
+from golem_project.pi.parameter_union import Schema, make_nullable
+
+
+class Dialect(StrEnum):
+    """The shapes `GET /api/v1/pi/manifest?dialect=` answers in."""
+
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
+    GEMINI = "gemini"
+    PI = "pi"
+
+
+def render_tools(dialect: Dialect, tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
+    """`tools` as the provider's request takes them."""
+    return _RENDERERS[dialect](tools)
+
+
+def to_strict(schema: Mapping[str, Any]) -> Schema:
+    """A schema OpenAI's strict mode takes, accepting every call that `schema` accepts with the rest given as null."""
+    strict = {key: value for key, value in schema.items() if key in _STRICT_KEYWORDS}
+    if "const" in schema:
+        strict["enum"] = [schema["const"]]
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            strict["anyOf"] = [to_strict(part) for part in schema[key]]
+    if "items" in schema:
+        strict["items"] = to_strict(schema["items"])
+    if schema.get("type") == "object" or "properties" in schema:
+        required = set(schema.get("required", ()))
+        properties = {name: to_strict(prop) for name, prop in schema.get("properties", {}).items()}
+        strict["properties"] = {
+            name: prop if name in required or is_nullable(prop) else make_nullable(prop)
+            for name, prop in properties.items()
+        }
+        strict["required"] = list(properties)
+        strict["additionalProperties"] = False
+    return strict
+
+
+def to_gemini(schema: Mapping[str, Any]) -> Schema:
+    """The same parameter in Gemini's subset; a whole number or text becomes text, which is taken for both."""
+    variants = [part for part in schema.get("anyOf", []) if part.get("type") != "null"]
+    nullable = is_nullable(schema)
+    if variants:
+        return _gemini_of_variants(variants, schema, nullable=nullable)
+    kinds = schema.get("type", "string")
+    kind = kinds if isinstance(kinds, str) else next(name for name in kinds if name != "null")
+    gemini: Schema = {"type": kind.upper()}
+    gemini.update({key: schema[key] for key in _GEMINI_KEYWORDS if key in schema})
+    values = [value for value in schema.get("enum", ()) if value is not None]
+    if values and kind == "string":
+        gemini.update(format="enum", enum=values)
+    elif values:
+        gemini["description"] = f"{gemini.get('description', '')} One of {', '.join(map(str, values))}.".strip()
+    if "items" in schema:
+        gemini["items"] = to_gemini(schema["items"])
+    if kind == "object":
+        properties = schema.get("properties", {})
+        gemini["properties"] = {name: to_gemini(prop) for name, prop in properties.items()}
+        gemini["propertyOrdering"] = list(properties)
+        if schema.get("required"):
+            gemini["required"] = list(schema["required"])
+    if nullable:
+        gemini["nullable"] = True
+    return gemini
+
+
+def is_nullable(schema: Mapping[str, Any]) -> bool:
+    """Whether null satisfies `schema`."""
+    kinds = schema.get("type")
+    if isinstance(kinds, list) and "null" in kinds:
+        return True
+    return kinds == "null" or any(part.get("type") == "null" for part in schema.get("anyOf", []))
+
+
+_STRICT_KEYWORDS = frozenset(
+    {"type", "description", "enum", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+     "multipleOf", "minItems", "maxItems"}
+)  # fmt: skip
+_GEMINI_KEYWORDS = ("description", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
+
+
+def _gemini_of_variants(variants: list[Schema], schema: Mapping[str, Any], *, nullable: bool) -> Schema:
+    kinds = {part.get("type") for part in variants}
+    described = {"description": schema["description"]} if schema.get("description") else {}
+    if kinds <= {"string", "integer"}:
+        # A whole number is also taken as its digits, so text is wide enough for both.
+        united: Schema = {"type": "STRING", **described}
+    else:
+        united = {"anyOf": [to_gemini(part) for part in variants], **described}
+    if nullable:
+        united["nullable"] = True
+    return united
+
+
+def _openai(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": str(tool.name),
+                "description": tool.description,
+                "parameters": to_strict(tool.parameters),
+                "strict": True,
+            },
+        }
+        for tool in tools
+    ]
+
+
+def _anthropic(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
+    return [
+        {"name": str(tool.name), "description": tool.description, "input_schema": tool.parameters} for tool in tools
+    ]
+
+
+def _gemini(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
+    declarations = [
+        {"name": str(tool.name), "description": tool.description, "parameters": to_gemini(tool.parameters)}
+        for tool in tools
+    ]
+    return [{"functionDeclarations": declarations}]
+
+
+def _pi(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": str(tool.name),
+            "label": tool.label,
+            "description": tool.description,
+            "promptSnippet": tool.snippet,
+            "promptGuidelines": [line.as_sentence() for line in tool.guidelines],
+            "parameters": tool.parameters,
+        }
+        for tool in tools
+    ]
+
+
+_RENDERERS: dict[Dialect, Callable[[Sequence[PiToolDef]], list[dict[str, Any]]]] = {
+    Dialect.OPENAI: _openai,
+    Dialect.ANTHROPIC: _anthropic,
+    Dialect.GEMINI: _gemini,
+    Dialect.PI: _pi,
+}

@@ -1,0 +1,182 @@
+"""Every refusal of the agent API as application/problem+json (RFC 9457), with its code and what to do next.
+
+What is not one of our errors is translated to one; what is unknown becomes INTERNAL_ERROR, its trace goes to the log
+under the request id and never to the caller.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import kombu.exceptions
+import redis.exceptions
+from django.core.exceptions import PermissionDenied
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest
+from rest_framework import exceptions as rest
+from rest_framework.response import Response
+
+from golem_project.pi import errors
+from golem_project.pi.authentication import REALM
+from golem_project.request_id import current_request_id
+from tools_app.core import clock
+from tools_app.core.errors import (
+    BrokerUnavailable,
+    DatabaseUnavailable,
+    GolemError,
+    InternalError,
+    InvalidParams,
+    Recovery,
+)
+
+logger = logging.getLogger(__name__)
+
+PROBLEM_JSON = "application/problem+json"
+PERMIT_PATH = "/api/v1/pi/permits/"
+_FIRST_MEMBERS = ("type", "title", "status", "detail", "instance", "code", "recovery", "request_id")
+_POINTS_AT_PERMIT = frozenset({"PERMIT_ALREADY_COMMITTED", "SAME_ACTION_PENDING"})
+_RETRY_AFTER_SECONDS = {"DATABASE_UNAVAILABLE": 5, "BROKER_UNAVAILABLE": 5, "TOO_MANY_COMMITS_WAITING": 2}
+
+
+def answer_problem(error: Exception, context: Mapping[str, Any]) -> Response:
+    """The answer to any exception of a view. Registered with Django REST framework."""
+    request = context.get("request")
+    problem, headers = describe_problem(error, instance=request.path if request is not None else "")
+    return Response(problem, status=problem["status"], headers=headers, content_type=PROBLEM_JSON)
+
+
+def describe_problem(error: Exception, *, instance: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """The RFC 9457 body and the headers that answer `error` at the path `instance`."""
+    known = as_golem_error(error)
+    if isinstance(known, InternalError) and known is not error:
+        logger.error("unexpected failure at %s", instance, exc_info=error)
+    problem = _body(known, instance=instance)
+    return problem, _headers(problem, error)
+
+
+def as_golem_error(error: Exception) -> GolemError:
+    """`error` itself if it is one of ours, else the one it means to a caller."""
+    if isinstance(error, GolemError):
+        return error
+    if isinstance(error, OperationalError | InterfaceError):
+        logger.warning("database: %s", type(error).__name__)
+        return DatabaseUnavailable("nothing was changed; try again shortly")
+    if isinstance(
+        error, redis.exceptions.ConnectionError | redis.exceptions.TimeoutError | kombu.exceptions.OperationalError
+    ):
+        logger.warning("broker: %s", type(error).__name__)
+        return BrokerUnavailable("nothing was accepted; try again shortly")
+    if isinstance(error, Http404 | rest.NotFound):
+        return errors.RouteNotFound("no such path; GET /api/v1/pi/manifest lists the tools")
+    if isinstance(error, PermissionDenied):
+        return errors.Forbidden()
+    if isinstance(error, rest.APIException):
+        return _translate_rest(error)
+    return InternalError("the failure is in our log under this request id")
+
+
+def answer_request(error: Exception, request: HttpRequest) -> tuple[dict[str, Any], dict[str, str]]:
+    """As `describe_problem`, for code outside Django REST framework."""
+    return describe_problem(error, instance=request.path)
+
+
+def known_errors() -> Iterator[type[GolemError]]:
+    """Every error class with a code of its own, in no order."""
+    seen: set[type[GolemError]] = set()
+    waiting: list[type[GolemError]] = [GolemError]
+    while waiting:
+        kind = waiting.pop()
+        if kind not in seen:
+            seen.add(kind)
+            waiting.extend(kind.__subclasses__())
+            if "code" in vars(kind):
+                yield kind
+
+
+def _translate_rest(error: rest.APIException) -> GolemError:
+    if isinstance(error, rest.MethodNotAllowed):
+        return errors.MethodNotAllowedHere(str(error.detail))
+    if isinstance(error, rest.UnsupportedMediaType):
+        return errors.UnsupportedContentType("declare the body as application/json")
+    if isinstance(error, rest.NotAcceptable):
+        return errors.NotAcceptableHere("accept application/json")
+    if isinstance(error, rest.ParseError):
+        return errors.BodyNotJson(str(error.detail))
+    if isinstance(error, rest.ValidationError):
+        fields = flatten_detail(error.detail)
+        return InvalidParams("; ".join(f"{name}: {text}" for name, text in fields.items()), fields=fields)
+    if isinstance(error, rest.NotAuthenticated | rest.AuthenticationFailed):
+        return errors.ApiKeyMissing()
+    if isinstance(error, rest.PermissionDenied):
+        return errors.Forbidden()
+    return InternalError("the failure is in our log under this request id")
+
+
+def flatten_detail(detail: Any, path: str = "") -> dict[str, str]:
+    """A serializer's nested messages as one level: `{"filters.tags": "…"}`."""
+    if isinstance(detail, Mapping):
+        flat: dict[str, str] = {}
+        for name, inner in detail.items():
+            place = path if name == "non_field_errors" else f"{path}.{name}".lstrip(".")
+            flat.update(flatten_detail(inner, place))
+        return flat
+    if isinstance(detail, list):
+        return {path or "body": " ".join(str(text) for text in detail)}
+    return {path or "body": str(detail)}
+
+
+def _body(error: GolemError, *, instance: str) -> dict[str, Any]:
+    members = error.as_problem()
+    status = members.get("status")
+    if not isinstance(status, int):
+        # An error whose data has a `status` of its own, such as a permit's, must not hide the HTTP one.
+        members["permit_status"] = status
+        status = _status_of(members.get("code", ""), fallback=error.http_status)
+    members.update(
+        status=status,
+        type=f"/errors/{str(members['code']).lower()}",
+        instance=instance,
+        request_id=current_request_id(),
+    )
+    ordered = {name: members.pop(name) for name in _FIRST_MEMBERS}
+    return {**ordered, **members}
+
+
+def _status_of(code: str, *, fallback: int) -> int:
+    return next((kind.http_status for kind in known_errors() if kind.code == code), fallback)
+
+
+def _headers(problem: Mapping[str, Any], error: Exception) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    code, status = problem["code"], problem["status"]
+    if code == errors.ApiKeyMissing.code:
+        headers["WWW-Authenticate"] = REALM
+    elif status == 401:
+        headers["WWW-Authenticate"] = f'{REALM}, error="invalid_token"'
+    elif code == errors.ScopeMissing.code:
+        headers["WWW-Authenticate"] = f'{REALM}, error="insufficient_scope", scope="{problem["scope"]}"'
+    if code in _POINTS_AT_PERMIT and problem.get("permit_id"):
+        headers["Location"] = f"{PERMIT_PATH}{problem['permit_id']}"
+    if problem["recovery"] == Recovery.WAIT:
+        seconds = _retry_after(problem)
+        if seconds is not None:
+            headers["Retry-After"] = str(seconds)
+    return headers
+
+
+def _retry_after(problem: Mapping[str, Any]) -> int | None:
+    given = problem.get("retry_after_seconds")
+    if isinstance(given, int):
+        return given
+    resets_at = problem.get("resets_at")
+    if isinstance(resets_at, str):
+        try:
+            until = datetime.fromisoformat(resets_at)
+        except ValueError:
+            return None
+        if until.tzinfo is not None:
+            return max(1, int((until - clock.now()).total_seconds()) + 1)
+    return _RETRY_AFTER_SECONDS.get(problem["code"])

@@ -1,0 +1,148 @@
+"""The manifest: the Pi tools of one golem, the actions and queries behind them, and a hash that moves when any does.
+
+It is made from the golem's toolset alone, so two golems with the same tools and permit life have the same tools part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from golem_project.pi.definitions import PiToolDef, define_tools
+from golem_project.pi.dialects import Dialect, render_tools
+from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
+from tools_app.core.hashing import hash_canonical
+from tools_app.toolkit.enums import PiTool
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import LocalWriteTool, PrivilegedTool, ReadTool, ToolDef, WriteTool
+from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.views import GolemView
+
+MANIFEST_VERSION = 1
+TOOL_PATH = "/api/v1/pi/{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A manifest's body and the entity tag that names exactly it."""
+
+    body: dict[str, Any]
+    etag: str
+
+
+def build_manifest(
+    *,
+    golem: GolemView,
+    toolset: Toolset,
+    permit_ttl_seconds: int,
+    has_memory: bool = True,
+    dialect: Dialect | None = None,
+) -> Manifest:
+    """The manifest of `golem`; with a `dialect`, its tools in that provider's shape and nothing a provider ignores."""
+    tools = define_tools(toolset=toolset, permit_ttl_seconds=permit_ttl_seconds, has_memory=has_memory)
+    schema_hash = hash_schemas(tools)
+    body: dict[str, Any] = {
+        "manifest_version": MANIFEST_VERSION,
+        "schema_hash": schema_hash,
+        "golem": {
+            "golem_id": str(golem.id),
+            "name": golem.name,
+            "phase": golem.phase.value,
+            "home_chain_id": golem.home_chain_id,
+            "permit_ttl_seconds": permit_ttl_seconds,
+        },
+    }
+    if dialect is not None:
+        body.update(dialect=dialect.value, tools=render_tools(dialect, tools))
+    else:
+        body.update(
+            tools=[_as_json(tool) for tool in tools],
+            actions=[describe_route(tool) for tool in _sorted(toolset) if tool.pi_tool is PiTool.PREVIEW_ACTION],
+            queries=_own_queries()
+            + [describe_route(tool) for tool in _sorted(toolset) if tool.pi_tool is not PiTool.PREVIEW_ACTION],
+            left_out=_left_out(toolset),
+        )
+    return Manifest(body=body, etag=f'"{hash_canonical(_exact(body))[2:34]}"')
+
+
+def hash_schemas(tools: Iterable[PiToolDef]) -> str:
+    """A digest of names, versions and parameters: it moves whenever a call that was valid may no longer be."""
+    return hash_canonical(
+        {str(tool.name): {"version": tool.schema_version, "parameters": _exact(tool.parameters)} for tool in tools}
+    )
+
+
+def describe_route(tool: ToolDef) -> dict[str, Any]:
+    """One action or query with the schema of its own parameters, for clients that show one form at a time."""
+    word = "action_type" if tool.pi_tool is PiTool.PREVIEW_ACTION else "query"
+    route: dict[str, Any] = {
+        word: tool.key,
+        "venue": tool.venue,
+        "pi_tool": str(tool.pi_tool),
+        "tool": tool.name,
+        "category": tool.category.value,
+        "capability": tool.capability.value,
+        "summary": tool.summary,
+        "description": tool.description,
+        "snippet": tool.snippet,
+        "guidelines": list(tool.guidelines),
+        "progress_steps": list(tool.progress_steps),
+        "budget_ms": int(tool.tick_budget),
+        "chains": sorted(tool.supported_chains) if tool.supported_chains is not None else None,
+        "schema_version": tool.schema_version,
+        "parameters": tool.schema,
+    }
+    if isinstance(tool, WriteTool | LocalWriteTool):
+        route["risk_layer"] = int(tool.risk_layer)
+        route["action_class"] = tool.action_class.value if tool.action_class else None
+        route["is_transaction"] = isinstance(tool, WriteTool)
+        route["needs_owner_approval"] = isinstance(tool, PrivilegedTool)
+    return route
+
+
+def _as_json(tool: PiToolDef) -> dict[str, Any]:
+    return {
+        "name": str(tool.name),
+        "label": tool.label,
+        "description": tool.description,
+        "snippet": tool.snippet,
+        "guidelines": [{"text": line.text, "phases": [p.value for p in line.phases]} for line in tool.guidelines],
+        "parameters": tool.parameters,
+        "schema_version": tool.schema_version,
+        "scope": str(tool.scope),
+        "is_write": tool.is_write,
+        "method": "POST",
+        "path": TOOL_PATH.format(name=tool.name),
+    }
+
+
+def _own_queries() -> list[dict[str, Any]]:
+    return [
+        {"query": query.key, "venue": OWN_VENUE, "pi_tool": str(PiTool.QUERY_STATE), "summary": query.summary}
+        for query in OWN_QUERIES
+    ]
+
+
+def _left_out(toolset: Toolset) -> list[dict[str, Any]]:
+    """Tools the golem's profile holds but whose requirement is not set up, with what is missing."""
+    return [
+        {"tool": name, "key": REGISTRY.get(name).key, "needs": requirement.value, "warning": toolset.reasons[name]}
+        for name, requirement in sorted(toolset.missing.items())
+    ]
+
+
+def _sorted(toolset: Toolset) -> list[ToolDef]:
+    kinds = (ReadTool, WriteTool, LocalWriteTool)
+    return sorted((tool for tool in toolset if isinstance(tool, kinds)), key=lambda t: (t.pi_tool, t.key, t.venue))
+
+
+def _exact(value: Any) -> Any:
+    """`value` with fractions as text: canonical JSON has no exact ones."""
+    if isinstance(value, float):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _exact(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_exact(member) for member in value]
+    return value

@@ -1,0 +1,126 @@
+"""Strict JSON: one object, every field once, no number that is not exact, small, shallow.
+
+A number with a fraction stays text: it reaches the tool's own schema and is refused there with the field's name, and
+nothing on the way has rounded it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import IO, Any
+
+from django.utils.http import parse_header_parameters
+from rest_framework.parsers import BaseParser
+
+from golem_project.pi.errors import (
+    BodyNotJson,
+    BodyNotObject,
+    BodyTooDeep,
+    BodyTooLarge,
+    DuplicateField,
+    UnsupportedContentType,
+)
+
+MAX_BODY_BYTES = 65_536  # a tool call is a few hundred bytes
+MAX_DEPTH = 8
+_LONGEST_INTEGER = 80  # digits and a sign; 256 bits have 78
+_CHARSETS = {"", "utf-8", "utf8"}
+
+
+class StrictJsonParser(BaseParser):
+    """Parses `application/json` in UTF-8. Raises the errors of `pi.errors` that begin with Body, and DuplicateField."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        _check_charset(media_type or "")
+        return parse_object(_read(stream, parser_context))
+
+
+def parse_object(raw: bytes) -> dict[str, Any]:
+    """One JSON object from `raw`. Fractions and integers beyond 80 characters stay text."""
+    try:
+        body = json.loads(
+            raw.decode("utf-8"),
+            object_pairs_hook=_refuse_duplicates,
+            parse_float=str,
+            parse_int=_parse_integer,
+            parse_constant=_refuse_constant,
+        )
+    except UnicodeDecodeError:
+        raise BodyNotJson("the body is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise BodyNotJson(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise _too_deep() from None
+    if not isinstance(body, dict):
+        raise BodyNotObject("send one object, such as {}")
+    _check_value(body, depth=1)
+    return body
+
+
+def _read(stream: IO[Any], parser_context: Mapping[str, Any] | None) -> bytes:
+    request = (parser_context or {}).get("request")
+    declared = request.META.get("CONTENT_LENGTH", "") if request is not None else ""
+    if str(declared).isdigit() and int(declared) > MAX_BODY_BYTES:
+        raise _too_large()
+    raw: bytes = stream.read(MAX_BODY_BYTES + 1)
+    if len(raw) > MAX_BODY_BYTES:
+        raise _too_large()
+    return raw
+
+
+def _check_charset(media_type: str) -> None:
+    _, parameters = parse_header_parameters(media_type)
+    charset = str(parameters.get("charset", ""))
+    if charset.strip('"').lower() not in _CHARSETS:
+        raise UnsupportedContentType(f"JSON is UTF-8 here, not {charset!r}")
+
+
+def _check_value(value: Any, *, depth: int) -> None:
+    if isinstance(value, str):
+        _check_text(value)
+        return
+    if not isinstance(value, dict | list):
+        return
+    if depth > MAX_DEPTH:
+        raise _too_deep()
+    if isinstance(value, dict):
+        for name in value:
+            _check_text(name)
+    for member in value.values() if isinstance(value, dict) else value:
+        _check_value(member, depth=depth + 1)
+
+
+def _check_text(text: str) -> None:
+    # PostgreSQL holds neither, so they would fail far from here.
+    if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise BodyNotJson("text may hold neither U+0000 nor half a surrogate pair")
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        repeated = sorted(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+        raise DuplicateField(f"given more than once: {', '.join(map(repr, repeated))}", fields=repeated)
+    return members
+
+
+def _refuse_constant(name: str) -> Any:
+    raise BodyNotJson(f"{name} is not JSON")
+
+
+def _parse_integer(text: str) -> int | str:
+    return int(text) if len(text) <= _LONGEST_INTEGER else text
+
+
+def _too_large() -> BodyTooLarge:
+    return BodyTooLarge(f"a body is at most {MAX_BODY_BYTES} bytes", limit_bytes=MAX_BODY_BYTES)
+
+
+def _too_deep() -> BodyTooDeep:
+    return BodyTooDeep(f"at most {MAX_DEPTH} levels of lists and objects", limit_levels=MAX_DEPTH)

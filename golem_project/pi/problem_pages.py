@@ -1,0 +1,48 @@
+"""Answers to what no view handled: problem+json under /api/, Django's plain pages elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views import defaults
+
+from golem_project.pi.errors import BadRequest, Forbidden, RouteNotFound
+from golem_project.pi.exception_handler import PROBLEM_JSON, answer_request
+from tools_app.core.errors import InternalError
+
+API_PREFIX = "/api/"
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if is_api(request):
+        return _problem(request, BadRequest())
+    return defaults.bad_request(request, exception)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if is_api(request):
+        return _problem(request, Forbidden())
+    return defaults.permission_denied(request, exception)
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if is_api(request):
+        return _problem(request, RouteNotFound("no such path; GET /api/v1/pi/manifest lists the tools"))
+    return defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest, *_: Any) -> HttpResponse:
+    if is_api(request):
+        return _problem(request, InternalError("the failure is in our log under this request id"))
+    return defaults.server_error(request)
+
+
+def is_api(request: HttpRequest) -> bool:
+    """Whether an agent, rather than a person, is asking."""
+    return request.path.startswith(API_PREFIX)
+
+
+def _problem(request: HttpRequest, error: Exception) -> HttpResponse:
+    problem, headers = answer_request(error, request)
+    return JsonResponse(problem, status=problem["status"], headers=headers, content_type=PROBLEM_JSON)

@@ -1,0 +1,386 @@
+"""The eight tools and the pages around them. Each view: parse, one call, render.
+
+Authentication, scopes, parsing and errors are the framework's classes named in `settings/rest.py`. What a tool does is
+in `permits_app/actions` and `memory_app/actions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from archetypes_app.models import Golem
+from archetypes_app.models.api_key import Scope
+from archetypes_app.toolset import resolve_toolset, view_golem
+from golem_project.pi import serializers as wire
+from golem_project.pi.authentication import Agent
+from golem_project.pi.commit_slots import waiting_slot
+from golem_project.pi.dialects import Dialect
+from golem_project.pi.exception_handler import PERMIT_PATH
+from golem_project.pi.manifest import build_manifest
+from golem_project.request_id import current_request_id
+from memory_app.actions.request_query_grimoire import request_query_grimoire
+from memory_app.actions.update_directive import update_directive
+from permits_app.actions.cancel import cancel_permit
+from permits_app.actions.gather_context import gather_context
+from permits_app.actions.halt import halt_golem
+from permits_app.actions.query import query_state
+from permits_app.actions.request_commit import CommitAnswer, request_commit
+from permits_app.actions.request_preview import request_preview
+from permits_app.errors import PermitNotFound
+from permits_app.safety.hooks.result_filter import filter_result
+from permits_app.selectors import get_permit, list_permits
+from tools_app.adapters import MemoryNotEnabled, flatten_params
+from tools_app.core import clock
+from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.toolkit.enums import PiTool
+from tools_app.toolkit.registry import UnknownTool
+
+DEFAULT_LIMIT = 10
+PROBLEM = OpenApiResponse(wire.ProblemOutput, description="A refusal: application/problem+json")
+_REFUSALS = {(status, "application/problem+json"): PROBLEM for status in (400, 401, 403, 404, 409, 422, 429, 503)}
+
+
+class PiView(APIView):
+    """An endpoint of one golem's agent. `required_scope` must be set, or nobody gets in."""
+
+    required_scope: Scope | None = None
+
+    @property
+    def agent(self) -> Agent:
+        agent: Agent = self.request.user
+        return agent
+
+
+class PreviewActionView(PiView):
+    required_scope = Scope.PREVIEW
+
+    @extend_schema(
+        operation_id=PiTool.PREVIEW_ACTION,
+        summary="Simulate an action and get a permit",
+        request={"application/json": wire.PREVIEW_ACTION_BODY},
+        responses={200: wire.PermitOutput, **_REFUSALS},
+    )
+    def post(self, request: Request) -> Response:
+        body = flatten_params(request.data)
+        wire.check_word(body, "action_type", is_required=True)
+        wire.check_word(body, "venue")
+        try:
+            permit = request_preview(
+                golem=self.agent.golem, api_key=self.agent.key, body=body, request_id=current_request_id()
+            )
+        except GolemError as error:
+            raise _unless_absent(error, PiTool.PREVIEW_ACTION) from None
+        return _answer(permit)
+
+
+class CommitActionView(PiView):
+    required_scope = Scope.COMMIT
+
+    @extend_schema(
+        operation_id=PiTool.COMMIT_ACTION,
+        summary="Use a permit once",
+        request=wire.CommitActionInput,
+        parameters=[
+            OpenApiParameter(
+                "Prefer", str, OpenApiParameter.HEADER, description="`respond-async`: do not wait for the outcome"
+            )
+        ],
+        responses={
+            200: OpenApiResponse(wire.CommitActionOutput, description="The outcome is known"),
+            202: OpenApiResponse(wire.CommitActionOutput, description="Under way; look at Location"),
+            **_REFUSALS,
+        },
+    )
+    def post(self, request: Request) -> Response:
+        values = _parse(wire.CommitActionInput, request.data)
+        is_async = _prefers_async(request)
+        slot = nullcontext() if is_async else waiting_slot(self.agent.key.pk, request_id=current_request_id())
+        try:
+            with slot:
+                answer = request_commit(
+                    golem=self.agent.golem,
+                    api_key=self.agent.key,
+                    permit_id=values["permit_id"],
+                    wait_seconds=0 if is_async else settings.GOLEM_COMMIT_WAIT_SECONDS,
+                    request_id=current_request_id(),
+                )
+        except PermitNotFound as error:
+            raise _unless_writeless(error, self.agent, PiTool.COMMIT_ACTION) from None
+        return _answer_commit(answer, is_async=is_async)
+
+
+class CancelActionView(PiView):
+    required_scope = Scope.PREVIEW
+
+    @extend_schema(
+        operation_id=PiTool.CANCEL_ACTION,
+        summary="Give up a permit",
+        request=wire.CancelActionInput,
+        responses={200: wire.PermitOutput, **_REFUSALS},
+    )
+    def post(self, request: Request) -> Response:
+        values = _parse(wire.CancelActionInput, request.data)
+        agent = self.agent
+        try:
+            permit = cancel_permit(golem=agent.golem, actor=agent.actor, now=clock.now(), **values)
+        except PermitNotFound as error:
+            raise _unless_writeless(error, agent, PiTool.CANCEL_ACTION) from None
+        return _answer(permit)
+
+
+class QueryStateView(PiView):
+    required_scope = Scope.READ
+
+    @extend_schema(
+        operation_id=PiTool.QUERY_STATE,
+        summary="Read one thing",
+        request={"application/json": wire.QUERY_STATE_BODY},
+        responses={200: wire.ToolResultOutput, **_REFUSALS},
+    )
+    def post(self, request: Request) -> Response:
+        return Response(_query(self.agent, wire.merge_params(request.data), word="query", pi_tool=PiTool.QUERY_STATE))
+
+
+class SearchContextView(PiView):
+    required_scope = Scope.READ
+
+    @extend_schema(
+        operation_id=PiTool.SEARCH_CONTEXT,
+        summary="Find what bears on a question now",
+        request=wire.SearchContextInput,
+        responses={200: wire.SearchContextOutput, **_REFUSALS},
+    )
+    def post(self, request: Request) -> Response:
+        agent = self.agent
+        if request.data.get("market_read") is not None:
+            body = {name: value for name, value in request.data.items() if name not in ("query", "limit")}
+            return Response(_query(agent, body, word="market_read", pi_tool=PiTool.SEARCH_CONTEXT))
+        values = _parse(wire.SearchContextInput, _without_nulls(request.data))
+        limit = values.get("limit") or DEFAULT_LIMIT
+        found = gather_context(
+            golem=agent.golem, query=values["query"], limit=limit, now=clock.now(), api_key_id=agent.key.pk
+        )
+        return Response(found)
+
+
+class QueryGrimoireView(PiView):
+    required_scope = Scope.READ
+
+    @extend_schema(
+        operation_id=PiTool.QUERY_GRIMOIRE,
+        summary="Recall past episodes",
+        request=wire.QueryGrimoireInput,
+        responses={200: wire.QueryGrimoireOutput, **_REFUSALS},
+    )
+    def post(self, request: Request) -> Response:
+        asked = wire.QueryGrimoireInput(data=request.data)
+        asked.is_valid(raise_exception=True)
+        _check_memory(self.agent)
+        values = asked.validated_data
+        found = request_query_grimoire(
+            golem_id=self.agent.golem.pk,
+            query=values["query"],
+            store=values.get("store") or "episodes",
+            limit=values.get("limit") or DEFAULT_LIMIT,
+            filters=asked.read_filters(),
+            now=clock.now(),
+        )
+        return _answer(found)
+
+
+class UpdateDirectiveView(PiView):
+    required_scope = Scope.DIRECTIVE
+
+    @extend_schema(
+        operation_id=PiTool.UPDATE_DIRECTIVE,
+        summary="Write a section of the PLAYBOOK",
+        request=wire.UpdateDirectiveInput,
+        responses={200: wire.UpdateDirectiveOutput, **_REFUSALS},
+    )
+    def post(self, request: Request) -> Response:
+        values = _parse(wire.UpdateDirectiveInput, request.data)
+        agent = self.agent
+        return _answer(update_directive(golem_id=agent.golem.pk, actor=agent.actor, now=clock.now(), **values))
+
+
+class EmergencyHaltView(PiView):
+    required_scope = Scope.HALT
+
+    @extend_schema(
+        operation_id=PiTool.EMERGENCY_HALT,
+        summary="Stop the golem",
+        request=wire.EmergencyHaltInput,
+        responses={200: wire.EmergencyHaltOutput, **_REFUSALS},
+    )
+    def post(self, request: Request) -> Response:
+        values = _parse(wire.EmergencyHaltInput, request.data)
+        agent = self.agent
+        return _answer(halt_golem(golem=agent.golem, actor=agent.actor, now=clock.now(), **values))
+
+
+class UnknownToolView(PiView):
+    """Any other name under /pi/: there is no such tool, whatever it is called."""
+
+    required_scope = Scope.READ
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, name: str) -> Response:
+        return self.post(request, name)
+
+    @extend_schema(exclude=True)
+    def post(self, request: Request, name: str) -> Response:
+        raise UnknownTool(f"no tool is called {name!r}", available=[str(tool) for tool in PiTool])
+
+
+class ManifestView(PiView):
+    required_scope = Scope.READ
+
+    @extend_schema(
+        operation_id="manifest",
+        summary="The golem's tools, for its model",
+        parameters=[
+            OpenApiParameter("dialect", str, enum=[d.value for d in Dialect], description="A provider's own shape"),
+            OpenApiParameter("If-None-Match", str, OpenApiParameter.HEADER),
+        ],
+        responses={200: wire.ManifestOutput, (304, "application/json"): OpenApiTypes.NONE, **_REFUSALS},
+    )
+    def get(self, request: Request) -> Response:
+        golem = self.agent.golem
+        manifest = build_manifest(
+            golem=view_golem(golem),
+            toolset=resolve_toolset(golem),
+            permit_ttl_seconds=golem.permit_ttl_seconds,
+            has_memory=has_memory(golem),
+            dialect=_read_dialect(request),
+        )
+        headers = {"ETag": manifest.etag, "Cache-Control": "private, no-cache", "Vary": "Authorization"}
+        known = [tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")]
+        if manifest.etag in known or "*" in known:
+            return Response(status=304, headers=headers)
+        return Response(manifest.body, headers=headers)
+
+
+class PermitListView(PiView):
+    required_scope = Scope.READ
+
+    @extend_schema(
+        operation_id="list_permits",
+        summary="The golem's permits, newest first",
+        parameters=[wire.PermitListQuery],
+        responses={200: wire.PermitListOutput, **_REFUSALS},
+    )
+    def get(self, request: Request) -> Response:
+        values = _parse(wire.PermitListQuery, request.query_params.dict())
+        if "cursor" in values:
+            values["cursor"] = str(values["cursor"])
+        return _answer(list_permits(golem=self.agent.golem, **values))
+
+
+class PermitView(PiView):
+    required_scope = Scope.READ
+
+    @extend_schema(
+        operation_id="get_permit",
+        summary="One permit of the golem",
+        responses={200: wire.PermitOutput, **_REFUSALS},
+    )
+    def get(self, request: Request, permit_id: UUID) -> Response:
+        return _answer(get_permit(golem=self.agent.golem, permit_id=permit_id))
+
+
+def _parse(kind: type[wire.StrictInput], data: Any) -> dict[str, Any]:
+    serializer = kind(data=data)
+    serializer.is_valid(raise_exception=True)
+    values: dict[str, Any] = dict(serializer.validated_data)
+    return values
+
+
+def _query(agent: Agent, body: Mapping[str, Any], *, word: str, pi_tool: PiTool) -> dict[str, Any]:
+    query = wire.check_word(body, word, is_required=True)
+    own_words = (word, "venue", "cursor")
+    return query_state(
+        golem=agent.golem,
+        query=str(query),
+        venue=wire.check_word(body, "venue"),
+        params={name: value for name, value in body.items() if name not in own_words},
+        cursor=wire.check_word(body, "cursor"),
+        now=clock.now(),
+        api_key_id=agent.key.pk,
+        pi_tool=pi_tool,
+    )
+
+
+def has_memory(golem: Golem) -> bool:
+    """Whether the golem remembers: its own switch and the server's."""
+    return bool(golem.is_memory_enabled and settings.GOLEM_MEMORY_ENABLED)
+
+
+def _check_memory(agent: Agent) -> None:
+    if not has_memory(agent.golem):
+        raise MemoryNotEnabled("memory is switched off for this golem; its owner can switch it on")
+
+
+def _answer(data: dict[str, Any]) -> Response:
+    return Response(filter_result(data))
+
+
+def _answer_commit(answer: CommitAnswer, *, is_async: bool) -> Response:
+    body = {
+        "status": answer.permit["status"],
+        "permit": answer.permit,
+        "result": answer.result if answer.is_done and answer.result else None,
+    }
+    if answer.is_done:
+        return _answer(body)
+    headers = {"Location": f"{PERMIT_PATH}{answer.permit['permit_id']}", "Retry-After": "1"}
+    if is_async:
+        headers["Preference-Applied"] = "respond-async"
+    return Response(filter_result(body), status=202, headers=headers)
+
+
+def _prefers_async(request: Request) -> bool:
+    """Whether the caller sent `Prefer: respond-async` (RFC 7240)."""
+    preferences = request.headers.get("Prefer", "").split(",")
+    return any(wish.partition(";")[0].strip().lower() == "respond-async" for wish in preferences)
+
+
+def _read_dialect(request: Request) -> Dialect | None:
+    unknown = sorted(set(request.query_params) - {"dialect"})
+    if unknown:
+        raise InvalidParams(f"unknown: {', '.join(unknown)}", fields=dict.fromkeys(unknown, wire.UNKNOWN))
+    text = request.query_params.get("dialect")
+    if text is None:
+        return None
+    known = [dialect.value for dialect in Dialect]
+    if text not in known:
+        raise InvalidParams(f"dialect: one of {', '.join(known)}", fields={"dialect": "unknown"}, allowed=known)
+    return Dialect(text)
+
+
+def _without_nulls(body: Mapping[str, Any]) -> dict[str, Any]:
+    """A strict provider sends every parameter of the union, those not meant as null."""
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def _unless_absent(error: GolemError, name: PiTool) -> GolemError:
+    """A golem without write tools has no such tool at all; that it could not do one action is beside the point."""
+    problem = error.as_problem()
+    if problem.get("code") == "UNKNOWN_ACTION" and problem.get("available") == []:
+        return UnknownTool(f"this golem has no tool called {str(name)!r}")
+    return error
+
+
+def _unless_writeless(error: PermitNotFound, agent: Agent, name: PiTool) -> GolemError:
+    if resolve_toolset(agent.golem).has_writes:
+        return error
+    return UnknownTool(f"this golem has no tool called {str(name)!r}")

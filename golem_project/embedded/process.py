@@ -209,7 +209,7 @@ def forget_record(path: Path, identity: ProcessIdentity) -> None:
 def command_line(pid: int) -> list[str]:
     """The command of a process, empty when it is gone or not ours to see."""
     try:
-        return psutil.Process(pid).cmdline()
+        return list(psutil.Process(pid).cmdline())
     except (psutil.NoSuchProcess, psutil.AccessDenied):
         return []
 

@@ -14,8 +14,9 @@ import psycopg
 import pytest
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.paths import CHECKOUT, Paths, system_data_dir
+from golem_project.embedded.paths import CHECKOUT, Paths
 from golem_project.embedded.postgres import EmbeddedPostgres, find_binaries
+from golem_project.embedded.system_folder import system_data_dir
 from tests.golem_project.embedded.conftest import (
     Starter,
     as_root,

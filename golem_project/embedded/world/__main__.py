@@ -3,81 +3,34 @@
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
-from typing import Any
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.npm import say_to_stderr
-from golem_project.embedded.world import deployments, saved, solidity
-from golem_project.embedded.world.artifacts import Artifacts, fetch_artifacts
-from golem_project.embedded.world.build import BuiltWorld, build_world, genesis_time
-from golem_project.embedded.world.node import run_node
-from golem_project.embedded.world.rpc import JsonRpc
-
-
-def build_and_save(artifacts: Artifacts, *, now: int) -> dict[str, Any]:
-    """Build the world on a private node and save it; returns its description. Raises EmbeddedError."""
-    started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="golem-world-") as scratch:
-        with run_node(artifacts.anvil, Path(scratch), "--timestamp", str(genesis_time(now))) as url:
-            rpc = JsonRpc(url)
-            bare: list[bytes] = []
-            world = build_world(rpc, artifacts, now=now, when_bare=lambda: bare.append(dump(rpc)))
-            block = rpc.call("eth_getBlockByNumber", "latest", False)
-            record = saved.SavedWorld(
-                inputs=saved.hash_inputs(),
-                built_at=now,
-                block_number=int(block["number"], 16),
-                block_hash=block["hash"],
-            )
-            saved.write_saved(record, state=dump(rpc), bare=bare[0])
-            rpc.close()
-    description = deployments.describe_world(world, artifacts)
-    say_to_stderr(f"built the local world in {time.monotonic() - started:.1f} s: {count(world)}")
-    return description
-
-
-def count(world: BuiltWorld) -> str:
-    """What is in it, in a few words."""
-    trades = sum(pool.pool.trades for pool in world.pools)
-    return f"{len(world.deployed.tokens)} tokens, {len(world.pools)} pools, {trades} trades"
-
-
-def dump(rpc: JsonRpc) -> bytes:
-    """The chain's state as anvil loads it, without what nobody needs."""
-    state = json.loads(gzip.decompress(bytes.fromhex(rpc.call("anvil_dumpState")[2:])))
-    for transaction in state["transactions"]:
-        # Half of the file, and of the time to load it; nobody debugs how the world was made.
-        transaction["info"]["traces"] = []
-    return json.dumps(state, separators=(",", ":")).encode()
+from golem_project.embedded.npm import is_fetched, say_to_stderr
+from golem_project.embedded.world import saved, solidity
 
 
 def prepare(arguments: argparse.Namespace) -> None:
     """Fetch, check the compiled contracts, build if the saved world is not current."""
     with saved.lock_world():
-        artifacts = fetch_artifacts()
         solidity.check_outputs_match_sources()
-        now = int(time.time())
         found = saved.read_saved()
-        if found is not None and found.is_current(now=now) and not arguments.force:
-            return
-        deployments.check_committed(build_and_save(artifacts, now=now))
+        is_complete = all(is_fetched(package) for package in saved.world_packages().values())
+        if found is None or not is_complete or not found.is_current(now=int(time.time())) or arguments.force:
+            # Imported here: its libraries take a second, and mostly there is nothing to do.
+            from golem_project.embedded.world.construction import prepare_world
+
+            prepare_world()
 
 
 def addresses(arguments: argparse.Namespace) -> None:
     """Build the world anew and compare its addresses with the committed table, or write the table."""
+    from golem_project.embedded.world.construction import update_addresses
+
     with saved.lock_world():
-        description = build_and_save(fetch_artifacts(), now=int(time.time()))
-        if arguments.write:
-            deployments.DEPLOYMENTS_FILE.parent.mkdir(parents=True, exist_ok=True)
-            deployments.DEPLOYMENTS_FILE.write_text(deployments.render(description))
-        deployments.check_committed(description)
+        update_addresses(write=arguments.write)
 
 
 def compile_sources(_: argparse.Namespace) -> None:

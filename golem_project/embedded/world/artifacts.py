@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.npm import Package, Say, fetch_packages, load_lock, say_to_stderr
-from golem_project.embedded.world.solidity import LOCK_FILE
+from golem_project.embedded.npm import Say, fetch_packages, say_to_stderr
+from golem_project.embedded.world.saved import world_packages
 
 MULTICALL3_CONSTANT = re.compile(r"multicall3Bytecode = '(0x[0-9a-f]+)'")
-COMPILER = "solc"
 
 
 class Artifacts:
@@ -61,12 +60,6 @@ class Artifacts:
 def _code_of(artifact: dict[str, Any]) -> str:
     code = artifact.get("bytecode") or artifact["evm"]["bytecode"]["object"]
     return str(code).removeprefix("0x")
-
-
-def world_packages() -> dict[str, Package]:
-    """Everything pinned but the compiler, which only the rebuilding test needs."""
-    packages = load_lock(LOCK_FILE)
-    return {key: package for key, package in packages.items() if key != COMPILER}
 
 
 def fetch_artifacts(*, say: Say = say_to_stderr) -> Artifacts:

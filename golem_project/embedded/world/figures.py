@@ -82,7 +82,8 @@ SECONDS_BETWEEN_BLOCKS = 12
 def worth(symbol: str, usd: int) -> int:
     """How many base units of a token `usd` whole dollars buy at its feed's price."""
     token = TOKENS_BY_SYMBOL[symbol]
-    return usd * 10 ** (token.decimals + FEED_DECIMALS) // token.price
+    units_per_dollar: int = 10 ** (token.decimals + FEED_DECIMALS)
+    return usd * units_per_dollar // token.price
 
 
 def sqrt_price_x96(symbol0: str, symbol1: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from eth_account.signers.local import LocalAccount
 
@@ -44,7 +45,7 @@ class Ledger:
         """Sign and mine one transaction; returns the address of the contract it creates, else its target."""
         nonce = self._nonces.get(sender.address, 0)
         self._nonces[sender.address] = nonce + 1
-        transaction = {
+        transaction: dict[str, Any] = {
             "type": 2,
             "chainId": CHAIN_ID,
             "nonce": nonce,

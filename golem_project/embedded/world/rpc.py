@@ -8,8 +8,7 @@ import socket
 from typing import Any
 from urllib.parse import urlsplit
 
-from eth_abi import encode
-from eth_abi.abi import decode
+from eth_abi.abi import decode, encode
 from eth_abi.grammar import TupleType, parse
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
@@ -69,7 +68,8 @@ class JsonRpc:
     def _exchange(self, body: bytes) -> dict[str, Any]:
         if self._connection.sock is None:
             self._connection.connect()
-            self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if isinstance(self._connection.sock, socket.socket):
+                self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._connection.request("POST", self._path, body, {"Content-Type": "application/json"})
         answer = json.loads(self._connection.getresponse().read())
         if not isinstance(answer, dict):

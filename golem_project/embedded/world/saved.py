@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.npm import is_fetched, load_lock
+from golem_project.embedded.npm import CACHE_DIR, Package, is_fetched, load_lock
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.process import hold_lock
 
@@ -28,6 +28,7 @@ COMPILED_DIR = CHECKOUT / "contracts" / "out"
 MAX_AGE_SECONDS = 6 * 3_600
 # Longer than any download of set-up: whoever waits here waits for the one who builds.
 LOCK_WAIT_SECONDS = 900
+COMPILER = "solc"
 
 
 @dataclass(frozen=True)
@@ -102,16 +103,18 @@ def hash_inputs() -> str:
     return digest.hexdigest()
 
 
+def world_packages() -> dict[str, Package]:
+    """Everything pinned but the compiler, which only the rebuilding test needs."""
+    packages = load_lock(LOCK_FILE)
+    return {key: package for key, package in packages.items() if key != COMPILER}
+
+
 def find_anvil() -> Path:
     """The node's binary in the cache. Raises EmbeddedError when set-up has not fetched it."""
-    from_environment = os.environ.get("GOLEM_ANVIL")
-    if from_environment:
-        return Path(from_environment)
     package = load_lock(LOCK_FILE)["anvil"]
-    path = CHECKOUT / "var" / "cache" / "npm" / package.folder_name / "bin" / "anvil"
     if not is_fetched(package):
         raise EmbeddedError("The local chain is not set up. Fix: python -m golem_project.embedded.world prepare")
-    return path
+    return CACHE_DIR / package.folder_name / "bin" / "anvil"
 
 
 def ensure_saved(*, now: int) -> SavedWorld:

@@ -137,8 +137,7 @@ def test_a_half_written_state_falls_back_to_the_one_before(kept: EmbeddedChain) 
     kept.start()
     for amount in (1, 2):
         fund(kept.rpc_url, SOMEBODY, amount, {})
-        head = head_of(kept.port)
-        assert wait_for(lambda head=head: copy.head() == head)
+        assert wait_for(lambda: copy.head() == head_of(kept.port))
     kept.stop()
     copy.state.write_bytes(copy.state.read_bytes()[:5_000])
     said: list[str] = []
@@ -271,7 +270,6 @@ def test_every_input_of_the_world_counts(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_missing_binary_is_one_line_with_the_fix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(saved, "is_fetched", lambda _package: False)
-    monkeypatch.delenv("GOLEM_ANVIL", raising=False)
     with pytest.raises(EmbeddedError, match=r"Fix: python -m golem_project\.embedded\.world prepare"):
         saved.find_anvil()
 

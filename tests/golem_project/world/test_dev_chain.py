@@ -17,8 +17,9 @@ import pytest
 
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.process import ProcessIdentity, identify
-from golem_project.embedded.world.dev_chain import DevChains, DevChainsExhausted, DevChainUnknown
+from golem_project.embedded.world.dev_chain import DevChains
 from golem_project.embedded.world.dev_pool import DevChainRefused, DevPoolWish
+from golem_project.embedded.world.dev_registry import DevChainsExhausted, DevChainUnknown
 from golem_project.embedded.world.rpc import JsonRpc
 
 GOLEM = uuid.UUID(int=1)
@@ -36,7 +37,7 @@ def chains(tmp_path: Path) -> Iterator[DevChains]:
 
 def node_of(registry: Path, chain_ref: str) -> ProcessIdentity:
     record = json.loads((registry / chain_ref / "record.json").read_text())
-    return ProcessIdentity(record["pid"], record["started_at_ticks"], record["boot_id"])
+    return ProcessIdentity(**record["node"])
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 10) -> bool:

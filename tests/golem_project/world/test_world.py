@@ -144,7 +144,7 @@ def test_liquidity_lies_in_several_ranges(world: World) -> None:
 def test_the_past_holds_more_than_a_day_of_trades_in_every_pool(world: World) -> None:
     now = world.timestamp()
     swaps: dict[str, list[int]] = defaultdict(list)
-    senders = set()
+    senders: set[str] = set()
     times: dict[str, int] = {}
     logs = world.rpc.call("eth_getLogs", {"fromBlock": "0x0", "toBlock": "latest", "topics": [[V2_SWAP, V3_SWAP]]})
     for log in logs:

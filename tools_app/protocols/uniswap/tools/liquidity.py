@@ -12,10 +12,10 @@ from tools_app.protocols.uniswap.errors import PoolNotFound
 from tools_app.protocols.uniswap.pools import Pool, find_pools, find_v3_pool, sort_tokens
 from tools_app.protocols.uniswap.tools.family import deadline_after, explorer_url, gas_of, main_receipt, uniswap
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
-from tools_app.protocols.uniswap.v3 import math as v3_math
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, plan_deposit, ticks_of_range
 from tools_app.protocols.uniswap.v3.positions import read_own_position
+from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.params import (
@@ -33,7 +33,6 @@ from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
 INCREASE_EVENT = "event IncreaseLiquidity(uint256 indexed tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)"
-TICK_SPACING = "function tickSpacing() view returns (int24)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +149,7 @@ def uniswap_lp_add_liquidity(
         raise InvalidParams("give amount0, amount1 or both", fields={"amount0": "missing", "amount1": "missing"})
     ctx.step("Reading the pool")
     pool = _choose_pool(reader, deployment, tokens, fee)
-    spacing = v3_math.TICK_SPACING_OF_FEE.get(pool.fee) or reader.call(pool.address, TICK_SPACING)[0]
+    spacing = read_tick_spacing(reader, pool)
     tick_lower, tick_upper = ticks_of_range(
         price_lower,
         price_upper,

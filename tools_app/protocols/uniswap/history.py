@@ -1,0 +1,210 @@
+"""What happened in pools during the last 24 hours, from their own logs at the pinned block; no subgraph.
+
+A figure that the chain's history cannot support is absent with its reason, never zero.
+Seed: issue, "24 h figures from chain logs"; facts, T02.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tools_app.chain.abi import decode_log, encode_event_topics, event_topic
+from tools_app.core.errors import GolemError
+from tools_app.protocols.uniswap.addresses import Deployment
+from tools_app.protocols.uniswap.pools import Pool
+from tools_app.protocols.uniswap.prices import Ratio, ratio_of_sqrt_price
+from tools_app.protocols.uniswap.v2 import math as v2_math
+from tools_app.protocols.uniswap.v3.math import FEE_DENOMINATOR
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.views import LogEntry
+
+DAY_SECONDS = 86_400
+SWAP_V3 = (
+    "event Swap(address indexed sender, address indexed recipient, int256 amount0, int256 amount1,"
+    " uint160 sqrtPriceX96, uint128 liquidity, int24 tick)"
+)
+SWAP_V2 = (
+    "event Swap(address indexed sender, uint256 amount0In, uint256 amount1In, uint256 amount0Out,"
+    " uint256 amount1Out, address indexed to)"
+)
+SYNC_V2 = "event Sync(uint112 reserve0, uint112 reserve1)"
+INITIALIZE_V3 = "event Initialize(uint160 sqrtPriceX96, int24 tick)"
+POOL_CREATED = (
+    "event PoolCreated(address indexed token0, address indexed token1, uint24 indexed fee, int24 tickSpacing,"
+    " address pool)"
+)
+PAIR_CREATED = "event PairCreated(address indexed token0, address indexed token1, address pair, uint256 number)"
+
+# How far back before the window the last price is looked for, and in what steps.
+_PRICE_STEPS = (2_000, 20_000, 100_000)
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedPool:
+    """A pool that a factory made: its address, pair, fee, and where on the chain that was."""
+
+    address: str
+    version: str
+    token0: str
+    token1: str
+    fee: int
+    block_number: int
+    tx_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoolDay:
+    """24 hours of one pool. `in0`/`in1` are base units traders paid in; prices are token1 per token0 in base units.
+
+    `reason` says why the figures are missing; then they are zero and must not be shown.
+    """
+
+    in0: int = 0
+    in1: int = 0
+    swaps: int = 0
+    prices: tuple[Ratio, ...] = ()
+    reason: str | None = None
+
+    def fees(self, fee: int) -> tuple[int, int]:
+        """Base units of fees paid in each token."""
+        return self.in0 * fee // FEE_DENOMINATOR, self.in1 * fee // FEE_DENOMINATOR
+
+
+@dataclass(slots=True)
+class _Running:
+    in0: int = 0
+    in1: int = 0
+    swaps: int = 0
+    prices: list[Ratio] = field(default_factory=list)
+
+
+def first_block_of_day(reader: ChainReader) -> int | None:
+    """The first block of the last 24 hours; None when the chain itself is younger than that."""
+    since = reader.block.timestamp - DAY_SECONDS
+    first = reader.first_block_since(since).number
+    return first if first > 0 else None
+
+
+def read_days(reader: ChainReader, deployment: Deployment, pools: Sequence[Pool]) -> dict[str, PoolDay]:
+    """The last 24 hours of each pool by address; a node that cannot tell makes every one a reason."""
+    if not pools:
+        return {}
+    try:
+        first = first_block_of_day(reader)
+        if first is None:
+            return _all_missing(pools, "the chain's history is shorter than 24 hours")
+        young = {created.address for created in list_created(reader, deployment, from_block=first)}
+        logs = reader.logs(
+            address=[pool.address for pool in pools],
+            topics=[[event_topic(SWAP_V3), event_topic(SWAP_V2), event_topic(SYNC_V2)]],
+            from_block=first,
+            to_block=reader.block.number,
+        )
+    except GolemError as error:
+        return _all_missing(pools, f"the chain's logs cannot be read ({error.code})")
+    running = {pool.address: _Running() for pool in pools}
+    for log in logs:
+        if log.address in running:
+            _count(running[log.address], log)
+    return {
+        pool.address: PoolDay(reason="the pool is younger than 24 hours")
+        if pool.address in young
+        else PoolDay(found.in0, found.in1, found.swaps, tuple(found.prices))
+        for pool in pools
+        for found in (running[pool.address],)
+    }
+
+
+def read_price_a_day_ago(reader: ChainReader, pool: Pool) -> tuple[Ratio | None, str | None]:
+    """Token1 per token0 24 hours ago: that of the last trade before then. (None, reason) when it cannot be known."""
+    signatures = (SYNC_V2,) if pool.version == "v2" else (SWAP_V3, INITIALIZE_V3)
+    try:
+        first = first_block_of_day(reader)
+        if first is None:
+            return None, "the chain's history is shorter than 24 hours"
+        end = first - 1
+        for step in _PRICE_STEPS:
+            start = max(0, end - step + 1)
+            logs = reader.logs(
+                address=pool.address,
+                topics=[[event_topic(signature) for signature in signatures]],
+                from_block=start,
+                to_block=end,
+            )
+            if logs:
+                return _price_in(logs[-1]), None
+            if start == 0:
+                return None, "the pool is younger than 24 hours"
+            end = start - 1
+    except GolemError as error:
+        return None, f"the chain's logs cannot be read ({error.code})"
+    return None, f"the pool had no trade in the {first - end} blocks before the last 24 hours"
+
+
+def list_created(reader: ChainReader, deployment: Deployment, *, from_block: int) -> list[CreatedPool]:
+    """Pools the factories made since a block, oldest first. Raises RpcUnavailable, LogRangeTooWide."""
+    logs = reader.logs(
+        address=[deployment.v2_factory, deployment.v3_factory],
+        topics=[[event_topic(POOL_CREATED), event_topic(PAIR_CREATED)]],
+        from_block=from_block,
+        to_block=reader.block.number,
+    )
+    return [created for log in logs if (created := _created(log)) is not None]
+
+
+def list_created_of_token(reader: ChainReader, deployment: Deployment, token: str) -> list[CreatedPool]:
+    """Every pool the factories ever made of a token. Raises RpcUnavailable, LogRangeTooWide."""
+    found: list[CreatedPool] = []
+    for factory, signature in ((deployment.v2_factory, PAIR_CREATED), (deployment.v3_factory, POOL_CREATED)):
+        for side in ("token0", "token1"):
+            logs = reader.logs(
+                address=factory,
+                topics=encode_event_topics(signature, **{side: token}),
+                from_block=0,
+                to_block=reader.block.number,
+            )
+            found.extend(created for log in logs if (created := _created(log)) is not None)
+    return found
+
+
+def _all_missing(pools: Sequence[Pool], reason: str) -> dict[str, PoolDay]:
+    return {pool.address: PoolDay(reason=reason) for pool in pools}
+
+
+def _count(running: _Running, log: LogEntry) -> None:
+    v3 = decode_log(SWAP_V3, log)
+    if v3 is not None:
+        running.in0 += max(0, v3["amount0"])
+        running.in1 += max(0, v3["amount1"])
+        running.swaps += 1
+        running.prices.append(ratio_of_sqrt_price(v3["sqrtPriceX96"]))
+        return
+    v2 = decode_log(SWAP_V2, log)
+    if v2 is not None:
+        running.in0 += v2["amount0In"]
+        running.in1 += v2["amount1In"]
+        running.swaps += 1
+        return
+    sync = decode_log(SYNC_V2, log)
+    if sync is not None and sync["reserve0"] > 0:
+        running.prices.append(Ratio(sync["reserve1"], sync["reserve0"]))
+
+
+def _price_in(log: LogEntry) -> Ratio | None:
+    for signature in (SWAP_V3, INITIALIZE_V3):
+        found = decode_log(signature, log)
+        if found is not None:
+            return ratio_of_sqrt_price(found["sqrtPriceX96"])
+    sync = decode_log(SYNC_V2, log)
+    return Ratio(sync["reserve1"], sync["reserve0"]) if sync is not None and sync["reserve0"] > 0 else None
+
+
+def _created(log: LogEntry) -> CreatedPool | None:
+    v3 = decode_log(POOL_CREATED, log)
+    if v3 is not None:
+        return CreatedPool(v3["pool"], "v3", v3["token0"], v3["token1"], v3["fee"], log.block_number, log.tx_hash)
+    v2 = decode_log(PAIR_CREATED, log)
+    if v2 is not None:
+        return CreatedPool(v2["pair"], "v2", v2["token0"], v2["token1"], v2_math.FEE, log.block_number, log.tx_hash)
+    return None

@@ -1,0 +1,270 @@
+"""`data_get_pool_info` and the three lists of pools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from tools_app.core.errors import InvalidParams
+from tools_app.core.units import usd_to_micro
+from tools_app.protocols.uniswap.addresses import deployment_on
+from tools_app.protocols.uniswap.errors import PoolNotFound
+from tools_app.protocols.uniswap.history import list_created
+from tools_app.protocols.uniswap.pools import Pool, find_pools, read_pool, read_states
+from tools_app.protocols.uniswap.prices import ratio_text
+from tools_app.protocols.uniswap.routing import pool_token
+from tools_app.subsystems.data.family import data
+from tools_app.subsystems.data.pool_figures import PoolSummary, by_tvl, read_figures, summarise
+from tools_app.toolkit.context import ReadContext
+from tools_app.toolkit.enums import TickBudget
+from tools_app.toolkit.params import ChainId, Hours, Limit, MicroUsdText, PoolAddress, Token
+from tools_app.toolkit.result import TokenAmount, UsdAmount
+from tools_app.toolkit.views import TokenMeta
+
+SECONDS_PER_HOUR = 3_600
+MOST_NEW_POOLS = 40
+"""Newest pools that are valued, however many a spammer made."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolInfo:
+    """What `data_get_pool_info` answers. `sqrt_price_x96`, `tick` and `liquidity` are None for a V2 pool."""
+
+    pool_address: str
+    chain_id: int
+    block_number: int
+    version: str
+    token0: TokenMeta
+    token1: TokenMeta
+    fee_tier: int
+    sqrt_price_x96: str | None
+    tick: int | None
+    liquidity: str | None
+    balance0: TokenAmount
+    balance1: TokenAmount
+    tvl_usd: UsdAmount | None
+    tvl_reason: str | None
+    volume_24h_usd: UsdAmount | None
+    fees_24h_usd: UsdAmount | None
+    swaps_24h: int | None
+    fee_apy_24h: str | None
+    history_reason: str | None
+    price_token0_in_token1: str
+    price_token1_in_token0: str
+
+
+@data.read(
+    query="pool",
+    budget=TickBudget.FAST,
+    steps=("Reading the pool", "Reading 24 hours of trades"),
+    aliases=("get_pool_info", "uniswap_get_pool_info"),
+    snippet=(
+        "pool: the state of one Uniswap V2 or V3 pool: price, depth, what it holds in dollars, what was traded in"
+        " 24 hours and what that pays."
+    ),
+    guidelines=("A pool with less than $100,000 in it moves far on a small swap; say so before you use it.",),
+)
+def data_get_pool_info(ctx: ReadContext, pool_address: PoolAddress, chain_id: ChainId | None = None) -> PoolInfo:
+    """Read the current state of one Uniswap V2 or V3 pool.
+
+    Use before a swap or a position in that pool. Prices are units per unit before fees; 24-hour figures come
+    from the pool's own logs and are null, with a reason, when it is younger than that.
+    Does not read V4 pools and does not look at other exchanges.
+    """
+    reader = ctx.chain(chain_id)
+    deployment = deployment_on(reader.chain_id)
+    ctx.step("Reading the pool")
+    pool = read_pool(reader, deployment, pool_address)
+    if not pool.is_usable:
+        raise PoolNotFound(f"the pool {pool_address} was made but never given a price", pool_address=pool_address)
+    ctx.step("Reading 24 hours of trades")
+    figures = read_figures(reader, deployment, [pool])
+    if not figures:
+        raise PoolNotFound(
+            f"the pool {pool_address} holds something that is no ERC-20 token", pool_address=pool_address
+        )
+    found = figures[0]
+    is_v3 = pool.version == "v3"
+    decimals0, decimals1 = found.token0.decimals, found.token1.decimals
+    return PoolInfo(
+        pool_address=pool.address,
+        chain_id=reader.chain_id,
+        block_number=reader.block.number,
+        version=pool.version,
+        token0=found.token0,
+        token1=found.token1,
+        fee_tier=pool.fee,
+        sqrt_price_x96=str(pool.sqrt_price) if is_v3 else None,
+        tick=pool.pool_tick if is_v3 else None,
+        liquidity=str(pool.liquidity) if is_v3 else None,
+        balance0=TokenAmount(found.balance0, found.token0),
+        balance1=TokenAmount(found.balance1, found.token1),
+        tvl_usd=found.tvl,
+        tvl_reason=found.tvl_reason,
+        volume_24h_usd=found.volume_24h,
+        fees_24h_usd=found.fees_24h,
+        swaps_24h=None if found.day.reason else found.day.swaps,
+        fee_apy_24h=found.fee_apy_24h,
+        history_reason=found.history_reason,
+        price_token0_in_token1=ratio_text(pool.spot, base_decimals=decimals0, quote_decimals=decimals1),
+        price_token1_in_token0=ratio_text(pool.spot.inverse(), base_decimals=decimals1, quote_decimals=decimals0),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PoolList:
+    """Pools of a pair or of a token, the deepest first."""
+
+    chain: int
+    pools: tuple[PoolSummary, ...]
+
+
+@data.read(
+    query="pools_by_pair",
+    budget=TickBudget.FAST,
+    steps=("Finding pools", "Reading 24 hours of trades"),
+    aliases=("uniswap_get_pools_by_token_pair",),
+    snippet=(
+        "pools_by_pair: every Uniswap V2 and V3 pool of two tokens with its fee, dollars held and 24-hour volume,"
+        " the deepest first; the way to find a pool's address."
+    ),
+)
+def data_get_pools_by_token_pair(
+    ctx: ReadContext, token0: Token, token1: Token, chain_id: ChainId | None = None
+) -> PoolList:
+    """List the Uniswap V2 and V3 pools of two tokens, the deepest first.
+
+    Use to find a pool's address or to compare fee tiers. The order of the tokens does not matter.
+    Does not list V4 pools, and answers an empty list when there is no pool.
+    """
+    reader = ctx.chain(chain_id)
+    deployment = deployment_on(reader.chain_id)
+    ctx.step("Finding pools")
+    pair = [pool_token(deployment, reader.token(token)) for token in (token0, token1)]
+    if pair[0] == pair[1]:
+        raise InvalidParams("token0 and token1 are one asset", fields={"token1": "same as token0"})
+    pools = [pool for pool in find_pools(reader, deployment, [(pair[0], pair[1])]) if pool.is_usable]
+    ctx.step("Reading 24 hours of trades")
+    return PoolList(
+        reader.chain_id, tuple(summarise(found) for found in by_tvl(read_figures(reader, deployment, pools)))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPools:
+    """Pools of one token, the deepest first."""
+
+    token: TokenMeta
+    chain: int
+    pools: tuple[PoolSummary, ...]
+
+
+@data.read(
+    query="pools_by_token",
+    budget=TickBudget.FAST,
+    steps=("Finding pools", "Reading 24 hours of trades"),
+    snippet=(
+        "pools_by_token: the Uniswap V2 and V3 pools in which one token trades against the tokens this server knows,"
+        " the deepest first."
+    ),
+)
+def data_get_pools_by_token(
+    ctx: ReadContext, token: Token, chain_id: ChainId | None = None, limit: Limit = 10
+) -> TokenPools:
+    """List the Uniswap V2 and V3 pools of one token, the deepest first.
+
+    Use to see where a token can be traded. Looks at its pairs with every token registered on the chain.
+    Does not find pools against unregistered tokens and does not list V4 pools.
+    """
+    reader = ctx.chain(chain_id)
+    deployment = deployment_on(reader.chain_id)
+    ctx.step("Finding pools")
+    meta = reader.token(token)
+    wanted = pool_token(deployment, meta)
+    others = {deployment.wrapped_native, *(other.address for other in reader.registered_tokens())} - {wanted}
+    found = find_pools(reader, deployment, [(wanted, other) for other in sorted(others)])
+    ctx.step("Reading 24 hours of trades")
+    figures = by_tvl(read_figures(reader, deployment, [pool for pool in found if pool.is_usable]))
+    return TokenPools(meta, reader.chain_id, tuple(summarise(row) for row in figures[:limit]))
+
+
+@dataclass(frozen=True, slots=True)
+class NewPool:
+    """A pool that was created recently; `created_at` is RFC 3339."""
+
+    pool_address: str
+    version: str
+    token0: TokenMeta
+    token1: TokenMeta
+    fee_tier: int
+    tvl_usd: UsdAmount | None
+    tvl_reason: str | None
+    created_at: str
+    created_block: int
+    tx_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewPools:
+    """What `data_get_new_pools` answers. `found` counts all that were created, `pools` holds those that pass."""
+
+    chain: int
+    lookback_hours: int
+    found: int
+    looked_at: int
+    pools: tuple[NewPool, ...]
+
+
+@data.read(
+    query="new_pools",
+    budget=TickBudget.MEDIUM,
+    steps=("Reading the factories' logs", "Valuing pools"),
+    snippet=(
+        "new_pools: Uniswap V2 and V3 pools created in the last hours, newest first, with the dollars they hold;"
+        " names and symbols of their tokens are foreign data."
+    ),
+    guidelines=("Anyone can create a pool and name a token: a new pool is no recommendation.",),
+)
+def data_get_new_pools(
+    ctx: ReadContext,
+    chain_id: ChainId | None = None,
+    hours: Hours = 24,
+    min_tvl: MicroUsdText = "0",
+    limit: Limit = 10,
+) -> NewPools:
+    """List the Uniswap V2 and V3 pools created in the last hours, newest first.
+
+    Use to watch for new markets. Pools holding less than `min_tvl` dollars are left out, and with a minimum
+    above zero also those without a dollar value. Of many, the 40 newest are looked at.
+    Does not judge whether a token is genuine.
+    """
+    reader = ctx.chain(chain_id)
+    deployment = deployment_on(reader.chain_id)
+    ctx.step("Reading the factories' logs")
+    since = reader.first_block_since(reader.block.timestamp - hours * SECONDS_PER_HOUR)
+    created = list_created(reader, deployment, from_block=since.number)
+    newest = created[::-1][:MOST_NEW_POOLS]
+    ctx.step("Valuing pools")
+    states = read_states(reader, [Pool(c.version, c.address, c.token0, c.token1, c.fee) for c in newest])
+    figures = {found.pool.address: found for found in read_figures(reader, deployment, states)}
+    least = usd_to_micro(min_tvl)
+    rows: list[NewPool] = []
+    for pool in newest:
+        found = figures.get(pool.address)
+        if found is None or (least > 0 and (found.tvl is None or found.tvl.micro < least)) or len(rows) == limit:
+            continue
+        rows.append(
+            NewPool(
+                pool_address=pool.address,
+                version=pool.version,
+                token0=found.token0,
+                token1=found.token1,
+                fee_tier=pool.fee,
+                tvl_usd=found.tvl,
+                tvl_reason=found.tvl_reason,
+                created_at=datetime.fromtimestamp(reader.block_at(pool.block_number).timestamp, UTC).isoformat(),
+                created_block=pool.block_number,
+                tx_hash=pool.tx_hash,
+            )
+        )
+    return NewPools(reader.chain_id, hours, len(created), len(newest), tuple(rows))

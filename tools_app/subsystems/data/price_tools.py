@@ -1,0 +1,155 @@
+"""`data_get_token_price`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from tools_app.chain.feeds import PriceUnavailable
+from tools_app.core.units import BPS, MICRO_USD_PER_USD
+from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
+from tools_app.protocols.uniswap.history import read_price_a_day_ago
+from tools_app.protocols.uniswap.pools import Pool
+from tools_app.protocols.uniswap.prices import Ratio, decimal_text, ratio_text
+from tools_app.protocols.uniswap.routing import list_hubs, pool_token
+from tools_app.protocols.uniswap.valuation import Valuer
+from tools_app.subsystems.data.family import data
+from tools_app.subsystems.data.pool_figures import read_figures
+from tools_app.toolkit.context import ChainReader, ReadContext
+from tools_app.toolkit.enums import TickBudget
+from tools_app.toolkit.params import ChainId, Token
+from tools_app.toolkit.result import UsdAmount
+from tools_app.toolkit.views import TokenMeta
+
+US_DOLLAR = "USD"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPrice:
+    """What `data_get_token_price` answers. Prices are decimal text per whole token, percentages decimal text."""
+
+    token: TokenMeta
+    chain: int
+    quote_currency: str
+    price: str
+    source: str
+    pool_address: str | None
+    feed_price_usd: str | None
+    deviation_from_feed_bps: int | None
+    price_change_24h: str | None
+    price_change_reason: str | None
+    volume_24h_usd: UsdAmount | None
+    volume_reason: str | None
+    timestamp: str
+
+
+@data.read(
+    query="token_price",
+    budget=TickBudget.FAST,
+    steps=("Reading pools", "Reading 24 hours of trades"),
+    aliases=("get_token_price",),
+    snippet=(
+        "token_price: what one token is worth now, in dollars or another token, from its deepest Uniswap pool, beside"
+        " its price feed and its change in 24 hours."
+    ),
+    guidelines=(
+        "A price that deviates from its feed by more than 100 basis points is a warning: do not trade on it alone.",
+    ),
+)
+def data_get_token_price(
+    ctx: ReadContext, token: Token, chain_id: ChainId | None = None, quote_currency: Token = US_DOLLAR
+) -> TokenPrice:
+    """Read the price of one token, in US dollars or in another token.
+
+    Use to value a holding or to check a quote. The price is that of the deepest Uniswap pool against a token
+    with a feed (source `slot0` for V3, `reserves` for V2), or the feed's own when there is no pool (`feed`).
+    Does not average over time: a large swap in the same block moves it, so compare it with the feed.
+    """
+    reader = ctx.chain(chain_id)
+    deployment = deployment_on(reader.chain_id)
+    valuer = Valuer(reader, deployment)
+    meta = reader.token(token)
+    ctx.step("Reading pools")
+    priced = _price_in_pool(reader, deployment, valuer, meta)
+    feed = valuer.feed(meta)
+    if priced is None and feed is None:
+        raise PriceUnavailable(
+            f"{meta.symbol} has neither a feed nor a pool against a token with one", token=meta.address
+        )
+    pool, hub, usd = priced if priced is not None else (None, None, feed[1] if feed else Ratio(0, 1))
+    ctx.step("Reading 24 hours of trades")
+    change, change_reason = _change(reader, valuer, pool, hub, pool_token(deployment, meta))
+    volume, volume_reason = None, "the price comes from the feed, not from a pool"
+    if pool is not None:
+        figures = read_figures(reader, deployment, [pool])[0]
+        volume, volume_reason = figures.volume_24h, figures.history_reason or ""
+    return TokenPrice(
+        token=meta,
+        chain=reader.chain_id,
+        quote_currency=quote_currency.upper() if quote_currency.upper() == US_DOLLAR else quote_currency,
+        price=_in_currency(reader, valuer, deployment, meta, usd, quote_currency),
+        source="feed" if pool is None else ("slot0" if pool.version == "v3" else "reserves"),
+        pool_address=pool.address if pool else None,
+        feed_price_usd=_dollars(feed[1], meta) if feed else None,
+        deviation_from_feed_bps=_deviation(usd, feed[1]) if feed and pool else None,
+        price_change_24h=change,
+        price_change_reason=change_reason,
+        volume_24h_usd=volume,
+        volume_reason=volume_reason or None,
+        timestamp=datetime.fromtimestamp(reader.block.timestamp, UTC).isoformat(),
+    )
+
+
+def _price_in_pool(
+    reader: ChainReader, deployment: Deployment, valuer: Valuer, meta: TokenMeta
+) -> tuple[Pool, str, Ratio] | None:
+    """Deepest pool, its hub, and micro-USD per base unit; dollar tokens are asked before the wrapped coin."""
+    token = pool_token(deployment, meta)
+    wrapped, *dollars = list_hubs(reader, deployment)
+    for hubs in (dollars, [wrapped]):
+        found = valuer.deepest_pool(token, hubs)
+        if found is not None:
+            pool, hub = found
+            price = valuer.price(hub)
+            if price is not None:
+                return pool, hub, pool.spot_from(token).times(price)
+    return None
+
+
+def _change(
+    reader: ChainReader, valuer: Valuer, pool: Pool | None, hub: str | None, token: str
+) -> tuple[str | None, str | None]:
+    """Percent by which the pool's price moved in 24 hours, against a dollar token."""
+    if pool is None or hub is None:
+        return None, "the price comes from the feed, whose past is not read"
+    if hub == valuer.deployment.wrapped_native:
+        return None, "the deepest pool is not against a dollar token"
+    before, reason = read_price_a_day_ago(reader, pool)
+    if before is None:
+        return None, reason
+    then = before if token == pool.token0 else before.inverse()
+    now = pool.spot_from(token)
+    moved = now.numerator * then.denominator - then.numerator * now.denominator
+    hundredths = abs(moved) * 100 * BPS // (then.numerator * now.denominator)
+    return decimal_text(hundredths if moved >= 0 else -hundredths, BPS), None
+
+
+def _in_currency(
+    reader: ChainReader, valuer: Valuer, deployment: Deployment, meta: TokenMeta, usd: Ratio, quote_currency: str
+) -> str:
+    if quote_currency.upper() == US_DOLLAR:
+        return _dollars(usd, meta)
+    quoted = reader.token(quote_currency)
+    other = valuer.price(pool_token(deployment, quoted))
+    if other is None:
+        raise PriceUnavailable(f"{quoted.symbol} has no dollar price to quote in", token=quoted.address)
+    return ratio_text(usd.times(other.inverse()), base_decimals=meta.decimals, quote_decimals=quoted.decimals)
+
+
+def _dollars(price: Ratio, token: TokenMeta) -> str:
+    return decimal_text(price.numerator * 10**token.decimals, price.denominator * MICRO_USD_PER_USD)
+
+
+def _deviation(price: Ratio, feed: Ratio) -> int:
+    difference = abs(price.numerator * feed.denominator - feed.numerator * price.denominator)
+    return difference * BPS // (feed.numerator * price.denominator)

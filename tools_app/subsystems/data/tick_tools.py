@@ -1,0 +1,92 @@
+"""`data_get_tick_data`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tools_app.protocols.uniswap.addresses import deployment_on
+from tools_app.protocols.uniswap.errors import PoolNotFound
+from tools_app.protocols.uniswap.pools import read_pool
+from tools_app.protocols.uniswap.prices import ratio_of_sqrt_price, ratio_text
+from tools_app.protocols.uniswap.v3.math import sqrt_price_at_tick
+from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing, read_ticks
+from tools_app.subsystems.data.family import data
+from tools_app.toolkit.context import ReadContext
+from tools_app.toolkit.enums import TickBudget
+from tools_app.toolkit.params import ChainId, PoolAddress, PoolTickRange
+from tools_app.toolkit.views import TokenMeta
+
+
+@dataclass(frozen=True, slots=True)
+class TickRow:
+    """One initialised tick; the price is token1 per token0 in units, the liquidity figures are integers as text."""
+
+    tick: int
+    liquidity_net: str
+    liquidity_gross: str
+    price: str
+
+
+@dataclass(frozen=True, slots=True)
+class TickData:
+    """What `data_get_tick_data` answers."""
+
+    pool: str
+    chain: int
+    token0: TokenMeta
+    token1: TokenMeta
+    current_tick: int
+    tick_spacing: int
+    liquidity: str
+    ticks: tuple[TickRow, ...]
+
+
+@data.read(
+    query="ticks",
+    budget=TickBudget.MEDIUM,
+    steps=("Reading the pool", "Reading ticks"),
+    snippet=(
+        "ticks: where liquidity of a Uniswap V3 pool begins and ends around the current price, tick by tick; shows how"
+        " deep the market is and where it thins out."
+    ),
+)
+def data_get_tick_data(
+    ctx: ReadContext, pool: PoolAddress, chain_id: ChainId | None = None, range: PoolTickRange = 100
+) -> TickData:
+    """Read the initialised ticks of a Uniswap V3 pool around the current one.
+
+    Use to choose a price range or to judge a large swap. `range` counts tick spacings on each side.
+    Does not read V2 pools, which have no ticks.
+    """
+    reader = ctx.chain(chain_id)
+    deployment = deployment_on(reader.chain_id)
+    ctx.step("Reading the pool")
+    found = read_pool(reader, deployment, pool)
+    if found.version != "v3" or not found.is_usable:
+        raise PoolNotFound(f"{pool} is not a V3 pool with a price, so it has no ticks", pool_address=pool)
+    token0, token1 = reader.token(found.token0), reader.token(found.token1)
+    ctx.step("Reading ticks")
+    spacing = read_tick_spacing(reader, found)
+    rows = [
+        TickRow(
+            tick=tick.pool_tick,
+            liquidity_net=str(tick.net),
+            liquidity_gross=str(tick.gross),
+            price=ratio_text(
+                ratio_of_sqrt_price(sqrt_price_at_tick(tick.pool_tick)),
+                base_decimals=token0.decimals,
+                quote_decimals=token1.decimals,
+            ),
+        )
+        for tick in read_ticks(reader, found, spacing=spacing, spacings_each_side=range)
+    ]
+    return TickData(
+        pool=found.address,
+        chain=reader.chain_id,
+        token0=token0,
+        token1=token1,
+        current_tick=found.pool_tick,
+        tick_spacing=spacing,
+        liquidity=str(found.liquidity),
+        ticks=tuple(rows),
+    )

@@ -21,6 +21,12 @@ PANIC_NAMES: Final[dict[int, str]] = {
 }
 
 KNOWN_ERRORS: Final[tuple[str, ...]] = (
+    # our own tokens and feeds of the local chain
+    "error NotOwner(address caller)",
+    "error ZeroAddress()",
+    "error InsufficientBalance(address account, uint256 balance, uint256 needed)",
+    "error InsufficientAllowance(address spender, uint256 allowed, uint256 needed)",
+    "error NoData(uint80 roundId)",
     # ERC-6093: what OpenZeppelin tokens of version 5 revert with
     "error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)",
     "error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)",

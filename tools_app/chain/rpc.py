@@ -8,6 +8,7 @@ Seed: design, "Import contracts" (the read pool refuses what is not a read).
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 from collections.abc import Sequence
@@ -38,6 +39,9 @@ from tools_app.chain.node_errors import (
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.taint import Secret
+
+# At DEBUG this logger writes the path of every request, which is where providers put the key.
+logging.getLogger("urllib3.connectionpool").setLevel(logging.INFO)
 
 READ_METHODS: Final[frozenset[str]] = frozenset(
     {
@@ -162,10 +166,6 @@ class RpcEndpoint:
             replies += self._send_chunk(requests[start : start + self._limits.batch_size], deadline)
         return replies
 
-    def forget_chain(self) -> None:
-        """Ask for the chain id again on the next contact; called after a failure, when another node may answer."""
-        self._is_verified = False
-
     def _verify(self, deadline: Deadline | None) -> None:
         self._check_chain(self._post([RpcRequest("eth_chainId")], deadline)[0])
 
@@ -189,7 +189,12 @@ class RpcEndpoint:
             {"jsonrpc": "2.0", "id": index, "method": request.method, "params": request.params}
             for index, request in enumerate(requests)
         ]
-        raw = self._exchange(json.dumps(bodies if len(bodies) > 1 else bodies[0]).encode(), deadline)
+        try:
+            raw = self._exchange(json.dumps(bodies if len(bodies) > 1 else bodies[0]).encode(), deadline)
+        except GolemError:
+            # Whoever answers next at this url may be another node, so it is asked for its chain again.
+            self._is_verified = False
+            raise
         try:
             # Not the standard library's parser: under a raised recursion limit, which py-evm sets, nesting crashes it.
             answer = from_json(raw, allow_inf_nan=False)
@@ -235,7 +240,7 @@ class RpcEndpoint:
         try:
             response = self._connections().urlopen(
                 "POST", self._path, body=body, headers=self._headers, timeout=timeout, retries=False,
-                redirect=False, preload_content=False, pool_timeout=max(1, int(budget_ms / 1000)),
+                redirect=False, preload_content=False, pool_timeout=budget_ms / 1000,  # type: ignore[arg-type]
             )  # fmt: skip
             with response:
                 raw = self._read(response, end)

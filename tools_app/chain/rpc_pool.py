@@ -186,7 +186,6 @@ class RpcPool:
         return replies
 
     def _note_failure(self, node: _Node, error: GolemError) -> None:
-        node.endpoint.forget_chain()
         with self._lock:
             node.health.failures += 1
             node.health.last_error = error.code

@@ -46,6 +46,8 @@ _READ_FROM: Final = "0x0000000000000000000000000000000000000000"
 _COIN_READER: Final = "0x6F1eF3a2cB1aE3E6cD4B6a6d9B10c7D9a5C0b1a1".lower()
 _COIN_READER_CODE: Final = "0x60003531600052" + "60206000f3"
 _READ_GAS: Final = 1_000_000
+# What is beyond this stays in the result as unexpected, unmeasured.
+_MOST_UNMEASURED: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,4 +230,4 @@ def _find_unmeasured(request: SimulationRequest, result: SimulationResult) -> tu
         for seen in result.unexpected_approvals
         if seen.contract == seen.token and seen.token_id is None and seen.amount >= 0
     ]
-    return tuple(dict.fromkeys((*balances, *allowances)))
+    return tuple(dict.fromkeys((*balances, *allowances)))[:_MOST_UNMEASURED]

@@ -6,6 +6,7 @@ Logs are what contracts claim, so they lead to measuring and are never taken for
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from tools_app.chain.abi import decode_log, event_topic
@@ -14,6 +15,8 @@ from tools_app.standards import erc20, erc721, permit2
 from tools_app.toolkit.views import LogEntry
 
 EVERYTHING: Final = -1
+MOST_SEEN: Final = 256
+"""A contract can emit thousands of made-up logs; this many of each kind are enough to refuse a plan."""
 _TRANSFER_SINGLE: Final = (
     "event TransferSingle(address indexed operator, address indexed from, address indexed to,"
     " uint256 id, uint256 value)"
@@ -33,13 +36,14 @@ _BATCH: Final = event_topic(_TRANSFER_BATCH)
 def find_transfers(calls: Sequence[CallOutcome], request: SimulationRequest) -> tuple[TransferSeen, ...]:
     """Movements from or to the sender of tokens whose balance the request does not watch, in log order."""
     watched = {token for account, token in request.watch if account == request.sender}
-    return tuple(
+    found = (
         seen
         for index, log in _logs(calls)
         if log.address not in watched
         for seen in _transfers(index, log)
         if request.sender in (seen.sender, seen.recipient)
     )
+    return tuple(islice(found, MOST_SEEN))
 
 
 def find_approvals(calls: Sequence[CallOutcome], request: SimulationRequest) -> tuple[ApprovalSeen, ...]:
@@ -50,7 +54,7 @@ def find_approvals(calls: Sequence[CallOutcome], request: SimulationRequest) -> 
         seen = _approval(index, log, request.sender)
         if seen is not None and (seen.token, seen.spender) not in named:
             found.append(seen)
-    return tuple(found)
+    return tuple(found[:MOST_SEEN])
 
 
 def _logs(calls: Sequence[CallOutcome]) -> Iterator[tuple[int, LogEntry]]:

@@ -79,6 +79,33 @@ def serve_silence() -> Iterator[str]:
         listener.close()
 
 
+@contextmanager
+def serve_drip() -> Iterator[str]:
+    """The url of a server whose answer comes a byte at a time and never ends."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=16)
+    stopped = threading.Event()
+
+    def drip() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(65_536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+            while not stopped.wait(0.01):
+                try:
+                    connection.sendall(b" ")
+                except OSError:
+                    return
+
+    thread = threading.Thread(target=drip, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        stopped.set()
+        thread.join()
+        listener.close()
+
+
 def closed_port_url() -> str:
     """A url nobody listens at."""
     with socket.create_server(("127.0.0.1", 0)) as listener:

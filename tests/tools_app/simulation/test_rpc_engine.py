@@ -13,7 +13,7 @@ from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
 from tests.tools_app.chain.nodes import answering, block_json, closed_port_url, serve, serve_silence
 from tools_app.chain import chains, networks
-from tools_app.chain.abi import encode_call
+from tools_app.chain.abi import encode_call, event_topic
 from tools_app.chain.node_errors import ContractOutputUnexpected, InsufficientFunds
 from tools_app.chain.reader import PinnedReader
 from tools_app.core.clock import Deadline
@@ -44,6 +44,7 @@ MINT = (
     " returns (uint256 tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)"
 )
 FAR = 2**40
+TRANSFER = event_topic(erc20.TRANSFER_EVENT)
 
 Plan = Callable[[PinnedReader, World, str], tuple[Call, ...]]
 
@@ -245,6 +246,21 @@ def test_a_revert_in_the_middle_is_no_success_and_the_rest_is_still_shown(
     assert [call.gas_used for call in result.calls] == [int(receipt["gasUsed"], 16) for receipt in receipts]
 
 
+def test_a_tokens_own_error_is_named_with_its_figures(
+    open_reader: OpenReader, chain: World, account: LocalAccount
+) -> None:
+    reader = open_reader()
+    usdc = reader.token("USDC")
+    have = erc20.balance_of(reader, usdc, account.address)
+    call = erc20.transfer(token=usdc, recipient=chain.actors.deployer.address, amount=have + 1)
+    outcome = _run(_request(reader, account, (call,))).calls[0]
+
+    assert outcome.error_name == "InsufficientBalance"
+    assert outcome.revert_reason == (
+        f"InsufficientBalance(account={account.address}, balance={have}, needed={have + 1})"
+    )
+
+
 def test_an_endless_call_fails_and_does_not_hang(open_reader: OpenReader, chain: World, account: LocalAccount) -> None:
     burner = chain.deploy(chain.actors.deployer, "GasBurner")
     result = _run(_request(open_reader(), account, (Call(burner, encode_call("function burnAll()"), 0, "burn"),)))
@@ -375,7 +391,7 @@ def test_a_node_that_is_silent_makes_the_simulation_time_out(chain_table: None) 
             run_simulation(REQUEST, deadline=Deadline.after_ms(100))
 
 
-ZERO_ROW = {"status": "0x1", "returnData": "0x" + "00" * 32, "gasUsed": "0x5208", "logs": []}
+ZERO_ROW: dict[str, Any] = {"status": "0x1", "returnData": "0x" + "00" * 32, "gasUsed": "0x5208", "logs": []}
 
 
 @pytest.mark.parametrize(
@@ -396,6 +412,31 @@ def test_an_answer_of_another_shape_is_never_a_success(chain_table: None, answer
         _configure(node.url)
         with pytest.raises(SimulationUnavailable):
             _run(REQUEST)
+
+
+def test_a_flood_of_made_up_transfers_is_kept_to_what_is_needed_to_refuse(chain_table: None) -> None:
+    sender = REQUEST.sender
+
+    def topic(address: str) -> str:
+        return "0x" + address[2:].rjust(64, "0")
+
+    def flood(payload: Any, _: Any) -> Any:
+        calls = len(payload["blockStateCalls"][0]["calls"])
+        logs = [
+            {"address": f"0x{n:040x}", "topics": [TRANSFER, topic(sender), topic(sender)], "data": "0x" + "00" * 32}
+            for n in range(1, 2_000)
+        ]
+        rows = [ZERO_ROW] * calls
+        rows[(calls - 1) // 2] = {**ZERO_ROW, "logs": logs}
+        return [{"number": "0x6", "calls": rows}]
+
+    with serve(answering({"eth_getBlockByNumber": block_json(5), "eth_simulateV1": flood})) as node:
+        _configure(node.url)
+        result = _run(REQUEST)
+
+    assert len(result.unexpected_transfers) == 256
+    assert len(result.balances_before) == 1 + 32
+    assert node.asked.count("eth_simulateV1") == 2
 
 
 def test_a_well_formed_answer_of_the_tests_own_node_is_read(chain_table: None) -> None:

@@ -9,8 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from django.conf import settings
-from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractBaseUser, Group
+from django.contrib.auth.models import Group, User
 
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.actions.revoke_api_key import revoke_api_key
@@ -68,10 +67,9 @@ def seed_demo(*, now: datetime, with_token: bool) -> DemoSeed:
     return DemoSeed(golem=golem, owner_name=OWNER_NAME, password=password, token=token)
 
 
-def _seed_owner() -> tuple[AbstractBaseUser, str]:
+def _seed_owner() -> tuple[User, str]:
     path = Path(settings.VAR_DIR) / _PASSWORD_FILE
-    users = get_user_model().objects
-    owner, is_new = users.get_or_create(username=OWNER_NAME, defaults={"is_staff": True})
+    owner, is_new = User.objects.get_or_create(username=OWNER_NAME, defaults={"is_staff": True})
     if is_new or not path.exists():
         password = secrets.token_urlsafe(9)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +85,7 @@ def _seed_owner() -> tuple[AbstractBaseUser, str]:
     return owner, path.read_text(encoding="utf-8").strip()
 
 
-def _seed_golem(owner: AbstractBaseUser) -> Golem:
+def _seed_golem(owner: User) -> Golem:
     golem, is_new = Golem.objects.get_or_create(
         owner=owner,
         name=GOLEM_NAME,
@@ -107,7 +105,7 @@ def _seed_golem(owner: AbstractBaseUser) -> Golem:
     return golem
 
 
-def _replace_token(golem: Golem, owner: AbstractBaseUser, now: datetime) -> str:
+def _replace_token(golem: Golem, owner: User, now: datetime) -> str:
     for key in ApiKey.objects.filter(golem=golem, label=KEY_LABEL, revoked_at__isnull=True):
         revoke_api_key(key=key, revoked_by=owner, now=now)
     fresh = create_api_key(golem=golem, scopes=Scope.values, label=KEY_LABEL, created_by=owner, now=now)

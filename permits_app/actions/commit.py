@@ -93,7 +93,7 @@ def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) ->
 
 
 def _check_committable(permit: ActionPermit) -> None:
-    facts = {"permit_id": str(permit.pk), "permit_status": permit.status}
+    facts: dict[str, Any] = {"permit_id": str(permit.pk), "permit_status": permit.status}
     if permit.status == S.CREATED:
         return
     if permit.status == S.EXPIRED:

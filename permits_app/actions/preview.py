@@ -160,7 +160,8 @@ def _judge(
         report = hook_chain.run(call)
     watch.lap("hooks and simulation")
     call = replace(call, simulation=report.simulation)
-    fees, gas_limits = None, ()
+    fees: FeeQuote | None = None
+    gas_limits: tuple[int, ...] = ()
     if call.chain is not None and report.simulation is not None:
         fees = call.chain.fees()
         gas_limits = tuple(limit_gas(outcome.gas_used) for outcome in report.simulation.calls)

@@ -51,7 +51,8 @@ def parse_units(text: str, decimals: int) -> int:
 def value_in_micro_usd(*, raw: int, token_decimals: int, price: int, price_decimals: int) -> int:
     """USD value of `raw` base units at a feed price, rounded up so that a limit never sees too little."""
     numerator = abs(raw) * price * MICRO_USD_PER_USD
-    value = -(-numerator // 10 ** (token_decimals + price_decimals))
+    scale: int = 10 ** (token_decimals + price_decimals)
+    value = -(-numerator // scale)
     return -value if raw < 0 else value
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from eth_account import Account
+from eth_typing import HexStr
 from eth_utils import to_checksum_address
 
 from permits_app.errors import SignerUnavailable
@@ -74,7 +75,7 @@ class Keystore:
 
     def _store(self, key: Secret) -> str:
         address = str(Account.from_key(key.reveal()).address)
-        document = Account.encrypt(key.reveal(), self._passphrase.reveal(), kdf="scrypt", iterations=self._scrypt_n)
+        document = Account.encrypt(HexStr(key.reveal()), self._passphrase.reveal(), kdf="scrypt", iterations=self._scrypt_n)
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = self._path(address)
         temporary = path.with_suffix(f".{secrets.token_hex(4)}.tmp")

@@ -6,6 +6,7 @@ import threading
 
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
+from eth_typing import HexStr
 
 from permits_app.execution.signers.base import SignedTransaction, UnsignedTransaction
 from permits_app.execution.signers.keystore import Keystore
@@ -34,7 +35,7 @@ class LocalSigner:
                 "type": 2,
                 "chainId": transaction.chain_id,
                 "nonce": transaction.nonce,
-                "to": transaction.to,
+                "to": HexStr(transaction.to),
                 "value": transaction.value,
                 "data": transaction.data,
                 "gas": transaction.gas_limit,

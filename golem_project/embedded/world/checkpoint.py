@@ -68,8 +68,7 @@ class StateCopy:
     def write(self, state: bytes, head: str) -> None:
         """Replace the copy, keeping the one before."""
         if self.state.exists():
-            self.previous.unlink(missing_ok=True)
-            self.previous.hardlink_to(self.state)
+            self.state.replace(self.previous)
         replace_file(self.state, state)
         replace_file(self._head, head.encode())
 
@@ -91,6 +90,7 @@ class Checkpoints:
         self._copy = copy
         self._port = port
         self._say = say
+        self._problem = ""
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="chain-checkpoints", daemon=True)
 
@@ -124,5 +124,7 @@ class Checkpoints:
         try:
             self._copy.write(state, head)
         except OSError as error:
-            self._say(f"the local chain could not be saved ({error}). Fix: free some space; it goes on without.")
+            if str(error) != self._problem:
+                self._say(f"the local chain could not be saved ({error}). Fix: free some space; it tries again.")
+            self._problem = str(error)
         return True

@@ -35,6 +35,7 @@ def fund(rpc: str | JsonRpc, address: str, eth_wei: int, tokens: Mapping[str, in
                 raise EmbeddedError(f"No token {symbol!r} in the local world. Fix: choose from {', '.join(addresses)}.")
         owner = find_owner(node, addresses)
         if eth_wei:
+            provide_coins(node, owner, eth_wei)
             send(node, owner, address, value=eth_wei)
         for symbol, amount in tokens.items():
             if amount:
@@ -47,13 +48,17 @@ def fund(rpc: str | JsonRpc, address: str, eth_wei: int, tokens: Mapping[str, in
 def mint(node: JsonRpc, owner: str, symbol: str, token: str, to: str, amount: int) -> None:
     """Give base units of one token of the world; WETH comes out of the owner's own coins."""
     if symbol == "WETH":
-        balance = int(node.call("eth_getBalance", owner, "latest"), 16)
-        if balance < amount + OWNER_RESERVE_WEI:
-            node.call("anvil_setBalance", owner, hex(amount + 2 * OWNER_RESERVE_WEI))
+        provide_coins(node, owner, amount)
         send(node, owner, token, call_data("deposit()"), value=amount)
         send(node, owner, token, call_data("transfer(address,uint256)", to, amount))
     else:
         send(node, owner, token, call_data("mint(address,uint256)", to, amount))
+
+
+def provide_coins(node: JsonRpc, owner: str, wei: int) -> None:
+    """See that the owner has this much to give, and something for fees."""
+    if int(node.call("eth_getBalance", owner, "latest"), 16) < wei + OWNER_RESERVE_WEI:
+        node.call("anvil_setBalance", owner, hex(wei + 2 * OWNER_RESERVE_WEI))
 
 
 def token_addresses() -> dict[str, str]:

@@ -19,7 +19,7 @@ from golem_project.embedded.chain import EmbeddedChain
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.process import ProcessIdentity
-from golem_project.embedded.world import saved
+from golem_project.embedded.world import checkpoint, saved
 from golem_project.embedded.world.checkpoint import Checkpoints, StateCopy, ask, head_of
 from golem_project.embedded.world.fund import fund
 
@@ -44,16 +44,29 @@ def balance(chain: EmbeddedChain) -> int:
     return int(ask(chain.port, "eth_getBalance", SOMEBODY, "latest"), 16)
 
 
-def test_a_fresh_chain_is_the_world_ready_in_well_under_a_second(kept: EmbeddedChain) -> None:
-    saved.ensure_saved(now=int(time.time()))
-    begun = time.monotonic()
+def test_a_fresh_chain_is_the_world(kept: EmbeddedChain) -> None:
     assert kept.start() is True
-    assert time.monotonic() - begun < 1.0
     assert kept.is_ready() and kept.is_alive() and kept.is_fresh
     assert kept.rpc_url == f"http://127.0.0.1:{kept.port}" and kept.ws_url == f"ws://127.0.0.1:{kept.port}"
     argv = kept.argv()
     assert argv[argv.index("--host") + 1] == "127.0.0.1" and argv[argv.index("--hardfork") + 1] == "prague"
     assert int(ask(kept.port, "eth_blockNumber"), 16) > 200
+
+
+def test_a_saved_world_is_ready_in_less_than_a_second_and_not_built_again(tmp_path: Path) -> None:
+    before = saved.ensure_saved(now=int(time.time()))
+    chain = EmbeddedChain(tmp_path / "chain", throwaway=True)
+    seconds = []
+    for _ in range(3):
+        begun = time.monotonic()
+        chain.start()
+        seconds.append(time.monotonic() - begun)
+        head = head_of(chain.port)
+        chain.stop()
+        assert head == before.block_hash
+    assert saved.read_saved() == before
+    # The best of three: other programs on the machine are not what is measured.
+    assert min(seconds) < 1.0
 
 
 def test_state_and_port_are_remembered_over_a_stop(kept: EmbeddedChain) -> None:
@@ -242,6 +255,32 @@ def test_a_checkpoint_is_written_only_when_there_are_new_blocks(kept: EmbeddedCh
     head = head_of(kept.port)
     assert wait_for(lambda: StateCopy(kept.data_dir).head() == head)
     assert path.stat().st_ino != before
+
+
+def test_a_full_disk_is_said_once_and_the_older_copy_stays(
+    kept: EmbeddedChain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.start()
+    ask(kept.port, "anvil_mine", "0x1")
+    copy = StateCopy(kept.data_dir)
+    assert wait_for(lambda: copy.head() == head_of(kept.port))
+    kept.stop()
+    kept = EmbeddedChain(kept.data_dir, throwaway=True)
+    kept.start()
+    whole = copy.state.read_bytes()
+    said: list[str] = []
+
+    def refuse(_path: Path, _content: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoint, "replace_file", refuse)
+    checkpoints = Checkpoints(copy, kept.port, say=said.append)
+    checkpoints.start()
+    assert wait_for(lambda: bool(said))
+    checkpoints.stop()
+    kept.stop()
+    assert len(said) == 1 and "No space left" in said[0]
+    assert copy.previous.read_bytes() == whole
 
 
 def test_a_saved_world_is_current_only_for_its_inputs_and_a_few_hours(tmp_path: Path) -> None:

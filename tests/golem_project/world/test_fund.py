@@ -26,6 +26,13 @@ def test_funding_adds_exactly_what_was_asked_and_leaves_the_nonce(chain: World) 
     assert chain.rpc.call("eth_getTransactionCount", address, "latest") == "0x0"
 
 
+def test_more_coins_than_the_owner_has_can_be_given(chain: World) -> None:
+    address = derive_account("somebody rich").address
+    fund(chain.rpc_url, address, 10**26, {"WETH": 10**26})
+    assert int(chain.rpc.call("eth_getBalance", address, "latest"), 16) == 10**26
+    assert chain.rpc.balance_of(chain.tokens["WETH"].address, address) == 10**26
+
+
 def test_eight_fundings_at_once_all_arrive(chain: World) -> None:
     addresses = [derive_account(f"somebody at once {number}").address for number in range(8)]
     with ThreadPoolExecutor(8) as pool:

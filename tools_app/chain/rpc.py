@@ -14,7 +14,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import urllib3
 from pydantic_core import from_json
@@ -128,7 +128,7 @@ class RpcEndpoint:
         self._pool_pid = 0
         self._is_verified = False
         parts = urlsplit(url.reveal())
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if not _is_http(parts):
             raise ValueError(f"the node url of {self.name} is no http(s) url")
         self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -296,6 +296,13 @@ class RpcEndpoint:
         for piece in self._private:
             text = text.replace(piece, "…")
         return clean_text(text)
+
+
+def _is_http(parts: SplitResult) -> bool:
+    try:
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def parse_quantity(value: Any) -> int:

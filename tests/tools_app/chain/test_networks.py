@@ -32,7 +32,9 @@ def test_urls_are_owner_secrets() -> None:
     assert "node.example" not in repr(network)
 
 
-@pytest.mark.parametrize("url", ["ws://127.0.0.1:1", "127.0.0.1:8545", "ftp://x", ""])
+@pytest.mark.parametrize(
+    "url", ["ws://127.0.0.1:1", "127.0.0.1:8545", "ftp://x", "", "http://host:99999999/", "http://host:0/"]
+)
 def test_a_url_that_is_not_http_is_refused_without_being_repeated(url: str, chain_table: None) -> None:
     from tools_app.chain.chains import configure_chains, get_pool
 

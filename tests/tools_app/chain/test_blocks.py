@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tools_app.chain.nodes import block_json
+from tools_app.chain.blocks import find_first_block_since, parse_block, parse_log
+from tools_app.chain.node_errors import BlockUnavailable, RpcNonsense
+from tools_app.chain.rpc import RpcReply, RpcRequest
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=400), st.integers(0, 3_000))
+def test_the_first_block_since_a_time_is_the_one_a_walk_would_find(gaps: list[int], timestamp: int) -> None:
+    times = list(accumulate(gaps))
+    rounds = 0
+
+    def send(requests: Sequence[RpcRequest]) -> list[RpcReply]:
+        nonlocal rounds
+        rounds += 1
+        numbers = [int(request.params[0], 16) for request in requests]
+        return [RpcReply(result=block_json(number, timestamp=times[number])) for number in numbers]
+
+    head = parse_block(block_json(len(times) - 1, timestamp=times[-1]))
+    expected = next((number for number, time in enumerate(times) if time >= timestamp), None)
+    if expected is None:
+        with pytest.raises(BlockUnavailable):
+            find_first_block_since(send, timestamp=timestamp, head=head)
+        return
+    assert find_first_block_since(send, timestamp=timestamp, head=head).number == expected
+    assert rounds <= 4
+
+
+@pytest.mark.parametrize("raw", [{}, [], "0x", {"hash": 5}, {"hash": "0x", "number": "five"}])
+def test_what_is_no_block_is_nonsense(raw: Any) -> None:
+    with pytest.raises(RpcNonsense):
+        parse_block(raw)
+
+
+def test_no_block_is_unavailable() -> None:
+    with pytest.raises(BlockUnavailable):
+        parse_block(None)
+
+
+@pytest.mark.parametrize("raw", [None, {}, {"address": "0x1"}, "log"])
+def test_what_is_no_log_is_nonsense(raw: Any) -> None:
+    with pytest.raises(RpcNonsense):
+        parse_log(raw)

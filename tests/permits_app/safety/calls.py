@@ -1,0 +1,114 @@
+"""HookCalls for the hooks' tests: of a real golem on the real chain, and of plain values without either."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from archetypes_app.models import Golem
+from archetypes_app.toolset import resolve_toolset, view_golem
+from permits_app.actions.preview import make_hook_call
+from permits_app.models import PolicyCage, SpendingLimits
+from permits_app.policy import read_policy
+from permits_app.safety.hook import HookCall, HookStage
+from permits_app.valuation import PlanValue
+from tests.evm.world import CHAIN_ID
+from tests.live_golem import LiveGolem
+from tools_app import runner
+from tools_app.core import clock
+from tools_app.toolkit.enums import ActionClass, CapabilityTier, Category, PiTool, RiskLayer, SpriteTrigger, TickBudget
+from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.schema import ToolParams
+from tools_app.toolkit.tooldef import WriteTool
+from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.views import TokenMeta
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+ACCOUNT = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+ROUTER = "0x55Ff132D02aaDa36A2862506D33E0817EE2496fC"
+OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
+
+USDC = TokenMeta(CHAIN_ID, "0x3798B16bb55a335A00ae957929CC9DD22447a26B", "USDC", 6, "USD Coin", True)
+WETH = TokenMeta(CHAIN_ID, "0x00d0b34Da709b017641821205fb0eEa972eC1FC3", "WETH", 18, "Wrapped Ether", True)
+WBTC = TokenMeta(CHAIN_ID, "0xACD71143EE1d52BDE870CA93441959ed194726aa", "WBTC", 8, "Wrapped BTC", True)
+
+SWAP_TOOL = WriteTool(
+    name="uniswap_execute_swap",
+    prefix="uniswap",
+    venue="uniswap",
+    category=Category.TRADING,
+    capability=CapabilityTier.WRITE,
+    risk_layer=RiskLayer.BOUNDED,
+    tick_budget=TickBudget.SLOW,
+    summary="",
+    description="",
+    snippet="",
+    guidelines=(),
+    progress_steps=(),
+    sprite_trigger=SpriteTrigger.EXECUTING,
+    requires=frozenset(),
+    supported_chains=None,
+    schema_version=1,
+    pi_tool=PiTool.PREVIEW_ACTION,
+    key="swap",
+    aliases=(),
+    params_model=ToolParams,
+    handler=lambda ctx: None,
+    source="",
+    action_class=None,
+    report=lambda outcome: None,
+)
+
+
+def plain_call(plan: TxPlan | None = None, **changes: Any) -> HookCall:
+    """A call that touches neither chain nor database; `limits` and `cage` are unsaved rows with the defaults."""
+    golem = Golem(id=uuid4(), name="plain", address=ACCOUNT, home_chain_id=CHAIN_ID)
+    call = HookCall(
+        stage=HookStage.PREVIEW,
+        golem=golem,
+        view=view_golem(golem),
+        toolset=Toolset.of((), ""),
+        tool=SWAP_TOOL,
+        params={},
+        plan=plan,
+        effect=None,
+        action_class=ActionClass.NEW_POSITION,
+        value=PlanValue(),
+        chain=None,
+        limits=SpendingLimits(golem=golem),
+        cage=PolicyCage(golem=golem),
+        allowlist=frozenset(),
+        api_key_id=None,
+        now=NOW,
+    )
+    return replace(call, **changes)
+
+
+def live_call(live: LiveGolem, name: str, params: Mapping[str, Any], **changes: Any) -> HookCall:
+    """What the chain of hooks is asked for one tool of a real golem: the tool's own plan on the local chain."""
+    golem = Golem.objects.select_related("archetype").get(pk=live.golem.pk)
+    toolset = resolve_toolset(golem)
+    tool = REGISTRY.get(name)
+    assert isinstance(tool, WriteTool)
+    call = make_hook_call(
+        stage=HookStage.PREVIEW,
+        golem=golem,
+        toolset=toolset,
+        policy=read_policy(golem=golem, toolset=toolset),
+        tool=tool,
+        params=runner.check_params(tool=tool, params=params),
+        api_key_id=live.key.key.pk,
+        now=clock.now(),
+    )
+    return replace(call, **changes)
+
+
+def swap_call(live: LiveGolem, **params: Any) -> HookCall:
+    """A swap of 500 USDC to WETH with `params` changed."""
+    return live_call(
+        live, "uniswap_execute_swap", {"token_in": "USDC", "token_out": "WETH", "amount": "500000000", **params}
+    )

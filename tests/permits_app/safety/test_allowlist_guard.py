@@ -1,0 +1,138 @@
+"""Everything a plan touches against the golem's list: kinds, modes, and plans the tools really build."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from permits_app.errors import AddressNotAllowed, TokenNotAllowed
+from permits_app.models import AllowlistEntry, SpendingLimits
+from permits_app.models.spending import AllowlistMode
+from permits_app.safety.hook import Allow, Reject
+from permits_app.safety.hooks.allowlist_guard import AllowlistGuard, find_unlisted
+from tests.live_golem import LiveGolem
+from tests.permits_app.safety.calls import ACCOUNT, OTHER, ROUTER, USDC, WETH, plain_call, swap_call
+from tools_app.chain.abi import encode_call
+from tools_app.standards import erc20
+from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
+from tools_app.toolkit.views import NATIVE, TokenMeta
+
+HOOK = AllowlistGuard()
+COIN = TokenMeta(31337, NATIVE, "ETH", 18, "Ether", True)
+SWAP = Call(ROUTER, b"\x04\xe4\x5a\xaf" + bytes(32), 0, "Swap")
+LISTED = frozenset({("TOKEN", USDC.address), ("TOKEN", WETH.address), ("CONTRACT", ROUTER), ("RECIPIENT", OTHER)})
+
+
+def plan(*calls: Call, **changes: Any) -> TxPlan:
+    facts: dict[str, Any] = {
+        "spends": (TokenFlow(USDC, 5, 5),),
+        "receives": (TokenFlow(WETH, 5, 4),),
+        "recipients": (ACCOUNT,),
+        **changes,
+    }
+    return TxPlan(chain_id=31337, calls=calls, **facts)
+
+
+def unlisted(of: TxPlan, allowlist: frozenset[tuple[str, str]] = LISTED) -> list[tuple[str, str]]:
+    found = find_unlisted(plan=of, account=ACCOUNT, allowlist=allowlist, wrapped_native=WETH.address)
+    return [(str(touch.kind), touch.address) for touch in found]
+
+
+def test_a_swap_of_listed_things_touches_nothing_else() -> None:
+    approve = erc20.approve_exact(token=USDC, spender=ROUTER, amount=5)
+    assert unlisted(plan(approve, SWAP, allowances=(AllowanceLeft(USDC, ROUTER, 5, 0),))) == []
+
+
+@pytest.mark.parametrize(
+    ("missing", "expected"),
+    [
+        (("TOKEN", USDC.address), [("TOKEN", USDC.address)]),
+        (("TOKEN", WETH.address), [("TOKEN", WETH.address)]),
+        (("CONTRACT", ROUTER), [("SPENDER", ROUTER), ("CONTRACT", ROUTER)]),
+    ],
+)
+def test_each_thing_taken_off_the_list_is_found(missing: tuple[str, str], expected: list[tuple[str, str]]) -> None:
+    approve = erc20.approve_exact(token=USDC, spender=ROUTER, amount=5)
+    assert unlisted(plan(approve, SWAP), LISTED - {missing}) == expected
+
+
+def test_a_spender_may_be_listed_as_spender_or_as_contract_but_a_contract_only_as_contract() -> None:
+    approve = erc20.approve_exact(token=USDC, spender=OTHER, amount=5)
+    assert unlisted(plan(approve)) == [("SPENDER", OTHER)]
+    assert unlisted(plan(approve), LISTED | {("SPENDER", OTHER)}) == []
+    assert unlisted(plan(approve), LISTED | {("CONTRACT", OTHER)}) == []
+    assert unlisted(plan(Call(OTHER, b"1234", 0, "call")), LISTED | {("SPENDER", OTHER)}) == [("CONTRACT", OTHER)]
+
+
+def test_an_approval_hidden_from_the_plans_allowances_is_read_from_the_bytes() -> None:
+    hidden = Call(USDC.address, encode_call("function increaseAllowance(address,uint256)", OTHER, 7), 0, "innocent")
+    assert unlisted(plan(hidden)) == [("SPENDER", OTHER)]
+
+
+def test_taking_an_allowance_back_needs_no_listed_spender() -> None:
+    assert unlisted(plan(erc20.revoke(token=USDC, spender=OTHER))) == []
+
+
+def test_a_token_called_in_any_other_way_must_be_a_listed_contract() -> None:
+    odd = Call(USDC.address, encode_call("function transferFrom(address,address,uint256)", ACCOUNT, OTHER, 7), 0, "x")
+    padded = Call(USDC.address, erc20.transfer(token=USDC, recipient=OTHER, amount=7).data + b"\0", 0, "x")
+    assert unlisted(plan(odd)) == [("CONTRACT", USDC.address)]
+    assert unlisted(plan(padded)) == [("CONTRACT", USDC.address)]
+
+
+@pytest.mark.parametrize("token", [USDC, COIN])
+def test_whoever_is_paid_must_be_registered_whatever_the_plan_says(token: TokenMeta) -> None:
+    stranger = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
+    silent = {"recipients": (), "receives": (), "spends": (TokenFlow(token, 7, 7),)}
+    assert unlisted(plan(erc20.transfer(token=token, recipient=OTHER, amount=7), **silent)) == []
+    paying = plan(erc20.transfer(token=token, recipient=stranger, amount=7), **silent)
+    assert unlisted(paying) == [("RECIPIENT", stranger)]
+
+
+def test_the_coin_is_listed_with_its_wrapped_form() -> None:
+    paid_in_coin = plan(SWAP, spends=(TokenFlow(COIN, 5, 5),))
+    assert unlisted(paid_in_coin) == []
+    assert unlisted(paid_in_coin, LISTED - {("TOKEN", WETH.address)}) == [("TOKEN", NATIVE), ("TOKEN", WETH.address)]
+
+
+def test_the_three_modes() -> None:
+    call = plain_call(plan(SWAP), allowlist=LISTED - {("CONTRACT", ROUTER)})
+    strict = HOOK.check(call)
+    assert isinstance(strict, Reject)
+    assert (strict.rule, strict.error) == ("allowlist_guard.contract", AddressNotAllowed)
+    assert strict.data["not_listed"] == [{"kind": "CONTRACT", "address": ROUTER}]
+    call.limits.allowlist_mode = AllowlistMode.WARN
+    warned = HOOK.check(call)
+    assert isinstance(warned, Allow)
+    assert f"contract {ROUTER}" in warned.note
+    call.limits.allowlist_mode = AllowlistMode.OFF
+    assert HOOK.check(call) == Allow(note="the allowlist is off")
+
+
+def test_a_token_has_the_seeds_code() -> None:
+    verdict = HOOK.check(plain_call(plan(SWAP), allowlist=LISTED - {("TOKEN", USDC.address)}))
+    assert isinstance(verdict, Reject)
+    assert verdict.error is TokenNotAllowed
+    assert TokenNotAllowed.code == "SAFETY_TOKEN_NOT_ALLOWED"
+
+
+def test_a_local_write_touches_nothing() -> None:
+    assert HOOK.check(plain_call(None)) == Allow(note="no transaction")
+
+
+# ---- on the local chain --------------------------------------------------------------------------------------------
+
+
+def test_a_real_swap_passes_strict_and_fails_without_its_router(live_golem: LiveGolem) -> None:
+    assert isinstance(HOOK.check(swap_call(live_golem)), Allow)
+    AllowlistEntry.objects.filter(golem=live_golem.golem, address=ROUTER).delete()
+    verdict = HOOK.check(swap_call(live_golem))
+    assert isinstance(verdict, Reject)
+    assert {entry["kind"] for entry in verdict.data["not_listed"]} == {"SPENDER", "CONTRACT"}
+
+
+def test_lists_of_other_chains_do_not_count(live_golem: LiveGolem) -> None:
+    AllowlistEntry.objects.filter(golem=live_golem.golem).update(chain_id=1)
+    SpendingLimits.objects.filter(golem=live_golem.golem).update(allowlist_mode=AllowlistMode.STRICT)
+    assert isinstance(HOOK.check(swap_call(live_golem)), Reject)

@@ -1,0 +1,236 @@
+"""The cage's rules, each at its boundary, and the hook on a real golem's real plans."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from archetypes_app.errors import GolemHalted
+from permits_app.errors import PhaseBlocked, TokenNotAllowed
+from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage
+from permits_app.models.permit import PermitStatus
+from permits_app.safety.assets import Portfolio
+from permits_app.safety.hook import Allow, Reject
+from permits_app.safety.hooks.policy_cage import (
+    PolicyCageHook,
+    judge_asset_count,
+    judge_asset_list,
+    judge_concentration,
+    judge_layer,
+    judge_phase,
+    judge_position,
+    judge_rebalances,
+)
+from tests.live_golem import LiveGolem
+from tests.permits_app.safety.calls import NOW, WBTC, WETH, live_call, plain_call, swap_call
+from tools_app.toolkit.enums import ActionClass, Phase, RiskLayer
+from tools_app.toolkit.plan import TokenFlow, TxPlan
+
+A, P = ActionClass, Phase
+HOOK = PolicyCageHook()
+
+# Which classes each phase lets pass: the table of the seed, written out.
+ALLOWED = {
+    P.THRIVING: {A.NEW_POSITION, A.INCREASE_POSITION, A.REBALANCE, A.DECREASE_POSITION, A.CLOSE_POSITION, A.READ_ONLY},
+    P.CAUTIOUS: {A.NEW_POSITION, A.INCREASE_POSITION, A.REBALANCE, A.DECREASE_POSITION, A.CLOSE_POSITION, A.READ_ONLY},
+    P.DEFENSIVE: {A.REBALANCE, A.DECREASE_POSITION, A.CLOSE_POSITION, A.READ_ONLY},
+    P.SURVIVAL: {A.DECREASE_POSITION, A.CLOSE_POSITION, A.READ_ONLY},
+    P.TERMINAL: {A.CLOSE_POSITION, A.READ_ONLY},
+}
+
+
+@pytest.mark.parametrize("phase", list(Phase))
+@pytest.mark.parametrize("action_class", list(ActionClass))
+def test_a_phase_allows_exactly_its_classes(phase: Phase, action_class: ActionClass) -> None:
+    refusal = judge_phase(phase=phase, action_class=action_class)
+    assert (refusal is None) == (action_class in ALLOWED[phase])
+    if refusal is not None:
+        assert (refusal.rule, refusal.error) == ("policy_cage.phase", PhaseBlocked)
+        assert action_class.value in refusal.observed
+
+
+@pytest.mark.parametrize("phase", list(Phase))
+@pytest.mark.parametrize("layer", list(RiskLayer))
+@pytest.mark.parametrize("action_class", list(ActionClass))
+def test_layer_three_is_blocked_in_the_late_phases_unless_it_gets_out(
+    phase: Phase, layer: RiskLayer, action_class: ActionClass
+) -> None:
+    late = phase in (P.DEFENSIVE, P.SURVIVAL, P.TERMINAL)
+    leaving = action_class in (A.DECREASE_POSITION, A.CLOSE_POSITION)
+    refusal = judge_layer(phase=phase, layer=layer, action_class=action_class)
+    assert (refusal is not None) == (layer is RiskLayer.UNBOUNDED and late and not leaving)
+
+
+@pytest.mark.parametrize(("seconds", "passes"), [(3599, False), (3600, True), (3601, True)])
+def test_rebalances_keep_their_distance_to_the_second(seconds: int, passes: bool) -> None:
+    last = NOW - timedelta(seconds=seconds)
+    refusal = judge_rebalances(times=[last], now=NOW, interval_seconds=3600, most_per_day=24)
+    assert (refusal is None) == passes
+    if refusal is not None:
+        assert refusal.resets_at == (last + timedelta(hours=1)).isoformat()
+
+
+@pytest.mark.parametrize(("count", "passes"), [(2, True), (3, False), (4, False)])
+def test_a_day_takes_exactly_its_number_of_rebalances(count: int, passes: bool) -> None:
+    times = [NOW - timedelta(hours=2 + each) for each in range(count)]
+    refusal = judge_rebalances(times=times, now=NOW, interval_seconds=3600, most_per_day=3)
+    assert (refusal is None) == passes
+    if refusal is not None:
+        assert refusal.rule == "policy_cage.rebalances_per_day"
+        assert datetime.fromisoformat(refusal.resets_at) == times[2] + timedelta(hours=24)
+
+
+def test_a_rebalance_a_day_old_no_longer_counts() -> None:
+    times = [NOW - timedelta(hours=24), NOW - timedelta(hours=25)]
+    assert judge_rebalances(times=times, now=NOW, interval_seconds=0, most_per_day=1) is None
+
+
+@pytest.mark.parametrize(("count", "passes"), [(9, True), (10, True), (11, False)])
+def test_the_cage_has_room_for_exactly_its_assets(count: int, passes: bool) -> None:
+    assert (judge_asset_count(count=count, most=10) is None) == passes
+
+
+def test_a_token_that_arrives_must_be_an_approved_asset() -> None:
+    assert judge_asset_list(arriving=[WETH], approved=frozenset({WETH.address})) is None
+    refusal = judge_asset_list(arriving=[WETH, WBTC], approved=frozenset({WETH.address}))
+    assert refusal is not None
+    assert (refusal.rule, refusal.error) == ("policy_cage.approved_asset", TokenNotAllowed)
+    assert refusal.data["token"] == WBTC.address
+
+
+@pytest.mark.parametrize(("value", "passes"), [(249_999, True), (250_000, True), (250_001, False)])
+def test_a_position_takes_exactly_its_share(value: int, passes: bool) -> None:
+    refusal = judge_position(value_micro_usd=value, total_micro_usd=1_000_000, most_bps=2500)
+    assert (refusal is None) == passes
+
+
+def portfolio(before: dict[str, int], after: dict[str, int], parked: int = 0) -> Portfolio:
+    return Portfolio(before, after, {"w": "WETH", "u": "USDC"}, base_asset="u", parked=parked)
+
+
+@pytest.mark.parametrize(("weth", "passes"), [(2_999, True), (3_000, True), (3_001, False)])
+def test_an_asset_takes_exactly_its_share_of_the_portfolio(weth: int, passes: bool) -> None:
+    moved = portfolio({"u": 10_000}, {"u": 10_000 - weth, "w": weth})
+    refusal = judge_concentration(portfolio=moved, most_bps=3000)
+    assert (refusal is None) == passes
+    if refusal is not None:
+        assert "WETH" in refusal.reason
+        assert refusal.limit == "3000 bps (30%)"
+
+
+def test_the_base_asset_may_be_everything() -> None:
+    assert judge_concentration(portfolio=portfolio({"w": 5_000}, {"u": 5_000}), most_bps=3000) is None
+
+
+def test_only_an_action_that_raises_the_share_is_refused() -> None:
+    falling = portfolio({"u": 1_000, "w": 9_000}, {"u": 2_000, "w": 8_000})
+    still = portfolio({"u": 1_000, "w": 9_000}, {"u": 1_000, "w": 9_000})
+    rising = portfolio({"u": 1_000, "w": 9_000}, {"u": 999, "w": 9_001})
+    assert judge_concentration(portfolio=falling, most_bps=3000) is None
+    assert judge_concentration(portfolio=still, most_bps=3000) is None
+    assert judge_concentration(portfolio=rising, most_bps=3000) is not None
+
+
+def test_paying_somebody_raises_the_share_of_what_is_left_and_parking_does_not() -> None:
+    before = {"u": 8_000, "w": 4_000}
+    assert judge_concentration(portfolio=portfolio(before, {"u": 2_000, "w": 4_000}), most_bps=3000) is not None
+    parked = portfolio(before, {"u": 2_000, "w": 4_000}, parked=6_000)
+    assert judge_concentration(portfolio=parked, most_bps=3000) is None
+
+
+def test_a_halted_golem_refuses_even_a_close() -> None:
+    call = plain_call(action_class=A.CLOSE_POSITION)
+    call.golem.halted_at, call.golem.halt_reason = NOW, "owner said stop"
+    verdict = HOOK.check(call)
+    assert isinstance(verdict, Reject)
+    assert (verdict.rule, verdict.error) == ("policy_cage.halted", GolemHalted)
+
+
+def test_without_a_chain_nothing_that_raises_exposure_passes() -> None:
+    plan = TxPlan(chain_id=31337, calls=(), receives=(TokenFlow(WETH, 1, 1),))
+    verdict = HOOK.check(plain_call(plan))
+    assert isinstance(verdict, Reject)
+    assert verdict.rule == "policy_cage.unknown"
+    assert isinstance(HOOK.check(plain_call(plan, action_class=A.DECREASE_POSITION)), Allow)
+
+
+# ---- on the local chain --------------------------------------------------------------------------------------------
+
+
+def set_cage(live: LiveGolem, **columns: Any) -> None:
+    PolicyCage.objects.filter(golem=live.golem).update(**columns)
+
+
+def test_the_share_is_measured_from_real_balances_and_feeds(live_golem: LiveGolem) -> None:
+    assert isinstance(HOOK.check(swap_call(live_golem)), Allow)
+    set_cage(live_golem, max_concentration_bps=500)
+    verdict = HOOK.check(swap_call(live_golem))
+    assert isinstance(verdict, Reject)
+    assert verdict.rule == "policy_cage.max_concentration"
+    assert "WETH" in verdict.reason
+
+
+def test_a_swap_into_the_base_asset_is_never_stopped_by_concentration(live_golem: LiveGolem) -> None:
+    set_cage(live_golem, max_concentration_bps=500, max_assets=1)
+    verdict = HOOK.check(swap_call(live_golem, token_in="WETH", token_out="USDC", amount=str(10**17)))
+    assert isinstance(verdict, Allow)
+
+
+def test_a_position_larger_than_its_share_is_refused(live_golem: LiveGolem) -> None:
+    params = {"token0": "WETH", "token1": "USDC", "price_lower": "1", "price_upper": "100000", "amount1": "2000000000"}
+    assert isinstance(HOOK.check(live_call(live_golem, "uniswap_lp_add_liquidity", params)), Allow)
+    set_cage(live_golem, max_position_bps=100)
+    verdict = HOOK.check(live_call(live_golem, "uniswap_lp_add_liquidity", params))
+    assert isinstance(verdict, Reject)
+    assert verdict.rule == "policy_cage.max_position"
+
+
+def test_an_asset_taken_off_the_list_can_still_be_left_but_not_entered(live_golem: LiveGolem) -> None:
+    AllowlistEntry.objects.filter(golem=live_golem.golem, kind="TOKEN", address=WETH.address).delete()
+    entering = HOOK.check(swap_call(live_golem))
+    leaving = HOOK.check(swap_call(live_golem, token_in="WETH", token_out="USDC", amount=str(10**17)))
+    assert isinstance(entering, Reject)
+    assert entering.rule == "policy_cage.approved_asset"
+    assert isinstance(leaving, Allow)
+
+
+@pytest.mark.parametrize(
+    ("status", "counts"),
+    [
+        (PermitStatus.COMMITTED, True),
+        (PermitStatus.COMMITTING, True),
+        (PermitStatus.UNKNOWN, True),
+        (PermitStatus.REVERTED, False),
+        (PermitStatus.CREATED, False),
+        (PermitStatus.EXPIRED, False),
+    ],
+)
+def test_a_rebalance_counts_once_it_may_have_happened(
+    live_golem: LiveGolem, status: PermitStatus, counts: bool
+) -> None:
+    call = swap_call(live_golem, token_in="WETH", token_out="DAI", amount=str(10**16))
+    assert call.action_class is ActionClass.REBALANCE
+    row = ActionPermit.objects.create(
+        golem=live_golem.golem,
+        status=status,
+        chain_id=31337,
+        action_hash=status.value,
+        action_class="REBALANCE",
+        risk_tier="STANDARD",
+        expires_at=call.now,
+        committing_at=call.now - timedelta(minutes=5),
+    )
+    verdict = HOOK.check(call)
+    assert isinstance(verdict, Reject) == counts
+    again = swap_call(live_golem, token_in="WETH", token_out="DAI", amount=str(10**16))
+    assert isinstance(HOOK.check(replace(again, own_permit_id=row.pk)), Allow)
+
+
+def test_the_coin_and_its_wrapped_form_are_one_asset(live_golem: LiveGolem) -> None:
+    set_cage(live_golem, max_concentration_bps=500)
+    verdict = HOOK.check(swap_call(live_golem, token_out="ETH"))
+    assert isinstance(verdict, Reject)
+    assert verdict.data["asset"] == WETH.address

@@ -1,0 +1,82 @@
+"""Writes within the hour: the boundary, what counts as a write, and the conservative profile."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from archetypes_app.models import ToolProfile
+from permits_app.errors import RateLimited
+from permits_app.models import ActionPermit, SpendingLimits
+from permits_app.models.permit import PermitStatus
+from permits_app.safety.hook import Allow, Reject
+from permits_app.safety.hooks.rate_limiter import RateLimiter, judge_rate, most_writes_per_hour
+from tests.live_golem import LiveGolem
+from tests.permits_app.safety.calls import NOW, swap_call
+from tools_app.core import clock
+
+HOOK = RateLimiter()
+
+
+@pytest.mark.parametrize(("writes", "passes"), [(18, True), (19, True), (20, False), (21, False)])
+def test_twenty_writes_fit_an_hour(writes: int, passes: bool) -> None:
+    refusal = judge_rate(writes=writes, most=20, resets_at=NOW + timedelta(minutes=7))
+    assert (refusal is None) == passes
+    if refusal is not None:
+        assert (refusal.rule, refusal.error) == ("rate_limiter.per_hour", RateLimited)
+        assert refusal.resets_at == "2026-11-21T12:07:00+00:00"
+        assert (RateLimited.code, RateLimited.http_status, RateLimited.recovery) == ("RATE_LIMITED", 429, "WAIT")
+
+
+@pytest.mark.parametrize(
+    ("configured", "profiles", "expected"),
+    [
+        (20, {"trader"}, 20),
+        (20, {"conservative"}, 10),
+        (5, {"conservative"}, 5),
+        (20, {"conservative", "trader"}, 10),
+        (20, set(), 20),
+    ],
+)
+def test_the_conservative_profile_never_has_more_than_ten(configured: int, profiles: set[str], expected: int) -> None:
+    assert most_writes_per_hour(configured=configured, profiles=frozenset(profiles)) == expected
+
+
+def write(live: LiveGolem, index: int, created_at: datetime, status: PermitStatus = PermitStatus.COMMITTED) -> None:
+    row = ActionPermit.objects.create(
+        golem=live.golem, chain_id=31337, action_hash=f"w{index}", action_class="NEW_POSITION",
+        risk_tier="STANDARD", status=status, expires_at=created_at,
+    )  # fmt: skip
+    ActionPermit.objects.filter(pk=row.pk).update(created_at=created_at)
+
+
+def test_the_write_that_is_one_too_many_waits_for_the_oldest(live_golem: LiveGolem) -> None:
+    SpendingLimits.objects.filter(golem=live_golem.golem).update(writes_per_hour=3)
+    oldest = clock.now() - timedelta(minutes=50)
+    write(live_golem, 0, clock.now() - timedelta(minutes=61))
+    write(live_golem, 1, oldest)
+    write(live_golem, 2, clock.now() - timedelta(minutes=2), PermitStatus.REVERTED)
+    allowed = HOOK.check(swap_call(live_golem))
+    assert allowed == Allow(note="write 3 of 3 within the hour")
+    write(live_golem, 3, clock.now(), PermitStatus.UNKNOWN)
+    refused = HOOK.check(swap_call(live_golem))
+    assert isinstance(refused, Reject)
+    assert datetime.fromisoformat(refused.resets_at) == oldest + timedelta(hours=1)
+
+
+@pytest.mark.parametrize("status", [PermitStatus.EXPIRED, PermitStatus.CANCELLED, PermitStatus.BLOCKED])
+def test_what_never_happened_is_no_write(live_golem: LiveGolem, status: PermitStatus) -> None:
+    SpendingLimits.objects.filter(golem=live_golem.golem).update(writes_per_hour=1)
+    write(live_golem, 0, clock.now(), status)
+    assert isinstance(HOOK.check(swap_call(live_golem)), Allow)
+
+
+def test_a_conservative_golem_is_held_to_ten(live_golem: LiveGolem) -> None:
+    live_golem.golem.profiles.set(ToolProfile.objects.filter(name="conservative"))
+    SpendingLimits.objects.filter(golem=live_golem.golem).update(writes_per_hour=20)
+    for index in range(10):
+        write(live_golem, index, clock.now())
+    refused = HOOK.check(swap_call(live_golem))
+    assert isinstance(refused, Reject)
+    assert refused.limit == "10 writes an hour"

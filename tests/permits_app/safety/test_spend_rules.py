@@ -1,0 +1,102 @@
+"""The one spending rule at limit - 1, limit and limit + 1 of every window, and against a naive reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from permits_app.errors import SpendingLimitExceeded
+from permits_app.safety.spend_rules import judge_spend
+from permits_app.usage import Usage
+from tests.permits_app.safety.calls import NOW
+from tools_app.core.errors import Recovery
+
+USD = 1_000_000
+UNUSED = Usage(tick_micro_usd=0, session_micro_usd=0, day_micro_usd=0, writes_last_hour=0)
+
+
+@dataclass
+class Ceilings:
+    per_transaction_micro_usd: int = 10_000 * USD
+    per_tick_micro_usd: int = 50_000 * USD
+    per_session_micro_usd: int = 50_000 * USD
+    per_day_micro_usd: int = 100_000 * USD
+
+
+@pytest.mark.parametrize(
+    ("window", "used_field", "limit"),
+    [
+        ("per_transaction", None, 10_000 * USD),
+        ("per_tick", "tick_micro_usd", 50_000 * USD),
+        ("per_session", "session_micro_usd", 50_000 * USD),
+        ("per_day", "day_micro_usd", 100_000 * USD),
+    ],
+)
+@pytest.mark.parametrize("over", [-1, 0, 1])
+def test_a_window_takes_exactly_its_limit(window: str, used_field: str | None, limit: int, over: int) -> None:
+    amount = 4_000 * USD
+    used = replace(UNUSED, **{used_field: limit - amount + over}) if used_field else UNUSED
+    amount = amount if used_field else limit + over
+    refusal = judge_spend(limits=Ceilings(), usage=used, amount_micro_usd=amount, counts_per_day=True)
+    assert (refusal is not None) == (over > 0)
+    if refusal is not None:
+        assert refusal.rule == f"spending_limiter.{window}"
+        assert refusal.error is SpendingLimitExceeded
+
+
+def test_a_refusal_tells_observed_limit_remaining_and_when_the_window_frees_itself() -> None:
+    used = replace(UNUSED, day_micro_usd=99_000 * USD, day_resets_at=NOW + timedelta(hours=3))
+    refusal = judge_spend(limits=Ceilings(), usage=used, amount_micro_usd=1_500 * USD, counts_per_day=True)
+    assert refusal is not None
+    assert (refusal.observed, refusal.limit, refusal.remaining) == ("$1,500.00", "$100,000.00", "$1,000.00")
+    assert refusal.resets_at == "2026-11-21T15:00:00+00:00"
+    assert refusal.would_pass == "at most $1,000.00, gas included"
+    assert refusal.data["recovery"] is Recovery.FIX_PARAMS
+
+
+def test_a_used_up_day_says_wait_and_a_used_up_session_says_ask_the_owner() -> None:
+    spent_day = replace(UNUSED, day_micro_usd=100_000 * USD)
+    spent_session = replace(UNUSED, session_micro_usd=50_000 * USD)
+    day = judge_spend(limits=Ceilings(), usage=spent_day, amount_micro_usd=1, counts_per_day=True)
+    session = judge_spend(limits=Ceilings(), usage=spent_session, amount_micro_usd=1, counts_per_day=True)
+    assert day is not None
+    assert session is not None
+    assert (day.data["recovery"], session.data["recovery"]) == (Recovery.WAIT, Recovery.ASK_OWNER)
+    assert day.remaining == "$0.00"
+
+
+def test_a_decrease_that_returns_passes_a_used_up_day_but_not_the_limit_of_one_transaction() -> None:
+    used = replace(UNUSED, day_micro_usd=100_000 * USD)
+    assert judge_spend(limits=Ceilings(), usage=used, amount_micro_usd=9_000 * USD, counts_per_day=False) is None
+    refusal = judge_spend(limits=Ceilings(), usage=used, amount_micro_usd=10_001 * USD, counts_per_day=False)
+    assert refusal is not None
+    assert refusal.rule == "spending_limiter.per_transaction"
+
+
+_figures = st.integers(min_value=0, max_value=10**14)
+
+
+@given(
+    limits=st.builds(Ceilings, _figures, _figures, _figures, _figures),
+    tick=_figures,
+    session=_figures,
+    day=_figures,
+    amount=_figures,
+    counts=st.booleans(),
+)
+def test_what_fits_every_window_passes_and_nothing_else(
+    limits: Ceilings, tick: int, session: int, day: int, amount: int, counts: bool
+) -> None:
+    usage = Usage(tick_micro_usd=tick, session_micro_usd=session, day_micro_usd=day, writes_last_hour=0)
+    fits = (
+        amount <= limits.per_transaction_micro_usd
+        and tick + amount <= limits.per_tick_micro_usd
+        and session + amount <= limits.per_session_micro_usd
+        and (not counts or day + amount <= limits.per_day_micro_usd)
+    )
+    refusal = judge_spend(limits=limits, usage=usage, amount_micro_usd=amount, counts_per_day=counts)
+    assert (refusal is None) == fits

@@ -56,7 +56,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         return REALM
 
 
-class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call, misc]
+class ApiKeyScheme(OpenApiAuthenticationExtension):
     """How the OpenAPI document describes the token."""
 
     target_class = ApiKeyAuthentication

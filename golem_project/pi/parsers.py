@@ -7,6 +7,7 @@ nothing on the way has rounded it.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import IO, Any
@@ -26,6 +27,8 @@ from golem_project.pi.errors import (
 MAX_BODY_BYTES = 65_536  # a tool call is a few hundred bytes
 MAX_DEPTH = 8
 _LONGEST_INTEGER = 80  # digits and a sign; 256 bits have 78
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_BRACKET = re.compile(r"[\[\]{}]")
 _CHARSETS = {"", "utf-8", "utf8"}
 
 
@@ -44,8 +47,10 @@ class StrictJsonParser(BaseParser):
 def parse_object(raw: bytes) -> dict[str, Any]:
     """One JSON object from `raw`. Fractions and integers beyond 80 characters stay text."""
     try:
+        text = raw.decode("utf-8")
+        _check_depth(text)
         body = json.loads(
-            raw.decode("utf-8"),
+            text,
             object_pairs_hook=_refuse_duplicates,
             parse_float=str,
             parse_int=_parse_integer,
@@ -55,11 +60,9 @@ def parse_object(raw: bytes) -> dict[str, Any]:
         raise BodyNotJson("the body is not UTF-8") from None
     except json.JSONDecodeError as error:
         raise BodyNotJson(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
-    except RecursionError:
-        raise _too_deep() from None
     if not isinstance(body, dict):
         raise BodyNotObject("send one object, such as {}")
-    _check_value(body, depth=1)
+    _check_value(body)
     return body
 
 
@@ -81,19 +84,25 @@ def _check_charset(media_type: str) -> None:
         raise UnsupportedContentType(f"JSON is UTF-8 here, not {charset!r}")
 
 
-def _check_value(value: Any, *, depth: int) -> None:
+def _check_depth(text: str) -> None:
+    # Before parsing: how deep the parser itself can go depends on a limit that libraries change.
+    depth = 0
+    for bracket in _BRACKET.findall(_STRING.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        if depth > MAX_DEPTH:
+            raise BodyTooDeep(f"at most {MAX_DEPTH} levels of lists and objects", limit_levels=MAX_DEPTH)
+
+
+def _check_value(value: Any) -> None:
     if isinstance(value, str):
         _check_text(value)
-        return
-    if not isinstance(value, dict | list):
-        return
-    if depth > MAX_DEPTH:
-        raise _too_deep()
-    if isinstance(value, dict):
-        for name in value:
+    elif isinstance(value, dict):
+        for name, member in value.items():
             _check_text(name)
-    for member in value.values() if isinstance(value, dict) else value:
-        _check_value(member, depth=depth + 1)
+            _check_value(member)
+    elif isinstance(value, list):
+        for member in value:
+            _check_value(member)
 
 
 def _check_text(text: str) -> None:
@@ -120,7 +129,3 @@ def _parse_integer(text: str) -> int | str:
 
 def _too_large() -> BodyTooLarge:
     return BodyTooLarge(f"a body is at most {MAX_BODY_BYTES} bytes", limit_bytes=MAX_BODY_BYTES)
-
-
-def _too_deep() -> BodyTooDeep:
-    return BodyTooDeep(f"at most {MAX_DEPTH} levels of lists and objects", limit_levels=MAX_DEPTH)

@@ -188,7 +188,7 @@ class PermitListOutput(serializers.Serializer[Any]):
 class ToolResultOutput(serializers.Serializer[Any]):
     """The answer of a tool. Amounts are base units as decimal text, with whole units beside them."""
 
-    data = serializers.JSONField()
+    data = serializers.JSONField()  # type: ignore[assignment]  # a field, not the property
     is_error = serializers.BooleanField()
     schema_version = serializers.IntegerField()
     expected_outcome = serializers.JSONField(allow_null=True)

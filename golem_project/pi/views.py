@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -57,11 +56,17 @@ class PiView(APIView):
 
     @property
     def agent(self) -> Agent:
-        agent: Agent = self.request.user
-        return agent
+        return cast("Agent", self.request.user)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body, which the strict parser made an object."""
+        return cast("dict[str, Any]", self.request.data)
 
 
 class PreviewActionView(PiView):
+    """Simulates an action exactly as it would be sent, runs every safety rule and answers a permit; nothing is sent."""
+
     required_scope = Scope.PREVIEW
 
     @extend_schema(
@@ -71,7 +76,7 @@ class PreviewActionView(PiView):
         responses={200: wire.PermitOutput, **_REFUSALS},
     )
     def post(self, request: Request) -> Response:
-        body = flatten_params(request.data)
+        body = flatten_params(self.body)
         wire.check_word(body, "action_type", is_required=True)
         wire.check_word(body, "venue")
         try:
@@ -84,6 +89,8 @@ class PreviewActionView(PiView):
 
 
 class CommitActionView(PiView):
+    """Signs and sends a permit's calls once. Answers the outcome, or 202 when it takes longer than 15 s."""
+
     required_scope = Scope.COMMIT
 
     @extend_schema(
@@ -102,7 +109,7 @@ class CommitActionView(PiView):
         },
     )
     def post(self, request: Request) -> Response:
-        values = _parse(wire.CommitActionInput, request.data)
+        values = _parse(wire.CommitActionInput, self.body)
         is_async = _prefers_async(request)
         slot = nullcontext() if is_async else waiting_slot(self.agent.key.pk, request_id=current_request_id())
         try:
@@ -120,6 +127,8 @@ class CommitActionView(PiView):
 
 
 class CancelActionView(PiView):
+    """Gives up a permit that was not committed and frees what it had reserved."""
+
     required_scope = Scope.PREVIEW
 
     @extend_schema(
@@ -129,7 +138,7 @@ class CancelActionView(PiView):
         responses={200: wire.PermitOutput, **_REFUSALS},
     )
     def post(self, request: Request) -> Response:
-        values = _parse(wire.CancelActionInput, request.data)
+        values = _parse(wire.CancelActionInput, self.body)
         agent = self.agent
         try:
             permit = cancel_permit(golem=agent.golem, actor=agent.actor, now=clock.now(), **values)
@@ -139,6 +148,8 @@ class CancelActionView(PiView):
 
 
 class QueryStateView(PiView):
+    """Reads one thing: of the golem itself, or of a venue it may use."""
+
     required_scope = Scope.READ
 
     @extend_schema(
@@ -148,10 +159,12 @@ class QueryStateView(PiView):
         responses={200: wire.ToolResultOutput, **_REFUSALS},
     )
     def post(self, request: Request) -> Response:
-        return Response(_query(self.agent, wire.merge_params(request.data), word="query", pi_tool=PiTool.QUERY_STATE))
+        return Response(_query(self.agent, wire.merge_params(self.body), word="query", pi_tool=PiTool.QUERY_STATE))
 
 
 class SearchContextView(PiView):
+    """Searches PLAYBOOK and STRATEGY, and adds the golem's state and the prices of tokens the query names."""
+
     required_scope = Scope.READ
 
     @extend_schema(
@@ -162,10 +175,10 @@ class SearchContextView(PiView):
     )
     def post(self, request: Request) -> Response:
         agent = self.agent
-        if request.data.get("market_read") is not None:
-            body = {name: value for name, value in request.data.items() if name not in ("query", "limit")}
+        if self.body.get("market_read") is not None:
+            body = {name: value for name, value in self.body.items() if name not in ("query", "limit")}
             return Response(_query(agent, body, word="market_read", pi_tool=PiTool.SEARCH_CONTEXT))
-        values = _parse(wire.SearchContextInput, _without_nulls(request.data))
+        values = _parse(wire.SearchContextInput, _without_nulls(self.body))
         limit = values.get("limit") or DEFAULT_LIMIT
         found = gather_context(
             golem=agent.golem, query=values["query"], limit=limit, now=clock.now(), api_key_id=agent.key.pk
@@ -174,6 +187,8 @@ class SearchContextView(PiView):
 
 
 class QueryGrimoireView(PiView):
+    """Recalls past episodes like the present situation."""
+
     required_scope = Scope.READ
 
     @extend_schema(
@@ -183,7 +198,7 @@ class QueryGrimoireView(PiView):
         responses={200: wire.QueryGrimoireOutput, **_REFUSALS},
     )
     def post(self, request: Request) -> Response:
-        asked = wire.QueryGrimoireInput(data=request.data)
+        asked = wire.QueryGrimoireInput(data=self.body)
         asked.is_valid(raise_exception=True)
         _check_memory(self.agent)
         values = asked.validated_data
@@ -199,6 +214,8 @@ class QueryGrimoireView(PiView):
 
 
 class UpdateDirectiveView(PiView):
+    """Writes one section of the PLAYBOOK as a new version."""
+
     required_scope = Scope.DIRECTIVE
 
     @extend_schema(
@@ -208,12 +225,14 @@ class UpdateDirectiveView(PiView):
         responses={200: wire.UpdateDirectiveOutput, **_REFUSALS},
     )
     def post(self, request: Request) -> Response:
-        values = _parse(wire.UpdateDirectiveInput, request.data)
+        values = _parse(wire.UpdateDirectiveInput, self.body)
         agent = self.agent
         return _answer(update_directive(golem_id=agent.golem.pk, actor=agent.actor, now=clock.now(), **values))
 
 
 class EmergencyHaltView(PiView):
+    """Stops the golem until its owner resumes it."""
+
     required_scope = Scope.HALT
 
     @extend_schema(
@@ -223,7 +242,7 @@ class EmergencyHaltView(PiView):
         responses={200: wire.EmergencyHaltOutput, **_REFUSALS},
     )
     def post(self, request: Request) -> Response:
-        values = _parse(wire.EmergencyHaltInput, request.data)
+        values = _parse(wire.EmergencyHaltInput, self.body)
         agent = self.agent
         return _answer(halt_golem(golem=agent.golem, actor=agent.actor, now=clock.now(), **values))
 
@@ -243,6 +262,8 @@ class UnknownToolView(PiView):
 
 
 class ManifestView(PiView):
+    """The tools this golem has, made from its own toolset; unchanged answers cost 304 with the ETag."""
+
     required_scope = Scope.READ
 
     @extend_schema(
@@ -252,7 +273,7 @@ class ManifestView(PiView):
             OpenApiParameter("dialect", str, enum=[d.value for d in Dialect], description="A provider's own shape"),
             OpenApiParameter("If-None-Match", str, OpenApiParameter.HEADER),
         ],
-        responses={200: wire.ManifestOutput, (304, "application/json"): OpenApiTypes.NONE, **_REFUSALS},
+        responses={200: wire.ManifestOutput, 304: OpenApiResponse(description="Unchanged"), **_REFUSALS},
     )
     def get(self, request: Request) -> Response:
         golem = self.agent.golem
@@ -271,6 +292,8 @@ class ManifestView(PiView):
 
 
 class PermitListView(PiView):
+    """The golem's own permits, newest first."""
+
     required_scope = Scope.READ
 
     @extend_schema(
@@ -287,6 +310,8 @@ class PermitListView(PiView):
 
 
 class PermitView(PiView):
+    """One permit; another golem's answers as if it did not exist."""
+
     required_scope = Scope.READ
 
     @extend_schema(

@@ -58,13 +58,14 @@ class DevPool:
 
 @dataclass(frozen=True, slots=True)
 class DevChainState:
-    """A running test chain: block height, its funded accounts, its contracts by name and its pools."""
+    """A running test chain: times in Unix seconds, contracts by name and tokens by symbol as checksummed addresses."""
 
     chain_ref: str
     chain_id: int
     block_number: int
     block_timestamp: int
     started_at: int
+    expires_at: int
     funded_addresses: tuple[str, ...]
     contracts: Mapping[str, str]
     tokens: Mapping[str, str]

@@ -8,6 +8,7 @@ outside: it is capped and freed of control characters before it reaches an error
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,7 +25,6 @@ from tools_app.chain.signatures import AbiEntry, AbiParam, parse_signature
 from tools_app.toolkit.views import LogEntry
 
 _TEXT_LIMIT: Final = 200
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]")
 _ERROR_TEXT: Final = "error Error(string reason)"
 _PANIC: Final = "error Panic(uint256 code)"
 
@@ -40,9 +40,14 @@ def checksum(address: str) -> str:
 
 
 def clean_text(text: str, *, limit: int = _TEXT_LIMIT) -> str:
-    """Text of foreign origin, without control or invisible characters and cut to `limit`."""
-    cleaned = _CONTROL.sub("", text).strip()
+    """Text of foreign origin, without control, invisible or unassigned characters, and cut to `limit`."""
+    cleaned = "".join(letter for letter in text[: 16 * limit] if _is_visible(letter)).strip()
     return cleaned if len(cleaned) <= limit else cleaned[: limit - 1] + "…"
+
+
+def _is_visible(letter: str) -> bool:
+    category = unicodedata.category(letter)
+    return category[0] != "C" and category not in ("Zl", "Zp")
 
 
 def _address_of(data: bytes) -> str:

@@ -34,6 +34,8 @@ MULTICALL_FROM: Final = 24
 A private node does not count and answers a batch faster, so it gets batches of any size.
 """
 _MULTICALL_CHUNK: Final = 120
+# As in `toolkit/params.py`: there are symbols that begin with 0x.
+_LONGEST_SYMBOL: Final = 20
 _AGGREGATE: Final = (
     "function aggregate3((address target, bool allowFailure, bytes callData)[] calls)"
     " payable returns ((bool success, bytes returnData)[] results)"
@@ -174,7 +176,7 @@ class PinnedReader:
 
     def token(self, ref: str) -> TokenMeta:
         """A token by address, registered symbol, or NATIVE. Raises TokenNotFound, InvalidParams."""
-        if not ref.lower().startswith("0x"):
+        if not (ref.lower().startswith("0x") and len(ref) > _LONGEST_SYMBOL):
             return self._registry.by_symbol(ref)
         try:
             address = check_address(ref)
@@ -228,12 +230,12 @@ class PinnedReader:
         if found is None:
             reads = [(address, encode_call(signature)) for signature in (_DECIMALS, _SYMBOL, _NAME)]
             (decimals_data, decimals_error), symbol, name = self._eth_calls(reads)
-            has_decimals = decimals_error is None and len(decimals_data) == 32
+            has_decimals = decimals_error is None and len(decimals_data) >= 32
             found = self._registry.describe(
                 address,
                 symbol=symbol[0] if symbol[1] is None else None,
                 name=name[0] if name[1] is None else None,
-                decimals=int.from_bytes(decimals_data, "big") if has_decimals else None,
+                decimals=int.from_bytes(decimals_data[:32], "big") if has_decimals else None,
             )
             self._remember("token", address, found)
         token: TokenMeta = found

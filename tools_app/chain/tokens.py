@@ -22,6 +22,8 @@ _SYMBOL_LENGTH: Final = 24
 _NAME_LENGTH: Final = 64
 _LARGEST_DECIMALS: Final = 36
 UNREGISTERED_MARK: Final = " (not the registered one)"
+# Cyrillic and Greek letters that look like Latin ones, after case folding.
+_LOOKALIKES: Final = str.maketrans("авекмнорстухіѕјԁαβεζηικμνορτυχ", "abekmhopctyxisjdabezhikmnoptyx")
 
 
 class TokenNotFound(GolemError):
@@ -93,8 +95,8 @@ class TokenRegistry:
 
 
 def fold_symbol(symbol: str) -> str:
-    """A symbol as it is compared: compatibility forms joined, case and invisible characters dropped."""
-    return clean_text(unicodedata.normalize("NFKC", symbol)).casefold()
+    """A symbol as it is compared: letters that look alike made one, case and invisible characters dropped."""
+    return clean_text(unicodedata.normalize("NFKC", symbol)).casefold().translate(_LOOKALIKES)
 
 
 def _text_of(data: bytes | None, limit: int) -> str:

@@ -27,7 +27,7 @@ from tools_app.chain.node_errors import (
 from tools_app.chain.rpc import parse_bytes, parse_quantity
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
-from tools_app.core.errors import GolemError
+from tools_app.core.errors import GolemError, Recovery
 from tools_app.simulation.engine import (
     CallOutcome,
     SimulationRequest,
@@ -91,6 +91,8 @@ class RpcSimulationEngine:
                 f"eth_simulateV1 on {self._network.name} is not available: {error.detail}",
                 chain_id=request.chain_id,
                 cause=error.code,
+                # Only an owner can give a chain another node; everything else may pass by itself.
+                recovery=Recovery.ASK_OWNER if error.next_step is Recovery.ASK_OWNER else None,
             ) from error
 
     def _run_once(

@@ -48,6 +48,13 @@ def test_an_unknown_symbol_names_those_that_look_alike(reader: PinnedReader) -> 
     assert unknown.value.http_status == 404
 
 
+def test_a_symbol_that_begins_like_an_address_is_still_a_symbol(reader: PinnedReader) -> None:
+    with pytest.raises(TokenNotFound):
+        reader.token("0xBTC")
+    with pytest.raises(InvalidParams):
+        reader.token("0x" + "1" * 30)
+
+
 def test_an_address_that_is_no_token_is_not_found(reader: PinnedReader, chain: World) -> None:
     for address in (chain.actors.deployer.address, chain.contracts["uniswap_v3_factory"]):
         with pytest.raises(TokenNotFound):
@@ -71,7 +78,9 @@ def test_an_unregistered_token_is_read_from_its_contract_and_marked(reader: Pinn
     assert (token.symbol, token.name, token.decimals, token.is_registered) == ("SOME", "Some Token", 9, False)
 
 
-@pytest.mark.parametrize("symbol", ["USDC", "usdc", "US\u200bDC", "ＵＳＤＣ", "ETH"])
+@pytest.mark.parametrize(
+    "symbol", ["USDC", "usdc", "US\u200bDC", "ＵＳＤＣ", "ETH", "USD\u0421", "\u0395TH", "U\U000e0053SDC"]
+)
 def test_a_token_that_calls_itself_like_a_registered_one_is_seen_to_be_another(
     reader: PinnedReader, chain: World, symbol: str
 ) -> None:

@@ -17,6 +17,7 @@ from tools_app.chain.abi import encode_call, event_topic
 from tools_app.chain.node_errors import ContractOutputUnexpected, InsufficientFunds
 from tools_app.chain.reader import PinnedReader
 from tools_app.core.clock import Deadline
+from tools_app.core.errors import Recovery
 from tools_app.core.hashing import hash_canonical
 from tools_app.simulation.engine import (
     SimulationRequest,
@@ -376,6 +377,7 @@ def test_a_node_without_the_method_makes_the_simulation_unavailable(chain_table:
 
     assert unavailable.value.code == "REVM_FORK_FAILED"
     assert unavailable.value.data["cause"] == "RPC_METHOD_MISSING"
+    assert unavailable.value.next_step is Recovery.ASK_OWNER
 
 
 def test_a_node_that_is_down_makes_the_simulation_unavailable(chain_table: None) -> None:

@@ -1,4 +1,4 @@
-"""Forms for limits, cage, allowlist, permits and wallets: dollars and percent as a person writes them, integers stored."""
+"""Forms for limits, cage, allowlist, permits and wallets: dollars and percent for people, integers stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from unfold.widgets import (
     UnfoldAdminFileFieldWidget,
     UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminPasswordInput,
+    UnfoldAdminPasswordWidget,
     UnfoldAdminRadioSelectWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
@@ -192,7 +192,7 @@ class PasswordForm(forms.Form):
 
     password = forms.CharField(
         label="Your account password", strip=False,
-        widget=UnfoldAdminPasswordInput(attrs={"autocomplete": "current-password", "autofocus": True}),
+        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "current-password", "autofocus": True}),
     )  # fmt: skip
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
@@ -233,7 +233,7 @@ class WalletForm(forms.Form):
     )
     passphrase = forms.CharField(
         label="Its passphrase", required=False, strip=False, help_text="Used once to open the file, never stored",
-        widget=UnfoldAdminPasswordInput(attrs={"autocomplete": "off"}),
+        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "off"}),
     )  # fmt: skip
 
     def clean(self) -> dict[str, Any]:
@@ -277,7 +277,7 @@ class WizardLimitsForm(SpendingLimitsForm):
     class Meta(SpendingLimitsForm.Meta):
         fields = tuple(name for name in SpendingLimitsForm.Meta.fields if name != "golem")
 
-    def __init__(self, *args: Any, choices: list[tuple[str, list[tuple[str, str]]]], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, choices: list[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["allowlist"].choices = choices  # type: ignore[attr-defined]
         for name in ("writes_per_hour", "allowlist_mode"):

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, F, Min, Q, Sum, When
-from django.db.models.functions import Coalesce
+from django.db import connection
+from django.db.models import Case, F, When
 
 from permits_app.models import ActionPermit, SpendEntry, SpendingLimits
 from permits_app.models.permit import PermitStatus
@@ -22,6 +22,26 @@ from permits_app.valuation import PlanValue
 
 DAY = timedelta(hours=24)
 HOUR = timedelta(hours=1)
+# One statement, because every preview asks three times: hook 3, hook 4, and the reservation under its lock.
+_USAGE_SQL = """
+SELECT
+    COALESCE(SUM(amount) FILTER (WHERE %(tick)s > 0 AND heartbeat_tick = %(tick)s), 0),
+    COALESCE(SUM(amount) FILTER (WHERE api_key_id = %(key)s), 0),
+    COALESCE(SUM(amount) FILTER (WHERE counts_per_day AND counted_at > %(day_start)s), 0),
+    MIN(counted_at) FILTER (WHERE counts_per_day AND counted_at > %(day_start)s),
+    (SELECT COUNT(*) FROM permits_app_actionpermit
+      WHERE golem_id = %(golem)s AND created_at > %(hour_start)s AND status = ANY(%(write_states)s)
+        AND id IS DISTINCT FROM %(excluded)s),
+    (SELECT MIN(created_at) FROM permits_app_actionpermit
+      WHERE golem_id = %(golem)s AND created_at > %(hour_start)s AND status = ANY(%(write_states)s)
+        AND id IS DISTINCT FROM %(excluded)s)
+FROM (
+    SELECT COALESCE(settled_micro_usd, reserved_micro_usd) AS amount,
+           heartbeat_tick, api_key_id, counts_per_day, counted_at
+      FROM permits_app_spendentry
+     WHERE golem_id = %(golem)s AND state <> 'RELEASED' AND permit_id IS DISTINCT FROM %(excluded)s
+) AS entries
+"""
 _WRITE_STATES = (
     PermitStatus.CREATED,
     PermitStatus.COMMITTING,
@@ -43,31 +63,26 @@ def read_usage(
 
     A golem whose heartbeat has not run yet (tick 0) has no tick window; a session is the life of one key.
     """
-    entries = SpendEntry.objects.filter(golem_id=golem_id).exclude(state=SpendState.RELEASED)
-    if exclude_permit_id is not None:
-        entries = entries.exclude(permit_id=exclude_permit_id)
-    amount = Coalesce(F("settled_micro_usd"), F("reserved_micro_usd"))
-    in_day = Q(counts_per_day=True, counted_at__gt=now - DAY)
-    in_tick = Q(heartbeat_tick=heartbeat_tick) if heartbeat_tick else Q(pk__isnull=True)
-    in_session = Q(api_key_id=api_key_id) if api_key_id else Q(pk__isnull=True)
-    sums = entries.aggregate(
-        tick=Sum(Case(When(in_tick, then=amount), default=0)),
-        session=Sum(Case(When(in_session, then=amount), default=0)),
-        day=Sum(Case(When(in_day, then=amount), default=0)),
-        oldest=Min(Case(When(in_day, then=F("counted_at")))),
-    )
-    writes = ActionPermit.objects.filter(
-        golem_id=golem_id, created_at__gt=now - HOUR, status__in=[str(state) for state in _WRITE_STATES]
-    )
-    if exclude_permit_id is not None:
-        writes = writes.exclude(pk=exclude_permit_id)
-    oldest_write = writes.aggregate(oldest=Min("created_at"))["oldest"]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _USAGE_SQL,
+            {
+                "golem": golem_id,
+                "key": api_key_id,
+                "tick": heartbeat_tick,
+                "excluded": exclude_permit_id,
+                "day_start": now - DAY,
+                "hour_start": now - HOUR,
+                "write_states": [str(state) for state in _WRITE_STATES],
+            },
+        )
+        tick, session, day, oldest_spend, writes, oldest_write = cursor.fetchone()
     return Usage(
-        tick_micro_usd=int(sums["tick"] or 0),
-        session_micro_usd=int(sums["session"] or 0),
-        day_micro_usd=int(sums["day"] or 0),
-        writes_last_hour=writes.count(),
-        day_resets_at=sums["oldest"] + DAY if sums["oldest"] else None,
+        tick_micro_usd=int(tick),
+        session_micro_usd=int(session),
+        day_micro_usd=int(day),
+        writes_last_hour=int(writes),
+        day_resets_at=oldest_spend + DAY if oldest_spend else None,
         hour_resets_at=oldest_write + HOUR if oldest_write else None,
     )
 
@@ -103,8 +118,11 @@ def reserve(
 
 def lock_limits(golem_id: UUID) -> SpendingLimits:
     """The golem's limits row, locked until the transaction ends; reservations of one golem wait here for each other."""
-    limits, _ = SpendingLimits.objects.get_or_create(golem_id=golem_id)
-    return SpendingLimits.objects.select_for_update().get(pk=limits.pk)
+    limits = SpendingLimits.objects.select_for_update().filter(golem_id=golem_id).first()
+    if limits is None:
+        SpendingLimits.objects.get_or_create(golem_id=golem_id)
+        limits = SpendingLimits.objects.select_for_update().get(golem_id=golem_id)
+    return limits
 
 
 def settle(*, permit_id: UUID, spent_micro_usd: int, counted_at: datetime) -> bool:

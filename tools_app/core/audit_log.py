@@ -36,8 +36,10 @@ def append(
     `data` is JSON-ready, integers as decimal strings, no secret.
     """
     with transaction.atomic():
-        AuditHead.objects.get_or_create(golem_id=golem_id, defaults={"entry_hash": GENESIS_HASH})
-        head = AuditHead.objects.select_for_update().get(golem_id=golem_id)
+        head = AuditHead.objects.select_for_update().filter(golem_id=golem_id).first()
+        if head is None:
+            AuditHead.objects.get_or_create(golem_id=golem_id, defaults={"entry_hash": GENESIS_HASH})
+            head = AuditHead.objects.select_for_update().get(golem_id=golem_id)
         entry = AuditEntry(
             golem_id=golem_id,
             seq=head.seq + 1,

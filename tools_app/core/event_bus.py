@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Protocol
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from tools_app.core.events import Event
 from tools_app.core.models import EventSequence, OutboxEvent
@@ -40,13 +40,10 @@ def configure(open_stream: Callable[[], StreamWriter]) -> None:
 def emit(*, golem_id: UUID, event: Event, now: datetime, heartbeat_tick: int = 0) -> OutboxEvent:
     """Write `event` to the outbox in the caller's transaction; it is published when that commits."""
     with transaction.atomic():
-        EventSequence.objects.get_or_create(golem_id=golem_id)
-        counter = EventSequence.objects.select_for_update().get(golem_id=golem_id)
-        counter.sequence += 1
-        counter.save(update_fields=["sequence"])
+        sequence = _next_sequence(golem_id)
         row = OutboxEvent.objects.create(
             golem_id=golem_id,
-            sequence=counter.sequence,
+            sequence=sequence,
             type=str(event.type),
             version=event.version,
             heartbeat_tick=heartbeat_tick,
@@ -55,6 +52,18 @@ def emit(*, golem_id: UUID, event: Event, now: datetime, heartbeat_tick: int = 0
         )
         transaction.on_commit(partial(_publish, row, now), robust=True)
     return row
+
+
+def _next_sequence(golem_id: UUID) -> int:
+    """Count up under the row's lock, in one statement: every tool call emits several events."""
+    table = EventSequence._meta.db_table
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {table} (golem_id, sequence) VALUES (%s, 1)"  # noqa: S608  (the table's own name)
+            f" ON CONFLICT (golem_id) DO UPDATE SET sequence = {table}.sequence + 1 RETURNING sequence",
+            [golem_id],
+        )
+        return int(cursor.fetchone()[0])
 
 
 def publish_pending(*, now: datetime, limit: int = 500) -> int:

@@ -1,0 +1,50 @@
+"""`manage.py bench`: measure what the project promises; a table, and var/bench.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.table import Table
+
+from golem_project.bench.figures import MEASURES, Figure, load_measures
+
+
+class Command(BaseCommand):
+    help = "Measure every promise, or the topics and figures whose id starts with --only."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--only", default="", help="a topic, or the beginning of a figure's id")
+        parser.add_argument("--json", type=Path, default=Path(settings.VAR_DIR) / "bench.json")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        load_measures()
+        only = options["only"]
+        topics = [topic for topic in MEASURES if only.startswith(topic) or topic.startswith(only)]
+        if not topics:
+            raise CommandError(f"nothing is measured under {only!r}; topics: {', '.join(sorted(MEASURES))}")
+        figures: list[Figure] = []
+        for topic in topics:
+            self.stderr.write(f"measuring {topic} …")
+            figures += [figure for figure in MEASURES[topic]() if figure.id.startswith(only) or only == topic]
+        options["json"].parent.mkdir(parents=True, exist_ok=True)
+        options["json"].write_text(json.dumps([figure.as_dict() for figure in figures], indent=2) + "\n")
+        Console(highlight=False).print(_draw(figures))
+        missed = [figure.id for figure in figures if not figure.ok]
+        if missed:
+            raise CommandError(f"over target: {', '.join(missed)}")
+
+
+def _draw(figures: list[Figure]) -> Table:
+    table = Table(title="Figures of this run")
+    for column in ("id", "what", "value", "target", "kept", "reference in the same run"):
+        table.add_column(column, justify="right" if column in ("value", "target") else "left")
+    for figure in figures:
+        bound = "" if figure.target is None else f"{'≥' if figure.at_least else '≤'} {figure.target:g} {figure.unit}"
+        kept = "" if figure.target is None else "[green]yes[/]" if figure.ok else "[red]no[/]"
+        table.add_row(figure.id, figure.what, f"{figure.value:g} {figure.unit}", bound, kept, figure.reference)
+    return table

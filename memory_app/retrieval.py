@@ -119,7 +119,12 @@ def _fuse(
                 similarity=similarities.get(episode.pk),
             )
         )
-    return sorted(hits, key=lambda hit: (-hit.score, -hit.episode.occurred_at.timestamp(), str(hit.episode.pk)))
+    return sorted(hits, key=_order)
+
+
+def _order(hit: Hit) -> tuple[float, float, float, str]:
+    # Two rows often change places between the lists and so tie; then the closer meaning comes first.
+    return (-hit.score, -(hit.similarity or 0.0), -hit.episode.occurred_at.timestamp(), str(hit.episode.pk))
 
 
 def fuse_ranks(ranks: Iterable[int | None]) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from tools_app.core.units import BPS
@@ -20,6 +20,8 @@ _LARGEST_ERROR_BPS = 2**31 - 1
 _ZERO = Decimal(0)
 _MOST_COMPARISONS = 64
 _COIN_MARK = "[token "
+_LARGEST_INTEGER = 10**78
+_PLAIN_NUMBER = re.compile(r"-?[0-9]{1,78}(\.[0-9]{1,30})?")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _COST_WORDS = ("gas", "fee", "nonce", "block", "timestamp", "deadline", "duration", "decimals", "chain_id", "units")
 _REVERT_CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
@@ -208,10 +210,8 @@ def _numbers(value: Any, path: str = "") -> Iterator[tuple[str, Decimal]]:
 
 
 def _read_number(value: Any) -> Decimal | None:
-    if isinstance(value, bool) or not isinstance(value, int | str) or (isinstance(value, str) and len(value) > 80):
+    if isinstance(value, bool) or not isinstance(value, int | str):
         return None
-    try:
-        number = Decimal(value)
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
+    text = str(value) if isinstance(value, str) or abs(value) < _LARGEST_INTEGER else ""
+    # Plain digits only: an exponent could name a number of a million digits.
+    return Decimal(text) if _PLAIN_NUMBER.fullmatch(text) else None

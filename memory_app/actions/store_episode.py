@@ -28,6 +28,7 @@ from tools_app.core.hashing import hash_canonical
 
 LONGEST_SUMMARY = 2_000
 _MOST_TOKENS = 16
+_LONGEST_REASON = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +168,10 @@ def _without_nul(value: Any) -> Any:
 
 
 def _search_text(content: _Content, reflection: Reflection) -> str:
-    words = [content.tool_name.replace("_", " "), content.action_type.replace("_", " "), content.venue]
-    return " ".join(
-        [*words, *content.tokens, reflection.verdict.replace("_", " "), *reflection.why, *reflection.next_time]
-    )
+    # Only what tells episodes apart: sentences of the reflection are the same in many and would rank nothing.
+    names = (content.tool_name, content.action_type, content.venue, reflection.verdict)
+    reason = str(content.outcome.get("revert_reason") or "")[:_LONGEST_REASON]
+    return " ".join([*(name.replace("_", " ") for name in names), *content.tokens, reason])
 
 
 def _embed(summary: str) -> list[float] | None:

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import (
-    UnfoldAdminCheckboxSelectMultiple,
+    UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextInputWidget,
 )
@@ -34,7 +34,7 @@ class CategoriesField(forms.MultipleChoiceField):
     """Tool categories as checkboxes."""
 
     def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("widget", UnfoldAdminCheckboxSelectMultiple())
+        kwargs.setdefault("widget", UnfoldAdminCheckboxSelectMultipleWidget())
         super().__init__(choices=CATEGORY_CHOICES, required=False, **kwargs)
 
 
@@ -107,7 +107,7 @@ class GolemForm(forms.ModelForm[Golem]):
     """What an owner may change of a golem. Address, phase and halt have actions of their own."""
 
     allowed_protocols = forms.MultipleChoiceField(
-        required=False, widget=UnfoldAdminCheckboxSelectMultiple(), help_text="None ticked: every protocol"
+        required=False, widget=UnfoldAdminCheckboxSelectMultipleWidget(), help_text="None ticked: every protocol"
     )
 
     class Meta:
@@ -145,7 +145,7 @@ class NewApiKeyForm(forms.Form):
     scopes = forms.MultipleChoiceField(
         choices=Scope.choices,
         initial=[Scope.READ, Scope.PREVIEW, Scope.COMMIT],
-        widget=UnfoldAdminCheckboxSelectMultiple(),
+        widget=UnfoldAdminCheckboxSelectMultipleWidget(),
         help_text="Give only what the agent needs",
     )
     lifetime_days = forms.IntegerField(
@@ -179,7 +179,9 @@ class NewGolemForm(forms.ModelForm[Golem]):
         self.fields["archetype"].queryset = archetypes  # type: ignore[attr-defined]
         self.fields["archetype"].widget = UnfoldAdminSelectWidget(choices=self.fields["archetype"].choices)  # type: ignore[attr-defined]
         self.fields["profiles"].queryset = profiles  # type: ignore[attr-defined]
-        self.fields["profiles"].widget = UnfoldAdminCheckboxSelectMultiple(choices=self.fields["profiles"].choices)  # type: ignore[attr-defined]
+        self.fields["profiles"].widget = UnfoldAdminCheckboxSelectMultipleWidget(
+            choices=self.fields["profiles"].choices
+        )  # type: ignore[attr-defined]
         self.fields["home_chain_id"] = forms.TypedChoiceField(
             label="Home chain", choices=list_chains, coerce=int, widget=UnfoldAdminSelectWidget()
         )

@@ -1,12 +1,123 @@
-"""How the admin looks and is arranged."""
+"""How the admin looks and is arranged: our marks and colours, the sidebar grouped by concern."""
 
 from __future__ import annotations
 
-UNFOLD = {
+from typing import Any
+
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse_lazy
+
+
+def _static(path: str) -> Any:
+    return lambda request: static(path)
+
+
+def _link(title: str, icon: str, model: str, *, is_operators_only: bool = False) -> dict[str, Any]:
+    """A sidebar line for `app_model`, shown to whoever may see that model."""
+    app, _, name = model.rpartition(".")
+
+    def may_see(request: HttpRequest) -> bool:
+        if is_operators_only:
+            return bool(request.user.is_superuser)
+        return bool(request.user.has_perm(f"{app}.view_{name}"))
+
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
+        "permission": may_see,
+    }
+
+
+UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Golem",
     "SITE_HEADER": "Golem",
-    "SITE_SUBHEADER": "Control plane for autonomous DeFi agents",
-    "SITE_SYMBOL": "shield_lock",
+    "SITE_SUBHEADER": "Autonomous agents, in hand",
+    "SITE_ICON": _static("golem/mark.svg"),
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _static("golem/mark.svg")}],
+    "SITE_URL": None,
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
+    "SHOW_BACK_BUTTON": False,
+    "STYLES": [_static("golem/admin.css")],
+    "SCRIPTS": [_static("golem/admin.js")],
+    "DASHBOARD_CALLBACK": "golem_project.site.fill_dashboard",
+    "ENVIRONMENT": "golem_project.site.describe_environment",
+    "BORDER_RADIUS": "8px",
+    "COLORS": {
+        "primary": {
+            "50": "#eefaf7",
+            "100": "#d5f2ea",
+            "200": "#aee4d7",
+            "300": "#7dcfbe",
+            "400": "#4bb5a1",
+            "500": "#2b9786",
+            "600": "#1d7a6d",
+            "700": "#1b6259",
+            "800": "#1a4f49",
+            "900": "#19423d",
+            "950": "#0a2724",
+        },
+    },
+    "SIDEBAR": {
+        "show_search": False,
+        "show_all_applications": False,
+        "navigation": [
+            {"items": [{"title": "Overview", "icon": "dashboard", "link": reverse_lazy("admin:index")}]},
+            {
+                "title": "Golems",
+                "items": [
+                    _link("Golems", "smart_toy", "archetypes_app.golem"),
+                    _link("API keys", "key", "archetypes_app.apikey"),
+                    _link("Archetypes", "category", "archetypes_app.archetype"),
+                    _link("Tool profiles", "construction", "archetypes_app.toolprofile"),
+                    _link("Phase changes", "trending_down", "archetypes_app.phasetransition"),
+                ],
+            },
+            {
+                "title": "Permits",
+                "items": [
+                    _link("Permits", "verified_user", "permits_app.actionpermit"),
+                    _link("Outcomes", "fact_check", "permits_app.outcomerecord"),
+                    _link("Grants", "token", "permits_app.capabilitygrant"),
+                ],
+            },
+            {
+                "title": "Money",
+                "items": [
+                    _link("Spending limits", "speed", "permits_app.spendinglimits"),
+                    _link("Cages", "shield", "permits_app.policycage"),
+                    _link("Allowlist", "playlist_add_check", "permits_app.allowlistentry"),
+                    _link("Wallets", "account_balance_wallet", "permits_app.wallet"),
+                    _link("Spends", "payments", "permits_app.spendentry"),
+                    _link("Transactions", "receipt_long", "permits_app.outboundtransaction"),
+                    _link("Nonces", "tag", "permits_app.noncereservation"),
+                ],
+            },
+            {
+                "title": "Memory",
+                "items": [
+                    _link("Episodes", "history_edu", "memory_app.episode"),
+                    _link("Playbooks", "menu_book", "memory_app.directive"),
+                ],
+            },
+            {
+                "title": "Audit",
+                "items": [
+                    _link("Audit log", "policy", "tools_app.auditentry"),
+                    _link("Events", "bolt", "tools_app.outboxevent"),
+                ],
+            },
+            {
+                "title": "System",
+                "items": [
+                    _link("People", "group", "auth.user", is_operators_only=True),
+                    _link("Groups", "groups", "auth.group", is_operators_only=True),
+                    _link("Schedule", "schedule", "django_celery_beat.periodictask", is_operators_only=True),
+                    _link("Nonce cursors", "pin", "permits_app.noncecursor", is_operators_only=True),
+                ],
+            },
+        ],
+    },
 }

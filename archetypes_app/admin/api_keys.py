@@ -1,0 +1,160 @@
+"""API keys: made here and shown once, rotated, revoked; never edited, never deleted, their text never stored."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
+from django.utils.safestring import SafeString
+from unfold.decorators import action, display
+
+from archetypes_app.actions.create_api_key import NewApiKey, create_api_key
+from archetypes_app.actions.revoke_api_key import revoke_api_key, rotate_api_key
+from archetypes_app.admin.choices import GolemFilter
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.forms import NewApiKeyForm, RevokeForm
+from archetypes_app.models import ApiKey, Golem
+from tools_app.admin.confirm import show_confirmation
+from tools_app.admin.display import show_age, show_badge
+from tools_app.core import clock
+
+
+def show_new_token(*, request: HttpRequest, model_admin: Any, fresh: NewApiKey, title: str) -> HttpResponse:
+    """The only page that ever holds a token's text, with a `curl` that works; never cached."""
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": title,
+        "opts": model_admin.opts,
+        "key": fresh.key,
+        "token": fresh.token,
+        "golem": fresh.key.golem,
+        "base_url": f"{request.scheme}://{request.get_host()}",
+        "can_preview": "preview" in fresh.key.scopes,
+    }
+    response = TemplateResponse(request, "admin/archetypes_app/apikey/created.html", context)
+    add_never_cache_headers(response)
+    return response
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(OwnerScopedAdmin):
+    """Bearer tokens of golems."""
+
+    list_display = ("prefix", "golem", "label", "scope_list", "state", "last_used", "expires")
+    list_filter = (GolemFilter,)
+    list_select_related = ("golem",)
+    search_fields = ("=prefix", "label")
+    search_help_text = "The first 14 characters of a token, or words of its label"
+    fields = ("golem", "label", "prefix", "scope_list", "state", "created_at", "expires", "last_used", "created_by")
+    readonly_fields = (
+        "golem",
+        "prefix",
+        "scope_list",
+        "state",
+        "created_at",
+        "expires",
+        "last_used",
+        "created_by",
+        "label",
+    )
+    actions_detail: ClassVar[tuple[str, ...]] = ("rotate", "revoke")
+    actions_row: ClassVar[tuple[str, ...]] = ("rotate", "revoke")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nothing of a key is edited."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A revoked key stays as a record."""
+        return False
+
+    def has_end_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        """Whoever may make a key may end one; the row itself is looked up among theirs."""
+        return self.has_add_permission(request)
+
+    @display(description="Scopes")
+    def scope_list(self, obj: ApiKey) -> str:
+        """As words."""
+        return ", ".join(obj.scopes)
+
+    @display(description="State")
+    def state(self, obj: ApiKey) -> SafeString:
+        """Active, expired or revoked."""
+        if obj.revoked_at:
+            return show_badge("replaced" if obj.replaced_by_id else "revoked", "quiet")
+        return show_badge("expired", "quiet") if obj.expires_at <= clock.now() else show_badge("active", "good")
+
+    @display(description="Last used", ordering="last_used_at")
+    def last_used(self, obj: ApiKey) -> SafeString | str:
+        """How long ago."""
+        return show_age(obj.last_used_at) if obj.last_used_at else "never"
+
+    @display(description="Expires", ordering="expires_at")
+    def expires(self, obj: ApiKey) -> SafeString:
+        """In how long."""
+        return show_age(obj.expires_at)
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """Make a key and show its token once."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        golems = self.list_choices(Golem, request).order_by("name")
+        initial = {"golem": request.GET.get("golem", "")}
+        form = NewApiKeyForm(request.POST or None, golems=golems, initial=initial)
+        if request.method == "POST" and form.is_valid():
+            fresh = create_api_key(
+                golem=form.cleaned_data["golem"],
+                scopes=form.cleaned_data["scopes"],
+                label=form.cleaned_data["label"],
+                created_by=request.user,
+                now=clock.now(),
+                lifetime_days=form.cleaned_data["lifetime_days"],
+            )
+            return show_new_token(request=request, model_admin=self, fresh=fresh, title="API key created")
+        return show_confirmation(
+            request=request,
+            model_admin=self,
+            title="New API key",
+            explanation="An agent uses it to act as the golem. It is shown once, on the next page.",
+            form=form,
+            submit="Create the key",
+            back_url=reverse("admin:archetypes_app_apikey_changelist"),
+        )
+
+    @action(description="Rotate", icon="autorenew", url_path="rotate", permissions=["end"])
+    def rotate(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Replace the key by a fresh one with the same scopes."""
+        key = self.get_row(request, object_id)
+        if key.revoked_at:
+            messages.warning(request, "This key is revoked already.")
+            return HttpResponseRedirect(self._page(key))
+        if request.method == "POST":
+            fresh = rotate_api_key(key=key, rotated_by=request.user, now=clock.now())
+            return show_new_token(request=request, model_admin=self, fresh=fresh, title="API key rotated")
+        return show_confirmation(
+            request=request, model_admin=self, title=f"Rotate {key}", form=RevokeForm(), submit="Rotate now",
+            explanation="The old token stops working with the next request; the new one is shown once.",
+            back_url=self._page(key), subject=key.golem,
+        )  # fmt: skip
+
+    @action(description="Revoke", icon="key_off", url_path="revoke", permissions=["end"])
+    def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Make the key useless."""
+        key = self.get_row(request, object_id)
+        if request.method == "POST":
+            revoke_api_key(key=key, revoked_by=request.user, now=clock.now())
+            messages.success(request, f"{key} no longer works.")
+            return HttpResponseRedirect(self._page(key))
+        return show_confirmation(
+            request=request, model_admin=self, title=f"Revoke {key}", form=RevokeForm(), submit="Revoke now",
+            explanation="Its next request is refused. This cannot be undone; a new key can be made at any time.",
+            back_url=self._page(key), is_dangerous=True, subject=key.golem,
+        )  # fmt: skip
+
+    def _page(self, key: ApiKey) -> str:
+        return reverse("admin:archetypes_app_apikey_change", args=[key.pk])

@@ -1,0 +1,141 @@
+"""Archetypes and tool profiles: built-ins and shared ones are read by all, edited by operators, copied by owners."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from unfold.admin import TabularInline
+from unfold.decorators import action, display
+
+from archetypes_app.actions.make_copy import copy_archetype, copy_tool_profile
+from archetypes_app.admin.audited import AuditedEditMixin
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
+from archetypes_app.forms import ArchetypeForm, ToolOverrideForm, ToolProfileForm
+from archetypes_app.models import Archetype, ToolOverride, ToolProfile
+from tools_app.admin.display import show_badge
+
+
+class ToolOverrideInline(TabularInline):
+    """Tools put in or taken out by name."""
+
+    model = ToolOverride
+    form = ToolOverrideForm
+    extra = 0
+    verbose_name_plural = "Tool overrides: exclude wins over include, include over the profile"
+
+    def _may_change_parent(self, request: HttpRequest, obj: Any) -> bool:
+        parent = self.admin_site._registry.get(self.parent_model)
+        return bool(parent and parent.has_change_permission(request, obj))
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """As for the row it belongs to."""
+        return bool(super().has_add_permission(request, obj)) and self._may_change_parent(request, obj)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """As for the row it belongs to."""
+        return bool(super().has_change_permission(request, obj)) and self._may_change_parent(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """As for the row it belongs to."""
+        return bool(super().has_delete_permission(request, obj)) and self._may_change_parent(request, obj)
+
+
+class CatalogueAdmin(AuditedEditMixin, OwnerScopedAdmin):
+    """What archetypes and profiles share."""
+
+    owner_path = "owner"
+    has_shared_rows = True
+    ordering = ("name",)
+    search_fields = ("name", "description")
+    actions_detail: ClassVar[tuple[str, ...]] = ("make_my_copy",)
+
+    @display(description="Belongs to", ordering="owner")
+    def belongs_to(self, obj: Any) -> SafeString:
+        """Built in, shared by the operators, or an owner's."""
+        if obj.is_builtin:
+            return show_badge("built in", "info")
+        return show_badge("shared", "quiet") if obj.owner_id is None else show_badge(str(obj.owner), "good")
+
+    def get_exclude(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """Only operators choose whose a row is."""
+        return [] if is_operator(request.user) else ["owner"]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """The declared fieldsets, without the owner for owners."""
+        hidden = set(self.get_exclude(request, obj))
+        return [
+            (title, {**options, "fields": [name for name in options["fields"] if name not in hidden]})
+            for title, options in super().get_fieldsets(request, obj)
+        ]
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """A row an owner adds is theirs."""
+        if not change and not is_operator(request.user):
+            obj.owner = request.user
+        super().save_model(request, obj, form, change)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Built-ins are never deleted: the next synchronisation would bring them back."""
+        return super().has_delete_permission(request, obj) and not (
+            obj is not None and getattr(obj, "is_builtin", False)
+        )
+
+    def has_make_my_copy_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        """Whoever may add may copy."""
+        return self.has_add_permission(request)
+
+    def _copy(self, request: HttpRequest, object_id: str) -> Any:
+        raise NotImplementedError
+
+    @action(description="Make my copy", icon="content_copy", url_path="copy", permissions=["make_my_copy"])
+    def make_my_copy(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Copy the row and open the copy."""
+        copy = self._copy(request, object_id)
+        messages.success(request, f"{copy.name} is yours to edit.")
+        opts = self.model._meta
+        return HttpResponseRedirect(reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[copy.pk]))
+
+
+@admin.register(ToolProfile)
+class ToolProfileAdmin(CatalogueAdmin):
+    """Bundles of tool categories."""
+
+    form = ToolProfileForm
+    list_display = ("name", "description", "list_categories", "is_read_only", "belongs_to")
+    list_filter = ("is_read_only", "is_builtin")
+    list_select_related = ("owner",)
+    fieldsets = ((None, {"fields": ("name", "description", "categories", "is_read_only", "owner")}),)
+
+    def _copy(self, request: HttpRequest, object_id: str) -> ToolProfile:
+        return copy_tool_profile(profile=self.get_row(request, object_id), owner=request.user)
+
+    @display(description="Categories")
+    def list_categories(self, obj: ToolProfile) -> str:
+        """As words; long bundles are cut."""
+        shown = ", ".join(sorted(obj.categories)[:8])
+        return f"{shown} and {len(obj.categories) - 8} more" if len(obj.categories) > 8 else shown or "data"
+
+
+@admin.register(Archetype)
+class ArchetypeAdmin(CatalogueAdmin):
+    """Kinds of agents."""
+
+    form = ArchetypeForm
+    inlines = (ToolOverrideInline,)
+    list_display = ("name", "category", "inference_tier", "is_terminal_node", "belongs_to")
+    list_filter = ("category", "inference_tier", "is_builtin")
+    list_select_related = ("owner",)
+    filter_horizontal = ()
+    fieldsets = (
+        (None, {"fields": ("name", "description", "category", "inference_tier", "owner")}),
+        ("Tools", {"fields": ("tool_categories", "profiles")}),
+        ("Delegation", {"fields": ("delegates_to", "is_terminal_node")}),
+        ("Prompt", {"fields": ("role", "safety_rules_text", "workflow", "output_format")}),
+    )
+
+    def _copy(self, request: HttpRequest, object_id: str) -> Archetype:
+        return copy_archetype(archetype=self.get_row(request, object_id), owner=request.user)

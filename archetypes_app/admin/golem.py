@@ -1,0 +1,72 @@
+"""The golem's form. The page around it also shows money and permits, so `permits_app.admin` registers it."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from archetypes_app.admin.audited import AuditedEditMixin
+from archetypes_app.admin.catalogue import ToolOverrideInline
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
+from archetypes_app.forms import GolemForm
+from archetypes_app.models import Golem
+from tools_app.admin.display import format_chain, show_badge, show_hex
+
+
+class GolemAdmin(AuditedEditMixin, OwnerScopedAdmin):
+    """What an owner may change of a golem; address, phase and halt have actions of their own."""
+
+    owner_path = "owner"
+    form = GolemForm
+    inlines = (ToolOverrideInline,)
+    list_display = ("name", "state", "archetype", "chain", "wallet_address", "belongs_to")
+    list_filter = ("phase", "is_live")
+    list_select_related = ("archetype", "owner")
+    search_fields = ("name", "=address", "=id")
+    search_help_text = "A name, or a whole address or id"
+    fieldsets = (
+        ("Who it is", {"fields": ("name", "owner", "archetype", "profiles")}),
+        ("What it may use", {"fields": ("allowed_protocols", "home_chain_id", "base_asset")}),
+        ("How it lives", {"fields": ("permit_ttl_seconds", "is_memory_enabled", "is_live")}),
+    )
+
+    def find_golem_id(self, obj: Any) -> UUID | None:
+        """A golem belongs to its own audit chain."""
+        return obj.pk if isinstance(obj.pk, UUID) else None
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Only operators move a golem to another owner."""
+        if is_operator(request.user):
+            return self.fieldsets
+        return [
+            (title, {**options, "fields": [name for name in options["fields"] if name != "owner"]})
+            for title, options in self.fieldsets
+        ]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A golem with a history is not deleted; one without is."""
+        return super().has_delete_permission(request, obj)
+
+    @display(description="State")
+    def state(self, obj: Golem) -> SafeString:
+        """Halted, or its phase."""
+        return show_badge("halted", "bad") if obj.is_halted else show_badge(obj.phase)
+
+    @display(description="Home chain", ordering="home_chain_id")
+    def chain(self, obj: Golem) -> str:
+        """By name."""
+        return format_chain(obj.home_chain_id)
+
+    @display(description="Wallet")
+    def wallet_address(self, obj: Golem) -> SafeString | str:
+        """Short, with a copy button."""
+        return show_hex(obj.address) if obj.address else "none yet"
+
+    @display(description="Owner", ordering="owner")
+    def belongs_to(self, obj: Golem) -> str:
+        """The owner's name."""
+        return str(obj.owner)

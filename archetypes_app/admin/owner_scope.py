@@ -1,0 +1,98 @@
+"""Who sees and edits which rows: an owner only those of their own golems, an operator (superuser) all.
+
+One mixin decides lists, pages, choosers, autocompletes and popups, because all of them start from `get_queryset`
+or from a form field built here. A row of somebody else answers like one that does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from django.contrib.auth import get_user_model
+from django.db import models
+from django.http import Http404, HttpRequest
+
+from archetypes_app.models import ApiKey, Archetype, Golem, ToolProfile
+from tools_app.admin.read_only import PlainAdmin
+
+Scope = Callable[[Any], models.Q]
+
+# What an owner may choose in a form, by the model that is chosen. Apps above add theirs with `scope_choices`.
+_CHOICES: dict[type[models.Model], Scope] = {
+    Golem: lambda user: models.Q(owner=user),
+    ApiKey: lambda user: models.Q(golem__owner=user),
+    Archetype: lambda user: models.Q(owner__isnull=True) | models.Q(owner=user),
+    ToolProfile: lambda user: models.Q(owner__isnull=True) | models.Q(owner=user),
+    get_user_model(): lambda user: models.Q(pk=user.pk),
+}
+
+
+def scope_choices(model: type[models.Model], scope: Scope) -> None:
+    """Say which rows of `model` an owner may choose in a form."""
+    _CHOICES[model] = scope
+
+
+def is_operator(user: Any) -> bool:
+    """Operators run the server: they see every row and edit the built-ins."""
+    return bool(user.is_active and user.is_superuser)
+
+
+class OwnerScopedAdmin(PlainAdmin):
+    """Rows reached from the owner by `owner_path`; `has_shared_rows` adds those without an owner, read-only."""
+
+    owner_path = "golem__owner"
+    has_shared_rows = False
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
+        """The rows this person may see."""
+        rows = super().get_queryset(request)
+        if is_operator(request.user):
+            return rows
+        mine = models.Q(**{self.owner_path: request.user.pk})
+        if self.has_shared_rows:
+            mine |= models.Q(**{f"{self.owner_path}__isnull": True})
+        return rows.filter(mine)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Django's permission, and the row is theirs."""
+        return super().has_change_permission(request, obj) and self._is_theirs(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Django's permission, and the row is theirs."""
+        return super().has_delete_permission(request, obj) and self._is_theirs(request, obj)
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """A chooser without other owners' rows."""
+        kwargs.setdefault("queryset", self.list_choices(db_field.related_model, request))
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """A chooser without other owners' rows."""
+        kwargs.setdefault("queryset", self.list_choices(db_field.related_model, request))
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+    def list_choices(self, model: type[models.Model], request: HttpRequest) -> models.QuerySet[Any]:
+        """The rows of `model` this person may choose; none when nobody said which, so that nothing leaks by default."""
+        rows = model._default_manager.all()
+        if is_operator(request.user):
+            return rows
+        scope = _CHOICES.get(model)
+        return rows.filter(scope(request.user)) if scope else rows.none()
+
+    def get_row(self, request: HttpRequest, object_id: Any) -> Any:
+        """The row at a page's address, when this person may see it. Raises Http404."""
+        found = self.get_object(request, str(object_id))
+        if found is None:
+            raise Http404(f"no such {self.opts.verbose_name}")
+        return found
+
+    def _is_theirs(self, request: HttpRequest, obj: Any) -> bool:
+        if obj is None or is_operator(request.user):
+            return True
+        # Action URLs of the theme hand an id instead of a row.
+        key = obj.pk if isinstance(obj, models.Model) else obj
+        return bool(self.model._default_manager.filter(pk=key, **{self.owner_path: request.user.pk}).exists())
+
+    def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> NoReturn:
+        raise Http404(f"no such {opts.verbose_name}")

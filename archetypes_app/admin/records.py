@@ -1,0 +1,176 @@
+"""The audit log, the events and the phases of a golem: read only. Rows that name their golem by id are scoped here."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import action, display
+
+from archetypes_app.admin.choices import GolemFilter, GolemIdFilter
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
+from archetypes_app.models import Golem, PhaseTransition
+from tools_app.admin.display import show_age, show_badge, show_hex
+from tools_app.admin.read_only import PlainAdmin, ReadOnlyAdminMixin
+from tools_app.core import audit_log
+from tools_app.core.models import AuditEntry, AuditHead, OutboxEvent
+
+
+class GolemIdScopedAdmin(ReadOnlyAdminMixin, PlainAdmin):
+    """Rows with a bare `golem_id`: an owner sees those of their golems."""
+
+    list_filter: ClassVar[tuple[Any, ...]] = (GolemIdFilter,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """The rows this person may see."""
+        rows = super().get_queryset(request)
+        if is_operator(request.user):
+            return rows
+        return rows.filter(golem_id__in=Golem.objects.filter(owner_id=request.user.pk).values("pk"))
+
+    def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> Any:
+        return OwnerScopedAdmin._get_obj_does_not_exist_redirect(self, request, opts, object_id)  # type: ignore[arg-type]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Names of golems are looked up once per page."""
+        self._names = dict(Golem.objects.values_list("pk", "name"))
+        return super().changelist_view(request, extra_context)
+
+    @display(description="Golem")
+    def golem_name(self, obj: Any) -> str:
+        """The golem's name, or its id when the golem is gone."""
+        names = getattr(self, "_names", {})
+        return str(names.get(obj.golem_id) or obj.golem_id)
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(GolemIdScopedAdmin):
+    """Append-only, hash-linked; the database refuses updates and deletes."""
+
+    list_display = ("seq", "golem_name", "event_badge", "actor", "age", "entry_hash_short")
+    list_filter = (GolemIdFilter, "event")
+    search_fields = ("=entry_hash", "=actor", "=event")
+    search_help_text = "An entry hash, an actor (owner:1, key:…) or an event, exactly"
+    ordering = ("-timestamp_ms", "-seq")
+    fields = ("golem_name", "seq", "event", "actor", "when", "heartbeat_tick", "details", "prev_hash", "entry_hash")
+    readonly_fields = ("golem_name", "when", "details")
+    actions_list: ClassVar[tuple[str, ...]] = ("verify_chains",)
+
+    @display(description="Event", ordering="event")
+    def event_badge(self, obj: AuditEntry) -> SafeString:
+        """The event's name."""
+        return show_badge(obj.event, "info")
+
+    @display(description="When", ordering="timestamp_ms")
+    def age(self, obj: AuditEntry) -> SafeString:
+        """How long ago."""
+        return show_age(read_time(obj))
+
+    @display(description="When")
+    def when(self, obj: AuditEntry) -> str:
+        """To the millisecond."""
+        return read_time(obj).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + " UTC"
+
+    @display(description="Hash")
+    def entry_hash_short(self, obj: AuditEntry) -> SafeString:
+        """With a copy button."""
+        return show_hex(obj.entry_hash)
+
+    @display(description="Details")
+    def details(self, obj: AuditEntry) -> SafeString:
+        """The entry's data, indented."""
+        return format_html('<pre class="gx-pre">{}</pre>', json.dumps(obj.data, indent=2, sort_keys=True))
+
+    @action(description="Verify chain", icon="verified")
+    def verify_chains(self, request: HttpRequest) -> HttpResponse:
+        """Re-hash every entry of each golem this person sees and say where a chain breaks, if it does."""
+        heads = AuditHead.objects.all()
+        if not is_operator(request.user):
+            heads = heads.filter(golem_id__in=Golem.objects.filter(owner_id=request.user.pk).values("pk"))
+        names = dict(Golem.objects.values_list("pk", "name"))
+        broken = 0
+        for head in heads:
+            finding = _verify_chain(head)
+            if finding is not None:
+                broken += 1
+                messages.error(request, f"The chain of {names.get(head.golem_id, head.golem_id)} breaks: {finding}.")
+        if not broken:
+            total = sum(head.seq for head in heads)
+            messages.success(request, f"Every link holds: {total:,} entries in {len(heads)} chains were hashed again.")
+        return HttpResponseRedirect(reverse("admin:tools_app_auditentry_changelist"))
+
+
+@admin.register(OutboxEvent)
+class OutboxEventAdmin(GolemIdScopedAdmin):
+    """Events as they were written, and whether they went out."""
+
+    list_display = ("type", "golem_name", "sequence", "age", "is_published")
+    list_filter = (GolemIdFilter, "type")
+    search_fields = ("=id", "=type")
+    ordering = ("-occurred_at", "-sequence")
+    fields = ("golem_name", "type", "sequence", "version", "heartbeat_tick", "occurred_at", "published_at", "body")
+    readonly_fields = ("golem_name", "body")
+
+    @display(description="When", ordering="occurred_at")
+    def age(self, obj: OutboxEvent) -> SafeString:
+        """How long ago."""
+        return show_age(obj.occurred_at)
+
+    @display(description="Published", boolean=True)
+    def is_published(self, obj: OutboxEvent) -> bool:
+        """Whether the stream has it."""
+        return obj.published_at is not None
+
+    @display(description="Payload")
+    def body(self, obj: OutboxEvent) -> SafeString:
+        """Indented."""
+        return format_html('<pre class="gx-pre">{}</pre>', json.dumps(obj.payload, indent=2, sort_keys=True))
+
+
+@admin.register(PhaseTransition)
+class PhaseTransitionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
+    """Changes of phase, newest first."""
+
+    list_display = ("golem", "from_badge", "to_badge", "reason", "actor", "age")
+    list_filter = (GolemFilter, "to_phase")
+    list_select_related = ("golem",)
+    search_fields = ("=actor", "reason")
+
+    @display(description="From", ordering="from_phase")
+    def from_badge(self, obj: PhaseTransition) -> SafeString:
+        """The phase it left."""
+        return show_badge(obj.from_phase)
+
+    @display(description="To", ordering="to_phase")
+    def to_badge(self, obj: PhaseTransition) -> SafeString:
+        """The phase it entered."""
+        return show_badge(obj.to_phase)
+
+    @display(description="When", ordering="occurred_at")
+    def age(self, obj: PhaseTransition) -> SafeString:
+        """How long ago."""
+        return show_age(obj.occurred_at)
+
+
+def _verify_chain(head: AuditHead) -> str | None:
+    """What is wrong with one chain, its missing end included; None when it holds."""
+    entries = AuditEntry.objects.filter(golem_id=head.golem_id).order_by("seq")
+    broken = audit_log.find_broken_link(entries.iterator(chunk_size=1_000))
+    if broken is not None:
+        return f"entry {broken.seq}: {broken.reason}"
+    last = entries.last()
+    if last is None or last.seq != head.seq or last.entry_hash != head.entry_hash:
+        return f"its end is missing; the head says entry {head.seq}"
+    return None
+
+
+def read_time(entry: AuditEntry) -> datetime:
+    """The entry's time, aware."""
+    return datetime.fromtimestamp(entry.timestamp_ms / 1000, tz=UTC)

@@ -1,0 +1,44 @@
+"""The group Owners: what an owner may do at all. Which rows they do it to is decided by `admin/owner_scope.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.contrib.auth.models import Group, Permission
+from django.db.models import Q
+
+OWNER_GROUP = "Owners"
+
+# App and model: verbs. Rows of the apps above are named as data, since nothing here may import them.
+OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("archetypes_app", "golem"): ("view", "add", "change"),
+    ("archetypes_app", "archetype"): ("view", "add", "change", "delete"),
+    ("archetypes_app", "toolprofile"): ("view", "add", "change", "delete"),
+    ("archetypes_app", "tooloverride"): ("view", "add", "change", "delete"),
+    ("archetypes_app", "apikey"): ("view", "add"),
+    ("archetypes_app", "phasetransition"): ("view",),
+    ("permits_app", "actionpermit"): ("view", "change"),
+    ("permits_app", "allowlistentry"): ("view", "add", "change", "delete"),
+    ("permits_app", "capabilitygrant"): ("view",),
+    ("permits_app", "noncereservation"): ("view",),
+    ("permits_app", "outboundtransaction"): ("view",),
+    ("permits_app", "outcomerecord"): ("view",),
+    ("permits_app", "policycage"): ("view", "add", "change"),
+    ("permits_app", "spendentry"): ("view",),
+    ("permits_app", "spendinglimits"): ("view", "add", "change"),
+    ("permits_app", "wallet"): ("view", "add"),
+    ("memory_app", "episode"): ("view",),
+    ("memory_app", "directive"): ("view",),
+    ("tools_app", "auditentry"): ("view",),
+    ("tools_app", "outboxevent"): ("view",),
+}
+
+
+def ensure_owner_group() -> Group:
+    """The group with exactly these permissions; safe to repeat. Needs the permissions `migrate` creates."""
+    group, _ = Group.objects.get_or_create(name=OWNER_GROUP)
+    wanted = Q(pk__in=[])
+    for (app, model), verbs in OWNER_PERMISSIONS.items():
+        wanted |= Q(content_type__app_label=app, codename__in=[f"{verb}_{model}" for verb in verbs])
+    group.permissions.set(Permission.objects.filter(wanted))
+    return group

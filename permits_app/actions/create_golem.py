@@ -1,0 +1,46 @@
+"""Create a golem with its limits and its cage, so that it is never without either. Appends GolemCreated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from archetypes_app.models import Archetype, Golem, ToolProfile
+from permits_app.models import PolicyCage, SpendingLimits
+from tools_app.core import audit_log
+
+
+def create_golem(
+    *,
+    owner: Any,
+    name: str,
+    archetype: Archetype,
+    profiles: Iterable[ToolProfile],
+    home_chain_id: int,
+    base_asset: str,
+    actor: str,
+    now: datetime,
+) -> Golem:
+    """A golem without wallet, token or allowlist, with the limits new golems start with."""
+    with transaction.atomic():
+        golem = Golem.objects.create(
+            owner=owner,
+            name=name,
+            archetype=archetype,
+            home_chain_id=home_chain_id,
+            base_asset=base_asset,
+            permit_ttl_seconds=settings.GOLEM_PERMIT_TTL_SECONDS,
+            is_memory_enabled=settings.GOLEM_MEMORY_ENABLED,
+        )
+        golem.profiles.set(profiles)
+        SpendingLimits.objects.create(golem=golem)
+        PolicyCage.objects.create(golem=golem)
+        audit_log.append(
+            golem_id=golem.pk, event="GolemCreated", actor=actor, now=now,
+            data={"name": name, "archetype": archetype.name, "profiles": sorted(p.name for p in golem.profiles.all())},
+        )  # fmt: skip
+    return golem

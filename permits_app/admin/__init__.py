@@ -1,0 +1,7 @@
+"""The admin of golems as a whole, permits, limits, ledgers and wallets."""
+
+from __future__ import annotations
+
+from permits_app.admin import golems, ledgers, limits, permits, wallets
+
+__all__ = ["golems", "ledgers", "limits", "permits", "wallets"]

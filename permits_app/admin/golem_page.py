@@ -1,0 +1,311 @@
+"""A golem's page in figures: phase, limits used, wallet, tools with reasons, keys, allowlist, last permits.
+
+Balances come from the chain within a short deadline; a node that does not answer is said so and breaks nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from archetypes_app.models import ApiKey, Golem
+from archetypes_app.phases import is_allowed
+from archetypes_app.toolset import resolve_toolset
+from permits_app import ledger
+from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
+from tools_app import runner
+from tools_app.admin.display import format_age, format_bps, format_chain, format_usd, show_age, show_badge, show_hex
+from tools_app.admin.tokens import name_address
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.core.units import format_units
+from tools_app.standards.erc20 import balance_call
+from tools_app.toolkit.enums import ActionClass, CapabilityTier, Phase
+from tools_app.toolkit.registry import REGISTRY
+
+READ_DEADLINE_MS = 1_500
+LAST_PERMITS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """A limit and how much of it is used; `percent` fills the bar."""
+
+    name: str
+    used: str
+    limit: str
+    remaining: str
+    percent: int
+    tone: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """One token the wallet holds."""
+
+    symbol: str
+    amount: str
+    is_simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WalletCard:
+    """The account, what it holds, and what is wrong when that could not be read."""
+
+    address: SafeString | None
+    kind: str
+    backup: str
+    is_backed_up: bool
+    balances: tuple[Balance, ...]
+    block: str
+    problem: str
+    wallet_pk: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLine:
+    """One tool with why it is in or out."""
+
+    name: str
+    capability: str
+    tone: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolGroup:
+    """The tools of one category."""
+
+    category: str
+    tools: tuple[ToolLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PermitLine:
+    """One permit in a short list."""
+
+    permit: ActionPermit
+    what: str
+    status: SafeString
+    worth: str
+    age: SafeString
+    golem_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class GolemPage:
+    """Everything the page shows above the form."""
+
+    golem: Golem
+    chain: str
+    is_simulated_chain: bool
+    state: SafeString
+    phase_allows: str
+    halted: str
+    meters: tuple[Meter, ...]
+    rules: tuple[tuple[str, str], ...]
+    wallet: WalletCard
+    tools_in: tuple[ToolGroup, ...]
+    tools_out: tuple[ToolGroup, ...]
+    tool_count: int
+    keys: tuple[ApiKey, ...]
+    allowlist: tuple[tuple[str, tuple[str, ...]], ...]
+    permits: tuple[PermitLine, ...]
+    limits_pk: Any
+    cage_pk: Any
+
+
+def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
+    """The page of `golem` as of `now`. One chain read at most, bounded by `READ_DEADLINE_MS`."""
+    limits = SpendingLimits.objects.filter(golem=golem).first()
+    cage = PolicyCage.objects.filter(golem=golem).first()
+    tools_in, tools_out, count = _list_tools(golem)
+    permits = ActionPermit.objects.filter(golem=golem).select_related("golem").order_by("-created_at")[:LAST_PERMITS]
+    return GolemPage(
+        golem=golem,
+        chain=format_chain(golem.home_chain_id),
+        is_simulated_chain=golem.home_chain_id == 31337,
+        state=show_badge("halted", "bad") if golem.is_halted else show_badge(golem.phase),
+        phase_allows=_phase_allows(Phase(golem.phase)),
+        halted=f"{golem.halt_reason or 'no reason given'}, {format_age(golem.halted_at, now=now)}"
+        if golem.is_halted
+        else "",
+        meters=build_meters(golem, limits or SpendingLimits(golem=golem), now=now),
+        rules=_list_rules(limits, cage),
+        wallet=read_wallet(golem, now=now),
+        tools_in=tools_in,
+        tools_out=tools_out,
+        tool_count=count,
+        keys=tuple(ApiKey.objects.filter(golem=golem, revoked_at__isnull=True).order_by("-created_at")[:10]),
+        allowlist=_list_allowlist(golem),
+        permits=tuple(describe_permits(permits, now=now)),
+        limits_pk=limits.pk if limits else None,
+        cage_pk=cage.pk if cage else None,
+    )
+
+
+def build_meters(golem: Golem, limits: SpendingLimits, *, now: datetime) -> tuple[Meter, ...]:
+    """What is used of the limits that add up: per 24 h, per heartbeat tick, writes per hour."""
+    usage = ledger.read_usage(golem_id=golem.pk, api_key_id=None, heartbeat_tick=golem.heartbeat_tick, now=now)
+    resets = f"oldest part is free {format_age(usage.day_resets_at, now=now)}" if usage.day_resets_at else ""
+    hour = f"next one is free {format_age(usage.hour_resets_at, now=now)}" if usage.hour_resets_at else ""
+    meters = [_usd_meter("Spent and reserved in 24 h", usage.day_micro_usd, limits.per_day_micro_usd, resets)]
+    if golem.heartbeat_tick:
+        meters.append(_usd_meter("In this heartbeat tick", usage.tick_micro_usd, limits.per_tick_micro_usd, ""))
+    percent = _percent(usage.writes_last_hour, limits.writes_per_hour)
+    meters.append(
+        Meter(
+            name="Writes in the last hour",
+            used=str(usage.writes_last_hour),
+            limit=str(limits.writes_per_hour),
+            remaining=f"{max(0, limits.writes_per_hour - usage.writes_last_hour)} left",
+            percent=percent,
+            tone=_meter_tone(percent),
+            hint=hour,
+        )
+    )
+    return tuple(meters)
+
+
+def _usd_meter(name: str, used: int, limit: int, hint: str) -> Meter:
+    percent = _percent(used, limit)
+    return Meter(
+        name=name,
+        used=format_usd(used),
+        limit=format_usd(limit),
+        remaining=f"{format_usd(max(0, limit - used))} left",
+        percent=percent,
+        tone=_meter_tone(percent),
+        hint=hint,
+    )
+
+
+def _percent(used: int, limit: int) -> int:
+    return min(100, used * 100 // limit) if limit else 100
+
+
+def _meter_tone(percent: int) -> str:
+    return "bad" if percent >= 90 else "warn" if percent >= 70 else "good"
+
+
+def describe_permits(permits: Sequence[ActionPermit] | Any, *, now: datetime) -> list[PermitLine]:
+    """Short lines for lists of permits."""
+    return [
+        PermitLine(
+            permit=permit,
+            what=_what(permit),
+            status=show_badge(permit.status),
+            worth=format_usd(permit.value_micro_usd),
+            age=show_age(permit.created_at, now=now),
+            golem_name=permit.golem.name,
+        )
+        for permit in permits
+    ]
+
+
+def _what(permit: ActionPermit) -> str:
+    words = permit.action_type.replace("_", " ").capitalize()
+    spent = permit.bounds.get("spends", [])
+    parts = [format_units(int(f["expected"]), int(f["token"]["decimals"]), f["token"]["symbol"]) for f in spent[:2]]
+    gets = [str(flow["token"]["symbol"]) for flow in permit.bounds.get("receives", [])[:2]]
+    text = f"{words} {' and '.join(parts)}".strip()
+    return f"{text} for {' and '.join(gets)}" if parts and gets else text
+
+
+def _phase_allows(phase: Phase) -> str:
+    allowed = [action for action in ActionClass if is_allowed(phase, action)]
+    if len(allowed) == len(ActionClass):
+        return "every kind of action"
+    return ", ".join(action.value.replace("_", " ").lower() for action in allowed)
+
+
+def _list_rules(limits: SpendingLimits | None, cage: PolicyCage | None) -> tuple[tuple[str, str], ...]:
+    rules: list[tuple[str, str]] = []
+    if limits is not None:
+        rules += [
+            ("Per transaction", format_usd(limits.per_transaction_micro_usd)),
+            ("Hot lane", f"{format_usd(limits.hot_lane_micro_usd)}, above it the safety-guardian decides"),
+            ("Slippage at most", format_bps(limits.max_slippage_bps)),
+            ("Price impact at most", format_bps(limits.max_price_impact_bps)),
+            ("Allowlist", limits.get_allowlist_mode_display()),
+        ]
+    if cage is not None:
+        rules += [
+            ("One position", f"{format_bps(cage.max_position_bps)} of the portfolio"),
+            ("One asset", f"{format_bps(cage.max_concentration_bps)} of the portfolio"),
+            ("Drawdown", f"{format_bps(cage.max_drawdown_bps)} within 24 h"),
+        ]
+    return tuple(rules)
+
+
+def read_wallet(golem: Golem, *, now: datetime) -> WalletCard:
+    """The wallet with what it holds now, or with why that is not known."""
+    wallet = Wallet.objects.filter(golem=golem).first()
+    if not golem.address:
+        return WalletCard(None, "", "", False, (), "", "")
+    balances, block, problem = _read_balances(golem, now)
+    return WalletCard(
+        address=show_hex(golem.address),
+        kind=wallet.get_kind_display() if wallet else "watched address, no key here",
+        backup=f"backed up {format_age(wallet.backed_up_at, now=now)}"
+        if wallet and wallet.backed_up_at
+        else "never backed up",
+        is_backed_up=bool(wallet and wallet.backed_up_at),
+        balances=balances,
+        block=block,
+        problem=problem,
+        wallet_pk=wallet.pk if wallet else None,
+    )
+
+
+def _read_balances(golem: Golem, now: datetime) -> tuple[tuple[Balance, ...], str, str]:
+    try:
+        reader = runner.open_reader(golem.home_chain_id, now=now, deadline=Deadline.after_ms(READ_DEADLINE_MS))
+        native, tokens = reader.native(), reader.registered_tokens()
+        coin = reader.native_balance(golem.address)
+        outcomes = reader.call_many([balance_call(token.address, golem.address) for token in tokens])
+        number = reader.block.number
+    except GolemError as error:
+        return (), "", f"The node of {format_chain(golem.home_chain_id)} does not answer: {error.detail}"
+    held = [Balance(native.symbol, format_units(coin, native.decimals), False)]
+    for token, outcome in zip(tokens, outcomes, strict=True):
+        if outcome.ok and outcome.values[0]:
+            amount = format_units(int(outcome.values[0]), token.decimals)
+            held.append(Balance(token.symbol, amount, token.is_simulated))
+    return tuple(held), f"block {number:,}", ""
+
+
+def _list_tools(golem: Golem) -> tuple[tuple[ToolGroup, ...], tuple[ToolGroup, ...], int]:
+    toolset = resolve_toolset(golem)
+    inside: dict[str, list[ToolLine]] = {}
+    outside: dict[str, list[ToolLine]] = {}
+    for tool in REGISTRY:
+        line = ToolLine(
+            name=tool.name,
+            capability=tool.capability.value.lower(),
+            tone={CapabilityTier.READ: "info", CapabilityTier.WRITE: "warn"}.get(tool.capability, "bad"),
+            reason=toolset.reasons.get(tool.name, ""),
+        )
+        (inside if tool.name in toolset else outside).setdefault(tool.category.value, []).append(line)
+    return _group(inside), _group(outside), len(toolset)
+
+
+def _group(by_category: dict[str, list[ToolLine]]) -> tuple[ToolGroup, ...]:
+    return tuple(
+        ToolGroup(category.replace("_", " "), tuple(sorted(lines, key=lambda line: line.name)))
+        for category, lines in sorted(by_category.items())
+    )
+
+
+def _list_allowlist(golem: Golem) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    entries = AllowlistEntry.objects.filter(golem=golem).order_by("kind", "label")
+    by_kind: dict[str, list[str]] = {}
+    for entry in entries:
+        name = entry.label or name_address(entry.chain_id, entry.address) or f"{entry.address[:8]}…"
+        by_kind.setdefault(entry.get_kind_display(), []).append(name)
+    return tuple((kind, tuple(dict.fromkeys(names))) for kind, names in by_kind.items())

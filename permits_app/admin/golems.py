@@ -1,0 +1,97 @@
+"""The golem's admin with its page, halt and resume, and the wizard's four pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import path, reverse
+
+from archetypes_app.admin.audited import name_actor
+from archetypes_app.admin.golem import GolemAdmin as GolemFormAdmin
+from archetypes_app.models import Golem
+from permits_app.actions.halt import halt_golem, resume_golem
+from permits_app.admin.golem_page import build_golem_page
+from permits_app.admin.wizard import WizardPages
+from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
+from tools_app.core import clock
+from tools_app.core.errors import GolemError
+
+
+@admin.register(Golem)
+class GolemAdmin(WizardPages, GolemFormAdmin):
+    """One golem: what it is doing on top, its settings below."""
+
+    change_form_template = "admin/archetypes_app/golem/page.html"
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """The form, with the page around it."""
+        golem: Golem = self.get_row(request, object_id)
+        context = {
+            "page": build_golem_page(golem, now=clock.now()) if request.method == "GET" else None,
+            "title": golem.name,
+            "subtitle": None,
+            "may_act": self.has_change_permission(request, golem),
+            **(extra_context or {}),
+        }
+        return super().change_view(request, object_id, form_url, context)
+
+    def get_urls(self) -> Any:
+        """Halt, resume and the wizard, before the form's own addresses."""
+        wrap = self.admin_site.admin_view
+        name = "archetypes_app_golem"
+        return [
+            path("<uuid:golem_id>/halt/", wrap(self.halt_view), name=f"{name}_halt"),
+            path("<uuid:golem_id>/resume/", wrap(self.resume_view), name=f"{name}_resume"),
+            path("<uuid:golem_id>/set-up/wallet/", wrap(self.wallet_view), name=f"{name}_set_up_wallet"),
+            path("<uuid:golem_id>/set-up/limits/", wrap(self.limits_view), name=f"{name}_set_up_limits"),
+            path("<uuid:golem_id>/set-up/token/", wrap(self.token_view), name=f"{name}_set_up_token"),
+            *super().get_urls(),
+        ]
+
+    def halt_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+        """Stop the golem, with a reason."""
+        golem = self.get_own_golem(request, golem_id)
+        return self._act(
+            request, golem, halt_golem, title=f"Halt {golem.name}", submit="Halt it now", is_dangerous=True,
+            explanation="No commit starts and nothing new is signed from then on. Open permits are cancelled. What was "
+            "sent before may still be mined.", done=f"{golem.name} is halted.",
+        )  # fmt: skip
+
+    def resume_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+        """Let a halted golem act again, with a reason."""
+        golem = self.get_own_golem(request, golem_id)
+        return self._act(
+            request, golem, resume_golem, title=f"Resume {golem.name}", submit="Resume", is_dangerous=False,
+            explanation="It may ask for permits and commit them again. What was cancelled stays cancelled.",
+            done=f"{golem.name} may act again.",
+        )  # fmt: skip
+
+    def get_own_golem(self, request: HttpRequest, golem_id: Any) -> Golem:
+        """A golem this person may change. Raises Http404 and PermissionDenied."""
+        golem: Golem = self.get_row(request, golem_id)
+        if not self.has_change_permission(request, golem):
+            raise PermissionDenied
+        return golem
+
+    def page_of(self, golem: Golem) -> str:
+        """The golem's page."""
+        return reverse("admin:archetypes_app_golem_change", args=[golem.pk])
+
+    def _act(self, request: HttpRequest, golem: Golem, call: Any, *, done: str, **page: Any) -> HttpResponse:
+        form = ReasonForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            reason = form.cleaned_data["reason"]
+            try:
+                call(golem=golem, reason=reason, actor=name_actor(request.user), now=clock.now())
+            except GolemError as error:
+                return report_refusal(request, error, self.page_of(golem))
+            messages.success(request, done)
+            return HttpResponseRedirect(self.page_of(golem))
+        return show_confirmation(
+            request=request, model_admin=self, form=form, back_url=self.page_of(golem), subject=golem, **page
+        )

@@ -1,0 +1,169 @@
+"""What an owner sets: spending limits, the local cage, the allowlist; in dollars and percent, audited, announced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from archetypes_app.admin.audited import AuditedEditMixin
+from archetypes_app.admin.choices import GolemFilter
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from permits_app.forms import AllowlistEntryForm, PolicyCageForm, SpendingLimitsForm
+from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
+from tools_app.admin.display import format_bps, format_chain, format_usd, show_badge, show_hex
+from tools_app.admin.tokens import name_address
+from tools_app.core import clock, event_bus
+from tools_app.core.events import Event, EventType
+
+
+class PolicyRowAdmin(AuditedEditMixin, OwnerScopedAdmin):
+    """Rows of a golem's policy. A change voids open permits by their policy hash and is announced as an event."""
+
+    list_select_related = ("golem",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """A policy row never moves to another golem."""
+        return ("golem",) if obj is not None else ()
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Save, audit, announce, in one transaction."""
+        super().save_related(request, form, formsets, change)
+        if form.has_changed() or not change:
+            self._announce(form.instance, sorted(form.changed_data))
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        """Audit and announce what goes away."""
+        for obj in queryset:
+            self._announce(obj, ["deleted"])
+        return super().log_deletions(request, queryset)
+
+    def _announce(self, obj: Any, fields: list[str]) -> None:
+        payload = {"row": str(obj._meta.verbose_name), "fields": fields}
+        event = Event(EventType.POLICY_CAGE_UPDATED, payload)
+        event_bus.emit(golem_id=obj.golem_id, event=event, now=clock.now())
+
+
+@admin.register(SpendingLimits)
+class SpendingLimitsAdmin(PolicyRowAdmin):
+    """What a golem may spend."""
+
+    form = SpendingLimitsForm
+    list_display = ("golem", "per_transaction", "per_day", "hot_lane", "writes_per_hour", "slippage", "allowlist_mode")
+    list_filter = (GolemFilter, "allowlist_mode")
+    search_fields = ("golem__name",)
+    fieldsets = (
+        (None, {"fields": ("golem",)}),
+        (
+            "Dollars",
+            {
+                "description": "Counted at the worst case, gas included. A permit that is open keeps its reservation.",
+                "fields": (
+                    "per_transaction_micro_usd", "per_day_micro_usd", "per_tick_micro_usd", "per_session_micro_usd",
+                    "hot_lane_micro_usd",
+                ),
+            },
+        ),
+        ("Pace and prices", {"fields": ("writes_per_hour", "max_slippage_bps", "max_price_impact_bps")}),
+        ("Allowlist", {"fields": ("allowlist_mode",)}),
+    )  # fmt: skip
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A golem is never without limits."""
+        return False
+
+    @display(description="Per transaction", ordering="per_transaction_micro_usd")
+    def per_transaction(self, obj: SpendingLimits) -> str:
+        """In dollars."""
+        return format_usd(obj.per_transaction_micro_usd)
+
+    @display(description="Per 24 h", ordering="per_day_micro_usd")
+    def per_day(self, obj: SpendingLimits) -> str:
+        """In dollars."""
+        return format_usd(obj.per_day_micro_usd)
+
+    @display(description="Hot lane", ordering="hot_lane_micro_usd")
+    def hot_lane(self, obj: SpendingLimits) -> str:
+        """In dollars."""
+        return format_usd(obj.hot_lane_micro_usd)
+
+    @display(description="Slippage", ordering="max_slippage_bps")
+    def slippage(self, obj: SpendingLimits) -> str:
+        """In percent."""
+        return format_bps(obj.max_slippage_bps)
+
+
+@admin.register(PolicyCage)
+class PolicyCageAdmin(PolicyRowAdmin):
+    """A local cage: no contract stands behind it, and the page says so."""
+
+    form = PolicyCageForm
+    list_display = ("golem", "enforced_by", "position", "concentration", "drawdown", "max_assets")
+    list_filter = (GolemFilter,)
+    search_fields = ("golem__name",)
+    readonly_fields = ("enforced_by",)
+    fieldsets = (
+        (None, {"fields": ("golem", "enforced_by")}),
+        ("Portfolio", {"fields": ("max_assets", "max_position_bps", "max_concentration_bps", "max_drawdown_bps",
+                                  "min_collateral_ratio_bps")}),
+        ("Rebalancing", {"fields": ("min_rebalance_interval_seconds", "max_rebalances_per_day")}),
+        ("Call data", {"fields": ("allows_arbitrary_calldata",)}),
+    )  # fmt: skip
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """Who enforces it is shown, never chosen."""
+        return ("enforced_by", *super().get_readonly_fields(request, obj))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A golem is never without a cage."""
+        return False
+
+    @display(description="Enforced by")
+    def enforced_by(self, obj: PolicyCage) -> SafeString:
+        """This server alone; no contract stands behind the row."""
+        return show_badge("this server only", "warn")
+
+    @display(description="Position", ordering="max_position_bps")
+    def position(self, obj: PolicyCage) -> str:
+        """In percent."""
+        return format_bps(obj.max_position_bps)
+
+    @display(description="Concentration", ordering="max_concentration_bps")
+    def concentration(self, obj: PolicyCage) -> str:
+        """In percent."""
+        return format_bps(obj.max_concentration_bps)
+
+    @display(description="Drawdown", ordering="max_drawdown_bps")
+    def drawdown(self, obj: PolicyCage) -> str:
+        """In percent."""
+        return format_bps(obj.max_drawdown_bps)
+
+
+@admin.register(AllowlistEntry)
+class AllowlistEntryAdmin(PolicyRowAdmin):
+    """Tokens, contracts, spenders and recipients a golem may touch."""
+
+    form = AllowlistEntryForm
+    list_display = ("name", "golem", "kind", "address_short", "chain")
+    list_filter = (GolemFilter, "kind", "chain_id")
+    search_fields = ("=address", "label")
+    search_help_text = "A whole address, or words of a label"
+    ordering = ("golem", "kind", "label")
+
+    @display(description="Name", ordering="label")
+    def name(self, obj: AllowlistEntry) -> str:
+        """Its label, or what the chain's registry calls it."""
+        return obj.label or name_address(obj.chain_id, obj.address) or "unnamed"
+
+    @display(description="Address")
+    def address_short(self, obj: AllowlistEntry) -> SafeString:
+        """With a copy button."""
+        return show_hex(obj.address)
+
+    @display(description="Chain", ordering="chain_id")
+    def chain(self, obj: AllowlistEntry) -> str:
+        """By name."""
+        return format_chain(obj.chain_id)

@@ -1,0 +1,228 @@
+"""One permit as a story for a page: request, plan, simulation, hooks, risk, permit, commit, outcome, audit, memory.
+
+Everything is read from rows; nothing here asks a node or decides anything. Texts that came from an agent or a chain
+stay data and are escaped by the template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from memory_app.models import Episode
+from permits_app.admin.outcome_table import OutcomeTable, build_outcome_table
+from permits_app.admin.story_facts import (
+    Fact,
+    describe_allowances,
+    describe_plan,
+    describe_price,
+    describe_problem,
+    describe_request,
+    describe_review,
+    describe_seal,
+    describe_worth,
+    show_value,
+    spell,
+)
+from permits_app.admin.story_lines import (
+    CallLine,
+    Flow,
+    HookLine,
+    SentLine,
+    describe_commit,
+    describe_flow,
+    describe_simulation,
+    list_calls,
+    list_deltas,
+    list_hooks,
+    list_sent,
+    list_surprises,
+)
+from permits_app.models import ActionPermit
+from permits_app.models.permit import PermitStatus
+from tools_app.admin.display import format_chain, format_usd, show_badge
+from tools_app.admin.tokens import name_address
+from tools_app.core.models import AuditEntry
+
+S = PermitStatus
+_OPEN = frozenset({S.CREATED, S.AWAITING_APPROVAL, S.ANNOUNCED})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A dot on the rail at the top."""
+
+    key: str
+    title: str
+    tone: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """All of it, in the order the page shows it."""
+
+    permit: ActionPermit
+    headline: str
+    status: SafeString
+    risk: SafeString
+    value: str
+    chain: str
+    is_simulated_chain: bool
+    venue_name: str
+    spends: tuple[Flow, ...]
+    receives: tuple[Flow, ...]
+    steps: tuple[Step, ...]
+    request: tuple[Fact, ...]
+    soft_params: tuple[Fact, ...]
+    calls: tuple[CallLine, ...]
+    plan: tuple[Fact, ...]
+    allowances: tuple[Fact, ...]
+    simulation: tuple[Fact, ...]
+    deltas: tuple[Fact, ...]
+    surprises: tuple[str, ...]
+    hooks: tuple[HookLine, ...]
+    review: tuple[Fact, ...]
+    worth: tuple[Fact, ...]
+    prices: tuple[Fact, ...]
+    seal: tuple[Fact, ...]
+    expires_seconds: int
+    life_percent: int
+    commit: tuple[Fact, ...]
+    sent: tuple[SentLine, ...]
+    outcome: OutcomeTable | None
+    problem: tuple[Fact, ...]
+    audit: tuple[AuditEntry, ...]
+    episode: Episode | None
+    episode_url: str
+    can_end: bool
+    can_shorten: bool
+
+
+def build_story(permit: ActionPermit, *, now: datetime) -> Story:
+    """The story of `permit` as of `now`; its relations should be selected already."""
+    outcome = getattr(permit, "outcome", None)
+    entry = getattr(permit, "spend_entry", None)
+    audit = _list_audit(permit)
+    episode = _find_episode(permit)
+    is_open = PermitStatus(permit.status) in _OPEN
+    return Story(
+        permit=permit,
+        headline=_headline(permit),
+        status=show_badge(permit.status),
+        risk=show_badge(permit.risk_tier),
+        value=format_usd(permit.value_micro_usd),
+        chain=format_chain(permit.chain_id),
+        is_simulated_chain=permit.chain_id == 31337,
+        venue_name=_venue_name(permit),
+        spends=tuple(describe_flow(flow, permit, sign=-1) for flow in permit.bounds.get("spends", [])),
+        receives=tuple(describe_flow(flow, permit, sign=1) for flow in permit.bounds.get("receives", [])),
+        steps=_steps(permit, outcome is not None, episode is not None, audit),
+        request=describe_request(permit),
+        soft_params=tuple(Fact(spell(k), show_value(v)) for k, v in (permit.soft_params or {}).items() if v),
+        calls=list_calls(permit),
+        plan=describe_plan(permit),
+        allowances=describe_allowances(permit),
+        simulation=describe_simulation(permit, now),
+        deltas=list_deltas(permit),
+        surprises=list_surprises(permit),
+        hooks=list_hooks(permit),
+        review=describe_review(permit),
+        worth=describe_worth(permit, entry),
+        prices=tuple(describe_price(price) for price in permit.prices),
+        seal=describe_seal(permit, now),
+        expires_seconds=max(0, int((permit.expires_at - now).total_seconds())) if is_open else 0,
+        life_percent=_life_percent(permit, now) if is_open else 0,
+        commit=describe_commit(permit),
+        sent=list_sent(permit, now),
+        outcome=build_outcome_table(permit, outcome) if outcome is not None else None,
+        problem=describe_problem(permit),
+        audit=audit,
+        episode=episode,
+        episode_url=reverse("admin:memory_app_episode_change", args=[episode.pk]) if episode else "",
+        can_end=is_open,
+        can_shorten=permit.status == S.CREATED,
+    )
+
+
+def _headline(permit: ActionPermit) -> str:
+    words = permit.action_type.replace("_", " ").capitalize()
+    spends, receives = permit.bounds.get("spends", []), permit.bounds.get("receives", [])
+    if spends and receives:
+        return f"{words} {_symbols(spends)} for {_symbols(receives)}"
+    return f"{words} {_symbols([*spends, *receives])}".strip()
+
+
+def _symbols(flows: Sequence[Mapping[str, Any]]) -> str:
+    return " and ".join(str(flow["token"]["symbol"]) for flow in flows)
+
+
+def _venue_name(permit: ActionPermit) -> str:
+    last = permit.calls[-1] if permit.calls else None
+    known = name_address(permit.chain_id, last["to"]) if last else ""
+    return known or permit.venue.capitalize()
+
+
+def _steps(permit: ActionPermit, has_outcome: bool, has_episode: bool, audit: Sequence[AuditEntry]) -> tuple[Step, ...]:
+    status = PermitStatus(permit.status)
+    simulated = bool(permit.simulation)
+    sent = permit.transactions.exists()
+    permit_tone = {S.EXPIRED: "quiet", S.CANCELLED: "quiet", S.BLOCKED: "bad"}.get(status, "good")
+    commit_tone, commit_note = "todo", "not used"
+    if status in (S.COMMITTED, S.REVERTED):
+        commit_tone, commit_note = "good", "mined" if sent else "done"
+    elif status == S.COMMITTING:
+        commit_tone, commit_note = "busy", "under way"
+    elif status == S.UNKNOWN:
+        commit_tone, commit_note = "warn", "not seen yet"
+    elif status == S.BLOCKED and permit.committing_at:
+        commit_tone, commit_note = "bad", "refused"
+    outcome_tone, outcome_note = "todo", "–"
+    if has_outcome:
+        is_verified = permit.outcome.is_verified
+        outcome_tone, outcome_note = ("good", "as predicted") if is_verified else ("warn", "differs")
+    if status == S.REVERTED:
+        outcome_tone, outcome_note = "bad", "reverted"
+    elif permit.is_local and status == S.COMMITTED:
+        outcome_tone, outcome_note = "good", "done"
+    return (
+        Step("request", "Request", "good", permit.created_at.strftime("%H:%M:%S")),
+        Step("plan", "Plan", "good", "local write" if permit.is_local else _count(len(permit.calls), "call")),
+        Step("simulation", "Simulation", "good" if simulated else "quiet", _fidelity(permit)),
+        Step("hooks", "Safety hooks", "good", _count(len(permit.hook_decisions), "verdict")),
+        Step(
+            "risk", "Risk", "good" if permit.risk_tier in ("ROUTINE", "STANDARD") else "warn", permit.risk_tier.lower()
+        ),
+        Step("permit", "Permit", permit_tone, status.label.lower()),
+        Step("commit", "Commit", commit_tone, commit_note),
+        Step("outcome", "Outcome", outcome_tone, outcome_note),
+        Step("audit", "Audit", "good" if audit else "todo", _count(len(audit), "entry", "entries")),
+        Step("memory", "Memory", "good" if has_episode else "todo", "remembered" if has_episode else "–"),
+    )
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _fidelity(permit: ActionPermit) -> str:
+    return str(permit.simulation.get("engine") or "no transaction") if permit.simulation else "no transaction"
+
+
+def _life_percent(permit: ActionPermit, now: datetime) -> int:
+    whole = (permit.expires_at - permit.created_at).total_seconds() or 1
+    return max(0, min(100, int((permit.expires_at - now).total_seconds() * 100 / whole)))
+
+
+def _list_audit(permit: ActionPermit) -> tuple[AuditEntry, ...]:
+    rows = AuditEntry.objects.filter(golem_id=permit.golem_id, data__permit_id=str(permit.pk))
+    return tuple(rows.order_by("seq")[:50])
+
+
+def _find_episode(permit: ActionPermit) -> Episode | None:
+    return Episode.objects.filter(golem_id=permit.golem_id, permit_id=permit.pk).first()

@@ -1,0 +1,174 @@
+"""Facts of one permit as labelled text: request, plan, worth, seal. Read from its row, decided nowhere here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from permits_app.models import ActionPermit
+from tools_app.admin.display import (
+    format_age,
+    format_bps,
+    format_chain,
+    format_gwei,
+    format_seconds,
+    format_usd,
+    show_age,
+    show_hex,
+)
+from tools_app.admin.tokens import format_token_amount, name_address
+from tools_app.core.units import format_units
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One labelled value; `value` is text or already escaped HTML."""
+
+    name: str
+    value: str | SafeString
+    hint: str = ""
+
+
+def describe_request(permit: ActionPermit) -> tuple[Fact, ...]:
+    """Who asked, and the validated parameters in units."""
+    facts = [Fact("Asked by", f"API key {permit.api_key}" if permit.api_key else "the runtime")]
+    for name, value in permit.params.items():
+        facts.append(Fact(spell(name), _parameter(permit, name, value)))
+    return tuple(facts)
+
+
+def _parameter(permit: ActionPermit, name: str, value: Any) -> str | SafeString:
+    if isinstance(value, str) and value.startswith("0x") and len(value) == 42:
+        return show_hex(value, name=name_address(permit.chain_id, value))
+    if name.endswith("_bps") and isinstance(value, int):
+        return format_bps(value)
+    if name == "amount" or name.startswith("amount"):
+        token = _parameter_token(permit, name)
+        if token and str(value).isdigit():
+            return f"{format_token_amount(permit.chain_id, token, value)} ({int(value):,} base units)"
+    if name in ("chain_id", "chain") and str(value).isdigit():
+        return format_chain(int(value))
+    return show_value(value)
+
+
+def _parameter_token(permit: ActionPermit, name: str) -> str:
+    wanted = [name.replace("amount", "token"), "token_in", "token", "token_out"]
+    for key in wanted:
+        ref = permit.params.get(key)
+        if isinstance(ref, str):
+            for flow in (*permit.bounds.get("spends", []), *permit.bounds.get("receives", [])):
+                if ref.lower() in (flow["token"]["address"].lower(), flow["token"]["symbol"].lower()):
+                    return str(flow["token"]["address"])
+    return ""
+
+
+def describe_plan(permit: ActionPermit) -> tuple[Fact, ...]:
+    """The tool and the promises of its plan."""
+    bounds = permit.bounds
+    facts = [Fact("Tool", f"{permit.tool_name} (schema {permit.schema_version})"),
+             Fact("Kind of action", spell(permit.action_class.lower()))]  # fmt: skip
+    if bounds.get("slippage_bps") is not None:
+        facts.append(Fact("Slippage at most", format_bps(int(bounds["slippage_bps"]))))
+    if bounds.get("price_impact_bps") is not None:
+        facts.append(Fact("Price impact", format_bps(int(bounds["price_impact_bps"]))))
+    if bounds.get("deadline"):
+        when = datetime.fromtimestamp(int(bounds["deadline"]), tz=permit.created_at.tzinfo)
+        facts.append(Fact("Deadline on chain", when.strftime("%Y-%m-%d %H:%M:%S UTC")))
+    for address in bounds.get("recipients", []):
+        name = "the golem itself" if address == permit.signer else name_address(permit.chain_id, address)
+        facts.append(Fact("Recipient", show_hex(address, name=name)))
+    facts += [Fact(spell(name), show_value(value)) for name, value in (bounds.get("details") or {}).items()]
+    if permit.is_local:
+        facts.append(Fact("Effect", show_value(permit.expected_outcome.get("summary", ""))))
+    return tuple(facts)
+
+
+def describe_allowances(permit: ActionPermit) -> tuple[Fact, ...]:
+    """Who may take how much, and what stays allowed."""
+    facts = []
+    for allowance in permit.bounds.get("allowances", []):
+        token = allowance["token"]
+        granted = format_units(int(allowance["granted"]), int(token["decimals"]), token["symbol"])
+        left = format_units(int(allowance["left"]), int(token["decimals"]), token["symbol"])
+        spender = name_address(permit.chain_id, allowance["spender"]) or allowance["spender"]
+        hint = "used up inside this plan" if allowance["left"] == "0" else f"{left} stays allowed until revoked"
+        facts.append(Fact(f"{spender} may take", granted, hint))
+    return tuple(facts)
+
+
+def describe_review(permit: ActionPermit) -> tuple[Fact, ...]:
+    """What a reviewer said."""
+    return tuple(Fact(spell(name), show_value(value)) for name, value in (permit.review or {}).items())
+
+
+def describe_worth(permit: ActionPermit, entry: Any) -> tuple[Fact, ...]:
+    """The worst case in dollars, what was reserved and what was settled."""
+    facts = [Fact("Worst case", format_usd(permit.value_micro_usd), "what the permit may cost at most, gas included")]
+    if entry is None:
+        return tuple(facts)
+    facts.append(Fact("Reserved", format_usd(entry.reserved_micro_usd), entry.get_state_display().lower()))
+    if entry.settled_micro_usd is not None:
+        facts.append(Fact("Settled", format_usd(entry.settled_micro_usd), format_age(entry.counted_at)))
+    for part in entry.breakdown:
+        facts.append(Fact(spell(str(part.get("role", "part"))), str(part.get("units") or "gas at the fee cap"),
+                          format_usd(int(part.get("micro_usd", 0)))))  # fmt: skip
+    return tuple(facts)
+
+
+def describe_price(price: Mapping[str, Any]) -> Fact:
+    """One feed price with its round and age."""
+    decimals = int(price.get("decimals", 8))
+    shown = f"${format_units(int(price.get('answer', 0)), decimals)}"
+    age = format_seconds(int(price.get("age_seconds", 0)))
+    return Fact(str(price.get("symbol", "")), shown, f"round {price.get('round_id', '')}, {age} old")
+
+
+def describe_seal(permit: ActionPermit, now: datetime) -> tuple[Fact, ...]:
+    """Hashes, signer, fee cap and how long it lasts."""
+    return (
+        Fact("Permit", show_hex(str(permit.pk))),
+        Fact("Plan hash", show_hex(permit.plan_hash)),
+        Fact("Simulation hash", show_hex(permit.simulation_hash)),
+        Fact("Policy hash", show_hex(permit.policy_hash)),
+        Fact("Signer", show_hex(permit.signer)),
+        Fact(
+            "Fee cap",
+            format_gwei(permit.max_fee_per_gas),
+            f"of it {format_gwei(permit.max_priority_fee_per_gas)} priority",
+        ),
+        Fact("Opened", show_age(permit.created_at, now=now)),
+        Fact(
+            "Valid until",
+            permit.expires_at.strftime("%Y-%m-%d %H:%M:%S UTC"),
+            f"or heartbeat tick {permit.expires_at_tick}",
+        ),
+    )
+
+
+def describe_problem(permit: ActionPermit) -> tuple[Fact, ...]:
+    """Why it was refused, when it was."""
+    shown = {"title": "What happened", "detail": "Detail", "code": "Code", "recovery": "Next step", "hook": "Hook",
+             "rule": "Rule", "observed": "Observed", "limit": "Limit", "remaining": "Remaining"}  # fmt: skip
+    return tuple(
+        Fact(label, show_value(permit.problem[name])) for name, label in shown.items() if name in permit.problem
+    )
+
+
+def spell(name: str) -> str:
+    """`amount_out` -> `Amount out`."""
+    return name.replace("_", " ").capitalize()
+
+
+def show_value(value: Any) -> str:
+    """Any JSON value as text."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{spell(str(k)).lower()} {show_value(v)}" for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return "; ".join(show_value(item) for item in value) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "–" if value is None or value == "" else str(value)

@@ -1,0 +1,258 @@
+"""What happened to one permit, line by line: flows, calls, simulation, hooks, transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from permits_app.admin.outcome_table import token_units
+from permits_app.admin.story_facts import Fact
+from permits_app.models import ActionPermit
+from permits_app.safety.hook_chain import SAFETY_HOOKS
+from tools_app.admin.calls import DecodedCall, decode_call
+from tools_app.admin.display import (
+    format_age,
+    format_coin,
+    format_gas,
+    format_gwei,
+    format_seconds,
+    format_usd,
+    show_age,
+    show_badge,
+    show_hex,
+    show_transaction,
+)
+from tools_app.admin.tokens import format_token_amount
+from tools_app.core.units import format_units
+
+HOOK_PURPOSE: Mapping[str, str] = {
+    "policy_cage": "Phase and cage allow this kind of action",
+    "allowlist_guard": "Every token, contract and recipient is listed",
+    "spending_limiter": "Within every spending limit",
+    "rate_limiter": "Not too many writes, no equal one open",
+    "simulator": "The exact calls were run",
+    "hallucination_detector": "Addresses, code and amounts are real",
+    "result_filter": "Secrets are kept out of the answer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """One arrow of the picture: a promised movement, and what really moved once that is known."""
+
+    symbol: str
+    amount: str
+    bound: str
+    actual: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HookLine:
+    """One of the seven hooks: its number, verdict and note."""
+
+    number: int
+    name: str
+    purpose: str
+    verdict: str
+    tone: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallLine:
+    """One call with what simulation and receipt say of it."""
+
+    number: int
+    call: DecodedCall
+    simulated: str = ""
+    is_ok: bool = True
+    revert_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SentLine:
+    """One transaction that was signed for the permit."""
+
+    number: int
+    label: str
+    tx_hash: SafeString
+    state: SafeString
+    nonce: int
+    block: str
+    fee: str
+    gas_used: str
+    gas_predicted: str
+    gas_limit: str
+    gas_percent: int
+    max_fee: str
+    sent: str
+
+
+def describe_flow(flow: Mapping[str, Any], permit: ActionPermit, *, sign: int) -> Flow:
+    """One promised movement; `sign` -1 for a spend."""
+    token = flow["token"]
+    moved = _moved(permit, token["address"])
+    least = "at most" if sign < 0 else "at least"
+    return Flow(
+        symbol=str(token["symbol"]),
+        amount=format_units(int(flow["expected"]), int(token["decimals"]), token["symbol"]),
+        bound=f"{least} {format_units(int(flow['bound']), int(token['decimals']), token['symbol'])}",
+        actual="" if moved is None else format_units(abs(moved), int(token["decimals"]), token["symbol"]),
+    )
+
+
+def _moved(permit: ActionPermit, address: str) -> int | None:
+    outcome = getattr(permit, "outcome", None)
+    if outcome is None:
+        return None
+    deltas = outcome.actual.get("balance_deltas", [])
+    return next((int(delta["raw"]) for delta in deltas if delta["token"] == address), 0)
+
+
+def list_calls(permit: ActionPermit) -> tuple[CallLine, ...]:
+    """The calls with what the simulation saw of each."""
+    runs = permit.simulation.get("calls", []) if permit.simulation else []
+    lines = []
+    for index, call in enumerate(permit.calls):
+        run = runs[index] if index < len(runs) else {}
+        lines.append(
+            CallLine(
+                number=index + 1,
+                call=decode_call(call, chain_id=permit.chain_id),
+                simulated=format_gas(run["gas_used"]) if "gas_used" in run else "",
+                is_ok=bool(run.get("succeeded", True)),
+                revert_reason=str(run.get("revert_reason") or ""),
+            )
+        )
+    return tuple(lines)
+
+
+def describe_simulation(permit: ActionPermit, now: datetime) -> tuple[Fact, ...]:
+    """Engine, block, gas and result."""
+    run = permit.simulation
+    if not run:
+        return ()
+    block = run.get("block", {})
+    seen = datetime.fromtimestamp(int(block["timestamp"]), tz=now.tzinfo) if block.get("timestamp") else None
+    age = (permit.created_at - seen).total_seconds() if seen else 0
+    total = sum(int(call.get("gas_used", 0)) for call in run.get("calls", []))
+    return (
+        Fact("Engine", f"{run.get('engine', '')}, fidelity {run.get('fidelity', '')}"),
+        Fact("On block", f"{permit.block_number:,}", f"{format_seconds(age)} old at the preview" if seen else ""),
+        Fact("Block hash", show_hex(permit.block_hash)),
+        Fact("Base fee", format_gwei(block.get("base_fee", 0))),
+        Fact("Gas", format_gas(total)),
+        Fact("Result", "every call succeeded" if run.get("succeeded") else "a call reverted"),
+    )
+
+
+def list_deltas(permit: ActionPermit) -> tuple[Fact, ...]:
+    """The golem's balances before and after, as simulated."""
+    facts = []
+    for row in permit.simulation.get("balances", []) if permit.simulation else []:
+        change = int(row["after"]) - int(row["before"])
+        if row["account"] != permit.signer:
+            continue
+        decimals, symbol = token_units(permit, row["token"])
+        shown = format_units(change, decimals, symbol)
+        facts.append(
+            Fact(
+                symbol,
+                f"+{shown}" if change > 0 else shown,
+                f"{format_units(int(row['before']), decimals)} → {format_units(int(row['after']), decimals)}",
+            )
+        )
+    return tuple(facts)
+
+
+def list_surprises(permit: ActionPermit) -> tuple[str, ...]:
+    """Movements and rights the plan did not speak of."""
+    run = permit.simulation or {}
+    transfers = [
+        f"{format_token_amount(permit.chain_id, seen['token'], seen['amount'])} "
+        f"from {seen['sender']} to {seen['recipient']}"
+        for seen in run.get("unexpected_transfers", [])
+    ]
+    approvals = [
+        f"{seen['spender']} may take {seen['amount']} base units of {seen['token']}"
+        for seen in run.get("unexpected_approvals", [])
+    ]
+    return (*transfers, *approvals)
+
+
+def list_hooks(permit: ActionPermit) -> tuple[HookLine, ...]:
+    """The seven hooks in order, with their verdicts."""
+    by_name = {str(entry.get("hook")): entry for entry in permit.hook_decisions}
+    lines = []
+    for number, name in enumerate(SAFETY_HOOKS, start=1):
+        entry = by_name.get(name)
+        verdict = str(entry.get("decision", "")) if entry else ""
+        tone = {"Allow": "good", "AllowModified": "warn", "Reject": "bad"}.get(verdict, "quiet")
+        if entry is None and name == "result_filter":
+            verdict, tone = "on the way out", "good"
+        lines.append(
+            HookLine(
+                number=number,
+                name=name.replace("_", " "),
+                purpose=HOOK_PURPOSE.get(name, ""),
+                verdict={"Allow": "allowed", "AllowModified": "allowed, changed", "Reject": "refused"}.get(
+                    verdict, verdict or "did not run"
+                ),
+                tone=tone,
+                note=str(entry.get("note", "")) if entry else "",
+            )
+        )
+    return tuple(lines)
+
+
+def describe_commit(permit: ActionPermit) -> tuple[Fact, ...]:
+    """Grant, nonces and how long it took."""
+    facts = []
+    grant = getattr(permit, "grant", None)
+    if permit.committing_at:
+        facts.append(Fact("Started", show_age(permit.committing_at)))
+    if grant is not None:
+        used = grant.consumed_at.strftime("%H:%M:%S UTC") if grant.consumed_at else "not used"
+        facts.append(Fact("Capability", f"minted {grant.minted_at.strftime('%H:%M:%S UTC')}, used {used}",
+                          f"one use, up to {format_usd(grant.value_limit_micro_usd)}"))  # fmt: skip
+    reservations = list(permit.nonce_reservations.order_by("nonce"))
+    if reservations:
+        nonces = ", ".join(str(row.nonce) for row in reservations)
+        facts.append(
+            Fact("Nonces", nonces, ", ".join(sorted({row.get_state_display().lower() for row in reservations})))
+        )
+    if permit.committing_at and permit.finished_at:
+        took = (permit.finished_at - permit.committing_at).total_seconds()
+        facts.append(Fact("Took", f"{took:.1f} s"))
+    return tuple(facts)
+
+
+def list_sent(permit: ActionPermit, now: datetime) -> tuple[SentLine, ...]:
+    """The signed transactions with predicted and used gas."""
+    predicted = [int(call.get("gas_used", 0)) for call in (permit.simulation or {}).get("calls", [])]
+    lines = []
+    for row in permit.transactions.order_by("call_index"):
+        expected = predicted[row.call_index] if row.call_index < len(predicted) else 0
+        call = permit.calls[row.call_index] if row.call_index < len(permit.calls) else {}
+        lines.append(
+            SentLine(
+                number=row.call_index + 1,
+                label=str(call.get("label", "")),
+                tx_hash=show_transaction(row.tx_hash, row.chain_id),
+                state=show_badge(row.state),
+                nonce=row.nonce,
+                block=f"{row.block_number:,}" if row.block_number else "–",
+                fee=format_coin(row.fee_wei, row.chain_id) if row.fee_wei else "–",
+                gas_used=format_gas(row.gas_used),
+                gas_predicted=format_gas(expected) if expected else "–",
+                gas_limit=format_gas(row.gas_limit),
+                gas_percent=min(100, (row.gas_used or 0) * 100 // max(1, row.gas_limit)),
+                max_fee=format_gwei(row.max_fee_per_gas),
+                sent=format_age(row.broadcast_at, now=now) if row.broadcast_at else "not seen sent",
+            )
+        )
+    return tuple(lines)

@@ -1,0 +1,187 @@
+"""The wizard "New golem": who it is, its wallet, its limits, its token. Every page is a plain form that does one thing.
+
+What was done so far lies in the rows, not in a session: leaving half-way loses nothing, and no passphrase is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import Any
+
+from django import forms
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
+
+from archetypes_app.actions.create_api_key import create_api_key
+from archetypes_app.admin.api_keys import show_new_token
+from archetypes_app.admin.audited import name_actor
+from archetypes_app.forms import NewGolemForm
+from archetypes_app.models import Archetype, Golem, ToolProfile
+from archetypes_app.models.api_key import Scope
+from permits_app.actions.allow_addresses import AllowlistChoice, suggest_allowlist
+from permits_app.actions.create_golem import create_golem
+from permits_app.actions.create_wallet import create_wallet, import_wallet
+from permits_app.actions.set_limits import set_limits
+from permits_app.forms import WalletForm, WalletSource, WizardLimitsForm
+from permits_app.models import SpendingLimits
+from permits_app.models.allowlist import AllowlistKind
+from tools_app.admin.display import shorten_hex
+from tools_app.chain.networks import ChainNotSupported
+from tools_app.core import clock
+from tools_app.core.errors import GolemError
+from tools_app.core.taint import Secret, TaintLabel
+
+STEPS = ("Who it is", "Wallet", "Limits", "Token", "Done")
+
+
+class TokenForm(forms.Form):
+    """Last page of the wizard: what the agent's token may do."""
+
+    scopes = forms.MultipleChoiceField(
+        choices=Scope.choices,
+        initial=[Scope.READ, Scope.PREVIEW, Scope.COMMIT],
+        widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+        help_text="Give only what the agent needs; it can be rotated or revoked at any time",
+    )
+
+
+class WizardPages:
+    """The wizard as pages of the golem's admin."""
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """First page: who it is."""
+        admin: Any = self
+        if not admin.has_add_permission(request):
+            raise PermissionDenied
+        form = NewGolemForm(
+            request.POST or None,
+            owner=request.user,
+            archetypes=admin.list_choices(Archetype, request).order_by("name"),
+            profiles=admin.list_choices(ToolProfile, request).order_by("name"),
+        )
+        if request.method == "POST" and form.is_valid():
+            golem = create_golem(
+                owner=request.user,
+                actor=name_actor(request.user),
+                now=clock.now(),
+                **{name: form.cleaned_data[name] for name in form.Meta.fields},
+            )
+            return HttpResponseRedirect(reverse("admin:archetypes_app_golem_set_up_wallet", args=[golem.pk]))
+        return self._show(request, 0, form, submit="Next: wallet", golem=None)
+
+    def wallet_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+        """Second page: a new key, an imported one, or none."""
+        golem = self._golem(request, golem_id)
+        following = reverse("admin:archetypes_app_golem_set_up_limits", args=[golem.pk])
+        if golem.address:
+            return HttpResponseRedirect(following)
+        form = WalletForm(request.POST or None, request.FILES or None)
+        if request.method == "POST" and form.is_valid():
+            try:
+                self._give_wallet(golem, form.cleaned_data, actor=name_actor(request.user))
+            except GolemError as error:
+                form.add_error(None, error.detail)
+            else:
+                return HttpResponseRedirect(following)
+        return self._show(request, 1, form, submit="Next: limits", golem=golem)
+
+    def limits_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+        """Third page: limits and allowlist."""
+        golem = self._golem(request, golem_id)
+        offered = _offer_allowlist(golem)
+        row = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
+        form = WizardLimitsForm(
+            request.POST or None,
+            instance=row,
+            choices=[(str(number), choice.label) for number, choice in enumerate(offered)],
+            initial={"allowlist": [str(number) for number in range(len(offered))]},
+        )
+        if request.method == "POST" and form.is_valid():
+            columns = {name: form.cleaned_data[name] for name in form.Meta.fields}
+            set_limits(
+                golem=golem,
+                limits=columns,
+                choices=[offered[int(number)] for number in form.cleaned_data["allowlist"]],
+                actor=name_actor(request.user),
+                now=clock.now(),
+            )
+            return HttpResponseRedirect(reverse("admin:archetypes_app_golem_set_up_token", args=[golem.pk]))
+        ticked = set(form["allowlist"].value() or [])
+        groups = _group_choices(offered, ticked)
+        return self._show(request, 2, form, submit="Next: token", golem=golem, allowlist_groups=groups)
+
+    def token_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+        """Fourth page: the token's scopes; its answer is the last page, which shows the token once."""
+        golem = self._golem(request, golem_id)
+        form = TokenForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            fresh = create_api_key(
+                golem=golem,
+                scopes=form.cleaned_data["scopes"],
+                label="first token",
+                created_by=request.user,
+                now=clock.now(),
+            )
+            return show_new_token(request=request, model_admin=self, fresh=fresh, title=f"{golem.name} is ready")
+        return self._show(request, 3, form, submit="Create the golem's token", golem=golem)
+
+    def _golem(self, request: HttpRequest, golem_id: Any) -> Golem:
+        admin: Any = self
+        golem: Golem = admin.get_own_golem(request, golem_id)
+        return golem
+
+    def _give_wallet(self, golem: Golem, chosen: dict[str, Any], *, actor: str) -> None:
+        if chosen["source"] == WalletSource.CREATE:
+            create_wallet(golem=golem, actor=actor, now=clock.now())
+        elif chosen["source"] == WalletSource.IMPORT:
+            passphrase = Secret(chosen["passphrase"], TaintLabel.WALLET_SECRET)
+            import_wallet(golem=golem, document=chosen["document"], passphrase=passphrase, actor=actor, now=clock.now())
+
+    def _show(
+        self, request: HttpRequest, step: int, form: forms.BaseForm, *, submit: str, golem: Golem | None, **extra: Any
+    ) -> HttpResponse:
+        admin: Any = self
+        context = {
+            **admin.admin_site.each_context(request),
+            "title": "New golem" if golem is None else f"Set up {golem.name}",
+            "opts": admin.opts,
+            "form": form,
+            "submit": submit,
+            "golem": golem,
+            "steps": [
+                {"title": title, "state": "done" if index < step else "now" if index == step else "todo"}
+                for index, title in enumerate(STEPS)
+            ],
+            "step_title": STEPS[step],
+            "template": f"admin/archetypes_app/golem/wizard_{step}.html",
+            "skip_url": reverse("admin:archetypes_app_golem_change", args=[golem.pk]) if golem else "",
+            **extra,
+        }
+        return TemplateResponse(request, "admin/archetypes_app/golem/wizard.html", context)
+
+
+def _offer_allowlist(golem: Golem) -> Sequence[AllowlistChoice]:
+    """What the home chain registers; nothing when no node of it is configured."""
+    try:
+        return suggest_allowlist(golem.home_chain_id)
+    except ChainNotSupported:
+        return ()
+
+
+def _group_choices(
+    offered: Sequence[AllowlistChoice], ticked: Container[str]
+) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Checkboxes under the heading of their kind, for the template."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for number, choice in enumerate(offered):
+        option = {
+            "value": str(number),
+            "checked": str(number) in ticked,
+            "name": choice.label,
+            "address": shorten_hex(choice.address),
+        }
+        groups.setdefault(str(AllowlistKind(choice.kind).label), []).append(option)
+    return list(groups.items())

@@ -1,0 +1,54 @@
+"""Signatures with argument names, for showing call data to people: the selector decides, a name is only a label."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_ALONG = "address[] path, address recipient, uint256 deadline"
+
+NAMED_SIGNATURES: Final = (
+    "function approve(address spender, uint256 amount)",
+    "function transfer(address recipient, uint256 amount)",
+    "function transferFrom(address owner, address recipient, uint256 amount)",
+    "function deposit() payable",
+    "function withdraw(uint256 amountWei)",
+    f"function swapExactTokensForTokens(uint256 amountIn, uint256 amountOutMin, {_ALONG})",
+    f"function swapExactETHForTokens(uint256 amountOutMin, {_ALONG}) payable",
+    f"function swapExactTokensForETH(uint256 amountIn, uint256 amountOutMin, {_ALONG})",
+    f"function swapExactTokensForTokensSupportingFeeOnTransferTokens(uint256 amountIn, uint256 amountOutMin, {_ALONG})",
+    f"function swapExactETHForTokensSupportingFeeOnTransferTokens(uint256 amountOutMin, {_ALONG}) payable",
+    f"function swapExactTokensForETHSupportingFeeOnTransferTokens(uint256 amountIn, uint256 amountOutMin, {_ALONG})",
+    f"function swapTokensForExactTokens(uint256 amountOut, uint256 amountInMax, {_ALONG})",
+    f"function swapETHForExactTokens(uint256 amountOut, {_ALONG}) payable",
+    f"function swapTokensForExactETH(uint256 amountOut, uint256 amountInMax, {_ALONG})",
+    "function addLiquidity(address token0, address token1, uint256 amount0Desired, uint256 amount1Desired, "
+    "uint256 amount0Min, uint256 amount1Min, address recipient, uint256 deadline)",
+    "function addLiquidityETH(address token0, uint256 amount0Desired, uint256 amount0Min, uint256 "
+    "amountWeiMin, address recipient, uint256 deadline) payable",
+    "function removeLiquidity(address token0, address token1, uint256 liquidity, uint256 amount0Min, "
+    "uint256 amount1Min, address recipient, uint256 deadline)",
+    "function removeLiquidityETH(address token0, uint256 liquidity, uint256 amount0Min, uint256 "
+    "amountWeiMin, address recipient, uint256 deadline)",
+    "function multicall(uint256 deadline, bytes[] calls) payable",
+    "function multicall(bytes[] calls) payable",
+    "function exactInputSingle((address tokenIn, address tokenOut, uint24 feeTier, address recipient, "
+    "uint256 amountIn, uint256 amountOutMinimum, uint160 sqrtPriceLimitX96) swap) payable",
+    "function exactInput((bytes path, address recipient, uint256 amountIn, uint256 amountOutMinimum) swap) payable",
+    "function exactOutputSingle((address tokenIn, address tokenOut, uint24 feeTier, address recipient, "
+    "uint256 amountOut, uint256 amountInMaximum, uint160 sqrtPriceLimitX96) swap) payable",
+    "function exactOutput((bytes reversePath, address recipient, uint256 amountOut, uint256 "
+    "amountInMaximum) swap) payable",
+    "function unwrapWETH9(uint256 amountWeiMinimum, address recipient) payable",
+    "function refundETH() payable",
+    "function sweepToken(address token, uint256 amountMinimum, address recipient) payable",
+    "function mint((address token0, address token1, uint24 feeTier, int24 tickLower, int24 tickUpper, "
+    "uint256 amount0Desired, uint256 amount1Desired, uint256 amount0Min, uint256 amount1Min, address "
+    "recipient, uint256 deadline) position) payable",
+    "function increaseLiquidity((uint256 positionId, uint256 amount0Desired, uint256 amount1Desired, "
+    "uint256 amount0Min, uint256 amount1Min, uint256 deadline) position) payable",
+    "function decreaseLiquidity((uint256 positionId, uint128 liquidity, uint256 amount0Min, uint256 "
+    "amount1Min, uint256 deadline) position) payable",
+    "function collect((uint256 positionId, address recipient, uint128 amount0Max, uint128 amount1Max) "
+    "position) payable",
+    "function burn(uint256 positionId) payable",
+)

@@ -1,0 +1,182 @@
+"""Call data as a sentence: function, named arguments, amounts in units, nested batches opened.
+
+What is not known is left as its selector and size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, Final
+
+from tools_app.admin.call_signatures import NAMED_SIGNATURES
+from tools_app.admin.display import format_bps, format_coin
+from tools_app.admin.tokens import format_token_amount, name_address
+from tools_app.chain.abi import AbiDecodeError, checksum, decode_input
+from tools_app.chain.signatures import AbiEntry, parse_signature
+
+_UNLIMITED: Final = frozenset({2**256 - 1, 2**128 - 1})
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedArgument:
+    """One argument as text; `raw` is the exact value and `address` is set when it is one."""
+
+    name: str
+    text: str
+    raw: str
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedCall:
+    """One call for a page. `function` is empty when the selector is not known; `inner` are the calls of a batch."""
+
+    label: str
+    to: str
+    to_name: str
+    function: str
+    arguments: tuple[DecodedArgument, ...]
+    value: str
+    gas_limit: int | None
+    data: str
+    inner: tuple[DecodedCall, ...] = ()
+
+    @property
+    def selector(self) -> str:
+        """The first four bytes, 0x-hex."""
+        return self.data[:10]
+
+    @property
+    def data_bytes(self) -> int:
+        """Bytes of call data."""
+        return max(0, (len(self.data) - 2) // 2)
+
+
+def decode_call(call: Mapping[str, Any], *, chain_id: int) -> DecodedCall:
+    """A stored call (`to`, `data`, `value`, `label`, `gas_limit`) in words; never raises on odd call data."""
+    to = str(call.get("to", ""))
+    data = str(call.get("data", "0x")) or "0x"
+    value = int(call.get("value", 0) or 0)
+    gas = call.get("gas_limit")
+    function, arguments, inner = _decode(data, to=to, chain_id=chain_id)
+    return DecodedCall(
+        label=str(call.get("label", "")),
+        to=to,
+        to_name=name_address(chain_id, to) if to else "",
+        function=function,
+        arguments=arguments,
+        value=format_coin(value, chain_id) if value else "",
+        gas_limit=int(gas) if gas not in (None, "") else None,
+        data=data,
+        inner=inner,
+    )
+
+
+def _decode(data: str, *, to: str, chain_id: int) -> tuple[str, tuple[DecodedArgument, ...], tuple[DecodedCall, ...]]:
+    try:
+        raw = bytes.fromhex(data.removeprefix("0x"))
+    except ValueError:
+        return "", (), ()
+    signature = _by_selector().get(raw[:4])
+    if signature is None:
+        return "", (), ()
+    entry = parse_signature(signature)
+    try:
+        values = decode_input(signature, raw)
+    except AbiDecodeError:
+        return entry.name, (), ()
+    named = _flatten(entry, values)
+    inner = tuple(
+        decode_call({"to": to, "data": "0x" + item.hex()}, chain_id=chain_id) for item in named.pop("calls", ())
+    )
+    arguments = tuple(_argument(name, value, named=named, to=to, chain_id=chain_id) for name, value in named.items())
+    return entry.name, arguments, inner
+
+
+def _flatten(entry: AbiEntry, values: Sequence[Any]) -> dict[str, Any]:
+    named: dict[str, Any] = {}
+    for param, value in zip(entry.inputs, values, strict=True):
+        if param.members:
+            named.update({member.name: item for member, item in zip(param.members, value, strict=True)})
+        else:
+            named[param.name] = value
+    return named
+
+
+def _argument(name: str, value: Any, *, named: Mapping[str, Any], to: str, chain_id: int) -> DecodedArgument:
+    if isinstance(value, str) and value.startswith("0x") and len(value) == 42:
+        return DecodedArgument(_spaced(name), name_address(chain_id, value), value, address=value)
+    if isinstance(value, bytes):
+        hops = _path_hops(value)
+        if hops and name in {"path", "reversePath"}:
+            return DecodedArgument(_spaced(name), " → ".join(_hop(chain_id, hop) for hop in hops), "0x" + value.hex())
+        return DecodedArgument(_spaced(name), f"{len(value)} bytes", "0x" + value.hex())
+    if isinstance(value, list | tuple):
+        shown = " → ".join(name_address(chain_id, item) or f"{item[:8]}…" for item in value if isinstance(item, str))
+        return DecodedArgument(_spaced(name), shown or f"{len(value)} values", ", ".join(str(item) for item in value))
+    return DecodedArgument(_spaced(name), _number(name, int(value), named=named, to=to, chain_id=chain_id), str(value))
+
+
+def _number(name: str, value: int, *, named: Mapping[str, Any], to: str, chain_id: int) -> str:
+    if value in _UNLIMITED:
+        return "everything there is"
+    if name == "deadline":
+        return datetime.fromtimestamp(min(value, 32_503_680_000), tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    if name == "feeTier":
+        return f"{format_bps(value)[:-1].rstrip('0')}%" if value % 100 else format_bps(value // 100)
+    if name.startswith("sqrtPriceLimit"):
+        return "no limit" if value == 0 else f"{value:,}"
+    if name.startswith("amountWei"):
+        return format_coin(value, chain_id)
+    token = _token_of(name, named, to)
+    return format_token_amount(chain_id, token, value) if token else f"{value:,}"
+
+
+def _token_of(name: str, named: Mapping[str, Any], to: str) -> str:
+    """The token an amount counts: beside it in the struct, at an end of the path, or the token called."""
+    hops = _path_of(named)
+    for prefix, field, end in (("amountIn", "tokenIn", 0), ("amountOut", "tokenOut", -1)):
+        if name.startswith(prefix):
+            return str(named.get(field) or (hops[end] if hops else ""))
+    for prefix, field in (("amount0", "token0"), ("amount1", "token1"), ("amountMinimum", "token")):
+        if name.startswith(prefix):
+            return str(named.get(field, ""))
+    return to if name == "amount" else ""
+
+
+def _path_of(named: Mapping[str, Any]) -> list[str]:
+    path = named.get("path")
+    if isinstance(path, list | tuple):
+        return [str(item) for item in path]
+    if isinstance(path, bytes):
+        return [hop for hop in _path_hops(path) if hop.startswith("0x")]
+    reverse = named.get("reversePath")
+    return [hop for hop in reversed(_path_hops(reverse)) if hop.startswith("0x")] if isinstance(reverse, bytes) else []
+
+
+def _path_hops(path: bytes) -> list[str]:
+    """A V3 path as address, fee, address, …; empty when its length fits no path."""
+    if len(path) < 43 or (len(path) - 20) % 23:
+        return []
+    hops = [checksum("0x" + path[:20].hex())]
+    for start in range(20, len(path), 23):
+        hops.append(format_bps(int.from_bytes(path[start : start + 3], "big") // 100))
+        hops.append(checksum("0x" + path[start + 3 : start + 23].hex()))
+    return hops
+
+
+def _hop(chain_id: int, hop: str) -> str:
+    return (name_address(chain_id, hop) or f"{hop[:8]}…") if hop.startswith("0x") else hop
+
+
+def _spaced(name: str) -> str:
+    """`amountOutMinimum` -> `amount out minimum`."""
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+@lru_cache(maxsize=1)
+def _by_selector() -> dict[bytes, str]:
+    return {parse_signature(text).selector: text for text in NAMED_SIGNATURES}

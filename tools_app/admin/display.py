@@ -1,0 +1,150 @@
+"""Short, honest forms of addresses, hashes, amounts and times for pages; every raw integer has its unit beside it.
+
+Each `show_*` returns escaped HTML; each `format_*` returns plain text. Values may come from a chain or an agent, so
+nothing is marked safe that was not escaped here.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.core import clock
+from tools_app.core.units import format_micro_usd, format_units
+
+NOTHING: Final = SafeString("–")
+_WEI_PER_GWEI: Final = 10**9
+_STEPS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+
+# What a status means at a glance: good, busy, warn, bad, quiet. Shared by permits, transactions, spends and grants.
+TONES: Final = {
+    "CREATED": "info",
+    "AWAITING_APPROVAL": "warn",
+    "ANNOUNCED": "warn",
+    "COMMITTING": "busy",
+    "COMMITTED": "good",
+    "REVERTED": "bad",
+    "UNKNOWN": "warn",
+    "EXPIRED": "quiet",
+    "CANCELLED": "quiet",
+    "BLOCKED": "bad",
+    "RESERVED": "busy",
+    "SETTLED": "good",
+    "RELEASED": "quiet",
+    "SIGNED": "busy",
+    "BROADCAST": "busy",
+    "MINED": "good",
+    "DROPPED": "quiet",
+    "ABANDONED": "quiet",
+    "THRIVING": "good",
+    "CAUTIOUS": "info",
+    "DEFENSIVE": "warn",
+    "SURVIVAL": "bad",
+    "TERMINAL": "bad",
+    "ROUTINE": "good",
+    "STANDARD": "info",
+    "ELEVATED": "warn",
+    "HIGH": "bad",
+    "CRITICAL": "bad",
+}
+
+
+def shorten_hex(text: str, *, head: int = 6, tail: int = 4) -> str:
+    """`0x1234…cdef`; shorter text is left as it is."""
+    return text if len(text) <= head + tail + 1 else f"{text[:head]}…{text[-tail:]}"
+
+
+def show_hex(text: str, *, name: str = "", url: str = "") -> SafeString:
+    """An address or hash in short form with its full value on hover, a copy button, and a link when there is one."""
+    if not text:
+        return NOTHING
+    label = format_html('<span class="gx-name">{}</span> ', name) if name else ""
+    inner = format_html("<code>{}</code>", shorten_hex(text))
+    if url:
+        inner = format_html('<a href="{}" rel="noreferrer noopener" target="_blank">{}</a>', url, inner)
+    return format_html(
+        '<span class="gx-hex" title="{}">{}{}<button type="button" class="gx-copy" data-copy="{}" '
+        'aria-label="Copy {}"></button></span>',
+        text, label, inner, text, shorten_hex(text),
+    )  # fmt: skip
+
+
+def show_transaction(tx_hash: str, chain_id: int) -> SafeString:
+    """A transaction hash, linked to the chain's explorer where the chain has one."""
+    network = KNOWN_NETWORKS.get(chain_id)
+    url = network.explorer_tx_url.format(tx_hash=tx_hash) if network and network.explorer_tx_url and tx_hash else ""
+    return show_hex(tx_hash, url=url)
+
+
+def show_badge(text: str, tone: str = "") -> SafeString:
+    """A coloured label; the colour repeats the word, it never replaces it."""
+    chosen = tone or TONES.get(text.upper(), "quiet")
+    return format_html('<span class="gx-badge gx-{}">{}</span>', chosen, text.replace("_", " ").lower())
+
+
+def format_chain(chain_id: int) -> str:
+    """`Local chain (31337)`."""
+    network = KNOWN_NETWORKS.get(chain_id)
+    return f"{network.name} ({chain_id})" if network else f"Chain {chain_id}"
+
+
+def native_symbol(chain_id: int) -> str:
+    """The chain's own coin, `ETH` when the chain is not known."""
+    network = KNOWN_NETWORKS.get(chain_id)
+    return network.native_symbol if network else "ETH"
+
+
+def format_seconds(seconds: float) -> str:
+    """`42 s`, `3 min`, `5 h`, `2 d`: the largest whole unit."""
+    whole = int(abs(seconds))
+    for size, unit in _STEPS:
+        if whole >= size:
+            return f"{whole // size} {unit}"
+    return "0 s"
+
+
+def format_age(when: datetime | None, *, now: datetime | None = None) -> str:
+    """`12 s ago` or `in 42 s`."""
+    if when is None:
+        return "–"
+    seconds = ((now or clock.now()) - when).total_seconds()
+    return f"{format_seconds(seconds)} ago" if seconds >= 0 else f"in {format_seconds(seconds)}"
+
+
+def show_age(when: datetime | None, *, now: datetime | None = None) -> SafeString:
+    """An age with the exact time on hover."""
+    if when is None:
+        return NOTHING
+    exact = when.strftime("%Y-%m-%d %H:%M:%S UTC")
+    age = format_age(when, now=now)
+    return format_html('<time datetime="{}" title="{}">{}</time>', when.isoformat(), exact, age)
+
+
+def format_usd(micro: int | None) -> str:
+    """Dollars of micro-USD, `–` when there is none."""
+    return "–" if micro is None else format_micro_usd(int(micro))
+
+
+def format_gwei(wei: int | str) -> str:
+    """`1000000007` wei -> `1.000000007 gwei`."""
+    return f"{(Decimal(int(wei)) / _WEI_PER_GWEI).normalize():f} gwei"
+
+
+def format_gas(gas: int | str | None) -> str:
+    """`184,213 gas`."""
+    return "–" if gas is None else f"{int(gas):,} gas"
+
+
+def format_coin(wei: int | str, chain_id: int) -> str:
+    """Wei in the chain's own coin."""
+    return format_units(int(wei), 18, native_symbol(chain_id))
+
+
+def format_bps(bps: int) -> str:
+    """`250` -> `2.50%`."""
+    return f"{Decimal(bps) / 100:.2f}%"

@@ -1,0 +1,75 @@
+"""Accounts and the beat schedule in this admin's dress; operators only, since owners get no permission on them."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group, User
+from django_celery_beat.admin import ClockedScheduleAdmin as BeatClockedAdmin
+from django_celery_beat.admin import CrontabScheduleAdmin as BeatCrontabAdmin
+from django_celery_beat.admin import PeriodicTaskAdmin as BeatTaskAdmin
+from django_celery_beat.admin import PeriodicTaskForm, TaskSelectWidget
+from django_celery_beat.models import (
+    ClockedSchedule,
+    CrontabSchedule,
+    IntervalSchedule,
+    PeriodicTask,
+    SolarSchedule,
+)
+from unfold.admin import ModelAdmin
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+
+class TaskSelect(UnfoldAdminSelectWidget, TaskSelectWidget):
+    """The beat's chooser of tasks, styled."""
+
+
+class ScheduledTaskForm(PeriodicTaskForm):
+    """The beat's form, styled."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["task"].widget = UnfoldAdminTextInputWidget()
+        self.fields["regtask"].widget = TaskSelect()
+
+
+for model in (User, Group, PeriodicTask, IntervalSchedule, CrontabSchedule, SolarSchedule, ClockedSchedule):
+    admin.site.unregister(model)
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
+    """People. An owner is staff in the group Owners; an operator is a superuser."""
+
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+
+
+@admin.register(Group)
+class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
+    """Groups of people."""
+
+
+@admin.register(PeriodicTask)
+class PeriodicTaskAdmin(BeatTaskAdmin, ModelAdmin):
+    """What the beat starts, and when."""
+
+    form = ScheduledTaskForm
+
+
+@admin.register(IntervalSchedule, SolarSchedule)
+class ScheduleAdmin(ModelAdmin):
+    """Intervals and solar times."""
+
+
+@admin.register(CrontabSchedule)
+class CrontabScheduleAdmin(BeatCrontabAdmin, ModelAdmin):
+    """Cron lines."""
+
+
+@admin.register(ClockedSchedule)
+class ClockedScheduleAdmin(BeatClockedAdmin, ModelAdmin):
+    """One-off times."""

@@ -1,0 +1,64 @@
+"""Names for the addresses a page shows: registered tokens and known contracts, from files, never from the node."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from tools_app.chain.deployments import Deployment, load_deployment
+from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.chain.tokens import TokenRegistry
+from tools_app.core.units import format_units
+from tools_app.toolkit.views import TokenMeta
+
+
+def find_token(chain_id: int, address: str) -> TokenMeta | None:
+    """The registered token at `address`, the chain's own coin included; None when it is not registered."""
+    network = KNOWN_NETWORKS.get(chain_id)
+    if network is None:
+        return None
+    try:
+        return TokenRegistry(network, load_deployment(network).tokens).by_address(address)
+    except ValueError:
+        return None
+
+
+def list_tokens(chain_id: int) -> tuple[TokenMeta, ...]:
+    """Every registered ERC-20 of a chain."""
+    found = known_deployment(chain_id)
+    return found.tokens if found else ()
+
+
+def known_deployment(chain_id: int) -> Deployment | None:
+    """What is known of a chain without asking it."""
+    network = KNOWN_NETWORKS.get(chain_id)
+    return load_deployment(network) if network else None
+
+
+def name_address(chain_id: int, address: str) -> str:
+    """A token's symbol or a contract's name; empty for an address nobody registered."""
+    token = find_token(chain_id, address)
+    if token is not None:
+        return token.symbol
+    found = known_deployment(chain_id)
+    if found is None:
+        return ""
+    return next((_spell(name) for name, known in found.contracts.items() if known.lower() == address.lower()), "")
+
+
+def format_token_amount(chain_id: int, address: str, raw: int | str) -> str:
+    """`1.5 USDC`, or `1500000 base units of 0x12…` for a token nobody registered."""
+    token = find_token(chain_id, address)
+    if token is None:
+        return f"{int(raw):,} base units of {address[:8]}…"
+    return format_units(int(raw), token.decimals, token.symbol)
+
+
+@lru_cache(maxsize=256)
+def _spell(name: str) -> str:
+    """`uniswap_v3_swap_router_02` -> `Uniswap V3 swap router 02`."""
+    words = name.split("_")
+    return (
+        " ".join(word.upper() if word in {"v2", "v3", "v4"} else word for word in words)
+        .capitalize()
+        .replace(" v", " V")
+    )

@@ -1,5 +1,8 @@
 #!/usr/bin/env python
-"""Django's commands. One that needs the database gets one for its own run, if none is up."""
+"""Django's commands. One that needs the database gets one for its own run, if none is up.
+
+`manage.py FIRST ... --then SECOND ...` runs several in one process: loading the product takes longer than most of them.
+"""
 
 import os
 import sys
@@ -24,7 +27,19 @@ def main() -> None:
             provide_services(os.environ)
         except EmbeddedError as error:
             sys.exit(f"manage.py: {error}")
-    execute_from_command_line(sys.argv)
+    for command in split_commands(sys.argv[1:]):
+        execute_from_command_line([sys.argv[0], *command])
+
+
+def split_commands(arguments: list[str]) -> list[list[str]]:
+    """The commands between the `--then`s; at least one, which may be empty."""
+    commands: list[list[str]] = [[]]
+    for argument in arguments:
+        if argument == "--then":
+            commands.append([])
+        else:
+            commands[-1].append(argument)
+    return commands
 
 
 def needs_services(argv: list[str]) -> bool:

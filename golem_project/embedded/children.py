@@ -6,6 +6,8 @@ import dataclasses
 import http.client
 import sys
 
+# -q: without the banner.
+CELERY = (sys.executable, "-m", "celery", "-q", "-A", "golem_project.celery")
 WEB_HOST = "127.0.0.1"
 # Celery says so itself once it consumes; another word for it in the log would be missed, see READY_GRACE_SECONDS.
 WORKER_READY = r"\bready\.$"
@@ -33,8 +35,8 @@ def plan_web(port: int) -> ChildPlan:
 
 def plan_worker(name: str, queues: str, *, pool: str, concurrency: int) -> ChildPlan:
     """One Celery worker process (with `prefork`: and its children)."""
-    argv = [sys.executable, "-m", "celery", "-A", "golem_project.celery", "worker", "-n", f"{name}@%h", "-Q", queues]
-    argv += ["-P", pool, "-c", str(concurrency), "-l", "INFO", "--without-gossip", "--without-mingle"]
+    argv = [*CELERY, "worker", "-n", f"{name}@%h", "-Q", queues, "-P", pool, "-c", str(concurrency)]
+    argv += ["-l", "INFO", "--without-gossip", "--without-mingle"]
     return ChildPlan(name, tuple(argv), ready_line=WORKER_READY)
 
 
@@ -52,7 +54,7 @@ def plan_workers() -> tuple[ChildPlan, ...]:
 
 def plan_beat() -> ChildPlan:
     """The clock; its schedules are rows in the database. No pid file: a killed beat's would stop the next one."""
-    argv = [sys.executable, "-m", "celery", "-A", "golem_project.celery", "beat", "-l", "INFO", "--pidfile="]
+    argv = [*CELERY, "beat", "-l", "INFO", "--pidfile="]
     argv += ["--scheduler", "django_celery_beat.schedulers:DatabaseScheduler"]
     return ChildPlan("beat", tuple(argv), ready_line=BEAT_READY)
 

@@ -13,14 +13,22 @@ from golem_project.embedded.process import open_log
 
 COLOURS = (36, 35, 34, 33, 32, 96, 95, 94, 93, 92)
 NAME_WIDTH = 10
+# What the servers and Celery tell about themselves all the time. The files hold it, the screen does not.
+CHATTER = re.compile(
+    r" INFO (celery|kombu|django_celery_beat)[. ]| LOG:  |overcommit|^worker: Warm shutdown"
+    r"|signal-handler|Valkey is now ready to exit|background worker|^celery beat v|^\s*$"
+)
 
 
 class Output:
     """Prints whole lines from several threads; colours only on a terminal that wants them."""
 
-    def __init__(self, log_dir: Path, *, stream: TextIO = sys.stdout, quiet: bool = False) -> None:
+    def __init__(
+        self, log_dir: Path, *, stream: TextIO = sys.stdout, quiet: bool = False, shows_chatter: bool = False
+    ) -> None:
         self.log_dir = log_dir
         self.quiet = quiet
+        self.shows_chatter = shows_chatter
         self._stream = stream
         self._has_colour = stream.isatty() and not os.environ.get("NO_COLOR")
         self._lock = threading.Lock()
@@ -32,7 +40,7 @@ class Output:
 
     def line(self, name: str, text: str) -> None:
         """A line of the process `name`."""
-        if not self.quiet:
+        if not self.quiet and (self.shows_chatter or not CHATTER.search(text)):
             self._write(name, text, COLOURS[sum(name.encode()) % len(COLOURS)])
 
     def print_last_lines(self) -> None:

@@ -24,6 +24,7 @@ from golem_project.embedded.children import (
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.output import Output
 from golem_project.embedded.paths import CHECKOUT, Paths
+from golem_project.embedded.prepared import is_prepared, mark_prepared
 from golem_project.embedded.process import (
     Child,
     identify,
@@ -46,11 +47,10 @@ LONGEST_BACKOFF_SECONDS = 30.0
 # Up for this long means the last crash is forgotten.
 STABLE_AFTER_SECONDS = 60.0
 SETTINGS_MODULE = "golem_project.settings.local"
-MANAGE = (sys.executable, "manage.py")
-PREPARATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("migrate", (*MANAGE, "migrate", "--no-input", "-v", "0")),
-    ("builtins", (*MANAGE, "sync_builtins")),
-    ("seed", (*MANAGE, "seed_demo")),
+# One process for all of them: loading the product takes longer than they do.
+PREPARATION = (
+    *(sys.executable, "manage.py", "migrate", "--no-input", "-v", "0"),
+    *("--then", "sync_builtins", "--then", "seed_demo"),
 )
 
 
@@ -80,7 +80,7 @@ class Stack:
         throwaway: bool,
         output: Output,
         environment: dict[str, str],
-        preparations: Sequence[tuple[str, Sequence[str]]] = PREPARATIONS,
+        preparation: Sequence[str] = PREPARATION,
         plan_children: Callable[[int], Sequence[ChildPlan]] = plan_product,
     ) -> None:
         self.paths = paths
@@ -94,7 +94,7 @@ class Stack:
         self.kept: dict[str, Kept] = {}
         self.web_url = ""
         self.is_stopping = False
-        self._preparations = preparations
+        self._preparation = preparation
         self._plan_children = plan_children
         self._record = paths.run_dir / SUPERVISOR_RECORD
         self._children_record = paths.run_dir / "children.json"
@@ -116,20 +116,33 @@ class Stack:
         self.environment.update(self.servers.exported())
         self.environment.setdefault("DJANGO_SETTINGS_MODULE", SETTINGS_MODULE)
         self.environment.setdefault("PYTHONUNBUFFERED", "1")
+        # Celery warns every root at every start; here root is the rule in containers, and tasks are JSON, not code.
+        self.environment.setdefault("PYTHONWARNINGS", "ignore:You're running the worker with superuser")
+        (self.paths.var_dir / "static").mkdir(exist_ok=True)
         port = self._choose_web_port()
         self.web_url = f"http://{WEB_HOST}:{port}"
         self.environment["GOLEM_WEB_URL"] = self.web_url
         self._write_record()
-        for name, command in self._preparations:
-            if self.run_command(name, command) != 0:
-                last = " / ".join(self.output.pump(name).last_lines[-1:])
-                raise EmbeddedError(f"`{' '.join(command[1:])}` failed: {last}")
         plans = self._plan_children(port)
+        data = self.servers.postgres.data if self.servers.postgres is not None else None
+        may_overlap = data is not None and is_prepared(data)
+        if not may_overlap:
+            self._prepare_database()
         for plan in plans:
             self._start_child(plan)
+        if may_overlap:
+            self._prepare_database()
+        if data is not None:
+            mark_prepared(data)
         for plan in plans:
             self._wait_until_ready(plan)
         self.output.say(f"ready after {time.monotonic() - begun:.1f} s at {self.web_url}/admin/")
+
+    def _prepare_database(self) -> None:
+        """Tables, built-in rows, demo rows; each only where it is missing."""
+        if self.run_command("prepare", self._preparation) != 0:
+            last = " / ".join(self.output.pump("prepare").last_lines[-1:])
+            raise EmbeddedError(f"`{' '.join(self._preparation[1:])}` failed: {last}")
 
     def run_command(self, name: str, argv: Sequence[str], *, log: int | None = None) -> int:
         """Run a command to its end with the exported environment. Returns its status."""

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from golem_project.embedded.autostart import SUPERVISOR_RECORD
@@ -35,7 +35,7 @@ def run() -> int:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return tell_where_it_runs(paths)
-        stack = Stack(paths, throwaway=False, output=Output(paths.log_dir), environment=environment)
+        stack = Stack(paths, throwaway=False, output=make_output(paths, environment), environment=environment)
         with_signals(stack)
         try:
             stack.start()
@@ -70,7 +70,8 @@ def demo(report: Path) -> int:
     report.parent.mkdir(parents=True, exist_ok=True)
     with throwaway_paths() as paths:
         environment["GOLEM_WEB_PORT"] = str(free_port())
-        output = Output(paths.log_dir, quiet=environment.get("GOLEM_VERBOSE", "") != "1")
+        output = make_output(paths, environment)
+        output.quiet = not output.shows_chatter
         stack = Stack(paths, throwaway=True, output=output, environment=environment)
         with_signals(stack)
         try:
@@ -86,6 +87,11 @@ def demo(report: Path) -> int:
             stack.stop()
             output.close()
     return status
+
+
+def make_output(paths: Paths, environment: Mapping[str, str]) -> Output:
+    """The screen; GOLEM_VERBOSE=1 shows what otherwise only the files hold."""
+    return Output(paths.log_dir, shows_chatter=environment.get("GOLEM_VERBOSE") == "1")
 
 
 def with_signals(stack: Stack) -> None:

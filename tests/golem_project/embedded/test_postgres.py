@@ -15,7 +15,8 @@ import pytest
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.paths import CHECKOUT, Paths
-from golem_project.embedded.postgres import EmbeddedPostgres, find_binaries
+from golem_project.embedded.postgres import EmbeddedPostgres
+from golem_project.embedded.postgres_binaries import find_binaries
 from golem_project.embedded.system_folder import system_data_dir
 from tests.golem_project.embedded.conftest import (
     Starter,

@@ -18,6 +18,7 @@ from golem_project.embedded.children import ChildPlan, answers_ok
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.output import Output
 from golem_project.embedded.paths import Paths
+from golem_project.embedded.prepared import hash_migrations
 from golem_project.embedded.process import ProcessIdentity, is_port_free
 from golem_project.embedded.stack import Stack, Stopped
 from tests.golem_project.embedded.conftest import Starter, identity_of, kill_hard, read_line, wait_until_gone
@@ -53,7 +54,7 @@ def make_stack(paths: Paths) -> Iterator[MakeStack]:
 
     def make(
         plan: Callable[[int], Sequence[ChildPlan]] = plan_small,
-        preparations: Sequence[tuple[str, Sequence[str]]] = (),
+        preparation: Sequence[str] = ("true",),
         **variables: str,
     ) -> tuple[Stack, StringIO]:
         screen = StringIO()
@@ -65,7 +66,7 @@ def make_stack(paths: Paths) -> Iterator[MakeStack]:
             throwaway=True,
             output=Output(paths.log_dir, stream=screen),
             environment=environment,
-            preparations=preparations,
+            preparation=preparation,
             plan_children=plan,
         )
         made.append(stack)
@@ -108,7 +109,7 @@ def identities(stack: Stack) -> list[ProcessIdentity]:
 
 
 def test_everything_starts_is_recorded_and_stops(make_stack: MakeStack, paths: Paths) -> None:
-    stack, screen = make_stack(preparations=[("migrate", (sys.executable, "-c", "print('tables made')"))])
+    stack, screen = make_stack(preparation=(sys.executable, "-c", "print('tables made')"))
     stack.start()
     everything = identities(stack)
     assert answers_ok(f"{stack.web_url}/readyz")
@@ -119,7 +120,7 @@ def test_everything_starts_is_recorded_and_stops(make_stack: MakeStack, paths: P
     assert not any(one.is_alive() for one in everything)
     assert supervisor_environment(paths) == {}
     printed = screen.getvalue()
-    assert "migrate   | tables made" in printed
+    assert "prepare   | tables made" in printed
     assert "worker    | worker@here ready." in printed
     assert "valkey: the one named in the environment" in printed
     assert (paths.log_dir / "worker.log").read_text() == "worker@here ready.\n"
@@ -136,10 +137,46 @@ def test_no_secret_is_printed_or_in_a_command_line(started: tuple[Stack, StringI
 
 
 def test_a_failing_preparation_stops_the_start_with_its_last_line(make_stack: MakeStack) -> None:
-    stack, _ = make_stack(preparations=[("migrate", (sys.executable, "-c", "exit('no such column')"))])
+    stack, _ = make_stack(preparation=(sys.executable, "-c", "exit('no such column')"))
     with pytest.raises(EmbeddedError, match="failed: no such column"):
         stack.start()
     assert stack.children == {}
+
+
+def test_children_wait_for_the_first_preparation_and_overlap_with_later_ones(make_stack: MakeStack) -> None:
+    order = []
+    for _ in range(2):
+        stack, screen = make_stack(preparation=(sys.executable, "-c", "print('tables made')"))
+        start_child = stack._start_child
+
+        def note(plan: ChildPlan, start_child=start_child, screen=screen) -> None:  # type: ignore[no-untyped-def]
+            order.append((plan.name, "tables made" in screen.getvalue()))
+            start_child(plan)
+
+        stack._start_child = note  # type: ignore[method-assign]
+        stack.start()
+        assert "tables made" in screen.getvalue()
+        stack.stop()
+    assert order == [("web", True), ("worker", True), ("web", False), ("worker", False)]
+
+
+def test_a_changed_migration_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "app" / "migrations").mkdir(parents=True)
+    (tmp_path / "constraints.txt").touch()
+    before = hash_migrations(tmp_path)
+    (tmp_path / "app" / "migrations" / "0001_initial.py").touch()
+    assert hash_migrations(tmp_path) != before
+
+
+def test_the_screen_is_spared_what_servers_say_all_the_time_and_the_file_is_not(paths: Paths) -> None:
+    for shows_chatter in (False, True):
+        screen = StringIO()
+        output = Output(paths.log_dir, stream=screen, shows_chatter=shows_chatter)
+        os.write(output.pump("beat").write_end, b"2026 INFO celery.beat [-] Sending due task\n2026 WARNING late\n")
+        output.close()
+        assert ("Sending due task" in screen.getvalue()) is shows_chatter
+        assert "beat      | 2026 WARNING late" in screen.getvalue()
+    assert (paths.log_dir / "beat.log").read_text().count("Sending due task") == 2
 
 
 def test_a_child_that_ends_while_starting_is_named(make_stack: MakeStack) -> None:
@@ -223,7 +260,7 @@ from golem_project.embedded.stack import Stack
 from tests.golem_project.embedded.test_stack import plan_small, identities
 os.environ.update(GOLEM_RPC_URL_31337="http://127.0.0.1:1")
 stack = Stack(paths, throwaway=True, output=Output(paths.log_dir, stream=sys.stderr), environment=dict(os.environ),
-              preparations=(), plan_children=plan_small)
+              preparation=("true",), plan_children=plan_small)
 stack.start()
 print(*(one.pid for one in [*identities(stack), stack.servers.valkey.child.identity]), flush=True)
 stack.serve()

@@ -9,6 +9,7 @@ from typing import cast
 import redis
 from django.conf import settings
 
+from golem_project.test_chains import EmbeddedTestChains
 from permits_app.execution import broadcast
 from permits_app.execution.signers import choose
 from permits_app.execution.signers.keystore import Keystore
@@ -18,6 +19,7 @@ from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls
 from tools_app.core import event_bus
 from tools_app.core.event_bus import StreamWriter
 from tools_app.core.taint import Secret
+from tools_app.subsystems.testnet.dev_chains import DevChains
 
 
 def configure() -> None:
@@ -42,11 +44,11 @@ def configure_networks(rpc_urls: dict[int, tuple[str, ...]]) -> None:
         if chain_id in KNOWN_NETWORKS
     ]
     configure_chains(networks, ChainSettings(max_price_age_seconds=settings.GOLEM_FEED_MAX_AGE_SECONDS))
-    broadcast.forget_endpoints()
+    broadcast.forget_pools()
 
 
 def _build_services() -> dict[type, object]:
-    return {}
+    return {DevChains: EmbeddedTestChains(Path(settings.VAR_DIR) / "dev_chains")}
 
 
 def _read_passphrase() -> Secret:

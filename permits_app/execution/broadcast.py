@@ -14,7 +14,7 @@ from eth_utils import to_checksum_address
 
 from tools_app.chain.networks import get_network
 from tools_app.chain.node_errors import AlreadyKnown, NonceTooLow, RpcNonsense
-from tools_app.chain.rpc import RpcEndpoint
+from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.views import LogEntry, ReceiptView
@@ -31,7 +31,7 @@ SENDING_METHODS = frozenset(
 _FIRST_POLL_SECONDS = 0.01
 _LONGEST_POLL_SECONDS = 0.5
 
-_endpoints: dict[int, RpcEndpoint] = {}
+_pools: dict[int, RpcPool] = {}
 
 
 def send_raw(*, chain_id: int, raw: str, tx_hash: str, deadline: Deadline) -> None:
@@ -39,9 +39,9 @@ def send_raw(*, chain_id: int, raw: str, tx_hash: str, deadline: Deadline) -> No
 
     Raises the typed node error otherwise; RpcTimeout and RpcUnavailable leave it open whether they arrived.
     """
-    endpoint = _endpoint(chain_id)
+    pool = _pool(chain_id)
     try:
-        endpoint.call("eth_sendRawTransaction", raw, deadline=deadline)
+        pool.call("eth_sendRawTransaction", raw, deadline=deadline)
     except AlreadyKnown:
         return
     except NonceTooLow:
@@ -51,17 +51,17 @@ def send_raw(*, chain_id: int, raw: str, tx_hash: str, deadline: Deadline) -> No
 
 def is_known(*, chain_id: int, tx_hash: str, deadline: Deadline) -> bool:
     """Whether the node knows the transaction, pending or mined."""
-    return _endpoint(chain_id).call("eth_getTransactionByHash", tx_hash, deadline=deadline) is not None
+    return _pool(chain_id).call("eth_getTransactionByHash", tx_hash, deadline=deadline) is not None
 
 
 def mined_nonce(*, chain_id: int, address: str, deadline: Deadline) -> int:
     """How many transactions of `address` are mined."""
-    return int(_endpoint(chain_id).call("eth_getTransactionCount", address, "latest", deadline=deadline), 16)
+    return int(_pool(chain_id).call("eth_getTransactionCount", address, "latest", deadline=deadline), 16)
 
 
 def find_receipt(*, chain_id: int, tx_hash: str, deadline: Deadline) -> ReceiptView | None:
     """The receipt when the transaction is mined, else None."""
-    answer = _endpoint(chain_id).call("eth_getTransactionReceipt", tx_hash, deadline=deadline)
+    answer = _pool(chain_id).call("eth_getTransactionReceipt", tx_hash, deadline=deadline)
     return None if answer is None else parse_receipt(answer)
 
 
@@ -112,17 +112,15 @@ def _parse_log(log: Any) -> LogEntry:
     )
 
 
-def _endpoint(chain_id: int) -> RpcEndpoint:
+def _pool(chain_id: int) -> RpcPool:
     network = get_network(chain_id)
-    endpoint = _endpoints.get(chain_id)
-    if endpoint is None:
-        endpoint = RpcEndpoint(
-            network.rpc_urls[0], chain_id=chain_id, name=f"{network.name} (sending)", allowed_methods=SENDING_METHODS
-        )
-        _endpoints[chain_id] = endpoint
-    return endpoint
+    pool = _pools.get(chain_id)
+    if pool is None:
+        # Sending goes to a second node only when nothing can have left for the first.
+        pool = _pools.setdefault(chain_id, RpcPool.of_network(network, allowed_methods=SENDING_METHODS))
+    return pool
 
 
-def forget_endpoints() -> None:
+def forget_pools() -> None:
     """Drop the connections, when the chain table was configured anew."""
-    _endpoints.clear()
+    _pools.clear()

@@ -1,0 +1,121 @@
+"""The seven in their order; one that raises rejects; the first refusal ends the chain; AllowModified goes back once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from permits_app.errors import PhaseBlocked, PolicyRejected, SpendingLimitExceeded
+from permits_app.safety import hook_chain
+from permits_app.safety.hook import Allow, AllowModified, HookCall, Reject, Verdict
+from tests.permits_app.safety.calls import plain_call
+from tools_app.core.errors import GolemError, Recovery
+
+HOOKS = ("POLICY_CAGE", "ALLOWLIST_GUARD", "SPENDING_LIMITER", "RATE_LIMITER", "SIMULATOR", "HALLUCINATION_DETECTOR")
+
+
+class Recorder:
+    """Stands in for a hook: notes that it was asked, and answers what it was told to."""
+
+    def __init__(self, name: str, asked: list[str], answer: Verdict | Exception | None = None) -> None:
+        self.name = name
+        self._asked = asked
+        self._answer = answer or Allow(note=name)
+
+    def check(self, call: HookCall) -> Verdict:
+        self._asked.append(self.name)
+        if isinstance(self._answer, Exception):
+            raise self._answer
+        return self._answer
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    order: list[str] = []
+    replace_hooks(monkeypatch, order, {})
+    return order
+
+
+def replace_hooks(monkeypatch: pytest.MonkeyPatch, asked: list[str], answers: dict[str, Any]) -> None:
+    before = []
+    for constant in HOOKS:
+        name = constant.lower()
+        recorder = Recorder(name, asked, answers.get(name))
+        monkeypatch.setattr(hook_chain, constant, recorder)
+        if constant not in ("SIMULATOR", "HALLUCINATION_DETECTOR"):
+            before.append(recorder)
+    monkeypatch.setattr(hook_chain, "_BEFORE_SIMULATION", tuple(before))
+
+
+def test_the_seven_are_these_in_this_order() -> None:
+    assert hook_chain.SAFETY_HOOKS == (
+        "policy_cage",
+        "allowlist_guard",
+        "spending_limiter",
+        "rate_limiter",
+        "simulator",
+        "hallucination_detector",
+        "result_filter",
+    )
+
+
+def test_a_preview_asks_one_to_six(asked: list[str]) -> None:
+    report = hook_chain.run(plain_call(None))
+    assert tuple(asked) == hook_chain.SAFETY_HOOKS[:6]
+    assert [decision["hook"] for decision in report.decisions] == asked
+
+
+@pytest.mark.parametrize("simulate", [True, False])
+def test_a_commit_simulates_only_when_the_block_moved(asked: list[str], simulate: bool) -> None:
+    hook_chain.recheck(plain_call(None), simulate=simulate)
+    expected = [name for name in hook_chain.SAFETY_HOOKS[:6] if simulate or name != "simulator"]
+    assert asked == expected
+
+
+@pytest.mark.parametrize("name", [constant.lower() for constant in HOOKS])
+def test_a_hook_that_raises_rejects_and_nothing_after_it_is_asked(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    asked: list[str] = []
+    replace_hooks(monkeypatch, asked, {name: ZeroDivisionError("chaos with a secret")})
+    with pytest.raises(PolicyRejected) as refused:
+        hook_chain.run(plain_call(None))
+    assert refused.value.data == {"hook": name, "rule": f"{name}.failed"}
+    assert "secret" not in refused.value.detail
+    assert asked[-1] == name
+
+
+@pytest.mark.parametrize("name", [constant.lower() for constant in HOOKS])
+def test_the_first_refusal_ends_the_chain_with_its_figures(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    asked: list[str] = []
+    refusal = Reject(rule=f"{name}.x", reason="no", observed="2", limit="1", remaining="0", error=PhaseBlocked)
+    replace_hooks(monkeypatch, asked, {name: refusal})
+    with pytest.raises(PhaseBlocked) as refused:
+        hook_chain.run(plain_call(None))
+    assert asked == list(hook_chain.SAFETY_HOOKS[: hook_chain.SAFETY_HOOKS.index(name) + 1])
+    assert refused.value.data == {"hook": name, "rule": f"{name}.x", "observed": "2", "limit": "1", "remaining": "0"}
+
+
+def test_a_rule_may_say_what_to_do_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusal = Reject(rule="r", reason="no", error=SpendingLimitExceeded, data={"recovery": Recovery.WAIT})
+    replace_hooks(monkeypatch, [], {"spending_limiter": refusal})
+    with pytest.raises(SpendingLimitExceeded) as refused:
+        hook_chain.run(plain_call(None))
+    assert refused.value.as_problem()["recovery"] == "WAIT"
+    assert refused.value.as_problem()["code"] == "SAFETY_SPENDING_LIMIT_EXCEEDED"
+
+
+def test_an_error_of_ours_passes_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    replace_hooks(monkeypatch, [], {"simulator": GolemError("the node is gone")})
+    with pytest.raises(GolemError, match="the node is gone"):
+        hook_chain.run(plain_call(None))
+
+
+def test_changed_parameters_stop_the_chain_and_go_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    changed = AllowModified(params={"slippage_bps": 50}, note="less slippage")
+    replace_hooks(monkeypatch, asked, {"allowlist_guard": changed})
+    report = hook_chain.run(plain_call(None))
+    assert report.modified_params == {"slippage_bps": 50}
+    assert asked == ["policy_cage", "allowlist_guard"]
+    with pytest.raises(PolicyRejected):
+        hook_chain.recheck(plain_call(None), simulate=False)

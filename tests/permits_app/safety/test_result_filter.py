@@ -1,0 +1,130 @@
+"""What goes back: capped with a cursor, without secrets, without hidden characters."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archetypes_app.actions.create_api_key import TOKEN_PREFIX
+from permits_app.safety.hook import Allow
+from permits_app.safety.hooks.result_filter import (
+    MOST_CHARACTERS,
+    REMOVED,
+    ResultFilter,
+    clean_text,
+    filter_result,
+    is_secret_key,
+)
+from tests.permits_app.safety.calls import plain_call
+
+TOKEN = TOKEN_PREFIX + "Zk3_x-9" * 6 + "A"
+
+
+def length(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def test_every_action_is_allowed() -> None:
+    assert isinstance(ResultFilter().check(plain_call(None)), Allow)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["private_key", "privateKey", "Private-Key", "mnemonic", "seed_phrase", "password", "keystore_json", "apiKey",
+     "Authorization", "owner_private_key", "client_secret", "rpc_url", "raw_transaction", "accessToken"],
+)  # fmt: skip
+def test_a_value_under_a_secret_name_is_removed_at_any_depth(key: str) -> None:
+    assert is_secret_key(key)
+    assert filter_result({"a": [{key: "canary"}]}) == {"a": [{key: REMOVED}]}
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["token", "token_in", "tokens", "key", "keys", "api_key_id", "plan_hash", "tx_hash", "secretary", "recipient"],
+)
+def test_ordinary_names_are_kept(key: str) -> None:
+    assert filter_result({key: "0xabc"}) == {key: "0xabc"}
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (f"use {TOKEN} please", f"use {REMOVED} please"),
+        ("https://user:hunter2@node.example/x", f"https://{REMOVED}@node.example/x"),
+        ("wss://mainnet.example.io/v3/0123456789abcdef0123456789abcdef", f"wss://mainnet.example.io/v3/{REMOVED}"),
+        ("https://x.example/?apikey=abcdef&b=1", f"https://x.example/?apikey={REMOVED}&b=1"),
+        ("Authorization: Bearer abcdefghijklmnop1234", f"Authorization: Bearer {REMOVED}"),
+        ("see https://docs.example/v3/swaps", "see https://docs.example/v3/swaps"),
+        ("golem_project and golem_a1b2c3d4…", "golem_project and golem_a1b2c3d4…"),
+    ],
+)
+def test_secrets_inside_text_are_removed_and_other_text_is_not(text: str, left: str) -> None:
+    assert clean_text(text) == left
+
+
+def test_hidden_characters_are_stripped_from_values_and_names() -> None:
+    answer = filter_result({"na\u200bme": "US\u202eDC\x00\x1b[31m", "text": "two\nlines\tkept"})
+    assert answer == {"name": "USDC[31m", "text": "two\nlines\tkept"}
+
+
+def test_what_is_short_comes_back_as_it_is() -> None:
+    value = {"a": 1, "b": None, "c": [True, "x", {"d": 2.5}]}
+    assert filter_result(value) == value
+
+
+def rows(count: int) -> list[dict[str, Any]]:
+    return [{"index": index, "note": "x" * 90} for index in range(count)]
+
+
+def test_a_long_list_is_paged_until_everything_was_shown_once() -> None:
+    value = {"total": 3000, "rows": rows(3000), "few": [1, 2]}
+    seen: list[int] = []
+    cursor: str | None = None
+    for _ in range(20):
+        page = filter_result(value, cursor=cursor)
+        assert length(page) <= MOST_CHARACTERS
+        assert page["few"] == [1, 2]
+        seen += [row["index"] for row in page["rows"]]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert seen == list(range(3000))
+    assert page["truncated"]["total"] == 3000
+
+
+def test_a_bare_list_and_a_nested_one_are_paged_too() -> None:
+    bare = filter_result(rows(3000))
+    nested = filter_result({"data": {"rows": rows(3000)}})
+    assert length(bare) <= MOST_CHARACTERS
+    assert (bare["truncated"]["list"], bare["next_cursor"]) == ("items", str(len(bare["items"])))
+    assert nested["truncated"]["list"] == "data.rows"
+    assert length(nested) <= MOST_CHARACTERS
+
+
+def test_a_text_that_is_too_long_is_cut_and_says_so() -> None:
+    answer = filter_result({"page": "x" * 300_000, "name": "kept"})
+    assert length(answer) <= MOST_CHARACTERS
+    assert answer["name"] == "kept"
+    assert answer["page"].endswith("[cut]")
+
+
+def test_a_cursor_that_is_no_number_starts_at_the_beginning() -> None:
+    value = {"rows": rows(3000)}
+    assert filter_result(value, cursor="'; drop")["rows"][0]["index"] == 0
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=300),
+        lambda inner: st.lists(inner, max_size=8) | st.dictionaries(st.text(max_size=12), inner, max_size=6),
+        max_leaves=60,
+    )
+)
+def test_no_answer_is_longer_than_the_cap_and_filtering_twice_changes_nothing(value: Any) -> None:
+    once = filter_result(value, most_characters=2_000)
+    assert length(once) <= 2_000
+    assert filter_result(once, most_characters=2_000) == once

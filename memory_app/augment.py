@@ -19,6 +19,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import Error, connection, transaction
 
+from memory_app.decay import retention_at
 from memory_app.filters import EpisodeFilters, select_episodes
 
 logger = logging.getLogger(__name__)
@@ -67,7 +68,7 @@ class Augmentation:
 
 
 def augment(*, golem_id: UUID, tool_name: str, params: Mapping[str, Any], now: datetime) -> Augmentation:
-    """Up to five past episodes of this tool, those with the same tokens first, then the newest. Never raises.
+    """Up to five of this tool's last fifty episodes, same tokens first, then the best retained. Never raises.
 
     Waits at most GOLEM_MEMORY_AUGMENT_TIMEOUT_MS for the database and changes nothing in it.
     """
@@ -82,17 +83,20 @@ def augment(*, golem_id: UUID, tool_name: str, params: Mapping[str, Any], now: d
 
 
 def _find_alike(golem_id: UUID, tool_name: str, tokens: frozenset[str], now: datetime) -> tuple[UUID, ...]:
-    filters = EpisodeFilters(tool_name=tool_name, until=now)
+    filters = EpisodeFilters(tool_name=tool_name)
     with transaction.atomic():
         with connection.cursor() as cursor:
             timeout = f"{settings.GOLEM_MEMORY_AUGMENT_TIMEOUT_MS}ms"
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [timeout])
         rows = select_episodes(golem_id=golem_id, filters=filters).order_by("-occurred_at")
-        recent = list(rows.values_list("pk", "token_keys")[:_RECENT])
+        recent = list(rows.values_list("pk", "token_keys", "last_accessed_at", "stability_days")[:_RECENT])
         # Nothing was written; rolling back also takes the timeout off an outer transaction.
         transaction.set_rollback(True)
-    recent.sort(key=lambda row: -len(tokens & set(row[1])))
-    return tuple(pk for pk, _ in recent[:_MOST_EPISODES])
+    ranked = sorted(
+        (-len(tokens & set(keys)), -retention_at(last_accessed_at=accessed, stability_days=stability, now=now), pk)
+        for pk, keys, accessed, stability in recent
+    )
+    return tuple(pk for _, _, pk in ranked[:_MOST_EPISODES])
 
 
 def _read_tokens(params: Mapping[str, Any]) -> frozenset[str]:

@@ -25,7 +25,8 @@ from memory_app.tasks import query_grimoire_task
 from tools_app.core.errors import BrokerUnavailable, RemoteProblem, WorkerTimeout
 
 IN_A_TASK = "a worker without the embedding model does not wait for another one"
-_BROKER_FAILURES = (BrokerError, RedisError, ConnectionError, OSError)
+# Celery's own reader of results gives up with a RuntimeError when it cannot reconnect.
+_BROKER_FAILURES = (BrokerError, RedisError, OSError, RuntimeError)
 
 
 def request_query_grimoire(

@@ -24,7 +24,7 @@ from tools_app.core.models import AuditEntry, OutboxEvent
 
 
 def write(golem: Any, section: str, change: str, **given: Any) -> dict[str, Any]:
-    facts = {"reason": "learned from a swap", "actor": "key:golem_abc", "now": NOW}
+    facts: dict[str, Any] = {"reason": "learned from a swap", "actor": "key:golem_abc", "now": NOW}
     return update_directive(golem_id=golem.pk, section=section, change=change, **(facts | given))
 
 

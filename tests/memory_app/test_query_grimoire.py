@@ -148,7 +148,7 @@ def test_all_stores_are_answered_together(store: str) -> None:
 )
 def test_a_malformed_question_names_its_bad_field(given: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidParams) as caught:
-        query_grimoire(**{"golem_id": make_golem().pk, "query": "swap", "now": NOW} | given)
+        ask(make_golem(), **given)
     assert field in caught.value.data["fields"]
 
 

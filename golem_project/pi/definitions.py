@@ -61,12 +61,13 @@ def define_tools(*, toolset: Toolset, permit_ttl_seconds: int, has_memory: bool 
     writes = [tool for tool in toolset if tool.pi_tool is PiTool.PREVIEW_ACTION]
     queries = [tool for tool in toolset if tool.pi_tool is PiTool.QUERY_STATE and isinstance(tool, ReadTool)]
     market = [tool for tool in toolset if tool.pi_tool is PiTool.SEARCH_CONTEXT and isinstance(tool, ReadTool)]
+    recall = [tool for tool in toolset if tool.pi_tool is PiTool.QUERY_GRIMOIRE and isinstance(tool, ReadTool)]
     defined = []
     if writes:
         defined += [_preview_action(writes, ttl), _commit_action(ttl), _cancel_action()]
     defined += [_query_state(queries), _search_context(market)]
     if has_memory:
-        defined.append(_query_grimoire())
+        defined.append(_query_grimoire(recall))
     defined += [_update_directive(), _emergency_halt()]
     return tuple(defined)
 
@@ -127,6 +128,19 @@ def _keyed(
     if chain is not None:
         properties["chain_id"] = {**chain, "description": "EIP-155 chain id; the golem's home chain when left out."}
     return {**properties, **united}
+
+
+def _with_reads(own: Mapping[str, Schema], tools: Sequence[ReadTool], *, has_venue: bool) -> dict[str, Schema]:
+    """`own` and, behind the word `read`, the tools that can be run instead of the search."""
+    if not tools:
+        return dict(own)
+    lines = [describe_key(tool) for tool in sorted(tools, key=lambda tool: (tool.key, tool.venue))]
+    chosen = {
+        name: prop
+        for name, prop in _keyed("read", "A read to make instead of the search.", tools, lines=lines).items()
+        if name == "read" or (name == "venue" and has_venue)
+    }
+    return {**unite_parameters(tools, own=own), **chosen}
 
 
 def _text(description: str, *, longest: int = MAX_TEXT) -> Schema:
@@ -270,10 +284,7 @@ def _search_context(market: Sequence[ReadTool]) -> PiToolDef:
         "query": _text("What you want to know, in plain words; name tokens by symbol to get their prices."),
         "limit": _limit("Most passages to answer, 1 to 50; 10 when left out."),
     }
-    if market:
-        lines = [describe_key(tool) for tool in sorted(market, key=lambda tool: (tool.key, tool.venue))]
-        reads = _keyed("market_read", "A market read to make instead of a search.", market, lines=lines)
-        properties.update({name: prop for name, prop in reads.items() if name not in properties})
+    properties = _with_reads(properties, market, has_venue=True)
     return PiToolDef(
         name=PiTool.SEARCH_CONTEXT,
         label="Search context",
@@ -297,13 +308,14 @@ def _search_context(market: Sequence[ReadTool]) -> PiToolDef:
     )
 
 
-def _query_grimoire() -> PiToolDef:
+def _query_grimoire(recall: Sequence[ReadTool]) -> PiToolDef:
     properties: dict[str, Schema] = {
         "query": _text("The situation you are in or the action you consider, in plain words."),
         "store": {"type": "string", "enum": list(STORES), "description": "Which memory; episodes when left out."},
         "limit": _limit("Most memories to answer, 1 to 50; 10 when left out."),
         **FILTERS,
     }
+    properties = _with_reads(properties, recall, has_venue=False)
     return PiToolDef(
         name=PiTool.QUERY_GRIMOIRE,
         label="Query the grimoire",

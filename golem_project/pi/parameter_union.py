@@ -30,9 +30,12 @@ class _Variant:
     labels: tuple[str, ...]
 
 
-def unite_parameters(tools: Iterable[ToolDef]) -> dict[str, Schema]:
-    """One property per parameter name, in order of first appearance; each says which keys mean what by it."""
-    found: dict[str, list[tuple[str, Schema]]] = {}
+def unite_parameters(tools: Iterable[ToolDef], *, own: Mapping[str, Schema] | None = None) -> dict[str, Schema]:
+    """One property per parameter name, in order of first appearance; each says which keys mean what by it.
+
+    `own` are properties of the Pi tool itself, which its tools' parameters may share.
+    """
+    found: dict[str, list[tuple[str, Schema]]] = {name: [("a search", prop)] for name, prop in (own or {}).items()}
     for tool in tools:
         definitions = tool.schema.get("$defs", {})
         for name, prop in tool.schema["properties"].items():
@@ -132,4 +135,6 @@ def _describe(uses: list[tuple[str, Schema]]) -> str:
 
 def _inner_description(schema: Schema) -> str:
     texts = [part["description"] for part in schema.get("anyOf", []) if part.get("description")]
-    return " ".join(dict.fromkeys(texts))
+    if not texts and isinstance(schema.get("items"), dict) and schema["items"].get("description"):
+        texts = [f"A list. {schema['items']['description']}"]
+    return " ".join(dict.fromkeys(texts or [t for part in schema.get("anyOf", []) if (t := _inner_description(part))]))

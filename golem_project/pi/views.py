@@ -45,6 +45,7 @@ from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import UnknownTool
 
 DEFAULT_LIMIT = 10
+_SEARCH_WORDS = frozenset({"query", "limit", "store"})
 PROBLEM = OpenApiResponse(wire.ProblemOutput, description="A refusal: application/problem+json")
 _REFUSALS = {(status, "application/problem+json"): PROBLEM for status in (400, 401, 403, 404, 409, 422, 429, 503)}
 
@@ -175,9 +176,8 @@ class SearchContextView(PiView):
     )
     def post(self, request: Request) -> Response:
         agent = self.agent
-        if self.body.get("market_read") is not None:
-            body = {name: value for name, value in self.body.items() if name not in ("query", "limit")}
-            return Response(_query(agent, body, word="market_read", pi_tool=PiTool.SEARCH_CONTEXT))
+        if self.body.get("read") is not None:
+            return Response(_query(agent, self.body, word="read", pi_tool=PiTool.SEARCH_CONTEXT))
         values = _parse(wire.SearchContextInput, _without_nulls(self.body))
         limit = values.get("limit") or DEFAULT_LIMIT
         found = gather_context(
@@ -198,9 +198,11 @@ class QueryGrimoireView(PiView):
         responses={200: wire.QueryGrimoireOutput, **_REFUSALS},
     )
     def post(self, request: Request) -> Response:
-        asked = wire.QueryGrimoireInput(data=self.body)
-        asked.is_valid(raise_exception=True)
         _check_memory(self.agent)
+        if self.body.get("read") is not None:
+            return Response(_query(self.agent, self.body, word="read", pi_tool=PiTool.QUERY_GRIMOIRE))
+        asked = wire.QueryGrimoireInput(data=_without_nulls(self.body))
+        asked.is_valid(raise_exception=True)
         values = asked.validated_data
         found = request_query_grimoire(
             golem_id=self.agent.golem.pk,
@@ -332,12 +334,15 @@ def _parse(kind: type[wire.StrictInput], data: Any) -> dict[str, Any]:
 
 def _query(agent: Agent, body: Mapping[str, Any], *, word: str, pi_tool: PiTool) -> dict[str, Any]:
     query = wire.check_word(body, word, is_required=True)
-    own_words = (word, "venue", "cursor")
+    # query_grimoire filters by venue; the other two choose one with it.
+    chooses_venue = pi_tool is not PiTool.QUERY_GRIMOIRE
+    own_words = (word, "cursor", "venue") if chooses_venue else (word, "cursor")
     return query_state(
         golem=agent.golem,
         query=str(query),
-        venue=wire.check_word(body, "venue"),
+        venue=wire.check_word(body, "venue") if chooses_venue else None,
         params={name: value for name, value in body.items() if name not in own_words},
+        ignored=frozenset() if pi_tool is PiTool.QUERY_STATE else _SEARCH_WORDS,
         cursor=wire.check_word(body, "cursor"),
         now=clock.now(),
         api_key_id=agent.key.pk,

@@ -55,6 +55,7 @@ def query_state(
     venue: str | None,
     params: Mapping[str, Any],
     now: datetime,
+    ignored: frozenset[str] = frozenset(),
     chain_id: int | str | None = None,
     api_key_id: UUID | None = None,
     cursor: str | None = None,
@@ -62,7 +63,8 @@ def query_state(
 ) -> dict[str, Any]:
     """The filtered ToolResult of the read tool that serves `query` at `venue`, or of a query about the golem itself.
 
-    `cursor` continues an answer that was too long; it is the `next_cursor` of the part before.
+    `cursor` continues an answer that was too long; it is the `next_cursor` of the part before. Parameters in
+    `ignored` that the tool does not have are dropped, all others refused.
     Raises UnknownAction, UnknownVenue, VenueRequired, a requirement's error, InvalidParams, the handler's error.
     """
     given = {name: value for name, value in params.items() if value is not None}
@@ -72,7 +74,9 @@ def query_state(
     if own is not None and (venue is None or normalize_key(venue) == OWN_VENUE):
         return _filter(_answer_own(own, golem, given, api_key_id, now), cursor)
     tool = _resolve(golem, pi_tool, query, venue)
-    result = runner.run_read(tool=tool, params=given, golem=view_golem(golem), now=now)
+    known = tool.params_model.model_fields
+    wanted = {name: value for name, value in given.items() if name in known or name not in ignored}
+    result = runner.run_read(tool=tool, params=wanted, golem=view_golem(golem), now=now)
     return _filter(result, cursor)
 
 

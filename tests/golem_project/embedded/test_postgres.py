@@ -172,6 +172,21 @@ def test_a_lock_file_naming_a_process_that_is_not_postgres_is_no_obstacle(paths:
         server.stop()
 
 
+def test_a_killed_server_that_nobody_waited_for_is_no_obstacle(paths: Paths) -> None:
+    server = EmbeddedPostgres(paths, throwaway=False)
+    server.start()
+    assert server.child is not None
+    os.kill(server.child.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, server.child.pid, os.WEXITED | os.WNOWAIT)
+    again = EmbeddedPostgres(paths, throwaway=False)
+    assert again.start()
+    try:
+        assert again.is_ready()
+    finally:
+        again.stop()
+        server.stop()
+
+
 def test_a_lost_password_file_is_renewed_and_the_data_stays(paths: Paths) -> None:
     server = EmbeddedPostgres(paths, throwaway=False)
     server.start()

@@ -214,6 +214,31 @@ def test_a_killed_database_is_started_again_where_it_was(started: tuple[Stack, S
     assert postgres.url == url
 
 
+def test_a_killed_broker_and_chain_are_started_again_where_they_were(make_stack: MakeStack) -> None:
+    stack, screen = make_stack(REDIS_URL="", GOLEM_RPC_URL_31337="")
+    stack.start()
+    before = stack.servers.exported()
+    killed = [
+        server.child.identity for server in (stack.servers.valkey, stack.servers.chain) if server and server.child
+    ]
+    assert len(killed) == 2
+    for identity in killed:
+        os.kill(identity.pid, signal.SIGKILL)
+    come_back = threading.Event()
+    names = ("valkey", "chain")
+    watch(
+        stack,
+        come_back,
+        lambda: not any(one.is_alive() for one in killed) and all(stack.servers.is_alive(name) for name in names),
+    )
+    serve_until(stack, come_back)
+    assert stack.servers.exported() == before, screen.getvalue()
+    assert stack.servers.valkey is not None
+    assert stack.servers.valkey.is_ready()
+    assert stack.servers.chain is not None
+    assert stack.servers.chain.is_ready()
+
+
 def watch(stack: Stack, event: threading.Event, is_true: Callable[[], bool]) -> None:
     """Set `event` when the stack's own loop finds `is_true()`; the loop is what gives the rhythm."""
     pause = stack._pause

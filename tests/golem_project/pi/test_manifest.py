@@ -65,7 +65,8 @@ def test_times_come_from_the_golems_own_permit_life(full: tuple[PiToolDef, ...])
 
 def test_a_phase_conditional_guideline_reads_as_a_sentence_of_its_own(full: tuple[PiToolDef, ...]) -> None:
     lines = [line.as_sentence() for tool in full for line in tool.guidelines if line.phases]
-    assert all(line.startswith("In ") and line.split()[1] in [phase.value for phase in Phase] for line in lines)
+    phases = [phase.value for phase in Phase]
+    assert lines and all(line.startswith("In ") and line.split()[1].rstrip(":") in phases for line in lines), lines
 
 
 def test_preview_holds_each_action_of_the_toolset_and_all_their_parameters(full: tuple[PiToolDef, ...]) -> None:
@@ -91,10 +92,13 @@ def test_every_tool_is_reachable_through_exactly_one_route() -> None:
 
 def test_no_tools_parameter_hides_behind_a_word_of_the_pi_tool_itself() -> None:
     for tool in REGISTRY:
-        words = {"action_type", "kind", "type", "venue", "params"}
-        if tool.pi_tool is not PiTool.PREVIEW_ACTION:
-            words = {"query", "market_read", "venue", "params", "cursor"}
-        assert not words & set(tool.schema["properties"]), tool.name
+        own_words = {
+            PiTool.PREVIEW_ACTION: {"action_type", "kind", "type", "venue", "params"},
+            PiTool.QUERY_STATE: {"query", "venue", "params", "cursor"},
+            PiTool.SEARCH_CONTEXT: {"read", "venue", "params", "cursor"},
+            PiTool.QUERY_GRIMOIRE: {"read", "params", "cursor"},
+        }
+        assert not own_words[tool.pi_tool] & set(tool.schema["properties"]), tool.name
 
 
 def test_a_golem_of_reads_has_no_write_tools_and_is_told_of_none(make_agent: MakeAgent) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tools_app.chain.abi import decode_log, encode_event_topics, event_topic
+from tools_app.chain.abi import decode_log, event_topic
 from tools_app.core.errors import GolemError
 from tools_app.protocols.uniswap.addresses import Deployment
 from tools_app.protocols.uniswap.pools import Pool
@@ -151,21 +151,6 @@ def list_created(reader: ChainReader, deployment: Deployment, *, from_block: int
         to_block=reader.block.number,
     )
     return [created for log in logs if (created := _created(log)) is not None]
-
-
-def list_created_of_token(reader: ChainReader, deployment: Deployment, token: str) -> list[CreatedPool]:
-    """Every pool the factories ever made of a token. Raises RpcUnavailable, LogRangeTooWide."""
-    found: list[CreatedPool] = []
-    for factory, signature in ((deployment.v2_factory, PAIR_CREATED), (deployment.v3_factory, POOL_CREATED)):
-        for side in ("token0", "token1"):
-            logs = reader.logs(
-                address=factory,
-                topics=encode_event_topics(signature, **{side: token}),
-                from_block=0,
-                to_block=reader.block.number,
-            )
-            found.extend(created for log in logs if (created := _created(log)) is not None)
-    return found
 
 
 def _all_missing(pools: Sequence[Pool], reason: str) -> dict[str, PoolDay]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tools_app.core.errors import InvalidParams
-from tools_app.subsystems.testnet.dev_chains import DevChains, DevPool
-from tools_app.subsystems.testnet.family import check_versions, find_chain, testnet
+from tools_app.subsystems.testnet.dev_chains import DevPool
+from tools_app.subsystems.testnet.family import check_versions, find_chain, open_chains, testnet
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import TickBudget
@@ -86,7 +86,7 @@ def testnet_setup_local(
     capability.consume(tool_name="testnet_setup_local", plan_hash=capability.plan_hash)
     _check_mode(mode)
     ctx.step("Starting the chain")
-    state = ctx.service(DevChains).start(
+    state = open_chains(ctx).start(
         golem_id=ctx.golem.id,
         versions=check_versions(versions),
         seed_liquidity=seed_liquidity,
@@ -137,7 +137,7 @@ def testnet_stop_local(ctx: WriteContext, capability: Capability, chain_ref: Cha
     """
     capability.consume(tool_name="testnet_stop_local", plan_hash=capability.plan_hash)
     ctx.step("Stopping the chain")
-    state = ctx.service(DevChains).stop(golem_id=ctx.golem.id, chain_ref=chain_ref)
+    state = open_chains(ctx).stop(golem_id=ctx.golem.id, chain_ref=chain_ref)
     return StoppedChain(True, state.chain_ref, max(0, int(ctx.now.timestamp()) - state.started_at))
 
 
@@ -185,7 +185,7 @@ def testnet_time_travel(
     Does not move time back, and does not touch any other chain's clock.
     """
     capability.consume(tool_name="testnet_time_travel", plan_hash=capability.plan_hash)
-    chains = ctx.service(DevChains)
+    chains = open_chains(ctx)
     before = chains.describe(golem_id=ctx.golem.id, chain_ref=chain_ref)
     ctx.step("Moving the clock")
     after = chains.travel(golem_id=ctx.golem.id, chain_ref=before.chain_ref, seconds=seconds, blocks=mine_blocks)

@@ -7,8 +7,8 @@ from typing import Any
 
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
-from tools_app.subsystems.testnet.dev_chains import DevBalance, DevChains, DevPool, DevPoolWish
-from tools_app.subsystems.testnet.family import check_versions, find_chain, testnet
+from tools_app.subsystems.testnet.dev_chains import DevBalance, DevPool, DevPoolWish
+from tools_app.subsystems.testnet.family import check_versions, find_chain, open_chains, testnet
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import TickBudget
@@ -98,7 +98,7 @@ def testnet_fund_account(
     """
     capability.consume(tool_name="testnet_fund_account", plan_hash=capability.plan_hash)
     ctx.step("Funding the account")
-    account = ctx.service(DevChains).fund(
+    account = open_chains(ctx).fund(
         golem_id=ctx.golem.id,
         chain_ref=chain_ref,
         address=address,
@@ -164,7 +164,7 @@ def testnet_deploy_mock_pool(
     capability.consume(tool_name="testnet_deploy_mock_pool", plan_hash=capability.plan_hash)
     wish = _wish(token0, token1, fee_tier, initial_price, liquidity_usd, tick_lower, tick_upper, version)
     ctx.step("Opening the pool")
-    return ctx.service(DevChains).open_pool(golem_id=ctx.golem.id, chain_ref=chain_ref, wish=wish)
+    return open_chains(ctx).open_pool(golem_id=ctx.golem.id, chain_ref=chain_ref, wish=wish)
 
 
 def _pair_grants(tokens: list[str] | None, amounts: list[int] | None) -> dict[str, int]:

@@ -14,9 +14,14 @@ VERSIONS = ("v2", "v3")
 testnet = ToolFamily(prefix="testnet", category=Category.TESTNET, chains=frozenset({LOCAL_CHAIN_ID}))
 
 
+def open_chains(ctx: WriteContext) -> DevChains:
+    """The test chains this process was given. Raises ServiceMissing."""
+    return ctx.service(DevChains)  # type: ignore[type-abstract]
+
+
 def find_chain(ctx: WriteContext, chain_ref: str | None) -> DevChainState:
     """The chain of this golem that is meant, the latest by default. Raises DevChainNotFound."""
-    return ctx.service(DevChains).describe(golem_id=ctx.golem.id, chain_ref=chain_ref)
+    return open_chains(ctx).describe(golem_id=ctx.golem.id, chain_ref=chain_ref)
 
 
 def check_versions(versions: list[str] | None) -> tuple[str, ...]:

@@ -118,7 +118,7 @@ def uniswap_execute_swap(
         reader, deployment, token_in=sold, token_out=bought, amount=amount, is_exact_out=exact_output
     )
     router = deployment.v2_router if quote.version == "v2" else deployment.v3_router
-    holding = read_holdings(reader, ctx.account, [sold], spender=router)[0]
+    holding, wanted = read_holdings(reader, ctx.account, [sold, bought], spender=router)
     at_most, at_least = most_in(quote, slippage_bps), least_out(quote, slippage_bps)
     check_balance(holding, at_most if sold.is_native else quote.amount_in)
     ctx.step("Building calls")
@@ -144,7 +144,7 @@ def uniswap_execute_swap(
         spends=(TokenFlow(sold, expected=quote.amount_in, bound=at_most),),
         receives=(TokenFlow(bought, expected=quote.amount_out, bound=at_least),),
         allowances=allowances,
-        action_class=classify_swap(ctx, reader, deployment, holding=holding, token_out=bought, spent=quote.amount_in),
+        action_class=classify_swap(ctx, reader, deployment, sold=holding, bought=wanted, spent=quote.amount_in),
         recipients=(ctx.account,),
         slippage_bps=slippage_bps,
         price_impact_bps=quote.price_impact_bps,
@@ -209,13 +209,7 @@ def build_swap_call(
 
 
 def classify_swap(
-    ctx: WriteContext,
-    reader: ChainReader,
-    deployment: Deployment,
-    *,
-    holding: Holding,
-    token_out: TokenMeta,
-    spent: int,
+    ctx: WriteContext, reader: ChainReader, deployment: Deployment, *, sold: Holding, bought: Holding, spent: int
 ) -> ActionClass:
     """What a swap does to the golem's exposure, measured against its base asset; the coin and its wrapped form are one.
 
@@ -223,12 +217,10 @@ def classify_swap(
     increases one that exists; between two others it rebalances.
     """
     base = _base_address(ctx, reader.registered_tokens())
-    sold, bought = pool_token(deployment, holding.token), pool_token(deployment, token_out)
-    if base == bought:
-        return ActionClass.CLOSE_POSITION if spent >= holding.balance else ActionClass.DECREASE_POSITION
-    if base == sold:
-        held = erc20.balance_of(reader, token_out, ctx.account)
-        return ActionClass.INCREASE_POSITION if held > 0 else ActionClass.NEW_POSITION
+    if base == pool_token(deployment, bought.token):
+        return ActionClass.CLOSE_POSITION if spent >= sold.balance else ActionClass.DECREASE_POSITION
+    if base == pool_token(deployment, sold.token):
+        return ActionClass.INCREASE_POSITION if bought.balance > 0 else ActionClass.NEW_POSITION
     return ActionClass.REBALANCE
 
 

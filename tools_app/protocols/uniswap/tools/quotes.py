@@ -12,7 +12,8 @@ from tools_app.core.units import apply_bps_down, apply_bps_up, value_in_micro_us
 from tools_app.protocols.uniswap.addresses import PERMIT2, deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
 from tools_app.protocols.uniswap.prices import Ratio, bps_as_percent, ratio_text
-from tools_app.protocols.uniswap.routing import RouteQuote, find_best_route
+from tools_app.protocols.uniswap.quoting import RouteQuote
+from tools_app.protocols.uniswap.routing import find_best_route
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import Requirement, TickBudget
@@ -87,7 +88,8 @@ def uniswap_get_quote(
     """Quote a swap over Uniswap V2 and V3 pools, exact at the current block.
 
     Use before previewing a swap, or to compare sizes and pairs. `amount` is what goes in, or what must come
-    out when `exact_output` is true. The best of direct routes and routes over one hub token is answered.
+    out when `exact_output` is true. The best of direct routes and routes over one hub token is answered, also
+    from one version into the other when the input is exact.
     Does not execute anything, does not count the gas of an approval, and does not ask UniswapX or V4 pools.
     """
     reader = ctx.chain(chain_id)

@@ -16,7 +16,8 @@ from tools_app.protocols.uniswap.balances import (
     read_holdings,
 )
 from tools_app.protocols.uniswap.prices import bps_as_percent, excess_bps, shortfall_bps
-from tools_app.protocols.uniswap.routing import RouteQuote, find_best_route, pool_token
+from tools_app.protocols.uniswap.quoting import MIXED, RouteQuote
+from tools_app.protocols.uniswap.routing import find_best_route, pool_token
 from tools_app.protocols.uniswap.tools.family import deadline_after, explorer_url, gas_of, main_receipt, uniswap
 from tools_app.protocols.uniswap.tools.quotes import describe_route, effective_price, least_out, most_in
 from tools_app.protocols.uniswap.v2 import plans as v2_plans
@@ -167,7 +168,19 @@ def build_swap_call(
     amounts = f"{format_units(quote.amount_in, token_in.decimals, token_in.symbol)} for " + format_units(
         quote.amount_out, token_out.decimals, token_out.symbol
     )
-    label = f"Swap {amounts} on Uniswap {quote.version.upper()}"
+    label = f"Swap {amounts} on Uniswap {_venue(quote)}"
+    if quote.version == MIXED:
+        return v3_plans.swap_mixed(
+            router=deployment.v3_router,
+            legs=[v3_plans.Leg(hop.token_in, hop.token_out, hop.pool.fee, hop.pool.version) for hop in quote.hops],
+            amount_in=quote.amount_in,
+            minimum_out=limit,
+            recipient=recipient,
+            deadline=deadline,
+            coin_in=token_in.is_native,
+            coin_out=token_out.is_native,
+            label=label,
+        )
     if quote.version == "v3":
         return v3_plans.swap(
             router=deployment.v3_router,
@@ -224,6 +237,10 @@ def classify_swap(
     return ActionClass.REBALANCE
 
 
+def _venue(quote: RouteQuote) -> str:
+    return "v2+v3" if quote.version == MIXED else quote.version
+
+
 def _base_address(ctx: WriteContext, registered: Sequence[TokenMeta]) -> str:
     wanted = ctx.golem.base_asset.lower()
     for token in registered:
@@ -236,7 +253,7 @@ def _details(
     quote: RouteQuote, token_in: TokenMeta, token_out: TokenMeta, *, router: str, at_most: int, at_least: int
 ) -> dict[str, Any]:
     return {
-        "venue": f"uniswap {quote.version}",
+        "venue": f"uniswap {_venue(quote)}",
         "router": router,
         "token_in": token_in.symbol,
         "token_out": token_out.symbol,

@@ -20,6 +20,7 @@ EXACT_IN_SINGLE = "function exactInputSingle((address,address,uint24,address,uin
 EXACT_IN = "function exactInput((bytes,address,uint256,uint256))"
 EXACT_OUT_SINGLE = "function exactOutputSingle((address,address,uint24,address,uint256,uint256,uint160))"
 EXACT_OUT = "function exactOutput((bytes,address,uint256,uint256))"
+V2_TOKENS_IN = "function swapExactTokensForTokens(uint256,uint256,address[],address)"
 UNWRAP = "function unwrapWETH9(uint256 amountMinimum, address recipient) payable"
 REFUND = "function refundETH() payable"
 MINT = (
@@ -33,6 +34,8 @@ COLLECT = "function collect((uint256,address,uint128,uint128))"
 
 ROUTER_ITSELF = "0x0000000000000000000000000000000000000002"
 """The address SwapRouter02 reads as itself, so that it can unwrap what it holds."""
+WHAT_THE_ROUTER_HOLDS = 0
+"""The amount SwapRouter02 reads as its own balance."""
 
 
 def swap(
@@ -68,6 +71,50 @@ def swap(
         steps.append(encode_call(REFUND))
     value = (limit if is_exact_out else amount) if coin_in else 0
     return Call(to=router, data=encode_call(MULTICALL_UNTIL, deadline, steps), value=value, label=label)
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One pool of a path that leads from one version into the other."""
+
+    token_in: str
+    token_out: str
+    fee: int
+    version: str
+
+
+def swap_mixed(
+    *,
+    router: str,
+    legs: Sequence[Leg],
+    amount_in: int,
+    minimum_out: int,
+    recipient: str,
+    deadline: int,
+    coin_in: bool,
+    coin_out: bool,
+    label: str,
+) -> Call:
+    """An exact input through pools of both versions; what one leg gives stays with the router for the next.
+
+    Only the last leg carries a minimum, because all of them succeed or fail together.
+    """
+    steps: list[bytes] = []
+    for index, leg in enumerate(legs):
+        is_last = index == len(legs) - 1
+        receiver = recipient if is_last and not coin_out else ROUTER_ITSELF
+        amount = amount_in if index == 0 else WHAT_THE_ROUTER_HOLDS
+        least = minimum_out if is_last else 0
+        if leg.version == "v2":
+            steps.append(encode_call(V2_TOKENS_IN, amount, least, [leg.token_in, leg.token_out], receiver))
+        else:
+            steps.append(
+                encode_call(EXACT_IN_SINGLE, (leg.token_in, leg.token_out, leg.fee, receiver, amount, least, 0))
+            )
+    if coin_out:
+        steps.append(encode_call(UNWRAP, minimum_out, recipient))
+    data = encode_call(MULTICALL_UNTIL, deadline, steps)
+    return Call(to=router, data=data, value=amount_in if coin_in else 0, label=label)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,247 @@
+"""What a path of one or two pools gives, exactly at one pinned block.
+
+V2 is computed from the reserves, V3 asked of QuoterV2 by `eth_call`, all V3 legs in one batch; so a quote is what
+the same transaction would do at that block. A path whose price before impact is already worse than an exact
+quote in hand is not asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tools_app.core.units import BPS
+from tools_app.protocols.uniswap.addresses import Deployment
+from tools_app.protocols.uniswap.pools import Pool
+from tools_app.protocols.uniswap.prices import Ratio, shortfall_bps
+from tools_app.protocols.uniswap.v2 import math as v2_math
+from tools_app.protocols.uniswap.v3.math import FEE_DENOMINATOR, MAX_SQRT_PRICE, MIN_SQRT_PRICE
+from tools_app.protocols.uniswap.v3.path import encode_path
+from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
+
+QUOTE_IN_SINGLE = (
+    "function quoteExactInputSingle((address tokenIn, address tokenOut, uint256 amountIn, uint24 fee,"
+    " uint160 sqrtPriceLimitX96) params) returns (uint256,uint160,uint32,uint256)"
+)
+QUOTE_OUT_SINGLE = (
+    "function quoteExactOutputSingle((address tokenIn, address tokenOut, uint256 amount, uint24 fee,"
+    " uint160 sqrtPriceLimitX96) params) returns (uint256,uint160,uint32,uint256)"
+)
+QUOTE_IN = "function quoteExactInput(bytes path, uint256 amountIn) returns (uint256,uint160[],uint32[],uint256)"
+QUOTE_OUT = "function quoteExactOutput(bytes path, uint256 amountOut) returns (uint256,uint160[],uint32[],uint256)"
+MIXED = "mixed"
+
+# Gas of one transaction beyond what the quoter measures in the pools: base cost, calldata, router, token transfers.
+_GAS_OF_V3_ROUTER = 48_000
+_GAS_OF_V2_SWAP = 108_000
+_GAS_OF_V2_HOP = 62_000
+_GAS_OF_FEE_TRANSFER = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One pool on the way, and the direction through it."""
+
+    pool: Pool
+    token_in: str
+
+    @property
+    def token_out(self) -> str:
+        return self.pool.other(self.token_in)
+
+
+Path = tuple[Hop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TransferFees:
+    """What the first and the last token keep of every transfer, in basis points; zero for an ordinary token."""
+
+    token_in_bps: int = 0
+    token_out_bps: int = 0
+
+    @property
+    def any(self) -> bool:
+        return self.token_in_bps > 0 or self.token_out_bps > 0
+
+    def arrives_in(self, amount: int) -> int:
+        """What the pool receives when `amount` of the first token is sent."""
+        return amount - amount * self.token_in_bps // BPS
+
+    def arrives_out(self, amount: int) -> int:
+        """What the account receives when the pool sends `amount` of the last token."""
+        return amount - amount * self.token_out_bps // BPS
+
+
+@dataclass(frozen=True, slots=True)
+class RouteQuote:
+    """A path with what it takes from the account and what arrives there, in base units, at the pinned block.
+
+    `price_impact_bps` is how much worse the average price is than the pools' price after their fee;
+    `lp_fee_bps` the pools' fees added up, rounded up; `gas` an estimate without approvals.
+    """
+
+    hops: Path
+    amount_in: int
+    amount_out: int
+    is_exact_out: bool
+    fees: TransferFees
+    price_impact_bps: int
+    gas: int
+
+    @property
+    def version(self) -> str:
+        """v2, v3, or mixed."""
+        return version_of(self.hops)
+
+    @property
+    def lp_fee_bps(self) -> int:
+        return -(-sum(hop.pool.fee for hop in self.hops) // 100)
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Token addresses in order."""
+        return (self.hops[0].token_in, *(hop.token_out for hop in self.hops))
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """Less in, then more out, then fewer pools; the smallest is the best."""
+        return (self.amount_in, -self.amount_out, len(self.hops))
+
+
+def version_of(path: Path) -> str:
+    """v2 or v3 when all pools are, else mixed."""
+    versions = {hop.pool.version for hop in path}
+    return versions.pop() if len(versions) == 1 else MIXED
+
+
+def quote_paths(
+    reader: ChainReader,
+    deployment: Deployment,
+    paths: Sequence[Path],
+    amount: int,
+    *,
+    is_exact_out: bool,
+    fees: TransferFees,
+) -> list[RouteQuote]:
+    """Exact quotes of the paths that can take the amount; those that cannot win are left out."""
+    quotes = [
+        quote
+        for path in paths
+        if version_of(path) == "v2" and (quote := _quote_v2(path, amount, is_exact_out, fees)) is not None
+    ]
+    floor = min(quotes, key=lambda quote: quote.rank) if quotes else None
+    asked: list[Path] = []
+    calls: list[ReadCall] = []
+    for path in paths:
+        if version_of(path) != "v2" and _can_beat(path, amount, is_exact_out, fees, floor):
+            call = _quoter_call(deployment, path, amount, is_exact_out, fees)
+            if call is not None:
+                asked.append(path)
+                calls.append(call)
+    outcomes = reader.call_many(calls) if calls else []
+    for path, outcome in zip(asked, outcomes, strict=True):
+        quote = _quote_asked(path, amount, is_exact_out, fees, outcome)
+        if quote is not None:
+            quotes.append(quote)
+    return quotes
+
+
+def _can_beat(path: Path, amount: int, is_exact_out: bool, fees: TransferFees, floor: RouteQuote | None) -> bool:
+    """Whether a path, at its price after fee but before impact, could be better than the best quote so far."""
+    if floor is None:
+        return True
+    price = _price_after_fee(path)
+    if is_exact_out:
+        return price.of(floor.amount_in) >= amount
+    return fees.arrives_out(price.of(fees.arrives_in(amount))) >= floor.amount_out
+
+
+def _quote_v2(path: Path, amount: int, is_exact_out: bool, fees: TransferFees) -> RouteQuote | None:
+    running = amount if is_exact_out else fees.arrives_in(amount)
+    for hop in reversed(path) if is_exact_out else path:
+        stepped = _step_v2(hop, running, is_exact_out)
+        if stepped is None:
+            return None
+        running = stepped
+    amounts = (running, amount) if is_exact_out else (amount, fees.arrives_out(running))
+    gas = _GAS_OF_V2_SWAP + _GAS_OF_V2_HOP * (len(path) - 1) + (_GAS_OF_FEE_TRANSFER if fees.any else 0)
+    return _priced(path, *amounts, is_exact_out=is_exact_out, fees=fees, gas=gas)
+
+
+def _step_v2(hop: Hop, amount: int, is_exact_out: bool) -> int | None:
+    step = v2_math.amount_in if is_exact_out else v2_math.amount_out
+    try:
+        return step(amount, *hop.pool.reserves_from(hop.token_in))
+    except ValueError:
+        return None
+
+
+def _quoter_call(
+    deployment: Deployment, path: Path, amount: int, is_exact_out: bool, fees: TransferFees
+) -> ReadCall | None:
+    """The question to QuoterV2: the whole path when it is all V3, else its V3 leg with the amount that gets there."""
+    if version_of(path) == MIXED:
+        first, second = path
+        if first.pool.version == "v3":
+            return _ask_single(deployment, first, amount, is_exact_out=False)
+        between = _step_v2(first, fees.arrives_in(amount), is_exact_out=False)
+        return _ask_single(deployment, second, between, is_exact_out=False) if between else None
+    if len(path) == 1:
+        return _ask_single(deployment, path[0], amount, is_exact_out=is_exact_out)
+    tokens = (path[0].token_in, *(hop.token_out for hop in path))
+    encoded = encode_path(tokens, tuple(hop.pool.fee for hop in path), is_exact_out=is_exact_out)
+    return ReadCall(deployment.v3_quoter, QUOTE_OUT if is_exact_out else QUOTE_IN, (encoded, amount))
+
+
+def _ask_single(deployment: Deployment, hop: Hop, amount: int, *, is_exact_out: bool) -> ReadCall:
+    signature = QUOTE_OUT_SINGLE if is_exact_out else QUOTE_IN_SINGLE
+    return ReadCall(deployment.v3_quoter, signature, ((hop.token_in, hop.token_out, amount, hop.pool.fee, 0),))
+
+
+def _quote_asked(
+    path: Path, amount: int, is_exact_out: bool, fees: TransferFees, outcome: ReadOutcome
+) -> RouteQuote | None:
+    if not outcome.ok or _is_exhausted(outcome.values[1]):
+        return None
+    quoted, gas = int(outcome.values[0]), int(outcome.values[3]) + _GAS_OF_V3_ROUTER
+    if version_of(path) == MIXED:
+        gas += _GAS_OF_V2_HOP
+        if path[0].pool.version == "v3":
+            stepped = _step_v2(path[1], quoted, is_exact_out=False)
+            if stepped is None:
+                return None
+            quoted = fees.arrives_out(stepped)
+    if is_exact_out and quoted == 0:
+        return None
+    amounts = (quoted, amount) if is_exact_out else (amount, quoted)
+    return _priced(path, *amounts, is_exact_out=is_exact_out, fees=fees, gas=gas)
+
+
+def _is_exhausted(prices_after: int | Sequence[int]) -> bool:
+    """Whether a swap ran a pool to the end of its price range, which leaves part of the input unspent."""
+    prices = [prices_after] if isinstance(prices_after, int) else prices_after
+    return any(price <= MIN_SQRT_PRICE + 1 or price >= MAX_SQRT_PRICE - 1 for price in prices)
+
+
+def _priced(
+    path: Path, amount_in: int, amount_out: int, *, is_exact_out: bool, fees: TransferFees, gas: int
+) -> RouteQuote:
+    ideal = fees.arrives_out(_price_after_fee(path).of(fees.arrives_in(amount_in)))
+    return RouteQuote(
+        hops=path,
+        amount_in=amount_in,
+        amount_out=amount_out,
+        is_exact_out=is_exact_out,
+        fees=fees,
+        price_impact_bps=shortfall_bps(ideal=ideal, actual=amount_out),
+        gas=gas,
+    )
+
+
+def _price_after_fee(path: Path) -> Ratio:
+    price = Ratio(1, 1)
+    for hop in path:
+        price = price.times(hop.pool.spot_from(hop.token_in))
+        price = price.times(Ratio(FEE_DENOMINATOR - hop.pool.fee, FEE_DENOMINATOR))
+    return price

@@ -7,3 +7,4 @@ from golem_project.settings.base import *  # noqa: F403
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 DATABASES["default"]["OPTIONS"]["pool"]["max_size"] = 80  # noqa: F405  (tests run 64 real threads)
 GOLEM_KEYSTORE_SCRYPT_N = 2**10
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # noqa: F405  (whitenoise warns about a missing folder)

@@ -1,0 +1,64 @@
+"""One row of every model an owner may see, for the tables of the admin tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.urls import reverse
+
+from archetypes_app.models import Golem
+from tests import factories
+from tools_app.admin.tokens import list_tokens
+
+MAKERS: dict[str, Callable[[Golem], Any]] = {
+    "archetypes_app.golem": lambda golem: golem,
+    "archetypes_app.apikey": lambda golem: factories.make_api_key(golem=golem).key,
+    "archetypes_app.archetype": lambda golem: factories.make_archetype(owner=golem.owner),
+    "archetypes_app.toolprofile": lambda golem: factories.make_profile(name=f"p-{golem.pk.hex}", owner=golem.owner),
+    "archetypes_app.phasetransition": lambda golem: factories.make_phase_transition(golem=golem),
+    "permits_app.actionpermit": lambda golem: factories.make_permit(golem=golem),
+    "permits_app.allowlistentry": lambda golem: factories.make_allowlist_entry(golem=golem),
+    "permits_app.policycage": lambda golem: factories.make_cage(golem=golem),
+    "permits_app.spendinglimits": lambda golem: factories.make_limits(golem=golem),
+    "permits_app.spendentry": lambda golem: factories.make_spend_entry(permit=factories.make_permit(golem=golem)),
+    "permits_app.capabilitygrant": lambda golem: factories.make_grant(permit=factories.make_permit(golem=golem)),
+    "permits_app.noncereservation": lambda golem: factories.make_nonce_reservation(
+        permit=factories.make_permit(golem=golem, signer=list_tokens(31337)[0].address), nonce=golem.pk.int % 10**6
+    ),
+    "permits_app.outboundtransaction": lambda golem: factories.make_transaction(
+        permit=factories.make_permit(golem=golem), nonce=golem.pk.int % 10**6
+    ),
+    "permits_app.outcomerecord": lambda golem: factories.make_outcome(permit=factories.make_permit(golem=golem)),
+    "permits_app.wallet": lambda golem: factories.make_wallet(golem=golem),
+    "memory_app.episode": lambda golem: factories.make_episode(golem=golem),
+    "memory_app.directive": lambda golem: factories.make_directive(golem=golem),
+    "tools_app.auditentry": lambda golem: factories.make_audit_entry(golem=golem),
+    "tools_app.outboxevent": lambda golem: factories.make_event(golem=golem),
+}
+
+EDITED_BY_OWNERS = frozenset(
+    {
+        "archetypes_app.golem",
+        "archetypes_app.archetype",
+        "archetypes_app.toolprofile",
+        "permits_app.allowlistentry",
+        "permits_app.policycage",
+        "permits_app.spendinglimits",
+    }
+)
+SEEN_BY_OPERATORS_ALONE = (
+    "auth.user",
+    "auth.group",
+    "django_celery_beat.periodictask",
+    "django_celery_beat.intervalschedule",
+    "django_celery_beat.crontabschedule",
+    "django_celery_beat.solarschedule",
+    "django_celery_beat.clockedschedule",
+    "permits_app.noncecursor",
+)
+
+
+def page(model: str, name: str, *args: Any) -> str:
+    """The address of an admin page of `app.model`."""
+    return reverse(f"admin:{model.replace('.', '_')}_{name}", args=args)

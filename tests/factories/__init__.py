@@ -1,0 +1,44 @@
+"""Rows for tests, made by plain functions with explicit arguments; no hidden rows, no fixtures."""
+
+from __future__ import annotations
+
+from tests.factories.golems import make_api_key, make_archetype, make_golem, make_operator, make_owner, make_profile
+from tests.factories.permits import (
+    make_allowlist_entry,
+    make_cage,
+    make_committed_permit,
+    make_grant,
+    make_limits,
+    make_nonce_reservation,
+    make_outcome,
+    make_permit,
+    make_spend_entry,
+    make_transaction,
+    make_wallet,
+)
+from tests.factories.records import make_audit_entry, make_directive, make_episode, make_event, make_phase_transition
+
+__all__ = [
+    "make_allowlist_entry",
+    "make_api_key",
+    "make_archetype",
+    "make_audit_entry",
+    "make_cage",
+    "make_committed_permit",
+    "make_directive",
+    "make_episode",
+    "make_event",
+    "make_golem",
+    "make_grant",
+    "make_limits",
+    "make_nonce_reservation",
+    "make_operator",
+    "make_outcome",
+    "make_owner",
+    "make_permit",
+    "make_phase_transition",
+    "make_profile",
+    "make_spend_entry",
+    "make_transaction",
+    "make_wallet",
+]

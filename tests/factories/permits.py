@@ -1,0 +1,334 @@
+"""Permits and their money. The committed swap has real call data, so that pages decode what they would in earnest."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+from archetypes_app.models import Golem
+from permits_app.models import (
+    ActionPermit,
+    AllowlistEntry,
+    CapabilityGrant,
+    NonceReservation,
+    OutboundTransaction,
+    OutcomeRecord,
+    PolicyCage,
+    SpendEntry,
+    SpendingLimits,
+    Wallet,
+)
+from permits_app.models.nonce import NonceState
+from permits_app.models.permit import PermitStatus
+from permits_app.models.spending import SpendState
+from permits_app.models.transaction import TransactionState
+from permits_app.safety.hook_chain import SAFETY_HOOKS
+from tests.factories.records import make_audit_entry, make_episode
+from tools_app.admin.tokens import known_deployment, list_tokens
+from tools_app.chain.abi import checksum, encode_call
+from tools_app.core import clock
+from tools_app.core.units import format_units
+
+CHAIN_ID = 31337
+SPENT = 500_000_000
+EXPECTED = 186_712_345_678_901_234
+GAS = (46_120, 128_455)
+
+
+def make_wallet(*, golem: Golem, address: str | None = None) -> Wallet:
+    """A wallet row without a key file; sets the golem's address."""
+    address = address or checksum("0x" + secrets.token_hex(20))
+    Golem.objects.filter(pk=golem.pk).update(address=address)
+    golem.address = address
+    return Wallet.objects.create(golem=golem, address=address)
+
+
+def make_limits(*, golem: Golem, **columns: Any) -> SpendingLimits:
+    """Spending limits, with the settings' defaults."""
+    return SpendingLimits.objects.create(golem=golem, **columns)
+
+
+def make_cage(*, golem: Golem, **columns: Any) -> PolicyCage:
+    """A local cage, with the defaults."""
+    return PolicyCage.objects.create(golem=golem, **columns)
+
+
+def make_allowlist_entry(
+    *, golem: Golem, address: str | None = None, kind: str = "TOKEN", label: str = "USDC"
+) -> AllowlistEntry:
+    """One allowed address on the local chain."""
+    return AllowlistEntry.objects.create(
+        golem=golem, chain_id=CHAIN_ID, kind=kind, address=address or list_tokens(CHAIN_ID)[1].address, label=label
+    )
+
+
+def make_permit(
+    *,
+    golem: Golem,
+    status: str = PermitStatus.CREATED,
+    now: datetime | None = None,
+    api_key: Any = None,
+    lives_seconds: int = 60,
+    **columns: Any,
+) -> ActionPermit:
+    """A swap of 500 USDC for WETH on the local chain, simulated in words and numbers but never on a node."""
+    now = now or clock.now()
+    signer = golem.address or checksum("0x" + "11" * 20)
+    tokens = {token.symbol: token for token in list_tokens(CHAIN_ID)}
+    deployment = known_deployment(CHAIN_ID)
+    assert deployment is not None
+    router = deployment.contracts["uniswap_v3_swap_router_02"]
+    usdc, weth = tokens["USDC"], tokens["WETH"]
+    least = EXPECTED * 995 // 1000
+    swap = encode_call(
+        "function exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))",
+        (usdc.address, weth.address, 500, signer, SPENT, least, 0),
+    )
+    deadline = int(now.timestamp()) + 120
+    calls = [
+        _call(
+            usdc.address,
+            encode_call("function approve(address,uint256)", router, SPENT),
+            "Approve exactly 500 USDC",
+            60_000,
+        ),
+        _call(
+            router, encode_call("function multicall(uint256,bytes[])", deadline, [swap]), "Swap on Uniswap V3", 190_000
+        ),
+    ]
+    permit = ActionPermit(
+        golem=golem,
+        api_key=api_key,
+        status=status,
+        tool_name="uniswap_execute_swap",
+        action_type="swap",
+        venue="uniswap",
+        chain_id=CHAIN_ID,
+        params={"token_in": "USDC", "token_out": "WETH", "amount": str(SPENT), "slippage_bps": 50},
+        action_hash=_hash(),
+        action_class="NEW_POSITION",
+        risk_tier="STANDARD",
+        signer=signer,
+        calls=calls,
+        max_fee_per_gas="2000000014",
+        max_priority_fee_per_gas="100000000",
+        bounds={
+            "spends": [_flow(usdc, SPENT, SPENT)],
+            "receives": [_flow(weth, EXPECTED, least)],
+            "allowances": [{"token": _token(usdc), "spender": router, "granted": str(SPENT), "left": "0"}],
+            "contracts": [usdc.address, router],
+            "recipients": [signer],
+            "action_class": "NEW_POSITION",
+            "slippage_bps": 50,
+            "price_impact_bps": 7,
+            "deadline": deadline,
+            "details": {"route": "USDC → WETH, Uniswap V3, 0.05%"},
+        },
+        expected_outcome={
+            "balance_deltas": _deltas(usdc, weth, EXPECTED),
+            "gas_used": sum(GAS),
+            "gas_per_call": list(GAS),
+            "fee_wei": str(sum(GAS) * 1_100_000_007),
+        },
+        value_micro_usd=501_320_000,
+        prices=[
+            {"symbol": "USDC", "feed": usdc.address, "round_id": "18446744073709551617", "answer": "100000000",
+             "decimals": 8, "age_seconds": 41},
+        ],
+        simulation=_simulation(now, signer, usdc, weth),
+        block_number=1_204,
+        block_hash=_hash(),
+        plan_hash=_hash(),
+        simulation_hash=_hash(),
+        policy_hash=_hash(),
+        hook_decisions=[
+            {"hook": name, "decision": "Allow", "note": note}
+            for name, note in zip(SAFETY_HOOKS[:6], _NOTES, strict=True)
+        ],
+        expires_at=now + timedelta(seconds=lives_seconds),
+        expires_at_tick=3,
+    )  # fmt: skip
+    for name, value in columns.items():
+        setattr(permit, name, value)
+    permit.save(force_insert=True)
+    ActionPermit.objects.filter(pk=permit.pk).update(created_at=now)
+    permit.created_at = now
+    return permit
+
+
+def make_spend_entry(*, permit: ActionPermit, settled_micro_usd: int | None = None) -> SpendEntry:
+    """The permit's claim on the limits."""
+    return SpendEntry.objects.create(
+        golem=permit.golem,
+        permit=permit,
+        api_key=permit.api_key,
+        state=SpendState.RESERVED if settled_micro_usd is None else SpendState.SETTLED,
+        reserved_micro_usd=permit.value_micro_usd,
+        settled_micro_usd=settled_micro_usd,
+        counted_at=permit.created_at,
+        breakdown=[
+            {"role": "spend", "symbol": "USDC", "raw": str(SPENT), "units": "500 USDC", "micro_usd": "500000000"},
+            {"role": "gas", "micro_usd": "1320000"},
+        ],
+    )
+
+
+def make_grant(*, permit: ActionPermit, is_consumed: bool = True) -> CapabilityGrant:
+    """The database's half of the capability."""
+    now = permit.created_at
+    return CapabilityGrant.objects.create(
+        permit=permit,
+        tool_name=permit.tool_name,
+        plan_hash=permit.plan_hash,
+        value_limit_micro_usd=permit.value_micro_usd,
+        minted_at=now,
+        expires_at=now + timedelta(seconds=60),
+        consumed_at=now if is_consumed else None,
+    )
+
+
+def make_nonce_reservation(*, permit: ActionPermit, nonce: int = 0, call_index: int = 0) -> NonceReservation:
+    """One nonce of one call."""
+    return NonceReservation.objects.create(
+        chain_id=permit.chain_id,
+        address=permit.signer,
+        nonce=nonce,
+        permit=permit,
+        call_index=call_index,
+        state=NonceState.SIGNED,
+    )
+
+
+def make_transaction(
+    *, permit: ActionPermit, call_index: int = 0, nonce: int = 0, gas_used: int = 46_120
+) -> OutboundTransaction:
+    """One mined transaction of one call."""
+    return OutboundTransaction.objects.create(
+        permit=permit,
+        call_index=call_index,
+        chain_id=permit.chain_id,
+        sender=permit.signer,
+        nonce=nonce,
+        to=permit.calls[call_index]["to"],
+        value_wei="0",
+        gas_limit=int(permit.calls[call_index]["gas_limit"]),
+        max_fee_per_gas=permit.max_fee_per_gas,
+        max_priority_fee_per_gas=permit.max_priority_fee_per_gas,
+        raw="0x02f8deadbeef",
+        tx_hash=_hash(),
+        state=TransactionState.MINED,
+        broadcast_at=permit.created_at,
+        broadcast_count=1,
+        block_number=1_205,
+        gas_used=gas_used,
+        fee_wei=str(gas_used * 1_100_000_007),
+    )
+
+
+def make_outcome(*, permit: ActionPermit, is_verified: bool = True, received: int = EXPECTED) -> OutcomeRecord:
+    """Predicted beside actual."""
+    tokens = {token.symbol: token for token in list_tokens(CHAIN_ID)}
+    actual_gas = sum(GAS) - 12
+    return OutcomeRecord.objects.create(
+        permit=permit,
+        is_verified=is_verified,
+        expected=permit.expected_outcome,
+        actual={
+            "balance_deltas": _deltas(tokens["USDC"], tokens["WETH"], received),
+            "gas_used": actual_gas,
+            "fee_wei": str(actual_gas * 1_100_000_007),
+            "succeeded": True,
+        },
+        gas_expected=sum(GAS),
+        gas_used=actual_gas,
+        fee_wei=str(actual_gas * 1_100_000_007),
+        ground_truth_source="receipt",
+        findings=[] if is_verified else ["WETH: less arrived than was promised"],
+    )
+
+
+def make_committed_permit(*, golem: Golem, now: datetime | None = None, api_key: Any = None) -> ActionPermit:
+    """A swap that went the whole way, with every row it leaves."""
+    now = now or clock.now()
+    started = now + timedelta(seconds=4)
+    permit = make_permit(
+        golem=golem, status=PermitStatus.COMMITTED, now=now, api_key=api_key, committing_at=started,
+        finished_at=started + timedelta(milliseconds=1_400),
+    )  # fmt: skip
+    make_spend_entry(permit=permit, settled_micro_usd=500_370_000)
+    make_grant(permit=permit)
+    for index, gas in enumerate(GAS):
+        make_nonce_reservation(permit=permit, nonce=index, call_index=index)
+        make_transaction(permit=permit, call_index=index, nonce=index, gas_used=gas)
+    make_outcome(permit=permit)
+    for event in ("PermitCreated", "PermitCommitStarted", "PermitConsumed"):
+        make_audit_entry(golem=golem, event=event, data={"permit_id": str(permit.pk)})
+    make_episode(golem=golem, permit_id=permit.pk)
+    return permit
+
+
+_NOTES = (
+    "thriving allows a new position; no cage rule is touched",
+    "2 contracts, 2 tokens, 1 spender are listed",
+    "$501.32 of $10,000.00; $99,498.68 left in 24 h",
+    "1 of 20 writes this hour",
+    "2 calls, 174,575 gas, block 1,204",
+    "checksums, code and symbols agree",
+)
+
+
+def _call(to: str, data: bytes, label: str, gas_limit: int) -> dict[str, str]:
+    return {"to": to, "data": "0x" + data.hex(), "value": "0", "gas_limit": str(gas_limit), "label": label}
+
+
+def _token(token: Any) -> dict[str, Any]:
+    return {
+        "chain_id": token.chain_id, "address": token.address, "symbol": token.symbol, "decimals": token.decimals,
+        "name": token.name, "is_registered": True, "is_simulated": token.is_simulated, "has_transfer_fee": False,
+    }  # fmt: skip
+
+
+def _flow(token: Any, expected: int, bound: int) -> dict[str, Any]:
+    return {
+        "token": _token(token), "expected": str(expected), "bound": str(bound),
+        "bound_units": format_units(bound, token.decimals, token.symbol),
+    }  # fmt: skip
+
+
+def _deltas(usdc: Any, weth: Any, received: int) -> list[dict[str, str]]:
+    return [
+        {"token": usdc.address, "symbol": "USDC", "raw": str(-SPENT), "units": format_units(-SPENT, 6, "USDC")},
+        {"token": weth.address, "symbol": "WETH", "raw": str(received), "units": format_units(received, 18, "WETH")},
+    ]
+
+
+def _simulation(now: datetime, signer: str, usdc: Any, weth: Any) -> dict[str, Any]:
+    held = 20_000 * 10**6
+    return {
+        "engine": "eth_simulateV1",
+        "fidelity": "rpc",
+        "block": {
+            "number": "1204",
+            "hash": _hash(),
+            "timestamp": str(int(now.timestamp()) - 2),
+            "base_fee": "1000000007",
+        },
+        "sender": signer,
+        "succeeded": True,
+        "calls": [
+            {"succeeded": True, "output": "0x", "gas_used": str(gas), "revert_reason": None, "logs": []} for gas in GAS
+        ],
+        "balances": [
+            {"account": signer, "token": usdc.address, "before": str(held), "after": str(held - SPENT)},
+            {"account": signer, "token": weth.address, "before": str(2 * 10**18), "after": str(2 * 10**18 + EXPECTED)},
+        ],
+        "allowances": [],
+        "unexpected_transfers": [],
+        "unexpected_approvals": [],
+    }
+
+
+def _hash() -> str:
+    return "0x" + (uuid.uuid4().hex + uuid.uuid4().hex)

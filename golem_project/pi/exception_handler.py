@@ -34,6 +34,11 @@ from tools_app.core.errors import (
 
 logger = logging.getLogger(__name__)
 
+_BROKER_FAILURES = (
+    redis.exceptions.ConnectionError,
+    redis.exceptions.TimeoutError,
+    kombu.exceptions.OperationalError,
+)
 PROBLEM_JSON = "application/problem+json"
 PERMIT_PATH = "/api/v1/pi/permits/"
 _FIRST_MEMBERS = ("type", "title", "status", "detail", "instance", "code", "recovery", "request_id")
@@ -64,11 +69,16 @@ def as_golem_error(error: Exception) -> GolemError:
     if isinstance(error, OperationalError | InterfaceError):
         logger.warning("database: %s", type(error).__name__)
         return DatabaseUnavailable("nothing was changed; try again shortly")
-    if isinstance(
-        error, redis.exceptions.ConnectionError | redis.exceptions.TimeoutError | kombu.exceptions.OperationalError
-    ):
+    if isinstance(error, _BROKER_FAILURES):
         logger.warning("broker: %s", type(error).__name__)
         return BrokerUnavailable("nothing was accepted; try again shortly")
+    if any(isinstance(cause, _BROKER_FAILURES) for cause in _causes(error)):
+        # Celery wraps a lost result store in a RuntimeError; how far the call had come, only the state tells.
+        logger.warning("broker, behind a %s", type(error).__name__)
+        return BrokerUnavailable(
+            "the task queue stopped answering; look the state up before you repeat this",
+            recovery=Recovery.CHECK_STATE,
+        )
     if isinstance(error, Http404 | rest.NotFound):
         return errors.RouteNotFound("no such path; GET /api/v1/pi/manifest lists the tools")
     if isinstance(error, PermissionDenied):
@@ -94,6 +104,15 @@ def known_errors() -> Iterator[type[GolemError]]:
             waiting.extend(kind.__subclasses__())
             if "code" in vars(kind):
                 yield kind
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    cause = error.__cause__ or error.__context__
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or cause.__context__
 
 
 def _translate_rest(error: rest.APIException) -> GolemError:

@@ -149,7 +149,7 @@ def test_children_wait_for_the_first_preparation_and_overlap_with_later_ones(mak
         stack, screen = make_stack(preparation=(sys.executable, "-c", "print('tables made')"))
         start_child = stack._start_child
 
-        def note(plan: ChildPlan, start_child=start_child, screen=screen) -> None:  # type: ignore[no-untyped-def]
+        def note(plan: ChildPlan, start_child=start_child, screen=screen) -> None:
             order.append((plan.name, "tables made" in screen.getvalue()))
             start_child(plan)
 

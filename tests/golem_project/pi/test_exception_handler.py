@@ -54,6 +54,14 @@ def test_every_kind_of_failure_has_its_code_and_none_leaks(
     assert type(error).__name__ not in str(problem)
 
 
+def test_a_broker_failure_behind_another_error_is_told_as_one_whose_reach_is_unknown() -> None:
+    error = RuntimeError("must be restarted")
+    error.__cause__ = redis.exceptions.ConnectionError(SECRET)
+    problem, headers = answer(error)
+    assert (problem["status"], problem["code"], problem["recovery"]) == (503, "BROKER_UNAVAILABLE", "CHECK_STATE")
+    assert "Retry-After" not in headers
+
+
 def test_an_unexpected_failure_answers_500_and_leaves_its_trace_in_the_log_only(
     agent: Agent, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
 import socket
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from celery import current_app
 from django.core.cache import caches
 from django.db import connections
 from django.test import Client
 
-from golem_project.celery import app
 from permits_app.models import ActionPermit
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
 from tools_app.core import clock
@@ -28,38 +32,46 @@ def closed_port() -> int:
 
 @pytest.fixture
 def broker_down(closed_port: int, settings: Any) -> Iterator[None]:
-    """Celery, cache and event stream all point at a closed port."""
+    """Cache and readiness point at a closed port."""
     url = f"redis://127.0.0.1:{closed_port}/0"
     settings.REDIS_URL = url
     settings.CACHES = {"default": {**settings.CACHES["default"], "LOCATION": url}}
-    before = app.conf.broker_url, app.conf.result_backend
-    _point_celery_at(url, url)
     yield
-    _point_celery_at(*before)
     caches.close_all()
 
 
-def _point_celery_at(broker: str, backend: str) -> None:
-    app.conf.update(broker_url=broker, result_backend=backend)
-    # The application keeps its connections and its backend; both must be made anew.
-    app.pool.force_close_all()
-    app._pool = None
-    app.amqp._producer_pool = None
-    app._local.__dict__.pop("backend", None)
-    app._backend_cache = None
+_PREVIEW = """
+import django, json, sys
+django.setup()
+from django.test import Client
+answer = Client().post("/api/v1/pi/preview_action", b'{"action_type": "swap"}', content_type="application/json",
+                       headers={"Authorization": "Bearer " + sys.stdin.read().strip()})
+print(json.dumps([answer.status_code, dict(answer.headers), answer.json()]))
+"""
 
 
-@pytest.mark.usefixtures("broker_down")
 def test_a_preview_without_a_broker_is_refused_and_nothing_is_started(
-    transactional_db: None, make_agent: MakeAgent
+    transactional_db: None, make_agent: MakeAgent, closed_port: int
 ) -> None:
-    assert current_app.conf.broker_url == app.conf.broker_url
+    # A process of its own: Celery reads the broker's address once, when it starts.
     agent = make_agent()
-    response = agent.post("preview_action", {"action_type": "swap"})
-    problem = assert_problem(response, 503, "BROKER_UNAVAILABLE", "WAIT")
-    assert response.headers["Retry-After"] == "5"
+    database = os.environ["DATABASE_URL"].rpartition("/")[0] + "/" + connections["default"].settings_dict["NAME"]
+    started = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", _PREVIEW],
+        env={**os.environ, "DATABASE_URL": database, "REDIS_URL": f"redis://127.0.0.1:{closed_port}/0"},
+        input=agent.key.token,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    status, headers, problem = json.loads(done.stdout.splitlines()[-1])
+    assert (status, problem["code"]) == (503, "BROKER_UNAVAILABLE"), done.stderr
+    assert headers["Content-Type"] == "application/problem+json"
     assert "127.0.0.1" not in str(problem)
     assert ActionPermit.objects.count() == 0
+    assert time.monotonic() - started < 30
 
 
 @pytest.mark.usefixtures("broker_down")
@@ -67,7 +79,7 @@ def test_a_commit_that_cannot_wait_without_a_broker_is_not_started(agent: Agent)
     permit = ActionPermit.objects.create(
         golem=agent.golem, tool_name="t", action_type="swap", venue="uniswap", chain_id=1, action_hash="0x1",
         action_class="REBALANCE", risk_tier="STANDARD", plan_hash="0x2", policy_hash="0x3",
-        expires_at=clock.now() + clock_minute(),
+        expires_at=clock.now() + timedelta(minutes=1),
     )  # fmt: skip
     assert_problem(agent.post("commit_action", {"permit_id": str(permit.pk)}), 503, "BROKER_UNAVAILABLE", "WAIT")
     permit.refresh_from_db()
@@ -140,9 +152,3 @@ def test_without_a_database_the_process_is_alive_but_not_ready() -> None:
     assert response.status_code == 503
     assert (checks["database"], checks["migrations"], checks["registry"]) == (False, False, True)
     assert "127.0.0.1" not in response.content.decode()
-
-
-def clock_minute() -> Any:
-    from datetime import timedelta
-
-    return timedelta(minutes=1)

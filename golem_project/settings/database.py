@@ -14,6 +14,7 @@ DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL)}
 DATABASES["default"]["ENGINE"] = "django.db.backends.postgresql"
 DATABASES["default"]["ATOMIC_REQUESTS"] = False  # no transaction may be open across a network call
 DATABASES["default"]["CONN_MAX_AGE"] = 0  # the pool keeps connections, not Django
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # the pool drops connections that a restarted server closed
 DATABASES["default"].setdefault("OPTIONS", {})
 DATABASES["default"]["OPTIONS"].update(
     {

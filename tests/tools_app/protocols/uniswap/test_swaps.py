@@ -10,7 +10,11 @@ import tools_app.protocols.uniswap.tools.swaps  # noqa: F401  declares the tools
 from tests.evm.world import World
 from tests.tools_app.factories import answer_of, call_tool, make_context, report_of, run_plan
 from tools_app.core.errors import GolemError
+from tools_app.protocols.uniswap import quoting
+from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.errors import InsufficientBalance, InsufficientLiquidity, NoRoute, SameToken
+from tools_app.protocols.uniswap.quoting import RouteQuote
+from tools_app.protocols.uniswap.routing import find_best_route
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import NATIVE
@@ -41,8 +45,8 @@ SWAPS = [
     pytest.param("USDT", "DAI", 5, False, "v2", id="two-hops-of-dust"),
     pytest.param("WBTC", "USDT", 10**6, False, "v3", id="v3-into-v2"),
     pytest.param("USDT", "WBTC", 500 * 10**6, False, "v2", id="v2-into-v3"),
-    pytest.param("FEE", "USDC", 100 * ETH, False, "v2", id="v2-into-v3-sells-a-token-with-transfer-fee"),
-    pytest.param("USDC", "FEE", 100 * 10**6, False, "v3", id="v3-into-v2-buys-a-token-with-transfer-fee"),
+    pytest.param("FEE", "WBTC", 100 * ETH, False, "v2", id="v2-into-v3-sells-a-token-with-transfer-fee"),
+    pytest.param("WBTC", "FEE", 10**6, False, "v3", id="v3-into-v2-buys-a-token-with-transfer-fee"),
     pytest.param("USDT", "DAI", 500 * ETH, True, "v2", id="v2-two-hops-exact-output"),
 ]
 
@@ -169,6 +173,35 @@ def test_the_best_quote_is_the_best_of_every_pool_asked_alone(chain: World) -> N
     outputs.append(v2[0][-1])
     assert int(quote["amount_out"]) >= max(outputs)
     assert len(set(outputs)) == 3
+
+
+@pytest.mark.parametrize("is_exact_out", [False, True])
+@pytest.mark.parametrize(("sold", "bought"), [("USDC", "WETH"), ("DAI", "WETH"), ("WBTC", "USDC"), ("WETH", "DAI")])
+def test_leaving_out_paths_that_cannot_win_never_changes_the_winner(
+    world: World, monkeypatch: pytest.MonkeyPatch, sold: str, bought: str, is_exact_out: bool
+) -> None:
+    deployment = deployment_on(31337)
+    usd_prices = {"USDC": 1, "DAI": 1, "WETH": 3_000, "WBTC": 60_000}
+    for usd in (1, 500, 40_000, 1_500_000):
+        of = bought if is_exact_out else sold
+        amount = usd * 10 ** world.tokens[of].decimals // usd_prices[of]
+
+        def best(amount: int = amount) -> RouteQuote:
+            reader = make_context(world).chain()
+            return find_best_route(
+                reader,
+                deployment,
+                token_in=reader.token(sold),
+                token_out=reader.token(bought),
+                amount=amount,
+                is_exact_out=is_exact_out,
+            )
+
+        pruned = best()
+        with monkeypatch.context() as patch:
+            patch.setattr(quoting, "_can_beat", lambda *_: True)
+            everything = best()
+        assert (pruned.amount_in, pruned.amount_out) == (everything.amount_in, everything.amount_out)
 
 
 def test_slippage_beyond_the_bound_reverts_the_swap(chain: World) -> None:

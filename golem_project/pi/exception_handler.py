@@ -22,6 +22,7 @@ from rest_framework.response import Response
 from golem_project.pi import errors
 from golem_project.pi.authentication import REALM
 from golem_project.request_id import current_request_id
+from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.core import clock
 from tools_app.core.errors import (
     BrokerUnavailable,
@@ -161,7 +162,9 @@ def _body(error: GolemError, *, instance: str) -> dict[str, Any]:
         request_id=current_request_id(),
     )
     ordered = {name: members.pop(name) for name in _FIRST_MEMBERS}
-    return {**ordered, **members}
+    # A detail may quote a token's own name; what a hook takes out of answers has no place in refusals either.
+    filtered: dict[str, Any] = filter_result({**ordered, **members})
+    return filtered
 
 
 def _status_of(code: str, *, fallback: int) -> int:

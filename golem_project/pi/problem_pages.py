@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 
-from golem_project.pi.errors import BadRequest, Forbidden, RouteNotFound
+from golem_project.pi.errors import BadRequest, BodyTooLarge, Forbidden, RouteNotFound
 from golem_project.pi.exception_handler import PROBLEM_JSON, answer_request
 from tools_app.core.errors import InternalError
 
@@ -16,7 +17,7 @@ API_PREFIX = "/api/"
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if is_api(request):
-        return _problem(request, BadRequest())
+        return _problem(request, BodyTooLarge() if isinstance(exception, RequestDataTooBig) else BadRequest())
     return defaults.bad_request(request, exception)
 
 

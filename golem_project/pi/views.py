@@ -12,6 +12,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
+from django.http import HttpRequest
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -54,6 +55,12 @@ class PiView(APIView):
     """An endpoint of one golem's agent. `required_scope` must be set, or nobody gets in."""
 
     required_scope: Scope | None = None
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        if request.headers.get("Transfer-Encoding") and not request.META.get("CONTENT_LENGTH"):
+            # The framework takes a body of unstated length for an empty one.
+            request.META["CONTENT_LENGTH"] = str(len(request.body))
+        return super().initialize_request(request, *args, **kwargs)
 
     @property
     def agent(self) -> Agent:

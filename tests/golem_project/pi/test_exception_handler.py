@@ -112,6 +112,12 @@ def test_a_permits_own_status_never_replaces_the_http_status() -> None:
         assert headers["Location"] == "/api/v1/pi/permits/abc"
 
 
+def test_a_refusal_quotes_no_hidden_characters_and_no_secret() -> None:
+    problem, _ = answer(PolicyRejected("token US\u202eDC with golem_" + "x" * 43, rpc_url="http://node"))
+    assert problem["detail"] == "token USDC with [removed]"
+    assert problem["rpc_url"] == "[removed]"
+
+
 def test_a_wait_says_how_long() -> None:
     assert answer(TooManyWaiting(retry_after_seconds=7))[1]["Retry-After"] == "7"
     assert answer(OperationalError())[1]["Retry-After"] == "5"

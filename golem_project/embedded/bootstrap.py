@@ -25,6 +25,7 @@ REQUIREMENTS = CHECKOUT / "requirements.txt"
 CONSTRAINTS = CHECKOUT / "constraints.txt"
 FIRST_PYTHON = (3, 11)
 UV = "uv==0.13.8"
+SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 DOWNLOAD_MB = 300
 LEAST_FREE_MB = 3_000
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -87,13 +88,18 @@ def is_installed(stamp: str) -> bool:
     return VENV_PYTHON.exists() and STAMP.exists() and STAMP.read_text() == stamp
 
 
-def run(command: list[str], problem: str) -> None:
-    """Run a command whose output the person sees. Raises SetupError."""
+def succeeds(command: list[str]) -> bool:
+    """Run a command whose output the person sees; whether it went well."""
     try:
-        status = subprocess.run(command, cwd=CHECKOUT, check=False).returncode  # noqa: S603
+        return subprocess.run(command, cwd=CHECKOUT, check=False).returncode == 0  # noqa: S603
     except OSError as error:
-        raise SetupError(f"{problem} ({error.strerror})") from error
-    if status != 0:
+        say(f"{command[0]}: {error.strerror}")
+        return False
+
+
+def run(command: list[str], problem: str) -> None:
+    """Run a command that must go well. Raises SetupError."""
+    if not succeeds(command):
         raise SetupError(problem)
 
 
@@ -121,13 +127,15 @@ def install_packages() -> None:
     locked = ["-r", str(REQUIREMENTS), "-c", str(CONSTRAINTS)]
     offline = "the packages could not be installed, see above. Fix: check the connection to pypi.org, then again."
     pip = [str(VENV_PYTHON), "-m", "pip"]
-    quiet = ["--quiet", "--disable-pip-version-check"]
-    uv = subprocess.run([*pip, "install", *quiet, UV], cwd=CHECKOUT, check=False)  # noqa: S603
-    if uv.returncode == 0:
-        run([str(VENV_PYTHON), "-m", "uv", "pip", "install", "--python", str(VENV_PYTHON), *locked], offline)
-    else:
-        say("uv is not to be had, going on with pip (a minute or two)")
-        run([*pip, "install", "--disable-pip-version-check", *locked], offline)
+    uv = [str(VENV_PYTHON), "-m", "uv", "pip", "install", "--python", str(VENV_PYTHON)]
+    if SYSTEM_CERTIFICATES.exists():
+        # Its own list of authorities knows nothing of a company's proxy.
+        uv.append("--system-certs")
+    if succeeds([*pip, "install", "--quiet", "--disable-pip-version-check", UV]) and succeeds([*uv, *locked]):
+        return
+    # pip is slower, but follows the machine's own pip.conf: mirrors, proxies, certificates.
+    say("uv could not do it, going on with pip (a minute or two)")
+    run([*pip, "install", "--disable-pip-version-check", *locked], offline)
 
 
 def make_checkout_importable() -> None:

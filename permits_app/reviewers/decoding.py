@@ -31,6 +31,8 @@ _EXACT_IN_SINGLE: Final = f"function exactInputSingle({_SINGLE})"
 _EXACT_IN: Final = f"function exactInput({_MULTI})"
 _EXACT_OUT_SINGLE: Final = f"function exactOutputSingle({_SINGLE})"
 _EXACT_OUT: Final = f"function exactOutput({_MULTI})"
+_V2_IN_ROUTER: Final = "function swapExactTokensForTokens(uint256,uint256,address[],address)"
+_V2_OUT_ROUTER: Final = "function swapTokensForExactTokens(uint256,uint256,address[],address)"
 _MULTICALL: Final = "function multicall(bytes[])"
 _MULTICALL_UNTIL: Final = "function multicall(uint256,bytes[])"
 _UNWRAP: Final = "function unwrapWETH9(uint256,address)"
@@ -186,12 +188,24 @@ def _read_v2(call: Call, venue: Venue, reading: Reading) -> None:
 
 @dataclass(slots=True)
 class _RouterState:
-    """Coin sent along and not yet accounted for; whether the router holds wrapped coin for us; whether it refunds."""
+    """Coin sent along and not yet accounted for; the token the router holds for the next step; whether it refunds."""
 
     value: int
-    holds: bool = False
+    held: str | None = None
     is_exact_out_with_coin: bool = False
     refunds: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Swap:
+    """One swap of the V3 router: tokens in path order, V3 pools, and amounts in base units."""
+
+    path: tuple[str, ...]
+    pools: tuple[tuple[str, str, int], ...]
+    recipient: str
+    spent: int
+    least: int
+    is_exact_out: bool
 
 
 def _read_v3(call: Call, venue: Venue, reading: Reading) -> None:
@@ -206,7 +220,7 @@ def _read_v3(call: Call, venue: Venue, reading: Reading) -> None:
         _read_v3_step(step, venue, reading, state)
     if state.value:
         raise UnknownCall("the V3 router is sent coin that no swap uses")
-    if state.holds:
+    if state.held is not None:
         raise UnknownCall("the V3 router would keep what a swap brought")
     if state.is_exact_out_with_coin and not state.refunds:
         raise UnknownCall("the V3 router would keep the coin a swap did not need")
@@ -215,57 +229,69 @@ def _read_v3(call: Call, venue: Venue, reading: Reading) -> None:
 def _read_v3_step(step: bytes, venue: Venue, reading: Reading, state: _RouterState) -> None:
     if _is(step, _UNWRAP):
         least, recipient = _exactly(step, _UNWRAP)
-        if not state.holds:
+        if state.held != venue.wrapped_native:
             raise UnknownCall("the V3 router unwraps what no swap brought")
         reading.receives[NATIVE] += least
         reading.recipients.append(_person(recipient, venue))
-        state.holds = False
+        state.held = None
     elif _is(step, _REFUND):
         _exactly(step, _REFUND)
         state.refunds = True
     else:
-        _read_v3_swap(step, venue, reading, state)
+        _read_v3_swap(_v3_swap(step), venue, reading, state)
 
 
-def _read_v3_swap(step: bytes, venue: Venue, reading: Reading, state: _RouterState) -> None:
-    path, recipient, spent, least, is_exact_out = _v3_swap_parts(step)
-    for token_a, fee, token_b in zip(path[::2], path[1::2], path[2::2], strict=False):
-        reading.pools.append((token_a, token_b, fee))
-    token_in, token_out = path[0], path[-1]
-    if state.value:
-        if token_in != venue.wrapped_native or state.value != spent:
+def _read_v3_swap(swap: _Swap, venue: Venue, reading: Reading, state: _RouterState) -> None:
+    reading.pools.extend(swap.pools)
+    if state.held is not None:
+        # An amount of zero means all the router holds, which the step before has just brought.
+        if swap.spent or swap.is_exact_out or swap.path[0] != state.held:
+            raise UnknownCall("the V3 router would keep what a swap brought")
+        state.held = None
+    elif state.value:
+        if swap.path[0] != venue.wrapped_native or state.value != swap.spent:
             raise UnknownCall("the coin sent along is not exactly what the swap spends")
-        state.value, state.is_exact_out_with_coin = 0, is_exact_out
-        token_in = NATIVE
-    reading.spends[token_in] += spent
-    if recipient == _TO_ROUTER:
-        if token_out != venue.wrapped_native:
-            raise UnknownCall("the V3 router would keep a token that it does not unwrap")
-        # What leaves the router is bounded where it is unwrapped.
-        state.holds = True
+        reading.spends[NATIVE] += swap.spent
+        state.value, state.is_exact_out_with_coin = 0, swap.is_exact_out
+    elif not swap.spent:
+        raise UnknownCall("a swap spends whatever the V3 router happens to hold")
+    else:
+        reading.spends[swap.path[0]] += swap.spent
+    if swap.recipient == _TO_ROUTER:
+        # What leaves the router is bounded where it leaves.
+        state.held = swap.path[-1]
         return
-    reading.receives[token_out] += least
-    reading.recipients.append(_person(recipient, venue))
+    reading.receives[swap.path[-1]] += swap.least
+    reading.recipients.append(_person(swap.recipient, venue))
 
 
-def _v3_swap_parts(step: bytes) -> tuple[list[Any], str, int, int, bool]:
-    """Path as token, fee, token, …; recipient; most spent; least received; whether the output is the exact one."""
+def _v3_swap(step: bytes) -> _Swap:
     for signature, is_exact_out in ((_EXACT_IN_SINGLE, False), (_EXACT_OUT_SINGLE, True)):
         if _is(step, signature):
             ((token_in, token_out, fee, recipient, amount, limit, price_limit),) = _exactly(step, signature)
             if price_limit:
                 raise UnknownCall("a swap with a price limit may spend less than it says")
-            return [token_in, fee, token_out], recipient, *_order(amount, limit, is_exact_out), is_exact_out
+            return _make_swap([token_in, fee, token_out], recipient, amount, limit, is_exact_out)
     for signature, is_exact_out in ((_EXACT_IN, False), (_EXACT_OUT, True)):
         if _is(step, signature):
             ((packed, recipient, amount, limit),) = _exactly(step, signature)
             path = _unpack_path(packed)
-            return path[::-1] if is_exact_out else path, recipient, *_order(amount, limit, is_exact_out), is_exact_out
+            return _make_swap(path[::-1] if is_exact_out else path, recipient, amount, limit, is_exact_out)
+    for signature, is_exact_out in ((_V2_IN_ROUTER, False), (_V2_OUT_ROUTER, True)):
+        if _is(step, signature):
+            amount, limit, tokens, recipient = _exactly(step, signature)
+            if len(tokens) < 2:
+                raise UnknownCall("a V2 path has fewer than two tokens")
+            spent, least = (limit, amount) if is_exact_out else (amount, limit)
+            return _Swap(tuple(tokens), (), recipient, spent, least, is_exact_out)
     raise UnknownCall(f"selector 0x{step[:4].hex()} of the V3 router is not known")
 
 
-def _order(amount: int, limit: int, is_exact_out: bool) -> tuple[int, int]:
-    return (limit, amount) if is_exact_out else (amount, limit)
+def _make_swap(path: Sequence[Any], recipient: str, amount: int, limit: int, is_exact_out: bool) -> _Swap:
+    """`path` is token, fee, token, …; the exact amount comes first in the calldata, its limit second."""
+    pools = tuple((a, b, fee) for a, fee, b in zip(path[::2], path[1::2], path[2::2], strict=False))
+    spent, least = (limit, amount) if is_exact_out else (amount, limit)
+    return _Swap(tuple(path[::2]), pools, recipient, spent, least, is_exact_out)
 
 
 def _unpack_path(packed: bytes) -> list[Any]:

@@ -1,36 +1,38 @@
 """What a golem holds, in assets and micro-USD: the basis of every rule about its portfolio.
 
-The chain's coin and its wrapped form are one asset. A position in a pool is no balance and is not counted, so the
-portfolio is never taken for larger than what the account itself holds. Seed: decisions, "Safety hooks" (concentration).
+The chain's coin and its wrapped form are one asset. Wallet balances and the contents of Uniswap V3 positions count;
+what has no fresh price is left out, so the portfolio is never taken for larger than it is.
+Seed: decisions, "Safety hooks" (concentration).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
-from permits_app.safety.token_calls import list_recipients
+from permits_app.safety.positions import list_held_positions
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.units import value_in_micro_usd
 from tools_app.standards.erc20 import BALANCE_OF
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.plan import TxPlan
-from tools_app.toolkit.views import NATIVE, TokenMeta
+from tools_app.toolkit.views import NATIVE, FeedPrice, TokenMeta
 
 
 @dataclass(frozen=True, slots=True)
 class Portfolio:
     """Values before and after a plan, in micro-USD by asset address; `names` are symbols for people.
 
-    `parked` is what the plan moves out of the account without paying anybody: the value of the position it enters.
+    `position_after` is what the venue position that the plan enters would be worth; zero when it enters none.
     """
 
     before: Mapping[str, int]
     after: Mapping[str, int]
     names: Mapping[str, str]
     base_asset: str
-    parked: int = 0
+    position_after: int = 0
 
     @property
     def total_before(self) -> int:
@@ -38,7 +40,7 @@ class Portfolio:
 
     @property
     def total_after(self) -> int:
-        return sum(self.after.values()) + self.parked
+        return sum(self.after.values())
 
 
 def find_wrapped_native(chain: ChainReader) -> str | None:
@@ -53,43 +55,52 @@ def find_base_asset(chain: ChainReader, base_asset: str) -> str:
     return find_wrapped_native(chain) or NATIVE if token.is_native else token.address
 
 
-def read_portfolio(*, chain: ChainReader, account: str, base_asset: str, plan: TxPlan) -> Portfolio:
+def read_portfolio(
+    *, chain: ChainReader, account: str, base_asset: str, plan: TxPlan, enters_position: bool, position_id: int | None
+) -> Portfolio:
     """What `account` holds and what it would hold after `plan` as quoted.
 
-    A held asset without a fresh price is left out, which makes every share look larger, never smaller; one that
-    the plan moves is not: raises PriceUnavailable, PriceStale.
+    With `enters_position` what the plan spends stays the golem's, inside a venue position: that of `position_id`, or
+    a new one. A held asset without a fresh price is left out, which makes every share look larger, never smaller;
+    one that the plan moves is not: raises PriceUnavailable, PriceStale.
     """
-    wrapped = find_wrapped_native(chain)
     moved = {token.address: token for token in plan.tokens}
-    tokens = {token.address: token for token in (chain.native(), *chain.registered_tokens(), *moved.values())}
-    balances = read_balances(chain=chain, account=account, tokens=tokens.values())
     change: dict[str, int] = defaultdict(int)
     for flow in plan.receives:
         change[flow.token.address] += flow.expected
     for flow in plan.spends:
         change[flow.token.address] -= flow.expected
+    tokens = {token.address: token for token in (chain.native(), *chain.registered_tokens(), *moved.values())}
+    held = read_balances(chain=chain, account=account, tokens=tokens.values())
+    entered: dict[str, int] = defaultdict(int)
+    if enters_position:
+        entered.update({address: -each for address, each in change.items() if each < 0})
+        change.clear()
+    for position in list_held_positions(chain=chain, account=account, also=position_id):
+        for address, raw in position.amounts.items():
+            tokens.setdefault(address, chain.token(address))
+            held[address] = held.get(address, 0) + raw
+            if position.position_id == position_id:
+                entered[address] += raw
+    prices = _read_prices(chain, tokens, needed={address for address in tokens if held[address] or address in moved})
+    _require_prices(chain, moved, prices)
+    wrapped = find_wrapped_native(chain)
     before: dict[str, int] = defaultdict(int)
     after: dict[str, int] = defaultdict(int)
     names: dict[str, str] = {}
-    for address, token in tokens.items():
-        held, then = balances[address], max(0, balances[address] + change[address])
-        if not held and not then:
-            continue
+    for address, price in prices.items():
+        token = tokens[address]
         asset = wrapped if token.is_native and wrapped is not None else address
-        try:
-            price = chain.price(token)
-        except (PriceUnavailable, PriceStale):
-            if address in moved:
-                raise
-            continue
-        for sums, raw in ((before, held), (after, then)):
-            sums[asset] += value_in_micro_usd(
-                raw=raw, token_decimals=token.decimals, price=price.answer, price_decimals=price.decimals
-            )
-        names[asset] = tokens[asset].symbol if asset in tokens else token.symbol
-    stays = all(recipient == account for recipient in list_recipients(plan))
-    parked = max(0, sum(before.values()) - sum(after.values())) if stays else 0
-    return Portfolio(before, after, names, find_base_asset(chain, base_asset), parked)
+        before[asset] += value_of(held[address], token, price)
+        after[asset] += value_of(max(0, held[address] + change[address]), token, price)
+        names[asset] = tokens[asset].symbol
+    inside = sum(value_of(raw, tokens[address], prices[address]) for address, raw in entered.items())
+    return Portfolio(before, after, names, find_base_asset(chain, base_asset), inside if enters_position else 0)
+
+
+def value_of(raw: int, token: TokenMeta, price: FeedPrice) -> int:
+    """Micro-USD of base units at a feed price, rounded up."""
+    return value_in_micro_usd(raw=raw, token_decimals=token.decimals, price=price.answer, price_decimals=price.decimals)
 
 
 def read_balances(*, chain: ChainReader, account: str, tokens: Iterable[TokenMeta]) -> dict[str, int]:
@@ -103,3 +114,18 @@ def read_balances(*, chain: ChainReader, account: str, tokens: Iterable[TokenMet
     if len(erc20) < len(wanted):
         found[NATIVE] = chain.native_balance(account)
     return found
+
+
+def _read_prices(chain: ChainReader, tokens: Mapping[str, TokenMeta], *, needed: set[str]) -> dict[str, FeedPrice]:
+    prices: dict[str, FeedPrice] = {}
+    for address in tokens:
+        if address in needed:
+            with suppress(PriceUnavailable, PriceStale):
+                prices[address] = chain.price(tokens[address])
+    return prices
+
+
+def _require_prices(chain: ChainReader, moved: Mapping[str, TokenMeta], prices: Mapping[str, FeedPrice]) -> None:
+    for address, token in moved.items():
+        if address not in prices:
+            chain.price(token)

@@ -22,6 +22,7 @@ from permits_app.models.spending import AllowlistMode
 from permits_app.safety.assets import Portfolio, find_wrapped_native, read_portfolio
 from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from permits_app.safety.token_calls import list_recipients
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.units import BPS, format_micro_usd
 from tools_app.toolkit.enums import ActionClass, Category, Phase, RiskLayer
@@ -230,7 +231,14 @@ def _judge_assets(call: HookCall) -> Reject | None:
         if refusal is not None:
             return refusal
     try:
-        portfolio = read_portfolio(chain=chain, account=account, base_asset=call.view.base_asset, plan=plan)
+        portfolio = read_portfolio(
+            chain=chain,
+            account=account,
+            base_asset=call.view.base_asset,
+            plan=plan,
+            enters_position=enters_position(call),
+            position_id=_position_id(call),
+        )
     except (PriceUnavailable, PriceStale) as error:
         return Reject(
             rule="policy_cage.price_missing",
@@ -243,15 +251,23 @@ def _judge_assets(call: HookCall) -> Reject | None:
         refusal = judge_asset_count(count=held, most=call.cage.max_assets)
         if refusal is not None:
             return refusal
-    if call.tool.category not in _NO_POSITION and portfolio.parked:
-        refusal = judge_position(
-            value_micro_usd=portfolio.parked,
-            total_micro_usd=portfolio.total_before,
-            most_bps=call.cage.max_position_bps,
-        )
-        if refusal is not None:
-            return refusal
-    return judge_concentration(portfolio=portfolio, most_bps=call.cage.max_concentration_bps)
+    return judge_position(
+        value_micro_usd=portfolio.position_after,
+        total_micro_usd=portfolio.total_before,
+        most_bps=call.cage.max_position_bps,
+    ) or judge_concentration(portfolio=portfolio, most_bps=call.cage.max_concentration_bps)
+
+
+def enters_position(call: HookCall) -> bool:
+    """Whether a call puts value into a venue and keeps it: it pays nobody else, and is no swap and no transfer."""
+    if call.plan is None or call.tool.category in _NO_POSITION:
+        return False
+    return bool(call.plan.spends) and all(each == call.view.address for each in list_recipients(call.plan))
+
+
+def _position_id(call: HookCall) -> int | None:
+    text = str(call.params.get("position_id", ""))
+    return int(text) if text.isdecimal() and len(text) <= 78 else None
 
 
 def _approved_assets(allowlist: frozenset[tuple[str, str]], wrapped_native: str | None) -> frozenset[str]:

@@ -14,7 +14,7 @@ from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.safety.hook import HookCall
 from tests.evm.world import World
 from tests.live_golem import LiveGolem
-from tests.permits_app.safety.calls import OTHER, ROUTER, USDC, WETH, live_call, plain_call, swap_call
+from tests.permits_app.safety.calls import OTHER, ROUTER, USDC, WETH, live_call, open_position, plain_call, swap_call
 from tools_app.chain.abi import decode_input, encode_call
 from tools_app.standards import erc20
 from tools_app.toolkit.plan import Call, TokenFlow, TxPlan
@@ -49,6 +49,10 @@ SWAPS = [
     ("WBTC", "DAI", 500 * ETH, True),
     ("USDT", "DAI", 500 * 10**6, False),
     ("USDT", "DAI", 500 * ETH, True),
+    ("WBTC", "USDT", 10**6, False),
+    ("USDT", "WBTC", 500 * 10**6, False),
+    ("FEE", "USDC", 100 * ETH, False),
+    ("USDC", "FEE", 100 * 10**6, False),
 ]
 
 
@@ -104,24 +108,6 @@ def test_liquidity_plans_are_approved(rich_golem: LiveGolem, local_chain: World)
         assert found.is_approved, (name, found.reasons)
 
 
-def open_position(live: LiveGolem, chain: World) -> str:
-    """A position of the golem, opened by the world's own keys of it: the plan's calls sent as the golem."""
-    add = live_call(
-        live, "uniswap_lp_add_liquidity", {"token0": "WETH", "token1": "USDC", "amount1": "500000000", **RANGE}
-    )
-    chain.rpc.call("anvil_impersonateAccount", live.golem.address)
-    for call in plan_of(add).calls:
-        sent = chain.rpc.call(
-            "eth_sendTransaction",
-            {"from": live.golem.address, "to": call.to, "data": "0x" + call.data.hex(), "gas": hex(3_000_000)},
-        )
-        assert chain.wait(sent)["status"] == "0x1"
-    chain.rpc.call("anvil_stopImpersonatingAccount", live.golem.address)
-    index = "tokenOfOwnerByIndex(address,uint256)"
-    answer = chain.rpc.read(MANAGER, index, live.golem.address, 0, returns="(uint256)")
-    return str(answer[0] if isinstance(answer, list | tuple) else answer)
-
-
 def test_a_local_write_has_no_bytes_to_judge() -> None:
     assert review(plain_call(None)).is_approved
 
@@ -131,6 +117,34 @@ def test_the_review_is_ready_to_be_kept(live_golem: LiveGolem) -> None:
     assert kept["reviewer"] == "safety-guardian"
     assert kept["verdict"] == "APPROVE"
     assert kept["reasons"] == []
+
+
+V2_LEG = "function swapExactTokensForTokens(uint256,uint256,address[],address)"
+ROUTER_ITSELF = "0x0000000000000000000000000000000000000002"
+
+
+def mixed_swap(call: HookCall, *legs: bytes) -> HookCall:
+    """The swap of `call` replaced by these steps of the V3 router."""
+    *before, swap = plan_of(call).calls
+    data = encode_call(MULTICALL, plan_of(call).deadline, list(legs))
+    return with_plan(call, calls=(*before, replace(swap, data=data)))
+
+
+def test_a_swap_through_both_versions_is_read_leg_by_leg(live_golem: LiveGolem) -> None:
+    call = swap_call(live_golem)
+    account, least = live_golem.golem.address, plan_of(call).receives[0].bound
+    dai = "0xE6237B7aD10F29E6816DB2f0a0AC3A68b87F25B8"
+    first = encode_call(SINGLE, (USDC.address, dai, 100, ROUTER_ITSELF, 500_000_000, 0, 0))
+
+    def last(amount: int, start: str, recipient: str) -> bytes:
+        return encode_call(V2_LEG, amount, least, [start, WETH.address], recipient)
+
+    assert review(mixed_swap(call, first, last(0, dai, account))).is_approved
+    assert_veto(mixed_swap(call, first, last(0, dai, OTHER)), "which is not the golem")
+    assert_veto(mixed_swap(call, first, last(5, dai, account)), "would keep what a swap brought")
+    assert_veto(mixed_swap(call, first, last(0, USDC.address, account)), "would keep what a swap brought")
+    assert_veto(mixed_swap(call, last(0, dai, account)), "happens to hold")
+    assert_veto(mixed_swap(call, first), "would keep what a swap brought")
 
 
 # ---- the same bytes, bent ------------------------------------------------------------------------------------------

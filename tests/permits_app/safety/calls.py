@@ -15,7 +15,7 @@ from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.policy import read_policy
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.valuation import PlanValue
-from tests.evm.world import CHAIN_ID
+from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem
 from tools_app import runner
 from tools_app.core import clock
@@ -112,3 +112,19 @@ def swap_call(live: LiveGolem, **params: Any) -> HookCall:
     return live_call(
         live, "uniswap_execute_swap", {"token_in": "USDC", "token_out": "WETH", "amount": "500000000", **params}
     )
+
+
+def open_position(live: LiveGolem, chain: World, *, amount1: str = "500000000") -> str:
+    """The id of a WETH/USDC position over a wide range: the tool's own calls, sent as the golem by the test node."""
+    params = {"token0": "WETH", "token1": "USDC", "price_lower": "1", "price_upper": "100000", "amount1": amount1}
+    plan = live_call(live, "uniswap_lp_add_liquidity", params).plan
+    assert plan is not None
+    account = live.golem.address
+    chain.rpc.call("anvil_impersonateAccount", account)
+    for call in plan.calls:
+        request = {"from": account, "to": call.to, "data": "0x" + call.data.hex(), "gas": hex(3_000_000)}
+        assert chain.wait(chain.rpc.call("eth_sendTransaction", request))["status"] == "0x1"
+    chain.rpc.call("anvil_stopImpersonatingAccount", account)
+    manager = chain.contracts["uniswap_v3_position_manager"]
+    answer = chain.rpc.read(manager, "tokenOfOwnerByIndex(address,uint256)", account, 0, returns="(uint256)")
+    return str(answer[0] if isinstance(answer, list | tuple) else answer)

@@ -12,10 +12,11 @@ from archetypes_app.errors import GolemHalted
 from permits_app.errors import PhaseBlocked, TokenNotAllowed
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage
 from permits_app.models.permit import PermitStatus
-from permits_app.safety.assets import Portfolio
+from permits_app.safety.assets import Portfolio, read_portfolio
 from permits_app.safety.hook import Allow, Reject
 from permits_app.safety.hooks.policy_cage import (
     PolicyCageHook,
+    enters_position,
     judge_asset_count,
     judge_asset_list,
     judge_concentration,
@@ -24,8 +25,9 @@ from permits_app.safety.hooks.policy_cage import (
     judge_position,
     judge_rebalances,
 )
+from tests.evm.world import World
 from tests.live_golem import LiveGolem
-from tests.permits_app.safety.calls import NOW, WBTC, WETH, live_call, plain_call, swap_call
+from tests.permits_app.safety.calls import NOW, WBTC, WETH, live_call, open_position, plain_call, swap_call
 from tools_app.toolkit.enums import ActionClass, Phase, RiskLayer
 from tools_app.toolkit.plan import TokenFlow, TxPlan
 
@@ -107,8 +109,8 @@ def test_a_position_takes_exactly_its_share(value: int, passes: bool) -> None:
     assert (refusal is None) == passes
 
 
-def portfolio(before: dict[str, int], after: dict[str, int], parked: int = 0) -> Portfolio:
-    return Portfolio(before, after, {"w": "WETH", "u": "USDC"}, base_asset="u", parked=parked)
+def portfolio(before: dict[str, int], after: dict[str, int]) -> Portfolio:
+    return Portfolio(before, after, {"w": "WETH", "u": "USDC"}, base_asset="u")
 
 
 @pytest.mark.parametrize(("weth", "passes"), [(2_999, True), (3_000, True), (3_001, False)])
@@ -134,11 +136,9 @@ def test_only_an_action_that_raises_the_share_is_refused() -> None:
     assert judge_concentration(portfolio=rising, most_bps=3000) is not None
 
 
-def test_paying_somebody_raises_the_share_of_what_is_left_and_parking_does_not() -> None:
-    before = {"u": 8_000, "w": 4_000}
-    assert judge_concentration(portfolio=portfolio(before, {"u": 2_000, "w": 4_000}), most_bps=3000) is not None
-    parked = portfolio(before, {"u": 2_000, "w": 4_000}, parked=6_000)
-    assert judge_concentration(portfolio=parked, most_bps=3000) is None
+def test_paying_somebody_raises_the_share_of_what_is_left() -> None:
+    paid = portfolio({"u": 8_000, "w": 4_000}, {"u": 2_000, "w": 4_000})
+    assert judge_concentration(portfolio=paid, most_bps=3000) is not None
 
 
 def test_a_halted_golem_refuses_even_a_close() -> None:
@@ -179,13 +179,38 @@ def test_a_swap_into_the_base_asset_is_never_stopped_by_concentration(live_golem
     assert isinstance(verdict, Allow)
 
 
+RANGE = {"token0": "WETH", "token1": "USDC", "price_lower": "1", "price_upper": "100000"}
+
+
 def test_a_position_larger_than_its_share_is_refused(live_golem: LiveGolem) -> None:
-    params = {"token0": "WETH", "token1": "USDC", "price_lower": "1", "price_upper": "100000", "amount1": "2000000000"}
+    params = {**RANGE, "amount1": "2000000000"}
     assert isinstance(HOOK.check(live_call(live_golem, "uniswap_lp_add_liquidity", params)), Allow)
     set_cage(live_golem, max_position_bps=100)
     verdict = HOOK.check(live_call(live_golem, "uniswap_lp_add_liquidity", params))
     assert isinstance(verdict, Reject)
     assert verdict.rule == "policy_cage.max_position"
+
+
+def test_adding_to_a_position_counts_what_is_in_it(live_golem: LiveGolem, local_chain: World) -> None:
+    before = measure(live_golem, "uniswap_lp_add_liquidity", {**RANGE, "amount1": "1000000000"})
+    position_id = open_position(live_golem, local_chain, amount1="2000000000")
+    fresh = measure(live_golem, "uniswap_lp_add_liquidity", {**RANGE, "amount1": "1000000000"})
+    grown = measure(live_golem, "uniswap_lp_increase_liquidity", {"position_id": position_id, "amount1": "1000000000"})
+    # Two parts are in it and one comes on top; what the pool rounds and the feed differs is under one per cent.
+    assert abs(grown.position_after - 3 * fresh.position_after) * 100 < fresh.position_after
+    # A position is still the golem's own: the portfolio is as large as before it was opened.
+    assert abs(fresh.total_before - before.total_before) * 100 < before.total_before
+    assert dict(grown.after) == dict(grown.before)
+
+
+def measure(live: LiveGolem, name: str, params: dict[str, str]) -> Portfolio:
+    call = live_call(live, name, params)
+    assert call.plan is not None
+    assert call.chain is not None
+    return read_portfolio(
+        chain=call.chain, account=live.golem.address, base_asset="USDC", plan=call.plan,
+        enters_position=enters_position(call), position_id=int(params.get("position_id", 0)) or None,
+    )  # fmt: skip
 
 
 def test_an_asset_taken_off_the_list_can_still_be_left_but_not_entered(live_golem: LiveGolem) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -27,6 +28,11 @@ class Ceilings:
     per_day_micro_usd: int = 100_000 * USD
 
 
+def use(field: str | None, micro_usd: int) -> Usage:
+    changes: dict[str, Any] = {field: micro_usd} if field else {}
+    return replace(UNUSED, **changes)
+
+
 @pytest.mark.parametrize(
     ("window", "used_field", "limit"),
     [
@@ -39,7 +45,7 @@ class Ceilings:
 @pytest.mark.parametrize("over", [-1, 0, 1])
 def test_a_window_takes_exactly_its_limit(window: str, used_field: str | None, limit: int, over: int) -> None:
     amount = 4_000 * USD
-    used = replace(UNUSED, **{used_field: limit - amount + over}) if used_field else UNUSED
+    used = use(used_field, limit - amount + over)
     amount = amount if used_field else limit + over
     refusal = judge_spend(limits=Ceilings(), usage=used, amount_micro_usd=amount, counts_per_day=True)
     assert (refusal is not None) == (over > 0)

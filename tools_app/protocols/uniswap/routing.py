@@ -1,7 +1,7 @@
 """The best way from one token to another over V2 and V3 pools at one pinned block.
 
-Paths of one hop, and of two hops through a hub token; from one version into the other only when no path inside one
-can take the amount. A token that takes a fee on transfer goes through V2 only, and its quote is what really arrives.
+Paths of one hop, and of two hops through a hub token, also from one version into the other. A token that takes a
+fee on transfer goes through V2 only, and its quote is what really arrives.
 Seed: 002, "DeFi adapter pattern"; facts 14 (ROUTING_*).
 """
 
@@ -62,12 +62,7 @@ def find_best_route(
             token_in=first,
             token_out=last,
         )
-    plain = [path for path in paths if version_of(path) != MIXED]
-    quotes = quote_paths(reader, deployment, plain, amount, is_exact_out=is_exact_out, fees=fees)
-    if not quotes:
-        # The last resort: such a swap is one router call after another, which fewer readers of calldata understand.
-        mixed = [path for path in paths if version_of(path) == MIXED]
-        quotes = quote_paths(reader, deployment, mixed, amount, is_exact_out=is_exact_out, fees=fees)
+    quotes = quote_paths(reader, deployment, paths, amount, is_exact_out=is_exact_out, fees=fees)
     if not quotes:
         raise InsufficientLiquidity(
             f"no pool between {token_in.symbol} and {token_out.symbol} can take this amount; ask for less",

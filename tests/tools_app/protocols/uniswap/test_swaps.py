@@ -46,6 +46,7 @@ SWAPS = [
     pytest.param("WBTC", "USDT", 10**6, False, "v3", id="v3-into-v2"),
     pytest.param("USDT", "WBTC", 500 * 10**6, False, "v2", id="v2-into-v3"),
     pytest.param("FEE", "WBTC", 100 * ETH, False, "v2", id="v2-into-v3-sells-a-token-with-transfer-fee"),
+    pytest.param("USDT", "USDC", 5_000 * 10**6, False, "v2", id="v2-into-v3-beats-v2-alone"),
     pytest.param("WBTC", "FEE", 10**6, False, "v3", id="v3-into-v2-buys-a-token-with-transfer-fee"),
     pytest.param("USDT", "DAI", 500 * ETH, True, "v2", id="v2-two-hops-exact-output"),
 ]

@@ -13,7 +13,7 @@ import pytest
 
 import tools_app.subsystems.testnet.chains
 import tools_app.subsystems.testnet.contents  # noqa: F401  declares the tools
-from golem_project.dev_chains import EmbeddedDevChains
+from golem_project.test_chains import EmbeddedTestChains
 from tests.evm.world import World
 from tests.tools_app.factories import find_tool, make_context
 from tools_app.core.errors import GolemError
@@ -48,13 +48,13 @@ class OneShot:
 
 
 @pytest.fixture
-def chains(tmp_path: Path) -> Iterator[EmbeddedDevChains]:
-    made = EmbeddedDevChains(tmp_path / "dev")
+def chains(tmp_path: Path) -> Iterator[EmbeddedTestChains]:
+    made = EmbeddedTestChains(tmp_path / "dev")
     yield made
     made._chains.stop_all()
 
 
-def run(world: World, chains: EmbeddedDevChains, name: str, *, golem: UUID = GOLEM, **params: Any) -> dict[str, Any]:
+def run(world: World, chains: EmbeddedTestChains, name: str, *, golem: UUID = GOLEM, **params: Any) -> dict[str, Any]:
     """Preview, then do it once, as a permit would."""
     tool = find_tool(name)
     assert isinstance(tool, LocalWriteTool)
@@ -70,7 +70,7 @@ def run(world: World, chains: EmbeddedDevChains, name: str, *, golem: UUID = GOL
 
 
 def test_a_chain_is_set_up_used_and_stopped_without_its_address_ever_shown(
-    world: World, chains: EmbeddedDevChains
+    world: World, chains: EmbeddedTestChains
 ) -> None:
     started = run(world, chains, "testnet_setup_local", funded_accounts=2)
     assert len(started["funded_addresses"]) == 2
@@ -105,7 +105,7 @@ def test_a_chain_is_set_up_used_and_stopped_without_its_address_ever_shown(
         assert "rpc" not in text.lower()
 
 
-def test_a_chain_of_another_golem_is_unknown(world: World, chains: EmbeddedDevChains) -> None:
+def test_a_chain_of_another_golem_is_unknown(world: World, chains: EmbeddedTestChains) -> None:
     started = run(world, chains, "testnet_setup_local", seed_liquidity=False)
     for name, params in (
         ("testnet_stop_local", {}),
@@ -120,7 +120,7 @@ def test_a_chain_of_another_golem_is_unknown(world: World, chains: EmbeddedDevCh
     assert run(world, chains, "testnet_stop_local", chain_ref=started["chain_ref"])["stopped"]
 
 
-def test_a_golem_may_only_run_a_few_chains(world: World, chains: EmbeddedDevChains) -> None:
+def test_a_golem_may_only_run_a_few_chains(world: World, chains: EmbeddedTestChains) -> None:
     for _ in range(2):
         run(world, chains, "testnet_setup_local", seed_liquidity=False)
     with pytest.raises(GolemError) as refused:
@@ -128,7 +128,7 @@ def test_a_golem_may_only_run_a_few_chains(world: World, chains: EmbeddedDevChai
     assert refused.value.code == "DEV_CHAIN_LIMIT"
 
 
-def test_a_capability_is_consumed_before_anything_happens(world: World, chains: EmbeddedDevChains) -> None:
+def test_a_capability_is_consumed_before_anything_happens(world: World, chains: EmbeddedTestChains) -> None:
     ctx = make_context(world, golem_id=GOLEM, services={DevChains: chains})
     for name in (
         "testnet_setup_local",
@@ -160,23 +160,38 @@ def test_a_capability_is_consumed_before_anything_happens(world: World, chains: 
         ("testnet_time_travel", {"seconds": 1, "mine_blocks": 100_000}),
         ("testnet_fund_account", {"address": "0x12"}),
         ("testnet_fund_account", {"address": SOMEBODY, "tokens": ["USDC"]}),
-        ("testnet_fund_account", {"address": SOMEBODY, "tokens": ["NOPE"], "amounts": ["1"]}),
         ("testnet_deploy_mock_pool", {"token0": "USDC", "token1": "USDC"}),
         ("testnet_deploy_mock_pool", {"token0": "USDC", "token1": "DAI", "version": "v4"}),
         ("testnet_deploy_mock_pool", {"token0": "USDC", "token1": "DAI", "liquidity_usd": "0"}),
         ("testnet_deploy_mock_pool", {"token0": "USDC", "token1": "DAI", "tick_lower": 0}),
-        ("testnet_deploy_mock_pool", {"token0": "USDC", "token1": "NOPE"}),
-        ("testnet_deploy_mock_pool", {"token0": "USDC", "token1": "DAI", "fee_tier": 1234}),
     ],
 )
 def test_a_bad_testnet_call_is_refused_as_bad_parameters(
-    world: World, chains: EmbeddedDevChains, name: str, params: dict[str, Any]
+    world: World, chains: EmbeddedTestChains, name: str, params: dict[str, Any]
 ) -> None:
     if name != "testnet_setup_local":
         run(world, chains, "testnet_setup_local", seed_liquidity=False, funded_accounts=1)
     with pytest.raises(GolemError) as refused:
         run(world, chains, name, **params)
     assert refused.value.code == "INVALID_PARAMS"
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("testnet_fund_account", {"address": SOMEBODY, "tokens": ["NOPE"], "amounts": ["1"]}),
+        ("testnet_deploy_mock_pool", {"token0": "USDC", "token1": "NOPE"}),
+        ("testnet_deploy_mock_pool", {"token0": "USDC", "token1": "DAI", "fee_tier": 1234}),
+    ],
+)
+def test_what_a_test_chain_refuses_is_said_in_its_words(
+    world: World, chains: EmbeddedTestChains, name: str, params: dict[str, Any]
+) -> None:
+    run(world, chains, "testnet_setup_local", seed_liquidity=False, funded_accounts=1)
+    with pytest.raises(GolemError) as refused:
+        run(world, chains, name, **params)
+    assert refused.value.code in {"DEV_CHAIN_FAILED", "INVALID_PARAMS"}
+    assert "Fix:" in refused.value.detail
 
 
 def test_without_the_service_a_testnet_tool_says_so(world: World) -> None:

@@ -88,8 +88,8 @@ def uniswap_get_quote(
     """Quote a swap over Uniswap V2 and V3 pools, exact at the current block.
 
     Use before previewing a swap, or to compare sizes and pairs. `amount` is what goes in, or what must come
-    out when `exact_output` is true. The best of direct routes and routes over one hub token is answered;
-    a route from one version into the other only when there is no other and the input is exact.
+    out when `exact_output` is true. The best of direct routes and routes over one hub token is answered, also
+    from one version into the other when the input is exact.
     Does not execute anything, does not count the gas of an approval, and does not ask UniswapX or V4 pools.
     """
     reader = ctx.chain(chain_id)

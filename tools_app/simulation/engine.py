@@ -54,7 +54,10 @@ class SimulationRequest:
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What one call did. `gas_used` is what its receipt will say; logs of a reverted call are empty."""
+    """What one call did. `gas_used` is what its receipt will say; logs of a reverted call are empty.
+
+    `gas_before_refunds` is what the gas limit must cover at least, None from an engine that cannot know it.
+    """
 
     succeeded: bool
     output: bytes
@@ -62,6 +65,43 @@ class CallOutcome:
     logs: tuple[LogEntry, ...]
     revert_reason: str | None = None
     error_name: str | None = None
+    gas_before_refunds: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccountDiff:
+    """How one account differs after the calls: (before, after) of what changed, None for what did not."""
+
+    address: str
+    nonce: tuple[int, int] | None = None
+    balance: tuple[int, int] | None = None
+    code_hash: tuple[str, str] | None = None
+    storage: tuple[tuple[int, int, int], ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready: integers as decimal strings, slots and their values as hex words."""
+        shown: dict[str, Any] = {"address": self.address}
+        if self.nonce is not None:
+            shown["nonce"] = [str(value) for value in self.nonce]
+        if self.balance is not None:
+            shown["balance"] = [str(value) for value in self.balance]
+        if self.code_hash is not None:
+            shown["code_hash"] = list(self.code_hash)
+        if self.storage:
+            shown["storage"] = [[f"0x{part:064x}" for part in change] for change in self.storage]
+        return shown
+
+
+@dataclass(frozen=True, slots=True)
+class StateDiff:
+    """Everything the calls changed, by address in order, fees not counted; and the contracts they left behind."""
+
+    accounts: tuple[AccountDiff, ...]
+    created: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, in an order that depends on nothing but the content."""
+        return {"accounts": [account.as_dict() for account in self.accounts], "created": list(self.created)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +136,7 @@ class SimulationResult:
     """The outcome. Amounts are base units; `deltas` are the sender's by token address, the coin's without fees.
 
     `unexpected_transfers` and `unexpected_approvals` are those the request did not speak of; their tokens are
-    measured too, where they answer.
+    measured too, where they answer. `state_diff` is None from an engine that cannot tell it.
     """
 
     engine: str
@@ -110,6 +150,7 @@ class SimulationResult:
     allowances_after: Mapping[tuple[str, str, str], int]
     unexpected_transfers: tuple[TransferSeen, ...] = ()
     unexpected_approvals: tuple[ApprovalSeen, ...] = ()
+    state_diff: StateDiff | None = None
 
     @property
     def succeeded(self) -> bool:
@@ -197,6 +238,7 @@ class SimulationResult:
                 }
                 for seen in self.unexpected_approvals
             ],
+            **({} if self.state_diff is None else {"state_diff": self.state_diff.as_dict()}),
         }
 
 
@@ -211,6 +253,7 @@ def _call_as_dict(call: CallOutcome) -> dict[str, Any]:
         "succeeded": call.succeeded,
         "output": "0x" + call.output.hex(),
         "gas_used": str(call.gas_used),
+        **({} if call.gas_before_refunds is None else {"gas_before_refunds": str(call.gas_before_refunds)}),
         "revert_reason": call.revert_reason,
         "logs": [{"address": log.address, "topics": list(log.topics), "data": log.data} for log in call.logs],
     }

@@ -1,0 +1,99 @@
+"""Py-evm's call frames with our loop in the middle, and two of its habits put right.
+
+A frame is the transaction's own when it has no parent; py-evm asks whether its sender is the origin instead, which an
+account with delegated code (EIP-7702) also is further down, and would pay for init code twice. A contract about to be
+created has no storage, so nothing of it is asked of a node.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from eth.exceptions import StackDepthLimit, VMError
+from eth.vm.forks.byzantium.opcodes import ensure_no_static
+from eth.vm.forks.cancun.computation import CancunComputation
+from eth.vm.forks.cancun.logic import selfdestruct_eip6780
+from eth.vm.forks.prague.computation import PragueComputation
+from eth.vm.forks.shanghai.computation import ShanghaiComputation
+from eth.vm.opcode import as_opcode
+
+from tools_app.simulation.pyevm.interpreter import run_code
+
+_SELFDESTRUCT: Final = 0xFF
+_DEPTH_LIMIT: Final = 1024
+
+
+class Machine:
+    """Mixed into py-evm's computation classes."""
+
+    _error: VMError | None
+
+    @classmethod
+    def apply_computation(
+        cls, state: Any, message: Any, transaction_context: Any, parent_computation: Any = None
+    ) -> Any:
+        computation: Any = cls(state, message, transaction_context)  # type: ignore[call-arg]
+        try:
+            if parent_computation is None:
+                computation.contracts_created = []
+                if message.is_create:
+                    cls.consume_initcode_gas_cost(computation)  # type: ignore[attr-defined]
+            else:
+                computation.contracts_created = parent_computation.contracts_created
+            if message.is_create:
+                computation.contracts_created.append(message.storage_address)
+            precompile = computation.precompiles.get(message.code_address)
+            if precompile is None:
+                run_code(computation)
+            elif not message.is_delegation:
+                precompile(computation)
+        except VMError as error:
+            computation._error = error
+            if computation.should_burn_gas:
+                computation._gas_meter.gas_remaining = 0
+            if computation.should_erase_return_data:
+                computation.return_data = b""
+        return computation
+
+    @classmethod
+    def apply_message(cls, state: Any, message: Any, transaction_context: Any, parent_computation: Any = None) -> Any:
+        snapshot = state.snapshot()
+        if message.depth > _DEPTH_LIMIT:
+            raise StackDepthLimit("call depth")
+        value = message.value
+        if value and message.should_transfer_value:
+            state.delta_balance(message.sender, -value)
+            state.delta_balance(message.storage_address, value)
+        computation = cls.apply_computation(state, message, transaction_context, parent_computation)
+        if computation.is_error:
+            state.revert(snapshot)
+        return computation
+
+    @classmethod
+    def apply_create_message(
+        cls, state: Any, message: Any, transaction_context: Any, parent_computation: Any = None
+    ) -> Any:
+        state.delete_storage(message.storage_address)
+        return super().apply_create_message(state, message, transaction_context, parent_computation)  # type: ignore[misc]
+
+
+def _without_warning(opcodes: dict[int, Any]) -> dict[int, Any]:
+    """The same table with SELFDESTRUCT as it is, not wrapped in a Python warning about its future."""
+    plain = as_opcode(logic_fn=ensure_no_static(selfdestruct_eip6780), mnemonic="SELFDESTRUCT", gas_cost=5_000)
+    return {**opcodes, _SELFDESTRUCT: plain}
+
+
+class ShanghaiMachine(Machine, ShanghaiComputation):
+    """Frames under Shanghai's rules."""
+
+
+class CancunMachine(Machine, CancunComputation):
+    """Frames under Cancun's rules."""
+
+    opcodes = _without_warning(CancunComputation.opcodes)
+
+
+class PragueMachine(Machine, PragueComputation):
+    """Frames under Prague's rules."""
+
+    opcodes = _without_warning(PragueComputation.opcodes)

@@ -139,7 +139,7 @@ class FlatState:
 
     def get_code_hash(self, address: bytes) -> bytes:
         code = self.get_code(address)
-        return _hash_code(code) if code else bytes(EMPTY_SHA3)
+        return hash_code(code) if code else bytes(EMPTY_SHA3)
 
     def has_code_or_nonce(self, address: bytes) -> bool:
         return bool(self.get_nonce(address) or self.get_code(address))
@@ -245,5 +245,5 @@ STATES: Final[dict[str, Any]] = {
 
 
 @lru_cache(maxsize=512)
-def _hash_code(code: bytes) -> bytes:
+def hash_code(code: bytes) -> bytes:
     return bytes(keccak(code))

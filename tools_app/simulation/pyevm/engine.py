@@ -1,0 +1,215 @@
+"""PyEvmSimulationEngine: the calls run in this process, on the state of the pinned block.
+
+It answers what the node's own simulation answers, and more: gas before refunds, the whole state difference, the
+contracts created. A revert of one call leaves the others to run, as they would on the chain.
+Seed: stack, "EVM engines" (the embedded default).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from tools_app.chain.abi import checksum
+from tools_app.chain.blocks import parse_block
+from tools_app.chain.networks import Network
+from tools_app.chain.node_errors import (
+    ContractOutputUnexpected,
+    GasLimitRefused,
+    InsufficientFunds,
+    RpcTimeout,
+    build_revert,
+)
+from tools_app.chain.rpc_pool import RpcPool
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.simulation.engine import (
+    CallOutcome,
+    SimulationRequest,
+    SimulationResult,
+    SimulationTimeout,
+    SimulationUnavailable,
+)
+from tools_app.simulation.measuring import (
+    READ_FROM,
+    READ_GAS,
+    Read,
+    build_result,
+    find_unmeasured,
+    list_reads,
+    normalise,
+    value_of,
+)
+from tools_app.simulation.pyevm.base import BASES, Base, Header
+from tools_app.simulation.pyevm.budget import Budget
+from tools_app.simulation.pyevm.differences import list_differences
+from tools_app.simulation.pyevm.loader import NodeSource, Touch
+from tools_app.simulation.pyevm.rules import Rules, rules_of
+from tools_app.simulation.pyevm.state import STATES, BlockEnv
+from tools_app.simulation.pyevm.transaction import Executed, Transaction, describe_error, execute, read
+from tools_app.toolkit.plan import Call
+from tools_app.toolkit.views import BlockRef, LogEntry
+
+ENGINE_NAME: Final = "pyevm"
+_READ_FROM: Final = bytes.fromhex(READ_FROM[2:])
+
+
+class PyEvmSimulationEngine:
+    """Simulates in process, reading what it lacks from the nodes of one chain. Its bases are shared by the process."""
+
+    def __init__(self, *, network: Network, pool: RpcPool) -> None:
+        self._network = network
+        self._pool = pool
+
+    def run(self, request: SimulationRequest, *, deadline: Deadline) -> SimulationResult:
+        """Run `request`. What moved unannounced is measured in the same fork.
+
+        Raises SimulationUnavailable, SimulationTimeout, InsufficientFunds, GasLimitRefused, and
+        ContractOutputUnexpected when a watched token does not tell balances.
+        """
+        try:
+            block = request.block or parse_block(self._pool.latest_block(deadline=deadline))
+            request = normalise(request, block)
+            fork = self.open_fork(request, block, deadline=deadline)
+            return self._run(request, block, fork)
+        except (
+            InsufficientFunds,
+            GasLimitRefused,
+            ContractOutputUnexpected,
+            SimulationUnavailable,
+            SimulationTimeout,
+        ):
+            raise
+        except RpcTimeout as error:
+            raise SimulationTimeout(error.detail, chain_id=request.chain_id) from error
+        except GolemError as error:
+            raise SimulationUnavailable(
+                f"the state of {self._network.name} cannot be read: {error.detail}",
+                chain_id=request.chain_id,
+                cause=error.code,
+            ) from error
+
+    def open_fork(self, request: SimulationRequest, block: BlockRef, *, deadline: Deadline) -> Fork:
+        """A throw-away fork at `block` with what the request will touch. Raises what a node raises."""
+        source = NodeSource(pool=self._pool, block_hash=block.hash, number=block.number, deadline=deadline)
+        base = BASES.get(request.chain_id, block.hash)
+        reads = [Touch(READ_FROM, r.to, r.data) for r in list_reads(request, ()) if r.signature is not None]
+        calls = [Touch(request.sender, call.to, call.data, call.value) for call in request.calls]
+        source.prefetch(base, [*reads, *calls])
+        timestamp = request.timestamp
+        if timestamp is None:
+            timestamp = block.timestamp + self._network.block_seconds
+        header = base.header
+        if header is None:
+            raise AssertionError("a prefetch always leaves the header")
+        rules = rules_of(request.chain_id)
+        return Fork(base=base, source=source, header=header, rules=rules, chain_id=request.chain_id,
+                    timestamp=timestamp, budget=Budget(deadline))  # fmt: skip
+
+    def _run(self, request: SimulationRequest, block: BlockRef, fork: Fork) -> SimulationResult:
+        reads = list_reads(request, ())
+        before = fork.measure(reads)
+        calls, executed = [], []
+        for call in request.calls:
+            done = fork.send(request.sender, call)
+            executed.append(done)
+            calls.append(to_outcome(done, block.number + 1))
+        outcomes = tuple(calls)
+        state_diff = list_differences(fork.state, created=[a for done in executed for a in done.contracts_created])
+        after = fork.measure(reads)
+        unmeasured = find_unmeasured(request, outcomes)
+        if unmeasured and all(call.succeeded for call in outcomes):
+            extra = list_reads(request, unmeasured)[len(reads) :]
+            after += fork.measure(extra)
+            fork.state.revert(0)
+            before += fork.measure(extra)
+            reads = [*reads, *extra]
+        return build_result(
+            engine=ENGINE_NAME,
+            fidelity=f"{ENGINE_NAME}: py-evm in this process, {fork.rules.label}, block {block.number}",
+            request=request,
+            block=block,
+            calls=outcomes,
+            reads=reads,
+            before=before,
+            after=after,
+            state_diff=state_diff,
+        )
+
+
+class Fork:
+    """The state after one block, for one run. Not for several threads."""
+
+    def __init__(
+        self,
+        *,
+        base: Base,
+        source: Any,
+        header: Header,
+        rules: Rules,
+        chain_id: int,
+        timestamp: int,
+        budget: Budget,
+    ) -> None:
+        self.rules = rules
+        # What the node's own simulation shows contracts: the parent's miner, randomness and limit, and fees of zero.
+        env = BlockEnv(
+            chain_id=chain_id,
+            number=header.number + 1,
+            timestamp=timestamp,
+            coinbase=header.coinbase,
+            prevrandao=header.prevrandao,
+            gas_limit=header.gas_limit,
+            base_fee=0,
+            excess_blob_gas=header.excess_blob_gas,
+            parent_hash=bytes.fromhex(header.hash[2:]),
+        )
+        self.state = STATES[rules.fork](base=base, source=source, env=env, budget=budget)
+
+    def send(self, sender: str, call: Call) -> Executed:
+        """Run one call as a transaction of its own; a creation has an empty `to`."""
+        transaction = Transaction(
+            sender=bytes.fromhex(sender[2:]),
+            to=bytes.fromhex(call.to[2:]),
+            value=call.value,
+            data=call.data,
+            gas=self.state.env.gas_limit,
+        )
+        return execute(self.state, transaction, has_floor=self.rules.has_floor)
+
+    def measure(self, reads: Iterable[Read]) -> list[int | None]:
+        """The values of `reads` as they are now. Raises ContractOutputUnexpected."""
+        values: list[int | None] = []
+        for one in reads:
+            to = bytes.fromhex(one.to[2:])
+            if one.signature is None:
+                values.append(self.state.get_balance(to))
+                continue
+            succeeded, output = read(self.state, sender=_READ_FROM, to=to, data=one.data, gas=READ_GAS)
+            values.append(value_of(one, succeeded=succeeded, output=output))
+        return values
+
+
+def to_outcome(done: Executed, block_number: int) -> CallOutcome:
+    """What a transaction did, in the words of every engine."""
+    common = {"gas_used": done.gas_used, "gas_before_refunds": done.gas_before_refunds}
+    if done.error is None:
+        return CallOutcome(True, done.output, logs=to_logs(done.logs, block_number), **common)
+    reverted = build_revert(done.output, message="" if done.output else describe_error(done.error))
+    return CallOutcome(False, done.output, logs=(), revert_reason=reverted.detail,
+                       error_name=reverted.data["error_name"], **common)  # fmt: skip
+
+
+def to_logs(logs: Sequence[tuple[bytes, tuple[int, ...], bytes]], block_number: int) -> tuple[LogEntry, ...]:
+    """Logs as nodes give them."""
+    return tuple(
+        LogEntry(
+            checksum("0x" + address.hex()),
+            tuple(f"0x{topic:064x}" for topic in topics),
+            "0x" + data.hex(),
+            block_number,
+            "",
+            index,
+        )
+        for index, (address, topics, data) in enumerate(logs)
+    )

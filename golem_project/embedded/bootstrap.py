@@ -106,10 +106,13 @@ def run(command: list[str], problem: str) -> None:
 def make_environment() -> None:
     """A fresh `.venv`, unless there is one that works and was made here for this Python."""
     if VENV_PYTHON.exists():
-        question = "import sys; print(sys.version, sys.prefix, sep='\\n')"
+        question = "import sys; print(sys.version)"
         command = [str(VENV_PYTHON), "-I", "-c", question]
         answer = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-        if answer.stdout.strip() == f"{sys.version}\n{VENV}":
+        # The programs in a moved environment still begin with the path of the place it was made in.
+        settings = VENV / "pyvenv.cfg"
+        was_made_here = settings.exists() and f" {VENV}\n" in settings.read_text() + "\n"
+        if answer.stdout.strip() == sys.version and was_made_here:
             return
         say("the environment .venv was made elsewhere or for another Python: making it anew")
     if VENV.exists():

@@ -78,6 +78,12 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def remove_unused(system_dir: Path) -> None:
+    """Remove the system folder once it holds nothing but the note of whom it belongs to."""
+    if system_dir.is_dir() and {entry.name for entry in system_dir.iterdir()} <= {"belongs-to"}:
+        remove(system_dir)
+
+
 def reset(var_dir: Path, system_dir: Path, *, with_keys: bool) -> list[str]:
     """Wipe the data. Returns what to tell: one line for each wallet or group of wallets that stays."""
     if not var_dir.exists():
@@ -101,6 +107,7 @@ def reset(var_dir: Path, system_dir: Path, *, with_keys: bool) -> list[str]:
             if entry.name not in {"supervisor.lock", "postgres.users"}:
                 remove(entry)
         remove(system_dir / "postgres")
+        remove_unused(system_dir)
     return told
 
 
@@ -112,6 +119,7 @@ def clean(checkout: Path, var_dir: Path, system_dir: Path) -> None:
     for name in (".venv", ".setup.lock", "var/cache", *TOOL_CACHES):
         remove(checkout / name)
     remove(system_dir / "binaries")
+    remove_unused(system_dir)
     for folder, names, _ in os.walk(checkout):
         names[:] = [name for name in names if name not in {".git", "var"}]
         if "__pycache__" in names:

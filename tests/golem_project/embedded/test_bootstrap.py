@@ -70,13 +70,21 @@ def test_a_stamp_without_an_environment_counts_for_nothing(checkout: Path) -> No
     assert not bootstrap.is_installed(bootstrap.wanted_stamp())
 
 
-def test_a_broken_environment_is_made_anew(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_broken_or_moved_environment_is_made_anew_and_a_good_one_kept(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (checkout / ".venv" / "bin").mkdir(parents=True)
     (checkout / ".venv" / "bin" / "python").write_text("#!/bin/sh\nexit 1\n")
     (checkout / ".venv" / "bin" / "python").chmod(0o755)
     bootstrap.make_environment()
     question = [str(bootstrap.VENV_PYTHON), "-c", "import sys; print(sys.prefix)"]
     assert subprocess.run(question, capture_output=True, text=True).stdout.strip() == str(checkout / ".venv")
+    assert "making it anew" in capsys.readouterr().err
+    bootstrap.make_environment()
+    assert capsys.readouterr().err == ""
+    settings = checkout / ".venv" / "pyvenv.cfg"
+    settings.write_text(settings.read_text().replace(str(checkout), "/somewhere/else"))
+    bootstrap.make_environment()
     assert "making it anew" in capsys.readouterr().err
 
 

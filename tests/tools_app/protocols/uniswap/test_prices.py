@@ -16,7 +16,7 @@ from tools_app.protocols.uniswap.v3 import math as v3
 
 
 @given(st.integers(1, 10**60), st.integers(1, 10**60))
-@settings(max_examples=500)
+@settings(max_examples=500, deadline=None)
 def test_decimal_text_is_the_ratio_rounded_down_to_eighteen_digits(numerator: int, denominator: int) -> None:
     text = prices.decimal_text(numerator, denominator)
     exact, shown = Fraction(numerator, denominator), Fraction(text)
@@ -41,7 +41,7 @@ def test_decimal_text_of_known_ratios(numerator: int, denominator: int, text: st
     st.sampled_from((6, 8, 18)),
     st.booleans(),
 )
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_a_price_as_text_becomes_the_floor_of_its_square_root(
     whole: int, fraction: int, decimals0: int, decimals1: int, is_inverse: bool
 ) -> None:
@@ -63,6 +63,7 @@ def test_a_price_no_pool_can_have_is_refused() -> None:
 
 
 @given(st.integers(v3.MIN_SQRT_PRICE * 2, v3.MAX_SQRT_PRICE // 2), st.integers(1, 5_000))
+@settings(deadline=None)
 def test_a_moved_price_moves_by_the_basis_points_asked(sqrt_price: int, bps: int) -> None:
     up, down = prices.sqrt_price_moved(sqrt_price, bps=bps), prices.sqrt_price_moved(sqrt_price, bps=-bps)
     assert down <= sqrt_price <= up
@@ -71,6 +72,7 @@ def test_a_moved_price_moves_by_the_basis_points_asked(sqrt_price: int, bps: int
 
 
 @given(st.integers(1, 10**30), st.integers(0, 10**30))
+@settings(deadline=None)
 def test_shortfall_and_excess_are_never_both(ideal: int, actual: int) -> None:
     short, over = prices.shortfall_bps(ideal=ideal, actual=actual), prices.excess_bps(ideal=ideal, actual=actual)
     assert short == 0 or over == 0
@@ -86,7 +88,7 @@ def test_shortfall_and_excess_are_never_both(ideal: int, actual: int) -> None:
     st.one_of(st.none(), st.integers(10**6, 10**24)),
     st.integers(0, 500),
 )
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_a_deposit_uses_no_more_than_it_offers_and_offers_no_more_than_was_given(
     pool_tick: int, below: int, above: int, amount0: int | None, amount1: int | None, slippage_bps: int
 ) -> None:

@@ -13,7 +13,7 @@ RESERVES = st.integers(10**3, 2**111)
 
 
 @given(RESERVES, RESERVES, st.integers(1, 2**110))
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_a_swap_never_lowers_the_product_of_the_reserves(reserve_in: int, reserve_out: int, amount: int) -> None:
     if reserve_in + amount > v2.LARGEST_RESERVE:
         return
@@ -23,7 +23,7 @@ def test_a_swap_never_lowers_the_product_of_the_reserves(reserve_in: int, reserv
 
 
 @given(RESERVES, RESERVES, st.integers(1, 2**110))
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_the_input_for_an_output_is_enough_and_at_most_one_unit_more(
     reserve_in: int, reserve_out: int, wanted: int
 ) -> None:

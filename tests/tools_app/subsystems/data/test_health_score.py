@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tools_app.protocols.uniswap.prices import Ratio
@@ -23,12 +23,14 @@ def test_the_size_score_follows_its_table(dollars: int, score: int) -> None:
 
 
 @given(st.integers(0, 10**16), st.integers(0, 10**16))
+@settings(deadline=None)
 def test_more_in_a_pool_never_scores_less(first: int, second: int) -> None:
     low, high = sorted((first, second))
     assert 0 <= health_score.score_tvl(low) <= health_score.score_tvl(high) <= 100
 
 
 @given(st.integers(0, 10**15), st.integers(1, 10**15))
+@settings(deadline=None)
 def test_turnover_fees_and_depth_stay_between_0_and_100(part: int, whole: int) -> None:
     for score in (
         health_score.score_volume(part, whole),

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.world import dev_chain
 from golem_project.embedded.world.dev_registry import DevChainsExhausted, DevChainUnknown
 from tools_app.subsystems.testnet.dev_chains import (
     DevAccount,
@@ -25,6 +25,9 @@ from tools_app.subsystems.testnet.dev_chains import (
     DevPoolWish,
 )
 
+if TYPE_CHECKING:
+    from golem_project.embedded.world import dev_chain
+
 T = TypeVar("T")
 
 
@@ -32,7 +35,14 @@ class EmbeddedTestChains:
     """The DevChains interface over the embedded chains; `folder` is shared by every process of this server."""
 
     def __init__(self, folder: Path) -> None:
-        self._chains = dev_chain.DevChains(folder)
+        self._folder = folder
+
+    @cached_property
+    def _chains(self) -> dev_chain.DevChains:
+        # Imported when a test chain is first asked for: it brings signing, which no web process needs at start.
+        from golem_project.embedded.world.dev_chain import DevChains
+
+        return DevChains(self._folder)
 
     def start(
         self, *, golem_id: UUID, versions: tuple[str, ...], seed_liquidity: bool, funded_accounts: int
@@ -79,7 +89,9 @@ class EmbeddedTestChains:
 
     def open_pool(self, *, golem_id: UUID, chain_ref: str | None, wish: DevPoolWish) -> DevPool:
         """See DevChains."""
-        wished = dev_chain.DevPoolWish(**asdict(wish))
+        from golem_project.embedded.world.dev_pool import DevPoolWish as EmbeddedPoolWish
+
+        wished = EmbeddedPoolWish(**asdict(wish))
         return _pool(_typed(lambda: self._chains.open_pool(golem_id=golem_id, chain_ref=chain_ref, wish=wished)))
 
 

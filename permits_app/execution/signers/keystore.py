@@ -12,11 +12,11 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-from eth_account import Account
 from eth_typing import HexStr
 from eth_utils import to_checksum_address
 
 from permits_app.errors import SignerUnavailable
+from permits_app.execution.signers.accounts import load_accounts
 from tools_app.core.errors import InvalidParams
 from tools_app.core.taint import Secret
 
@@ -36,7 +36,7 @@ class Keystore:
     def import_file(self, *, document: str, passphrase: Secret) -> str:
         """Take a keystore v3 document under its own passphrase; returns its address. Raises InvalidParams."""
         try:
-            key = Account.decrypt(json.loads(document), passphrase.reveal())
+            key = load_accounts().decrypt(json.loads(document), passphrase.reveal())
         except (ValueError, TypeError, KeyError):
             raise InvalidParams("the keystore file or its passphrase is wrong") from None
         return self._store(Secret(key.to_0x_hex()))
@@ -55,7 +55,7 @@ class Keystore:
             self._missing(address)
         try:
             document: dict[str, Any] = json.loads(self._path(address).read_text(encoding="utf-8"))
-            return Secret(Account.decrypt(document, self._passphrase.reveal()).to_0x_hex())
+            return Secret(load_accounts().decrypt(document, self._passphrase.reveal()).to_0x_hex())
         except (ValueError, KeyError, OSError):
             raise SignerUnavailable(
                 f"the keystore file of {address} does not open with this server's passphrase", address=address
@@ -74,8 +74,10 @@ class Keystore:
             os.fsync(handle.fileno())
 
     def _store(self, key: Secret) -> str:
-        address = str(Account.from_key(key.reveal()).address)
-        document = Account.encrypt(HexStr(key.reveal()), self._passphrase.reveal(), kdf="scrypt", iterations=self._scrypt_n)
+        address = str(load_accounts().from_key(key.reveal()).address)
+        document = load_accounts().encrypt(
+            HexStr(key.reveal()), self._passphrase.reveal(), kdf="scrypt", iterations=self._scrypt_n
+        )
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = self._path(address)
         temporary = path.with_suffix(f".{secrets.token_hex(4)}.tmp")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
-from eth_account import Account
-from eth_account.signers.local import LocalAccount
 from eth_typing import HexStr
 
+from permits_app.execution.signers.accounts import load_accounts
 from permits_app.execution.signers.base import SignedTransaction, UnsignedTransaction
 from permits_app.execution.signers.keystore import Keystore
+
+if TYPE_CHECKING:
+    from eth_account.signers.local import LocalAccount
 
 _opened: dict[tuple[int, str], LocalAccount] = {}
 _lock = threading.Lock()
@@ -51,7 +54,7 @@ class LocalSigner:
         with _lock:
             account = _opened.get(slot)
             if account is None:
-                account = Account.from_key(self._keystore.read_key(self._address).reveal())
+                account = load_accounts().from_key(self._keystore.read_key(self._address).reveal())
                 _opened[slot] = account
         return account
 

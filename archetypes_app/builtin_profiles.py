@@ -15,6 +15,7 @@ class BuiltinProfile:
     description: str
     categories: frozenset[Category]
     is_read_only: bool = False
+    is_conservative: bool = False
 
 
 def _profile(name: str, description: str, *categories: Category, is_read_only: bool = False) -> BuiltinProfile:
@@ -46,9 +47,9 @@ BUILTIN_PROFILES: tuple[BuiltinProfile, ...] = (
     ),
     _profile("evaluation", "Judges risk before money moves", Category.SAFETY, Category.INTELLIGENCE),
     _profile("minimal", "Reads of the chain only"),
-    _profile(
+    BuiltinProfile(
         "conservative", "Every read; plain writes of trading, liquidity, vaults and safety, without leverage",
-        *(_ALL - {Category.CODING, Category.TESTNET}),
+        _ALL - {Category.CODING, Category.TESTNET}, is_conservative=True,
     ),
     BuiltinProfile("active", "Everything but test chains and shells", _ACTIVE),
     BuiltinProfile("golem", "A whole golem's life: the same tools as active", _ACTIVE),

@@ -23,6 +23,15 @@ class PhaseNotMonotone(GolemError):
     title = "A phase only gets worse by itself; an owner's reset improves it"
 
 
+class ReasonMissing(GolemError):
+    """An owner's reset needs a reason."""
+
+    code = "REASON_MISSING"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "A reason is needed"
+
+
 class UnknownScope(GolemError):
     """An API key was asked for with a scope that does not exist."""
 
@@ -30,3 +39,136 @@ class UnknownScope(GolemError):
     http_status = 422
     recovery = Recovery.FIX_PARAMS
     title = "There is no such scope"
+
+
+class EditConflict(GolemError):
+    """Somebody else saved the row since it was opened; nothing was written."""
+
+    code = "EDIT_CONFLICT"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    title = "Somebody else changed this meanwhile"
+
+
+# ---- archetypes and their files ------------------------------------------------------------------------------------
+
+
+class ArchetypeNotFound(GolemError):
+    """No archetype, file or folder of this name."""
+
+    code = "ARCHETYPE_NOT_FOUND"
+    http_status = 404
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no such archetype"
+
+
+class ArchetypeExists(GolemError):
+    """The name is taken, in the import itself or in the database."""
+
+    code = "ARCHETYPE_EXISTS"
+    http_status = 409
+    recovery = Recovery.FIX_PARAMS
+    title = "There is an archetype of this name already"
+
+
+class InvalidToml(GolemError):
+    """The file is not TOML, too large, too deep, or holds keys an archetype does not have."""
+
+    code = "INVALID_TOML"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The file is not an archetype in TOML"
+
+
+class UnknownCategory(GolemError):
+    """A tool category or archetype category that does not exist."""
+
+    code = "UNKNOWN_CATEGORY"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no such category"
+
+
+class UnknownProfile(GolemError):
+    """A tool profile that does not exist."""
+
+    code = "UNKNOWN_PROFILE"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no such tool profile"
+
+
+class UnknownToolName(GolemError):
+    """An override names a tool that does not exist."""
+
+    code = "UNKNOWN_TOOL_NAME"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no such tool"
+
+
+class UnknownProtocol(GolemError):
+    """A golem's allowed protocols name one that no tool belongs to."""
+
+    code = "UNKNOWN_PROTOCOL"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no such protocol"
+
+
+class OverrideConflict(GolemError):
+    """One tool is included and excluded for the same archetype or golem."""
+
+    code = "OVERRIDE_CONFLICT"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "A tool is both included and excluded"
+
+
+# ---- delegation ----------------------------------------------------------------------------------------------------
+
+
+class DelegationError(GolemError):
+    """The graph of who may delegate to whom breaks a rule."""
+
+    code = "DELEGATION_INVALID"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+
+
+class MissingDelegationTarget(DelegationError):
+    code = "MISSING_DELEGATION_TARGET"
+    title = "A delegate does not exist"
+
+
+class DelegationCycle(DelegationError):
+    """`cycle` lists the names, the first one again at the end."""
+
+    code = "DELEGATION_CYCLE"
+    title = "Archetypes delegate in a circle"
+
+
+class DelegationDepthExceeded(DelegationError):
+    """`chain` lists the names; `depth` and `max_depth` count hops."""
+
+    code = "DELEGATION_DEPTH_EXCEEDED"
+    title = "A delegation chain is too long"
+
+
+class TerminalWithDelegates(DelegationError):
+    code = "TERMINAL_WITH_DELEGATES"
+    title = "A terminal archetype delegates"
+
+
+class GuardianUnreachable(DelegationError):
+    """An archetype that can act has no way to the safety-guardian."""
+
+    code = "GUARDIAN_UNREACHABLE"
+    title = "An archetype that acts must reach the safety-guardian"
+
+
+class GuardianNotIndependent(DelegationError):
+    """The safety-guardian was given delegates or tools that act."""
+
+    code = "GUARDIAN_NOT_INDEPENDENT"
+    title = "The safety-guardian must be independent"

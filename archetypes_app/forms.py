@@ -6,6 +6,8 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSelectWidget,
@@ -15,19 +17,28 @@ from unfold.widgets import (
 from archetypes_app.models import ApiKey, Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.models.api_key import Scope
 from archetypes_app.models.profile import CATEGORY_CHOICES
+from archetypes_app.toolset import list_protocols
 from tools_app.admin.display import format_chain
 from tools_app.chain.networks import configured_networks
 from tools_app.toolkit.registry import REGISTRY
 
 
 def list_venues() -> list[tuple[str, str]]:
-    """Every venue a registered tool belongs to."""
-    return [(venue, venue) for venue in sorted({tool.venue for tool in REGISTRY})]
+    """Every protocol a registered tool belongs to; the product's own venues are always allowed."""
+    return [(venue, venue) for venue in sorted(list_protocols(REGISTRY))]
 
 
 def list_chains() -> list[tuple[int, str]]:
     """Every chain this server has a node for."""
     return [(network.chain_id, format_chain(network.chain_id)) for network in configured_networks()]
+
+
+class ProfilesField(forms.ModelMultipleChoiceField[ToolProfile]):
+    """Tool profiles as checkboxes, each with what it is for."""
+
+    def label_from_instance(self, obj: ToolProfile) -> SafeString:
+        """The name, and its description below."""
+        return format_html("{}<small>{}</small>", obj.name, obj.description)
 
 
 class CategoriesField(forms.MultipleChoiceField):
@@ -106,6 +117,10 @@ class ToolOverrideForm(forms.ModelForm[ToolOverride]):
 class GolemForm(forms.ModelForm[Golem]):
     """What an owner may change of a golem. Address, phase and halt have actions of their own."""
 
+    profiles = ProfilesField(
+        queryset=ToolProfile.objects.none(), required=False, widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+        help_text="None ticked: what the archetype brings. Else the union of the ticked bundles replaces it",
+    )  # fmt: skip
     allowed_protocols = forms.MultipleChoiceField(
         required=False, widget=UnfoldAdminCheckboxSelectMultipleWidget(), help_text="None ticked: every protocol"
     )
@@ -178,10 +193,12 @@ class NewGolemForm(forms.ModelForm[Golem]):
         self.fields["base_asset"].widget = UnfoldAdminTextInputWidget()
         self.fields["archetype"].queryset = archetypes  # type: ignore[attr-defined]
         self.fields["archetype"].widget = UnfoldAdminSelectWidget(choices=self.fields["archetype"].choices)  # type: ignore[attr-defined]
-        self.fields["profiles"].queryset = profiles  # type: ignore[attr-defined]
-        self.fields["profiles"].widget = UnfoldAdminCheckboxSelectMultipleWidget(
-            choices=self.fields["profiles"].choices
-        )  # type: ignore[attr-defined]
+        self.fields["profiles"] = ProfilesField(
+            queryset=profiles,
+            required=False,
+            widget=forms.CheckboxSelectMultiple(),
+            help_text=self.fields["profiles"].help_text,
+        )
         self.fields["home_chain_id"] = forms.TypedChoiceField(
             label="Home chain", choices=list_chains, coerce=int, widget=UnfoldAdminSelectWidget()
         )

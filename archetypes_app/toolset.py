@@ -1,46 +1,78 @@
 """resolve_toolset: archetype or profiles -> categories -> overrides -> protocols -> requirements -> Toolset.
 
-Order of decisions, "Profiles": categories, the profile's read-only flag, exclude, include; include wins
-over the profile, exclude wins over include. Seed: 000, "DECLARE, RESOLVE, ADAPT".
+Order of decisions, "Profiles": categories, read-only flags, exclude, include; include wins over the profile, exclude
+wins over include. What is not in the value does not exist for the golem. Seed: 000, "DECLARE, RESOLVE, ADAPT".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Final
 
 from django.conf import settings
 
 from archetypes_app.builtin_profiles import CONSERVATIVE_WRITE_CATEGORIES
-from archetypes_app.models import Golem, ToolProfile
+from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.models.override import OverrideMode
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.enums import Category, Phase, Requirement, RiskLayer
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import ReadTool, ToolDef
+from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, ToolDef
 from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
+
+_PROTOCOL_PACKAGE: Final = "tools_app.protocols."
+_BRIDGES: Final = frozenset({"bridge", "stargate", "across", "hop"})
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileRule:
-    """One profile as the resolution reads it."""
+    """One profile as the resolution reads it; `data` is in every profile."""
 
     name: str
     categories: frozenset[Category]
-    is_read_only: bool
+    is_read_only: bool = False
+    is_conservative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArchetypeRule:
+    """One archetype as the resolution reads it. Its categories count together with its profiles."""
+
+    name: str
+    categories: frozenset[Category] = frozenset()
+    profiles: tuple[ProfileRule, ...] = ()
+    is_read_only: bool = False
+    keeps_local_writes: bool = False
+    includes: frozenset[str] = frozenset()
+    excludes: frozenset[str] = frozenset()
+
+    @property
+    def bundles(self) -> tuple[ProfileRule, ...]:
+        """Its profiles, and its own categories as one more."""
+        if not self.categories:
+            return self.profiles
+        own = ProfileRule(f"archetype {self.name}", self.categories | {Category.DATA})
+        return (*self.profiles, own)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolsetInputs:
-    """Everything a toolset depends on, hashable, so that an unchanged golem costs a look-up."""
+    """Everything a toolset depends on, hashable, so that an unchanged golem costs a look-up.
 
-    profiles: tuple[ProfileRule, ...]
-    includes: frozenset[str]
-    excludes: frozenset[str]
-    allowed_protocols: frozenset[str]
-    requirements: frozenset[Requirement]
+    `profiles`, `includes` and `excludes` are the golem's own. Its profiles, when it has any, take the place of what
+    the archetype brings; the archetype's read-only flag and overrides hold all the same.
+    `allowed_protocols` empty means every protocol.
+    """
+
+    archetype: ArchetypeRule
+    profiles: tuple[ProfileRule, ...] = ()
+    includes: frozenset[str] = frozenset()
+    excludes: frozenset[str] = frozenset()
+    allowed_protocols: frozenset[str] = frozenset()
+    requirements: frozenset[Requirement] = field(default_factory=lambda: frozenset(Requirement))
 
 
 def resolve_toolset(golem: Golem) -> Toolset:
@@ -48,9 +80,38 @@ def resolve_toolset(golem: Golem) -> Toolset:
     return resolve(read_inputs(golem))
 
 
+def resolve_archetype_tools(rule: ArchetypeRule) -> Toolset:
+    """The tools an archetype brings by itself, every requirement taken for granted."""
+    return resolve(ToolsetInputs(rule))
+
+
+def cut_toolset(*, delegate: ArchetypeRule, golem: ToolsetInputs) -> Toolset:
+    """A delegate's tools inside one golem: the delegate's own, cut to the golem's profile, overrides and protocols."""
+    of_golem = resolve(golem)
+    own = resolve(replace(golem, archetype=delegate, profiles=(), includes=frozenset(), excludes=frozenset()))
+    tools = {name: tool for name, tool in own.tools.items() if name in of_golem}
+    reasons = dict(own.reasons)
+    for name in own.tools:
+        if name not in tools:
+            reasons[name] = f"the golem does not have it: {of_golem.reasons.get(name, 'it is unknown')}"
+    missing = {name: needed for name, needed in own.missing.items() if name in of_golem.missing}
+    return Toolset(tools=tools, reasons=reasons, missing=missing)
+
+
 def hash_toolset(toolset: Toolset) -> str:
     """A digest of tool names and schema versions: part of the policy hash, so a changed tool voids a permit."""
     return hash_canonical({tool.name: tool.schema_version for tool in toolset})
+
+
+def list_warnings(toolset: Toolset) -> tuple[str, ...]:
+    """One sentence for each requirement that is not set up, with the tools it costs."""
+    by_requirement: dict[Requirement, list[str]] = {}
+    for name, requirement in sorted(toolset.missing.items()):
+        by_requirement.setdefault(requirement, []).append(name)
+    return tuple(
+        f"{requirement.value} is not set up, so these tools are left out: {', '.join(names)}"
+        for requirement, names in sorted(by_requirement.items())
+    )
 
 
 def view_golem(golem: Golem) -> GolemView:
@@ -67,74 +128,139 @@ def view_golem(golem: Golem) -> GolemView:
 
 def read_inputs(golem: Golem) -> ToolsetInputs:
     """The rows a toolset depends on, as one value."""
-    own = list(golem.profiles.all())
-    if own:
-        rules = [_rule(profile) for profile in own]
-    else:
-        rules = [_rule(profile) for profile in golem.archetype.profiles.all()]
-        if golem.archetype.tool_categories:
-            categories = frozenset(Category(c) for c in golem.archetype.tool_categories) | {Category.DATA}
-            rules.append(ProfileRule(f"archetype {golem.archetype.name}", categories, False))
-    overrides = [*golem.archetype.tool_overrides.all(), *golem.tool_overrides.all()]
-    by_mode = {mode: frozenset(o.tool_name for o in overrides if o.mode == mode) for mode in OverrideMode.values}
+    own = tuple(make_profile_rule(profile) for profile in golem.profiles.all())
+    includes, excludes = split_overrides(golem.tool_overrides.all())
     return ToolsetInputs(
-        profiles=tuple(rules),
-        includes=by_mode[OverrideMode.INCLUDE],
-        excludes=by_mode[OverrideMode.EXCLUDE],
+        archetype=read_archetype_rule(golem.archetype, with_profiles=not own),
+        profiles=own,
+        includes=includes,
+        excludes=excludes,
         allowed_protocols=frozenset(golem.allowed_protocols),
-        requirements=_present_requirements(golem),
+        requirements=list_present_requirements(golem),
     )
+
+
+def read_archetype_rule(archetype: Archetype, *, with_profiles: bool = True) -> ArchetypeRule:
+    """An archetype with its overrides, and its profiles unless a golem's own replace them."""
+    includes, excludes = split_overrides(archetype.tool_overrides.all())
+    return ArchetypeRule(
+        name=archetype.name,
+        categories=frozenset(Category(category) for category in archetype.tool_categories),
+        profiles=tuple(make_profile_rule(profile) for profile in archetype.profiles.all()) if with_profiles else (),
+        is_read_only=archetype.is_read_only,
+        keeps_local_writes=archetype.keeps_local_writes,
+        includes=includes,
+        excludes=excludes,
+    )
+
+
+def make_profile_rule(profile: ToolProfile) -> ProfileRule:
+    """A profile's row as the resolution reads it."""
+    categories = frozenset(Category(category) for category in profile.categories) | {Category.DATA}
+    return ProfileRule(profile.name, categories, profile.is_read_only, profile.is_conservative)
+
+
+def split_overrides(overrides: Iterable[ToolOverride]) -> tuple[frozenset[str], frozenset[str]]:
+    """Names that are included and names that are excluded."""
+    rows = list(overrides)
+    included = frozenset(row.tool_name for row in rows if row.mode == OverrideMode.INCLUDE)
+    return included, frozenset(row.tool_name for row in rows if row.mode == OverrideMode.EXCLUDE)
+
+
+def list_present_requirements(golem: Golem) -> frozenset[Requirement]:
+    """What is set up for `golem`: its wallet, and what this server has and the golem may use.
+
+    This server has no smart wallets and no limit order service, so those two are never present.
+    """
+    present = set()
+    if golem.address:
+        present.add(Requirement.WALLET)
+    if golem.is_memory_enabled and settings.GOLEM_MEMORY_ENABLED:
+        present.add(Requirement.MEMORY)
+    if settings.GOLEM_UNISWAP_API_KEY:
+        present.add(Requirement.UNISWAP_API)
+    return frozenset(present)
 
 
 @lru_cache(maxsize=512)
 def resolve(inputs: ToolsetInputs) -> Toolset:
     """The toolset of `inputs` over the frozen registry; pure."""
     everything = tuple(REGISTRY)
-    toolset = Toolset.of((), "")
-    reasons = {tool.name: "no profile holds its category" for tool in everything}
-    for rule in inputs.profiles:
-        toolset = toolset.with_tools(_tools_of(rule, everything), reason=f"profile {rule.name}")
-    toolset = Toolset(tools=toolset.tools, reasons={**reasons, **toolset.reasons}, missing={})
-    included = [tool for tool in everything if tool.name in inputs.includes]
-    toolset = toolset.with_tools(included, reason="included by an override")
-    toolset = toolset.without(inputs.excludes, reason="excluded by an override")
-    if inputs.allowed_protocols:
-        protocols = frozenset(tool.venue for tool in everything)
-        toolset = toolset.at_venues(
-            inputs.allowed_protocols | _OWN_VENUES, protocols, reason="its protocol is not allowed for this golem"
-        )
-    return toolset.meeting(inputs.requirements)
+    return resolve_among(everything, inputs, protocols=list_protocols(everything))
 
 
-_OWN_VENUES = frozenset({"chain", "wallet", "safety", "memory", "testnet", "data", "bootstrap", "golem"})
-
-
-def _rule(profile: ToolProfile) -> ProfileRule:
-    categories = frozenset(Category(c) for c in profile.categories) | {Category.DATA}
-    return ProfileRule(profile.name, categories, profile.is_read_only)
-
-
-def _tools_of(rule: ProfileRule, everything: Sequence[ToolDef]) -> Iterable[ToolDef]:
+def resolve_among(everything: Sequence[ToolDef], inputs: ToolsetInputs, *, protocols: frozenset[str]) -> Toolset:
+    """The toolset of `inputs` among `everything`, of which the venues in `protocols` are protocols; one pass."""
+    bundles = inputs.profiles or inputs.archetype.bundles
+    holders = {category: [b for b in bundles if category in b.categories] for category in Category}
+    tools: dict[str, ToolDef] = {}
+    reasons: dict[str, str] = {}
+    missing: dict[str, Requirement] = {}
     for tool in everything:
-        if tool.category not in rule.categories or tool.category is Category.CODING:
-            continue
-        if rule.is_read_only and not isinstance(tool, ReadTool):
-            continue
-        if rule.name == "conservative" and not _is_conservative(tool):
-            continue
-        yield tool
+        is_in, reason = _judge(tool, inputs, holders[tool.category])
+        if is_in and inputs.allowed_protocols and tool.venue in protocols - inputs.allowed_protocols:
+            is_in, reason = False, f"its protocol {tool.venue} is not allowed for this golem"
+        if is_in and not tool.requires <= inputs.requirements:
+            missing[tool.name] = requirement = min(tool.requires - inputs.requirements)
+            is_in, reason = False, f"needs {requirement.value}, which is not set up"
+        if is_in:
+            tools[tool.name] = tool
+        reasons[tool.name] = reason
+    return Toolset(tools=tools, reasons=reasons, missing=missing)
 
 
-def _is_conservative(tool: ToolDef) -> bool:
-    if isinstance(tool, ReadTool):
-        return True
-    return tool.category in CONSERVATIVE_WRITE_CATEGORIES and tool.risk_layer < RiskLayer.UNBOUNDED
+def list_protocols(tools: Iterable[ToolDef]) -> frozenset[str]:
+    """Venues that are protocols: those whose tools live in the package of protocols."""
+    return frozenset(tool.venue for tool in tools if tool.handler.__module__.startswith(_PROTOCOL_PACKAGE))
 
 
-def _present_requirements(golem: Golem) -> frozenset[Requirement]:
-    present = set()
-    if golem.address:
-        present.add(Requirement.WALLET)
-    if golem.is_memory_enabled and settings.GOLEM_MEMORY_ENABLED:
-        present.add(Requirement.MEMORY)
-    return frozenset(present)
+def _judge(tool: ToolDef, inputs: ToolsetInputs, holders: Sequence[ProfileRule]) -> tuple[bool, str]:
+    name = tool.name
+    archetype = inputs.archetype
+    if name in inputs.excludes:
+        return False, "excluded by an override of the golem"
+    if name in archetype.excludes:
+        return False, f"excluded by an override of the archetype {archetype.name}"
+    if name in inputs.includes:
+        return True, "included by an override of the golem"
+    if name in archetype.includes:
+        return True, f"included by an override of the archetype {archetype.name}"
+    if not holders:
+        return False, f"no profile holds the category {tool.category.value}"
+    if tool.category is Category.CODING:
+        return False, "a shell comes only by an owner's own include"
+    if not isinstance(tool, ReadTool):
+        keeps = archetype.keeps_local_writes and isinstance(tool, LocalWriteTool)
+        if archetype.is_read_only and not keeps:
+            return False, f"the archetype {archetype.name} keeps reads only"
+        return _judge_write(tool, holders)
+    return True, _name_bundles(holders)
+
+
+def _judge_write(tool: ToolDef, holders: Sequence[ProfileRule]) -> tuple[bool, str]:
+    willing = [rule for rule in holders if not rule.is_read_only]
+    if not willing:
+        return False, f"{_name_bundles(holders)} keeps reads only"
+    allowing = [rule for rule in willing if not rule.is_conservative or is_conservative_write(tool)]
+    if not allowing:
+        return (
+            False,
+            f"{_name_bundles(willing)} is conservative: only plain trading, liquidity, vault, safety writes",
+        )
+    return True, _name_bundles(allowing)
+
+
+def is_conservative_write(tool: ToolDef) -> bool:
+    """Whether a conservative profile keeps this write: a plain category, no layer 3, no bridge."""
+    return (
+        tool.category in CONSERVATIVE_WRITE_CATEGORIES
+        and tool.risk_layer < RiskLayer.UNBOUNDED
+        and tool.venue not in _BRIDGES
+    )
+
+
+def _name_bundles(rules: Sequence[ProfileRule]) -> str:
+    if len(rules) == 1:
+        name = rules[0].name
+        return name if name.startswith("archetype ") else f"profile {name}"
+    return f"profiles {', '.join(rule.name for rule in rules)}"

@@ -44,11 +44,23 @@ class Archetype(TimeStamped):
     profiles: Any = models.ManyToManyField("archetypes_app.ToolProfile", blank=True, related_name="archetypes")
     delegates_to: Any = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="delegated_from")
     is_terminal_node = models.BooleanField(default=False, help_text="Never delegates")
+    is_read_only = models.BooleanField(
+        default=False,
+        help_text="Keeps reads only, whatever categories and profiles hold; an include still wins",
+    )
+    keeps_local_writes = models.BooleanField(
+        default=False, help_text="Although read-only, writes that are no transaction (memory, alerts) stay"
+    )
     role = models.TextField(blank=True)
+    expertise: Any = ArrayField(models.TextField(), default=list, blank=True)
     safety_rules: Any = ArrayField(models.TextField(), default=list, blank=True)
     workflow = models.TextField(blank=True)
     output_format = models.TextField(blank=True)
     is_builtin = models.BooleanField(default=False, editable=False)
+    builtin_digest = models.CharField(
+        max_length=66, blank=True, editable=False, help_text="Digest of what sync_builtins last wrote here"
+    )
+    version = models.PositiveIntegerField(default=1, editable=False, help_text="Rises with every edit")
     owner: Any = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="archetypes"
     )
@@ -58,7 +70,11 @@ class Archetype(TimeStamped):
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(is_builtin=False) | models.Q(owner__isnull=True), name="archetype_builtin_unowned"
-            )
+            ),
+            models.CheckConstraint(
+                condition=models.Q(keeps_local_writes=False) | models.Q(is_read_only=True),
+                name="archetype_local_writes_of_read_only",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -21,7 +21,18 @@ class ToolProfile(TimeStamped):
     description = models.TextField(blank=True)
     categories: Any = ArrayField(models.CharField(max_length=32, choices=CATEGORY_CHOICES), default=list, blank=True)
     is_read_only = models.BooleanField(default=False, help_text="Keeps reads only, whatever the categories hold")
+    is_conservative = models.BooleanField(
+        default=False,
+        help_text=(
+            "Keeps only plain writes of trading, liquidity, vaults and safety: no leverage, flash loans, bridges, swaps"
+            " through several pools or ranges under 50 ticks; at most 10 writes an hour"
+        ),
+    )
     is_builtin = models.BooleanField(default=False, editable=False)
+    builtin_digest = models.CharField(
+        max_length=66, blank=True, editable=False, help_text="Digest of what sync_builtins last wrote here"
+    )
+    version = models.PositiveIntegerField(default=1, editable=False, help_text="Rises with every edit")
     owner: Any = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="tool_profiles"
     )

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 
-from archetypes_app.actions.sync_builtins import sync_builtins
+from archetypes_app.actions.sync_builtins import SyncReport, sync_builtins
+from archetypes_app.graph import find_stored_violations
 
 
 class Command(BaseCommand):
-    help = "Create missing built-in profiles and archetypes; report those that were changed here."
+    help = "Create missing built-in profiles and archetypes, update unedited ones, report those that were edited here."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="the report as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         report = sync_builtins()
-        self.stdout.write(f"{len(report.created)} built-in rows created")
-        for name in report.differing:
-            self.stdout.write(f"left as changed here: {name}")
+        violations = find_stored_violations()
+        if options["json"]:
+            content = {**asdict(report), "violations": [error.as_problem() for error in violations]}
+            self.stdout.write(json.dumps(content, indent=2))
+            return
+        self._tell(report)
+        for error in violations:
+            self.stderr.write(self.style.WARNING(f"delegation: {error.detail}"))
+
+    def _tell(self, report: SyncReport) -> None:
+        self.stdout.write(f"{len(report.created)} built-in rows created, {len(report.updated)} updated")
+        for difference in report.differing:
+            self.stdout.write(f"left as edited: {difference}")

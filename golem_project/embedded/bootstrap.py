@@ -103,19 +103,22 @@ def run(command: list[str], problem: str) -> None:
         raise SetupError(problem)
 
 
+def is_usable() -> bool:
+    """Whether `.venv` works, is of this Python, and was made here: its programs begin with the path it had then."""
+    settings = VENV / "pyvenv.cfg"
+    if not VENV_PYTHON.exists() or not settings.exists() or f" {VENV}\n" not in settings.read_text() + "\n":
+        return False
+    command = [str(VENV_PYTHON), "-I", "-c", "import sys; print(sys.version)"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    return answer.stdout.strip() == sys.version
+
+
 def make_environment() -> None:
-    """A fresh `.venv`, unless there is one that works and was made here for this Python."""
-    if VENV_PYTHON.exists():
-        question = "import sys; print(sys.version)"
-        command = [str(VENV_PYTHON), "-I", "-c", question]
-        answer = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-        # The programs in a moved environment still begin with the path of the place it was made in.
-        settings = VENV / "pyvenv.cfg"
-        was_made_here = settings.exists() and f" {VENV}\n" in settings.read_text() + "\n"
-        if answer.stdout.strip() == sys.version and was_made_here:
-            return
-        say("the environment .venv was made elsewhere or for another Python: making it anew")
+    """A fresh `.venv`, unless the one that is there can be used."""
+    if is_usable():
+        return
     if VENV.exists():
+        say("the environment .venv is broken, was made elsewhere or for another Python: making it anew")
         shutil.rmtree(VENV)
     if shutil.disk_usage(CHECKOUT).free < LEAST_FREE_MB * 1024**2:
         raise SetupError(f"less than {LEAST_FREE_MB} MB free at {CHECKOUT}. Fix: free some space.")

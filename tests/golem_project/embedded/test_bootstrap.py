@@ -70,21 +70,27 @@ def test_a_stamp_without_an_environment_counts_for_nothing(checkout: Path) -> No
     assert not bootstrap.is_installed(bootstrap.wanted_stamp())
 
 
-def test_a_broken_or_moved_environment_is_made_anew_and_a_good_one_kept(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (checkout / ".venv" / "bin").mkdir(parents=True)
-    (checkout / ".venv" / "bin" / "python").write_text("#!/bin/sh\nexit 1\n")
-    (checkout / ".venv" / "bin" / "python").chmod(0o755)
-    bootstrap.make_environment()
-    question = [str(bootstrap.VENV_PYTHON), "-c", "import sys; print(sys.prefix)"]
-    assert subprocess.run(question, capture_output=True, text=True).stdout.strip() == str(checkout / ".venv")
-    assert "making it anew" in capsys.readouterr().err
-    bootstrap.make_environment()
-    assert capsys.readouterr().err == ""
+def test_an_environment_is_usable_where_it_was_made_and_while_it_works(checkout: Path) -> None:
+    assert not bootstrap.is_usable()
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(checkout / ".venv")], check=True, timeout=60)
+    assert bootstrap.is_usable()
     settings = checkout / ".venv" / "pyvenv.cfg"
-    settings.write_text(settings.read_text().replace(str(checkout), "/somewhere/else"))
+    made_here = settings.read_text()
+    settings.write_text(made_here.replace(str(checkout), "/somewhere/else"))
+    assert not bootstrap.is_usable()
+    settings.write_text(made_here)
+    bootstrap.VENV_PYTHON.unlink()
+    bootstrap.VENV_PYTHON.write_text("#!/bin/sh\nexit 1\n")
+    bootstrap.VENV_PYTHON.chmod(0o755)
+    assert not bootstrap.is_usable()
+
+
+def test_an_environment_that_is_not_usable_is_made_anew(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (checkout / ".venv").mkdir()
+    (checkout / ".venv" / "left-over").touch()
     bootstrap.make_environment()
+    assert bootstrap.is_usable()
+    assert not (checkout / ".venv" / "left-over").exists()
     assert "making it anew" in capsys.readouterr().err
 
 

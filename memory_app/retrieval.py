@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib.postgres.search import SearchRank
+from django.contrib.postgres.search import SearchQuery, SearchRank
 from django.db import connection, transaction
 from django.db.models import ExpressionWrapper, F, FloatField, QuerySet
 from pgvector.django import CosineDistance
@@ -78,53 +79,92 @@ def retrieve_episodes(
         if query_vector is not None:
             used_index = searched > settings.GOLEM_MEMORY_EXACT_SCAN_ROWS
             by_vector = _rank_by_vector(golem_id, filters, query_vector, wanted, use_index=used_index)
-        candidates = {*text_ids, *(episode_id for episode_id, _ in by_vector)}
-        if len(candidates) < limit:
+        ids = {*text_ids, *(episode_id for episode_id, _ in by_vector)}
+        if len(ids) < limit:
             # Neither words nor vectors reach rows that share no word and have no vector yet.
-            others = matching.exclude(pk__in=candidates).order_by("-occurred_at", "pk")
-            candidates.update(others.values_list("pk", flat=True)[: limit - len(candidates)])
-        episodes = Episode.objects.filter(golem_id=golem_id).defer("search", "search_text").in_bulk(list(candidates))
-    hits = _fuse(episodes.values(), text_ids, by_vector, now=now, apply_decay=apply_decay)
+            others = matching.exclude(pk__in=ids).order_by("-occurred_at", "pk")
+            ids.update(others.values_list("pk", flat=True)[: limit - len(ids)])
+        rows = Episode.objects.filter(golem_id=golem_id, pk__in=ids).values_list(*_Candidate._fields)
+        best = _score(map(_Candidate._make, rows), text_ids, by_vector, now=now, apply_decay=apply_decay)[:limit]
+        episodes = Episode.objects.defer("search", "search_text").in_bulk([scored.candidate.pk for scored in best])
     return Retrieval(
-        hits=tuple(hits[:limit]), searched=searched, used_vectors=query_vector is not None, used_index=used_index
+        hits=tuple(
+            _make_hit(scored, episodes[scored.candidate.pk]) for scored in best if scored.candidate.pk in episodes
+        ),
+        searched=searched,
+        used_vectors=query_vector is not None,
+        used_index=used_index,
     )
 
 
-def _fuse(
-    episodes: Iterable[Episode],
+class _Candidate(NamedTuple):
+    """What ranking needs of an episode; whole rows are read for the best alone."""
+
+    pk: UUID
+    last_accessed_at: datetime
+    stability_days: float
+    occurred_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    candidate: _Candidate
+    score: float
+    fused: float
+    retention: float
+    text_rank: int | None
+    vector_rank: int | None
+    similarity: float | None
+
+
+def _score(
+    candidates: Iterable[_Candidate],
     text_ids: Sequence[UUID],
     by_vector: Sequence[tuple[UUID, float]],
     *,
     now: datetime,
     apply_decay: bool,
-) -> list[Hit]:
+) -> list[_Scored]:
     text_ranks = {episode_id: rank for rank, episode_id in enumerate(text_ids, start=1)}
     vector_ranks = {episode_id: rank for rank, (episode_id, _) in enumerate(by_vector, start=1)}
     similarities = {episode_id: 1.0 - distance for episode_id, distance in by_vector}
-    hits = []
-    for episode in episodes:
-        ranks = (text_ranks.get(episode.pk), vector_ranks.get(episode.pk))
+    found = []
+    for candidate in candidates:
+        ranks = (text_ranks.get(candidate.pk), vector_ranks.get(candidate.pk))
         fused = fuse_ranks(ranks)
         retention = retention_at(
-            last_accessed_at=episode.last_accessed_at, stability_days=episode.stability_days, now=now
+            last_accessed_at=candidate.last_accessed_at, stability_days=candidate.stability_days, now=now
         )
-        hits.append(
-            Hit(
-                episode=episode,
+        found.append(
+            _Scored(
+                candidate=candidate,
                 score=weaken(fused, retention) if apply_decay else fused,
                 fused=fused,
                 retention=retention,
                 text_rank=ranks[0],
                 vector_rank=ranks[1],
-                similarity=similarities.get(episode.pk),
+                similarity=similarities.get(candidate.pk),
             )
         )
-    return sorted(hits, key=_order)
+    return sorted(found, key=_order)
 
 
-def _order(hit: Hit) -> tuple[float, float, float, str]:
+def _order(scored: _Scored) -> tuple[float, float, float, str]:
     # Two rows often change places between the lists and so tie; then the closer meaning comes first.
-    return (-hit.score, -(hit.similarity or 0.0), -hit.episode.occurred_at.timestamp(), str(hit.episode.pk))
+    candidate = scored.candidate
+    return (-scored.score, -(scored.similarity or 0.0), -candidate.occurred_at.timestamp(), str(candidate.pk))
+
+
+def _make_hit(scored: _Scored, episode: Episode) -> Hit:
+    return Hit(
+        episode=episode,
+        score=scored.score,
+        fused=scored.fused,
+        retention=scored.retention,
+        text_rank=scored.text_rank,
+        vector_rank=scored.vector_rank,
+        similarity=scored.similarity,
+    )
 
 
 def fuse_ranks(ranks: Iterable[int | None]) -> float:
@@ -142,15 +182,18 @@ def _count_up_to(matching: QuerySet[Episode], most: int) -> int:
 
 
 def _rank_by_text(matching: QuerySet[Episode], query: str, wanted: int) -> list[UUID]:
+    most = settings.GOLEM_MEMORY_TEXT_SCAN_ROWS
     any_word = AnyWordQuery(query, config="english")
-    found = matching.filter(search=any_word).order_by("-occurred_at")
-    recent = found.values("pk")[: settings.GOLEM_MEMORY_TEXT_SCAN_ROWS]
-    ranked = (
-        Episode.objects.filter(pk__in=recent)
-        .annotate(text_score=SearchRank(F("search"), any_word, cover_density=True, normalization=1))
-        .order_by("-text_score", "-occurred_at", "pk")
+    every_word = SearchQuery(query, config="english")
+    ranked = matching.annotate(text_score=SearchRank(F("search"), any_word, cover_density=True, normalization=1))
+    # Only the newest matches are ranked. Rows with every word are looked for apart from those with any, because a
+    # common word among the others would crowd out an old row that matches best.
+    any_part, every_part = (
+        ranked.filter(search=words).order_by("-occurred_at").values_list("pk", "text_score", "occurred_at")[:most]
+        for words in (any_word, every_word)
     )
-    return list(ranked.values_list("pk", flat=True)[:wanted])
+    best = any_part.union(every_part).order_by("-text_score", "-occurred_at", "pk")[:wanted]
+    return [row[0] for row in best]
 
 
 def _rank_by_vector(

@@ -106,6 +106,9 @@ class Episode(TimeStamped):
         indexes = [
             models.Index(fields=["golem", "-occurred_at"], name="episode_by_golem"),
             models.Index(fields=["golem", "tool_name", "-occurred_at"], name="episode_by_tool"),
+            models.Index(fields=["golem", "chain_id", "-occurred_at"], name="episode_by_chain"),
+            models.Index(fields=["golem", "importance", "-occurred_at"], name="episode_by_importance"),
+            GinIndex(fields=["token_keys"], name="episode_tokens"),
             GinIndex(fields=["search"], name="episode_search"),
         ]
 
@@ -126,8 +129,9 @@ class EpisodeVector(models.Model):
             HnswIndex(
                 fields=["embedding"],
                 name="episode_vector_hnsw",
-                m=16,
-                ef_construction=64,
+                # Episodes come in tight clusters of near-equal sentences; a sparser graph leaves some out of reach.
+                m=24,
+                ef_construction=128,
                 opclasses=["vector_cosine_ops"],
             )
         ]

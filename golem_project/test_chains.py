@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
 from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.world.dev_pool import DevChainRefused
 from golem_project.embedded.world.dev_registry import DevChainsExhausted, DevChainUnknown
+from tools_app.core.errors import InvalidParams
 from tools_app.subsystems.testnet.dev_chains import (
     DevAccount,
     DevBalance,
@@ -102,6 +104,8 @@ def _typed(call: Callable[[], T]) -> T:
         raise DevChainNotFound(str(error)) from None
     except DevChainsExhausted as error:
         raise DevChainLimit(str(error)) from None
+    except DevChainRefused as error:
+        raise InvalidParams(str(error)) from None
     except EmbeddedError as error:
         raise DevChainFailed(str(error)) from None
 

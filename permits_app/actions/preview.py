@@ -29,11 +29,12 @@ from permits_app.plan_store import encode_bounds, encode_calls
 from permits_app.policy import Policy, read_policy
 from permits_app.prediction import describe_expected
 from permits_app.reviewers import safety_guardian
-from permits_app.risk import classify_risk, needs_guardian
+from permits_app.risk import needs_guardian
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import limit_gas
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.safety.hook_chain import HookReport
+from permits_app.safety.tiers import classify_call, returns_to_golem
 from permits_app.sealing import hash_action, hash_plan, hash_simulation
 from permits_app.selectors import view_permit
 from permits_app.valuation import PlanValue, value_gas, value_plan
@@ -218,13 +219,6 @@ def open_chain(chain_id: int, *, now: datetime) -> ChainReader:
     return runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_READ_BUDGET_MS))
 
 
-def returns_to_golem(call: HookCall) -> bool:
-    """Whether a decrease or close sends everything back to the golem itself."""
-    account = call.view.address
-    recipients = call.plan.recipients if call.plan else ()
-    return all(recipient == account for recipient in recipients)
-
-
 def counts_per_day(call: HookCall) -> bool:
     """A decrease or close that returns to the golem does not use up the rolling 24 h."""
     leaving = call.action_class in (ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION)
@@ -232,15 +226,7 @@ def counts_per_day(call: HookCall) -> bool:
 
 
 def _review(call: HookCall) -> tuple[RiskTier, dict[str, Any]]:
-    tier = classify_risk(
-        category=call.tool.category,
-        capability=call.tool.capability,
-        risk_layer=call.tool.risk_layer,
-        action_class=call.action_class,
-        venue=call.tool.venue,
-        value_micro_usd=call.value.spend_micro_usd,
-        returns_to_golem=returns_to_golem(call),
-    )
+    tier = classify_call(call)
     if tier in _NEEDS_OWNER or isinstance(call.tool, PrivilegedTool):
         raise ApprovalNotAvailable(
             f"{call.tool.key!r} is of risk tier {tier}, which needs an owner's approval; this server cannot take one",

@@ -1,23 +1,79 @@
-"""Which engine runs a chain's plans, and the label its results carry.
+"""Which engines run a chain's plans, by how much is at stake and what the golem's owner set.
 
-One engine today: the node that will carry the transaction. A chain whose node lacks `eth_simulateV1` has none, and
-what would need it is refused; nothing less exact stands in silently.
+Up to STANDARD one engine runs; from ELEVATED on two must agree. A node without `eth_simulateV1` is replaced by the
+engine in process where one engine is enough; where two are asked for, one is not, and the call is refused.
+Nothing less exact ever stands in silently: the result's label says what ran.
 """
 
 from __future__ import annotations
 
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
 from tools_app.chain.chains import get_pool
 from tools_app.chain.networks import get_network
 from tools_app.core.clock import Deadline
-from tools_app.simulation.engine import SimulationEngine, SimulationRequest, SimulationResult
+from tools_app.simulation.differential import run_both
+from tools_app.simulation.engine import SimulationEngine, SimulationRequest, SimulationResult, SimulationUnavailable
+from tools_app.simulation.pyevm.engine import PyEvmSimulationEngine
 from tools_app.simulation.rpc import RpcSimulationEngine
+from tools_app.toolkit.enums import RiskTier
 
 
-def select_engine(chain_id: int) -> SimulationEngine:
-    """The engine for `chain_id`. Raises ChainNotSupported."""
-    return RpcSimulationEngine(network=get_network(chain_id), pool=get_pool(chain_id))
+class EngineSetting(StrEnum):
+    """What an owner may choose: by tier, one engine first, or always both."""
+
+    AUTO = "auto"
+    RPC = "rpc"
+    PYEVM = "pyevm"
+    BOTH = "both"
 
 
-def run_simulation(request: SimulationRequest, *, deadline: Deadline) -> SimulationResult:
-    """Run `request` on its chain's engine. Raises ChainNotSupported, SimulationUnavailable, SimulationTimeout."""
-    return select_engine(request.chain_id).run(request, deadline=deadline)
+_Maker = type[RpcSimulationEngine] | type[PyEvmSimulationEngine]
+ENGINES: Final[dict[str, _Maker]] = {"rpc": RpcSimulationEngine, "pyevm": PyEvmSimulationEngine}
+_NEEDS_TWO: Final = frozenset({RiskTier.ELEVATED, RiskTier.HIGH, RiskTier.CRITICAL})
+# A method the node lacks now it lacks in a second too; anything else may pass by itself and is not papered over.
+_NODE_LACKS: Final = "RPC_METHOD_MISSING"
+
+
+def choose_engines(
+    *, risk_tier: RiskTier | None = None, setting: EngineSetting = EngineSetting.AUTO
+) -> tuple[str, ...]:
+    """Names of the engines that must run, the one whose result counts first. Pure."""
+    order = ("pyevm", "rpc") if setting is EngineSetting.PYEVM else ("rpc", "pyevm")
+    return order if risk_tier in _NEEDS_TWO or setting is EngineSetting.BOTH else order[:1]
+
+
+def select_engine(chain_id: int, name: str = "rpc") -> SimulationEngine:
+    """One engine of `chain_id` by name. Raises ChainNotSupported."""
+    return ENGINES[name](network=get_network(chain_id), pool=get_pool(chain_id))
+
+
+def run_simulation(
+    request: SimulationRequest,
+    *,
+    deadline: Deadline,
+    risk_tier: RiskTier | None = None,
+    setting: EngineSetting = EngineSetting.AUTO,
+) -> SimulationResult:
+    """Run `request` on the engines its tier asks for.
+
+    Raises ChainNotSupported, SimulationUnavailable, SimulationTimeout, SimulationDisagrees.
+    """
+    names = choose_engines(risk_tier=risk_tier, setting=setting)
+    engines = [select_engine(request.chain_id, name) for name in names]
+    if len(engines) == 2:
+        return run_both(request, first=engines[0], second=engines[1], deadline=deadline)
+    try:
+        return engines[0].run(request, deadline=deadline)
+    except SimulationUnavailable as error:
+        if names != ("rpc",) or setting is not EngineSetting.AUTO or error.data.get("cause") != _NODE_LACKS:
+            raise
+        return select_engine(request.chain_id, "pyevm").run(request, deadline=deadline)
+
+
+def describe_fidelity(simulation: dict[str, Any], *, at: datetime) -> str:
+    """The label of a stored result with its age at `at` (the permit's making): engine, block, age, rules."""
+    age = max(0, int(at.timestamp()) - int(simulation["block"]["timestamp"]))
+    return f"{simulation['fidelity']}; the block was {age} s old"

@@ -1,7 +1,8 @@
 """Hook 5: runs the exact calls on the chain's engine and holds them to every promise of the plan.
 
 What it lets pass reverted nowhere, took no more than the plan's bounds, brought no less, left no larger allowance,
-and moved no token the plan does not speak of. No engine, no answer: the call is refused. Seed: 002, "RevmSimulator";
+and moved no token the plan does not speak of. From ELEVATED on two engines must agree. No engine, no answer: the call
+is refused. Emits policy:violation when engines disagree. Seed: 002, "RevmSimulator";
 decisions, "Safety hooks" (hook 5 is the simulation).
 """
 
@@ -14,9 +15,13 @@ from permits_app.errors import InsufficientBalance, SimulationFailed
 from permits_app.safety.figures import format_amount
 from permits_app.safety.gas_budget import limit_gas
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from permits_app.safety.tiers import classify_call
 from tools_app.chain.node_errors import InsufficientFunds
+from tools_app.core import event_bus
 from tools_app.core.clock import Deadline
+from tools_app.core.events import Event, EventType
 from tools_app.core.units import format_units
+from tools_app.simulation.differential import SimulationDisagrees
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
@@ -33,7 +38,10 @@ class Simulator:
     name = "simulator"
 
     def check(self, call: HookCall) -> Verdict:
-        """Allow with the simulation, or Reject. Raises SimulationUnavailable, SimulationTimeout."""
+        """Allow with the simulation, or Reject.
+
+        Raises SimulationUnavailable, SimulationTimeout, and SimulationDisagrees after its policy:violation event.
+        """
         if call.plan is None:
             return Allow(note="no transaction")
         chain, account = call.chain, call.view.address
@@ -42,10 +50,20 @@ class Simulator:
         native = chain.native()
         request = build_request(plan=call.plan, account=account, chain=chain)
         try:
-            simulation = run_simulation(request, deadline=Deadline.after_ms(SIMULATION_BUDGET_MS))
+            simulation = run_simulation(
+                request, deadline=Deadline.after_ms(SIMULATION_BUDGET_MS), risk_tier=classify_call(call)
+            )
         except InsufficientFunds:
             have = chain.native_balance(account)
             return _poor("simulator.value", have, sum(c.value for c in call.plan.calls), native, "the calls' value")
+        except SimulationDisagrees as error:
+            payload = {"hook": self.name, "rule": "simulator.engines_disagree", "tool_name": call.tool.name}
+            event_bus.emit(
+                golem_id=call.golem.pk,
+                event=Event(EventType.POLICY_VIOLATION, {**payload, **error.as_event()}),
+                now=call.now,
+            )
+            raise
         refusal = (
             judge_balances(plan=call.plan, simulation=simulation)
             or judge_reverts(plan=call.plan, simulation=simulation)

@@ -26,8 +26,6 @@ _DEPTH_LIMIT: Final = 1024
 class Machine:
     """Mixed into py-evm's computation classes."""
 
-    _error: VMError | None
-
     @classmethod
     def apply_computation(
         cls, state: Any, message: Any, transaction_context: Any, parent_computation: Any = None

@@ -8,6 +8,7 @@ Seed: stack, "EVM engines" (the embedded default).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from tools_app.chain.abi import checksum
@@ -192,12 +193,12 @@ class Fork:
 
 def to_outcome(done: Executed, block_number: int) -> CallOutcome:
     """What a transaction did, in the words of every engine."""
-    common = {"gas_used": done.gas_used, "gas_before_refunds": done.gas_before_refunds}
     if done.error is None:
-        return CallOutcome(True, done.output, logs=to_logs(done.logs, block_number), **common)
-    reverted = build_revert(done.output, message="" if done.output else describe_error(done.error))
-    return CallOutcome(False, done.output, logs=(), revert_reason=reverted.detail,
-                       error_name=reverted.data["error_name"], **common)  # fmt: skip
+        outcome = CallOutcome(True, done.output, done.gas_used, to_logs(done.logs, block_number))
+    else:
+        reverted = build_revert(done.output, message="" if done.output else describe_error(done.error))
+        outcome = CallOutcome(False, done.output, done.gas_used, (), reverted.detail, reverted.data["error_name"])
+    return replace(outcome, gas_before_refunds=done.gas_before_refunds)
 
 
 def to_logs(logs: Sequence[tuple[bytes, tuple[int, ...], bytes]], block_number: int) -> tuple[LogEntry, ...]:

@@ -16,6 +16,7 @@ from eth.vm.forks.cancun.state import CancunState
 from eth.vm.forks.prague.state import PragueState
 from eth.vm.forks.shanghai.state import ShanghaiState
 from eth_hash.auto import keccak
+from eth_typing import Address, BlockNumber, Hash32
 
 from tools_app.simulation.pyevm.base import Account, Base, Source
 from tools_app.simulation.pyevm.budget import Budget
@@ -45,11 +46,11 @@ class FlatState:
 
     def __init__(self, *, base: Base, source: Source, env: BlockEnv, budget: Budget) -> None:
         self.execution_context = ExecutionContext(
-            coinbase=env.coinbase,
+            coinbase=Address(env.coinbase),
             timestamp=env.timestamp,
-            block_number=env.number,
+            block_number=BlockNumber(env.number),
             difficulty=0,
-            mix_hash=env.prevrandao,
+            mix_hash=Hash32(env.prevrandao),
             gas_limit=env.gas_limit,
             prev_hashes=(),
             chain_id=env.chain_id,
@@ -219,19 +220,19 @@ class FlatState:
         return self.env.parent_hash if depth == 1 else self.base.block_hash(block_number, self.source)
 
 
-class ShanghaiFlatState(FlatState, ShanghaiState):
+class ShanghaiFlatState(FlatState, ShanghaiState):  # type: ignore[misc]
     """Shanghai's rules."""
 
     computation_class = ShanghaiMachine
 
 
-class CancunFlatState(FlatState, CancunState):
+class CancunFlatState(FlatState, CancunState):  # type: ignore[misc]
     """Cancun's rules."""
 
     computation_class = CancunMachine
 
 
-class PragueFlatState(FlatState, PragueState):
+class PragueFlatState(FlatState, PragueState):  # type: ignore[misc]
     """Prague's rules."""
 
     computation_class = PragueMachine

@@ -9,6 +9,7 @@ from typing import Any, Final
 from eth.exceptions import ContractCreationCollision, InvalidInstruction, OutOfGas, VMError, WriteProtection
 from eth.vm.message import Message
 from eth_hash.auto import keccak
+from eth_typing import Address
 from rlp import encode as rlp_encode
 
 from tools_app.chain.node_errors import GasLimitRefused, InsufficientFunds
@@ -163,7 +164,7 @@ def _run(
     state: Any, transaction: Transaction, context: Any, gas: int, nonce: int, refund: int
 ) -> tuple[Any, bytes | None]:
     machine = state.computation_class
-    common = {"gas": gas, "to": transaction.to, "sender": transaction.sender, "value": transaction.value}
+    common: dict[str, Any] = {"gas": gas, "to": transaction.to, "sender": transaction.sender, "value": transaction.value}
     if transaction.to != _CREATE:
         state.mark_address_warm(transaction.to)
         code, delegation = state.get_code(transaction.to), None
@@ -175,7 +176,7 @@ def _run(
             **common, data=transaction.data, code=code, is_delegation=delegation is not None, refund=refund
         )
         return machine.apply_message(state, message, context), None
-    created = keccak(rlp_encode([transaction.sender, nonce]))[12:]
+    created = Address(keccak(rlp_encode([transaction.sender, nonce]))[12:])
     state.mark_address_warm(created)
     message = Message(**common, data=b"", code=transaction.data, create_address=created, refund=refund)
     if state.has_code_or_nonce(created):

@@ -1,0 +1,160 @@
+"""Two engines against each other: agreement is enriched, any disagreement is refused with both results."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from eth_account.signers.local import LocalAccount
+
+from tests.evm.world import World
+from tests.tools_app.chain.conftest import OpenReader
+from tests.tools_app.chain.nodes import answering, block_json, serve
+from tests.tools_app.simulation.plans import v3_swap
+from tools_app.chain import chains, networks
+from tools_app.core.clock import Deadline
+from tools_app.simulation.differential import SimulationDisagrees, find_differences, is_gas_close, run_both
+from tools_app.simulation.engine import SimulationRequest, SimulationResult, SimulationUnavailable
+from tools_app.simulation.select import EngineSetting, choose_engines, run_simulation, select_engine
+from tools_app.toolkit.enums import RiskTier
+
+FAR = Deadline.after_ms(10**9)
+
+
+class Bent:
+    """A real engine whose result is bent in one place, as a faulty or lying engine would."""
+
+    def __init__(self, bend: Any) -> None:
+        self._bend = bend
+
+    def run(self, request: SimulationRequest, *, deadline: Deadline) -> SimulationResult:
+        bent: SimulationResult = self._bend(select_engine(31337, "pyevm").run(request, deadline=deadline))
+        return bent
+
+
+def _bend_call(**changes: Any) -> Any:
+    return lambda result: replace(result, calls=(*result.calls[:-1], replace(result.calls[-1], **changes)))
+
+
+def _bend_gas(factor_bps: int) -> Any:
+    return lambda result: _bend_call(gas_used=result.calls[-1].gas_used * factor_bps // 10_000)(result)
+
+
+def _bend_balance(result: SimulationResult) -> SimulationResult:
+    key = next(iter(result.balances_after))
+    return replace(result, balances_after={**result.balances_after, key: result.balances_after[key] + 1})
+
+
+@pytest.fixture
+def swap(open_reader: OpenReader, chain: World) -> SimulationRequest:
+    account: LocalAccount = chain.new_account(eth_wei=10**19, tokens={"USDC": 10_000 * 10**6})
+    reader = open_reader()
+    return SimulationRequest(
+        chain_id=31337,
+        sender=account.address,
+        calls=v3_swap(reader, chain, account.address),
+        watch=((account.address, reader.token("USDC").address), (account.address, reader.token("WETH").address)),
+        block=reader.block,
+    )
+
+
+def test_engines_that_agree_give_one_result_that_says_so(swap: SimulationRequest) -> None:
+    result = run_simulation(swap, deadline=FAR, risk_tier=RiskTier.ELEVATED)
+
+    assert result.engine == "rpc+pyevm"
+    assert "two engines agree" in result.fidelity
+    assert result.state_diff is not None
+    assert all(
+        call.gas_before_refunds is not None and call.gas_before_refunds >= call.gas_used for call in result.calls
+    )
+
+
+@pytest.mark.parametrize(
+    ("bend", "what"),
+    [
+        (_bend_call(succeeded=False), "call 2 succeeded"),
+        (_bend_call(output=b"\x01"), "call 2 output"),
+        (_bend_call(logs=()), "call 2 logs"),
+        (_bend_gas(10_300), "call 2 gas"),
+        (_bend_balance, "balances after"),
+        (lambda result: replace(result, calls=result.calls[:1]), "number of calls"),
+    ],
+)
+def test_a_disagreement_blocks_and_carries_both_results(swap: SimulationRequest, bend: Any, what: str) -> None:
+    with pytest.raises(SimulationDisagrees) as refused:
+        run_both(swap, first=select_engine(31337), second=Bent(bend), deadline=FAR)
+
+    error = refused.value
+    assert error.code == "SIMULATION_DISAGREES"
+    assert any(difference["what"].startswith(what) for difference in error.data["differences"])
+    assert [result["engine"] for result in error.as_event()["results"]] == ["rpc", "pyevm"]
+
+
+def test_gas_within_the_tolerance_is_no_disagreement(swap: SimulationRequest) -> None:
+    result = run_both(swap, first=select_engine(31337), second=Bent(_bend_gas(10_150)), deadline=FAR)
+
+    assert result.succeeded
+    assert find_differences(result, result) == ()
+
+
+def test_the_tolerance_is_two_percent_of_the_larger() -> None:
+    assert is_gas_close(100_000, 98_000)
+    assert not is_gas_close(100_000, 97_999)
+    assert is_gas_close(0, 0)
+
+
+def test_from_elevated_on_two_engines_run_whatever_was_set() -> None:
+    for tier in (RiskTier.ELEVATED, RiskTier.HIGH, RiskTier.CRITICAL):
+        for setting in EngineSetting:
+            assert sorted(choose_engines(risk_tier=tier, setting=setting)) == ["pyevm", "rpc"]
+    for calm in (None, RiskTier.ROUTINE, RiskTier.STANDARD):
+        assert choose_engines(risk_tier=calm) == ("rpc",)
+        assert choose_engines(risk_tier=calm, setting=EngineSetting.PYEVM) == ("pyevm",)
+        assert choose_engines(risk_tier=calm, setting=EngineSetting.BOTH) == ("rpc", "pyevm")
+
+
+MISSING = {"code": -32601, "message": "Method not found"}
+ACCOUNT = "0x" + "11" * 20
+
+
+def _plain_node(answers: dict[str, Any]) -> Any:
+    block = block_json(5)
+    return answering(
+        {
+            "eth_getBlockByNumber": block,
+            "eth_getBlockByHash": {**block, "gasLimit": "0x1c9c380", "miner": "0x" + "00" * 20},
+            "eth_simulateV1": MISSING,
+            "debug_traceCall": MISSING,
+            "eth_createAccessList": MISSING,
+            "eth_getBalance": hex(10**18),
+            "eth_getTransactionCount": "0x0",
+            "eth_getCode": "0x",
+            "eth_getStorageAt": "0x0",
+            **answers,
+        }
+    )
+
+
+def _coin_request() -> SimulationRequest:
+    from tools_app.toolkit.plan import Call
+
+    return SimulationRequest(31337, ACCOUNT, (Call("0x" + "22" * 20, b"", 5, "send"),))
+
+
+def test_a_node_without_the_method_is_replaced_by_the_engine_in_process(chain_table: None) -> None:
+    with serve(_plain_node({})) as node:
+        chains.configure_chains([networks.with_rpc_urls(networks.KNOWN_NETWORKS[31337], [node.url])])
+        result = run_simulation(_coin_request(), deadline=Deadline.after_ms(5_000))
+
+    assert result.engine == "pyevm"
+    assert "pyevm" in result.fidelity
+    assert result.succeeded
+    assert result.gas_used == 21_000
+
+
+def test_where_two_engines_are_needed_one_is_not_enough(chain_table: None) -> None:
+    with serve(_plain_node({})) as node:
+        chains.configure_chains([networks.with_rpc_urls(networks.KNOWN_NETWORKS[31337], [node.url])])
+        with pytest.raises(SimulationUnavailable):
+            run_simulation(_coin_request(), deadline=Deadline.after_ms(5_000), risk_tier=RiskTier.ELEVATED)

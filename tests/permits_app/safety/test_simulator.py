@@ -11,12 +11,12 @@ from golem_project import wiring
 from permits_app.errors import InsufficientBalance, SimulationFailed
 from permits_app.safety.gas_budget import limit_gas
 from permits_app.safety.hook import Allow, HookCall, Reject
-from permits_app.safety.hooks.simulator import Simulator, judge_gas
+from permits_app.safety.hooks.simulator import Simulator, judge_gas, judge_surprises
 from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import OTHER, USDC, WBTC, WETH, live_call, plain_call, swap_call
 from tools_app.chain.abi import encode_call
-from tools_app.simulation.engine import CallOutcome, SimulationResult, SimulationUnavailable
+from tools_app.simulation.engine import CallOutcome, SimulationResult, SimulationUnavailable, TransferSeen
 from tools_app.standards import erc20
 from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
 from tools_app.toolkit.views import NATIVE, BlockRef, TokenMeta
@@ -219,3 +219,32 @@ def test_without_an_engine_nothing_passes(live_golem: LiveGolem) -> None:
     with pytest.raises(SimulationUnavailable) as refused:
         HOOK.check(call)
     assert refused.value.recovery == "WAIT"
+
+
+ZERO = "0x0000000000000000000000000000000000000000"
+
+
+@pytest.mark.parametrize(
+    ("token", "sender", "recipient", "token_id", "passes"),
+    [
+        pytest.param(WBTC.address, ZERO, OTHER, 7, True, id="a-position-minted-by-a-contract-of-the-plan"),
+        pytest.param(WBTC.address, USDC.address, OTHER, 7, False, id="an-nft-from-somebody"),
+        pytest.param(WETH.address, ZERO, OTHER, 7, False, id="an-nft-of-a-contract-that-is-not-called"),
+        pytest.param(WBTC.address, OTHER, USDC.address, 7, False, id="an-nft-that-leaves"),
+        pytest.param(WBTC.address, ZERO, OTHER, None, False, id="a-token-minted-to-the-golem"),
+    ],
+)
+def test_only_an_nft_minted_to_the_golem_by_the_plans_own_contract_may_come_unannounced(
+    token: str, sender: str, recipient: str, token_id: int | None, passes: bool
+) -> None:
+    simulation = SimulationResult(
+        engine="rpc", fidelity="", block=BlockRef(1, "0x", 1, 1), sender=OTHER,
+        calls=(CallOutcome(True, b"", 100_000, ()),),
+        balances_before={}, balances_after={}, allowances_before={}, allowances_after={},
+        unexpected_transfers=(TransferSeen(0, token, sender, recipient, 1, token_id),),
+    )  # fmt: skip
+    plan = TxPlan(chain_id=CHAIN_ID, calls=(Call(WBTC.address, b"mint", 0, "mint"),))
+    refusal = judge_surprises(plan=plan, simulation=simulation)
+    assert (refusal is None) == passes
+    if refusal is not None:
+        assert refusal.rule == f"simulator.unexpected_{'leave' if sender == OTHER else 'arrive'}"

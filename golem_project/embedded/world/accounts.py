@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from eth_account import Account
-from eth_account.signers.local import LocalAccount
 from eth_utils.crypto import keccak
+
+if TYPE_CHECKING:
+    from eth_account.signers.local import LocalAccount
 
 # Public on purpose. Everything that signs with these keys signs for chain 31337, where balances are made by asking.
 PHRASE = "golem local world; chain 31337 only; worthless"
@@ -15,6 +17,9 @@ CHAIN_ID = 31337
 
 def derive_account(role: str) -> LocalAccount:
     """The account of one role, the same on every machine."""
+    # Signing brings half a second of pairing tables, which only building and funding the world should pay.
+    from eth_account import Account
+
     account: LocalAccount = Account.from_key(keccak(text=f"{PHRASE}: {role}"))
     return account
 

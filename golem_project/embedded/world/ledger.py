@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-from eth_account.signers.local import LocalAccount
+from typing import TYPE_CHECKING, Any
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world.accounts import CHAIN_ID
 from golem_project.embedded.world.rpc import JsonRpc, call_data, checksum
+
+if TYPE_CHECKING:
+    from eth_account.signers.local import LocalAccount
 
 BASE_FEE_WEI = 1_000_000_000
 PRIORITY_FEE_WEI = 100_000_000

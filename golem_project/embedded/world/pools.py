@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from eth_account.signers.local import LocalAccount
+from typing import TYPE_CHECKING
 
 from golem_project.embedded.world.accounts import Actors
 from golem_project.embedded.world.deploy import Deployed
 from golem_project.embedded.world.figures import POOLS, TICK_SPACING, WHOLE_RANGE, Band, Pool, sqrt_price_x96, worth
 from golem_project.embedded.world.ledger import Ledger
 from golem_project.embedded.world.rpc import checksum
+
+if TYPE_CHECKING:
+    from eth_account.signers.local import LocalAccount
 
 NO_DEADLINE = 2**256 - 1
 UNLIMITED = 2**256 - 1

@@ -8,14 +8,16 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from math import isqrt
-
-from eth_account.signers.local import LocalAccount
+from typing import TYPE_CHECKING
 
 from golem_project.embedded.world.accounts import Actors
 from golem_project.embedded.world.deploy import Deployed
 from golem_project.embedded.world.figures import sqrt_price_x96, worth
 from golem_project.embedded.world.ledger import Ledger
 from golem_project.embedded.world.pools import NO_DEADLINE, UNLIMITED, OpenPool, gross_up
+
+if TYPE_CHECKING:
+    from eth_account.signers.local import LocalAccount
 
 SEED = 31_337
 SMALLEST_TRADE_USD = 200

@@ -117,7 +117,7 @@ def _count_figures(golems: QuerySet[Golem], permits: QuerySet[ActionPermit], now
     if halted:
         figures.append(Figure("halted", halted, reverse("admin:archetypes_app_golem_changelist"), is_alert=True))
     for status, name in (
-        (PermitStatus.CREATED, "open permits today"),
+        (PermitStatus.CREATED, "open today"),
         (PermitStatus.COMMITTED, "committed today"),
         (PermitStatus.EXPIRED, "expired today"),
     ):

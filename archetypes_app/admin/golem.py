@@ -13,7 +13,7 @@ from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.catalogue import ToolOverrideInline
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
 from archetypes_app.forms import GolemForm
-from archetypes_app.models import Golem
+from archetypes_app.models import Golem, ToolProfile
 from tools_app.admin.display import format_chain, show_badge, show_hex
 
 
@@ -33,6 +33,14 @@ class GolemAdmin(AuditedEditMixin, OwnerScopedAdmin):
         ("What it may use", {"fields": ("allowed_protocols", "home_chain_id", "base_asset")}),
         ("How it lives", {"fields": ("permit_ttl_seconds", "is_memory_enabled", "is_live")}),
     )
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        """The form with the profiles this person may choose."""
+        form = super().get_form(request, obj, change, **kwargs)
+        profiles = self.list_choices(ToolProfile, request).order_by("name")
+        if "profiles" in form.base_fields:
+            form.base_fields["profiles"].queryset = profiles
+        return form
 
     def find_golem_id(self, obj: Any) -> UUID | None:
         """A golem belongs to its own audit chain."""

@@ -121,3 +121,4 @@ UNFOLD: dict[str, Any] = {
         ],
     },
 }
+LOGIN_REDIRECT_URL = "admin:index"

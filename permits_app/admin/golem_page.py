@@ -18,7 +18,16 @@ from archetypes_app.toolset import resolve_toolset
 from permits_app import ledger
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
 from tools_app import runner
-from tools_app.admin.display import format_age, format_bps, format_chain, format_usd, show_age, show_badge, show_hex
+from tools_app.admin.display import (
+    format_age,
+    format_bps,
+    format_chain,
+    format_usd,
+    show_age,
+    show_amount,
+    show_badge,
+    show_hex,
+)
 from tools_app.admin.tokens import name_address
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
@@ -49,7 +58,7 @@ class Balance:
     """One token the wallet holds."""
 
     symbol: str
-    amount: str
+    amount: SafeString
     is_simulated: bool
 
 
@@ -272,10 +281,10 @@ def _read_balances(golem: Golem, now: datetime) -> tuple[tuple[Balance, ...], st
         number = reader.block.number
     except GolemError as error:
         return (), "", f"The node of {format_chain(golem.home_chain_id)} does not answer: {error.detail}"
-    held = [Balance(native.symbol, format_units(coin, native.decimals), False)]
+    held = [Balance(native.symbol, show_amount(format_units(coin, native.decimals)), False)]
     for token, outcome in zip(tokens, outcomes, strict=True):
         if outcome.ok and outcome.values[0]:
-            amount = format_units(int(outcome.values[0]), token.decimals)
+            amount = show_amount(format_units(int(outcome.values[0]), token.decimals))
             held.append(Balance(token.symbol, amount, token.is_simulated))
     return tuple(held), f"block {number:,}", ""
 

@@ -33,6 +33,7 @@ class GolemAdmin(WizardPages, GolemFormAdmin):
         golem: Golem = self.get_row(request, object_id)
         context = {
             "page": build_golem_page(golem, now=clock.now()) if request.method == "GET" else None,
+            "show_save_and_add_another": False,
             "title": golem.name,
             "subtitle": None,
             "may_act": self.has_change_permission(request, golem),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.safestring import SafeString
+
 from permits_app.models import ActionPermit, OutcomeRecord
-from tools_app.admin.display import format_bps, format_coin, format_gas, format_usd
+from tools_app.admin.display import format_bps, format_coin, format_gas, format_usd, show_amount
 from tools_app.admin.tokens import find_token
 from tools_app.core.units import format_units
 
@@ -15,9 +17,9 @@ class OutcomeRow:
     """One figure. The bars are percent of the larger of the two."""
 
     name: str
-    expected: str
-    actual: str
-    difference: str
+    expected: SafeString | str
+    actual: SafeString | str
+    difference: SafeString | str
     is_exact: bool
     expected_percent: int
     actual_percent: int
@@ -89,12 +91,20 @@ def _fee_row(permit: ActionPermit, outcome: OutcomeRecord) -> OutcomeRow:
     actual = int(outcome.fee_wei)
     change = format_coin(actual - expected, permit.chain_id)
     return _row(
-        name="Fee", expected=format_coin(expected, permit.chain_id), actual=format_coin(actual, permit.chain_id),
-        difference=change if actual <= expected else f"+{change}", figures=(expected, actual),
+        name="Fee", expected=show_amount(format_coin(expected, permit.chain_id)),
+        actual=show_amount(format_coin(actual, permit.chain_id)),
+        difference=show_amount(change if actual <= expected else f"+{change}"), figures=(expected, actual),
     )  # fmt: skip
 
 
-def _row(*, name: str, expected: str, actual: str, difference: str, figures: tuple[int, int]) -> OutcomeRow:
+def _row(
+    *,
+    name: str,
+    expected: SafeString | str,
+    actual: SafeString | str,
+    difference: SafeString | str,
+    figures: tuple[int, int],
+) -> OutcomeRow:
     largest = max(abs(figures[0]), abs(figures[1]), 1)
     is_exact = figures[0] == figures[1]
     return OutcomeRow(

@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 
 from memory_app.models import Episode
 from permits_app.admin.outcome_table import OutcomeTable, build_outcome_table
+from permits_app.admin.story_details import describe_details
 from permits_app.admin.story_facts import (
     Fact,
     describe_allowances,
@@ -80,8 +81,10 @@ class Story:
     steps: tuple[Step, ...]
     request: tuple[Fact, ...]
     soft_params: tuple[Fact, ...]
+    memory_note: str
     calls: tuple[CallLine, ...]
     plan: tuple[Fact, ...]
+    details: tuple[Fact, ...]
     allowances: tuple[Fact, ...]
     simulation: tuple[Fact, ...]
     deltas: tuple[Fact, ...]
@@ -124,9 +127,11 @@ def build_story(permit: ActionPermit, *, now: datetime) -> Story:
         receives=tuple(describe_flow(flow, permit, sign=1) for flow in permit.bounds.get("receives", [])),
         steps=_steps(permit, outcome is not None, episode is not None, audit),
         request=describe_request(permit),
-        soft_params=tuple(Fact(spell(k), show_value(v)) for k, v in (permit.soft_params or {}).items() if v),
+        soft_params=_list_soft_changes(permit),
+        memory_note=str((permit.soft_params or {}).get("note", "")).rstrip("."),
         calls=list_calls(permit),
         plan=describe_plan(permit),
+        details=describe_details(permit),
         allowances=describe_allowances(permit),
         simulation=describe_simulation(permit, now),
         deltas=list_deltas(permit),
@@ -156,6 +161,11 @@ def _headline(permit: ActionPermit) -> str:
     if spends and receives:
         return f"{words} {_symbols(spends)} for {_symbols(receives)}"
     return f"{words} {_symbols([*spends, *receives])}".strip()
+
+
+def _list_soft_changes(permit: ActionPermit) -> tuple[Fact, ...]:
+    changes = (permit.soft_params or {}).get("changes") or {}
+    return tuple(Fact(spell(name), show_value(value)) for name, value in changes.items())
 
 
 def _symbols(flows: Sequence[Mapping[str, Any]]) -> str:

@@ -35,10 +35,9 @@ class Fact:
 
 def describe_request(permit: ActionPermit) -> tuple[Fact, ...]:
     """Who asked, and the validated parameters in units."""
-    facts = [Fact("Asked by", f"API key {permit.api_key}" if permit.api_key else "the runtime")]
-    for name, value in permit.params.items():
-        facts.append(Fact(spell(name), _parameter(permit, name, value)))
-    return tuple(facts)
+    asked_by = Fact("Asked by", f"API key {permit.api_key}" if permit.api_key else "the runtime")
+    given = {name: value for name, value in permit.params.items() if value is not None}
+    return (asked_by, *(Fact(spell(name.removesuffix("_bps")), _parameter(permit, name, value)) for name, value in given.items()))
 
 
 def _parameter(permit: ActionPermit, name: str, value: Any) -> str | SafeString:
@@ -49,7 +48,9 @@ def _parameter(permit: ActionPermit, name: str, value: Any) -> str | SafeString:
     if name == "amount" or name.startswith("amount"):
         token = _parameter_token(permit, name)
         if token and str(value).isdigit():
-            return f"{format_token_amount(permit.chain_id, token, value)} ({int(value):,} base units)"
+            return format_token_amount(permit.chain_id, token, value)
+    if name.startswith("deadline") and str(value).isdigit():
+        return f"{value} s" if int(value) < 10**9 else show_value(value)
     if name in ("chain_id", "chain") and str(value).isdigit():
         return format_chain(int(value))
     return show_value(value)
@@ -81,7 +82,6 @@ def describe_plan(permit: ActionPermit) -> tuple[Fact, ...]:
     for address in bounds.get("recipients", []):
         name = "the golem itself" if address == permit.signer else name_address(permit.chain_id, address)
         facts.append(Fact("Recipient", show_hex(address, name=name)))
-    facts += [Fact(spell(name), show_value(value)) for name, value in (bounds.get("details") or {}).items()]
     if permit.is_local:
         facts.append(Fact("Effect", show_value(permit.expected_outcome.get("summary", ""))))
     return tuple(facts)

@@ -21,12 +21,14 @@ from tools_app.admin.display import (
     format_gwei,
     format_seconds,
     format_usd,
+    shorten_amount,
     show_age,
+    show_amount,
     show_badge,
     show_hex,
     show_transaction,
 )
-from tools_app.admin.tokens import format_token_amount
+from tools_app.admin.tokens import format_token_amount, name_addresses
 from tools_app.core.units import format_units
 
 HOOK_PURPOSE: Mapping[str, str] = {
@@ -45,9 +47,9 @@ class Flow:
     """One arrow of the picture: a promised movement, and what really moved once that is known."""
 
     symbol: str
-    amount: str
+    amount: SafeString
     bound: str
-    actual: str = ""
+    actual: SafeString | str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class SentLine:
     state: SafeString
     nonce: int
     block: str
-    fee: str
+    fee: SafeString | str
     gas_used: str
     gas_predicted: str
     gas_limit: str
@@ -99,9 +101,9 @@ def describe_flow(flow: Mapping[str, Any], permit: ActionPermit, *, sign: int) -
     least = "at most" if sign < 0 else "at least"
     return Flow(
         symbol=str(token["symbol"]),
-        amount=format_units(int(flow["expected"]), int(token["decimals"]), token["symbol"]),
-        bound=f"{least} {format_units(int(flow['bound']), int(token['decimals']), token['symbol'])}",
-        actual="" if moved is None else format_units(abs(moved), int(token["decimals"]), token["symbol"]),
+        amount=show_amount(format_units(int(flow["expected"]), int(token["decimals"]), token["symbol"])),
+        bound=f"{least} {shorten_amount(format_units(int(flow['bound']), int(token['decimals']), token['symbol']))}",
+        actual="" if moved is None else show_amount(format_units(abs(moved), int(token["decimals"]), token["symbol"])),
     )
 
 
@@ -141,7 +143,7 @@ def describe_simulation(permit: ActionPermit, now: datetime) -> tuple[Fact, ...]
     age = (permit.created_at - seen).total_seconds() if seen else 0
     total = sum(int(call.get("gas_used", 0)) for call in run.get("calls", []))
     return (
-        Fact("Engine", f"{run.get('engine', '')}, fidelity {run.get('fidelity', '')}"),
+        Fact("Engine", str(run.get("engine", "")), str(run.get("fidelity", ""))),
         Fact("On block", f"{permit.block_number:,}", f"{format_seconds(age)} old at the preview" if seen else ""),
         Fact("Block hash", show_hex(permit.block_hash)),
         Fact("Base fee", format_gwei(block.get("base_fee", 0))),
@@ -157,13 +159,16 @@ def list_deltas(permit: ActionPermit) -> tuple[Fact, ...]:
         change = int(row["after"]) - int(row["before"])
         if row["account"] != permit.signer:
             continue
+        if not change:
+            continue
         decimals, symbol = token_units(permit, row["token"])
         shown = format_units(change, decimals, symbol)
         facts.append(
             Fact(
                 symbol,
-                f"+{shown}" if change > 0 else shown,
-                f"{format_units(int(row['before']), decimals)} → {format_units(int(row['after']), decimals)}",
+                show_amount(f"+{shown}" if change > 0 else shown),
+                f"{shorten_amount(format_units(int(row['before']), decimals))} → "
+                f"{shorten_amount(format_units(int(row['after']), decimals))}",
             )
         )
     return tuple(facts)
@@ -241,12 +246,12 @@ def list_sent(permit: ActionPermit, now: datetime) -> tuple[SentLine, ...]:
         lines.append(
             SentLine(
                 number=row.call_index + 1,
-                label=str(call.get("label", "")),
+                label=name_addresses(str(call.get("label", "")), permit.chain_id),
                 tx_hash=show_transaction(row.tx_hash, row.chain_id),
                 state=show_badge(row.state),
                 nonce=row.nonce,
                 block=f"{row.block_number:,}" if row.block_number else "–",
-                fee=format_coin(row.fee_wei, row.chain_id) if row.fee_wei else "–",
+                fee=show_amount(format_coin(row.fee_wei, row.chain_id)) if row.fee_wei else "–",
                 gas_used=format_gas(row.gas_used),
                 gas_predicted=format_gas(expected) if expected else "–",
                 gas_limit=format_gas(row.gas_limit),

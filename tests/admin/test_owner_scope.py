@@ -136,7 +136,9 @@ def test_an_owners_private_copy_cannot_be_copied_by_another(people: People) -> N
     assert people.b.get(page("archetypes_app.archetype", "make_my_copy", private.pk)).status_code == 404
 
 
-@pytest.mark.parametrize("model", ["permits_app.allowlistentry", "permits_app.spendinglimits", "permits_app.policycage"])
+@pytest.mark.parametrize(
+    "model", ["permits_app.allowlistentry", "permits_app.spendinglimits", "permits_app.policycage"]
+)
 def test_a_chooser_offers_only_ones_own_golems(people: People, model: str) -> None:
     text = people.a.get(page(model, "add")).content.decode()
     assert "Golem of Ana" in text

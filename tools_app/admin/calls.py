@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from tools_app.admin.call_signatures import NAMED_SIGNATURES
-from tools_app.admin.display import format_bps, format_coin
-from tools_app.admin.tokens import format_token_amount, name_address
+from tools_app.admin.display import format_bps, format_coin, format_gas
+from tools_app.admin.tokens import format_token_amount, name_address, name_addresses
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_input
 from tools_app.chain.signatures import AbiEntry, parse_signature
 
@@ -50,6 +50,11 @@ class DecodedCall:
         return self.data[:10]
 
     @property
+    def gas_limit_text(self) -> str:
+        """With separators and unit."""
+        return format_gas(self.gas_limit)
+
+    @property
     def data_bytes(self) -> int:
         """Bytes of call data."""
         return max(0, (len(self.data) - 2) // 2)
@@ -63,7 +68,7 @@ def decode_call(call: Mapping[str, Any], *, chain_id: int) -> DecodedCall:
     gas = call.get("gas_limit")
     function, arguments, inner = _decode(data, to=to, chain_id=chain_id)
     return DecodedCall(
-        label=str(call.get("label", "")),
+        label=name_addresses(str(call.get("label", "")), chain_id),
         to=to,
         to_name=name_address(chain_id, to) if to else "",
         function=function,

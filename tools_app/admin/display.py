@@ -130,6 +130,27 @@ def format_usd(micro: int | None) -> str:
     return "–" if micro is None else format_micro_usd(int(micro))
 
 
+def shorten_amount(text: str, *, digits: int = 6) -> str:
+    """`0.166582930146804025 WETH` -> `0.166583 WETH`: rounded to `digits` places after the first figure that counts."""
+    number, _, symbol = text.partition(" ")
+    value = Decimal(number)
+    if value == 0 or len(number) <= digits + 4:
+        return text
+    places = max(0, digits - 1 - value.adjusted()) if value.adjusted() < 0 else max(2, digits - 1 - value.adjusted())
+    short = f"{value:{'+' if number.startswith('+') else ''},.{places}f}"
+    if "." in short:
+        short = short.rstrip("0").rstrip(".")
+    return f"{short} {symbol}" if symbol else short
+
+
+def show_amount(text: str) -> SafeString:
+    """An amount in units, short to the eye, exact on hover and to a copy."""
+    short = shorten_amount(text)
+    if short == text:
+        return format_html("{}", text)
+    return format_html('<span title="{}">{}</span>', text, short)
+
+
 def format_gwei(wei: int | str) -> str:
     """`1000000007` wei -> `1.000000007 gwei`."""
     return f"{(Decimal(int(wei)) / _WEI_PER_GWEI).normalize():f} gwei"

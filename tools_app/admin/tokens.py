@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
+from typing import Final
 
 from tools_app.chain.deployments import Deployment, load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.chain.tokens import TokenRegistry
 from tools_app.core.units import format_units
 from tools_app.toolkit.views import TokenMeta
+
+_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}\b")
 
 
 def find_token(chain_id: int, address: str) -> TokenMeta | None:
@@ -43,6 +47,11 @@ def name_address(chain_id: int, address: str) -> str:
     if found is None:
         return ""
     return next((_spell(name) for name, known in found.contracts.items() if known.lower() == address.lower()), "")
+
+
+def name_addresses(text: str, chain_id: int) -> str:
+    """A sentence with each address replaced by its name, or cut short when it has none."""
+    return _ADDRESS.sub(lambda found: name_address(chain_id, found[0]) or f"{found[0][:6]}…{found[0][-4:]}", text)
 
 
 def format_token_amount(chain_id: int, address: str, raw: int | str) -> str:

@@ -1,0 +1,123 @@
+"""A browser, a server that answers it, and the demo's data: a real swap on the local chain."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from archetypes_app.owner_group import ensure_owner_group
+from golem_project.embedded.paths import CHECKOUT
+from permits_app.actions.remember import remember_outcome
+from tests.browser.chromium import find_chromium, open_browser
+from tests.factories.golems import PASSWORD
+from tests.live_golem import LiveGolem
+from tools_app.core import clock
+
+SCREENSHOTS = CHECKOUT / "var" / "screenshots"
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium. Without one the tests are reported as not run; on the build machine that is a failure."""
+    path = find_chromium()
+    if path is None:
+        reason = "not run: no Chromium here; install it or set CHROMIUM_PATH"
+        if os.environ.get("CI", "").lower() == "true":
+            pytest.fail(reason, pytrace=False)
+        pytest.skip(reason)
+    # Playwright's synchronous calls run on an event loop of their own in this thread, which Django would refuse.
+    before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    try:
+        with open_browser(path) as opened:
+            yield opened
+    finally:
+        if before is None:
+            del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+        else:
+            os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = before
+
+
+@dataclass
+class Visit:
+    """One person's browser window on the server under test."""
+
+    page: Page
+    base_url: str
+
+    def open(self, path: str) -> Page:
+        """Go to `path` and wait until it is quiet."""
+        self.page.goto(self.base_url + path)
+        self.page.wait_for_load_state("networkidle")
+        return self.page
+
+    def log_in(self, username: str, password: str = PASSWORD) -> None:
+        """Through the login page, as a person does."""
+        self.open("/admin/login/")
+        self.page.get_by_label("Username").fill(username)
+        self.page.get_by_label("Password").fill(password)
+        self.page.get_by_role("button", name="Log in").click()
+        self.page.wait_for_load_state("networkidle")
+
+    def shoot(self, name: str, *, is_full: bool = True) -> Path:
+        """Keep a picture under var/screenshots."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        path = SCREENSHOTS / f"{name}.png"
+        self.page.screenshot(path=path, full_page=is_full)
+        return path
+
+    def overflow(self) -> int:
+        """Pixels by which the page is wider than its window."""
+        return int(self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+@pytest.fixture
+def open_window(browser: Browser, live_server: Any) -> Iterator[Any]:
+    """Opens windows: `open_window(width=…, height=…, dark=…, javascript=…)`."""
+    contexts: list[BrowserContext] = []
+
+    def open_one(
+        *, viewport: dict[str, int] | None = None, is_dark: bool = False, has_javascript: bool = True
+    ) -> Visit:
+        context = browser.new_context(
+            viewport=viewport or DESKTOP,  # type: ignore[arg-type]
+            color_scheme="dark" if is_dark else "light",
+            java_script_enabled=has_javascript,
+            device_scale_factor=1,
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        return Visit(page, live_server.url)
+
+    yield open_one
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def demo(shared_golem: LiveGolem) -> LiveGolem:
+    """A golem whose owner can log in, with one swap that was previewed, committed, verified and remembered."""
+    shared_golem.owner.set_password(PASSWORD)
+    shared_golem.owner.save()
+    shared_golem.owner.groups.add(ensure_owner_group())  # type: ignore[attr-defined]
+    permit = shared_golem.preview()
+    shared_golem.commit(permit["permit_id"])
+    remember_outcome(permit_id=UUID(permit["permit_id"]), now=clock.now())
+    return shared_golem
+
+
+@pytest.fixture
+def swap_id(demo: LiveGolem) -> str:
+    """The id of the demo's committed permit."""
+    permit = demo.golem.permits.get()
+    return str(permit.pk)

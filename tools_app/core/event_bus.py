@@ -39,31 +39,45 @@ def configure(open_stream: Callable[[], StreamWriter]) -> None:
 
 def emit(*, golem_id: UUID, event: Event, now: datetime, heartbeat_tick: int = 0) -> OutboxEvent:
     """Write `event` to the outbox in the caller's transaction; it is published when that commits."""
-    with transaction.atomic():
-        sequence = _next_sequence(golem_id)
-        row = OutboxEvent.objects.create(
-            golem_id=golem_id,
-            sequence=sequence,
-            type=str(event.type),
-            version=event.version,
-            heartbeat_tick=heartbeat_tick,
-            occurred_at=now,
-            payload=event.payload,
+    row = OutboxEvent(
+        golem_id=golem_id,
+        type=str(event.type),
+        version=event.version,
+        heartbeat_tick=heartbeat_tick,
+        occurred_at=now,
+        payload=event.payload,
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _EMIT_SQL,
+            {
+                "id": row.id,
+                "golem": golem_id,
+                "type": row.type,
+                "version": row.version,
+                "tick": heartbeat_tick,
+                "at": now,
+                "payload": json.dumps(event.payload),
+            },
         )
-        transaction.on_commit(partial(_publish, row, now), robust=True)
+        row.sequence = int(cursor.fetchone()[0])
+    transaction.on_commit(partial(_publish, row, now), robust=True)
     return row
 
 
-def _next_sequence(golem_id: UUID) -> int:
-    """Count up under the row's lock, in one statement: every tool call emits several events."""
-    table = EventSequence._meta.db_table
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO {table} (golem_id, sequence) VALUES (%s, 1)"  # noqa: S608  (the table's own name)
-            f" ON CONFLICT (golem_id) DO UPDATE SET sequence = {table}.sequence + 1 RETURNING sequence",
-            [golem_id],
-        )
-        return int(cursor.fetchone()[0])
+# Numbered and written in one statement, because every tool call emits several events: it is atomic by itself, and the
+# row of the counter stays locked until the caller's transaction ends, so no number is skipped or given twice.
+_EMIT_SQL = f"""
+WITH counted AS (
+    INSERT INTO {EventSequence._meta.db_table} AS counter (golem_id, sequence) VALUES (%(golem)s, 1)
+    ON CONFLICT (golem_id) DO UPDATE SET sequence = counter.sequence + 1
+    RETURNING sequence
+)
+INSERT INTO {OutboxEvent._meta.db_table}
+    (id, golem_id, sequence, type, version, heartbeat_tick, occurred_at, payload)
+SELECT %(id)s, %(golem)s, sequence, %(type)s, %(version)s, %(tick)s, %(at)s, %(payload)s::jsonb FROM counted
+RETURNING sequence
+"""  # noqa: S608  (the tables' own names)
 
 
 def publish_pending(*, now: datetime, limit: int = 500) -> int:

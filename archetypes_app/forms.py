@@ -38,7 +38,7 @@ class ProfilesField(forms.ModelMultipleChoiceField[ToolProfile]):
 
     def label_from_instance(self, obj: ToolProfile) -> SafeString:
         """The name, and its description below."""
-        return format_html("{}<small>{}</small>", obj.name, obj.description)
+        return format_html("{} <small>{}</small>", obj.name, obj.description)
 
 
 class CategoriesField(forms.MultipleChoiceField):

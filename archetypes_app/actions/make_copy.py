@@ -21,6 +21,9 @@ def copy_archetype(*, archetype: Archetype, owner: Any) -> Archetype:
             inference_tier=archetype.inference_tier,
             tool_categories=list(archetype.tool_categories),
             is_terminal_node=archetype.is_terminal_node,
+            is_read_only=archetype.is_read_only,
+            keeps_local_writes=archetype.keeps_local_writes,
+            expertise=list(archetype.expertise),
             role=archetype.role,
             safety_rules=list(archetype.safety_rules),
             workflow=archetype.workflow,
@@ -44,6 +47,7 @@ def copy_tool_profile(*, profile: ToolProfile, owner: Any) -> ToolProfile:
             description=profile.description,
             categories=list(profile.categories),
             is_read_only=profile.is_read_only,
+            is_conservative=profile.is_conservative,
             owner=owner,
         )
 

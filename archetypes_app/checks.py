@@ -1,0 +1,81 @@
+"""System checks at start-up: the shipped graph, the stored graph, names in the shipped data, and requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Info, Tags, register
+from django.core.checks import Warning as CheckWarning
+from django.db import DatabaseError
+
+from archetypes_app.delegation import find_violations
+from archetypes_app.graph import find_stored_violations, read_builtin_nodes
+from archetypes_app.models import ToolOverride
+from tools_app.toolkit.enums import Requirement
+from tools_app.toolkit.registry import REGISTRY
+
+
+@register()
+def check_builtin_graph(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """The delegation graph this version ships keeps every rule, with the tools that are registered."""
+    return [
+        Error(f"built-in delegation graph: {error.detail}", hint="mend archetypes_app/archetype_data", id="golem.E301")
+        for error in find_violations(read_builtin_nodes())
+    ]
+
+
+@register()
+def check_requirements(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """What this server does not have set up, and the tools no golem has because of it.
+
+    Informational: a server without them is a sound one. Each golem's own warnings name what it is missing.
+    """
+    return [
+        Info(
+            f"{requirement.value} is not set up on this server, so these tools are left out: {', '.join(names)}",
+            hint=_HINTS[requirement],
+            id="golem.I301",
+        )
+        for requirement in list_absent_requirements()
+        if (names := sorted(tool.name for tool in REGISTRY if requirement in tool.requires))
+    ]
+
+
+@register(Tags.database)
+def check_stored_graph(app_configs: Any, databases: Any = None, **kwargs: Any) -> Sequence[CheckMessage]:
+    """The stored graph keeps every rule, and every override names a tool (`manage.py check --database default`)."""
+    if not databases:
+        return []
+    try:
+        violations = find_stored_violations()
+        unknown = sorted(
+            {name for name in ToolOverride.objects.values_list("tool_name", flat=True) if name not in REGISTRY}
+        )
+    except DatabaseError as error:
+        return [CheckWarning(f"the stored archetypes cannot be read: {error}", id="golem.W303")]
+    return [
+        *(Error(f"stored delegation graph: {error.detail}", hint="edit it in the admin", id="golem.E302")
+          for error in violations),
+        *(CheckWarning(f"an override names {name!r}, and no tool is called that", id="golem.W304") for name in unknown),
+    ]  # fmt: skip
+
+
+def list_absent_requirements() -> list[Requirement]:
+    """Requirements that no golem of this server can have; the wallet is each golem's own."""
+    present = {Requirement.WALLET}
+    if settings.GOLEM_MEMORY_ENABLED:
+        present.add(Requirement.MEMORY)
+    if settings.GOLEM_UNISWAP_API_KEY:
+        present.add(Requirement.UNISWAP_API)
+    return sorted(set(Requirement) - present)
+
+
+_HINTS = {
+    Requirement.WALLET: "give the golem a wallet",
+    Requirement.MEMORY: "set GOLEM_MEMORY_ENABLED=1",
+    Requirement.UNISWAP_API: "set GOLEM_UNISWAP_API_KEY",
+    Requirement.SMART_WALLET: "this version has no smart wallets",
+    Requirement.LIMIT_ORDERS: "this version has no limit order service",
+}

@@ -207,7 +207,7 @@ def describe_permits(permits: Sequence[ActionPermit] | Any, *, now: datetime) ->
     return [
         PermitLine(
             permit=permit,
-            what=_what(permit),
+            what=describe_action(permit),
             status=show_badge(permit.status),
             worth=format_usd(permit.value_micro_usd),
             age=show_age(permit.created_at, now=now),
@@ -217,7 +217,8 @@ def describe_permits(permits: Sequence[ActionPermit] | Any, *, now: datetime) ->
     ]
 
 
-def _what(permit: ActionPermit) -> str:
+def describe_action(permit: ActionPermit) -> str:
+    """`Swap 500 USDC for WETH`."""
     words = permit.action_type.replace("_", " ").capitalize()
     spent = permit.bounds.get("spends", [])
     parts = [format_units(int(f["expected"]), int(f["token"]["decimals"]), f["token"]["symbol"]) for f in spent[:2]]

@@ -17,6 +17,7 @@ from archetypes_app.admin.audited import name_actor
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from permits_app.actions.cancel import annotate_permit, block_permit, cancel_permit, shorten_permit
+from permits_app.admin.golem_page import describe_action
 from permits_app.admin.permit_story import build_story
 from permits_app.forms import NoteForm, ShortenForm
 from permits_app.models import ActionPermit
@@ -57,8 +58,8 @@ class ActionPermitAdmin(OwnerScopedAdmin):
 
     @display(description="Action", ordering="action_type")
     def what(self, obj: ActionPermit) -> str:
-        """`Swap at uniswap`."""
-        return f"{obj.action_type.replace('_', ' ').capitalize()} at {obj.venue}"
+        """`Swap 500 USDC for WETH at uniswap`."""
+        return f"{describe_action(obj)} at {obj.venue}"
 
     @display(description="Status", ordering="status")
     def status_badge(self, obj: ActionPermit) -> SafeString:

@@ -37,7 +37,10 @@ def describe_request(permit: ActionPermit) -> tuple[Fact, ...]:
     """Who asked, and the validated parameters in units."""
     asked_by = Fact("Asked by", f"API key {permit.api_key}" if permit.api_key else "the runtime")
     given = {name: value for name, value in permit.params.items() if value is not None}
-    return (asked_by, *(Fact(spell(name.removesuffix("_bps")), _parameter(permit, name, value)) for name, value in given.items()))
+    return (
+        asked_by,
+        *(Fact(spell(name.removesuffix("_bps")), _parameter(permit, name, value)) for name, value in given.items()),
+    )
 
 
 def _parameter(permit: ActionPermit, name: str, value: Any) -> str | SafeString:

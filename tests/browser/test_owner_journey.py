@@ -57,7 +57,7 @@ def test_the_golem_page_shows_its_balances_limits_and_tools(open_window: Any, de
     visit.open(f"/admin/archetypes_app/golem/{demo.golem.pk}/change/")
     visit.shoot("golem")
     text = visit.page.inner_text("#content")
-    assert "19500" in text
+    assert "19,500" in text
     assert "uniswap_execute_swap" in text
     assert "$100,000.00" in text
 

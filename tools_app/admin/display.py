@@ -143,9 +143,18 @@ def shorten_amount(text: str, *, digits: int = 6) -> str:
     return f"{short} {symbol}" if symbol else short
 
 
+def group_digits(text: str) -> str:
+    """`19500 USDC` -> `19,500 USDC`; the digits after the point stay as they are."""
+    number, space, symbol = text.partition(" ")
+    whole, point, fraction = number.partition(".")
+    sign = whole[:1] if whole[:1] in "+-" else ""
+    digits = whole.removeprefix(sign)
+    return f"{sign}{int(digits):,}{point}{fraction}{space}{symbol}" if digits.isdigit() else text
+
+
 def show_amount(text: str) -> SafeString:
     """An amount in units, short to the eye, exact on hover and to a copy."""
-    short = shorten_amount(text)
+    short = group_digits(shorten_amount(text))
     if short == text:
         return format_html("{}", text)
     return format_html('<span title="{}">{}</span>', text, short)

@@ -259,6 +259,8 @@ def test_coin_sent_along_that_no_swap_uses_is_vetoed(live_golem: LiveGolem) -> N
     coin = swap_call(live_golem, token_in="ETH", token_out="USDC", amount=str(ETH // 10))
     (swap,) = plan_of(coin).calls
     assert_veto(with_plan(coin, calls=(replace(swap, value=swap.value + 1),)), "cannot be read")
+    idle = replace(swap, data=encode_call(MULTICALL, plan_of(coin).deadline, []))
+    assert_veto(with_plan(coin, calls=(idle,)), "sent coin that no swap uses")
 
 
 def test_an_exact_output_that_keeps_the_change_is_vetoed(live_golem: LiveGolem) -> None:
@@ -309,6 +311,17 @@ def test_fees_collected_to_another_or_from_anothers_position_are_vetoed(
     assert_veto(with_plan(call, calls=(replace(take, data=data),)), "which is not the golem")
     foreign = encode_call(COLLECT, (1, rich_golem.golem.address, arguments[2], arguments[3]))
     assert_veto(with_plan(call, calls=(take, Call(MANAGER, foreign, 0, "Collect"))), "position 1 belongs to")
+
+
+def test_a_withdrawal_that_demands_more_than_the_plan_promises_is_vetoed(
+    rich_golem: LiveGolem, local_chain: World
+) -> None:
+    position_id = open_position(rich_golem, local_chain)
+    call = live_call(rich_golem, "uniswap_lp_remove_liquidity", {"position_id": position_id})
+    first, second = plan_of(call).receives
+    assert review(call).is_approved
+    assert_veto(with_plan(call, receives=(replace(first, bound=0), second)), "the plan promises 0")
+    assert_veto(with_plan(call, receives=(second,)), "the plan promises 0")
 
 
 # ---- price -----------------------------------------------------------------------------------------------------------

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from golem_project.pi.definitions import PiToolDef, define_tools
 from golem_project.pi.dialects import Dialect, render_tools
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
 from tools_app.core.hashing import hash_canonical
-from tools_app.toolkit.enums import PiTool
+from tools_app.toolkit.enums import PiTool, Requirement
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool, PrivilegedTool, ReadTool, ToolDef, WriteTool
 from tools_app.toolkit.toolset import Toolset
@@ -39,12 +40,30 @@ def build_manifest(
     has_memory: bool = True,
     dialect: Dialect | None = None,
 ) -> Manifest:
-    """The manifest of `golem`; with a `dialect`, its tools in that provider's shape and nothing a provider ignores."""
+    """The manifest of `golem`; with a `dialect`, its tools in that provider's shape and nothing a provider ignores.
+
+    The answer is shared between calls of the same golem: read it, do not change it.
+    """
+    return _build(
+        golem, tuple(toolset.tools), tuple(sorted(toolset.missing.items())), permit_ttl_seconds, has_memory, dialect
+    )
+
+
+# An agent reads its manifest at every start and it changes when its owner changes the golem; the registry is frozen.
+@lru_cache(maxsize=128)
+def _build(
+    golem: GolemView,
+    names: tuple[str, ...],
+    missing: tuple[tuple[str, Requirement], ...],
+    permit_ttl_seconds: int,
+    has_memory: bool,
+    dialect: Dialect | None,
+) -> Manifest:
+    toolset = Toolset(tools={name: REGISTRY.get(name) for name in names}, reasons={}, missing=dict(missing))
     tools = define_tools(toolset=toolset, permit_ttl_seconds=permit_ttl_seconds, has_memory=has_memory)
-    schema_hash = hash_schemas(tools)
     body: dict[str, Any] = {
         "manifest_version": MANIFEST_VERSION,
-        "schema_hash": schema_hash,
+        "schema_hash": hash_schemas(tools),
         "golem": {
             "golem_id": str(golem.id),
             "name": golem.name,
@@ -61,7 +80,7 @@ def build_manifest(
             actions=[describe_route(tool) for tool in _sorted(toolset) if tool.pi_tool is PiTool.PREVIEW_ACTION],
             queries=_own_queries()
             + [describe_route(tool) for tool in _sorted(toolset) if tool.pi_tool is not PiTool.PREVIEW_ACTION],
-            left_out=_left_out(toolset),
+            left_out=[_describe_missing(name, requirement) for name, requirement in missing],
         )
     return Manifest(body=body, etag=f'"{hash_canonical(_exact(body))[2:34]}"')
 
@@ -124,12 +143,17 @@ def _own_queries() -> list[dict[str, Any]]:
     ]
 
 
-def _left_out(toolset: Toolset) -> list[dict[str, Any]]:
-    """Tools the golem's profile holds but whose requirement is not set up, with what is missing."""
-    return [
-        {"tool": name, "key": REGISTRY.get(name).key, "needs": requirement.value, "warning": toolset.reasons[name]}
-        for name, requirement in sorted(toolset.missing.items())
-    ]
+def _describe_missing(name: str, requirement: Requirement) -> dict[str, str]:
+    """A tool that the golem's profile holds but whose requirement is not set up, with what is missing."""
+    tool = REGISTRY.get(name)
+    return {
+        "tool": name,
+        "pi_tool": str(tool.pi_tool),
+        "key": tool.key,
+        "venue": tool.venue,
+        "needs": requirement.value,
+        "warning": f"left out: it needs {requirement.value}, which is not set up for this golem",
+    }
 
 
 def _sorted(toolset: Toolset) -> list[ToolDef]:

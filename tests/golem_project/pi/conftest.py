@@ -14,9 +14,11 @@ from django.test import Client
 from archetypes_app.actions.create_api_key import NewApiKey, create_api_key
 from archetypes_app.models import Archetype, Golem, ToolProfile
 from archetypes_app.models.api_key import Scope
+from tests.live_golem import LiveGolem
 from tools_app.core import clock
 
 PI = "/api/v1/pi"
+SWAP = {"action_type": "swap", "token_in": "USDC", "token_out": "WETH", "amount": "500000000"}
 WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 
 
@@ -82,6 +84,12 @@ def make_agent(db: None) -> MakeAgent:
 def agent(make_agent: MakeAgent) -> Agent:
     """An agent with every scope and a wallet."""
     return make_agent()
+
+
+@pytest.fixture
+def live(shared_golem: LiveGolem) -> Agent:
+    """An agent whose golem can really act on the local chain."""
+    return Agent(golem=shared_golem.golem, key=shared_golem.key, client=Client())
 
 
 def assert_problem(response: Any, status: int, code: str, recovery: str | None = None) -> dict[str, Any]:

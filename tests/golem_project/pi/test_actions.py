@@ -2,50 +2,64 @@
 
 from __future__ import annotations
 
-import threading
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from celery.contrib.testing.worker import start_worker
-from django.core.cache import cache
 from django.db import connections
-from django.test import Client
 
-from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.models import ToolOverride
-from archetypes_app.models.api_key import Scope
 from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
 from golem_project.pi import serializers as wire
-from golem_project.pi.commit_slots import waiting_slot
-from permits_app.errors import TooManyWaiting
 from permits_app.models import ActionPermit, OutboundTransaction
-from tests.golem_project.pi.conftest import Agent, assert_problem
-from tests.live_golem import LiveGolem
-from tools_app.core import clock
+from tests.golem_project.pi.conftest import SWAP, Agent, assert_problem
+from tests.services import provide_chain
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY
 
-SWAP = {"action_type": "swap", "token_in": "USDC", "token_out": "WETH", "amount": "500000000"}
 
-
-@pytest.fixture
-def live(shared_golem: LiveGolem) -> Agent:
-    return Agent(golem=shared_golem.golem, key=shared_golem.key, client=Client())
-
-
-@pytest.fixture
-def worker(live: Agent) -> Iterator[None]:
-    """One worker thread on the two queues, with the broker of this run."""
+@pytest.fixture(scope="module")
+def worker_process(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One worker on the two queues, a process of its own as in production, on the servers and database of this run."""
+    provide_chain()
+    name = connections["default"].settings_dict["NAME"]
+    log_path = tmp_path_factory.mktemp("worker") / "worker.log"
+    argv = [sys.executable, "-m", "celery", "-A", "golem_project.celery", "worker", "-n", "pi-test@%h"]
+    argv += ["--pool", "solo", "-Q", "simulation,commit", "--without-gossip", "--without-mingle", "-l", "INFO"]
+    environment = {
+        **os.environ,
+        "DATABASE_URL": f"{os.environ['DATABASE_URL'].rpartition('/')[0]}/{name}",
+        "DJANGO_SETTINGS_MODULE": "golem_project.settings.test",
+        "PYTHONWARNINGS": "ignore",
+    }
     app.control.purge()
-    with start_worker(
-        app, pool="solo", perform_ping_check=False, queues=["simulation", "commit"], loglevel="WARNING"
-    ):  # fmt: skip
+    with log_path.open("wb") as log:
+        process = subprocess.Popen(argv, env=environment, stdout=log, stderr=log)
+    try:
+        _await_ready(process, log_path)
         yield
-    app.control.purge()
-    connections.close_all()
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+        app.control.purge()
+
+
+def _await_ready(process: subprocess.Popen[bytes], log_path: Path) -> None:
+    deadline = time.monotonic() + 60
+    while b" ready." not in log_path.read_bytes():
+        assert process.poll() is None and time.monotonic() < deadline, log_path.read_text()
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def worker(worker_process: None, live: Agent) -> None:
+    """The worker of this module, for an agent that is ready to act."""
 
 
 @pytest.mark.usefixtures("worker")
@@ -127,82 +141,6 @@ def test_a_cancelled_permit_cannot_be_committed(live: Agent) -> None:
     assert_problem(live.post("commit_action", {"permit_id": permit_id}), 409, "PERMIT_NOT_COMMITTABLE")
     again = live.post("cancel_action", {"permit_id": permit_id, "reason": "once more"})
     assert_problem(again, 409, "PERMIT_NOT_CANCELLABLE", "CHECK_STATE")
-
-
-def test_respond_async_answers_at_once_where_to_look(live: Agent, shared_golem: LiveGolem) -> None:
-    permit_id = shared_golem.preview()["permit_id"]
-    response = live.post("commit_action", {"permit_id": permit_id}, Prefer="respond-async, wait=10")
-    answer = response.json()
-    assert (response.status_code, answer["status"], answer["result"]) == (202, "COMMITTING", None)
-    assert response.headers["Location"] == f"/api/v1/pi/permits/{permit_id}"
-    assert response.headers["Preference-Applied"] == "respond-async"
-    shared_golem.work(permit_id)
-    assert (
-        live.client.get(response.headers["Location"], headers={"Authorization": f"Bearer {live.key.token}"}).json()[
-            "status"
-        ]
-        == "COMMITTED"
-    )
-    app.control.purge()
-
-
-def test_a_commit_nobody_works_on_answers_committing_after_the_wait(
-    live: Agent, shared_golem: LiveGolem, settings: Any
-) -> None:
-    settings.GOLEM_COMMIT_WAIT_SECONDS = 0.3
-    permit_id = shared_golem.preview()["permit_id"]
-    response = live.post("commit_action", {"permit_id": permit_id})
-    assert (response.status_code, response.json()["status"]) == (202, "COMMITTING")
-    assert "Preference-Applied" not in response.headers
-    app.control.purge()
-
-
-def test_a_preview_nobody_works_on_says_to_look_at_the_state(live: Agent, settings: Any) -> None:
-    settings.GOLEM_PREVIEW_WAIT_SECONDS = 0.3
-    assert_problem(live.post("preview_action", SWAP), 504, "WORKER_TIMEOUT", "CHECK_STATE")
-    app.control.purge()
-
-
-def test_at_most_four_commits_of_a_token_wait_and_a_fifth_is_not_started(live: Agent, shared_golem: LiveGolem) -> None:
-    permit_id = shared_golem.preview()["permit_id"]
-    key_id = live.key.key.pk
-    entered, leave = threading.Barrier(5), threading.Event()
-
-    def wait() -> None:
-        with waiting_slot(key_id, request_id="r"):
-            entered.wait(timeout=20)
-            leave.wait(timeout=20)
-
-    threads = [threading.Thread(target=wait) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    entered.wait(timeout=20)
-    try:
-        response = live.post("commit_action", {"permit_id": permit_id})
-        problem = assert_problem(response, 429, "TOO_MANY_COMMITS_WAITING", "WAIT")
-        assert (problem["limit"], response.headers["Retry-After"]) == (4, "2")
-        assert ActionPermit.objects.get(pk=permit_id).status == "CREATED"
-        other = create_api_key(golem=live.golem, scopes=Scope.values, label="other", created_by=None, now=clock.now())
-        with waiting_slot(other.key.pk, request_id="r"):
-            pass
-    finally:
-        leave.set()
-        for thread in threads:
-            thread.join(timeout=20)
-    with waiting_slot(key_id, request_id="r"):
-        pass
-
-
-def test_a_place_of_a_dead_process_frees_itself(settings: Any) -> None:
-    settings.GOLEM_COMMIT_WAITERS_PER_KEY = 1
-    key_id = uuid4()
-    with waiting_slot(key_id, request_id="r"):
-        assert cache.ttl(f"commit-wait:{key_id}:0") if hasattr(cache, "ttl") else True
-        with pytest.raises(TooManyWaiting), waiting_slot(key_id, request_id="r"):
-            pass
-        cache.delete(f"commit-wait:{key_id}:0")
-        with waiting_slot(key_id, request_id="r"):
-            pass
 
 
 def test_a_read_tool_answers_through_query_state_with_units_beside_amounts(live: Agent) -> None:

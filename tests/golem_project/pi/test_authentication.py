@@ -92,7 +92,7 @@ def test_every_endpoint_needs_its_own_scope_and_names_it(
 def test_every_view_of_the_api_names_a_scope_or_is_the_public_schema() -> None:
     open_views = []
     for pattern in urls.urlpatterns:
-        view = pattern.callback.view_class  # type: ignore[union-attr]
+        view = pattern.callback.view_class  # type: ignore[attr-defined]
         assert issubclass(view, APIView)
         if getattr(view, "required_scope", None) is None:
             open_views.append(pattern.name)
@@ -152,6 +152,6 @@ def test_a_manifest_costs_eight_queries_at_most(agent: Agent) -> None:
 
 
 def test_the_api_has_no_route_outside_this_table() -> None:
-    found = {pattern.name for pattern in get_resolver("golem_project.pi.urls").url_patterns}  # type: ignore[union-attr]
+    found = {pattern.name for pattern in get_resolver("golem_project.pi.urls").url_patterns}  # type: ignore[attr-defined]
     listed = {path.split("/")[0] for _, path, _, _ in ENDPOINTS} | {"permit", "unknown_tool", "schema", "docs"}
     assert found == listed

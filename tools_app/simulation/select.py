@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from importlib import import_module
 from typing import Any, Final
 
 from tools_app.chain.chains import get_pool
@@ -16,7 +17,6 @@ from tools_app.chain.networks import get_network
 from tools_app.core.clock import Deadline
 from tools_app.simulation.differential import run_both
 from tools_app.simulation.engine import SimulationEngine, SimulationRequest, SimulationResult, SimulationUnavailable
-from tools_app.simulation.pyevm.engine import PyEvmSimulationEngine
 from tools_app.simulation.rpc import RpcSimulationEngine
 from tools_app.toolkit.enums import RiskTier
 
@@ -30,8 +30,7 @@ class EngineSetting(StrEnum):
     BOTH = "both"
 
 
-_Maker = type[RpcSimulationEngine] | type[PyEvmSimulationEngine]
-ENGINES: Final[dict[str, _Maker]] = {"rpc": RpcSimulationEngine, "pyevm": PyEvmSimulationEngine}
+ENGINE_NAMES: Final = ("rpc", "pyevm")
 _NEEDS_TWO: Final = frozenset({RiskTier.ELEVATED, RiskTier.HIGH, RiskTier.CRITICAL})
 # A method the node lacks now it lacks in a second too; anything else may pass by itself and is not papered over.
 _NODE_LACKS: Final = "RPC_METHOD_MISSING"
@@ -47,7 +46,20 @@ def choose_engines(
 
 def select_engine(chain_id: int, name: str = "rpc") -> SimulationEngine:
     """One engine of `chain_id` by name. Raises ChainNotSupported."""
-    return ENGINES[name](network=get_network(chain_id), pool=get_pool(chain_id))
+    network, pool = get_network(chain_id), get_pool(chain_id)
+    if name == "rpc":
+        return RpcSimulationEngine(network=network, pool=pool)
+    if name != "pyevm":
+        raise ValueError(f"no engine is called {name!r}; there are {', '.join(ENGINE_NAMES)}")
+    # py-evm takes most of a second to import; a process pays for it when it first needs it, or in `warm_up`.
+    from tools_app.simulation.pyevm.engine import PyEvmSimulationEngine
+
+    return PyEvmSimulationEngine(network=network, pool=pool)
+
+
+def warm_up() -> None:
+    """Import the engine in process now, so that the first call that needs it does not wait for it."""
+    import_module("tools_app.simulation.pyevm.engine")
 
 
 def run_simulation(

@@ -18,14 +18,14 @@ from tools_app.chain.reader import PinnedReader
 from tools_app.core.clock import Deadline
 from tools_app.core.hashing import hash_canonical
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
-from tools_app.simulation.select import ENGINES, select_engine
+from tools_app.simulation.select import ENGINE_NAMES, select_engine
 from tools_app.standards import erc20
 from tools_app.toolkit.plan import Call
 
 Run = Callable[[SimulationRequest], SimulationResult]
 
 
-@pytest.fixture(params=sorted(ENGINES))
+@pytest.fixture(params=ENGINE_NAMES)
 def run(request: pytest.FixtureRequest) -> Run:
     """Runs a request on each engine in turn."""
     return lambda wanted: select_engine(31337, request.param).run(wanted, deadline=Deadline.after_ms(10_000))

@@ -164,7 +164,12 @@ def _run(
     state: Any, transaction: Transaction, context: Any, gas: int, nonce: int, refund: int
 ) -> tuple[Any, bytes | None]:
     machine = state.computation_class
-    common: dict[str, Any] = {"gas": gas, "to": transaction.to, "sender": transaction.sender, "value": transaction.value}
+    common: dict[str, Any] = {
+        "gas": gas,
+        "to": transaction.to,
+        "sender": transaction.sender,
+        "value": transaction.value,
+    }
     if transaction.to != _CREATE:
         state.mark_address_warm(transaction.to)
         code, delegation = state.get_code(transaction.to), None

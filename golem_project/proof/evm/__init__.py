@@ -1,0 +1,1 @@
+"""Generated programs for the EVM, run here and by the reference interpreter in an environment of its own."""

@@ -1,0 +1,27 @@
+"""A source with nothing behind it: what a base does not hold does not exist. For chains that live in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tools_app.chain.node_errors import BlockUnavailable
+from tools_app.simulation.pyevm.base import NO_ACCOUNT, Account, Header
+
+
+class MemorySource:
+    """Answers that there is no account and no value; block hashes come from `block_hash`."""
+
+    def __init__(self, *, block_hash: Callable[[int], bytes]) -> None:
+        self._block_hash = block_hash
+
+    def load_header(self) -> Header:
+        raise BlockUnavailable("There is no block behind a chain in memory")
+
+    def load_account(self, address: bytes) -> Account:
+        return NO_ACCOUNT
+
+    def load_slot(self, address: bytes, slot: int) -> int:
+        return 0
+
+    def load_block_hash(self, number: int) -> bytes:
+        return self._block_hash(number)

@@ -20,7 +20,7 @@ from tools_app.core.errors import DatabaseUnavailable, GolemError, InternalError
 logger = logging.getLogger(__name__)
 
 
-@shared_task(queue="simulation", acks_late=False)
+@shared_task(acks_late=False)
 def preview_action_task(*, golem_id: str, api_key_id: str | None, body: dict[str, Any], **_: Any) -> dict[str, Any]:
     """The whole preview of one action. Not repeated when its worker dies: nobody waits for it any more."""
     return _answer(
@@ -33,7 +33,7 @@ def preview_action_task(*, golem_id: str, api_key_id: str | None, body: dict[str
     )
 
 
-@shared_task(queue="commit")
+@shared_task
 def commit_permit_task(*, permit_id: str, **_: Any) -> dict[str, Any]:
     """The whole commit of one permit, resumed where an earlier worker left it."""
     answer = _answer(lambda: commit_permit(permit_id=UUID(permit_id)))
@@ -41,14 +41,14 @@ def commit_permit_task(*, permit_id: str, **_: Any) -> dict[str, Any]:
     return answer
 
 
-@shared_task(queue="memory")
+@shared_task
 def remember_outcome_task(*, permit_id: str, **_: Any) -> str | None:
     """Store the episode of a finished permit; a second run finds the first one's."""
     episode = remember_outcome(permit_id=UUID(permit_id), now=clock.now())
     return str(episode) if episode else None
 
 
-@shared_task(queue="heartbeat", ignore_result=True)
+@shared_task(ignore_result=True)
 def sweep_permits_task() -> dict[str, int]:
     """Expire what lapsed; hand permits of dead workers, and outcomes without an episode, to workers again."""
     now = clock.now()

@@ -27,6 +27,8 @@ from tools_app.toolkit.views import BlockRef, GolemView
 
 T = TypeVar("T")
 
+_PROGRESS_INTERVAL_MS = 250
+
 
 class OpenReader(Protocol):
     """Opens a reader of one chain, pinned to one block. Raises ChainNotSupported."""
@@ -124,8 +126,9 @@ def _run(
     check_chain(tool=tool, params=params, golem=golem)
     started_ms = clock.monotonic_ms()
     params_hash = hash_canonical({name: str(value) for name, value in params.items()})
-    _emit(golem, now, EventType.TOOL_START, tool_name=tool.name, params_hash=params_hash)
-    ctx = _make_context(tool=tool, golem=golem, now=now, context=context)
+    told = _Told(golem, now)
+    told.add(EventType.TOOL_START, tool_name=tool.name, params_hash=params_hash)
+    ctx = _make_context(tool=tool, golem=golem, now=now, context=context, told=told)
     try:
         answer = call(ctx)
         if ctx.deadline.is_over:
@@ -134,16 +137,40 @@ def _run(
                 budget_ms=int(tool.tick_budget),
             )
     except GolemError as error:
-        _emit(
-            golem, now, EventType.TOOL_ERROR, tool_name=tool.name, error_code=error.code, error_message=error.detail
-        )  # fmt: skip
+        told.add(EventType.TOOL_ERROR, tool_name=tool.name, error_code=error.code, error_message=error.detail)
         raise
-    duration_ms = int(clock.monotonic_ms() - started_ms)
-    _emit(golem, now, EventType.TOOL_END, tool_name=tool.name, success=True, duration_ms=duration_ms)
+    else:
+        duration_ms = int(clock.monotonic_ms() - started_ms)
+        told.add(EventType.TOOL_END, tool_name=tool.name, success=True, duration_ms=duration_ms)
+    finally:
+        told.flush()
     return answer
 
 
-def _make_context(*, tool: ToolDef, golem: GolemView, now: datetime, context: type[ReadContext]) -> ReadContext:
+class _Told:
+    """Events of one call, written together: a call of milliseconds costs one statement, a long one shows progress."""
+
+    def __init__(self, golem: GolemView, now: datetime) -> None:
+        self._golem = golem
+        self._now = now
+        self._events: list[Event] = []
+        self._flushed_ms = clock.monotonic_ms()
+
+    def add(self, kind: EventType, **payload: Any) -> None:
+        self._events.append(Event(kind, payload))
+        if clock.monotonic_ms() - self._flushed_ms > _PROGRESS_INTERVAL_MS:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._events:
+            event_bus.emit_all(golem_id=self._golem.id, events=self._events, now=self._now)
+        self._events = []
+        self._flushed_ms = clock.monotonic_ms()
+
+
+def _make_context(
+    *, tool: ToolDef, golem: GolemView, now: datetime, context: type[ReadContext], told: _Told
+) -> ReadContext:
     environment = _get_environment()
     deadline = Deadline.after_ms(int(tool.tick_budget))
     steps = {name: index for index, name in enumerate(tool.progress_steps)}
@@ -155,19 +182,14 @@ def _make_context(*, tool: ToolDef, golem: GolemView, now: datetime, context: ty
     def report_step(name: str) -> None:
         if name not in steps:
             raise ValueError(f"{tool.name} reports the step {name!r}, which it does not declare")
-        _emit(
-            golem, now, EventType.TOOL_UPDATE, tool_name=tool.name, step_name=name, step_index=steps[name],
-            total_steps=len(steps),
-        )  # fmt: skip
+        told.add(
+            EventType.TOOL_UPDATE, tool_name=tool.name, step_name=name, step_index=steps[name], total_steps=len(steps)
+        )
 
     return context(
         golem=golem, now=now, deadline=deadline, open_chain=open_chain, report_step=report_step,
         services=environment.services,
     )  # fmt: skip
-
-
-def _emit(golem: GolemView, now: datetime, kind: EventType, **payload: Any) -> None:
-    event_bus.emit(golem_id=golem.id, event=Event(kind, payload), now=now)
 
 
 def _get_environment() -> ToolEnvironment:

@@ -7,7 +7,7 @@ from celery import shared_task
 from tools_app.core import clock, event_bus
 
 
-@shared_task(queue="heartbeat", ignore_result=True)
+@shared_task(ignore_result=True)
 def publish_events_task() -> int:
     """Publish events whose first attempt failed."""
     return event_bus.publish_pending(now=clock.now())

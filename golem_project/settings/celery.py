@@ -15,6 +15,11 @@ CELERY_TASK_DEFAULT_QUEUE = "simulation"
 CELERY_TASK_ROUTES: dict[str, Any] = {
     # Celery deprecates the queue in a task's decorator; the first pattern that fits wins.
     "memory_app.tasks.*": {"queue": "memory"},
+    "permits_app.tasks.preview_action_task": {"queue": "simulation"},
+    "permits_app.tasks.remember_outcome_task": {"queue": "memory"},
+    "permits_app.tasks.commit_*": {"queue": "commit"},
+    "permits_app.tasks.*": {"queue": "heartbeat"},
+    "tools_app.tasks.*": {"queue": "heartbeat"},
 }
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -38,7 +43,11 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "sweep-permits": {"task": "permits_app.tasks.sweep_permits_task", "schedule": 3.0},
+    "reconcile-transactions": {"task": "permits_app.tasks.reconcile_transactions_task", "schedule": 5.0},
+    "sign-audit-checkpoints": {"task": "tools_app.tasks.sign_audit_checkpoints_task", "schedule": 600.0},
     "publish-events": {"task": "tools_app.tasks.publish_events_task", "schedule": 5.0},
+    "embed-episodes": {"task": "memory_app.tasks.embed_episodes_task", "schedule": 60.0},
+    "forget-episodes": {"task": "memory_app.tasks.forget_episodes_task", "schedule": 3_600.0},
 }
 
 CACHES: dict[str, Any] = {

@@ -16,11 +16,12 @@ from uuid import UUID
 
 from django.db import transaction
 
+from archetypes_app.delegation import GUARDIAN
 from archetypes_app.errors import GolemHalted
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset, view_golem
 from memory_app.augment import augment
-from permits_app import ledger
+from permits_app import delegation_router, ledger
 from permits_app.actions.expire import expire_lapsed
 from permits_app.errors import ApprovalNotAvailable, ReviewVetoed, SameActionPending
 from permits_app.models import ActionPermit
@@ -28,13 +29,13 @@ from permits_app.models.permit import UNFINISHED
 from permits_app.plan_store import encode_bounds, encode_calls
 from permits_app.policy import Policy, read_policy
 from permits_app.prediction import describe_expected
-from permits_app.reviewers import safety_guardian
 from permits_app.risk import needs_guardian
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import limit_gas
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.safety.hook_chain import HookReport
-from permits_app.safety.tiers import classify_call, returns_to_golem
+from permits_app.safety.hooks.spending_limiter import counts_per_day
+from permits_app.safety.tiers import classify_call
 from permits_app.sealing import hash_action, hash_plan, hash_simulation
 from permits_app.selectors import view_permit
 from permits_app.valuation import PlanValue, value_gas, value_plan
@@ -219,12 +220,6 @@ def open_chain(chain_id: int, *, now: datetime) -> ChainReader:
     return runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_READ_BUDGET_MS))
 
 
-def counts_per_day(call: HookCall) -> bool:
-    """A decrease or close that returns to the golem does not use up the rolling 24 h."""
-    leaving = call.action_class in (ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION)
-    return not (leaving and returns_to_golem(call))
-
-
 def _review(call: HookCall) -> tuple[RiskTier, dict[str, Any]]:
     tier = classify_call(call)
     if tier in _NEEDS_OWNER or isinstance(call.tool, PrivilegedTool):
@@ -234,9 +229,10 @@ def _review(call: HookCall) -> tuple[RiskTier, dict[str, Any]]:
         )
     if call.plan is None or not needs_guardian(tier, call.value.spend_micro_usd, call.limits.hot_lane_micro_usd):
         return tier, {}
-    review = safety_guardian.review(call)
+    actor = f"key:{call.api_key_id}" if call.api_key_id else "system:runtime"
+    review = delegation_router.review_call(call=call, reviewer=GUARDIAN, actor=actor)
     if not review.is_approved:
-        raise ReviewVetoed("; ".join(review.reasons), reviewer="safety-guardian", reasons=list(review.reasons))
+        raise ReviewVetoed("; ".join(review.reasons), reviewer=GUARDIAN, reasons=list(review.reasons))
     return tier, review.as_dict()
 
 

@@ -8,11 +8,11 @@ from uuid import UUID
 
 from archetypes_app.models import ApiKey, Golem
 from permits_app.actions.commit import start_commit
-from permits_app.actions.dispatch import enqueue, wait_for
 from permits_app.lifecycle import FINAL
 from permits_app.selectors import get_permit
 from permits_app.tasks import commit_permit_task
 from tools_app.core import clock
+from tools_app.core.dispatch import enqueue, wait_for
 from tools_app.core.errors import BrokerUnavailable, Recovery, WorkerTimeout
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from django.conf import settings
 
 from archetypes_app.models import ApiKey, Golem
-from permits_app.actions.dispatch import enqueue, wait_for
 from permits_app.tasks import preview_action_task
+from tools_app.core.dispatch import enqueue, wait_for
 
 
 def request_preview(

@@ -7,13 +7,12 @@ from decimal import Decimal
 
 from archetypes_app.models import Golem
 from permits_app import ledger
-from permits_app.errors import InsufficientBalance
 from permits_app.models import AllowlistEntry, OutboundTransaction, SpendingLimits, Wallet
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.transaction import TransactionState
 from permits_app.safety.assets import read_balances
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
-from tools_app.core.errors import InvalidParams
+from tools_app.core.errors import InsufficientBalance, InvalidParams
 from tools_app.core.units import format_units, value_in_micro_usd
 from tools_app.standards import erc20
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext

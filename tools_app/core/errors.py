@@ -115,3 +115,12 @@ class BudgetExceeded(GolemError):
     http_status = 504
     recovery = Recovery.WAIT
     title = "The tool overran its time budget"
+
+
+class InsufficientBalance(GolemError):
+    """The golem holds less than the action needs; both figures in base units and in units."""
+
+    code = "INSUFFICIENT_BALANCE"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The golem does not hold that much"

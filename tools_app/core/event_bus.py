@@ -7,7 +7,7 @@ Seed: 002, "Event Fabric integration"; decisions, "Events and audit".
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, Protocol
@@ -22,10 +22,18 @@ STREAM_KEY = "golem:events"
 STREAM_LENGTH = 10_000
 
 
+class StreamPipeline(Protocol):
+    """Commands that travel together."""
+
+    def xadd(self, name: str, fields: dict[str, str], *, maxlen: int, approximate: bool) -> Any: ...
+
+    def execute(self) -> Any: ...
+
+
 class StreamWriter(Protocol):
     """What the bus needs of a Redis client."""
 
-    def xadd(self, name: str, fields: dict[str, str], *, maxlen: int, approximate: bool) -> Any: ...
+    def pipeline(self, *, transaction: bool) -> StreamPipeline: ...
 
 
 _open_stream: Callable[[], StreamWriter] | None = None
@@ -39,67 +47,84 @@ def configure(open_stream: Callable[[], StreamWriter]) -> None:
 
 def emit(*, golem_id: UUID, event: Event, now: datetime, heartbeat_tick: int = 0) -> OutboxEvent:
     """Write `event` to the outbox in the caller's transaction; it is published when that commits."""
-    row = OutboxEvent(
-        golem_id=golem_id,
-        type=str(event.type),
-        version=event.version,
-        heartbeat_tick=heartbeat_tick,
-        occurred_at=now,
-        payload=event.payload,
-    )
+    return emit_all(golem_id=golem_id, events=[event], now=now, heartbeat_tick=heartbeat_tick)[0]
+
+
+def emit_all(*, golem_id: UUID, events: Sequence[Event], now: datetime, heartbeat_tick: int = 0) -> list[OutboxEvent]:
+    """Write `events` in their order with consecutive numbers; they are published together."""
+    rows = [
+        OutboxEvent(
+            golem_id=golem_id,
+            type=str(event.type),
+            version=event.version,
+            heartbeat_tick=heartbeat_tick,
+            occurred_at=now,
+            payload=event.payload,
+        )
+        for event in events
+    ]
     with connection.cursor() as cursor:
         cursor.execute(
             _EMIT_SQL,
             {
-                "id": row.id,
                 "golem": golem_id,
-                "type": row.type,
-                "version": row.version,
+                "count": len(rows),
                 "tick": heartbeat_tick,
                 "at": now,
-                "payload": json.dumps(event.payload),
+                "ids": [row.id for row in rows],
+                "types": [row.type for row in rows],
+                "versions": [row.version for row in rows],
+                "payloads": [json.dumps(row.payload) for row in rows],
             },
         )
-        row.sequence = int(cursor.fetchone()[0])
-    transaction.on_commit(partial(_publish, row, now), robust=True)
-    return row
+        numbers = dict(cursor.fetchall())
+    for row in rows:
+        row.sequence = numbers[row.id]
+    transaction.on_commit(partial(_publish, rows, now), robust=True)
+    return rows
 
 
 # Numbered and written in one statement, because every tool call emits several events: it is atomic by itself, and the
 # row of the counter stays locked until the caller's transaction ends, so no number is skipped or given twice.
 _EMIT_SQL = f"""
 WITH counted AS (
-    INSERT INTO {EventSequence._meta.db_table} AS counter (golem_id, sequence) VALUES (%(golem)s, 1)
-    ON CONFLICT (golem_id) DO UPDATE SET sequence = counter.sequence + 1
+    INSERT INTO {EventSequence._meta.db_table} AS counter (golem_id, sequence) VALUES (%(golem)s, %(count)s)
+    ON CONFLICT (golem_id) DO UPDATE SET sequence = counter.sequence + %(count)s
     RETURNING sequence
 )
 INSERT INTO {OutboxEvent._meta.db_table}
     (id, golem_id, sequence, type, version, heartbeat_tick, occurred_at, payload)
-SELECT %(id)s, %(golem)s, sequence, %(type)s, %(version)s, %(tick)s, %(at)s, %(payload)s::jsonb FROM counted
-RETURNING sequence
+SELECT event.id, %(golem)s, counted.sequence - %(count)s + event.place, event.type, event.version, %(tick)s, %(at)s,
+       event.payload::jsonb
+  FROM counted, unnest(%(ids)s::uuid[], %(types)s::text[], %(versions)s::int[], %(payloads)s::text[])
+       WITH ORDINALITY AS event(id, type, version, payload, place)
+RETURNING id, sequence
 """  # noqa: S608  (the tables' own names)
 
 
 def publish_pending(*, now: datetime, limit: int = 500) -> int:
     """Publish outbox rows whose first attempt failed, oldest first. Returns how many went out."""
-    rows = OutboxEvent.objects.filter(published_at__isnull=True).order_by("occurred_at", "sequence")[:limit]
-    for row in rows:
-        _publish(row, now)
+    rows = list(OutboxEvent.objects.filter(published_at__isnull=True).order_by("occurred_at", "sequence")[:limit])
+    if rows:
+        _publish(rows, now)
     return len(rows)
 
 
-def _publish(row: OutboxEvent, now: datetime) -> None:
+def _publish(rows: Sequence[OutboxEvent], now: datetime) -> None:
     if _open_stream is None:
         return
-    fields = {
-        "id": str(row.id),
-        "golem_id": str(row.golem_id),
-        "sequence": str(row.sequence),
-        "type": row.type,
-        "version": str(row.version),
-        "heartbeat_tick": str(row.heartbeat_tick),
-        "occurred_at": row.occurred_at.isoformat(),
-        "payload": json.dumps(row.payload),
-    }
-    _open_stream().xadd(STREAM_KEY, fields, maxlen=STREAM_LENGTH, approximate=True)
-    OutboxEvent.objects.filter(pk=row.pk).update(published_at=now)
+    pipeline = _open_stream().pipeline(transaction=False)
+    for row in rows:
+        fields = {
+            "id": str(row.id),
+            "golem_id": str(row.golem_id),
+            "sequence": str(row.sequence),
+            "type": row.type,
+            "version": str(row.version),
+            "heartbeat_tick": str(row.heartbeat_tick),
+            "occurred_at": row.occurred_at.isoformat(),
+            "payload": json.dumps(row.payload),
+        }
+        pipeline.xadd(STREAM_KEY, fields, maxlen=STREAM_LENGTH, approximate=True)
+    pipeline.execute()
+    OutboxEvent.objects.filter(pk__in=[row.id for row in rows]).update(published_at=now)

@@ -102,7 +102,7 @@ def _refuse(unlisted: list[Touch], *, chain_id: int) -> Reject:
         reason=f"not on the golem's list for chain {chain_id}: {named}",
         observed=_describe(first),
         limit="the allowlist, in strict mode",
-        would_pass="only what is listed, or after the owner lists it",  # noqa: S106
+        would_pass="only what is listed, or after the owner lists it",
         error=error,
         data={"not_listed": [{"kind": str(touch.kind), "address": touch.address} for touch in unlisted]},
     )

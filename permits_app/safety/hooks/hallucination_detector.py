@@ -14,14 +14,14 @@ from typing import Final
 
 from eth_utils.address import is_checksum_address
 
-from permits_app.errors import HallucinationDetected, InsufficientBalance, UntrustedText
+from permits_app.errors import HallucinationDetected, UntrustedText
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.safety.figures import format_amount
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
 from permits_app.safety.token_calls import list_recipients, read_token_call
 from tools_app.chain.abi import clean_text
 from tools_app.chain.tokens import UNREGISTERED_MARK, fold_symbol
-from tools_app.core.errors import Recovery
+from tools_app.core.errors import InsufficientBalance, Recovery
 from tools_app.standards.erc20 import BALANCE_OF, TOTAL_SUPPLY
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.plan import TxPlan
@@ -197,7 +197,7 @@ def judge_deadline(*, deadline: int | None, now: int) -> Reject | None:
         reason=f"the deadline inside the transaction passed {now - deadline} s ago",
         observed=f"{deadline} (Unix seconds)",
         limit=f"after {now} (Unix seconds)",
-        would_pass="a new preview",  # noqa: S106
+        would_pass="a new preview",
         error=HallucinationDetected,
         data={"recovery": Recovery.PREVIEW_AGAIN},
     )

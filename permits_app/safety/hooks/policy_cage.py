@@ -92,7 +92,7 @@ def judge_layer(*, phase: Phase, layer: RiskLayer, action_class: ActionClass) ->
         reason=f"tools of risk layer 3 are blocked in phase {phase.value}",
         observed=f"layer {int(layer)} in phase {phase.value}",
         limit=f"layer {int(RiskLayer.BOUNDED)}",
-        would_pass="a tool of layer 1 or 2, or an action that decreases or closes a position",  # noqa: S106
+        would_pass="a tool of layer 1 or 2, or an action that decreases or closes a position",
         error=PhaseBlocked,
     )
 
@@ -106,7 +106,7 @@ def judge_asset_list(*, arriving: Iterable[TokenMeta], approved: frozenset[str])
                 reason=f"{token.symbol or token.address} is not an approved asset of this golem",
                 observed=f"{token.symbol} {token.address}",
                 limit=f"{len(approved)} approved assets",
-                would_pass="an approved asset, or after the owner approves this one",  # noqa: S106
+                would_pass="an approved asset, or after the owner approves this one",
                 error=TokenNotAllowed,
                 data={"token": token.address},
             )
@@ -122,7 +122,7 @@ def judge_asset_count(*, count: int, most: int) -> Reject | None:
         reason=f"{count} assets; the cage allows {most}",
         observed=f"{count} assets",
         limit=f"{most} assets",
-        would_pass="fewer assets: one has to be sold, or taken off the list, first",  # noqa: S106
+        would_pass="fewer assets: one has to be sold, or taken off the list, first",
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from permits_app.errors import InsufficientBalance, SimulationFailed
+from permits_app.errors import SimulationFailed
 from permits_app.safety.figures import format_amount
 from permits_app.safety.gas_budget import limit_gas
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
@@ -19,6 +19,7 @@ from permits_app.safety.tiers import classify_call
 from tools_app.chain.node_errors import InsufficientFunds
 from tools_app.core import event_bus
 from tools_app.core.clock import Deadline
+from tools_app.core.errors import InsufficientBalance
 from tools_app.core.events import Event, EventType
 from tools_app.core.units import format_units
 from tools_app.simulation.differential import SimulationDisagrees

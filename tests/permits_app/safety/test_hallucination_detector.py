@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from permits_app.errors import HallucinationDetected, InsufficientBalance, UntrustedText
+from permits_app.errors import HallucinationDetected, UntrustedText
 from permits_app.safety.hook import Allow, HookCall, Reject
 from permits_app.safety.hooks.hallucination_detector import (
     HallucinationDetector,
@@ -27,7 +27,7 @@ from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import ACCOUNT, OTHER, ROUTER, USDC, WBTC, WETH, live_call, plain_call, swap_call
 from tools_app.chain.abi import checksum
-from tools_app.core.errors import Recovery
+from tools_app.core.errors import InsufficientBalance, Recovery
 from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
 from tools_app.toolkit.views import NATIVE, TokenMeta
 

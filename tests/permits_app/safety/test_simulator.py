@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from golem_project import wiring
-from permits_app.errors import InsufficientBalance, SimulationFailed
+from permits_app.errors import SimulationFailed
 from permits_app.safety.gas_budget import limit_gas
 from permits_app.safety.hook import Allow, HookCall, Reject
 from permits_app.safety.hooks.simulator import Simulator, judge_gas, judge_surprises
@@ -16,6 +16,7 @@ from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import OTHER, USDC, WBTC, WETH, live_call, plain_call, swap_call
 from tools_app.chain.abi import encode_call
+from tools_app.core.errors import InsufficientBalance
 from tools_app.simulation.engine import CallOutcome, SimulationResult, SimulationUnavailable, TransferSeen
 from tools_app.standards import erc20
 from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan

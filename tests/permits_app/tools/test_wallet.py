@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 
 from archetypes_app.toolset import view_golem
-from permits_app.errors import InsufficientBalance
 from permits_app.models import ActionPermit, AllowlistEntry, OutboundTransaction, SpendEntry
 from tests.evm.world import World
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import OTHER, live_call
 from tools_app import runner
 from tools_app.core import clock
-from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.errors import GolemError, InsufficientBalance, InvalidParams
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.registry import REGISTRY

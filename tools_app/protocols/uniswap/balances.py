@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tools_app.chain.node_errors import ContractOutputUnexpected
+from tools_app.core.errors import InsufficientBalance
 from tools_app.core.units import format_units
-from tools_app.protocols.uniswap.errors import InsufficientBalance
 from tools_app.standards import erc20
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import AllowanceLeft, Call

@@ -84,12 +84,3 @@ class InvalidRange(GolemError):
     http_status = 422
     recovery = Recovery.FIX_PARAMS
     title = "The price range is not a range"
-
-
-class InsufficientBalance(GolemError):
-    """The account holds less than the plan would spend."""
-
-    code = "INSUFFICIENT_BALANCE"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "The account holds less than that"

@@ -1,6 +1,7 @@
 """Hands work to a worker and waits for it without holding a database connection.
 
-The answer of a task is {"ok": ...} or {"problem": ...}; a problem is raised here as it was there.
+Its other end is each app's `tasks.py`: a task answers {"ok": ...} or {"problem": ...}, and a problem is raised here
+as it was there.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ from redis.exceptions import RedisError
 
 from tools_app.core.errors import BrokerUnavailable, RemoteProblem, WorkerTimeout
 
+# Celery's own reader of results gives up with a RuntimeError when it cannot reconnect.
+BROKER_FAILURES = (OperationalError, RedisError, OSError, RuntimeError)
+
 
 def enqueue(task: Task[..., Any], **arguments: Any) -> AsyncResult[Any]:
     """Publish a task. Raises BrokerUnavailable; then the task was not accepted, or nobody can know."""
     try:
         return task.apply_async(kwargs=arguments)
-    except (OperationalError, RedisError, ConnectionError, OSError):
+    except BROKER_FAILURES:
         raise BrokerUnavailable("the task queue does not answer; nothing was started") from None
 
 
@@ -33,7 +37,7 @@ def wait_for(result: AsyncResult[Any], *, seconds: float) -> Any:
         answer = result.get(timeout=seconds, propagate=True, disable_sync_subtasks=False)
     except CeleryTimeout:
         raise WorkerTimeout(f"no worker finished within {seconds:g} s") from None
-    except (OperationalError, RedisError, ConnectionError, OSError):
+    except BROKER_FAILURES:
         raise BrokerUnavailable("the task queue stopped answering while we waited") from None
     if "problem" in answer:
         raise RemoteProblem(answer["problem"])

@@ -170,13 +170,6 @@ class SimulationFailed(GolemError):
     title = "The simulation refused this action"
 
 
-class InsufficientBalance(GolemError):
-    code = "INSUFFICIENT_BALANCE"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "The golem does not hold that much"
-
-
 class AmountLooksLikeWholeUnits(GolemError):
     code = "AMOUNT_LOOKS_LIKE_WHOLE_UNITS"
     http_status = 422
@@ -224,3 +217,51 @@ class LeaseLost(GolemError):
     http_status = 409
     recovery = Recovery.CHECK_STATE
     title = "Another worker took over this commit"
+
+
+# ---- delegation at run time ----------------------------------------------------------------------------------------
+
+
+class DelegationTargetNotFound(GolemError):
+    """There is no archetype of this name."""
+
+    code = "DELEGATION_TARGET_NOT_FOUND"
+    http_status = 404
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no such archetype to delegate to"
+
+
+class DelegationNotAllowed(GolemError):
+    """The asking archetype does not list the target. `data` has frm, to, allowed."""
+
+    code = "DELEGATION_NOT_ALLOWED"
+    http_status = 403
+    recovery = Recovery.FIX_PARAMS
+    title = "This archetype may not delegate there"
+
+
+class DelegationTooDeep(GolemError):
+    """The chain would have more than three hops. `data` has chain, depth, max_depth."""
+
+    code = "DELEGATION_TOO_DEEP"
+    http_status = 403
+    recovery = Recovery.GIVE_UP
+    title = "The delegation chain would be too long"
+
+
+class DelegationCycleDetected(GolemError):
+    """The target is in the chain already. `data` has cycle."""
+
+    code = "DELEGATION_CYCLE_DETECTED"
+    http_status = 409
+    recovery = Recovery.GIVE_UP
+    title = "The delegation would close a circle"
+
+
+class DelegateNeedsModel(GolemError):
+    """The delegate exists and may be asked, but needs a language model that this server does not run."""
+
+    code = "DELEGATE_NEEDS_MODEL"
+    http_status = 409
+    recovery = Recovery.FIX_PARAMS
+    title = "This delegate needs a planner"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final
 
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_input, encode_call
@@ -72,7 +73,8 @@ class Venue:
 class Reading:
     """The sum of all calls read so far. Amounts are base units by token address, the coin under NATIVE.
 
-    `approvals` are (token, spender, amount); `pools` (token, token, fee) of V3; `recipients` everyone who is paid.
+    `approvals` are (token, spender, amount); `pools` (token, token, fee) of V3 and `v2_pools` (token, token), of a swap
+    in the order sold, bought; `recipients` everyone who is paid.
     `open_minimums` are tokens whose receipt the calldata bounds only in part, as fees owed to a position.
     """
 
@@ -85,6 +87,7 @@ class Reading:
     pools: list[tuple[str, str, int]] = field(default_factory=list)
     open_minimums: set[str] = field(default_factory=set)
     paid_plainly: list[str] = field(default_factory=list)
+    v2_pools: list[tuple[str, str]] = field(default_factory=list)
 
 
 def read_calls(calls: Sequence[Call], venue: Venue) -> Reading:
@@ -172,6 +175,7 @@ def _read_v2(call: Call, venue: Venue, reading: Reading) -> None:
                 raise UnknownCall("the V2 router is sent coin that this swap does not use")
         if len(path) < 2:
             raise UnknownCall("a V2 path has fewer than two tokens")
+        reading.v2_pools.extend(pairwise(path))
         for end, is_coin in ((path[0], coin_in), (path[-1], coin_out)):
             if is_coin and end != venue.wrapped_native:
                 raise UnknownCall("a V2 path with the coin does not end in its wrapped form")
@@ -243,6 +247,8 @@ def _read_v3_step(step: bytes, venue: Venue, reading: Reading, state: _RouterSta
 
 def _read_v3_swap(swap: _Swap, venue: Venue, reading: Reading, state: _RouterState) -> None:
     reading.pools.extend(swap.pools)
+    if not swap.pools:
+        reading.v2_pools.extend(pairwise(swap.path))
     if state.held is not None:
         # An amount of zero means all the router holds, which the step before has just brought.
         if swap.spent or swap.is_exact_out or swap.path[0] != state.held:

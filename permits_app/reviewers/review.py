@@ -1,8 +1,9 @@
-"""What a reviewer answers: APPROVE or VETO, with reasons and with every check it made."""
+"""What a reviewer answers: APPROVE or VETO, with reasons, warnings and every check it made."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -14,12 +15,17 @@ class ReviewVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One reviewer's answer. `reasons` are why it vetoes and empty otherwise; `checks` are what it looked at."""
+    """One reviewer's answer. `reasons` are why it vetoes and empty otherwise; `checks` are what it looked at.
+
+    `warnings` are worth knowing and no veto; `figures` are what it measured, JSON-ready.
+    """
 
     reviewer: str
     verdict: ReviewVerdict
     reasons: tuple[str, ...]
     checks: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    figures: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_approved(self) -> bool:
@@ -32,4 +38,6 @@ class Review:
             "verdict": self.verdict.value,
             "reasons": list(self.reasons),
             "checks": list(self.checks),
+            "warnings": list(self.warnings),
+            "figures": dict(self.figures),
         }

@@ -1,0 +1,51 @@
+"""A stored permit as the call that hooks and reviewers judge; its plan is read from the row, never asked again."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from archetypes_app.models import Golem
+from archetypes_app.toolset import view_golem
+from permits_app.models import ActionPermit
+from permits_app.plan_store import decode_plan
+from permits_app.policy import read_policy
+from permits_app.safety.hook import HookCall, HookStage
+from permits_app.valuation import PlanValue, value_plan
+from tools_app import runner
+from tools_app.core.clock import Deadline
+from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.plan import LocalEffect
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
+from tools_app.toolkit.toolset import Toolset
+
+_BUDGET_MS = 10_000
+
+
+def make_permit_call(*, permit: ActionPermit, golem: Golem, toolset: Toolset, now: datetime) -> HookCall:
+    """The call of `permit` at the chain's newest block. Raises what reading the chain raises."""
+    tool = REGISTRY.get(permit.tool_name)
+    if not isinstance(tool, WriteTool | LocalWriteTool):
+        raise TypeError(f"{tool.name} is no write")
+    policy = read_policy(golem=golem, toolset=toolset)
+    plan = None if permit.is_local else decode_plan(permit)
+    chain = runner.open_reader(plan.chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS)) if plan else None
+    return HookCall(
+        stage=HookStage.COMMIT,
+        golem=golem,
+        view=view_golem(golem),
+        toolset=toolset,
+        tool=tool,
+        params=permit.params,
+        plan=plan,
+        effect=LocalEffect(summary="") if plan is None else None,
+        action_class=ActionClass(permit.action_class),
+        value=value_plan(plan=plan, chain=chain) if plan and chain else PlanValue(),
+        chain=chain,
+        limits=policy.limits,
+        cage=policy.cage,
+        allowlist=policy.allowlist_on(plan.chain_id) if plan else frozenset(),
+        api_key_id=permit.api_key_id,
+        now=now,
+        own_permit_id=permit.pk,
+    )

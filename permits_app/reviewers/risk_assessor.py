@@ -1,0 +1,193 @@
+"""risk-assessor: weighs what a call does to the golem, on facts it reads itself at the newest block.
+
+It decodes the calls, adds up what they can take, holds that to the owner's limits, simulates them again, measures the
+pools they go through, and estimates from those pools' own history how likely the call is to revert while its permit
+waits. A chance above 5% is a veto, a pool worth less than $100,000 a warning. When it fails it vetoes.
+Seed: 000, "Terminal nodes"; facts 1.2; decisions, "Tiers of approval".
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from permits_app import ledger
+from permits_app.reviewers.decoding import Reading, UnknownCall, read_calls
+from permits_app.reviewers.pool_facts import NamedPool, find_pools, read_prices, value_pool
+from permits_app.reviewers.revert_risk import (
+    LOOKBACK_BLOCKS,
+    MOST_REVERT_MILLIONTHS,
+    count_wait_blocks,
+    estimate_revert,
+    join_risks,
+    measure_tolerance,
+)
+from permits_app.reviewers.review import Review, ReviewVerdict
+from permits_app.reviewers.safety_guardian import judge_price, judge_spends, make_venue
+from permits_app.safety.hook import HookCall
+from permits_app.safety.hooks.simulator import build_request
+from permits_app.safety.hooks.spending_limiter import counts_per_day
+from permits_app.safety.spend_rules import judge_spend
+from tools_app import runner
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.core.units import format_micro_usd, value_in_micro_usd
+from tools_app.protocols.uniswap.addresses import deployment_on
+from tools_app.simulation.select import run_simulation
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.plan import TxPlan
+
+logger = logging.getLogger(__name__)
+
+REVIEWER: Final = "risk-assessor"
+THIN_POOL_MICRO_USD: Final = 100_000_000_000
+_BUDGET_MS: Final = 10_000
+
+
+@dataclass(slots=True)
+class _Desk:
+    """One review under way: the call, the chain at its newest block, and what was found so far."""
+
+    call: HookCall
+    plan: TxPlan
+    chain: ChainReader
+    account: str
+    reading: Reading
+    pools: tuple[NamedPool, ...]
+    reasons: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+def review(call: HookCall) -> Review:
+    """APPROVE, or VETO with every reason found. Never raises: a reviewer that cannot judge vetoes."""
+    try:
+        return _judge(call)
+    except UnknownCall as error:
+        return _veto(f"the calls cannot be read: {error}", "calls decoded")
+    except GolemError as error:
+        return _veto(f"a fact could not be read: {error.detail}", "facts read")
+    except Exception:
+        # Whatever broke, the answer to "is this safe?" is no; the trace is in the log.
+        logger.exception("the risk-assessor raised")
+        return _veto("the reviewer failed and therefore vetoes", "reviewer ran")
+
+
+def _judge(call: HookCall) -> Review:
+    plan, account = call.plan, call.view.address
+    if plan is None:
+        return Review(REVIEWER, ReviewVerdict.APPROVE, (), ("no transaction",))
+    if account is None:
+        return _veto("there is no account to judge against", "account present")
+    chain = runner.open_reader(plan.chain_id, now=call.now, deadline=Deadline.after_ms(_BUDGET_MS))
+    deployment = deployment_on(plan.chain_id)
+    reading = read_calls(plan.calls, make_venue(chain=chain, deployment=deployment, account=account))
+    desk = _Desk(call, plan, chain, account, reading, find_pools(reading, chain, deployment))
+    tolerance = call.limits.max_slippage_bps + call.limits.max_price_impact_bps
+    rules: Sequence[tuple[str, Callable[[], None]]] = (
+        ("spent equals the plan", lambda: desk.reasons.extend(judge_spends(reading, plan))),
+        ("within the owner's limits", lambda: _judge_limits(desk)),
+        ("simulated again at the newest block", lambda: _judge_simulation(desk)),
+        ("price sanity", lambda: desk.reasons.extend(judge_price(plan, chain, most_lost_bps=tolerance))),
+        ("depth of the pools", lambda: _weigh_pools(desk)),
+        ("chance of a revert at most 5%", lambda: _judge_revert(desk)),
+    )
+    for _, rule in rules:
+        rule()
+    desk.figures["block_number"] = chain.block.number
+    return Review(
+        REVIEWER,
+        ReviewVerdict.VETO if desk.reasons else ReviewVerdict.APPROVE,
+        tuple(desk.reasons),
+        ("calls decoded", *(words for words, _ in rules)),
+        tuple(desk.warnings),
+        desk.figures,
+    )
+
+
+def _judge_limits(desk: _Desk) -> None:
+    """What the bytes can take, at prices of the newest block, against every spending limit."""
+    call, chain = desk.call, desk.chain
+    spent = 0
+    for address, raw in desk.reading.spends.items():
+        token = chain.token(address)
+        price = chain.price(token)
+        spent += value_in_micro_usd(
+            raw=raw, token_decimals=token.decimals, price=price.answer, price_decimals=price.decimals
+        )
+    usage = ledger.read_usage(
+        golem_id=call.golem.pk,
+        api_key_id=call.api_key_id,
+        heartbeat_tick=call.golem.heartbeat_tick,
+        now=call.now,
+        exclude_permit_id=call.own_permit_id,
+    )
+    refusal = judge_spend(
+        limits=call.limits, usage=usage, amount_micro_usd=spent, counts_per_day=counts_per_day(call)
+    )  # fmt: skip
+    desk.figures["spends_at_most_usd"] = format_micro_usd(spent)
+    if refusal is not None:
+        desk.reasons.append(refusal.reason)
+
+
+def _judge_simulation(desk: _Desk) -> None:
+    request = build_request(plan=desk.plan, account=desk.account, chain=desk.chain)
+    result = run_simulation(request, deadline=Deadline.after_ms(_BUDGET_MS))
+    desk.figures["simulation"] = result.fidelity
+    for call, outcome in zip(desk.plan.calls, result.calls, strict=False):
+        if not outcome.succeeded:
+            desk.reasons.append(f"{call.label} reverts at the newest block: {outcome.revert_reason or 'no reason'}")
+    if len(result.calls) != len(desk.plan.calls):
+        desk.reasons.append("the engine did not run every call")
+
+
+def _weigh_pools(desk: _Desk) -> None:
+    for pool in desk.pools:
+        value = value_pool(pool, desk.chain)
+        if value is None:
+            desk.warnings.append(f"pool {pool.address} cannot be valued: neither of its tokens has a fresh price")
+        elif value < THIN_POOL_MICRO_USD:
+            desk.warnings.append(
+                f"pool {pool.address} holds only {format_micro_usd(value)}, less than"
+                f" {format_micro_usd(THIN_POOL_MICRO_USD)}"
+            )
+        desk.figures[f"pool_{pool.version}_{pool.address}_usd"] = None if value is None else format_micro_usd(value)
+
+
+def _judge_revert(desk: _Desk) -> None:
+    """The sum over the pools gone through: one that fails is enough."""
+    head = desk.chain.block
+    first = max(0, head.number - LOOKBACK_BLOCKS)
+    blocks = head.number - first
+    seconds = head.timestamp - desk.chain.block_at(first).timestamp if blocks else 0
+    wait = count_wait_blocks(wait_seconds=desk.call.golem.permit_ttl_seconds, blocks=blocks, seconds=seconds)
+    tolerance = measure_tolerance(desk.plan)
+    is_exchange = bool(desk.plan.spends and desk.plan.receives)
+    risks = [
+        estimate_revert(
+            prices=read_prices(pool, desk.chain, from_block=first),
+            first_block=first,
+            last_block=head.number,
+            wait_blocks=wait,
+            tolerance_bps=tolerance,
+            # Who sells token0 is hurt when it falls; a position is hurt by either.
+            falls_hurt=pool.sells_token0 or not is_exchange,
+            rises_hurt=not pool.sells_token0 or not is_exchange,
+        )
+        for pool in desk.pools
+    ]
+    chance = join_risks(risks)
+    desk.figures["revert_chance_millionths"] = str(chance)
+    desk.figures["revert_wait_blocks"] = wait
+    desk.figures["tolerance_bps"] = tolerance
+    if chance > MOST_REVERT_MILLIONTHS:
+        desk.reasons.append(
+            f"in {chance // 10_000}.{chance % 10_000 // 1_000}% of {blocks} blocks the price moved by more than"
+            f" this plan's {tolerance} bps within {wait} blocks; at most 5% are accepted"
+        )
+
+
+def _veto(reason: str, check: str) -> Review:
+    return Review(REVIEWER, ReviewVerdict.VETO, (reason,), (check,))

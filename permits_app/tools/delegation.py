@@ -1,0 +1,144 @@
+"""`delegate_to_archetype`: a golem asks another archetype, inside its own wallet and limits.
+
+What runs here without a language model are the two reviewers, which judge an open permit of the golem itself. Every
+other target answers what it would need. Seed: decisions, "Archetypes" (the action type `delegate`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import Field
+
+from archetypes_app.models import Golem
+from archetypes_app.toolset import resolve_toolset
+from permits_app.actions.call_of_permit import make_permit_call
+from permits_app.delegation_router import DelegationEntry, check_hop, check_runnable, delegate_review
+from permits_app.errors import PermitNotCommittable
+from permits_app.models import ActionPermit
+from permits_app.models.permit import PermitStatus
+from permits_app.selectors import load_permit
+from tools_app.core.errors import InvalidParams
+from tools_app.toolkit.capability import Capability
+from tools_app.toolkit.context import WriteContext
+from tools_app.toolkit.enums import ActionClass, Category, Requirement, TickBudget
+from tools_app.toolkit.family import ToolFamily
+from tools_app.toolkit.plan import LocalEffect
+
+delegate = ToolFamily(
+    prefix="delegate", venue="golem", category=Category.SAFETY, requires=frozenset({Requirement.WALLET})
+)  # fmt: skip
+
+Target = Annotated[
+    str,
+    Field(pattern=r"^[a-z0-9_-]{1,50}$", description="Name of the archetype to ask: risk-assessor or safety-guardian."),
+]
+Instruction = Annotated[
+    str, Field(min_length=1, max_length=2_000, description="What the delegate should do; kept in the audit log.")
+]
+Context = Annotated[
+    str,
+    Field(
+        max_length=200, description="What it is about; for a reviewer the permit_id of an open permit of this golem"
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class DelegatedReview:
+    """What the delegate answered. `chain` is who asked whom; `figures` are what it measured."""
+
+    hop_id: str
+    target: str
+    chain: tuple[str, ...]
+    permit_id: str
+    verdict: str
+    reasons: tuple[str, ...]
+    warnings: tuple[str, ...]
+    checks: tuple[str, ...]
+    figures: dict[str, Any]
+
+
+def preview_delegation(ctx: WriteContext, target: str, instruction: str, context: str | None) -> LocalEffect:
+    """Who would be asked about what. Raises what the hop would raise, DelegateNeedsModel, PermitNotFound."""
+    golem = _load_golem(ctx)
+    check_hop(chain=(golem.archetype.name,), target=target, entry=DelegationEntry.AGENT)
+    check_runnable(target)
+    permit = _load_permit(golem, context)
+    return LocalEffect(
+        f"Ask {target} about permit {permit.pk} ({permit.action_type} at {permit.venue})",
+        {"chain": [golem.archetype.name, target], "permit_id": str(permit.pk)},
+    )
+
+
+@delegate.local_write(
+    action_type="delegate",
+    budget=TickBudget.SLOW,
+    preview=preview_delegation,
+    action_class=ActionClass.READ_ONLY,
+    steps=("Asking the delegate",),
+    snippet=(
+        "delegate: ask another archetype of this golem, such as the risk-assessor, to judge one of its open permits;"
+        " answers APPROVE or VETO with reasons, warnings and figures."
+    ),
+    guidelines=(
+        "Ask the risk-assessor before you commit a permit that is large for this golem or uses a pool you do not know.",
+        "A VETO is a reason to stop; change the action, not the reviewer.",
+    ),
+)
+def delegate_to_archetype(
+    ctx: WriteContext,
+    capability: Capability,
+    target: Target,
+    instruction: Instruction,
+    context: Context | None = None,
+) -> DelegatedReview:
+    """Ask another archetype to work inside this golem, its wallet and its limits.
+
+    Use for a second opinion on a permit: target risk-assessor or safety-guardian, `context` the permit_id. Only
+    archetypes that this golem's own archetype lists may be asked, at most three hops deep. Does not commit the permit,
+    does not loosen a limit, and does not run archetypes that plan with a language model.
+    """
+    capability.consume(tool_name="delegate_to_archetype", plan_hash=capability.plan_hash)
+    ctx.step("Asking the delegate")
+    golem = _load_golem(ctx)
+    check_runnable(target)
+    permit = _load_permit(golem, context)
+    call = make_permit_call(permit=permit, golem=golem, toolset=resolve_toolset(golem), now=ctx.now)
+    hop, review = delegate_review(
+        golem=golem, target=target, call=call, instruction=instruction, actor=f"golem:{golem.pk}", now=ctx.now
+    )
+    return DelegatedReview(
+        hop_id=str(hop.id),
+        target=target,
+        chain=hop.chain,
+        permit_id=str(permit.pk),
+        verdict=review.verdict.value,
+        reasons=review.reasons,
+        warnings=review.warnings,
+        checks=review.checks,
+        figures=dict(review.figures),
+    )
+
+
+def _load_golem(ctx: WriteContext) -> Golem:
+    return Golem.objects.select_related("archetype").get(pk=ctx.golem.id)
+
+
+def _load_permit(golem: Golem, context: str | None) -> ActionPermit:
+    try:
+        permit_id = UUID((context or "").strip())
+    except ValueError:
+        raise InvalidParams(
+            "a reviewer needs the permit_id of an open permit as its context", fields={"context": "a permit_id"}
+        ) from None
+    permit = load_permit(golem=golem, permit_id=permit_id)
+    if permit.status not in (PermitStatus.CREATED, PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED):
+        raise PermitNotCommittable(
+            f"the permit is {permit.status}; only one that is still open can be judged",
+            permit_id=str(permit.pk),
+            permit_status=permit.status,
+        )
+    return permit

@@ -180,6 +180,12 @@ class PermitOutput(serializers.Serializer[Any]):
     problem = serializers.DictField()
 
 
+class PreviewActionOutput(PermitOutput):
+    """The new permit, and where its preview's time went."""
+
+    timings_ms = serializers.DictField(child=serializers.FloatField(), help_text="Milliseconds of each stage")
+
+
 class PermitListOutput(serializers.Serializer[Any]):
     permits = PermitOutput(many=True)
     next_cursor = serializers.UUIDField(allow_null=True)

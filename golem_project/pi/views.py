@@ -81,7 +81,7 @@ class PreviewActionView(PiView):
         operation_id=PiTool.PREVIEW_ACTION,
         summary="Simulate an action and get a permit",
         request={"application/json": wire.PREVIEW_ACTION_BODY},
-        responses={200: wire.PermitOutput, **_REFUSALS},
+        responses={200: wire.PreviewActionOutput, **_REFUSALS},
     )
     def post(self, request: Request) -> Response:
         body = flatten_params(self.body)

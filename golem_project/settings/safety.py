@@ -13,6 +13,15 @@ GOLEM_COMMIT_WAITERS_PER_KEY = 4
 GOLEM_COMMIT_LEASE_SECONDS = 30  # a worker that holds a commit longer than this without renewing is taken for dead
 GOLEM_RECEIPT_WAIT_SECONDS = 30  # after this the outcome is UNKNOWN and the sweep looks it up
 GOLEM_PREVIEW_WAIT_SECONDS = 20
+GOLEM_STUCK_AFTER_SECONDS = 90  # a sent transaction that blocks its account this long is replaced
+GOLEM_FEE_RAISE_BPS = 1_250  # a replacement raises both fees by this; nodes ask for 10 %
+GOLEM_HALT_WAIT_SECONDS = 20  # how long emergency_halt waits for cancellations and revocations
+
+GOLEM_IDEMPOTENCY_HOURS = 24  # how long a first answer is replayed
+GOLEM_IDEMPOTENCY_LOCK_SECONDS = 60  # a request that runs longer is taken for dead and its key is free again
+
+GOLEM_AUDIT_CHECKPOINT_ENTRIES = 1_000  # a signed checkpoint every so many audit entries, and once a day
+GOLEM_AUDIT_KEY_FILE = read_text("GOLEM_AUDIT_KEY_FILE", str(VAR_DIR / "audit_key.pem"))
 
 GOLEM_LIMIT_PER_TRANSACTION_MICRO_USD = 10_000_000_000  # $10,000
 GOLEM_LIMIT_PER_TICK_MICRO_USD = 50_000_000_000  # $50,000

@@ -7,7 +7,7 @@ look-up by hash decides. Its reading counterpart is `tools_app/chain/`. Seed: ar
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from eth_utils import to_checksum_address
@@ -21,6 +21,7 @@ from tools_app.toolkit.views import LogEntry, ReceiptView
 
 SENDING_METHODS = frozenset(
     {
+        "eth_blockNumber",
         "eth_chainId",
         "eth_sendRawTransaction",
         "eth_getTransactionByHash",
@@ -59,20 +60,34 @@ def mined_nonce(*, chain_id: int, address: str, deadline: Deadline) -> int:
     return int(_pool(chain_id).call("eth_getTransactionCount", address, "latest", deadline=deadline), 16)
 
 
+def head_number(*, chain_id: int, deadline: Deadline) -> int:
+    """The number of the newest block."""
+    return int(_pool(chain_id).call("eth_blockNumber", deadline=deadline), 16)
+
+
 def find_receipt(*, chain_id: int, tx_hash: str, deadline: Deadline) -> ReceiptView | None:
     """The receipt when the transaction is mined, else None."""
     answer = _pool(chain_id).call("eth_getTransactionReceipt", tx_hash, deadline=deadline)
     return None if answer is None else parse_receipt(answer)
 
 
+def find_any_receipt(*, chain_id: int, tx_hashes: Sequence[str], deadline: Deadline) -> ReceiptView | None:
+    """The receipt of whichever of the payloads of one nonce is mined, else None."""
+    for tx_hash in tx_hashes:
+        receipt = find_receipt(chain_id=chain_id, tx_hash=tx_hash, deadline=deadline)
+        if receipt is not None:
+            return receipt
+    return None
+
+
 def await_receipt(
-    *, chain_id: int, tx_hash: str, deadline: Deadline, renew_lease: Callable[[], None]
+    *, chain_id: int, tx_hashes: Sequence[str], deadline: Deadline, renew_lease: Callable[[], None]
 ) -> ReceiptView | None:
-    """Poll for the receipt until `deadline`; None when time ran out. `renew_lease` runs between polls."""
+    """Poll for the receipt of any of the payloads of one nonce; None when time ran out. Renews between polls."""
     pause = _FIRST_POLL_SECONDS
     while not deadline.is_over:
         try:
-            receipt = find_receipt(chain_id=chain_id, tx_hash=tx_hash, deadline=deadline)
+            receipt = find_any_receipt(chain_id=chain_id, tx_hashes=tx_hashes, deadline=deadline)
         except GolemError:
             # A node that fails while we wait says nothing about the transaction; the time limit decides.
             receipt = None

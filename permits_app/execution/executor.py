@@ -20,20 +20,17 @@ from permits_app.errors import LeaseLost, PlanTampered, SignerUnavailable
 from permits_app.execution import broadcast
 from permits_app.execution.lease import Lease
 from permits_app.execution.nonces import reserve_nonces
+from permits_app.execution.payloads import is_own_revocation, send_payload, store_payload
 from permits_app.execution.signers.base import SignedTransaction, UnsignedTransaction
 from permits_app.execution.signers.choose import open_signer
+from permits_app.execution.transaction_lives import list_siblings, record_receipt
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
 from permits_app.models.nonce import NonceState
 from permits_app.models.permit import PermitStatus
-from permits_app.models.transaction import TransactionState
+from permits_app.models.transaction import PayloadPurpose, TransactionState
 from permits_app.sealing import hash_plan
-from tools_app.chain.node_errors import RpcTimeout, RpcUnavailable
-from tools_app.core import clock
 from tools_app.core.clock import Deadline
-from tools_app.core.errors import GolemError
 from tools_app.toolkit.views import ReceiptView
-
-_SEND_BUDGET_MS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +60,15 @@ def execute(*, permit: ActionPermit, capability: MintedCapability, pending_nonce
 def resume(*, permit: ActionPermit, lease: Lease) -> Execution:
     """Send what is stored, in nonce order, and wait for the receipts; also after a crash, with the same bytes.
 
+    A golem that was halted sends nothing new: what was not sent stays unsent, and its nonce is filled.
     Raises GolemHalted when the golem was halted and nothing of this permit has been sent yet.
     """
-    rows = list(permit.transactions.order_by("call_index"))
-    _check_not_halted(permit, rows)
+    rows = list(permit.transactions.filter(is_live=True).order_by("call_index"))
     for row in rows:
         lease.renew()
-        if not _send(row):
+        if not _may_send(permit, row) or not send_payload(row):
             break
-    return _await_all(rows, lease)
+    return _await_all(permit, rows, lease)
 
 
 def store_signed(
@@ -89,7 +86,7 @@ def store_signed(
     """
     with transaction.atomic():
         golem = Golem.objects.select_for_update().get(pk=permit.golem_id)
-        if golem.is_halted:
+        if golem.is_halted and not is_own_revocation(permit, golem):
             raise GolemHalted("the golem was halted before this commit was signed", reason=golem.halt_reason)
         row = ActionPermit.objects.select_for_update().get(pk=permit.pk)
         if row.status != PermitStatus.COMMITTING or row.lease_owner != lease.owner:
@@ -99,20 +96,7 @@ def store_signed(
         capability.check_value(row.value_micro_usd)
         capability.consume(tool_name=row.tool_name, plan_hash=row.plan_hash)
         for index, (plain, payload) in enumerate(zip(unsigned, signed, strict=True)):
-            OutboundTransaction.objects.create(
-                permit=permit,
-                call_index=index,
-                chain_id=plain.chain_id,
-                sender=permit.signer,
-                nonce=plain.nonce,
-                to=plain.to,
-                value_wei=str(plain.value),
-                gas_limit=plain.gas_limit,
-                max_fee_per_gas=str(plain.max_fee_per_gas),
-                max_priority_fee_per_gas=str(plain.max_priority_fee_per_gas),
-                raw="0x" + payload.raw.hex(),
-                tx_hash=payload.tx_hash,
-            )
+            store_payload(permit=permit, call_index=index, plain=plain, signed=payload)
         NonceReservation.objects.filter(permit=permit).update(state=NonceState.SIGNED)
 
 
@@ -138,67 +122,34 @@ def _build_transactions(permit: ActionPermit, pending_nonce: int) -> list[Unsign
     ]
 
 
-def _check_not_halted(permit: ActionPermit, rows: Sequence[OutboundTransaction]) -> None:
-    if any(row.broadcast_count for row in rows):
-        return
-    golem = Golem.objects.only("halted_at", "halt_reason").get(pk=permit.golem_id)
-    if golem.is_halted:
-        raise GolemHalted("the golem was halted before this commit was sent", reason=golem.halt_reason)
-
-
-def _send(row: OutboundTransaction) -> bool:
-    """Send one stored payload; False when the node is away or refuses, so that later nonces are not sent before it."""
-    if row.state in (TransactionState.MINED, TransactionState.REVERTED):
+def _may_send(permit: ActionPermit, row: OutboundTransaction) -> bool:
+    """Whether `row` may leave now: always when it left before or fills a nonce, else only while nothing is halted."""
+    if row.purpose == PayloadPurpose.FILL or row.broadcast_count:
         return True
-    OutboundTransaction.objects.filter(pk=row.pk).update(broadcast_count=row.broadcast_count + 1)
-    row.broadcast_count += 1
-    try:
-        broadcast.send_raw(
-            chain_id=row.chain_id, raw=row.raw, tx_hash=row.tx_hash, deadline=Deadline.after_ms(_SEND_BUDGET_MS)
-        )
-    except (RpcTimeout, RpcUnavailable):
-        return False
-    except GolemError:
-        # The node refuses these bytes now (fees, funds, nonce). Whether they are mined is for the reconciler.
-        return False
-    row.state = TransactionState.BROADCAST
-    row.broadcast_at = clock.now()
-    row.save(update_fields=["state", "broadcast_at", "updated_at"])
-    return True
+    golem = Golem.objects.only("halted_at", "halt_reason", "halt_epoch").get(pk=permit.golem_id)
+    if not golem.is_halted or is_own_revocation(permit, golem):
+        return True
+    if not permit.transactions.filter(purpose=PayloadPurpose.CALL, broadcast_count__gt=0).exists():
+        raise GolemHalted("the golem was halted before this commit was sent", reason=golem.halt_reason)
+    return False
 
 
-def _await_all(rows: Sequence[OutboundTransaction], lease: Lease) -> Execution:
+def _await_all(permit: ActionPermit, rows: Sequence[OutboundTransaction], lease: Lease) -> Execution:
     deadline = Deadline.after_ms(settings.GOLEM_RECEIPT_WAIT_SECONDS * 1000)
     receipts: list[ReceiptView | None] = []
     for row in rows:
         if row.state == TransactionState.SIGNED:
             receipts.append(None)
             continue
+        # The halt or the reconciler may have stored another payload of this nonce meanwhile.
+        payloads = {payload.tx_hash: payload for payload in (row, *list_siblings(row))}
         receipt = broadcast.await_receipt(
-            chain_id=row.chain_id, tx_hash=row.tx_hash, deadline=deadline, renew_lease=lease.renew
+            chain_id=row.chain_id, tx_hashes=list(payloads), deadline=deadline, renew_lease=lease.renew
         )
-        if receipt is not None:
-            record_receipt(row, receipt)
-        receipts.append(receipt)
+        if receipt is None:
+            receipts.append(None)
+            continue
+        mined = payloads[receipt.tx_hash]
+        record_receipt(mined, receipt)
+        receipts.append(receipt if mined.purpose == PayloadPurpose.CALL else None)
     return Execution(receipts=tuple(receipts))
-
-
-def record_receipt(row: OutboundTransaction, receipt: ReceiptView) -> None:
-    """Write what the chain says of one transaction."""
-    row.state = TransactionState.MINED if receipt.succeeded else TransactionState.REVERTED
-    row.block_number = receipt.block_number
-    row.gas_used = receipt.gas_used
-    row.fee_wei = str(receipt.fee)
-    row.receipt = {
-        "block_hash": receipt.block_hash,
-        "block_number": receipt.block_number,
-        "gas_used": receipt.gas_used,
-        "effective_gas_price": str(receipt.effective_gas_price),
-        "fee_wei": str(receipt.fee),
-        "succeeded": receipt.succeeded,
-        "logs": [
-            {"address": log.address, "topics": list(log.topics), "data": log.data, "log_index": log.log_index}
-            for log in receipt.logs
-        ],
-    }
-    row.save(update_fields=["state", "block_number", "gas_used", "fee_wei", "receipt", "updated_at"])

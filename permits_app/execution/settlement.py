@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,9 +18,10 @@ from permits_app import ledger, lifecycle
 from permits_app.execution import broadcast, outcome
 from permits_app.execution.executor import Execution
 from permits_app.execution.outcome import Judgement
+from permits_app.execution.transaction_lives import advance
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord
 from permits_app.models.permit import PermitStatus
-from permits_app.models.transaction import TransactionState
+from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose, TransactionState
 from permits_app.plan_store import decode_plan
 from tools_app import runner
 from tools_app.core import clock
@@ -35,10 +37,14 @@ logger = logging.getLogger(__name__)
 
 _READ_BUDGET_MS = 5_000
 S = PermitStatus
+S_TX = TransactionState
 
 
-def finish(*, permit: ActionPermit, tool: WriteTool, execution: Execution) -> None:
-    """Close the permit as COMMITTED or REVERTED when every call is seen, else leave it UNKNOWN."""
+def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution) -> None:
+    """Close the permit as COMMITTED or REVERTED when every call is seen or lost, else leave it UNKNOWN.
+
+    `tool` is None for the runtime's own revocations, which report nothing but their outcome.
+    """
     seen = [receipt for receipt in execution.receipts if receipt is not None]
     if not execution.is_complete and not _is_hopeless(permit, execution):
         _leave_unknown(permit)
@@ -46,6 +52,7 @@ def finish(*, permit: ActionPermit, tool: WriteTool, execution: Execution) -> No
     plan = decode_plan(permit)
     balances, chain = _read_around(permit, plan, seen)
     judgement = outcome.judge_outcome(permit=permit, plan=plan, receipts=seen, balances=balances)
+    judgement = _add_lost(permit, execution, judgement)
     result = _report(permit, tool, plan, seen, judgement)
     block_time = _block_time(chain, seen)
     _close(permit, plan, seen, judgement, result, block_time, chain)
@@ -53,25 +60,45 @@ def finish(*, permit: ActionPermit, tool: WriteTool, execution: Execution) -> No
 
 def _is_hopeless(permit: ActionPermit, execution: Execution) -> bool:
     """Whether every unseen call can never be mined: its nonce was used by another transaction."""
-    rows = list(permit.transactions.order_by("call_index"))
-    unseen = [row for row, receipt in zip(rows, execution.receipts, strict=True) if receipt is None]
+    unseen = [index for index, receipt in enumerate(execution.receipts) if receipt is None]
+    calls = permit.transactions.filter(purpose=PayloadPurpose.CALL, call_index__in=unseen)
+    waiting = [row for row in calls if row.state != S_TX.DROPPED]
+    if not waiting:
+        return True
     deadline = Deadline.after_ms(_READ_BUDGET_MS)
     try:
         mined = broadcast.mined_nonce(chain_id=permit.chain_id, address=permit.signer, deadline=deadline)
         lost = [
             row
-            for row in unseen
+            for row in waiting
             if row.nonce < mined
             and not broadcast.is_known(chain_id=row.chain_id, tx_hash=row.tx_hash, deadline=deadline)
         ]
     except GolemError:
         return False
-    OutboundTransaction.objects.filter(pk__in=[row.pk for row in lost]).update(state=TransactionState.DROPPED)
-    return len(lost) == len(unseen)
+    dropped = [row for row in lost if advance(row, S_TX.DROPPED)]
+    return len(dropped) == len(waiting)
+
+
+def _add_lost(permit: ActionPermit, execution: Execution, judgement: Judgement) -> Judgement:
+    lost = [index for index, receipt in enumerate(execution.receipts) if receipt is None]
+    fills = permit.transactions.filter(purpose=PayloadPurpose.FILL, state__in=IN_A_BLOCK)
+    return replace(
+        judgement,
+        fee_wei=judgement.fee_wei + sum(int(row.fee_wei or 0) for row in fills),
+        findings=(
+            *judgement.findings,
+            *(f"call {index + 1} will never run: its nonce was used by another transaction" for index in lost),
+        ),
+    )
 
 
 def _leave_unknown(permit: ActionPermit) -> None:
+    for row in permit.transactions.filter(is_live=True, state=S_TX.BROADCAST):
+        advance(row, S_TX.UNKNOWN)
     if permit.status == S.UNKNOWN:
+        # The sweep takes the longest untouched first and leaves a pause between two looks.
+        ActionPermit.objects.filter(pk=permit.pk).update(updated_at=clock.now())
         return
     lifecycle.transition(
         permit_id=permit.pk, leaving=S.COMMITTING, to=S.UNKNOWN, actor="system:worker", now=clock.now(),
@@ -123,16 +150,16 @@ def _block_time(chain: ChainReader | None, receipts: Sequence[ReceiptView]) -> d
 
 
 def _report(
-    permit: ActionPermit, tool: WriteTool, plan: TxPlan, receipts: Sequence[ReceiptView], judgement: Judgement
+    permit: ActionPermit, tool: WriteTool | None, plan: TxPlan, receipts: Sequence[ReceiptView], judgement: Judgement
 ) -> dict[str, Any]:
     data: Any = None
-    if judgement.succeeded:
+    if judgement.succeeded and tool is not None:
         told = PlanOutcome(plan=plan, account=permit.signer, receipts=tuple(receipts), deltas=judgement.deltas)
         data = encode_result(tool.report(told))
     return ToolResult(
         data=data,
         is_error=not judgement.succeeded,
-        schema_version=tool.schema_version,
+        schema_version=tool.schema_version if tool is not None else permit.schema_version,
         expected_outcome=permit.expected_outcome,
         actual_outcome=outcome.describe_actual(judgement=judgement, plan=plan, receipts=receipts),
         ground_truth_source=judgement.ground_truth_source,
@@ -161,17 +188,20 @@ def _close(
         )  # fmt: skip
         if not done:
             return
-        OutcomeRecord.objects.create(
+        # After a reorganisation the outcome is judged again, and the new judgement replaces the old one.
+        OutcomeRecord.objects.update_or_create(
             permit=permit,
-            is_verified=judgement.is_verified,
-            expected=permit.expected_outcome,
-            actual=result["actual_outcome"],
-            divergence_bps=judgement.divergence_bps,
-            gas_expected=judgement.gas_expected,
-            gas_used=judgement.gas_used,
-            fee_wei=str(judgement.fee_wei),
-            ground_truth_source=judgement.ground_truth_source,
-            findings=list(judgement.findings),
+            defaults={
+                "is_verified": judgement.is_verified,
+                "expected": permit.expected_outcome,
+                "actual": result["actual_outcome"],
+                "divergence_bps": judgement.divergence_bps,
+                "gas_expected": judgement.gas_expected,
+                "gas_used": judgement.gas_used,
+                "fee_wei": str(judgement.fee_wei),
+                "ground_truth_source": judgement.ground_truth_source,
+                "findings": list(judgement.findings),
+            },
         )
         spent = outcome.value_spent(permit=permit, judgement=judgement, chain_native_decimals=18)
         ledger.settle(permit_id=permit.pk, spent_micro_usd=spent, counted_at=block_time)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from permits_app.models.allowlist import AllowlistEntry
 from permits_app.models.grant import CapabilityGrant
+from permits_app.models.idempotency import IdempotencyRecord
 from permits_app.models.nonce import NonceCursor, NonceReservation
 from permits_app.models.outcome import OutcomeRecord
 from permits_app.models.permit import ActionPermit
@@ -16,6 +17,7 @@ __all__ = [
     "ActionPermit",
     "AllowlistEntry",
     "CapabilityGrant",
+    "IdempotencyRecord",
     "NonceCursor",
     "NonceReservation",
     "OutboundTransaction",

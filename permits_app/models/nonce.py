@@ -28,6 +28,7 @@ class NonceState(models.TextChoices):
     RESERVED = "RESERVED", "Reserved"
     SIGNED = "SIGNED", "Signed"
     ABANDONED = "ABANDONED", "Abandoned, free to give out again"
+    FILLED = "FILLED", "Used up by a zero transfer to itself"
 
 
 class NonceReservation(TimeStamped):

@@ -77,6 +77,9 @@ class ActionPermit(TimeStamped):
     expires_at_tick = models.PositiveBigIntegerField(default=0)
     committing_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    halt_epoch = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Set on the runtime's own revocation under the halt of this epoch"
+    )
     lease_owner = models.CharField(max_length=64, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     result = models.JSONField(default=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import models
+from django.db.models import F, Q
 
 from tools_app.core.models import TimeStamped
 
@@ -12,21 +13,50 @@ from tools_app.core.models import TimeStamped
 class TransactionState(models.TextChoices):
     SIGNED = "SIGNED", "Signed, not seen sent"
     BROADCAST = "BROADCAST", "Broadcast"
+    UNKNOWN = "UNKNOWN", "Sent, outcome not seen yet"
     MINED = "MINED", "Mined"
     REVERTED = "REVERTED", "Mined, reverted"
+    FINAL = "FINAL", "Final: under enough blocks"
+    REORGED = "REORGED", "Reorganised out of the chain"
     DROPPED = "DROPPED", "Dropped: its nonce was used by another transaction"
 
 
-class OutboundTransaction(TimeStamped):
-    """One signed payload per nonce and one nonce per call. Read-only everywhere but in `permits_app.execution`."""
+class PayloadPurpose(models.TextChoices):
+    CALL = "CALL", "A call of the permit"
+    FILL = "FILL", "A zero transfer to itself that uses the nonce up"
 
-    permit: Any = models.ForeignKey("permits_app.ActionPermit", on_delete=models.PROTECT, related_name="transactions")
+
+IN_A_BLOCK = (TransactionState.MINED, TransactionState.REVERTED, TransactionState.FINAL)
+UNSETTLED = (
+    TransactionState.SIGNED,
+    TransactionState.BROADCAST,
+    TransactionState.UNKNOWN,
+    TransactionState.REORGED,
+)
+
+
+class OutboundTransaction(TimeStamped):
+    """One live signed payload per nonce and per call. Read-only everywhere but in `permits_app.execution`.
+
+    A payload that another one replaced stays as it was signed, `is_live` off. Database triggers refuse a second payload
+    of a nonce that would do anything else than the first, and any change of signed bytes.
+    """
+
+    permit: Any = models.ForeignKey(
+        "permits_app.ActionPermit", null=True, blank=True, on_delete=models.PROTECT, related_name="transactions"
+    )
     call_index = models.PositiveIntegerField()
+    purpose = models.CharField(max_length=4, choices=PayloadPurpose.choices, default=PayloadPurpose.CALL)
+    is_live = models.BooleanField(default=True, help_text="Off once another payload of the same nonce replaced it")
+    replaces: Any = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="replacements"
+    )
     chain_id = models.PositiveBigIntegerField()
     sender = models.CharField(max_length=42)
     nonce = models.PositiveBigIntegerField()
     to = models.CharField(max_length=42)
     value_wei = models.CharField(max_length=78)
+    action_digest = models.CharField(max_length=66, blank=True, help_text="SHA-256 of to, value and data")
     gas_limit = models.PositiveBigIntegerField(help_text="Gas units")
     max_fee_per_gas = models.CharField(max_length=78, help_text="Wei per gas")
     max_priority_fee_per_gas = models.CharField(max_length=78, help_text="Wei per gas")
@@ -43,8 +73,34 @@ class OutboundTransaction(TimeStamped):
     class Meta:
         verbose_name = "outbound transaction"
         constraints = [
-            models.UniqueConstraint(fields=["chain_id", "sender", "nonce"], name="outbound_one_payload_per_nonce"),
-            models.UniqueConstraint(fields=["permit", "call_index"], name="outbound_one_payload_per_call"),
+            models.UniqueConstraint(
+                fields=["chain_id", "sender", "nonce"],
+                condition=Q(is_live=True),
+                name="outbound_one_live_payload_per_nonce",
+            ),
+            models.UniqueConstraint(
+                fields=["permit", "call_index"],
+                condition=Q(is_live=True, permit__isnull=False),
+                name="outbound_one_live_payload_per_call",
+            ),
+            models.UniqueConstraint(
+                fields=["chain_id", "sender", "nonce"],
+                condition=Q(state__in=["MINED", "REVERTED", "FINAL"]),
+                name="outbound_one_mined_per_nonce",
+            ),
+            models.CheckConstraint(
+                condition=Q(purpose="CALL") | Q(to=F("sender"), value_wei="0"), name="outbound_fill_moves_nothing"
+            ),
+            models.CheckConstraint(
+                condition=Q(purpose="FILL") | Q(permit__isnull=False), name="outbound_call_has_permit"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["state", "updated_at"],
+                condition=Q(state__in=["SIGNED", "BROADCAST", "UNKNOWN", "MINED", "REVERTED", "REORGED"]),
+                name="outbound_unsettled",
+            )
         ]
 
     def __str__(self) -> str:

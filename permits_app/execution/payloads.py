@@ -1,0 +1,100 @@
+"""Stored payloads: how one becomes a row, and how its bytes leave. Nothing here signs or decides.
+
+Whether bytes may ever have left is decided in the database: a payload counts as sent from the moment its row says
+so, and a row that was replaced before that never leaves. Seed: decisions, "Permits" (nonce), "Halt".
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from django.db.models import F
+
+from archetypes_app.models import Golem
+from permits_app.execution import broadcast
+from permits_app.execution.signers.base import SignedTransaction, UnsignedTransaction
+from permits_app.execution.transaction_lives import advance, is_in_a_block
+from permits_app.models import ActionPermit, OutboundTransaction
+from permits_app.models.transaction import PayloadPurpose, TransactionState
+from tools_app.chain.node_errors import RpcTimeout
+from tools_app.core import clock
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+
+_SEND_BUDGET_MS = 10_000
+_APPROVE_SELECTOR = "0x095ea7b3"
+
+
+def digest_action(*, to: str, value: int, data: bytes) -> str:
+    """Names what a payload does, whatever it pays for it."""
+    return "0x" + sha256(f"{to.lower()}|{value}|0x{data.hex()}".encode()).hexdigest()
+
+
+def store_payload(
+    *,
+    permit: ActionPermit | None,
+    call_index: int,
+    plain: UnsignedTransaction,
+    signed: SignedTransaction,
+    sender: str = "",
+    purpose: PayloadPurpose = PayloadPurpose.CALL,
+    replaces: OutboundTransaction | None = None,
+) -> OutboundTransaction:
+    """Write one payload in the caller's transaction. The database refuses a second action under its nonce."""
+    return OutboundTransaction.objects.create(
+        permit=permit,
+        call_index=call_index,
+        purpose=purpose,
+        replaces=replaces,
+        chain_id=plain.chain_id,
+        sender=permit.signer if permit is not None else sender,
+        nonce=plain.nonce,
+        to=plain.to,
+        value_wei=str(plain.value),
+        action_digest=digest_action(to=plain.to, value=plain.value, data=plain.data),
+        gas_limit=plain.gas_limit,
+        max_fee_per_gas=str(plain.max_fee_per_gas),
+        max_priority_fee_per_gas=str(plain.max_priority_fee_per_gas),
+        raw="0x" + signed.raw.hex(),
+        tx_hash=signed.tx_hash,
+    )
+
+
+def send_payload(row: OutboundTransaction) -> bool:
+    """Send one stored payload; False when it was replaced, or the node is away or refuses it.
+
+    Then later nonces of the same permit are not sent before it.
+    """
+    if is_in_a_block(row):
+        return True
+    claimed = OutboundTransaction.objects.filter(pk=row.pk, is_live=True).update(
+        broadcast_count=F("broadcast_count") + 1
+    )
+    row.refresh_from_db()
+    if not claimed:
+        return False
+    try:
+        broadcast.send_raw(
+            chain_id=row.chain_id, raw=row.raw, tx_hash=row.tx_hash, deadline=Deadline.after_ms(_SEND_BUDGET_MS)
+        )
+    except RpcTimeout:
+        advance(row, TransactionState.UNKNOWN)
+        return False
+    except GolemError:
+        # The node is away or refuses these bytes now. Whether they are mined all the same, the reconciler finds.
+        return False
+    advance(row, TransactionState.BROADCAST, broadcast_at=row.broadcast_at or clock.now())
+    return True
+
+
+def is_own_revocation(permit: ActionPermit, golem: Golem) -> bool:
+    """Whether the halt itself sends this: made under the present halt, nothing but allowances set to zero."""
+    if permit.halt_epoch is None or permit.halt_epoch != golem.halt_epoch:
+        return False
+    return bool(permit.calls) and all(
+        call["value"] == "0"
+        and call["data"].startswith(_APPROVE_SELECTOR)
+        and len(call["data"]) == 2 + 2 * 68
+        and int(call["data"][-64:], 16) == 0
+        for call in permit.calls
+    )

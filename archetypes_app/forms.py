@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from unfold.forms import PaginationInlineFormSet
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
 )
 
+from archetypes_app.delegation import Node
+from archetypes_app.editing import check_unchanged
+from archetypes_app.errors import EditConflict
+from archetypes_app.graph import find_proposal_violations, make_node, read_nodes
 from archetypes_app.models import ApiKey, Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.models.api_key import Scope
+from archetypes_app.models.golem import PHASE_CHOICES
 from archetypes_app.models.profile import CATEGORY_CHOICES
-from archetypes_app.toolset import list_protocols
+from archetypes_app.toolset import ArchetypeRule, list_protocols, make_profile_rule, split_overrides
 from tools_app.admin.display import format_chain
 from tools_app.chain.networks import configured_networks
+from tools_app.core.errors import GolemError
+from tools_app.toolkit.enums import Category
 from tools_app.toolkit.registry import REGISTRY
+
+EDIT_CONFLICT: Final = "edit_conflict"
 
 
 def list_venues() -> list[tuple[str, str]]:
@@ -49,18 +61,39 @@ class CategoriesField(forms.MultipleChoiceField):
         super().__init__(choices=CATEGORY_CHOICES, required=False, **kwargs)
 
 
-class ToolProfileForm(forms.ModelForm[ToolProfile]):
+class EditedRowForm(forms.ModelForm[Any]):
+    """A form that knows which version of its row it was opened with, so that nobody overwrites another's edit."""
+
+    edit_version = forms.IntegerField(required=False, widget=forms.HiddenInput())
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["edit_version"].initial = self.instance.version
+
+    def clean(self) -> dict[str, Any]:
+        """Locks the row until the admin's transaction ends; a row that moved on refuses the edit."""
+        cleaned = super().clean() or {}
+        if self.instance.pk and not self.instance._state.adding:
+            try:
+                check_unchanged(self.instance, version=cleaned.get("edit_version") or 0)
+            except EditConflict as error:
+                told = f"{error.detail}. What you typed is still here; open the page anew to see what it is now."
+                raise ValidationError(told, code=EDIT_CONFLICT) from None
+        return cleaned
+
+
+class ToolProfileForm(EditedRowForm):
     """A profile; `data` is in every profile, so it is not asked for."""
 
     categories = CategoriesField(help_text="Reads of the chain (data) are in every profile")
 
     class Meta:
         model = ToolProfile
-        fields = ("name", "description", "categories", "is_read_only", "owner")
+        fields = ("name", "description", "categories", "is_read_only", "is_conservative", "owner")
 
 
-class ArchetypeForm(forms.ModelForm[Archetype]):
-    """An archetype. Delegation is checked here for the loop a person makes most easily: to itself."""
+class ArchetypeForm(EditedRowForm):
+    """An archetype; a delegation that breaks a rule is refused here, before the database."""
 
     tool_categories = CategoriesField(help_text="Used together with the profiles below")
     safety_rules_text = forms.CharField(
@@ -70,8 +103,8 @@ class ArchetypeForm(forms.ModelForm[Archetype]):
     class Meta:
         model = Archetype
         fields = (
-            "name", "description", "category", "inference_tier", "tool_categories", "profiles", "delegates_to",
-            "is_terminal_node", "role", "workflow", "output_format", "owner",
+            "name", "description", "category", "inference_tier", "tool_categories", "profiles", "is_read_only",
+            "keeps_local_writes", "delegates_to", "is_terminal_node", "role", "workflow", "output_format", "owner",
         )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -80,21 +113,61 @@ class ArchetypeForm(forms.ModelForm[Archetype]):
             self.fields["safety_rules_text"].initial = "\n".join(self.instance.safety_rules)
 
     def clean(self) -> dict[str, Any]:
-        """A terminal archetype delegates to nobody; nobody delegates to themselves."""
-        cleaned = super().clean() or {}
-        delegates = cleaned.get("delegates_to")
-        if delegates is not None:
-            if cleaned.get("is_terminal_node") and len(delegates):
-                self.add_error("delegates_to", "A terminal archetype never delegates; clear one of the two.")
-            if self.instance.pk and any(delegate.pk == self.instance.pk for delegate in delegates):
-                self.add_error("delegates_to", "An archetype does not delegate to itself.")
+        """The delegation rules, on the graph as it would be."""
+        cleaned = super().clean()
+        if cleaned.get("keeps_local_writes") and not cleaned.get("is_read_only"):
+            self.add_error("keeps_local_writes", "Only a read-only archetype keeps its local writes.")
+        if cleaned.get("name") and cleaned.get("delegates_to") is not None:
+            for error in self._find_violations(cleaned):
+                self.add_error("delegates_to", error.detail)
         return cleaned
+
+    def _find_violations(self, cleaned: dict[str, Any]) -> tuple[GolemError, ...]:
+        old_name = Archetype.objects.filter(pk=self.instance.pk).values_list("name", flat=True).first()
+        name = str(cleaned["name"])
+        stored = [_rename(node, old_name, name) for node in read_nodes()] if old_name else read_nodes()
+        kept = self.instance.tool_overrides.all() if old_name else ()
+        includes, excludes = split_overrides(kept)
+        rule = ArchetypeRule(
+            name=name,
+            categories=frozenset(Category(category) for category in cleaned.get("tool_categories", ())),
+            profiles=tuple(make_profile_rule(profile) for profile in cleaned.get("profiles") or ()),
+            is_read_only=bool(cleaned.get("is_read_only")),
+            keeps_local_writes=bool(cleaned.get("keeps_local_writes")),
+            includes=includes,
+            excludes=excludes,
+        )
+        delegates = [name if delegate.pk == self.instance.pk else delegate.name for delegate in cleaned["delegates_to"]]
+        node = make_node(rule, delegates_to=delegates, is_terminal=bool(cleaned.get("is_terminal_node")))
+        return find_proposal_violations([node], stored=stored)
 
     def save(self, commit: bool = True) -> Archetype:
         """Write the rules back as a list."""
         text = self.cleaned_data.get("safety_rules_text", "")
         self.instance.safety_rules = [line.strip() for line in text.splitlines() if line.strip()]
         return super().save(commit)
+
+
+def _rename(node: Node, old: str, new: str) -> Node:
+    """`node` as it is once the archetype called `old` is called `new`."""
+    delegates = tuple(new if target == old else target for target in node.delegates_to)
+    return replace(node, name=new if node.name == old else node.name, delegates_to=delegates)
+
+
+class ToolOverrideFormSet(PaginationInlineFormSet):
+    """Overrides of one row: a tool is either put in or taken out, once."""
+
+    def clean(self) -> None:
+        """Name the tool that stands twice."""
+        super().clean()
+        seen: set[str] = set()
+        for form in self.forms:
+            if form.cleaned_data.get("DELETE") or not form.cleaned_data.get("tool_name"):
+                continue
+            name = form.cleaned_data["tool_name"]
+            if name in seen:
+                raise ValidationError(f"{name} is listed twice; include it or exclude it, once.")
+            seen.add(name)
 
 
 class ToolOverrideForm(forms.ModelForm[ToolOverride]):
@@ -114,7 +187,7 @@ class ToolOverrideForm(forms.ModelForm[ToolOverride]):
         )
 
 
-class GolemForm(forms.ModelForm[Golem]):
+class GolemForm(EditedRowForm):
     """What an owner may change of a golem. Address, phase and halt have actions of their own."""
 
     profiles = ProfilesField(
@@ -211,11 +284,20 @@ class NewGolemForm(forms.ModelForm[Golem]):
         return name
 
 
+class PhaseForm(forms.Form):
+    """An owner's reset of a golem's phase."""
+
+    to = forms.ChoiceField(label="Phase", choices=PHASE_CHOICES, widget=UnfoldAdminSelectWidget())
+    reason = forms.CharField(
+        max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}), help_text="Kept in the golem's history"
+    )
+
+
 class RevokeForm(forms.Form):
     """Nothing to fill in: pressing the button is the confirmation."""
 
 
 __all__ = [
-    "ApiKey", "ArchetypeForm", "GolemForm", "NewApiKeyForm", "NewGolemForm", "RevokeForm", "ToolOverrideForm",
-    "ToolProfileForm", "list_chains", "list_venues",
+    "ApiKey", "ArchetypeForm", "GolemForm", "NewApiKeyForm", "NewGolemForm", "PhaseForm", "RevokeForm",
+    "ToolOverrideForm", "ToolOverrideFormSet", "ToolProfileForm", "list_chains", "list_venues",
 ]  # fmt: skip

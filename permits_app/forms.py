@@ -47,7 +47,7 @@ class UsdField(forms.CharField):
         """Micro-USD. Refuses negative, endless and too fine amounts."""
         if isinstance(value, int):
             return value
-        text = super().to_python(value).replace(",", "").replace("$", "").replace(" ", "").replace("_", "")
+        text = (super().to_python(value) or "").replace(",", "").replace("$", "").replace(" ", "").replace("_", "")
         if not text:
             return None
         try:
@@ -80,7 +80,7 @@ class PercentField(forms.CharField):
         """Basis points."""
         if isinstance(value, int):
             return value
-        text = super().to_python(value).replace("%", "").replace(",", "").strip()
+        text = (super().to_python(value) or "").replace("%", "").replace(",", "").strip()
         if not text:
             return None
         try:
@@ -107,7 +107,7 @@ class SpendingLimitsForm(forms.ModelForm[SpendingLimits]):
 
     class Meta:
         model = SpendingLimits
-        fields = (
+        fields: tuple[str, ...] = (
             "golem", "per_transaction_micro_usd", "per_tick_micro_usd", "per_session_micro_usd", "per_day_micro_usd",
             "hot_lane_micro_usd", "writes_per_hour", "max_slippage_bps", "max_price_impact_bps", "allowlist_mode",
         )  # fmt: skip
@@ -275,7 +275,7 @@ class WizardLimitsForm(SpendingLimitsForm):
     )
 
     class Meta(SpendingLimitsForm.Meta):
-        fields = tuple(name for name in SpendingLimitsForm.Meta.fields if name != "golem")
+        fields: tuple[str, ...] = tuple(name for name in SpendingLimitsForm.Meta.fields if name != "golem")
 
     def __init__(self, *args: Any, choices: list[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -283,5 +283,5 @@ class WizardLimitsForm(SpendingLimitsForm):
         for name in ("writes_per_hour", "allowlist_mode"):
             widget = UnfoldAdminIntegerFieldWidget() if name == "writes_per_hour" else UnfoldAdminSelectWidget()
             if name == "allowlist_mode":
-                widget.choices = self.fields[name].choices  # type: ignore[attr-defined,union-attr]
+                widget.choices = self.fields[name].choices  # type: ignore[attr-defined]
             self.fields[name].widget = widget

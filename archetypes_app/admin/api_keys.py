@@ -75,7 +75,7 @@ class ApiKeyAdmin(OwnerScopedAdmin):
 
     def has_end_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         """Whoever may make a key may end one; the row itself is looked up among theirs."""
-        return self.has_add_permission(request)
+        return bool(self.has_add_permission(request))
 
     @display(description="Scopes")
     def scope_list(self, obj: ApiKey) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -13,9 +14,11 @@ from unfold.decorators import action, display
 
 from archetypes_app.actions.make_copy import copy_archetype, copy_tool_profile
 from archetypes_app.admin.audited import AuditedEditMixin
+from archetypes_app.admin.effects import ToolsetEffectsMixin
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
-from archetypes_app.forms import ArchetypeForm, ToolOverrideForm, ToolProfileForm
-from archetypes_app.models import Archetype, ToolOverride, ToolProfile
+from archetypes_app.forms import ArchetypeForm, ToolOverrideForm, ToolOverrideFormSet, ToolProfileForm
+from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
+from archetypes_app.toolset_diff import list_golems_of_archetype, list_golems_of_profile
 from tools_app.admin.display import show_badge
 
 
@@ -24,6 +27,7 @@ class ToolOverrideInline(TabularInline):
 
     model = ToolOverride
     form = ToolOverrideForm
+    formset = ToolOverrideFormSet
     extra = 0
     verbose_name_plural = "Tool overrides: exclude wins over include, include over the profile"
 
@@ -44,7 +48,7 @@ class ToolOverrideInline(TabularInline):
         return bool(super().has_delete_permission(request, obj)) and self._may_change_parent(request, obj)
 
 
-class CatalogueAdmin(AuditedEditMixin, OwnerScopedAdmin):
+class CatalogueAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
     """What archetypes and profiles share."""
 
     owner_path = "owner"
@@ -86,7 +90,7 @@ class CatalogueAdmin(AuditedEditMixin, OwnerScopedAdmin):
 
     def has_make_my_copy_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         """Whoever may add may copy."""
-        return self.has_add_permission(request)
+        return bool(self.has_add_permission(request))
 
     def _copy(self, request: HttpRequest, object_id: str) -> Any:
         raise NotImplementedError
@@ -108,7 +112,20 @@ class ToolProfileAdmin(CatalogueAdmin):
     list_display = ("name", "description", "list_categories", "is_read_only", "belongs_to")
     list_filter = ("is_read_only", "is_builtin")
     list_select_related = ("owner",)
-    fieldsets = ((None, {"fields": ("name", "description", "categories", "is_read_only", "owner")}),)
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    "name", "description", "categories", "is_read_only", "is_conservative", "owner", "edit_version",
+                ),
+            },
+        ),
+    )  # fmt: skip
+
+    def list_touched_golems(self, obj: ToolProfile) -> QuerySet[Golem]:
+        """Golems whose tools this profile may decide."""
+        return list_golems_of_profile(obj)
 
     def _copy(self, request: HttpRequest, object_id: str) -> ToolProfile:
         return copy_tool_profile(profile=self.get_row(request, object_id), owner=request.user)
@@ -131,11 +148,15 @@ class ArchetypeAdmin(CatalogueAdmin):
     list_select_related = ("owner",)
     filter_horizontal = ()
     fieldsets = (
-        (None, {"fields": ("name", "description", "category", "inference_tier", "owner")}),
-        ("Tools", {"fields": ("tool_categories", "profiles")}),
+        (None, {"fields": ("name", "description", "category", "inference_tier", "owner", "edit_version")}),
+        ("Tools", {"fields": ("tool_categories", "profiles", "is_read_only", "keeps_local_writes")}),
         ("Delegation", {"fields": ("delegates_to", "is_terminal_node")}),
         ("Prompt", {"fields": ("role", "safety_rules_text", "workflow", "output_format")}),
     )
+
+    def list_touched_golems(self, obj: Archetype) -> QuerySet[Golem]:
+        """Every golem of this kind."""
+        return list_golems_of_archetype(obj)
 
     def _copy(self, request: HttpRequest, object_id: str) -> Archetype:
         return copy_archetype(archetype=self.get_row(request, object_id), owner=request.user)

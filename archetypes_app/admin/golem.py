@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.catalogue import ToolOverrideInline
+from archetypes_app.admin.effects import ToolsetEffectsMixin
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
 from archetypes_app.forms import GolemForm
 from archetypes_app.models import Golem, ToolProfile
 from tools_app.admin.display import format_chain, show_badge, show_hex
 
 
-class GolemAdmin(AuditedEditMixin, OwnerScopedAdmin):
+class GolemAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
     """What an owner may change of a golem; address, phase and halt have actions of their own."""
 
     owner_path = "owner"
@@ -29,7 +31,7 @@ class GolemAdmin(AuditedEditMixin, OwnerScopedAdmin):
     search_fields = ("name", "=address", "=id")
     search_help_text = "A name, or a whole address or id"
     fieldsets = (
-        ("Who it is", {"fields": ("name", "owner", "archetype", "profiles")}),
+        ("Who it is", {"fields": ("name", "owner", "archetype", "profiles", "edit_version")}),
         ("What it may use", {"fields": ("allowed_protocols", "home_chain_id", "base_asset")}),
         ("How it lives", {"fields": ("permit_ttl_seconds", "is_memory_enabled", "is_live")}),
     )
@@ -41,6 +43,10 @@ class GolemAdmin(AuditedEditMixin, OwnerScopedAdmin):
         if "profiles" in form.base_fields:
             form.base_fields["profiles"].queryset = profiles
         return form
+
+    def list_touched_golems(self, obj: Golem) -> QuerySet[Golem]:
+        """Itself, read afresh."""
+        return Golem.objects.filter(pk=obj.pk).select_related("archetype")
 
     def find_golem_id(self, obj: Any) -> UUID | None:
         """A golem belongs to its own audit chain."""

@@ -46,7 +46,7 @@ class OwnerScopedAdmin(PlainAdmin):
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
         """The rows this person may see."""
-        rows = super().get_queryset(request)
+        rows: models.QuerySet[Any] = super().get_queryset(request)
         if is_operator(request.user):
             return rows
         mine = models.Q(**{self.owner_path: request.user.pk})

@@ -30,18 +30,19 @@ class GolemIdScopedAdmin(ReadOnlyAdminMixin, PlainAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """The rows this person may see."""
-        rows = super().get_queryset(request)
+        rows: QuerySet[Any] = super().get_queryset(request)
         if is_operator(request.user):
             return rows
         return rows.filter(golem_id__in=Golem.objects.filter(owner_id=request.user.pk).values("pk"))
 
     def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> Any:
-        return OwnerScopedAdmin._get_obj_does_not_exist_redirect(self, request, opts, object_id)  # type: ignore[arg-type]
+        return OwnerScopedAdmin._get_obj_does_not_exist_redirect(self, request, opts, object_id)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Names of golems are looked up once per page."""
         self._names = dict(Golem.objects.values_list("pk", "name"))
-        return super().changelist_view(request, extra_context)
+        response: HttpResponse = super().changelist_view(request, extra_context)
+        return response
 
     @display(description="Golem")
     def golem_name(self, obj: Any) -> str:

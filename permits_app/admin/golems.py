@@ -9,8 +9,10 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 
+from archetypes_app.actions.change_phase import reset_phase
 from archetypes_app.admin.audited import name_actor
 from archetypes_app.admin.golem import GolemAdmin as GolemFormAdmin
+from archetypes_app.forms import PhaseForm
 from archetypes_app.models import Golem
 from permits_app.actions.halt import halt_golem, resume_golem
 from permits_app.admin.golem_page import build_golem_page
@@ -18,6 +20,7 @@ from permits_app.admin.wizard import WizardPages
 from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.toolkit.enums import Phase
 
 
 @admin.register(Golem)
@@ -39,7 +42,8 @@ class GolemAdmin(WizardPages, GolemFormAdmin):
             "may_act": self.has_change_permission(request, golem),
             **(extra_context or {}),
         }
-        return super().change_view(request, object_id, form_url, context)
+        response: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return response
 
     def get_urls(self) -> Any:
         """Halt, resume and the wizard, before the form's own addresses."""
@@ -48,6 +52,7 @@ class GolemAdmin(WizardPages, GolemFormAdmin):
         return [
             path("<uuid:golem_id>/halt/", wrap(self.halt_view), name=f"{name}_halt"),
             path("<uuid:golem_id>/resume/", wrap(self.resume_view), name=f"{name}_resume"),
+            path("<uuid:golem_id>/phase/", wrap(self.phase_view), name=f"{name}_phase"),
             path("<uuid:golem_id>/set-up/wallet/", wrap(self.wallet_view), name=f"{name}_set_up_wallet"),
             path("<uuid:golem_id>/set-up/limits/", wrap(self.limits_view), name=f"{name}_set_up_limits"),
             path("<uuid:golem_id>/set-up/token/", wrap(self.token_view), name=f"{name}_set_up_token"),
@@ -70,6 +75,24 @@ class GolemAdmin(WizardPages, GolemFormAdmin):
             request, golem, resume_golem, title=f"Resume {golem.name}", submit="Resume", is_dangerous=False,
             explanation="It may ask for permits and commit them again. What was cancelled stays cancelled.",
             done=f"{golem.name} may act again.",
+        )  # fmt: skip
+
+    def phase_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+        """The owner's reset of the phase, with a reason; the only thing that improves one."""
+        golem = self.get_own_golem(request, golem_id)
+        form = PhaseForm(request.POST or None, initial={"to": golem.phase})
+        if request.method == "POST" and form.is_valid():
+            to, reason = Phase(form.cleaned_data["to"]), form.cleaned_data["reason"]
+            try:
+                reset_phase(golem=golem, to=to, reason=reason, actor=name_actor(request.user), now=clock.now())
+            except GolemError as error:
+                return report_refusal(request, error, self.page_of(golem))
+            messages.success(request, f"{golem.name} is {to.value.lower()} now.")
+            return HttpResponseRedirect(self.page_of(golem))
+        return show_confirmation(
+            request=request, model_admin=self, title=f"Reset the phase of {golem.name}", form=form, submit="Reset it",
+            explanation="A phase only gets worse by itself. A reset is kept in the golem's history with its reason.",
+            back_url=self.page_of(golem), subject=golem,
         )  # fmt: skip
 
     def get_own_golem(self, request: HttpRequest, golem_id: Any) -> Golem:

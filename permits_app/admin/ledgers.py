@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -45,8 +47,8 @@ class LedgerAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """What these rows share: they belong to a permit."""
 
     owner_path = "permit__golem__owner"
-    list_select_related = ("permit__golem",)
-    list_filter = (PermitGolemFilter,)
+    list_select_related: ClassVar[tuple[str, ...]] = ("permit__golem",)
+    list_filter: ClassVar[tuple[Any, ...]] = (PermitGolemFilter,)
 
     @display(description="Permit")
     def permit_link(self, obj: object) -> SafeString:

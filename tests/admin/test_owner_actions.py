@@ -195,7 +195,7 @@ def test_text_an_agent_wrote_is_escaped_on_the_permit_page(browser_of_owner: Cli
 
 def test_signed_bytes_are_on_no_page(browser_of_owner: Client, golem: Golem) -> None:
     permit = factories.make_committed_permit(golem=golem)
-    row = permit.transactions.first()
+    row = permit.transactions.get(call_index=0)
     pages = [
         page("permits_app.outboundtransaction", "change", row.pk),
         page("permits_app.outboundtransaction", "changelist"),

@@ -40,7 +40,7 @@ for model in (User, Group, PeriodicTask, IntervalSchedule, CrontabSchedule, Sola
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
+class UserAdmin(DjangoUserAdmin, ModelAdmin):
     """People. An owner is staff in the group Owners; an operator is a superuser."""
 
     form = UserChangeForm

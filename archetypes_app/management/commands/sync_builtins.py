@@ -1,4 +1,4 @@
-"""`manage.py sync_builtins`: write the built-in profiles and archetypes; safe to repeat."""
+"""`manage.py sync_builtins`: write the built-in profiles, archetypes and the group of owners; safe to repeat."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from archetypes_app.actions.sync_builtins import SyncReport, sync_builtins
 from archetypes_app.graph import find_stored_violations
+from archetypes_app.owner_group import ensure_owner_group
 
 
 class Command(BaseCommand):
@@ -19,6 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="the report as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        ensure_owner_group()
         report = sync_builtins()
         violations = find_stored_violations()
         if options["json"]:

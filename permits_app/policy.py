@@ -33,8 +33,8 @@ class Policy:
 
 def read_policy(*, golem: Golem, toolset: Toolset) -> Policy:
     """The policy as it stands now; a golem without rows gets the defaults, which are strict."""
-    cage = PolicyCage.objects.filter(golem=golem).first() or PolicyCage.objects.get_or_create(golem=golem)[0]
-    limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits.objects.get_or_create(golem=golem)[0]
+    cage = getattr(golem, "policy_cage", None) or PolicyCage.objects.get_or_create(golem=golem)[0]
+    limits = getattr(golem, "spending_limits", None) or SpendingLimits.objects.get_or_create(golem=golem)[0]
     allowlist = frozenset(AllowlistEntry.objects.filter(golem=golem).values_list("chain_id", "kind", "address"))
     digest = hash_canonical(
         {

@@ -65,10 +65,15 @@ def run_read(*, tool: ReadTool, params: Mapping[str, Any], golem: GolemView, now
     return _run(tool=tool, params=checked, golem=golem, now=now, context=ReadContext, call=call)
 
 
-def build_plan(*, tool: WriteTool, params: Mapping[str, Any], golem: GolemView, now: datetime) -> TxPlan:
-    """Ask a write tool for its plan; nothing is sent. `params` are validated already. Raises GolemError."""
+def build_plan(
+    *, tool: WriteTool, params: Mapping[str, Any], golem: GolemView, now: datetime, chain: ChainReader | None = None
+) -> TxPlan:
+    """Ask a write tool for its plan; nothing is sent. `params` are validated already. Raises GolemError.
+
+    With `chain` the tool reads through the caller's reader of that chain, so that plan and judgement see one block.
+    """
     return _run(
-        tool=tool, params=params, golem=golem, now=now, context=WriteContext,
+        tool=tool, params=params, golem=golem, now=now, context=WriteContext, chain=chain,
         call=lambda ctx: tool.build_plan(ctx, dict(params)),
     )  # fmt: skip
 
@@ -122,13 +127,14 @@ def _run(
     now: datetime,
     context: type[ReadContext],
     call: Callable[[Any], T],
+    chain: ChainReader | None = None,
 ) -> T:
     check_chain(tool=tool, params=params, golem=golem)
     started_ms = clock.monotonic_ms()
     params_hash = hash_canonical({name: str(value) for name, value in params.items()})
     told = _Told(golem, now)
     told.add(EventType.TOOL_START, tool_name=tool.name, params_hash=params_hash)
-    ctx = _make_context(tool=tool, golem=golem, now=now, context=context, told=told)
+    ctx = _make_context(tool=tool, golem=golem, now=now, context=context, told=told, chain=chain)
     try:
         answer = call(ctx)
         if ctx.deadline.is_over:
@@ -169,7 +175,13 @@ class _Told:
 
 
 def _make_context(
-    *, tool: ToolDef, golem: GolemView, now: datetime, context: type[ReadContext], told: _Told
+    *,
+    tool: ToolDef,
+    golem: GolemView,
+    now: datetime,
+    context: type[ReadContext],
+    told: _Told,
+    chain: ChainReader | None,
 ) -> ReadContext:
     environment = _get_environment()
     deadline = Deadline.after_ms(int(tool.tick_budget))
@@ -177,6 +189,8 @@ def _make_context(
 
     @cache
     def open_chain(chain_id: int) -> ChainReader:
+        if chain is not None and chain.chain_id == chain_id:
+            return chain
         return environment.open_reader(chain_id, now=now, deadline=deadline)
 
     def report_step(name: str) -> None:

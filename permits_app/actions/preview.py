@@ -92,7 +92,7 @@ def preview_action(
     ReviewVetoed, ApprovalNotAvailable, SameActionPending.
     """
     watch = _Stopwatch()
-    golem = Golem.objects.select_related("archetype").get(pk=golem_id)
+    golem = Golem.objects.select_related("archetype", "policy_cage", "spending_limits").get(pk=golem_id)
     if golem.is_halted:
         raise GolemHalted("this golem is halted; only its owner can resume it", reason=golem.halt_reason)
     toolset = resolve_toolset(golem)
@@ -191,8 +191,9 @@ def make_hook_call(
     if isinstance(tool, LocalWriteTool):
         effect = runner.preview_local(tool=tool, params=params, golem=view, now=now)
     else:
-        plan = runner.build_plan(tool=tool, params=params, golem=view, now=now)
-        chain = open_chain(plan.chain_id, now=now)
+        runner.check_chain(tool=tool, params=params, golem=view)
+        chain = open_chain(int(params.get("chain_id") or golem.home_chain_id), now=now)
+        plan = runner.build_plan(tool=tool, params=params, golem=view, now=now, chain=chain)
         value = value_plan(plan=plan, chain=chain)
     declared = tool.action_class or (plan.action_class if plan else None) or ActionClass.NEW_POSITION
     return HookCall(
@@ -241,7 +242,6 @@ def _open_permit(golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID
     permit = _make_permit(golem, policy, judged, api_key_id, now)
     with transaction.atomic():
         expire_lapsed(golem_id=golem.pk, now=now)
-        ledger.lock_limits(golem.pk)
         permit.save(force_insert=True)
         ledger.reserve(
             permit=permit, value=call.value, counts_per_day=counts_per_day(call),

@@ -8,11 +8,11 @@ cancel_action. Times in the texts are the golem's own. Seeds: 002, "LLM-optimize
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from archetypes_app.models.api_key import Scope
 from golem_project.pi.parameter_union import Schema, make_nullable, unite_parameters
+from golem_project.pi.pi_tool import Guideline, PiToolDef
 from memory_app.actions.query_grimoire import MOST_HITS, Store
 from memory_app.decay import Importance
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
@@ -24,35 +24,6 @@ MAX_TEXT = 2_000
 PERMIT_TICKS = 3
 _WORSE = (Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
 _LAST = (Phase.SURVIVAL, Phase.TERMINAL)
-
-
-@dataclass(frozen=True, slots=True)
-class Guideline:
-    """One rule of use; `phases` empty means always."""
-
-    text: str
-    phases: tuple[Phase, ...] = ()
-
-    def as_sentence(self) -> str:
-        """The rule as unconditional text, its phases named in it."""
-        if not self.phases:
-            return self.text
-        return f"In {' or '.join(self.phases)}: {self.text}"
-
-
-@dataclass(frozen=True, slots=True)
-class PiToolDef:
-    """One of the eight, as a model is shown it. `parameters` is a closed and flat JSON Schema."""
-
-    name: PiTool
-    label: str
-    description: str
-    snippet: str
-    guidelines: tuple[Guideline, ...]
-    parameters: Schema
-    scope: Scope
-    is_write: bool
-    schema_version: int = 1
 
 
 def define_tools(*, toolset: Toolset, permit_ttl_seconds: int, has_memory: bool = True) -> tuple[PiToolDef, ...]:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from golem_project.pi.definitions import PiToolDef
 from golem_project.pi.parameter_union import Schema, make_nullable
+from golem_project.pi.pi_tool import PiToolDef
 
 
 class Dialect(StrEnum):

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from golem_project.pi.definitions import PiToolDef, define_tools
+from golem_project.pi.definitions import define_tools
 from golem_project.pi.dialects import Dialect, render_tools
+from golem_project.pi.pi_tool import PiToolDef
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.enums import PiTool, Requirement

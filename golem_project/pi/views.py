@@ -27,6 +27,7 @@ from golem_project.pi.commit_slots import waiting_slot
 from golem_project.pi.dialects import Dialect
 from golem_project.pi.exception_handler import PERMIT_PATH
 from golem_project.pi.manifest import build_manifest
+from golem_project.pi.preferences import prefers_async, read_dialect
 from golem_project.request_id import current_request_id
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.update_directive import update_directive
@@ -41,7 +42,7 @@ from permits_app.safety.hooks.result_filter import filter_result
 from permits_app.selectors import get_permit, list_permits
 from tools_app.adapters import MemoryNotEnabled, flatten_params
 from tools_app.core import clock
-from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import UnknownTool
 
@@ -118,7 +119,7 @@ class CommitActionView(PiView):
     )
     def post(self, request: Request) -> Response:
         values = _parse(wire.CommitActionInput, self.body)
-        is_async = _prefers_async(request)
+        is_async = prefers_async(request)
         slot = nullcontext() if is_async else waiting_slot(self.agent.key.pk, request_id=current_request_id())
         try:
             with slot:
@@ -291,7 +292,7 @@ class ManifestView(PiView):
             toolset=resolve_toolset(golem),
             permit_ttl_seconds=golem.permit_ttl_seconds,
             has_memory=has_memory(golem),
-            dialect=_read_dialect(request),
+            dialect=read_dialect(request),
         )
         headers = {"ETag": manifest.etag, "Cache-Control": "private, no-cache", "Vary": "Authorization"}
         known = [tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")]
@@ -383,25 +384,6 @@ def _answer_commit(answer: CommitAnswer, *, is_async: bool) -> Response:
     if is_async:
         headers["Preference-Applied"] = "respond-async"
     return Response(filter_result(body), status=202, headers=headers)
-
-
-def _prefers_async(request: Request) -> bool:
-    """Whether the caller sent `Prefer: respond-async` (RFC 7240)."""
-    preferences = request.headers.get("Prefer", "").split(",")
-    return any(wish.partition(";")[0].strip().lower() == "respond-async" for wish in preferences)
-
-
-def _read_dialect(request: Request) -> Dialect | None:
-    unknown = sorted(set(request.query_params) - {"dialect"})
-    if unknown:
-        raise InvalidParams(f"unknown: {', '.join(unknown)}", fields=dict.fromkeys(unknown, wire.UNKNOWN))
-    text = request.query_params.get("dialect")
-    if text is None:
-        return None
-    known = [dialect.value for dialect in Dialect]
-    if text not in known:
-        raise InvalidParams(f"dialect: one of {', '.join(known)}", fields={"dialect": "unknown"}, allowed=known)
-    return Dialect(text)
 
 
 def _without_nulls(body: Mapping[str, Any]) -> dict[str, Any]:

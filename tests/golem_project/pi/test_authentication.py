@@ -152,6 +152,6 @@ def test_a_manifest_costs_eight_queries_at_most(agent: Agent) -> None:
 
 
 def test_the_api_has_no_route_outside_this_table() -> None:
-    found = {pattern.name for pattern in get_resolver("golem_project.pi.urls").url_patterns}  # type: ignore[attr-defined]
+    found = {pattern.name for pattern in get_resolver("golem_project.pi.urls").url_patterns}  # type: ignore[union-attr]
     listed = {path.split("/")[0] for _, path, _, _ in ENDPOINTS} | {"permit", "unknown_tool", "schema", "docs"}
     assert found == listed

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from golem_project.pi.definitions import PiToolDef, define_tools
+from golem_project.pi.definitions import define_tools
 from golem_project.pi.dialects import Dialect, is_nullable, render_tools, to_gemini, to_strict
+from golem_project.pi.pi_tool import PiToolDef
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.toolset import Toolset
 

@@ -11,8 +11,9 @@ from jsonschema import Draft202012Validator
 from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
 from archetypes_app.toolset import resolve_toolset
-from golem_project.pi.definitions import PiToolDef, define_tools, describe_key
+from golem_project.pi.definitions import define_tools, describe_key
 from golem_project.pi.dialects import Dialect
+from golem_project.pi.pi_tool import PiToolDef
 from permits_app.actions.query import OWN_QUERIES
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
 from tools_app.toolkit.enums import Phase, PiTool

@@ -1,0 +1,38 @@
+"""PiToolDef: one of the eight Pi-facing tools as a language model is shown it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archetypes_app.models.api_key import Scope
+from golem_project.pi.parameter_union import Schema
+from tools_app.toolkit.enums import Phase, PiTool
+
+
+@dataclass(frozen=True, slots=True)
+class Guideline:
+    """One rule of use; `phases` empty means always."""
+
+    text: str
+    phases: tuple[Phase, ...] = ()
+
+    def as_sentence(self) -> str:
+        """The rule as unconditional text, its phases named in it."""
+        if not self.phases:
+            return self.text
+        return f"In {' or '.join(self.phases)}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class PiToolDef:
+    """One of the eight, as a model is shown it. `parameters` is a closed and flat JSON Schema."""
+
+    name: PiTool
+    label: str
+    description: str
+    snippet: str
+    guidelines: tuple[Guideline, ...]
+    parameters: Schema
+    scope: Scope
+    is_write: bool
+    schema_version: int = 1

@@ -110,7 +110,12 @@ class RpcSimulationEngine:
             timestamp = block.timestamp + self._network.block_seconds
         read_calls = [_read_call(read) for read in reads]
         plan_calls = [
-            {"from": request.sender, "to": call.to, "input": "0x" + call.data.hex(), "value": hex(call.value)}
+            {
+                "from": request.sender,
+                **({"to": call.to} if len(call.to) > 2 else {}),
+                "input": "0x" + call.data.hex(),
+                "value": hex(call.value),
+            }
             for call in request.calls
         ]
         simulated: dict[str, Any] = {

@@ -14,6 +14,22 @@ from tools_app.simulation.pyevm.transaction import Transaction, execute
 
 def run_case(case: dict[str, Any]) -> dict[str, Any]:
     """Success, gas, output, logs and the whole state afterwards; `refused` alone for what may not be in a block."""
+    state, transaction = open_case(case)
+    try:
+        done = execute(state, transaction, has_floor=case["fork"] == "prague")
+    except GasLimitRefused:
+        return {"refused": True}
+    return {
+        "succeeded": done.succeeded,
+        "gas_used": done.gas_used,
+        "output": done.output.hex() if transaction.to else "",
+        "logs": [[a.hex(), [f"{topic:064x}" for topic in topics], data.hex()] for a, topics, data in done.logs],
+        "state": read_state(state),
+    }
+
+
+def open_case(case: dict[str, Any]) -> tuple[Any, Transaction]:
+    """The state a case begins with, and its transaction."""
     base = Base()
     for text, entry in case["accounts"].items():
         address = bytes.fromhex(text)
@@ -41,17 +57,7 @@ def run_case(case: dict[str, Any]) -> dict[str, Any]:
         gas=tx["gas"],
         access_list=[(bytes.fromhex(address), slots) for address, slots in tx["access_list"]],
     )
-    try:
-        done = execute(state, transaction, has_floor=case["fork"] == "prague")
-    except GasLimitRefused:
-        return {"refused": True}
-    return {
-        "succeeded": done.succeeded,
-        "gas_used": done.gas_used,
-        "output": done.output.hex() if tx["to"] else "",
-        "logs": [[a.hex(), [f"{topic:064x}" for topic in topics], data.hex()] for a, topics, data in done.logs],
-        "state": read_state(state),
-    }
+    return state, transaction
 
 
 def block_hash(number: int) -> bytes:

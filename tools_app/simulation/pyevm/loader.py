@@ -25,7 +25,7 @@ _TRACE, _LIST, _LAZY = "trace", "access list", "lazy"
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """A call about to run, for a node to say what it will touch. Addresses are hex text."""
+    """A call about to run, for a node to say what it will touch. Addresses are hex; a creation has `0x` as `to`."""
 
     sender: str
     to: str
@@ -34,7 +34,8 @@ class Touch:
 
     def as_call(self) -> dict[str, str]:
         """As nodes take calls; without a gas price, so that no balance is needed for fees."""
-        return {"from": self.sender, "to": self.to, "input": "0x" + self.data.hex(), "value": hex(self.value)}
+        to = {"to": self.to} if len(self.to) > 2 else {}
+        return {"from": self.sender, **to, "input": "0x" + self.data.hex(), "value": hex(self.value)}
 
 
 class NodeSource:
@@ -110,7 +111,7 @@ class NodeSource:
         addresses: dict[bytes, None] = {}
         slots: dict[tuple[bytes, int], None] = {}
         for touch in touches:
-            addresses |= {bytes.fromhex(touch.sender[2:]): None, bytes.fromhex(touch.to[2:]): None}
+            addresses |= {bytes.fromhex(text[2:]): None for text in (touch.sender, touch.to) if len(text) > 2}
         for answer in answers:
             entries = answer.get("accessList") if isinstance(answer, dict) else None
             if not isinstance(entries, list):
@@ -202,7 +203,7 @@ def _put_prestate(base: Base, answer: Any) -> None:
             base.put_account(
                 address, Account(nonce if isinstance(nonce, int) else parse_quantity(nonce), balance, code)
             )
-        storage = entry.get("storage") or {}
+        storage = {} if entry.get("storage") is None else entry["storage"]
         if not isinstance(storage, dict):
             raise RpcNonsense("The node answered something that is no prestate")
         for slot, word in storage.items():

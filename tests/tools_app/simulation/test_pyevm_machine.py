@@ -1,0 +1,235 @@
+"""The machine at its edges, each beside the node's engine: proxies, creations, recursion, bombs, gas."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from eth_account import Account
+from eth_keys import keys
+from eth_utils.crypto import keccak
+
+from golem_project.proof.evm.here import run_case
+from tests.evm.world import World
+from tests.tools_app.chain.conftest import OpenReader
+from tests.tools_app.simulation.machines import SENDER, A, B, C, make_case, run_on_both
+from tests.tools_app.simulation.plans import v3_swap
+from tools_app.chain import chains, networks
+from tools_app.core.clock import Deadline
+from tools_app.simulation.engine import SimulationRequest, SimulationTimeout
+from tools_app.simulation.pyevm.engine import PyEvmSimulationEngine
+from tools_app.simulation.pyevm.transaction import Transaction, execute
+from tools_app.toolkit.plan import Call
+
+RETURN_WORD = "5f5260205ff3"
+"""Returns the word on top of the stack."""
+
+
+def call_to(address: str, *, op: str = "f1", gas: str = "5a", value: str = "5f") -> str:
+    """Code that calls without data and leaves success on the stack."""
+    middle = value if op in ("f1", "f2") else ""
+    return f"5f5f5f5f{middle}73{address}{gas}{op}"
+
+
+def word(result: dict[str, Any]) -> int:
+    return int(result["output"], 16)
+
+
+def test_a_proxy_writes_its_own_storage(world: World) -> None:
+    result = run_on_both(make_case(call_to(B, op="f4") + RETURN_WORD, others={B: "602a600755"}), world)
+
+    assert word(result) == 1
+    assert result["state"][A]["storage"] == {"7": 42}
+    assert result["state"][B]["storage"] == {}
+
+
+def test_create2_gives_the_address_of_the_formula_and_refuses_it_twice(world: World) -> None:
+    init = bytes.fromhex("60015ff3")
+    once = "60056004601c5ff5"
+    result = run_on_both(make_case(f"63{init.hex()}5f52{once}{once}6020525f5260405ff3"), world)
+    expected = keccak(b"\xff" + bytes.fromhex(A) + (5).to_bytes(32, "big") + keccak(init))[12:]
+
+    assert result["output"][24:64] == expected.hex()
+    assert int(result["output"][64:], 16) == 0
+    assert result["state"][expected.hex()]["code"] == "00"
+
+
+def test_selfdestruct_since_cancun_moves_the_coins_and_keeps_the_code(world: World) -> None:
+    result = run_on_both(make_case(call_to(B) + RETURN_WORD, others={B: f"73{C}ff"}), world)
+
+    assert result["state"][B]["code"] == f"73{C}ff"
+    assert result["state"][B]["balance"] == 0
+    assert result["state"][C]["balance"] == 10**18
+
+
+def test_transient_storage_lives_for_the_transaction_and_goes_back_with_a_revert(world: World) -> None:
+    writer = "6001355c" + RETURN_WORD
+    set_then_revert = "602a60015d5f5ffd"
+    code = "600760015d" + call_to(B, op="f4") + "50" + "60015c" + RETURN_WORD
+    result = run_on_both(make_case(code, others={B: set_then_revert, C: writer}), world)
+
+    assert word(result) == 7
+
+
+def test_ecrecover_answers_the_signer(world: World) -> None:
+    digest = keccak(b"golem")
+    key = keys.PrivateKey(keccak(b"a key of this test"))
+    signature = key.sign_msg_hash(digest)
+    data = (
+        digest
+        + (signature.v + 27).to_bytes(32, "big")
+        + signature.r.to_bytes(32, "big")
+        + signature.s.to_bytes(32, "big")
+    )
+    code = "365f5f3760205f60805f60015afa5060205ff3"
+    result = run_on_both(make_case(code, data=data.hex()), world)
+
+    assert result["output"][-40:] == key.public_key.to_canonical_address().hex()
+
+
+@pytest.mark.parametrize("address", range(1, 10))
+def test_precompiles_charge_and_answer_like_the_nodes(world: World, address: int) -> None:
+    data = bytes(range(1, 214))
+    code = f"365f5f3760405f365f60{address:02x}620186a0fa5f5260405ff3"
+    run_on_both(make_case(code, data=data.hex()), world)
+    run_on_both(make_case(code, data=""), world)
+
+
+def test_code_of_an_account_that_names_another_runs_there(world: World) -> None:
+    delegated = "ef0100" + B
+    code = "30" + RETURN_WORD
+    direct = run_on_both(make_case(delegated, others={B: code}), world)
+    through = run_on_both(make_case(f"60205f5f5f5f73{C}5af15060205ff3", others={B: code, C: delegated}), world)
+
+    assert direct["output"][-40:] == A
+    assert through["output"][-40:] == C
+
+
+def test_an_authorization_signed_for_this_chain_sets_the_code() -> None:
+    """Type 4 transactions cannot be asked of the node's simulation; the reference knows them, here the rule itself."""
+    signer = Account.from_key(keccak(b"an authority"))
+    signed = signer.sign_authorization({"chainId": 31337, "address": "0x" + B, "nonce": 0})
+    case = make_case("00", others={B: "602a" + RETURN_WORD})
+    state, transaction = _state_of(case)
+    authorization = _Authorization(signed, 31337, bytes.fromhex(B), 0)
+    done = execute(state, replace(transaction, authorization_list=[authorization]), has_floor=True)
+
+    authority = bytes.fromhex(signer.address[2:])
+    assert done.succeeded
+    assert state.get_code(authority) == bytes.fromhex("ef0100" + B)
+    assert state.get_nonce(authority) == 1
+    assert done.gas_used == 21_000 + 25_000
+    after = execute(state, replace(transaction, to=authority, data=b""), has_floor=True)
+    assert int.from_bytes(after.output, "big") == 42
+
+
+class _Authorization:
+    """A signed authorization, as the rules read it."""
+
+    def __init__(self, signed: Any, chain_id: int, address: bytes, nonce: int) -> None:
+        self.chain_id, self.address, self.nonce = chain_id, address, nonce
+        self.y_parity, self.r, self.s = signed.y_parity, signed.r, signed.s
+
+    def validate(self, chain_id: int) -> None:
+        assert self.chain_id in (0, chain_id)
+
+
+def _state_of(case: dict[str, Any]) -> tuple[Any, Transaction]:
+    from golem_project.proof.evm.here import open_case
+
+    return open_case(case)
+
+
+def test_a_custom_error_comes_back_whole(world: World) -> None:
+    error = keccak(b"TooLittle(uint256)")[:4] + (7).to_bytes(32, "big")
+    code = f"63{error[:4].hex()}60e01b5f52600760045260245ffd"
+    result = run_on_both(make_case(code), world)
+
+    assert not result["succeeded"]
+    assert result["output"] == error.hex()
+
+
+def test_recursion_goes_as_deep_as_the_gas_and_no_deeper_than_1024(world: World) -> None:
+    """Each level adds one to slot 0 and calls itself with all the gas there is."""
+    code = "60015f54015f55" + call_to(A) + "00"
+    result = run_on_both(make_case(code, gas=30_000_000), world)
+    cheap = "60015f5c015f5d" + call_to(A, op="f4", gas="5a") + "5f5c" + RETURN_WORD
+    transient = run_on_both(make_case(cheap, gas=30_000_000), world)
+
+    assert result["state"][A]["storage"]["0"] > 300
+    assert transient["succeeded"]
+
+
+def test_a_return_bomb_costs_the_one_who_copies_it(world: World) -> None:
+    bomb = "620100005ff3"
+    ignoring = run_on_both(make_case(call_to(B) + RETURN_WORD, others={B: bomb}), world)
+    copying = run_on_both(make_case(call_to(B) + "503d5f5f3e" + "3d" + RETURN_WORD, others={B: bomb}), world)
+    huge = run_on_both(make_case(call_to(B) + RETURN_WORD, others={B: "637fffffff5ff3"}), world)
+
+    assert word(ignoring) == 1
+    assert copying["gas_used"] > ignoring["gas_used"]
+    assert word(huge) == 0
+
+
+def test_block_opcodes_tell_the_simulated_block(world: World) -> None:
+    for op, expected in (
+        ("41", int("c0" * 20, 16)),
+        ("42", 1_700_000_000),
+        ("43", 1_000),
+        ("44", int("7d" * 32, 16)),
+        ("45", 30_000_000),
+        ("46", 31337),
+        ("48", 0),
+        ("4a", 1),
+        ("3a", 0),
+        ("32", int(SENDER, 16)),
+    ):
+        assert word(run_on_both(make_case(op + RETURN_WORD), world)) == expected, op
+
+
+def test_block_hashes_reach_back_256_blocks() -> None:
+    for asked, expected in ((999, 999), (744, 744), (743, 0), (1_000, 0), (2_000, 0)):
+        assert word(run_case(make_case(f"61{asked:04x}40" + RETURN_WORD))) == expected
+
+
+def test_an_endless_loop_is_stopped_by_the_clock_and_never_called_a_success(
+    open_reader: OpenReader, chain: World
+) -> None:
+    reader = open_reader()
+    account = chain.new_account()
+    loop = bytes.fromhex("63ffffffff5b60019003806005575b00")
+    request = SimulationRequest(31337, account.address, (Call("0x", loop, 0, "spin"),), block=reader.block)
+    engine = PyEvmSimulationEngine(network=networks.get_network(31337), pool=chains.get_pool(31337))
+    with pytest.raises(SimulationTimeout):
+        engine.run(request, deadline=Deadline.after_ms(300))
+
+
+def test_out_of_gas_at_every_twentieth_of_the_need_is_equal_to_the_node(open_reader: OpenReader, chain: World) -> None:
+    account = chain.new_account(eth_wei=10**19, tokens={"USDC": 10_000 * 10**6})
+    reader = open_reader()
+    calls = v3_swap(reader, chain, account.address)
+    request = SimulationRequest(31337, account.address, calls, block=reader.block)
+    engine = PyEvmSimulationEngine(network=networks.get_network(31337), pool=chains.get_pool(31337))
+    result = engine.run(request, deadline=Deadline.after_ms(10_000))
+    need = result.calls[1].gas_before_refunds
+    assert need is not None
+    for part in range(5, 22):
+        gas = need * part // 20
+        fork = engine.open_fork(request, reader.block, deadline=Deadline.after_ms(10_000))
+        fork.send(request.sender, calls[0])
+        swap = Transaction(
+            sender=bytes.fromhex(account.address[2:]),
+            to=bytes.fromhex(calls[1].to[2:]),
+            value=0,
+            data=calls[1].data,
+            gas=gas,
+        )
+        here = execute(fork.state, swap, has_floor=True)
+        rows = [{"from": account.address, "to": call.to, "input": "0x" + call.data.hex()} for call in calls]
+        rows[1]["gas"] = hex(gas)
+        block = {"number": hex(reader.block.number + 1), "time": hex(reader.block.timestamp + 1)}
+        payload = {"blockStateCalls": [{"blockOverrides": block, "calls": rows}], "validation": False}
+        there = chain.rpc.call("eth_simulateV1", payload, {"blockHash": reader.block.hash})[0]["calls"][1]
+        assert (here.succeeded, here.gas_used) == (there["status"] == "0x1", int(there["gasUsed"], 16)), part
+        assert here.succeeded == (part >= 20) or part == 20, part

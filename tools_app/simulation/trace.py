@@ -1,0 +1,184 @@
+"""The tree of calls inside a plan, for a person: who called whom with what, in words and units where they are known.
+
+Runs on the engine in process, which keeps its frames. Names come from the signatures the caller hands in and from the
+chain's own registry; what they do not cover stays a selector. Data of contracts is cleaned and cut, never trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from tools_app.chain.abi import AbiDecodeError, checksum, clean_text, decode_input, decode_log
+from tools_app.chain.chains import get_deployment, get_pool, get_registry
+from tools_app.chain.networks import Network, get_network
+from tools_app.chain.node_errors import build_revert
+from tools_app.chain.signatures import parse_signature
+from tools_app.chain.tokens import TokenRegistry
+from tools_app.core.clock import Deadline
+from tools_app.core.units import format_units
+from tools_app.simulation.engine import SimulationRequest, SimulationUnavailable
+from tools_app.simulation.measuring import normalise
+from tools_app.standards import erc20
+from tools_app.toolkit.views import LogEntry, TokenMeta
+
+MOST_FRAMES: Final = 500
+"""A plan can make thousands of calls; the first of them show what it does."""
+_LONGEST_VALUE: Final = 200
+_TOKEN_CALLS: Final = {
+    parse_signature(text).selector: text
+    for text in (
+        "function transfer(address to, uint256 value)",
+        "function transferFrom(address from, address to, uint256 value)",
+        "function approve(address spender, uint256 value)",
+        "function balanceOf(address account) view returns (uint256)",
+        "function allowance(address owner, address spender) view returns (uint256)",
+        "function deposit() payable",
+        "function withdraw(uint256 value)",
+    )
+}
+_AMOUNT_NAMES: Final = frozenset({"value", "amount", "wad"})
+
+
+def trace_calls(
+    request: SimulationRequest, *, deadline: Deadline, signatures: Iterable[str] = ()
+) -> list[dict[str, Any]]:
+    """One JSON-ready tree for each call of `request`: integers as decimal text, amounts also in units.
+
+    A frame has `kind`, `sender`, `to`, `name`, `function`, `arguments`, `value_wei`, `value`, `gas_used`, `succeeded`,
+    `error`, `output`, `events`, `calls`. `signatures` are human-readable ABI lines that may name more functions.
+    Raises SimulationUnavailable, SimulationTimeout, ChainNotSupported, and what the node raises.
+    """
+    # py-evm takes most of a second to import; pages that show no trace do not wait for it.
+    from tools_app.simulation.pyevm.engine import PyEvmSimulationEngine
+
+    network = get_network(request.chain_id)
+    if request.block is None:
+        raise SimulationUnavailable("a trace needs the block it is of", chain_id=request.chain_id)
+    engine = PyEvmSimulationEngine(network=network, pool=get_pool(request.chain_id))
+    block = request.block
+    request = normalise(request, block)
+    fork = engine.open_fork(request, block, deadline=deadline)
+    named = {parse_signature(text).selector: text for text in signatures}
+    teller = _Teller(network, get_registry(request.chain_id), named)
+    trees = []
+    for call in request.calls:
+        done = fork.send(request.sender, call)
+        tree = teller.tell(done.computation)
+        trees.append({**tree, "label": call.label, "gas_used": str(done.gas_used)})
+    return trees
+
+
+class _Teller:
+    """Puts frames into words."""
+
+    def __init__(self, network: Network, registry: TokenRegistry, named: Mapping[bytes, str]) -> None:
+        self._registry = registry
+        self._named = named
+        contracts = get_deployment(network.chain_id).contracts
+        self._names = {checksum(address): name for name, address in contracts.items()}
+        self._frames = 0
+
+    def tell(self, frame: Any) -> dict[str, Any]:
+        self._frames += 1
+        message = frame.msg
+        code_address = _address(message.code_address) if message.code_address else ""
+        to = _address(message.storage_address) if message.is_create else code_address
+        token = self._registry.by_address(to)
+        function, arguments = self._read_input(bytes(message.data), token)
+        children = []
+        for child in frame.children:
+            if self._frames >= MOST_FRAMES:
+                break
+            children.append(self.tell(child))
+        return {
+            "kind": _kind_of(message),
+            "sender": _address(message.sender),
+            "to": to,
+            "acts_as": _address(message.storage_address),
+            "name": token.symbol if token else self._names.get(to, ""),
+            "function": function,
+            "arguments": arguments,
+            "value_wei": str(message.value),
+            "value": format_units(message.value, self._registry.native.decimals, self._registry.native.symbol),
+            "gas_used": str(frame.get_gas_used()),
+            "succeeded": frame.is_success,
+            "error": _error_of(frame),
+            "output": _cut("0x" + bytes(frame.output).hex()),
+            "events": [self._tell_log(entry) for entry in frame._log_entries],
+            "calls": children,
+            "calls_left_out": len(frame.children) - len(children),
+        }
+
+    def _read_input(self, data: bytes, token: TokenMeta | None) -> tuple[str, list[dict[str, str]]]:
+        selector = data[:4]
+        signature = (_TOKEN_CALLS.get(selector) if token else None) or self._named.get(selector)
+        signature = signature or _TOKEN_CALLS.get(selector)
+        if len(selector) < 4 or signature is None:
+            return ("0x" + selector.hex() if data else ""), []
+        entry = parse_signature(signature)
+        try:
+            values = decode_input(signature, data)
+        except AbiDecodeError:
+            return f"{entry.name} with malformed arguments", []
+        shown = []
+        for param, value in zip(entry.inputs, values, strict=True):
+            text = _cut(clean_text(_show(value)))
+            if token is not None and param.name in _AMOUNT_NAMES and isinstance(value, int):
+                text = format_units(value, token.decimals, token.symbol)
+            shown.append({"name": param.name, "type": param.type, "value": text})
+        return entry.name, shown
+
+    def _tell_log(self, entry: tuple[int, bytes, tuple[int, ...], bytes]) -> dict[str, Any]:
+        _, address, topics, data = entry
+        log = LogEntry(
+            _address(address), tuple(f"0x{topic:064x}" for topic in topics), "0x" + data.hex(), 0, "", entry[0]
+        )
+        token = self._registry.by_address(log.address)
+        told: dict[str, Any] = {
+            "address": log.address,
+            "name": token.symbol if token else "",
+            "event": "",
+            "values": {},
+        }
+        for signature, event in ((erc20.TRANSFER_EVENT, "Transfer"), (erc20.APPROVAL_EVENT, "Approval")):
+            values = decode_log(signature, log)
+            if values is not None and token is not None:
+                amount = format_units(values["value"], token.decimals, token.symbol)
+                told |= {"event": event, "values": {**{k: str(v) for k, v in values.items()}, "value": amount}}
+        return told
+
+
+def _kind_of(message: Any) -> str:
+    if message.is_create:
+        return "CREATE"
+    if message.code_address != message.storage_address and not message.is_delegation:
+        return "DELEGATECALL"
+    return "STATICCALL" if message.is_static else "CALL"
+
+
+def _error_of(frame: Any) -> str | None:
+    if frame.is_success:
+        return None
+    from tools_app.simulation.pyevm.transaction import describe_error
+
+    output = bytes(frame.output)
+    return build_revert(output, message="" if output else describe_error(frame._error)).detail
+
+
+@lru_cache(maxsize=4096)
+def _address(raw: bytes) -> str:
+    return checksum("0x" + raw.hex())
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, bytes):
+        return "0x" + value.hex()
+    if isinstance(value, tuple | list):
+        return "(" + ", ".join(_show(item) for item in value) + ")"
+    return str(value)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}… ({len(text)} characters)"

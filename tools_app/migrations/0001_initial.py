@@ -5,72 +5,81 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='AuditHead',
+            name="AuditHead",
             fields=[
-                ('golem_id', models.UUIDField(primary_key=True, serialize=False)),
-                ('seq', models.PositiveBigIntegerField(default=0)),
-                ('entry_hash', models.CharField(max_length=66)),
+                ("golem_id", models.UUIDField(primary_key=True, serialize=False)),
+                ("seq", models.PositiveBigIntegerField(default=0)),
+                ("entry_hash", models.CharField(max_length=66)),
             ],
             options={
-                'verbose_name': 'audit chain head',
+                "verbose_name": "audit chain head",
             },
         ),
         migrations.CreateModel(
-            name='EventSequence',
+            name="EventSequence",
             fields=[
-                ('golem_id', models.UUIDField(primary_key=True, serialize=False)),
-                ('sequence', models.PositiveBigIntegerField(default=0)),
+                ("golem_id", models.UUIDField(primary_key=True, serialize=False)),
+                ("sequence", models.PositiveBigIntegerField(default=0)),
             ],
             options={
-                'verbose_name': 'event sequence',
+                "verbose_name": "event sequence",
             },
         ),
         migrations.CreateModel(
-            name='AuditEntry',
+            name="AuditEntry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('golem_id', models.UUIDField()),
-                ('seq', models.PositiveBigIntegerField()),
-                ('prev_hash', models.CharField(max_length=66)),
-                ('timestamp_ms', models.BigIntegerField(help_text='Milliseconds since 1970-01-01 UTC')),
-                ('heartbeat_tick', models.PositiveBigIntegerField(default=0)),
-                ('event', models.CharField(max_length=64)),
-                ('actor', models.CharField(help_text='Who did it: key:<prefix>, owner:<id> or system:<part>', max_length=128)),
-                ('data', models.JSONField(default=dict)),
-                ('entry_hash', models.CharField(max_length=66, unique=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("golem_id", models.UUIDField()),
+                ("seq", models.PositiveBigIntegerField()),
+                ("prev_hash", models.CharField(max_length=66)),
+                ("timestamp_ms", models.BigIntegerField(help_text="Milliseconds since 1970-01-01 UTC")),
+                ("heartbeat_tick", models.PositiveBigIntegerField(default=0)),
+                ("event", models.CharField(max_length=64)),
+                (
+                    "actor",
+                    models.CharField(help_text="Who did it: key:<prefix>, owner:<id> or system:<part>", max_length=128),
+                ),
+                ("data", models.JSONField(default=dict)),
+                ("entry_hash", models.CharField(max_length=66, unique=True)),
             ],
             options={
-                'verbose_name': 'audit entry',
-                'verbose_name_plural': 'audit entries',
-                'indexes': [models.Index(fields=['golem_id', 'event'], name='audit_entry_by_event')],
-                'constraints': [models.UniqueConstraint(fields=('golem_id', 'seq'), name='audit_entry_one_per_seq')],
+                "verbose_name": "audit entry",
+                "verbose_name_plural": "audit entries",
+                "indexes": [models.Index(fields=["golem_id", "event"], name="audit_entry_by_event")],
+                "constraints": [models.UniqueConstraint(fields=("golem_id", "seq"), name="audit_entry_one_per_seq")],
             },
         ),
         migrations.CreateModel(
-            name='OutboxEvent',
+            name="OutboxEvent",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('golem_id', models.UUIDField()),
-                ('sequence', models.PositiveBigIntegerField()),
-                ('type', models.CharField(max_length=48)),
-                ('version', models.PositiveSmallIntegerField(default=1)),
-                ('heartbeat_tick', models.PositiveBigIntegerField(default=0)),
-                ('occurred_at', models.DateTimeField()),
-                ('payload', models.JSONField(default=dict)),
-                ('published_at', models.DateTimeField(blank=True, null=True)),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("golem_id", models.UUIDField()),
+                ("sequence", models.PositiveBigIntegerField()),
+                ("type", models.CharField(max_length=48)),
+                ("version", models.PositiveSmallIntegerField(default=1)),
+                ("heartbeat_tick", models.PositiveBigIntegerField(default=0)),
+                ("occurred_at", models.DateTimeField()),
+                ("payload", models.JSONField(default=dict)),
+                ("published_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'verbose_name': 'event',
-                'indexes': [models.Index(condition=models.Q(('published_at__isnull', True)), fields=['occurred_at'], name='outbox_event_unpublished')],
-                'constraints': [models.UniqueConstraint(fields=('golem_id', 'sequence'), name='outbox_event_one_per_sequence')],
+                "verbose_name": "event",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("published_at__isnull", True)),
+                        fields=["occurred_at"],
+                        name="outbox_event_unpublished",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("golem_id", "sequence"), name="outbox_event_one_per_sequence")
+                ],
             },
         ),
     ]

@@ -67,8 +67,8 @@ def test_a_preview_without_a_broker_is_refused_and_nothing_is_started(
     )
     assert done.returncode == 0, done.stderr
     status, headers, problem = json.loads(done.stdout.splitlines()[-1])
-    assert (status, problem["code"]) == (503, "BROKER_UNAVAILABLE"), done.stderr
-    assert headers["Content-Type"] == "application/problem+json"
+    assert (status, problem["code"], problem["recovery"]) == (503, "BROKER_UNAVAILABLE", "WAIT"), done.stderr
+    assert headers["Content-Type"] == "application/problem+json" and headers["Retry-After"] == "5"
     assert "127.0.0.1" not in str(problem)
     assert ActionPermit.objects.count() == 0
     assert time.monotonic() - started < 30

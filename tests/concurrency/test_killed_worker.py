@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from django.db import connections
+from django.db.backends.postgresql.base import DatabaseWrapper
 
 from permits_app import capabilities
 from permits_app.actions import commit as commit_module
@@ -54,7 +55,8 @@ def run_killed_worker(golem: LiveGolem, permit_id: str, target: Any, name: str, 
 
     for connection in connections.all():
         connection.close()
-        connection.close_pool()
+        if isinstance(connection, DatabaseWrapper):
+            connection.close_pool()
     pid = os.fork()
     if pid == 0:
         try:

@@ -9,10 +9,10 @@ import pytest
 import tools_app.protocols.uniswap.tools.swaps  # noqa: F401  declares the tools
 from tests.evm.world import World
 from tests.tools_app.factories import answer_of, call_tool, make_context, report_of, run_plan
-from tools_app.core.errors import GolemError
+from tools_app.core.errors import GolemError, InsufficientBalance
 from tools_app.protocols.uniswap import quoting
 from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.errors import InsufficientBalance, InsufficientLiquidity, NoRoute, SameToken
+from tools_app.protocols.uniswap.errors import InsufficientLiquidity, NoRoute, SameToken
 from tools_app.protocols.uniswap.quoting import RouteQuote
 from tools_app.protocols.uniswap.routing import find_best_route
 from tools_app.toolkit.enums import ActionClass

@@ -131,7 +131,7 @@ def find_new_violations(nodes: Iterable[Node], proposed: Iterable[Node]) -> tupl
 def _missing_targets(graph: Graph) -> list[GolemError]:
     return [
         MissingDelegationTarget(
-            f"{node.name!r} delegates to {target!r}, which does not exist", frm=node.name, to=target
+            f"{node.name!r} delegates to {target!r}, which does not exist", archetype=node.name, target=target
         )
         for node in graph.values()
         for target in dict.fromkeys(node.delegates_to)

@@ -68,6 +68,11 @@ def compare_with_reference(nodes: Sequence[Node]) -> list[str]:
             {node.name for node in nodes if node.is_terminal and node.delegates_to},
             _named(found, "TERMINAL_WITH_DELEGATES"),
         ),
+        *_compare_names(
+            "guardian",
+            {n.name for n in nodes if n.name == GUARDIAN and (n.delegates_to or n.returns_transactions)},
+            _named(found, "GUARDIAN_NOT_INDEPENDENT"),
+        ),
         *_compare_cycles(found, edges, on_cycle),
         *_compare_depth(found, edges, paths, has_cycle=bool(on_cycle)),
         *_compare_names("unguarded", _reference_unguarded(nodes, paths), _named(found, "GUARDIAN_UNREACHABLE")),

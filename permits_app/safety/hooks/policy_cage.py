@@ -22,6 +22,7 @@ from permits_app.models.spending import AllowlistMode
 from permits_app.safety.assets import Portfolio, find_wrapped_native, read_portfolio
 from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from permits_app.safety.profile_rules import judge_profile
 from permits_app.safety.token_calls import list_recipients
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.units import BPS, format_micro_usd
@@ -52,6 +53,7 @@ class PolicyCageHook:
             or judge_layer(phase=phase, layer=call.tool.risk_layer, action_class=call.action_class)
             or _judge_rebalances(call)
             or _judge_assets(call)
+            or judge_profile(call)
         )
         return refusal or Allow(note=f"{call.action_class.value.lower()} is allowed in {phase.value.lower()}")
 

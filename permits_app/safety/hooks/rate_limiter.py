@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from archetypes_app.models import Golem
+from archetypes_app.profiles import writes_per_hour_cap
 from permits_app import ledger
 from permits_app.errors import RateLimited
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
-
-CONSERVATIVE_PROFILE = "conservative"
-CONSERVATIVE_WRITES_PER_HOUR = 10
 
 
 class RateLimiter:
@@ -27,24 +24,14 @@ class RateLimiter:
             now=call.now,
             exclude_permit_id=call.own_permit_id,
         )
-        most = most_writes_per_hour(
-            configured=call.limits.writes_per_hour, profiles=list_effective_profiles(call.golem)
-        )
+        most = most_writes_per_hour(configured=call.limits.writes_per_hour, cap=writes_per_hour_cap(call.golem))
         refusal = judge_rate(writes=usage.writes_last_hour, most=most, resets_at=usage.hour_resets_at)
         return refusal or Allow(note=f"write {usage.writes_last_hour + 1} of {most} within the hour")
 
 
-def list_effective_profiles(golem: Golem) -> frozenset[str]:
-    """Names of the profiles that decide the golem's toolset: its own, or else its archetype's."""
-    own = frozenset(golem.profiles.values_list("name", flat=True))
-    return own or frozenset(golem.archetype.profiles.values_list("name", flat=True))
-
-
-def most_writes_per_hour(*, configured: int, profiles: frozenset[str]) -> int:
-    """The owner's limit, and never more than ten where the conservative profile is one of the golem's."""
-    if CONSERVATIVE_PROFILE in profiles:
-        return min(configured, CONSERVATIVE_WRITES_PER_HOUR)
-    return configured
+def most_writes_per_hour(*, configured: int, cap: int | None) -> int:
+    """The owner's limit, and never more than what a profile caps it at."""
+    return configured if cap is None else min(configured, cap)
 
 
 def judge_rate(*, writes: int, most: int, resets_at: datetime | None) -> Reject | None:

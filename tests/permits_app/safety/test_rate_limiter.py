@@ -29,18 +29,9 @@ def test_twenty_writes_fit_an_hour(writes: int, passes: bool) -> None:
         assert (RateLimited.code, RateLimited.http_status, RateLimited.recovery) == ("RATE_LIMITED", 429, "WAIT")
 
 
-@pytest.mark.parametrize(
-    ("configured", "profiles", "expected"),
-    [
-        (20, {"trader"}, 20),
-        (20, {"conservative"}, 10),
-        (5, {"conservative"}, 5),
-        (20, {"conservative", "trader"}, 10),
-        (20, set(), 20),
-    ],
-)
-def test_the_conservative_profile_never_has_more_than_ten(configured: int, profiles: set[str], expected: int) -> None:
-    assert most_writes_per_hour(configured=configured, profiles=frozenset(profiles)) == expected
+@pytest.mark.parametrize(("configured", "cap", "expected"), [(20, None, 20), (20, 10, 10), (5, 10, 5), (20, 0, 0)])
+def test_a_profiles_cap_only_ever_lowers_the_limit(configured: int, cap: int | None, expected: int) -> None:
+    assert most_writes_per_hour(configured=configured, cap=cap) == expected
 
 
 def write(live: LiveGolem, index: int, created_at: datetime, status: PermitStatus = PermitStatus.COMMITTED) -> None:

@@ -1,10 +1,29 @@
-"""The ASGI entry point."""
+"""The ASGI entry point. Views and middleware are synchronous, so a request crosses into a thread once."""
 
 from __future__ import annotations
 
 import os
 
-from django.core.asgi import get_asgi_application
+import django
+from asgiref.sync import sync_to_async
+from django.core.handlers.asgi import ASGIHandler, ASGIRequest
+from django.core.handlers.base import BaseHandler
+from django.http.response import HttpResponseBase
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.local")
-application = get_asgi_application()
+
+
+class ThreadedHandler(ASGIHandler):
+    """Runs the whole middleware chain in the request's own thread; Django's default hops for every sync middleware."""
+
+    def __init__(self) -> None:
+        BaseHandler.__init__(self)
+        self.load_middleware(is_async=False)
+
+    async def get_response_async(self, request: ASGIRequest) -> HttpResponseBase:  # type: ignore[override]
+        """The response of the synchronous chain."""
+        return await sync_to_async(self.get_response, thread_sensitive=True)(request)
+
+
+django.setup(set_prefix=False)
+application = ThreadedHandler()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
+
 from archetypes_app.models import Golem
 from permits_app.errors import PermitNotFound
 from permits_app.models import ActionPermit
@@ -41,7 +43,7 @@ def list_permits(
         anchor = ActionPermit.objects.filter(golem=golem, pk=_parse_cursor(cursor)).first()
         if anchor is None:
             raise InvalidParams("the cursor names no permit of this golem", fields={"cursor": "unknown"})
-        rows = rows.filter(created_at__lt=anchor.created_at)
+        rows = rows.filter(Q(created_at__lt=anchor.created_at) | Q(created_at=anchor.created_at, id__lt=anchor.pk))
     size = max(1, min(limit, LARGEST_PAGE))
     page = list(rows[: size + 1])
     return {

@@ -21,6 +21,7 @@ def request_preview(
         golem_id=str(golem.pk),
         api_key_id=str(api_key.pk) if api_key else None,
         body=dict(body),
+        actor=f"key:{api_key.prefix}" if api_key else "system:runtime",
         request_id=request_id,
     )
     permit: dict[str, Any] = wait_for(result, seconds=settings.GOLEM_PREVIEW_WAIT_SECONDS)

@@ -8,6 +8,7 @@ Seed: facts 1.1 (definition format); 002, "Fine-grained overrides" (`[tools]`).
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ from tools_app.toolkit.enums import Category
 
 MOST_BYTES: Final = 64 * 1024
 MOST_NAME: Final = 50
+MOST_DOTS: Final = 200
+"""Parts of one dotted key; the parser's time grows with their square, and thousands of them would hold it for long."""
+
+_NOT_OF_A_KEY: Final = re.compile(r"[^\w.\-\"' \t]+")
 _NAME_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _TIERS: Final = ("T0", "T1", "T2")
 _LINE_KEYS: Final = frozenset(
@@ -179,6 +184,8 @@ def _parse(raw: bytes, source: str) -> dict[str, Any]:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidToml(f"{source} is not UTF-8 at byte {error.start}", source=source) from None
+    if any(chunk.count(".") > MOST_DOTS for chunk in _NOT_OF_A_KEY.split(text)):
+        raise InvalidToml(f"{source} is nested too deeply", source=source)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

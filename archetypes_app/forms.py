@@ -145,7 +145,8 @@ class ArchetypeForm(EditedRowForm):
         """Write the rules back as a list."""
         text = self.cleaned_data.get("safety_rules_text", "")
         self.instance.safety_rules = [line.strip() for line in text.splitlines() if line.strip()]
-        return super().save(commit)
+        saved: Archetype = super().save(commit)
+        return saved
 
 
 def _rename(node: Node, old: str, new: str) -> Node:
@@ -293,11 +294,11 @@ class PhaseForm(forms.Form):
     )
 
 
-class RevokeForm(forms.Form):
+class ConfirmForm(forms.Form):
     """Nothing to fill in: pressing the button is the confirmation."""
 
 
 __all__ = [
-    "ApiKey", "ArchetypeForm", "GolemForm", "NewApiKeyForm", "NewGolemForm", "PhaseForm", "RevokeForm",
+    "ApiKey", "ArchetypeForm", "GolemForm", "NewApiKeyForm", "NewGolemForm", "PhaseForm", "ConfirmForm",
     "ToolOverrideForm", "ToolOverrideFormSet", "ToolProfileForm", "list_chains", "list_venues",
 ]  # fmt: skip

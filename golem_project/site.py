@@ -117,15 +117,15 @@ def _count_figures(golems: QuerySet[Golem], permits: QuerySet[ActionPermit], now
     if halted:
         figures.append(Figure("halted", halted, reverse("admin:archetypes_app_golem_changelist"), is_alert=True))
     for status, name in (
-        (PermitStatus.CREATED, "open today"),
-        (PermitStatus.COMMITTED, "committed today"),
-        (PermitStatus.EXPIRED, "expired today"),
+        (PermitStatus.CREATED, "open"),
+        (PermitStatus.COMMITTED, "committed"),
+        (PermitStatus.EXPIRED, "expired"),
     ):
         figures.append(Figure(name, by_status.get(status, 0), f"{page}?status__exact={status}"))
     for status, name in (
-        (PermitStatus.REVERTED, "reverted today"),
-        (PermitStatus.BLOCKED, "blocked today"),
-        (PermitStatus.UNKNOWN, "unknown today"),
+        (PermitStatus.REVERTED, "reverted"),
+        (PermitStatus.BLOCKED, "blocked"),
+        (PermitStatus.UNKNOWN, "unknown"),
     ):
         many = by_status.get(status, 0)
         figures.append(Figure(name, many, f"{page}?status__exact={status}", is_alert=many > 0))

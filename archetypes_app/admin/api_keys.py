@@ -17,7 +17,7 @@ from archetypes_app.actions.create_api_key import NewApiKey, create_api_key
 from archetypes_app.actions.revoke_api_key import revoke_api_key, rotate_api_key
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
-from archetypes_app.forms import NewApiKeyForm, RevokeForm
+from archetypes_app.forms import ConfirmForm, NewApiKeyForm
 from archetypes_app.models import ApiKey, Golem
 from tools_app.admin.confirm import show_confirmation
 from tools_app.admin.display import show_age, show_badge
@@ -137,7 +137,7 @@ class ApiKeyAdmin(OwnerScopedAdmin):
             fresh = rotate_api_key(key=key, rotated_by=request.user, now=clock.now())
             return show_new_token(request=request, model_admin=self, fresh=fresh, title="API key rotated")
         return show_confirmation(
-            request=request, model_admin=self, title=f"Rotate {key}", form=RevokeForm(), submit="Rotate now",
+            request=request, model_admin=self, title=f"Rotate {key}", form=ConfirmForm(), submit="Rotate now",
             explanation="The old token stops working with the next request; the new one is shown once.",
             back_url=self._page(key), subject=key.golem,
         )  # fmt: skip
@@ -151,7 +151,7 @@ class ApiKeyAdmin(OwnerScopedAdmin):
             messages.success(request, f"{key} no longer works.")
             return HttpResponseRedirect(self._page(key))
         return show_confirmation(
-            request=request, model_admin=self, title=f"Revoke {key}", form=RevokeForm(), submit="Revoke now",
+            request=request, model_admin=self, title=f"Revoke {key}", form=ConfirmForm(), submit="Revoke now",
             explanation="Its next request is refused. This cannot be undone; a new key can be made at any time.",
             back_url=self._page(key), is_dangerous=True, subject=key.golem,
         )  # fmt: skip

@@ -8,6 +8,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.admin import TabularInline
 from unfold.decorators import action, display
@@ -16,9 +17,10 @@ from archetypes_app.actions.make_copy import copy_archetype, copy_tool_profile
 from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.effects import ToolsetEffectsMixin
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
-from archetypes_app.forms import ArchetypeForm, ToolOverrideForm, ToolOverrideFormSet, ToolProfileForm
+from archetypes_app.forms import ArchetypeForm, ConfirmForm, ToolOverrideForm, ToolOverrideFormSet, ToolProfileForm
 from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.toolset_diff import list_golems_of_archetype, list_golems_of_profile
+from tools_app.admin.confirm import show_confirmation
 from tools_app.admin.display import show_badge
 
 
@@ -69,10 +71,17 @@ class CatalogueAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
         return [] if is_operator(request.user) else ["owner"]
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """The declared fieldsets, without the owner for owners."""
+        """The declared fieldsets: without the owner for owners, and without what only an edit needs for readers."""
         hidden = set(self.get_exclude(request, obj))
+        swapped = {}
+        if obj is not None and not self.has_change_permission(request, obj):
+            hidden.add("edit_version")
+            swapped = {"safety_rules_text": "safety_rules_list"}
         return [
-            (title, {**options, "fields": [name for name in options["fields"] if name not in hidden]})
+            (
+                title,
+                {**options, "fields": [swapped.get(name, name) for name in options["fields"] if name not in hidden]},
+            )
             for title, options in super().get_fieldsets(request, obj)
         ]
 
@@ -92,16 +101,26 @@ class CatalogueAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
         """Whoever may add may copy."""
         return bool(self.has_add_permission(request))
 
-    def _copy(self, request: HttpRequest, object_id: str) -> Any:
+    def _copy(self, request: HttpRequest, original: Any) -> Any:
         raise NotImplementedError
 
     @action(description="Make my copy", icon="content_copy", url_path="copy", permissions=["make_my_copy"])
     def make_my_copy(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Copy the row and open the copy."""
-        copy = self._copy(request, object_id)
-        messages.success(request, f"{copy.name} is yours to edit.")
-        opts = self.model._meta
-        return HttpResponseRedirect(reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[copy.pk]))
+        original = self.get_row(request, object_id)
+        if request.method == "POST":
+            copy = self._copy(request, original)
+            messages.success(request, f"{copy.name} is yours to edit.")
+            return HttpResponseRedirect(self._page(copy))
+        return show_confirmation(
+            request=request, model_admin=self, title=f"Make my copy of {original}", form=ConfirmForm(),
+            submit="Copy it",
+            explanation="It is yours to edit. The original stays as it is, with every golem that uses it.",
+            back_url=self._page(original),
+        )  # fmt: skip
+
+    def _page(self, obj: Any) -> str:
+        return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", args=[obj.pk])
 
 
 @admin.register(ToolProfile)
@@ -127,8 +146,8 @@ class ToolProfileAdmin(CatalogueAdmin):
         """Golems whose tools this profile may decide."""
         return list_golems_of_profile(obj)
 
-    def _copy(self, request: HttpRequest, object_id: str) -> ToolProfile:
-        return copy_tool_profile(profile=self.get_row(request, object_id), owner=request.user)
+    def _copy(self, request: HttpRequest, original: ToolProfile) -> ToolProfile:
+        return copy_tool_profile(profile=original, owner=request.user)
 
     @display(description="Categories")
     def list_categories(self, obj: ToolProfile) -> str:
@@ -146,7 +165,7 @@ class ArchetypeAdmin(CatalogueAdmin):
     list_display = ("name", "category", "inference_tier", "is_terminal_node", "belongs_to")
     list_filter = ("category", "inference_tier", "is_builtin")
     list_select_related = ("owner",)
-    filter_horizontal = ()
+    readonly_fields = ("safety_rules_list",)
     fieldsets = (
         (None, {"fields": ("name", "description", "category", "inference_tier", "owner", "edit_version")}),
         ("Tools", {"fields": ("tool_categories", "profiles", "is_read_only", "keeps_local_writes")}),
@@ -158,5 +177,12 @@ class ArchetypeAdmin(CatalogueAdmin):
         """Every golem of this kind."""
         return list_golems_of_archetype(obj)
 
-    def _copy(self, request: HttpRequest, object_id: str) -> Archetype:
-        return copy_archetype(archetype=self.get_row(request, object_id), owner=request.user)
+    def _copy(self, request: HttpRequest, original: Archetype) -> Archetype:
+        return copy_archetype(archetype=original, owner=request.user)
+
+    @display(description="Safety rules")
+    def safety_rules_list(self, obj: Archetype) -> SafeString:
+        """One rule a line, for those who only read."""
+        return format_html(
+            '<ul class="gx-list">{}</ul>', format_html_join("", "<li>{}</li>", ((r,) for r in obj.safety_rules))
+        )

@@ -44,7 +44,7 @@ class ToolsetEffectsMixin:
             if rehearsed is not None:
                 return rehearsed
         response: HttpResponse = super().changeform_view(request, object_id, form_url, extra_context)  # type: ignore[misc]
-        form = getattr(response, "context_data", None) and response.context_data.get("adminform")
+        form = (getattr(response, "context_data", None) or {}).get("adminform")
         if form and form.form.has_error("__all__", code=EDIT_CONFLICT):
             response.status_code = 409
         return response

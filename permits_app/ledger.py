@@ -136,6 +136,14 @@ def settle(*, permit_id: UUID, spent_micro_usd: int, counted_at: datetime) -> bo
     return bool(changed)
 
 
+def reopen(*, permit_id: UUID) -> bool:
+    """Hold the whole reservation again after a reorganisation took the settled outcome back; True when it did."""
+    changed = SpendEntry.objects.filter(permit_id=permit_id, state=SpendState.SETTLED).update(
+        state=SpendState.RESERVED, settled_micro_usd=None
+    )
+    return bool(changed)
+
+
 def release(*, permit_id: UUID) -> bool:
     """Give a reservation back; True when this call did it."""
     changed = SpendEntry.objects.filter(permit_id=permit_id, state=SpendState.RESERVED).update(

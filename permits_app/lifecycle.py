@@ -27,14 +27,15 @@ TRANSITIONS: Mapping[PermitStatus, frozenset[PermitStatus]] = {
     S.ANNOUNCED: frozenset({S.CREATED, S.EXPIRED, S.CANCELLED, S.BLOCKED}),
     S.COMMITTING: frozenset({S.COMMITTED, S.REVERTED, S.UNKNOWN, S.BLOCKED}),
     S.UNKNOWN: frozenset({S.COMMITTED, S.REVERTED}),
-    S.COMMITTED: frozenset(),
-    S.REVERTED: frozenset(),
+    # Only a reorganisation leads out of these two: what was seen in a block is not seen any more.
+    S.COMMITTED: frozenset({S.UNKNOWN}),
+    S.REVERTED: frozenset({S.UNKNOWN}),
     S.EXPIRED: frozenset(),
     S.CANCELLED: frozenset(),
     S.BLOCKED: frozenset(),
 }
 
-FINAL = frozenset(state for state, following in TRANSITIONS.items() if not following)
+FINAL = frozenset({S.COMMITTED, S.REVERTED, S.EXPIRED, S.CANCELLED, S.BLOCKED})
 
 _EVENTS: Mapping[PermitStatus, EventType] = {
     S.COMMITTED: EventType.PERMIT_COMMITTED,

@@ -11,9 +11,11 @@ from celery import shared_task
 from django.db import OperationalError
 
 from permits_app.actions.commit import commit_permit
+from permits_app.actions.halt import carry_out_halt, list_unfinished_halts
 from permits_app.actions.preview import preview_action
 from permits_app.actions.remember import remember_outcome
 from permits_app.actions.sweep import list_unfinished, list_unremembered, sweep_permits
+from permits_app.execution.reconcile import reconcile_transactions
 from tools_app.core import clock
 from tools_app.core.errors import DatabaseUnavailable, GolemError, InternalError
 
@@ -59,7 +61,21 @@ def sweep_permits_task() -> dict[str, int]:
     forgotten = list_unremembered(now=now)
     for permit_id in forgotten:
         remember_outcome_task.delay(permit_id=str(permit_id))
+    for golem_id, epoch in list_unfinished_halts():
+        commit_halt_task.delay(golem_id=str(golem_id), epoch=epoch)
     return {"expired": expired, "resumed": len(unfinished), "remembered": len(forgotten)}
+
+
+@shared_task()
+def commit_halt_task(*, golem_id: str, epoch: int, **_: Any) -> dict[str, Any]:
+    """What one halt has to do on the chain; a second run finds it done."""
+    return _answer(lambda: carry_out_halt(golem_id=UUID(golem_id), epoch=epoch, now=clock.now()))
+
+
+@shared_task(ignore_result=True)
+def commit_reconciliation_task() -> dict[str, int]:
+    """Stored transactions against the chain: final, reorganised, stuck, and gaps in nonces."""
+    return reconcile_transactions(now=clock.now())
 
 
 def remember_later(permit_id: str) -> None:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from archetypes_app.errors import GolemHalted
 from archetypes_app.models import ApiKey
+from archetypes_app.models.api_key import Scope
 from golem_project.pi.errors import ApiKeyMissing, Forbidden, ScopeMissing
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ class HasScope(BasePermission):
         scope = getattr(view, "required_scope", None)
         if scope is None:
             raise Forbidden("no scope opens this endpoint")
+        if scope not in key.scopes and scope == Scope.COMMIT and key.golem.is_halted:
+            raise GolemHalted("this golem is halted; only its owner can resume it", reason=key.golem.halt_reason)
         if scope not in key.scopes:
             raise ScopeMissing(
                 f"this needs the scope {str(scope)!r}; the owner can make a token that has it",

@@ -33,9 +33,9 @@ from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.update_directive import update_directive
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.gather_context import gather_context
-from permits_app.actions.halt import halt_golem
 from permits_app.actions.query import query_state
 from permits_app.actions.request_commit import CommitAnswer, request_commit
+from permits_app.actions.request_halt import request_halt
 from permits_app.actions.request_preview import request_preview
 from permits_app.errors import PermitNotFound
 from permits_app.safety.hooks.result_filter import filter_result
@@ -254,7 +254,7 @@ class EmergencyHaltView(PiView):
     def post(self, request: Request) -> Response:
         values = _parse(wire.EmergencyHaltInput, self.body)
         agent = self.agent
-        return _answer(halt_golem(golem=agent.golem, actor=agent.actor, now=clock.now(), **values))
+        return _answer(request_halt(golem=agent.golem, actor=agent.actor, now=clock.now(), **values))
 
 
 class UnknownToolView(PiView):

@@ -126,6 +126,9 @@ def commit_permit(*, permit_id: UUID) -> dict[str, Any] | None:
 
 def _work(permit_id: UUID, lease: Lease) -> None:
     permit = ActionPermit.objects.select_related("golem__archetype").get(pk=permit_id)
+    if permit.halt_epoch is not None:
+        _resume_revocation(permit, lease)
+        return
     tool = REGISTRY.get(permit.tool_name)
     if isinstance(tool, LocalWriteTool):
         _commit_local(permit, tool)
@@ -143,6 +146,14 @@ def _work(permit_id: UUID, lease: Lease) -> None:
         _block(permit, error)
         return
     finish(permit=permit, tool=tool, execution=execution)
+
+
+def _resume_revocation(permit: ActionPermit, lease: Lease) -> None:
+    """The halt's own permit, left by a worker: its stored bytes go on; without bytes the halt makes another."""
+    if not permit.transactions.exists():
+        _block(permit, LeaseLost("the worker stopped before signing; the halt revokes again", permit_id=str(permit.pk)))
+        return
+    finish(permit=permit, tool=None, execution=executor.resume(permit=permit, lease=lease))
 
 
 def _execute_first(permit: ActionPermit, tool: WriteTool, lease: Lease) -> executor.Execution:
@@ -261,7 +272,8 @@ def _block(permit: ActionPermit, error: GolemError) -> None:
         # Bytes that a halt kept from being sent stay stored; whoever fills the nonce finds them here.
         done = lifecycle.transition(
             permit_id=permit.pk, leaving=S.COMMITTING, to=S.BLOCKED, actor="system:worker", now=now,
-            reason=error.detail, finished_at=now, problem=error.as_problem(), data={"code": error.code},
+            reason=error.detail, finished_at=now, problem=error.as_problem(),
+            data={"code": error.code, **{key: error.data[key] for key in ("hook", "rule") if key in error.data}},
         )  # fmt: skip
         if done:
             ledger.release(permit_id=permit.pk)

@@ -1,79 +1,206 @@
 """emergency_halt: from the moment it returns, no commit of the golem starts and nothing new is signed.
 
-It locks the golem's row and raises its halt epoch; starting a commit and storing signed bytes take the same
-lock, so each lies wholly before or wholly after the halt. Emits halt:started and halt:completed.
+`halt_golem` locks the golem's row and raises its halt epoch; starting a commit and storing signed bytes take the same
+lock, so each lies wholly before or wholly after the halt. `carry_out_halt` then does what needs the chain, in a
+worker: cancels what was signed, revokes standing approvals, lists positions. Emits halt:started and halt:completed.
 Seed: 000 "Layer 1" (emergency_halt); decisions, "Halt".
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 
-from archetypes_app.models import Golem
+from archetypes_app.models import ApiKey, Golem
+from archetypes_app.models.api_key import Scope
+from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import ledger, lifecycle
-from permits_app.models import ActionPermit, OutboundTransaction
-from permits_app.models.permit import UNFINISHED, PermitStatus
-from permits_app.models.transaction import TransactionState
+from permits_app.execution import cancellation, revocation
+from permits_app.models import ActionPermit, HaltRecord
+from permits_app.models.permit import PermitStatus
+from permits_app.safety.assets import read_balances
+from tools_app import runner
 from tools_app.core import audit_log, clock, event_bus
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
+from tools_app.core.units import format_units
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import ReadTool
+
+POSITIONS_TOOL = "data_get_positions_by_owner"
+_DROPPED = (Scope.COMMIT,)
+_CANCEL_WAIT_MS = 8_000
+_READ_BUDGET_MS = 5_000
 
 
-def halt_golem(*, golem: Golem, reason: str, actor: str, now: datetime) -> dict[str, Any]:
+class _Steps:
+    """What was done, in order, with milliseconds from the start of the halt."""
+
+    def __init__(self, started_ms: float) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self._started_ms = started_ms
+
+    def note(self, step: str, **facts: Any) -> None:
+        self.rows.append({"step": step, "at_ms": round(clock.monotonic_ms() - self._started_ms), **facts})
+
+
+def halt_golem(*, golem: Golem, reason: str, actor: str, now: datetime, is_drill: bool = False) -> dict[str, Any]:
     """Stop the golem. Answers what was stopped, in order, with milliseconds from the start of each step.
 
-    A second halt changes nothing and answers the same shape. Transactions already stored or sent are listed
-    as in flight: they may still be mined, and their outcome is recorded as always.
+    A second halt changes nothing and answers the same shape. `on_chain` says whether transactions or approvals are
+    left for `carry_out_halt`. A drill reports the same facts and changes nothing but the audit log.
     """
-    started = clock.monotonic_ms()
-    steps: list[dict[str, Any]] = []
+    steps = _Steps(clock.monotonic_ms())
+    if is_drill:
+        return _rehearse(golem, reason, actor, now, steps)
+    record, was_halted = _raise_epoch(golem, reason, actor, now)
+    steps.note("commits and signatures refused", was_halted_before=was_halted)
+    steps.note("open permits cancelled", permit_ids=_cancel_open_permits(golem, reason, actor, now))
+    steps.note("API keys lost their commit scope until the golem resumes", keys=_drop_key_scopes(record))
+    in_flight = _describe_in_flight(golem)
+    steps.note("transactions in flight listed", transactions=in_flight)
+    allowances = list_allowances(golem)
+    steps.note("standing allowances listed", allowances=allowances)
+    on_chain = bool(in_flight or allowances) and record.completed_at is None
+    with transaction.atomic():
+        if not was_halted:
+            HaltRecord.objects.filter(pk=record.pk).update(steps=steps.rows)
+        audit_log.append(
+            golem_id=golem.pk,
+            event="HaltSteps", actor=actor, now=now,
+            data={"epoch": record.epoch, "steps": steps.rows},
+        )  # fmt: skip
+    return {"halted": True, "reason": reason, "steps": steps.rows, "epoch": record.epoch, "on_chain": on_chain}
 
-    def note(step: str, **facts: Any) -> None:
-        steps.append({"step": step, "at_ms": round(clock.monotonic_ms() - started), **facts})
 
+def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[str, Any]]:
+    """The steps of one halt that need the chain; answers all its steps. Safe to run twice and twice at once.
+
+    A step that fails is told with its code and tried again by the sweep; it never undoes the halt.
+    """
+    golem = Golem.objects.select_related("archetype").get(pk=golem_id)
+    record = HaltRecord.objects.get(golem=golem, epoch=epoch)
+    if not golem.is_halted or golem.halt_epoch != epoch or record.completed_at is not None:
+        return list(record.steps)
+    elapsed_ms = max(0.0, (now - record.started_at).total_seconds() * 1000)
+    steps = _Steps(clock.monotonic_ms() - elapsed_ms)
+    done = [
+        _try(steps, "transactions in flight cancelled", "transactions", lambda: _cancel_in_flight(golem, now)),
+        _try(steps, "standing allowances revoked", "allowances", lambda: _revoke(golem, epoch, record.actor, now)),
+        _try(steps, "positions listed for unwinding", "positions", lambda: _list_positions(golem, now)),
+    ]
+    with transaction.atomic():
+        record = HaltRecord.objects.select_for_update().get(pk=record.pk)
+        if record.completed_at is not None:
+            return list(record.steps)
+        record.steps = [*record.steps, *steps.rows]
+        if all(done):
+            record.completed_at = now
+        record.save(update_fields=["steps", "completed_at"])
+        audit_log.append(
+            golem_id=golem.pk, event="HaltCompleted" if all(done) else "HaltIncomplete", actor="system:halt", now=now,
+            data={"epoch": epoch, "steps": steps.rows},
+        )  # fmt: skip
+        if all(done):
+            payload = {"epoch": epoch, "steps": len(record.steps)}
+            event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_COMPLETED, payload), now=now)
+    return list(record.steps)
+
+
+def list_unfinished_halts() -> list[tuple[UUID, int]]:
+    """(golem, epoch) of halts that still hold and whose steps on the chain are not done."""
+    rows = HaltRecord.objects.filter(completed_at__isnull=True, golem__halted_at__isnull=False).select_related("golem")
+    return [(record.golem_id, record.epoch) for record in rows if record.epoch == record.golem.halt_epoch]
+
+
+def resume_golem(*, golem: Golem, reason: str, actor: str, now: datetime, restore_keys: bool = True) -> None:
+    """Let a halted golem act again, as its owner, with a reason. Does nothing when it is not halted.
+
+    Living keys get back what the halt took, unless `restore_keys` is off.
+    """
     with transaction.atomic():
         locked = Golem.objects.select_for_update().get(pk=golem.pk)
-        was_halted = locked.is_halted
-        if not was_halted:
-            Golem.objects.filter(pk=golem.pk).update(
-                halt_epoch=locked.halt_epoch + 1, halted_at=now, halt_reason=reason
+        if not locked.is_halted:
+            return
+        Golem.objects.filter(pk=golem.pk).update(halted_at=None, halt_reason="")
+        record = HaltRecord.objects.filter(golem=golem, epoch=locked.halt_epoch).first()
+        restored = _restore_key_scopes(record) if record is not None and restore_keys else []
+        facts = {"reason": reason, "keys_restored": restored}
+        audit_log.append(golem_id=golem.pk, event="HaltResumed", actor=actor, data=facts, now=now)
+        event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_RESUMED, {"reason": reason}), now=now)
+
+
+def list_allowances(golem: Golem) -> list[dict[str, Any]]:
+    """Allowances that committed permits left standing, by token and spender, as the permits say."""
+    granted: dict[tuple[int, str, str], dict[str, Any]] = {}
+    for permit in ActionPermit.objects.filter(golem=golem, status=PermitStatus.COMMITTED).order_by("finished_at"):
+        for allowance in permit.bounds.get("allowances", []):
+            key = (permit.chain_id, allowance["token"]["address"], allowance["spender"])
+            granted[key] = {
+                "chain_id": permit.chain_id,
+                "token": allowance["token"]["symbol"],
+                "token_address": key[1],
+                "spender": key[2],
+                "left": allowance["left"],
+            }
+    return [entry for entry in granted.values() if entry["left"] != "0"]
+
+
+def _raise_epoch(golem: Golem, reason: str, actor: str, now: datetime) -> tuple[HaltRecord, bool]:
+    with transaction.atomic():
+        locked = Golem.objects.select_for_update().get(pk=golem.pk)
+        if locked.is_halted:
+            record, _ = HaltRecord.objects.get_or_create(
+                golem=golem, epoch=locked.halt_epoch, defaults={"reason": reason, "actor": actor, "started_at": now}
             )
-            event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_STARTED, {"reason": reason}), now=now)
-            audit_log.append(golem_id=golem.pk, event="HaltStarted", actor=actor, data={"reason": reason}, now=now)
-    note("commits and signatures refused", was_halted_before=was_halted)
-    cancelled = _cancel_open_permits(golem, reason, actor, now)
-    note("open permits cancelled", permit_ids=cancelled)
-    in_flight = _list_in_flight(golem)
-    note("transactions in flight listed", transactions=in_flight)
-    allowances = _list_allowances(golem)
-    note("standing allowances listed", allowances=allowances)
-    report = {"halted": True, "reason": reason, "steps": steps}
-    with transaction.atomic():
-        event_bus.emit(
-            golem_id=golem.pk,
-            event=Event(EventType.HALT_COMPLETED, {"cancelled": len(cancelled), "in_flight": len(in_flight)}),
-            now=now,
+            return record, True
+        epoch = locked.halt_epoch + 1
+        Golem.objects.filter(pk=golem.pk).update(halt_epoch=epoch, halted_at=now, halt_reason=reason)
+        record = HaltRecord.objects.create(golem=golem, epoch=epoch, reason=reason, actor=actor, started_at=now)
+        event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_STARTED, {"reason": reason}), now=now)
+        audit_log.append(
+            golem_id=golem.pk, event="HaltStarted", actor=actor, data={"reason": reason, "epoch": epoch}, now=now
         )
-        audit_log.append(golem_id=golem.pk, event="HaltCompleted", actor=actor, data={"steps": len(steps)}, now=now)
-    return report
+        return record, False
 
 
-def resume_golem(*, golem: Golem, reason: str, actor: str, now: datetime) -> None:
-    """Let a halted golem act again, as its owner, with a reason. Does nothing when it is not halted."""
-    with transaction.atomic():
-        changed = Golem.objects.filter(pk=golem.pk, halted_at__isnull=False).update(halted_at=None, halt_reason="")
-        if changed:
-            audit_log.append(golem_id=golem.pk, event="HaltResumed", actor=actor, data={"reason": reason}, now=now)
-            event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_RESUMED, {"reason": reason}), now=now)
+def _rehearse(golem: Golem, reason: str, actor: str, now: datetime, steps: _Steps) -> dict[str, Any]:
+    steps.note("commits and signatures would be refused", was_halted_before=golem.is_halted)
+    open_permits = [str(pk) for pk in _open_permits(golem).values_list("pk", flat=True)]
+    steps.note("open permits would be cancelled", permit_ids=open_permits)
+    keys = [key.prefix for key in _live_keys(golem) if set(key.scopes) & set(_DROPPED)]
+    steps.note("API keys would lose their commit scope", keys=keys)
+    steps.note("transactions in flight would be cancelled", transactions=_describe_in_flight(golem))
+    steps.note("standing allowances would be revoked", allowances=list_allowances(golem))
+    _try(steps, "positions listed for unwinding", "positions", lambda: _list_positions(golem, now))
+    audit_log.append(
+        golem_id=golem.pk, event="HaltDrill", actor=actor, now=now, data={"reason": reason, "steps": steps.rows}
+    )
+    return {"halted": golem.is_halted, "reason": reason, "steps": steps.rows, "is_drill": True}
+
+
+def _try(steps: _Steps, name: str, word: str, call: Callable[[], list[dict[str, Any]]]) -> bool:
+    try:
+        steps.note(name, **{word: call()})
+    except GolemError as error:
+        steps.note(name, failed=error.code, detail=error.detail)
+        return False
+    return True
+
+
+def _open_permits(golem: Golem) -> Any:
+    open_states = [PermitStatus.CREATED, PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED]
+    return ActionPermit.objects.filter(golem=golem, status__in=open_states)
 
 
 def _cancel_open_permits(golem: Golem, reason: str, actor: str, now: datetime) -> list[str]:
     cancelled = []
-    for permit in ActionPermit.objects.filter(
-        golem=golem, status__in=[PermitStatus.CREATED, PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED]
-    ):
+    for permit in _open_permits(golem):
         with transaction.atomic():
             done = lifecycle.transition(
                 permit_id=permit.pk, leaving=PermitStatus(permit.status), to=PermitStatus.CANCELLED, actor=actor,
@@ -85,27 +212,78 @@ def _cancel_open_permits(golem: Golem, reason: str, actor: str, now: datetime) -
     return cancelled
 
 
-def _list_in_flight(golem: Golem) -> list[dict[str, Any]]:
-    rows = OutboundTransaction.objects.filter(
-        permit__golem=golem,
-        permit__status__in=[str(state) for state in UNFINISHED],
-        state__in=[TransactionState.SIGNED, TransactionState.BROADCAST],
-    )
+def _live_keys(golem: Golem) -> list[ApiKey]:
+    return list(ApiKey.objects.filter(golem=golem, revoked_at__isnull=True))
+
+
+def _drop_key_scopes(record: HaltRecord) -> list[str]:
+    with transaction.atomic():
+        record = HaltRecord.objects.select_for_update().get(pk=record.pk)
+        dropped: dict[str, list[str]] = dict(record.dropped_scopes)
+        prefixes = []
+        for key in ApiKey.objects.select_for_update().filter(golem_id=record.golem_id, revoked_at__isnull=True):
+            lost = [scope for scope in key.scopes if scope in _DROPPED]
+            if not lost:
+                continue
+            key.scopes = [scope for scope in key.scopes if scope not in lost]
+            key.save(update_fields=["scopes"])
+            dropped[str(key.pk)] = lost
+            prefixes.append(key.prefix)
+        HaltRecord.objects.filter(pk=record.pk).update(dropped_scopes=dropped)
+    return prefixes
+
+
+def _restore_key_scopes(record: HaltRecord) -> list[str]:
+    restored = []
+    for key in ApiKey.objects.select_for_update().filter(pk__in=list(record.dropped_scopes), revoked_at__isnull=True):
+        key.scopes = [*key.scopes, *(s for s in record.dropped_scopes[str(key.pk)] if s not in key.scopes)]
+        key.save(update_fields=["scopes"])
+        restored.append(key.prefix)
+    return restored
+
+
+def _describe_in_flight(golem: Golem) -> list[dict[str, Any]]:
     return [
         {"permit_id": str(row.permit_id), "tx_hash": row.tx_hash, "nonce": row.nonce, "state": row.state}
-        for row in rows
+        for row in cancellation.list_in_flight(golem_id=golem.pk)
     ]
 
 
-def _list_allowances(golem: Golem) -> list[dict[str, Any]]:
-    granted: dict[tuple[str, str], dict[str, Any]] = {}
-    for permit in ActionPermit.objects.filter(golem=golem, status=PermitStatus.COMMITTED).order_by("finished_at"):
-        for allowance in permit.bounds.get("allowances", []):
-            key = (allowance["token"]["address"], allowance["spender"])
-            granted[key] = {
-                "token": allowance["token"]["symbol"],
-                "token_address": key[0],
-                "spender": key[1],
-                "left": allowance["left"],
-            }
-    return [entry for entry in granted.values() if entry["left"] != "0"]
+def _cancel_in_flight(golem: Golem, now: datetime) -> list[dict[str, Any]]:
+    return cancellation.cancel_in_flight(golem_id=golem.pk, actor="system:halt", now=now, wait_ms=_CANCEL_WAIT_MS)
+
+
+def _revoke(golem: Golem, epoch: int, actor: str, now: datetime) -> list[dict[str, Any]]:
+    pairs: dict[int, list[tuple[str, str]]] = {}
+    for entry in list_allowances(golem):
+        pairs.setdefault(entry["chain_id"], []).append((entry["token_address"], entry["spender"]))
+    revoked: list[dict[str, Any]] = []
+    for chain_id, of_chain in sorted(pairs.items()):
+        revoked += revocation.revoke_standing(
+            golem=golem, epoch=epoch, chain_id=chain_id, pairs=of_chain, actor=actor, now=now
+        )
+    return revoked
+
+
+def _list_positions(golem: Golem, now: datetime) -> list[dict[str, Any]]:
+    """Liquidity positions as the golem's own tool lists them, and every registered token it holds."""
+    if not golem.address:
+        return []
+    chain = runner.open_reader(golem.home_chain_id, now=now, deadline=Deadline.after_ms(_READ_BUDGET_MS))
+    tokens = (chain.native(), *chain.registered_tokens())
+    amounts = read_balances(chain=chain, account=golem.address, tokens=tokens)
+    held: list[dict[str, Any]] = [
+        {
+            "token": token.symbol,
+            "token_address": token.address,
+            "raw": str(amounts[token.address]),
+            "units": format_units(amounts[token.address], token.decimals, token.symbol),
+        }
+        for token in tokens
+        if amounts[token.address]
+    ]
+    tool = REGISTRY.get(POSITIONS_TOOL)
+    if isinstance(tool, ReadTool) and tool.name in resolve_toolset(golem):
+        answer = runner.run_read(tool=tool, params={"owner": golem.address}, golem=view_golem(golem), now=now)
+        held.append({"positions": answer.data})
+    return held

@@ -22,7 +22,7 @@ def remember_outcome(*, permit_id: UUID, now: datetime) -> UUID | None:
     if outcome.episode_id is not None:
         return UUID(str(outcome.episode_id))
     permit: ActionPermit = outcome.permit
-    if not permit.golem.is_memory_enabled:
+    if not permit.golem.is_memory_enabled or permit.halt_epoch is not None:
         return None
     symbols = [flow["token"]["symbol"] for flow in (*permit.bounds["spends"], *permit.bounds["receives"])]
     episode = store_episode(

@@ -37,6 +37,7 @@ def list_unremembered(*, now: datetime) -> list[UUID]:
     rows = OutcomeRecord.objects.filter(
         episode_id__isnull=True,
         permit__golem__is_memory_enabled=True,
+        permit__halt_epoch__isnull=True,
         created_at__range=(now - _MEMORY_WINDOW, now - _MEMORY_GRACE),
     )
     return list(rows.order_by("created_at").values_list("permit_id", flat=True)[:_BATCH])

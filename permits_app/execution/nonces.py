@@ -48,6 +48,16 @@ def abandon_nonces(*, permit_id: UUID) -> int:
     )
 
 
+def list_holes(*, chain_id: int, address: str, mined_nonce: int) -> list[int]:
+    """Abandoned nonces that block a later one in use, lowest first; `mined_nonce` is the next the chain takes."""
+    held = NonceReservation.objects.filter(chain_id=chain_id, address=address, nonce__gte=mined_nonce)
+    in_use = held.exclude(state=NonceState.ABANDONED).order_by("-nonce").values_list("nonce", flat=True).first()
+    if in_use is None:
+        return []
+    abandoned = held.filter(state=NonceState.ABANDONED, nonce__lt=in_use).order_by("nonce")
+    return list(abandoned.values_list("nonce", flat=True))
+
+
 def _first_free(*, cursor: NonceCursor, count: int, pending_nonce: int) -> int:
     start = max(cursor.next_nonce, pending_nonce)
     abandoned = set(

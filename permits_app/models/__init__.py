@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from permits_app.models.allowlist import AllowlistEntry
 from permits_app.models.grant import CapabilityGrant
+from permits_app.models.halt import HaltRecord
 from permits_app.models.idempotency import IdempotencyRecord
 from permits_app.models.nonce import NonceCursor, NonceReservation
 from permits_app.models.outcome import OutcomeRecord
@@ -17,6 +18,7 @@ __all__ = [
     "ActionPermit",
     "AllowlistEntry",
     "CapabilityGrant",
+    "HaltRecord",
     "IdempotencyRecord",
     "NonceCursor",
     "NonceReservation",

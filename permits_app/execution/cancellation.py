@@ -1,0 +1,75 @@
+"""Under a halt: what was signed is cancelled, and who won each nonce is told.
+
+Seed: decisions, "Halt" (what was stored before is replaced by a cancellation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from permits_app.execution import broadcast, replacement
+from permits_app.execution.transaction_lives import list_siblings, record_receipt
+from permits_app.models import OutboundTransaction
+from permits_app.models.transaction import UNSETTLED, PayloadPurpose
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+
+
+def list_in_flight(*, golem_id: UUID) -> list[OutboundTransaction]:
+    """Live calls of the golem that are signed or sent and not seen in a block, by account and nonce.
+
+    The halt's own revocations are not among them.
+    """
+    rows = OutboundTransaction.objects.filter(
+        permit__golem_id=golem_id, permit__halt_epoch__isnull=True, purpose=PayloadPurpose.CALL, is_live=True,
+        state__in=[str(state) for state in UNSETTLED],
+    )  # fmt: skip
+    return list(rows.select_related("permit").order_by("chain_id", "sender", "nonce"))
+
+
+def cancel_in_flight(*, golem_id: UUID, actor: str, now: datetime, wait_ms: float) -> list[dict[str, Any]]:
+    """Replace every payload in flight by a zero transfer; says for each nonce what won, as far as `wait_ms` shows."""
+    rows = list_in_flight(golem_id=golem_id)
+    answers = [_cancel(row, actor, now) for row in rows]
+    deadline = Deadline.after_ms(wait_ms)
+    return [
+        {**answer, "outcome": answer.get("outcome") or _find_winner(row, deadline)}
+        for row, answer in zip(rows, answers, strict=True)
+    ]
+
+
+def _cancel(row: OutboundTransaction, actor: str, now: datetime) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "permit_id": str(row.permit_id),
+        "tx_hash": row.tx_hash,
+        "nonce": row.nonce,
+        "state_before": row.state,
+    }
+    try:
+        market = replacement.read_fees(chain_id=row.chain_id, now=now)
+        fill = replacement.fill_instead(row=row, market=market, actor=actor, now=now)
+    except GolemError as error:
+        return {**facts, "cancelled_by": None, "outcome": f"not cancelled: {error.code}; it may still be mined"}
+    return {**facts, "cancelled_by": fill.tx_hash if fill else None}
+
+
+def _find_winner(row: OutboundTransaction, deadline: Deadline) -> str:
+    row.refresh_from_db()
+    payloads = {payload.tx_hash: payload for payload in (row, *list_siblings(row))}
+    receipt = broadcast.await_receipt(
+        chain_id=row.chain_id, tx_hashes=_last_first(payloads), deadline=deadline, renew_lease=lambda: None
+    )
+    if receipt is None:
+        return "open: neither the transaction nor its cancellation is mined yet"
+    winner = payloads[receipt.tx_hash]
+    record_receipt(winner, receipt)
+    if winner.purpose == PayloadPurpose.FILL:
+        return "cancelled: the zero transfer used its nonce"
+    return "mined before its cancellation" if receipt.succeeded else "mined before its cancellation, reverted"
+
+
+def _last_first(payloads: dict[str, OutboundTransaction]) -> Sequence[str]:
+    return [payload.tx_hash for payload in sorted(payloads.values(), key=lambda each: -each.pk)]

@@ -1,0 +1,27 @@
+"""HaltRecord: one halt of a golem, step by step, with what its keys could do before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+
+
+class HaltRecord(models.Model):
+    """One per halt epoch. `steps` holds what was done, in order, with milliseconds from the start."""
+
+    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="halts")
+    epoch = models.PositiveBigIntegerField()
+    reason = models.TextField()
+    actor = models.CharField(max_length=128)
+    started_at = models.DateTimeField()
+    completed_at = models.DateTimeField(null=True, blank=True, help_text="When the steps on the chain were done")
+    steps = models.JSONField(default=list)
+    dropped_scopes = models.JSONField(default=dict, help_text="API key id to the scopes it lost")
+
+    class Meta:
+        verbose_name = "halt"
+        constraints = [models.UniqueConstraint(fields=["golem", "epoch"], name="halt_once_per_epoch")]
+
+    def __str__(self) -> str:
+        return f"halt {self.epoch} of {self.golem}"

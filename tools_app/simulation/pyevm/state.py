@@ -45,19 +45,7 @@ class FlatState:
     """Mixed into py-evm's state classes in place of their account database."""
 
     def __init__(self, *, base: Base, source: Source, env: BlockEnv, budget: Budget) -> None:
-        self.execution_context = ExecutionContext(
-            coinbase=Address(env.coinbase),
-            timestamp=env.timestamp,
-            block_number=BlockNumber(env.number),
-            difficulty=0,
-            mix_hash=Hash32(env.prevrandao),
-            gas_limit=env.gas_limit,
-            prev_hashes=(),
-            chain_id=env.chain_id,
-            base_fee_per_gas=env.base_fee,
-            excess_blob_gas=env.excess_blob_gas,
-        )
-        self.env = env
+        self.enter_block(env)
         self.budget = budget
         self.base = base
         self.source = source
@@ -70,6 +58,22 @@ class FlatState:
         self.warm: dict[Any, bool] = {}
         self.wiped: dict[bytes, bool] = {}
         self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
+
+    def enter_block(self, env: BlockEnv) -> None:
+        """What the opcodes about blocks answer from now on."""
+        self.env = env
+        self.execution_context = ExecutionContext(
+            coinbase=Address(env.coinbase),
+            timestamp=env.timestamp,
+            block_number=BlockNumber(env.number),
+            difficulty=0,
+            mix_hash=Hash32(env.prevrandao),
+            gas_limit=env.gas_limit,
+            prev_hashes=(),
+            chain_id=env.chain_id,
+            base_fee_per_gas=env.base_fee,
+            excess_blob_gas=env.excess_blob_gas,
+        )
 
     # ---- writing, every write with its way back ----------------------------------------------------------------------
 

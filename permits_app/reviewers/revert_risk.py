@@ -56,13 +56,12 @@ def join_risks(risks: Sequence[int]) -> int:
 def measure_tolerance(plan: TxPlan) -> int:
     """How far a plan's worst result lies from its quote, in basis points, rounded down: what the market may move.
 
-    The tightest of its flows; a plan without flows tolerates nothing it could measure and answers 0.
+    Of all flows the one with the most room: what an exact-in swap receives, what an exact-out one spends. A deposit
+    spends what it says; how far the pool may move under it is its slippage.
     """
-    found = [(flow.expected - flow.bound) * BPS // flow.expected for flow in plan.receives if flow.expected > 0]
-    if not found:
-        found = [(flow.bound - flow.expected) * BPS // flow.bound for flow in plan.spends if flow.bound > 0]
-    loosest = max([plan.slippage_bps or 0, *found], default=0)
-    return max(0, loosest)
+    room = [(flow.expected - flow.bound) * BPS // flow.expected for flow in plan.receives if flow.expected > 0]
+    room += [(flow.bound - flow.expected) * BPS // flow.bound for flow in plan.spends if flow.bound > 0]
+    return max([0, *room]) or plan.slippage_bps or 0
 
 
 def count_wait_blocks(*, wait_seconds: int, blocks: int, seconds: int) -> int:

@@ -35,6 +35,7 @@ from tools_app.simulation.engine import SimulationEngine, SimulationRequest
 from tools_app.simulation.pyevm.base import BASES
 from tools_app.simulation.pyevm.engine import PyEvmSimulationEngine
 from tools_app.simulation.select import select_engine
+from tools_app.simulation.turbo.screening import is_turbo_installed, screen_candidates
 from tools_app.standards import erc20
 from tools_app.toolkit.plan import Call
 
@@ -87,6 +88,7 @@ def measure_simulation() -> Iterator[Figure]:
     reader = chains.open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(600_000))
     bench = _Bench(account, reader)
     yield from _measure_warm(bench)
+    yield from _measure_turbo(bench)
     yield from _measure_cold(bench)
     yield from _measure_throughput(bench)
     yield _measure_memory(bench)
@@ -107,6 +109,26 @@ def _measure_warm(bench: _Bench) -> Iterator[Figure]:
             f"simulation.warm.{name}", f"warm V3 approve, swap and reads on {name}, median of 60",
             percentile(times, 50), "ms", target=target, reference=reference,
         )  # fmt: skip
+
+
+def _measure_turbo(bench: _Bench) -> Iterator[Figure]:
+    """One candidate among many, without the worker's start, which hundreds of candidates share."""
+    if not is_turbo_installed():
+        return
+    candidates = [bench.request(1_000_000 + number).calls for number in range(600)]
+
+    def screen(count: int) -> float:
+        request = bench.request(1)
+        return time_calls(
+            lambda: screen_candidates(request, candidates[:count], deadline=_deadline()), count=1, warm_up=0
+        )[0]
+
+    screen(10)
+    few, many = screen(100), screen(600)
+    yield Figure(
+        "simulation.warm.turbo", "the same swap and reads as one of many candidates in revm", round((many - few) / 500, 3),
+        "ms", target=0.5, reference=f"600 candidates in {many:.0f} ms with the worker's start",
+    )  # fmt: skip
 
 
 def _not_installed() -> str:

@@ -132,7 +132,7 @@ class PolicyCageForm(forms.ModelForm[PolicyCage]):
         fields = (
             "golem", "max_assets", "max_position_bps", "max_concentration_bps", "max_drawdown_bps",
             "min_collateral_ratio_bps", "min_rebalance_interval_seconds", "max_rebalances_per_day",
-            "allows_arbitrary_calldata",
+            "is_action_gate_on", "allows_arbitrary_calldata",
         )  # fmt: skip
         help_texts = {"min_rebalance_interval_seconds": "Seconds", "allows_arbitrary_calldata": "Leave it off"}
 

@@ -17,6 +17,7 @@ from archetypes_app.actions.make_copy import copy_archetype, copy_tool_profile
 from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.effects import ToolsetEffectsMixin
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
+from archetypes_app.admin.pictures import DelegationGraphPage, ProfileMatrixPage
 from archetypes_app.forms import ArchetypeForm, ConfirmForm, ToolOverrideForm, ToolOverrideFormSet, ToolProfileForm
 from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.toolset_diff import list_golems_of_archetype, list_golems_of_profile
@@ -124,8 +125,10 @@ class CatalogueAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
 
 
 @admin.register(ToolProfile)
-class ToolProfileAdmin(CatalogueAdmin):
+class ToolProfileAdmin(ProfileMatrixPage, CatalogueAdmin):
     """Bundles of tool categories."""
+
+    actions_list: ClassVar[tuple[str, ...]] = ("matrix",)
 
     form = ToolProfileForm
     list_display = ("name", "description", "list_categories", "is_read_only", "belongs_to")
@@ -149,6 +152,11 @@ class ToolProfileAdmin(CatalogueAdmin):
     def _copy(self, request: HttpRequest, original: ToolProfile) -> ToolProfile:
         return copy_tool_profile(profile=original, owner=request.user)
 
+    @action(description="Profiles and categories", icon="grid_on", url_path="matrix", permissions=["view"])
+    def matrix(self, request: HttpRequest) -> HttpResponse:
+        """The table of profiles and categories."""
+        return self.matrix_view(request)
+
     @display(description="Categories")
     def list_categories(self, obj: ToolProfile) -> str:
         """As words; long bundles are cut."""
@@ -157,8 +165,10 @@ class ToolProfileAdmin(CatalogueAdmin):
 
 
 @admin.register(Archetype)
-class ArchetypeAdmin(CatalogueAdmin):
+class ArchetypeAdmin(DelegationGraphPage, CatalogueAdmin):
     """Kinds of agents."""
+
+    actions_list: ClassVar[tuple[str, ...]] = ("graph",)
 
     form = ArchetypeForm
     inlines = (ToolOverrideInline,)
@@ -179,6 +189,11 @@ class ArchetypeAdmin(CatalogueAdmin):
 
     def _copy(self, request: HttpRequest, original: Archetype) -> Archetype:
         return copy_archetype(archetype=original, owner=request.user)
+
+    @action(description="Delegation graph", icon="account_tree", url_path="graph", permissions=["view"])
+    def graph(self, request: HttpRequest) -> HttpResponse:
+        """The picture of who may ask whom."""
+        return self.graph_view(request)
 
     @display(description="Safety rules")
     def safety_rules_list(self, obj: Archetype) -> SafeString:

@@ -22,11 +22,27 @@ def _link(title: str, icon: str, model: str, *, is_operators_only: bool = False)
             return bool(request.user.is_superuser)
         return bool(request.user.has_perm(f"{app}.view_{name}"))
 
+    def is_active(request: HttpRequest) -> bool:
+        here = request.path.startswith(f"/admin/{app}/{name}/")
+        return here and not request.path.endswith(("/graph/", "/matrix/"))
+
     return {
         "title": title,
         "icon": icon,
         "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
         "permission": may_see,
+        "active": is_active,
+    }
+
+
+def _view(title: str, icon: str, model: str, page: str) -> dict[str, Any]:
+    """A sidebar line for a page of our own beside the list of `app_model`."""
+    app, _, name = model.rpartition(".")
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(f"admin:{app}_{name}_{page}"),
+        "permission": lambda request: bool(request.user.has_perm(f"{app}.view_{name}")),
     }
 
 
@@ -71,7 +87,9 @@ UNFOLD: dict[str, Any] = {
                     _link("Golems", "smart_toy", "archetypes_app.golem"),
                     _link("API keys", "key", "archetypes_app.apikey"),
                     _link("Archetypes", "category", "archetypes_app.archetype"),
+                    _view("Delegation", "account_tree", "archetypes_app.archetype", "graph"),
                     _link("Tool profiles", "construction", "archetypes_app.toolprofile"),
+                    _view("Categories", "grid_on", "archetypes_app.toolprofile", "matrix"),
                     _link("Phase changes", "trending_down", "archetypes_app.phasetransition"),
                 ],
             },

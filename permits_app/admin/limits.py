@@ -110,6 +110,7 @@ class PolicyCageAdmin(PolicyRowAdmin):
         ("Portfolio", {"fields": ("max_assets", "max_position_bps", "max_concentration_bps", "max_drawdown_bps",
                                   "min_collateral_ratio_bps")}),
         ("Rebalancing", {"fields": ("min_rebalance_interval_seconds", "max_rebalances_per_day")}),
+        ("Governors", {"fields": ("is_action_gate_on",)}),
         ("Call data", {"fields": ("allows_arbitrary_calldata",)}),
     )  # fmt: skip
 

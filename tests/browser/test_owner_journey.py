@@ -62,6 +62,27 @@ def test_the_golem_page_shows_its_balances_limits_and_tools(open_window: Any, de
     assert "$100,000.00" in text
 
 
+def test_the_graph_the_matrix_and_the_diff_before_saving(open_window: Any, demo: LiveGolem) -> None:
+    visit = open_window()
+    visit.log_in("owner-a")
+    page = visit.open("/admin/archetypes_app/archetype/graph/")
+    page.get_by_label("From").select_option("safety-guardian")
+    page.get_by_label("to", exact=True).select_option("trade-executor")
+    page.get_by_role("button", name="Try it").click()
+    visit.shoot("graph")
+    assert page.locator(".gx-edge-bad").count() == 1
+    visit.open("/admin/archetypes_app/toolprofile/matrix/")
+    visit.shoot("matrix")
+    visit.open(f"/admin/archetypes_app/golem/{demo.golem.pk}/change/")
+    page.locator("input[name=profiles]:checked").first.uncheck()
+    page.get_by_role("button", name="Save", exact=True).click()
+    visit.shoot("diff")
+    assert "Before it is saved" in page.inner_text("#content")
+    page.get_by_role("button", name="Save it").click()
+    page.wait_for_load_state("networkidle")
+    assert demo.golem.profiles.count() == 2
+
+
 def test_the_pages_are_readable_in_the_dark(open_window: Any, demo: LiveGolem, swap_id: str) -> None:
     visit = open_window(is_dark=True)
     visit.log_in("owner-a")
@@ -81,6 +102,8 @@ def test_on_a_phone_nothing_scrolls_sideways(open_window: Any, demo: LiveGolem, 
         "phone-permit": f"/admin/permits_app/actionpermit/{swap_id}/change/",
         "phone-golem": f"/admin/archetypes_app/golem/{demo.golem.pk}/change/",
         "phone-wizard": "/admin/archetypes_app/golem/add/",
+        "phone-graph": "/admin/archetypes_app/archetype/graph/",
+        "phone-matrix": "/admin/archetypes_app/toolprofile/matrix/",
     }
     wide = {}
     for name, path in pages.items():

@@ -15,4 +15,3 @@ GOLEM_RPC_URLS: dict[int, tuple[str, ...]] = {
 }
 GOLEM_DEFAULT_CHAIN_ID = read_integer("GOLEM_DEFAULT_CHAIN_ID", 31337)
 GOLEM_FEED_MAX_AGE_SECONDS = read_integer("GOLEM_FEED_MAX_AGE_SECONDS", 3_600)  # Chainlink's usual heartbeat
-GOLEM_FORK_URL = os.environ.get("GOLEM_FORK_URL", "")  # a node that private test chains may fork; empty: none

@@ -200,5 +200,7 @@ def world() -> Iterator[World]:
 def chain(world: World) -> Iterator[World]:
     """The world inside a snapshot: blocks, balances and time are as before when the test is over."""
     snapshot = world.rpc.call("evm_snapshot")
+    # Going back to a snapshot takes the node's clock back too; a test begins at the machine's time.
+    world.rpc.call("evm_setTime", int(time.time()))
     yield world
     assert world.rpc.call("evm_revert", snapshot), "the node lost its snapshot"

@@ -95,6 +95,12 @@ class MintedCapability:
         raise CapabilityError("a capability cannot be pickled")
 
 
+def check_minted(capability: object) -> None:
+    """Raises CapabilityError unless `capability` is exactly what the mint makes; its interface alone is not enough."""
+    if type(capability) is not MintedCapability:
+        raise CapabilityError("this is no capability of the mint", found=type(capability).__name__)
+
+
 def mint(*, permit: ActionPermit, expires_at: datetime, now: datetime) -> MintedCapability:
     """The capability of a permit that is COMMITTING; after a crash before its use, the same grant again.
 

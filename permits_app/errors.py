@@ -112,6 +112,13 @@ class RateLimited(PolicyRejected):
     title = "Too many writes within the hour"
 
 
+class NothingToAcknowledge(GolemError):
+    code = "NOTHING_TO_ACKNOWLEDGE"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    title = "No drawdown waits for the owner"
+
+
 class HallucinationDetected(PolicyRejected):
     """An address, token, amount or time of the plan does not agree with what is true on the chain."""
 

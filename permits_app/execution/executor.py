@@ -15,7 +15,7 @@ from django.db import transaction
 
 from archetypes_app.errors import GolemHalted
 from archetypes_app.models import Golem
-from permits_app.capabilities import MintedCapability
+from permits_app.capabilities import MintedCapability, check_minted
 from permits_app.errors import LeaseLost, PlanTampered, SignerUnavailable
 from permits_app.execution import broadcast
 from permits_app.execution.lease import Lease
@@ -84,6 +84,7 @@ def store_signed(
     Halting takes the same lock, so either these bytes are stored before the halt, and it sees them, or they never are.
     Raises GolemHalted, LeaseLost, PlanTampered, CapabilityError; then nothing is stored.
     """
+    check_minted(capability)
     with transaction.atomic():
         golem = Golem.objects.select_for_update().get(pk=permit.golem_id)
         if golem.is_halted and not is_own_revocation(permit, golem):

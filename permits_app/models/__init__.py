@@ -6,6 +6,8 @@ from permits_app.models.allowlist import AllowlistEntry
 from permits_app.models.grant import CapabilityGrant
 from permits_app.models.halt import HaltRecord
 from permits_app.models.idempotency import IdempotencyRecord
+from permits_app.models.known_contract import KnownContract
+from permits_app.models.net_asset_value import HighWaterMark
 from permits_app.models.nonce import NonceCursor, NonceReservation
 from permits_app.models.outcome import OutcomeRecord
 from permits_app.models.permit import ActionPermit
@@ -18,8 +20,10 @@ __all__ = [
     "ActionPermit",
     "AllowlistEntry",
     "CapabilityGrant",
+    "HighWaterMark",
     "HaltRecord",
     "IdempotencyRecord",
+    "KnownContract",
     "NonceCursor",
     "NonceReservation",
     "OutboundTransaction",

@@ -31,6 +31,10 @@ class PolicyCage(TimeStamped):
     min_rebalance_interval_seconds = models.PositiveIntegerField(default=3600)
     max_rebalances_per_day = models.PositiveIntegerField(default=24)
     min_collateral_ratio_bps = models.PositiveIntegerField(default=12_500, validators=[MinValueValidator(10_500)])
+    is_action_gate_on = models.BooleanField(
+        "action gate", default=False,
+        help_text="Few or wrong predictions keep new positions few and small",
+    )  # fmt: skip
     allows_arbitrary_calldata = models.BooleanField(default=False)
 
     class Meta:

@@ -26,6 +26,7 @@ class Portfolio:
     """Values before and after a plan, in micro-USD by asset address; `names` are symbols for people.
 
     `position_after` is what the venue position that the plan enters would be worth; zero when it enters none.
+    `positions` counts the venue positions held before it; `is_complete` is off when a held asset has no price.
     """
 
     before: Mapping[str, int]
@@ -33,6 +34,8 @@ class Portfolio:
     names: Mapping[str, str]
     base_asset: str
     position_after: int = 0
+    positions: int = 0
+    is_complete: bool = True
 
     @property
     def total_before(self) -> int:
@@ -76,7 +79,8 @@ def read_portfolio(
     if enters_position:
         entered.update({address: -each for address, each in change.items() if each < 0})
         change.clear()
-    for position in list_held_positions(chain=chain, account=account, also=position_id):
+    positions = list_held_positions(chain=chain, account=account, also=position_id)
+    for position in positions:
         for address, raw in position.amounts.items():
             tokens.setdefault(address, chain.token(address))
             held[address] = held.get(address, 0) + raw
@@ -95,7 +99,10 @@ def read_portfolio(
         after[asset] += value_of(max(0, held[address] + change[address]), token, price)
         names[asset] = tokens[asset].symbol
     inside = sum(value_of(raw, tokens[address], prices[address]) for address, raw in entered.items())
-    return Portfolio(before, after, names, find_base_asset(chain, base_asset), inside if enters_position else 0)
+    return Portfolio(
+        before, after, names, find_base_asset(chain, base_asset), inside if enters_position else 0, len(positions),
+        is_complete=all(address in prices for address, raw in held.items() if raw),
+    )  # fmt: skip
 
 
 def value_of(raw: int, token: TokenMeta, price: FeedPrice) -> int:

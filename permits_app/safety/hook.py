@@ -92,11 +92,10 @@ class Reject:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def as_error(self, hook: str) -> GolemError:
-        """The error that carries this refusal, with the hook's name and the figures that are set."""
+        """The error that carries this refusal: hook, rule and five figures, null where a rule has none."""
         members: dict[str, Any] = {"hook": hook, "rule": self.rule}
         for key in ("observed", "limit", "remaining", "resets_at", "would_pass"):
-            if getattr(self, key):
-                members[key] = getattr(self, key)
+            members[key] = getattr(self, key) or None
         return (self.error or PolicyRejected)(self.reason, **{**members, **self.data})
 
 
@@ -104,7 +103,7 @@ Verdict = Allow | AllowModified | Reject
 
 
 class SafetyHook(Protocol):
-    """One hook. It decides from the call alone and from rows; it changes nothing."""
+    """One hook. It decides from the call alone and from rows; it writes nothing but records of what it saw."""
 
     name: str
 

@@ -15,16 +15,21 @@ from permits_app.errors import PolicyRejected
 from permits_app.safety.hook import Allow, AllowModified, HookCall, Reject, SafetyHook, Verdict
 from permits_app.safety.hooks.allowlist_guard import AllowlistGuard
 from permits_app.safety.hooks.hallucination_detector import HallucinationDetector
-from permits_app.safety.hooks.policy_cage import PolicyCageHook
-from permits_app.safety.hooks.rate_limiter import RateLimiter
+from permits_app.safety.hooks.policy_cage import CageRows, Holdings, PolicyCageHook, load_holdings, load_rows
+from permits_app.safety.hooks.rate_limiter import RateFacts, RateLimiter
+from permits_app.safety.hooks.rate_limiter import load_facts as load_rate_facts
 from permits_app.safety.hooks.result_filter import ResultFilter
 from permits_app.safety.hooks.simulator import Simulator
-from permits_app.safety.hooks.spending_limiter import SpendingLimiter
+from permits_app.safety.hooks.spending_limiter import SpendFacts, SpendingLimiter
+from permits_app.safety.hooks.spending_limiter import load_facts as load_spend_facts
 from tools_app.core import clock
-from tools_app.core.errors import GolemError
+from tools_app.core.errors import GolemError, Recovery
 from tools_app.simulation.engine import SimulationResult
 
 logger = logging.getLogger(__name__)
+
+HOOK_BUDGET_MS = 15_000
+"""A hook that answers later than this refuses: what it looked at is not true any more."""
 
 POLICY_CAGE = PolicyCageHook()
 ALLOWLIST_GUARD = AllowlistGuard()
@@ -56,9 +61,12 @@ class HookReport:
     modified_params: Mapping[str, Any] | None = None
 
 
-def run(call: HookCall) -> HookReport:
-    """Run hooks 1 to 6 for a preview. Raises PolicyRejected, or the error a hook names; stops at AllowModified."""
-    return _run((*_BEFORE_SIMULATION, SIMULATOR, HALLUCINATION_DETECTOR), call)
+def run(call: HookCall, *, may_modify: bool = True) -> HookReport:
+    """Run hooks 1 to 6 for a preview. Raises PolicyRejected, or the error a hook names; stops at AllowModified.
+
+    Without `may_modify` (the call was modified once already) a hook that asks for yet other parameters refuses.
+    """
+    return _run((*_BEFORE_SIMULATION, SIMULATOR, HALLUCINATION_DETECTOR), call, may_modify=may_modify)
 
 
 def recheck(call: HookCall, *, simulate: bool) -> HookReport:
@@ -67,13 +75,39 @@ def recheck(call: HookCall, *, simulate: bool) -> HookReport:
     if simulate:
         hooks.append(SIMULATOR)
     hooks.append(HALLUCINATION_DETECTOR)
-    report = _run(hooks, call)
-    if report.modified_params is not None:
-        raise PolicyRejected("a hook wants other parameters than the permit holds", hook="chain", rule="chain.modified")
-    return report
+    return _run(hooks, call, may_modify=False)
 
 
-def _run(hooks: Sequence[SafetyHook], call: HookCall) -> HookReport:
+@dataclass(frozen=True, slots=True)
+class LoadedRules:
+    """Everything hooks 1 to 4 read, as one value."""
+
+    rows: CageRows
+    holdings: Holdings | None
+    spend: SpendFacts
+    rate: RateFacts
+
+
+def load_rules(call: HookCall) -> LoadedRules:
+    """Read what hooks 1 to 4 judge, from the database and the chain."""
+    holdings = load_holdings(call) if call.plan is not None else None
+    return LoadedRules(load_rows(call), holdings, load_spend_facts(call), load_rate_facts(call))
+
+
+def decide(call: HookCall, loaded: LoadedRules) -> Verdict:
+    """What hooks 1 to 4 answer to `call` given what was loaded: the same rules, without reading anything."""
+    wrapped = loaded.holdings.wrapped_native if loaded.holdings is not None else None
+    verdict: Verdict = POLICY_CAGE.decide(call, loaded.rows, loaded.holdings)
+    if isinstance(verdict, Allow):
+        verdict = ALLOWLIST_GUARD.decide(call, wrapped)
+    if isinstance(verdict, Allow):
+        verdict = SPENDING_LIMITER.decide(call, loaded.spend)
+    if isinstance(verdict, Allow):
+        verdict = RATE_LIMITER.decide(call, loaded.rate)
+    return verdict
+
+
+def _run(hooks: Sequence[SafetyHook], call: HookCall, *, may_modify: bool) -> HookReport:
     decisions: list[dict[str, Any]] = []
     for hook in hooks:
         started_ms = clock.monotonic_ms()
@@ -81,6 +115,13 @@ def _run(hooks: Sequence[SafetyHook], call: HookCall) -> HookReport:
         took_ms = round(clock.monotonic_ms() - started_ms, 1)
         if isinstance(verdict, Reject):
             raise verdict.as_error(hook.name)
+        if took_ms > HOOK_BUDGET_MS:
+            raise _refuse(
+                hook.name, "too_slow", "answered too late and therefore refuses",
+                observed=f"{took_ms} ms", limit=f"{HOOK_BUDGET_MS} ms", recovery=Recovery.PREVIEW_AGAIN,
+            )  # fmt: skip
+        if isinstance(verdict, AllowModified) and not may_modify:
+            raise _refuse(hook.name, "modified_twice", "asks for other parameters than those that were simulated")
         decisions.append({"hook": hook.name, "decision": type(verdict).__name__, "note": verdict.note, "ms": took_ms})
         if isinstance(verdict, AllowModified):
             return HookReport(tuple(decisions), call.simulation, verdict.params)
@@ -91,16 +132,23 @@ def _run(hooks: Sequence[SafetyHook], call: HookCall) -> HookReport:
 
 def _ask(hook: SafetyHook, call: HookCall) -> Verdict:
     try:
-        return hook.check(call)
+        verdict = hook.check(call)
     except GolemError:
         raise
     except Exception as error:
         logger.exception("safety hook %s raised", hook.name)
-        raise PolicyRejected(
-            f"the {hook.name} hook failed and therefore refuses",
-            hook=hook.name,
-            rule=f"{hook.name}.failed",
-        ) from error
+        raise _refuse(hook.name, "failed", "failed and therefore refuses") from error
+    # mypy knows this cannot be; a hook that was patched, or written without types, does not.
+    if not isinstance(verdict, Allow | AllowModified | Reject):
+        logger.error("safety hook %s answered a %s", hook.name, type(verdict).__name__)
+        raise _refuse(hook.name, "no_verdict", "gave no verdict and therefore refuses")
+    return verdict
 
 
-__all__ = ["SAFETY_HOOKS", "Allow", "HookReport", "recheck", "run"]
+def _refuse(hook: str, rule: str, words: str, **figures: Any) -> PolicyRejected:
+    return PolicyRejected(f"the {hook} hook {words}", hook=hook, rule=f"{hook}.{rule}", **figures)
+
+
+__all__ = [
+    "HOOK_BUDGET_MS", "SAFETY_HOOKS", "Allow", "HookReport", "LoadedRules", "decide", "load_rules", "recheck", "run",
+]  # fmt: skip

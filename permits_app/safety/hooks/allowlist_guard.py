@@ -37,14 +37,18 @@ class AllowlistGuard:
 
     def check(self, call: HookCall) -> Verdict:
         """Allow, in warn mode with what is not listed; or Reject with all of it."""
+        return self.decide(call, find_wrapped_native(call.chain) if call.chain is not None else None)
+
+    def decide(self, call: HookCall, wrapped_native: str | None) -> Verdict:
+        """The same answer from what was loaded before; reads nothing."""
         if call.plan is None:
             return Allow(note="no transaction")
         mode = call.limits.allowlist_mode
         if mode == AllowlistMode.OFF:
             return Allow(note="the allowlist is off")
-        account = call.view.address or ""
-        wrapped = find_wrapped_native(call.chain) if call.chain is not None else None
-        unlisted = find_unlisted(plan=call.plan, account=account, allowlist=call.allowlist, wrapped_native=wrapped)
+        unlisted = find_unlisted(
+            plan=call.plan, account=call.view.address or "", allowlist=call.allowlist, wrapped_native=wrapped_native
+        )
         if not unlisted:
             return Allow(note="everything it touches is listed")
         if mode == AllowlistMode.WARN:

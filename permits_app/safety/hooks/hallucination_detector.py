@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from eth_utils.address import is_checksum_address
+from eth_utils.crypto import keccak
 
 from permits_app.errors import HallucinationDetected, UntrustedText
+from permits_app.models import KnownContract
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.safety.figures import format_amount
-from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from permits_app.safety.hook import Allow, HookCall, HookStage, Reject, Verdict
 from permits_app.safety.token_calls import list_recipients, read_token_call
 from tools_app.chain.abi import clean_text
 from tools_app.chain.tokens import UNREGISTERED_MARK, fold_symbol
@@ -50,6 +52,18 @@ _INSTRUCTION: Final = re.compile(
     r"|\b(?:send|transfer|approve|swap|sell|withdraw|deposit|sign)\b.{0,40}\b(?:to|all|everything|your|0x)"
     r"|\b(?:claim|visit|redeem|airdrop|reward|voucher)\b.{0,40}\b(?:at|now|your|here|free|token|reward)\b"
 )
+# What each rule holds a plan to, as the limit of its refusal where it has no figure.
+_TRUTHS: Final = {
+    "chain": "one chain in the whole plan",
+    "checksum": "every address in its EIP-55 form",
+    "registry": "the registry's own description of the token",
+    "impostor": "the registered token's address, or a token under a name of its own",
+    "recipient": "an account that somebody holds",
+    "look_alike": "the known address itself, compared to its last digit",
+    "code": "an address with a contract",
+    "code_changed": "the code it had when it was first seen",
+    "supply": "no more than there is of the token",
+}
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
 
@@ -72,7 +86,13 @@ class HallucinationDetector:
         if plan is None:
             return Allow(note="no transaction")
         if chain is None or account is None:
-            return Reject(rule="hallucination_detector.unknown", reason="there is no chain to check the plan against")
+            return Reject(
+                rule="hallucination_detector.unknown",
+                reason="there is no chain to check the plan against",
+                observed="no chain or no account",
+                limit="a chain that answers",
+                would_pass="the same action once the golem has a wallet on a chain this server reaches",
+            )
         recipients = list_recipients(plan)
         known = {address for kind, address in call.allowlist if kind == AllowlistKind.RECIPIENT}
         refusal = (
@@ -84,9 +104,14 @@ class HallucinationDetector:
             or judge_look_alikes(recipients=recipients, known={*known, account})
             or judge_deadline(deadline=plan.deadline, now=max(int(call.now.timestamp()), chain.block.timestamp))
             or judge_code(plan=plan, chain=chain)
+            or judge_code_hashes(found=hash_codes(plan=plan, chain=chain), known=read_known_code(call))
             or judge_amounts(plan=plan, facts=read_facts(plan=plan, chain=chain, account=account))
         )
-        return refusal or Allow(note="addresses, tokens, amounts and times agree with the chain")
+        if refusal is not None:
+            return refusal
+        if call.stage is HookStage.PREVIEW:
+            remember_code(call, hash_codes(plan=plan, chain=chain))
+        return Allow(note="addresses, tokens, amounts and times agree with the chain")
 
 
 def judge_chain(*, plan: TxPlan, chain_id: int) -> Reject | None:
@@ -147,6 +172,8 @@ def judge_names(*, tokens: Iterable[TokenMeta]) -> Reject | None:
                     rule="hallucination_detector.untrusted_text",
                     reason=f"the {word} of token {token.address} holds {finding}",
                     observed=clean_text(text, limit=64),
+                    limit="a name that is only a name",
+                    would_pass="a token whose name speaks to nobody",
                     error=UntrustedText,
                     data={"token": token.address, "untrusted": True},
                 )
@@ -219,6 +246,55 @@ def judge_code(*, plan: TxPlan, chain: ChainReader) -> Reject | None:
     return None
 
 
+def judge_code_hashes(*, found: Mapping[str, str], known: Mapping[str, str]) -> Reject | None:
+    """A contract that was known has other code now. Keccak-256 by EIP-55 address; what is not known is not judged."""
+    for address, code_hash in found.items():
+        before = known.get(address)
+        if before is not None and before != code_hash:
+            return _unlike(
+                "code_changed",
+                f"the code at {address} is not what it was when it was first seen",
+                observed=code_hash,
+                limit=before,
+                would_pass="after an operator looked at the contract and removed it from the known contracts",
+            )
+    return None
+
+
+def hash_codes(*, plan: TxPlan, chain: ChainReader) -> dict[str, str]:
+    """Keccak-256 of the code at every contract the plan calls, approves or speaks of as a token."""
+    tokens = (token.address for token in plan.tokens if not token.is_native)
+    called = (call.to for call in plan.calls if call.data)
+    spenders = (allowance.spender for allowance in plan.allowances)
+    return {
+        address: "0x" + keccak(chain.code(address)).hex() for address in dict.fromkeys((*tokens, *called, *spenders))
+    }
+
+
+def read_known_code(call: HookCall) -> dict[str, str]:
+    """The recorded code hashes of everything on the plan's chain that the plan touches."""
+    if call.plan is None:
+        return {}
+    touched = {token.address for token in call.plan.tokens} | set(call.plan.contracts)
+    touched |= {allowance.spender for allowance in call.plan.allowances}
+    rows = KnownContract.objects.filter(chain_id=call.plan.chain_id, address__in=touched)
+    return dict(rows.values_list("address", "code_hash"))
+
+
+def remember_code(call: HookCall, found: Mapping[str, str]) -> None:
+    """Record, once, the code of what somebody vouches for: the registry's tokens, and what the owner listed."""
+    if call.plan is None or call.chain is None:
+        return
+    vouched = {token.address for token in call.chain.registered_tokens()} | {address for _, address in call.allowlist}
+    chain_id = call.plan.chain_id
+    rows = [
+        KnownContract(chain_id=chain_id, address=address, code_hash=code_hash, first_seen_at=call.now)
+        for address, code_hash in found.items()
+        if address in vouched
+    ]
+    KnownContract.objects.bulk_create(rows, ignore_conflicts=True)
+
+
 def judge_amounts(*, plan: TxPlan, facts: Mapping[str, TokenFacts]) -> Reject | None:
     """An amount is larger than all there is of the token, or than what the golem holds."""
     for flow in (*plan.spends, *plan.receives):
@@ -241,6 +317,8 @@ def judge_amounts(*, plan: TxPlan, facts: Mapping[str, TokenFacts]) -> Reject | 
                 ),
                 observed=format_amount(flow.expected, flow.token),
                 limit=format_amount(held, flow.token),
+                remaining=format_amount(held, flow.token),
+                would_pass=f"at most {format_amount(held, flow.token)}",
                 error=InsufficientBalance,
                 data={"token": flow.token.address, "have": str(held), "need": str(flow.expected)},
             )
@@ -286,11 +364,12 @@ def _ends(address: str) -> tuple[str, str]:
     return digits[:_LOOK_ALIKE_DIGITS], digits[-_LOOK_ALIKE_DIGITS:]
 
 
-def _unlike(rule: str, reason: str, *, observed: str = "", limit: str = "") -> Reject:
+def _unlike(rule: str, reason: str, *, observed: str = "", limit: str = "", would_pass: str = "") -> Reject:
     return Reject(
         rule=f"hallucination_detector.{rule}",
         reason=reason,
         observed=observed,
-        limit=limit,
+        limit=limit or _TRUTHS[rule],
+        would_pass=would_pass or _TRUTHS[rule],
         error=HallucinationDetected,
     )

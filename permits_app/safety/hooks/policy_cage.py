@@ -1,25 +1,30 @@
 """Hook 1: what the owner's cage and the golem's phase allow at all.
 
-Each rule is a function of plain values with an id of its own. A decrease or close is never stopped here by anything
-but the phase table and a halt, so a golem can always get out. Drawdown and collateral need figures this server does
-not record yet and are not judged. Seed: 002, "PolicyCageHook"; 001, "Phase-based gating"; decisions, "PolicyCage".
+Each rule is a function of plain values with an id of its own; loading and deciding are apart, so that deciding can be
+measured and mutated by itself. A decrease or close is never stopped here by anything but the phase table and a halt,
+so a golem can always get out. The collateral ratio needs a figure that no tool reads yet and is not judged.
+Seed: 002, "PolicyCageHook"; 001, "Phase-based gating"; decisions, "PolicyCage".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models.functions import Coalesce
 
 from archetypes_app.errors import GolemHalted
 from archetypes_app.phases import is_allowed
+from archetypes_app.profiles import is_conservative
 from permits_app.errors import PhaseBlocked, TokenNotAllowed
 from permits_app.models import ActionPermit
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import AllowlistMode
+from permits_app.safety.action_gate import judge_gate, list_predictions
 from permits_app.safety.assets import Portfolio, find_wrapped_native, read_portfolio
+from permits_app.safety.drawdown import Fall, judge_fall, read_fall, record_value
 from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
 from permits_app.safety.profile_rules import judge_profile
@@ -39,23 +44,140 @@ _NO_POSITION = frozenset({Category.TRADING, Category.WALLET})
 _DONE_OR_UNDER_WAY = (PermitStatus.COMMITTING, PermitStatus.UNKNOWN, PermitStatus.COMMITTED)
 
 
+@dataclass(frozen=True, slots=True)
+class CageRows:
+    """What hook 1 reads of the database. `predictions` newest first, only where the action gate is on."""
+
+    fall: Fall = Fall()
+    rebalances: Sequence[datetime] = ()
+    predictions: Sequence[bool] = ()
+    is_conservative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What hook 1 reads of the chain. `is_known` is off without a chain or an account."""
+
+    is_known: bool = False
+    wrapped_native: str | None = None
+    portfolio: Portfolio | None = None
+    price_missing: PriceUnavailable | PriceStale | None = None
+    fall: Fall | None = None
+
+
 class PolicyCageHook:
-    """Phase, risk layer, approved assets, rebalances, position and concentration."""
+    """Phase, risk layer, drawdown, approved assets, rebalances, action gate, position and concentration."""
 
     name = "policy_cage"
 
     def check(self, call: HookCall) -> Verdict:
         """Allow, or Reject with the first rule that does not hold."""
-        phase = Phase(call.golem.phase)
-        refusal = (
-            judge_halt(is_halted=call.golem.is_halted, reason=call.golem.halt_reason)
-            or judge_phase(phase=phase, action_class=call.action_class)
-            or judge_layer(phase=phase, layer=call.tool.risk_layer, action_class=call.action_class)
-            or _judge_rebalances(call)
-            or _judge_assets(call)
-            or judge_profile(call)
+        rows = load_rows(call)
+        refusal = judge_rows(call, rows)
+        if refusal is None and call.plan is not None and call.action_class in _RAISING:
+            refusal = judge_holdings(call, rows, load_holdings(call))
+        return refusal or _agree(call)
+
+    def decide(self, call: HookCall, rows: CageRows, holdings: Holdings | None) -> Verdict:
+        """The same answer from what was loaded before; reads nothing."""
+        refusal = judge_rows(call, rows)
+        if refusal is None and call.plan is not None and call.action_class in _RAISING:
+            refusal = judge_holdings(call, rows, holdings or Holdings())
+        return refusal or _agree(call)
+
+
+def load_rows(call: HookCall) -> CageRows:
+    """What the database knows, in the fewest statements the action's class needs."""
+    is_opening = call.action_class is ActionClass.NEW_POSITION
+    return CageRows(
+        fall=read_fall(call.golem.pk),
+        rebalances=_list_rebalances(call) if call.action_class is ActionClass.REBALANCE else (),
+        predictions=list_predictions(call.golem.pk) if call.cage.is_action_gate_on and is_opening else (),
+        is_conservative=call.plan is not None and is_conservative(call.golem),
+    )
+
+
+def load_holdings(call: HookCall) -> Holdings:
+    """What the chain says the golem holds. Records it against the high-water mark when every held asset has a price."""
+    plan, chain, account = call.plan, call.chain, call.view.address
+    if plan is None or chain is None or account is None:
+        return Holdings()
+    wrapped = find_wrapped_native(chain)
+    # An asset that is not approved, or one too many, is refused without reading a balance.
+    if _judge_approved(call, wrapped) is not None:
+        return Holdings(is_known=True, wrapped_native=wrapped)
+    try:
+        portfolio = read_portfolio(
+            chain=chain,
+            account=account,
+            base_asset=call.view.base_asset,
+            plan=plan,
+            enters_position=enters_position(call),
+            position_id=_position_id(call),
         )
-        return refusal or Allow(note=f"{call.action_class.value.lower()} is allowed in {phase.value.lower()}")
+    except (PriceUnavailable, PriceStale) as error:
+        return Holdings(is_known=True, wrapped_native=wrapped, price_missing=error)
+    fall = None
+    if portfolio.is_complete:
+        fall = record_value(
+            golem_id=call.golem.pk, value_micro_usd=portfolio.total_before,
+            most_bps=call.cage.max_drawdown_bps, now=call.now,
+        )  # fmt: skip
+    return Holdings(is_known=True, wrapped_native=wrapped, portfolio=portfolio, fall=fall)
+
+
+def judge_rows(call: HookCall, rows: CageRows) -> Reject | None:
+    """The rules that need no balance."""
+    phase = Phase(call.golem.phase)
+    return (
+        judge_halt(is_halted=call.golem.is_halted, reason=call.golem.halt_reason)
+        or judge_phase(phase=phase, action_class=call.action_class)
+        or judge_layer(phase=phase, layer=call.tool.risk_layer, action_class=call.action_class)
+        or judge_profile(call, is_conservative=rows.is_conservative)
+        or _judge_fall(call, rows.fall)
+        or _judge_rebalances(call, rows.rebalances)
+    )
+
+
+def judge_holdings(call: HookCall, rows: CageRows, holdings: Holdings) -> Reject | None:
+    """The rules over what the golem holds and would hold."""
+    if not holdings.is_known:
+        return Reject(
+            rule="policy_cage.unknown",
+            reason="there is no chain or no account to measure the portfolio on",
+            observed="no chain or no account",
+            limit="a portfolio that can be read",
+            would_pass="the same action once the golem has a wallet on a chain this server reaches",
+        )
+    refusal = _judge_approved(call, holdings.wrapped_native)
+    if refusal is not None:
+        return refusal
+    if holdings.price_missing is not None or holdings.portfolio is None:
+        missing = holdings.price_missing
+        return Reject(
+            rule="policy_cage.price_missing",
+            reason=f"the share of the portfolio cannot be computed: {missing.detail if missing else 'no balances'}",
+            observed=missing.code if missing else "no balances",
+            limit="a fresh price of every token that moves",
+            would_pass="the same action once the price feed answers again",
+            error=type(missing) if missing else None,
+            data=missing.data if missing else {},
+        )
+    portfolio = holdings.portfolio
+    if call.limits.allowlist_mode != AllowlistMode.STRICT:
+        held = sum(1 for value in portfolio.after.values() if value)
+        refusal = judge_asset_count(count=held, most=call.cage.max_assets)
+    return (
+        refusal
+        or _judge_fall(call, holdings.fall or rows.fall)
+        or _judge_gate(call, rows, portfolio)
+        or judge_position(
+            value_micro_usd=portfolio.position_after,
+            total_micro_usd=portfolio.total_before,
+            most_bps=call.cage.max_position_bps,
+        )
+        or judge_concentration(portfolio=portfolio, most_bps=call.cage.max_concentration_bps)
+    )
 
 
 def judge_halt(*, is_halted: bool, reason: str) -> Reject | None:
@@ -65,7 +187,9 @@ def judge_halt(*, is_halted: bool, reason: str) -> Reject | None:
     return Reject(
         rule="policy_cage.halted",
         reason="this golem is halted; only its owner can resume it",
-        observed=reason,
+        observed=reason or "halted",
+        limit="a golem that runs",
+        would_pass="the same action once its owner resumed it",
         error=GolemHalted,
     )
 
@@ -154,6 +278,7 @@ def judge_rebalances(
             limit=f"{most_per_day} rebalances in 24 h",
             remaining="0 rebalances",
             resets_at=resets_at,
+            would_pass=f"the same action from {resets_at} on" if resets_at else "nothing while the limit is 0",
         )
     return None
 
@@ -201,9 +326,38 @@ def judge_concentration(*, portfolio: Portfolio, most_bps: int) -> Reject | None
     return None
 
 
-def _judge_rebalances(call: HookCall) -> Reject | None:
-    if call.action_class is not ActionClass.REBALANCE:
+def _agree(call: HookCall) -> Allow:
+    return Allow(note=f"{call.action_class.value.lower()} is allowed in {call.golem.phase.lower()}")
+
+
+def _judge_fall(call: HookCall, fall: Fall) -> Reject | None:
+    return judge_fall(
+        fall=fall, action_class=call.action_class, most_bps=call.cage.max_drawdown_bps, now=call.now
+    )  # fmt: skip
+
+
+def _judge_gate(call: HookCall, rows: CageRows, portfolio: Portfolio) -> Reject | None:
+    if not call.cage.is_action_gate_on:
         return None
+    return judge_gate(
+        predictions=rows.predictions,
+        action_class=call.action_class,
+        layer=call.tool.risk_layer,
+        size_micro_usd=portfolio.position_after or call.value.spend_micro_usd,
+        total_micro_usd=portfolio.total_before,
+        positions=portfolio.positions,
+    )
+
+
+def _judge_approved(call: HookCall, wrapped_native: str | None) -> Reject | None:
+    if call.plan is None or call.limits.allowlist_mode != AllowlistMode.STRICT:
+        return None
+    approved = _approved_assets(call.allowlist, wrapped_native)
+    listed = judge_asset_list(arriving=(flow.token for flow in call.plan.receives), approved=approved)
+    return listed or judge_asset_count(count=len(approved - {NATIVE}), most=call.cage.max_assets)
+
+
+def _list_rebalances(call: HookCall) -> list[datetime]:
     done = ActionPermit.objects.filter(
         golem_id=call.golem.pk,
         action_class=ActionClass.REBALANCE.value,
@@ -212,52 +366,18 @@ def _judge_rebalances(call: HookCall) -> Reject | None:
     if call.own_permit_id is not None:
         done = done.exclude(pk=call.own_permit_id)
     times = done.annotate(at=Coalesce("finished_at", "committing_at", "created_at")).filter(at__gt=call.now - DAY)
+    return list(times.values_list("at", flat=True))
+
+
+def _judge_rebalances(call: HookCall, times: Sequence[datetime]) -> Reject | None:
+    if call.action_class is not ActionClass.REBALANCE:
+        return None
     return judge_rebalances(
-        times=list(times.values_list("at", flat=True)),
+        times=times,
         now=call.now,
         interval_seconds=call.cage.min_rebalance_interval_seconds,
         most_per_day=call.cage.max_rebalances_per_day,
     )
-
-
-def _judge_assets(call: HookCall) -> Reject | None:
-    plan, chain, account = call.plan, call.chain, call.view.address
-    if plan is None or call.action_class not in _RAISING:
-        return None
-    if chain is None or account is None:
-        return Reject(rule="policy_cage.unknown", reason="there is no chain or no account to measure the portfolio on")
-    if call.limits.allowlist_mode == AllowlistMode.STRICT:
-        approved = _approved_assets(call.allowlist, find_wrapped_native(chain))
-        listed = judge_asset_list(arriving=(flow.token for flow in plan.receives), approved=approved)
-        refusal = listed or judge_asset_count(count=len(approved - {NATIVE}), most=call.cage.max_assets)
-        if refusal is not None:
-            return refusal
-    try:
-        portfolio = read_portfolio(
-            chain=chain,
-            account=account,
-            base_asset=call.view.base_asset,
-            plan=plan,
-            enters_position=enters_position(call),
-            position_id=_position_id(call),
-        )
-    except (PriceUnavailable, PriceStale) as error:
-        return Reject(
-            rule="policy_cage.price_missing",
-            reason=f"the share of the portfolio cannot be computed: {error.detail}",
-            error=type(error),
-            data=error.data,
-        )
-    if call.limits.allowlist_mode != AllowlistMode.STRICT:
-        held = sum(1 for value in portfolio.after.values() if value)
-        refusal = judge_asset_count(count=held, most=call.cage.max_assets)
-        if refusal is not None:
-            return refusal
-    return judge_position(
-        value_micro_usd=portfolio.position_after,
-        total_micro_usd=portfolio.total_before,
-        most_bps=call.cage.max_position_bps,
-    ) or judge_concentration(portfolio=portfolio, most_bps=call.cage.max_concentration_bps)
 
 
 def enters_position(call: HookCall) -> bool:

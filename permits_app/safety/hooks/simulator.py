@@ -47,7 +47,13 @@ class Simulator:
             return Allow(note="no transaction")
         chain, account = call.chain, call.view.address
         if chain is None or account is None:
-            return Reject(rule="simulator.chain", reason="there is no chain or no account to simulate with")
+            return Reject(
+                rule="simulator.chain",
+                reason="there is no chain or no account to simulate with",
+                observed="no chain or no account",
+                limit="a chain that answers",
+                would_pass="the same action once the golem has a wallet on a chain this server reaches",
+            )
         native = chain.native()
         request = build_request(plan=call.plan, account=account, chain=chain)
         try:
@@ -115,6 +121,7 @@ def judge_reverts(*, plan: TxPlan, simulation: SimulationResult) -> Reject | Non
             reason="the engine did not run exactly the plan's calls",
             observed=f"{len(simulation.calls)} calls",
             limit=f"{len(plan.calls)} calls",
+            would_pass="a plan that is run whole",
             error=SimulationFailed,
         )
     for index, outcome in enumerate(simulation.calls):
@@ -124,6 +131,8 @@ def judge_reverts(*, plan: TxPlan, simulation: SimulationResult) -> Reject | Non
                 rule="simulator.reverted",
                 reason=f"call {index + 1} of {len(plan.calls)} ({label}) would revert: {reason}",
                 observed=reason,
+                limit="no call reverts",
+                would_pass="calls that succeed at this block: other parameters, or the same ones later",
                 error=SimulationFailed,
                 data={"call_index": index, "label": label, "revert_reason": reason},
             )
@@ -150,6 +159,7 @@ def judge_flows(*, plan: TxPlan, simulation: SimulationResult, native: TokenMeta
             reason=f"the action {words}; the plan promises {promise}",
             observed=format_amount(abs(delta), token),
             limit=promise,
+            would_pass=f"calls that keep the promise of {promise}",
             error=SimulationFailed,
             data={"token": address},
         )
@@ -172,6 +182,7 @@ def judge_allowances(*, plan: TxPlan, simulation: SimulationResult) -> Reject | 
                 ),
                 observed=format_amount(left, allowance.token),
                 limit=format_amount(allowance.left, allowance.token),
+                would_pass=f"an allowance of at most {format_amount(allowance.left, allowance.token)} afterwards",
                 error=SimulationFailed,
                 data={"token": allowance.token.address, "spender": allowance.spender},
             )
@@ -193,6 +204,8 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
             rule=f"simulator.unexpected_{direction}",
             reason=f"{what} of {seen.token} would {direction}, and the plan does not speak of that token",
             observed=f"{what} of {seen.token}",
+            limit="only tokens the plan speaks of",
+            would_pass="a plan that names every token it moves",
             error=SimulationFailed,
             data={"token": seen.token, "call_index": seen.call_index},
         )
@@ -201,6 +214,8 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
             rule="simulator.unexpected_approval",
             reason=f"{given.spender} would be allowed to take {given.token}, and the plan does not say so",
             observed="everything" if given.amount < 0 else f"{given.amount} base units of {given.token}",
+            limit="only allowances the plan speaks of",
+            would_pass="a plan that names every allowance it leaves",
             error=SimulationFailed,
             data={"token": given.token, "spender": given.spender, "call_index": given.call_index},
         )

@@ -7,6 +7,7 @@ this hook gives it before anything is simulated. Seed: 002, "SpendingLimiter"; d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -16,6 +17,7 @@ from permits_app.errors import AmountLooksLikeWholeUnits, SlippageLimitExceeded
 from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
 from permits_app.safety.spend_rules import judge_spend
+from permits_app.usage import Usage
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.units import MICRO_USD_PER_USD, format_micro_usd, format_units, value_in_micro_usd
 from tools_app.toolkit.context import ChainReader
@@ -26,7 +28,16 @@ from tools_app.toolkit.views import FeedPrice, TokenMeta
 LARGEST_PLAUSIBLE_MICRO_USD = 1_000_000_000 * MICRO_USD_PER_USD
 """Read as whole units, an amount worth more than this was not meant that way: a wei amount is dust, not a slip."""
 
+NOTHING_USED = Usage(tick_micro_usd=0, session_micro_usd=0, day_micro_usd=0, writes_last_hour=0)
 _LEAVING = frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION})
+
+
+@dataclass(frozen=True, slots=True)
+class SpendFacts:
+    """What hook 3 reads: prices of the plan's tokens by address, None without a feed, and what is used up already."""
+
+    prices: Mapping[str, FeedPrice | None]
+    usage: Usage
 
 
 class SpendingLimiter:
@@ -36,6 +47,10 @@ class SpendingLimiter:
 
     def check(self, call: HookCall) -> Verdict:
         """Allow, or Reject with the first limit that does not hold."""
+        return self.decide(call, load_facts(call))
+
+    def decide(self, call: HookCall, facts: SpendFacts) -> Verdict:
+        """The same answer from what was loaded before; reads nothing."""
         if call.plan is not None:
             refusal = (
                 judge_slippage(plan=call.plan, most_bps=call.limits.max_slippage_bps)
@@ -43,7 +58,7 @@ class SpendingLimiter:
                 or judge_units(
                     plan=call.plan,
                     params=call.params,
-                    price_of=_price_reader(call.chain),
+                    price_of=lambda token: facts.prices.get(token.address),
                     dust_micro_usd=settings.GOLEM_DUST_MICRO_USD,
                 )
             )
@@ -52,6 +67,18 @@ class SpendingLimiter:
         amount = call.value.total_micro_usd
         if amount == 0:
             return Allow(note="spends nothing")
+        refused = judge_spend(
+            limits=call.limits, usage=facts.usage, amount_micro_usd=amount, counts_per_day=counts_per_day(call)
+        )
+        return refused or Allow(note=f"spends at most {format_micro_usd(amount)} without gas")
+
+
+def load_facts(call: HookCall) -> SpendFacts:
+    """Read what hook 3 judges: prices only of tokens an amount is given in, usage only of a call that spends."""
+    price_of = _price_reader(call.chain)
+    tokens = {token.address: token for _, _, token in _amounts(call.plan, call.params)} if call.plan else {}
+    usage = NOTHING_USED
+    if call.value.total_micro_usd:
         usage = ledger.read_usage(
             golem_id=call.golem.pk,
             api_key_id=call.api_key_id,
@@ -59,10 +86,7 @@ class SpendingLimiter:
             now=call.now,
             exclude_permit_id=call.own_permit_id,
         )
-        refused = judge_spend(
-            limits=call.limits, usage=usage, amount_micro_usd=amount, counts_per_day=counts_per_day(call)
-        )
-        return refused or Allow(note=f"spends at most {format_micro_usd(amount)} without gas")
+    return SpendFacts(prices={address: price_of(token) for address, token in tokens.items()}, usage=usage)
 
 
 def counts_per_day(call: HookCall) -> bool:

@@ -15,6 +15,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.safety.assets import Portfolio, read_portfolio
 from permits_app.safety.hook import Allow, Reject
 from permits_app.safety.hooks.policy_cage import (
+    CageRows,
     PolicyCageHook,
     enters_position,
     judge_asset_count,
@@ -24,6 +25,7 @@ from permits_app.safety.hooks.policy_cage import (
     judge_phase,
     judge_position,
     judge_rebalances,
+    load_holdings,
 )
 from tests.evm.world import World
 from tests.live_golem import LiveGolem
@@ -141,6 +143,7 @@ def test_paying_somebody_raises_the_share_of_what_is_left() -> None:
     assert judge_concentration(portfolio=paid, most_bps=3000) is not None
 
 
+@pytest.mark.django_db
 def test_a_halted_golem_refuses_even_a_close() -> None:
     call = plain_call(action_class=A.CLOSE_POSITION)
     call.golem.halted_at, call.golem.halt_reason = NOW, "owner said stop"
@@ -151,10 +154,11 @@ def test_a_halted_golem_refuses_even_a_close() -> None:
 
 def test_without_a_chain_nothing_that_raises_exposure_passes() -> None:
     plan = TxPlan(chain_id=31337, calls=(), receives=(TokenFlow(WETH, 1, 1),))
-    verdict = HOOK.check(plain_call(plan))
+    verdict = HOOK.decide(plain_call(plan), CageRows(), load_holdings(plain_call(plan)))
     assert isinstance(verdict, Reject)
     assert verdict.rule == "policy_cage.unknown"
-    assert isinstance(HOOK.check(plain_call(plan, action_class=A.DECREASE_POSITION)), Allow)
+    leaving = plain_call(plan, action_class=A.DECREASE_POSITION)
+    assert isinstance(HOOK.decide(leaving, CageRows(), None), Allow)
 
 
 # ---- on the local chain --------------------------------------------------------------------------------------------

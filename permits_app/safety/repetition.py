@@ -1,0 +1,160 @@
+"""Signs that an agent turns in circles or that a venue fails: the loop guard and the circuit breaker. Part of hook 4.
+
+Both are folds over rows that exist anyway, so there is no second state that could disagree with the permits.
+Leaving a position is stopped by neither. Seed: facts 7 (loop guard, circuit breaker).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from uuid import UUID
+
+from permits_app.models import ActionPermit
+from permits_app.models.permit import PermitStatus
+from permits_app.safety.hook import Reject
+from tools_app.toolkit.enums import ActionClass
+
+LOOP_WINDOW = 20
+LOOP_MOST_IDENTICAL = 5
+LOOP_SAME_TOOL_PERCENT = 80
+LOOP_HORIZON = timedelta(hours=1)
+"""Calls longer ago are no loop: the same purchase every day is a plan."""
+
+BREAKER_REQUESTS = 10
+BREAKER_FAILURE_PERCENT = 50
+BREAKER_HALF_OPEN_AFTER = timedelta(seconds=30)
+BREAKER_HORIZON = timedelta(hours=24)
+
+_LEAVING = frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION})
+
+
+@dataclass(frozen=True, slots=True)
+class PastCall:
+    """One call of the window: which tool, and the hash over tool and parameters that tells equal calls."""
+
+    tool_name: str
+    action_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class VenueOutcome:
+    """How one transaction of a golem at a venue ended, and when."""
+
+    succeeded: bool
+    at: datetime
+
+
+class BreakerState(StrEnum):
+    CLOSED = "CLOSED"
+    OPEN = "OPEN"
+    HALF_OPEN = "HALF_OPEN"
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    """A venue's breaker. `failures` of the last requests; `half_opens_at` while it is open."""
+
+    state: BreakerState
+    failures: int = 0
+    requests: int = 0
+    half_opens_at: datetime | None = None
+
+
+def judge_loop(*, earlier: Sequence[PastCall], action_hash: str, action_class: ActionClass) -> Reject | None:
+    """The fifth identical call within the window, this one counted. `earlier` are the calls before it, any order."""
+    if action_class in _LEAVING:
+        return None
+    identical = 1 + sum(1 for call in earlier[: LOOP_WINDOW - 1] if call.action_hash == action_hash)
+    if identical < LOOP_MOST_IDENTICAL:
+        return None
+    return Reject(
+        rule="rate_limiter.loop",
+        reason=f"this is identical call {identical} among the last {LOOP_WINDOW}: it looks like a loop",
+        observed=f"{identical} identical calls",
+        limit=f"{LOOP_MOST_IDENTICAL - 1} identical calls within the last {LOOP_WINDOW} of one hour",
+        remaining="0 identical calls",
+        would_pass="a call with other parameters, or this one an hour after the first",
+    )
+
+
+def warn_same_tool(*, earlier: Sequence[PastCall], tool_name: str) -> str:
+    """A note when more than four fifths of a full window are calls of one tool; empty otherwise."""
+    window = (tool_name, *(call.tool_name for call in earlier[: LOOP_WINDOW - 1]))
+    share = window.count(tool_name) * 100
+    if len(window) < LOOP_WINDOW or share <= LOOP_SAME_TOOL_PERCENT * len(window):
+        return ""
+    return f"{window.count(tool_name)} of the last {len(window)} calls are {tool_name}"
+
+
+def fold_breaker(*, outcomes: Sequence[VenueOutcome], now: datetime) -> Breaker:
+    """The breaker after `outcomes`, oldest first: opens when half of ten fail; 30 s later one try decides."""
+    window: list[bool] = []
+    opened_at: datetime | None = None
+    for outcome in outcomes:
+        if opened_at is not None:
+            # What was under way when it opened says nothing about now.
+            if outcome.at < opened_at + BREAKER_HALF_OPEN_AFTER:
+                continue
+            opened_at, window = (None, []) if outcome.succeeded else (outcome.at, window)
+            continue
+        window = [*window, outcome.succeeded][-BREAKER_REQUESTS:]
+        failures = window.count(False)
+        if len(window) == BREAKER_REQUESTS and failures * 100 >= BREAKER_FAILURE_PERCENT * BREAKER_REQUESTS:
+            opened_at = outcome.at
+    failures = window.count(False)
+    if opened_at is None:
+        return Breaker(BreakerState.CLOSED, failures, len(window))
+    half_opens_at = opened_at + BREAKER_HALF_OPEN_AFTER
+    state = BreakerState.OPEN if now < half_opens_at else BreakerState.HALF_OPEN
+    return Breaker(state, failures, len(window), half_opens_at)
+
+
+def judge_breaker(*, breaker: Breaker, venue: str, is_tried: bool, action_class: ActionClass) -> Reject | None:
+    """Refuse a venue whose breaker is open, and a second try while the one of a half-open breaker is under way."""
+    if breaker.state is BreakerState.CLOSED or action_class in _LEAVING:
+        return None
+    if breaker.state is BreakerState.HALF_OPEN and not is_tried:
+        return None
+    free_at = breaker.half_opens_at.isoformat() if breaker.half_opens_at and breaker.state is BreakerState.OPEN else ""
+    return Reject(
+        rule="rate_limiter.circuit_breaker",
+        reason=f"{breaker.failures} of the last {breaker.requests} transactions at {venue} failed; its breaker is open",
+        observed=f"{breaker.failures} of {breaker.requests} failed",
+        limit=f"fewer than {BREAKER_FAILURE_PERCENT} % of {BREAKER_REQUESTS}",
+        resets_at=free_at,
+        would_pass=f"one try from {free_at} on" if free_at else "the same action after the try that is under way",
+    )
+
+
+def list_recent_calls(*, golem_id: UUID, now: datetime, exclude_permit_id: UUID | None) -> list[PastCall]:
+    """The golem's last calls within the hour, newest first; one that the agent cancelled is no repetition."""
+    rows = ActionPermit.objects.filter(golem_id=golem_id, created_at__gt=now - LOOP_HORIZON, created_at__lte=now)
+    rows = rows.exclude(status=PermitStatus.CANCELLED)
+    if exclude_permit_id is not None:
+        rows = rows.exclude(pk=exclude_permit_id)
+    newest = rows.order_by("-created_at").values_list("tool_name", "action_hash")[: LOOP_WINDOW - 1]
+    return [PastCall(*row) for row in newest]
+
+
+def list_venue_outcomes(*, golem_id: UUID, venue: str, chain_id: int, now: datetime) -> list[VenueOutcome]:
+    """How the golem's last transactions at `venue` ended within the day, oldest first."""
+    rows = ActionPermit.objects.filter(
+        golem_id=golem_id, venue=venue, chain_id=chain_id, is_local=False, finished_at__gt=now - BREAKER_HORIZON,
+        status__in=[PermitStatus.COMMITTED, PermitStatus.REVERTED],
+    )  # fmt: skip
+    newest = rows.order_by("-finished_at").values_list("status", "finished_at")[: 10 * BREAKER_REQUESTS]
+    return [VenueOutcome(status == PermitStatus.COMMITTED, at) for status, at in reversed(list(newest)) if at]
+
+
+def is_venue_tried(*, golem_id: UUID, venue: str, chain_id: int, exclude_permit_id: UUID | None) -> bool:
+    """Whether a transaction of the golem at `venue` is under way."""
+    rows = ActionPermit.objects.filter(
+        golem_id=golem_id, venue=venue, chain_id=chain_id, is_local=False,
+        status__in=[PermitStatus.COMMITTING, PermitStatus.UNKNOWN],
+    )  # fmt: skip
+    if exclude_permit_id is not None:
+        rows = rows.exclude(pk=exclude_permit_id)
+    return rows.exists()

@@ -1,0 +1,106 @@
+"""A fall from the high-water mark: measured exactly, recorded once, lifted by the owner alone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
+from permits_app.errors import NothingToAcknowledge, PolicyRejected
+from permits_app.models import HighWaterMark
+from permits_app.safety.drawdown import Fall, judge_fall, measure_fall, read_fall, record_value
+from tests.live_golem import LiveGolem
+from tests.permits_app.safety.calls import NOW
+from tools_app.core import clock
+from tools_app.core.models import AuditEntry, OutboxEvent
+from tools_app.toolkit.enums import ActionClass
+
+A = ActionClass
+USD = 1_000_000
+HOUR = timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("mark", "value", "bps"),
+    [(10_000, 10_000, 0), (10_000, 10_001, 0), (10_000, 9_999, 1), (10_000, 8_700, 1_300), (3, 2, 3_334), (0, 0, 0)],
+)
+def test_a_fall_is_rounded_up_so_that_it_is_never_taken_for_smaller(mark: int, value: int, bps: int) -> None:
+    assert measure_fall(mark_micro_usd=mark, value_micro_usd=value) == bps
+
+
+@given(st.integers(1, 10**15), st.integers(0, 10**15))
+def test_a_fall_lies_between_nothing_and_everything(mark: int, value: int) -> None:
+    assert 0 <= measure_fall(mark_micro_usd=mark, value_micro_usd=value) <= 10_000
+
+
+@pytest.mark.parametrize(("value", "violates"), [(8_701, False), (8_700, False), (8_699, True)])
+def test_the_cage_is_broken_exactly_beyond_its_limit(live_golem: LiveGolem, value: int, violates: bool) -> None:
+    pk = live_golem.golem.pk
+    record_value(golem_id=pk, value_micro_usd=10_000 * USD, most_bps=1_300, now=NOW)
+    fall = record_value(golem_id=pk, value_micro_usd=value * USD, most_bps=1_300, now=NOW)
+    assert (fall.violated_at is not None) is violates
+    assert read_fall(pk) == fall
+
+
+@pytest.mark.parametrize(("value", "violates"), [(8_001, False), (8_000, True)])
+def test_the_breaker_blocks_from_twenty_percent_on_whatever_the_cage_allows(
+    live_golem: LiveGolem, value: int, violates: bool
+) -> None:
+    pk = live_golem.golem.pk
+    record_value(golem_id=pk, value_micro_usd=10_000 * USD, most_bps=5_000, now=NOW)
+    fall = record_value(golem_id=pk, value_micro_usd=value * USD, most_bps=5_000, now=NOW)
+    assert (fall.violated_at is not None) is violates
+    assert fall.paused_until == NOW + HOUR
+
+
+def test_a_pause_ends_after_its_hour_and_stops_only_growing() -> None:
+    fall = Fall(paused_until=NOW + HOUR)
+    for now, action_class, passes in (
+        (NOW + HOUR - timedelta(microseconds=1), A.NEW_POSITION, False),
+        (NOW + HOUR - timedelta(microseconds=1), A.INCREASE_POSITION, False),
+        (NOW, A.REBALANCE, True),
+        (NOW, A.CLOSE_POSITION, True),
+        (NOW + HOUR, A.NEW_POSITION, True),
+    ):
+        refusal = judge_fall(fall=fall, action_class=action_class, most_bps=5_000, now=now)
+        assert (refusal is None) is passes, (now, action_class)
+
+
+@pytest.mark.parametrize("action_class", list(A))
+def test_a_violation_stops_every_write_but_leaving(action_class: ActionClass) -> None:
+    refusal = judge_fall(fall=Fall(NOW, 1_400), action_class=action_class, most_bps=1_300, now=NOW + 100 * HOUR)
+    assert (refusal is None) is (action_class in (A.DECREASE_POSITION, A.CLOSE_POSITION))
+
+
+def test_the_mark_rises_by_itself_and_ages_only_while_nothing_is_violated(live_golem: LiveGolem) -> None:
+    pk = live_golem.golem.pk
+    record_value(golem_id=pk, value_micro_usd=100 * USD, most_bps=1_300, now=NOW)
+    record_value(golem_id=pk, value_micro_usd=120 * USD, most_bps=1_300, now=NOW + HOUR)
+    assert HighWaterMark.objects.get(golem_id=pk).value_micro_usd == 120 * USD
+    record_value(golem_id=pk, value_micro_usd=110 * USD, most_bps=1_300, now=NOW + 25 * HOUR)
+    assert HighWaterMark.objects.get(golem_id=pk).value_micro_usd == 120 * USD
+    record_value(golem_id=pk, value_micro_usd=110 * USD, most_bps=1_300, now=NOW + 26 * HOUR)
+    assert HighWaterMark.objects.get(golem_id=pk).value_micro_usd == 110 * USD
+    fallen = record_value(golem_id=pk, value_micro_usd=50 * USD, most_bps=1_300, now=NOW + 27 * HOUR)
+    later = record_value(golem_id=pk, value_micro_usd=50 * USD, most_bps=1_300, now=NOW + 99 * HOUR)
+    assert fallen.violated_at == later.violated_at == NOW + 27 * HOUR
+
+
+def test_a_real_loss_blocks_a_real_golem_until_its_owner_has_seen_it(live_golem: LiveGolem) -> None:
+    golem, world = live_golem.golem, live_golem.world
+    assert live_golem.preview()["status"] == "CREATED"
+    world.rpc.call("anvil_setBalance", golem.address, hex(10**18))
+    with pytest.raises(PolicyRejected) as refused:
+        live_golem.preview(amount="400000000")
+    assert refused.value.data["rule"] == "policy_cage.drawdown"
+    assert live_golem.preview(token_in="WETH", token_out="USDC", amount=str(10**17))["status"] == "CREATED"
+    assert AuditEntry.objects.filter(golem_id=golem.pk, event="PolicyCageCheck").count() == 1
+    assert OutboxEvent.objects.filter(golem_id=golem.pk, type="policy:violation").count() == 1
+    acknowledge_drawdown(golem_id=golem.pk, actor="owner:1", reason="seen", now=clock.now())
+    assert live_golem.preview(amount="400000000")["status"] == "CREATED"
+    with pytest.raises(NothingToAcknowledge):
+        acknowledge_drawdown(golem_id=golem.pk, actor="owner:1", reason="again", now=clock.now())
+    assert AuditEntry.objects.filter(golem_id=golem.pk, event="DrawdownAcknowledged").count() == 1

@@ -1,0 +1,123 @@
+"""Loop guard and circuit breaker at their boundaries, and over real permits."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from permits_app.errors import PolicyRejected
+from permits_app.safety.repetition import (
+    Breaker,
+    BreakerState,
+    PastCall,
+    VenueOutcome,
+    fold_breaker,
+    judge_breaker,
+    judge_loop,
+    warn_same_tool,
+)
+from tests.live_golem import LiveGolem
+from tests.permits_app.safety.calls import NOW
+from tools_app.toolkit.enums import ActionClass
+
+OPENING = ActionClass.NEW_POSITION
+SAME, OTHER = PastCall("swap", "0x1"), PastCall("swap", "0x2")
+
+
+def at(seconds: float) -> datetime:
+    return NOW + timedelta(seconds=seconds)
+
+
+def outcomes(marks: str, *, every: float = 1) -> list[VenueOutcome]:
+    return [VenueOutcome(mark == "+", at(index * every)) for index, mark in enumerate(marks)]
+
+
+@pytest.mark.parametrize(("before", "passes"), [(3, True), (4, False), (5, False)])
+def test_the_fifth_identical_call_is_a_loop(before: int, passes: bool) -> None:
+    earlier = [SAME] * before + [OTHER] * 10
+    assert (judge_loop(earlier=earlier, action_hash="0x1", action_class=OPENING) is None) is passes
+
+
+def test_an_identical_call_outside_the_window_of_twenty_does_not_count() -> None:
+    inside = [OTHER] * 15 + [SAME] * 4
+    assert judge_loop(earlier=inside, action_hash="0x1", action_class=OPENING) is not None
+    assert judge_loop(earlier=[OTHER, *inside], action_hash="0x1", action_class=OPENING) is None
+
+
+@pytest.mark.parametrize("leaving", [ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION])
+def test_getting_out_is_no_loop_and_needs_no_working_breaker(leaving: ActionClass) -> None:
+    assert judge_loop(earlier=[SAME] * 19, action_hash="0x1", action_class=leaving) is None
+    opened = Breaker(BreakerState.OPEN, 5, 10, at(30))
+    assert judge_breaker(breaker=opened, venue="uniswap", is_tried=True, action_class=leaving) is None
+
+
+@pytest.mark.parametrize(("same", "warns"), [(15, False), (16, True), (19, True)])
+def test_more_than_four_fifths_of_one_tool_is_noted(same: int, warns: bool) -> None:
+    earlier = [PastCall("swap", str(i)) for i in range(same)] + [PastCall("lp", str(i)) for i in range(19 - same)]
+    assert bool(warn_same_tool(earlier=earlier, tool_name="swap")) is warns
+    assert warn_same_tool(earlier=earlier[:18], tool_name="swap") == ""
+
+
+@pytest.mark.parametrize(
+    ("marks", "state"),
+    [
+        ("-----", BreakerState.CLOSED),
+        ("-" * 9, BreakerState.CLOSED),
+        ("++++++----", BreakerState.CLOSED),
+        ("+++++-----", BreakerState.OPEN),
+        ("-----+++++", BreakerState.OPEN),
+        ("----++++++", BreakerState.CLOSED),
+        ("+" * 20 + "-" * 4, BreakerState.CLOSED),
+        ("+" * 20 + "-" * 5, BreakerState.OPEN),
+    ],
+)
+def test_half_of_ten_failures_open_the_breaker(marks: str, state: BreakerState) -> None:
+    found = outcomes(marks)
+    assert fold_breaker(outcomes=found, now=found[-1].at).state is state
+
+
+@pytest.mark.parametrize(
+    ("after", "state"), [(29.999, BreakerState.OPEN), (30, BreakerState.HALF_OPEN), (31, BreakerState.HALF_OPEN)]
+)
+def test_an_open_breaker_is_half_open_after_thirty_seconds(after: float, state: BreakerState) -> None:
+    found = outcomes("-" * 10)
+    assert fold_breaker(outcomes=found, now=found[-1].at + timedelta(seconds=after)).state is state
+
+
+def test_one_try_decides_and_what_was_under_way_does_not() -> None:
+    failed = outcomes("-" * 10)
+    late = VenueOutcome(True, at(20))
+    won, lost = VenueOutcome(True, at(45)), VenueOutcome(False, at(45))
+    assert fold_breaker(outcomes=[*failed, late], now=at(25)).state is BreakerState.OPEN
+    closed = fold_breaker(outcomes=[*failed, late, won], now=at(46))
+    assert (closed.state, closed.failures) == (BreakerState.CLOSED, 0)
+    again = fold_breaker(outcomes=[*failed, lost], now=at(46))
+    assert (again.state, again.half_opens_at) == (BreakerState.OPEN, at(75))
+
+
+def test_a_half_open_breaker_lets_exactly_one_try_through() -> None:
+    half = Breaker(BreakerState.HALF_OPEN, 10, 10, at(0))
+    assert judge_breaker(breaker=half, venue="uniswap", is_tried=False, action_class=OPENING) is None
+    refused = judge_breaker(breaker=half, venue="uniswap", is_tried=True, action_class=OPENING)
+    assert refused is not None
+    assert refused.rule == "rate_limiter.circuit_breaker"
+
+
+@given(st.lists(st.booleans(), max_size=60))
+def test_a_breaker_never_opens_before_ten_outcomes_and_never_with_few_failures(marks: list[bool]) -> None:
+    found = [VenueOutcome(mark, at(index)) for index, mark in enumerate(marks)]
+    state = fold_breaker(outcomes=found, now=at(len(marks))).state
+    if len(marks) < 10 or marks.count(False) < 5:
+        assert state is BreakerState.CLOSED
+
+
+def test_a_real_golem_that_repeats_itself_is_stopped_at_the_fifth_call(live_golem: LiveGolem) -> None:
+    for _ in range(4):
+        live_golem.preview()
+    with pytest.raises(PolicyRejected) as refused:
+        live_golem.preview()
+    assert refused.value.data["rule"] == "rate_limiter.loop"
+    assert live_golem.preview(amount="500000001")["status"] == "CREATED"

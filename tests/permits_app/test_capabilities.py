@@ -1,0 +1,188 @@
+"""The one-shot token: nothing but the mint makes one, and it works once, for one call, in time, within its value."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+
+from permits_app.capabilities import MintedCapability, mint
+from permits_app.errors import CapabilityError, CapabilityExpired, CapabilityValueExceeded
+from permits_app.execution.executor import store_signed
+from permits_app.execution.lease import take_lease
+from permits_app.models import ActionPermit, CapabilityGrant, OutboundTransaction
+from tests.live_golem import LiveGolem
+from tools_app.core import clock
+
+MINUTE = timedelta(seconds=60)
+
+
+def committing(live: LiveGolem) -> ActionPermit:
+    permit_id = live.preview()["permit_id"]
+    live.start(permit_id)
+    return live.permit(permit_id)
+
+
+def minted(permit: ActionPermit, *, lasts: timedelta = MINUTE) -> MintedCapability:
+    now = clock.now()
+    return mint(permit=permit, expires_at=now + lasts, now=now)
+
+
+def use(token: MintedCapability, permit: ActionPermit, **changes: str) -> None:
+    token.consume(**{"tool_name": permit.tool_name, "plan_hash": permit.plan_hash, **changes})
+
+
+def test_a_capability_works_once(live_golem: LiveGolem) -> None:
+    permit = committing(live_golem)
+    token = minted(permit)
+    use(token, permit)
+    with pytest.raises(CapabilityError) as refused:
+        use(token, permit)
+    assert refused.value.code == "CAP_NOT_MINTED"
+    assert CapabilityGrant.objects.get(permit=permit).consumed_at is not None
+
+
+def test_a_second_token_of_the_same_grant_loses_to_the_first(live_golem: LiveGolem) -> None:
+    permit = committing(live_golem)
+    one, two = minted(permit), minted(permit)
+    use(one, permit)
+    with pytest.raises(CapabilityError):
+        use(two, permit)
+    with pytest.raises(CapabilityError):
+        minted(permit)
+
+
+@pytest.mark.parametrize("change", [{"tool_name": "uniswap_lp_add_liquidity"}, {"plan_hash": "0x" + "11" * 32}])
+def test_a_capability_of_one_call_is_worth_nothing_for_another(live_golem: LiveGolem, change: dict[str, str]) -> None:
+    permit = committing(live_golem)
+    token = minted(permit)
+    with pytest.raises(CapabilityError) as refused:
+        use(token, permit, **change)
+    assert refused.value.code == "CAP_NOT_MINTED"
+    assert CapabilityGrant.objects.get(permit=permit).consumed_at is None
+    use(token, permit)
+
+
+@pytest.mark.parametrize(("after_ms", "expired"), [(-1, False), (0, True), (1, True)])
+def test_a_capability_ends_exactly_at_its_time(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch, after_ms: int, expired: bool
+) -> None:
+    permit = committing(live_golem)
+    now = clock.now()
+    token = mint(permit=permit, expires_at=now + MINUTE, now=now)
+    monkeypatch.setattr(clock, "now", lambda: now + MINUTE + timedelta(milliseconds=after_ms))
+    if not expired:
+        use(token, permit)
+        return
+    with pytest.raises(CapabilityExpired) as refused:
+        use(token, permit)
+    assert refused.value.code == "CAP_EXPIRED"
+    assert CapabilityGrant.objects.get(permit=permit).consumed_at is None
+
+
+@pytest.mark.parametrize(("more", "passes"), [(-1, True), (0, True), (1, False)])
+def test_a_capability_covers_its_value_to_the_micro_dollar(live_golem: LiveGolem, more: int, passes: bool) -> None:
+    permit = committing(live_golem)
+    token = minted(permit)
+    if passes:
+        token.check_value(permit.value_micro_usd + more)
+        assert token.value_limit_micro_usd == permit.value_micro_usd
+        return
+    with pytest.raises(CapabilityValueExceeded) as refused:
+        token.check_value(permit.value_micro_usd + more)
+    assert refused.value.code == "CAP_VALUE_EXCEEDED"
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_capability_cannot_be_copied_or_pickled(live_golem: LiveGolem, duplicate: Any) -> None:
+    token = minted(committing(live_golem))
+    with pytest.raises(CapabilityError):
+        duplicate(token)
+
+
+def test_a_capability_cannot_be_subclassed_built_or_changed(live_golem: LiveGolem) -> None:
+    permit = committing(live_golem)
+    token = minted(permit)
+    with pytest.raises(TypeError):
+        type("Wider", (MintedCapability,), {})
+    with pytest.raises(CapabilityError):
+        MintedCapability(object(), CapabilityGrant.objects.get(permit=permit))
+    with pytest.raises(AttributeError):
+        token.extra = 1  # type: ignore[attr-defined]
+    assert permit.plan_hash not in repr(token)
+
+
+@pytest.mark.parametrize("status", ["CREATED", "COMMITTED", "CANCELLED", "EXPIRED", "BLOCKED", "REVERTED", "UNKNOWN"])
+def test_only_a_permit_that_is_being_committed_gets_a_capability(live_golem: LiveGolem, status: str) -> None:
+    permit = committing(live_golem)
+    permit.status = status
+    with pytest.raises(CapabilityError):
+        minted(permit)
+    assert not CapabilityGrant.objects.exists()
+
+
+@dataclass
+class LookAlike:
+    """Everything the interface has, and no grant behind it."""
+
+    permit_id: UUID
+    tool_name: str
+    plan_hash: str
+    value_limit_micro_usd: int = 10**18
+
+    def check_value(self, micro_usd: int) -> None:
+        return
+
+    def consume(self, *, tool_name: str, plan_hash: str) -> None:
+        return
+
+
+def test_the_executor_refuses_an_object_that_only_looks_like_a_capability(live_golem: LiveGolem) -> None:
+    permit = committing(live_golem)
+    lease = take_lease(permit_id=permit.pk, now=clock.now())
+    assert lease is not None
+    forged = LookAlike(permit.pk, permit.tool_name, permit.plan_hash)
+    with pytest.raises(CapabilityError):
+        store_signed(permit=permit, capability=forged, unsigned=[], signed=[], lease=lease)  # type: ignore[arg-type]
+    assert not OutboundTransaction.objects.exists()
+
+
+def test_a_capability_of_another_permit_is_refused_by_the_executor(live_golem: LiveGolem) -> None:
+    first = committing(live_golem)
+    token = minted(first)
+    other = live_golem.preview(amount="400000000")["permit_id"]
+    live_golem.start(other)
+    permit = live_golem.permit(other)
+    lease = take_lease(permit_id=permit.pk, now=clock.now())
+    assert lease is not None
+    with pytest.raises(CapabilityError):
+        store_signed(permit=permit, capability=token, unsigned=[], signed=[], lease=lease)
+    assert CapabilityGrant.objects.get(permit=first).consumed_at is None
+
+
+@pytest.mark.parametrize("shares_token", [True, False])
+def test_many_threads_use_one_capability_once(shared_golem: LiveGolem, shares_token: bool) -> None:
+    permit = committing(shared_golem)
+    tokens = [minted(permit)] * 8 if shares_token else [minted(permit) for _ in range(8)]
+    gate = threading.Barrier(8)
+
+    def try_use(token: MintedCapability) -> bool:
+        try:
+            gate.wait(timeout=30)
+            use(token, permit)
+            return True
+        except CapabilityError:
+            return False
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(try_use, tokens)) == 1

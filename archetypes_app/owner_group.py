@@ -20,6 +20,7 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("permits_app", "actionpermit"): ("view", "change"),
     ("permits_app", "allowlistentry"): ("view", "add", "change", "delete"),
     ("permits_app", "capabilitygrant"): ("view",),
+    ("permits_app", "haltrecord"): ("view",),
     ("permits_app", "noncereservation"): ("view",),
     ("permits_app", "outboundtransaction"): ("view",),
     ("permits_app", "outcomerecord"): ("view",),

@@ -98,6 +98,7 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _link("Permits", "verified_user", "permits_app.actionpermit"),
                     _link("Outcomes", "fact_check", "permits_app.outcomerecord"),
+                    _link("Halts", "front_hand", "permits_app.haltrecord"),
                     _link("Grants", "token", "permits_app.capabilitygrant"),
                 ],
             },

@@ -12,6 +12,7 @@ from permits_app.models import (
     ActionPermit,
     AllowlistEntry,
     CapabilityGrant,
+    HaltRecord,
     NonceReservation,
     OutboundTransaction,
     OutcomeRecord,
@@ -48,6 +49,15 @@ def make_wallet(*, golem: Golem, address: str | None = None) -> Wallet:
 def make_limits(*, golem: Golem, **columns: Any) -> SpendingLimits:
     """Spending limits, with the settings' defaults."""
     return SpendingLimits.objects.create(golem=golem, **columns)
+
+
+def make_halt(*, golem: Golem) -> HaltRecord:
+    """A halt whose steps are done."""
+    now = clock.now()
+    return HaltRecord.objects.create(
+        golem=golem, epoch=1, reason="drill", actor="system:test", started_at=now, completed_at=now,
+        steps=[{"step": "commits and signatures refused", "at_ms": 3}],
+    )  # fmt: skip
 
 
 def make_cage(*, golem: Golem, **columns: Any) -> PolicyCage:

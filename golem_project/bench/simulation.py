@@ -127,7 +127,8 @@ def _measure_turbo(bench: _Bench) -> Iterator[Figure]:
     few, many = screen(100), screen(600)
     yield Figure(
         "simulation.warm.turbo", "the same swap and reads as one of many candidates in revm",
-        round((many - few) / 500, 3), "ms", target=0.5, reference=f"600 candidates in {many:.0f} ms with the worker's start",
+        round((many - few) / 500, 3), "ms", target=0.5,
+        reference=f"600 candidates in {many:.0f} ms with the worker's start",
     )  # fmt: skip
 
 

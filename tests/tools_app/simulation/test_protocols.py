@@ -1,0 +1,228 @@
+"""Conformance on more real protocols: every step is simulated on each engine, then mined, and must be what was said.
+
+The bytecode comes from pinned npm packages, fetched when these tests first run and never committed. Where they cannot
+be fetched the tests say "not run"; with CI=true that is a failure.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eth_abi.abi import decode, encode
+from eth_account.signers.local import LocalAccount
+from eth_utils.address import to_checksum_address
+
+from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.npm import fetch_packages, load_lock
+from tests.evm.world import World
+from tests.tools_app.chain.conftest import OpenReader
+from tools_app.chain.abi import encode_call
+from tools_app.core.clock import Deadline
+from tools_app.simulation.differential import find_differences
+from tools_app.simulation.engine import SimulationRequest, SimulationResult
+from tools_app.simulation.select import ENGINE_NAMES, select_engine
+from tools_app.toolkit.plan import Call
+
+LOCK = Path(__file__).with_name("packages.json")
+FAR = 2**40
+MAX160, MAX256 = 2**160 - 1, 2**256 - 1
+ZERO = "0x" + "00" * 20
+POOL_KEY = "(address,address,uint24,int24,address)"
+
+
+@pytest.fixture(scope="session")
+def bytecode() -> dict[str, str]:
+    """Contract name -> creation code."""
+    packages = load_lock(LOCK)
+    try:
+        folders = fetch_packages(packages.values())
+    except EmbeddedError as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"not run: {error}")
+    found = {}
+    for package in packages.values():
+        for name in package.keep:
+            artifact = json.loads((folders[package.name] / name).read_text())
+            code = artifact["bytecode"]
+            found[Path(name).stem] = code["object"] if isinstance(code, dict) else code
+    return found
+
+
+class Acts:
+    """Simulates a step on every engine, holds them against each other, mines it, and holds it against the receipt."""
+
+    def __init__(self, chain: World, open_reader: OpenReader, account: LocalAccount) -> None:
+        self.chain, self._open_reader, self.account = chain, open_reader, account
+        self.steps = 0
+
+    def act(self, to: str, data: bytes, *, value: int = 0, succeeds: bool = True) -> bytes:
+        """One transaction; returns its output as simulated."""
+        reader = self._open_reader()
+        request = SimulationRequest(
+            31337, self.account.address, (Call(to, data, value, "step"),), block=reader.block,
+            timestamp=max(reader.block.timestamp + 1, int(datetime.now(tz=UTC).timestamp())),
+        )  # fmt: skip
+        result = self._run("pyevm", request)
+        outcome = result.calls[0]
+        # The local node cannot simulate a creation; the receipt below still judges ours.
+        for name in ENGINE_NAMES if len(to) > 2 else ():
+            assert find_differences(result, other := self._run(name, request)) == ()
+            assert other.calls[0].gas_used == outcome.gas_used
+        assert outcome.succeeded is succeeds, outcome.revert_reason
+        assert outcome.gas_before_refunds is not None
+        receipt = self.chain.send(
+            self.account, to if len(to) > 2 else None, "0x" + data.hex(), value=value, gas=16_000_000
+        )
+        assert receipt["status"] == hex(succeeds)
+        assert int(receipt["gasUsed"], 16) == outcome.gas_used
+        assert [(log["address"].lower(), log["topics"], log["data"]) for log in receipt["logs"]] == [
+            (log.address.lower(), list(log.topics), log.data) for log in outcome.logs
+        ]
+        self._check_state(result)
+        self.steps += 1
+        return outcome.output
+
+    def deploy(self, code: str, types: str = "()", *values: Any) -> str:
+        """Create a contract; its address, as simulated and as mined."""
+        data = bytes.fromhex(code.removeprefix("0x")) + (encode([types], [values]) if values else b"")
+        reader = self._open_reader()
+        request = SimulationRequest(31337, self.account.address, (Call("0x", data, 0, "new"),), block=reader.block)
+        result = self._run("pyevm", request)
+        assert result.state_diff is not None
+        self.act("0x", data)
+        (address, *_) = result.state_diff.created
+        assert self.chain.rpc.call("eth_getCode", address, "latest") != "0x"
+        return address
+
+    def _run(self, name: str, request: SimulationRequest) -> SimulationResult:
+        return select_engine(31337, name).run(request, deadline=Deadline.after_ms(20_000))
+
+    def _check_state(self, result: SimulationResult) -> None:
+        assert result.state_diff is not None
+        for account in result.state_diff.accounts:
+            for slot, _, after in account.storage:
+                real = int(self.chain.rpc.call("eth_getStorageAt", account.address, hex(slot), "latest"), 16)
+                assert real == after, (account.address, hex(slot))
+
+
+@pytest.fixture
+def acts(chain: World, open_reader: OpenReader) -> Acts:
+    # Blocks dated by the simulation, so that what keeps the time in storage is comparable too.
+    chain.rpc.call("anvil_setBlockTimestampInterval", 1)
+    account = chain.new_account(eth_wei=100 * 10**18, tokens={"USDC": 10**6 * 10**6, "DAI": 10**6 * 10**18})
+    return Acts(chain, open_reader, account)
+
+
+def test_uniswap_v4_and_the_universal_router(acts: Acts, bytecode: dict[str, str]) -> None:
+    chain, me = acts.chain, acts.account.address
+    known, permit2 = chain.contracts, chain.contracts["permit2"]
+    usdc, dai = chain.tokens["USDC"].address, chain.tokens["DAI"].address
+    manager = acts.deploy(bytecode["PoolManager"], "(address)", me)
+    positions = acts.deploy(
+        bytecode["PositionManager"],
+        "(address,address,uint256,address,address)",
+        *(manager, permit2, 300_000, ZERO, known["weth9"]),
+    )
+    quoter = acts.deploy(bytecode["V4Quoter"], "(address)", manager)
+    hashes = [bytes.fromhex(chain.deployments["init_code_hashes"][key][2:]) for key in ("uniswap_v2", "uniswap_v3")]
+    router = acts.deploy(
+        bytecode["UniversalRouter"],
+        "((address,address,address,address,bytes32,bytes32,address,address,address,address))",
+        (
+            permit2, known["weth9"], known["uniswap_v2_factory"], known["uniswap_v3_factory"], *hashes, manager,
+            known["uniswap_v3_position_manager"], positions, ZERO,
+        ),
+    )  # fmt: skip
+    currency0, currency1 = sorted((usdc, dai), key=lambda address: int(address, 16))
+    key = (currency0, currency1, 3000, 60, ZERO)
+    initialize = f"function initialize({POOL_KEY} key, uint160 sqrtPriceX96) returns (int24 tick)"
+    one_to_one = 79228162514264337593543950336
+    acts.act(manager, encode_call(initialize, key, one_to_one))
+    for token in (usdc, dai):
+        acts.act(token, encode_call("function approve(address spender, uint256 value)", permit2, MAX256))
+        for spender in (positions, router):
+            acts.act(
+                permit2,
+                encode_call(
+                    "function approve(address token, address spender, uint160 amount, uint48 expiration)",
+                    *(token, spender, MAX160, FAR),
+                ),
+            )
+    mint = encode(
+        [POOL_KEY, "int24", "int24", "uint256", "uint128", "uint128", "address", "bytes"],
+        [key, -887_220, 887_220, 10**11, 10**13, 10**13, me, b""],
+    )
+    unlock = encode(["bytes", "bytes[]"], [b"\x02\x0d", [mint, encode(["address", "address"], [currency0, currency1])]])
+    modify = "function modifyLiquidities(bytes unlockData, uint256 deadline) payable"
+    acts.act(positions, encode_call(modify, unlock, FAR))
+
+    amount = 10**9
+    quote = (
+        f"function quoteExactInputSingle(({POOL_KEY} poolKey, bool zeroForOne, uint128 exactAmount, bytes hookData)"
+        " params) returns (uint256 amountOut, uint256 gasEstimate)"
+    )
+    quoted = decode(["uint256", "uint256"], acts.act(quoter, encode_call(quote, (key, True, amount, b""))))[0]
+    swap = encode([f"({POOL_KEY},bool,uint128,uint128,bytes)"], [(key, True, amount, quoted, b"")])
+    v4 = encode(
+        ["bytes", "bytes[]"],
+        [
+            b"\x06\x0c\x0f",
+            [swap, encode(["address", "uint256"], [currency0, amount]), encode(["address", "uint256"], [currency1, 0])],
+        ],
+    )
+    sender_itself = "0x" + "00" * 19 + "01"
+    path = bytes.fromhex(usdc[2:]) + (500).to_bytes(3, "big") + bytes.fromhex(known["weth9"][2:])
+    v3 = encode(["address", "uint256", "uint256", "bytes", "bool"], [sender_itself, 500 * 10**6, 1, path, True])
+    v2 = encode(
+        ["address", "uint256", "uint256", "address[]", "bool"],
+        [sender_itself, 100 * 10**6, 1, [usdc, known["weth9"]], True],
+    )
+    execute = "function execute(bytes commands, bytes[] inputs, uint256 deadline) payable"
+    acts.act(router, encode_call(execute, b"\x10\x00\x08", [v4, v3, v2], FAR))
+    greedy = encode([f"({POOL_KEY},bool,uint128,uint128,bytes)"], [(key, True, amount, 10**30, b"")])
+    refused = encode(
+        ["bytes", "bytes[]"],
+        [b"\x06\x0c", [greedy, encode(["address", "uint256"], [currency0, amount])]],
+    )
+    acts.act(router, encode_call(execute, b"\x10", [refused], FAR), succeeds=False)
+
+    assert acts.steps >= 14
+
+
+def test_safe_with_two_owners(acts: Acts, bytecode: dict[str, str]) -> None:
+    chain, me = acts.chain, acts.account
+    other = chain.new_account()
+    singleton = acts.deploy(bytecode["Safe"])
+    factory = acts.deploy(bytecode["SafeProxyFactory"])
+    owners = sorted((me, other), key=lambda account: int(account.address, 16))
+    setup = encode_call(
+        "function setup(address[] owners, uint256 threshold, address to, bytes data, address fallbackHandler,"
+        " address paymentToken, uint256 payment, address paymentReceiver)",
+        *([account.address for account in owners], 2, ZERO, b"", ZERO, ZERO, 0, ZERO),
+    )
+    create = "function createProxyWithNonce(address singleton, bytes initializer, uint256 saltNonce) returns (address)"
+    made = acts.act(factory, encode_call(create, singleton, setup, 7))
+    safe = to_checksum_address(made[12:])
+    acts.act(safe, b"", value=10**18)
+    hash_of = "getTransactionHash(address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,uint256)"
+    fields = ["0x" + "77" * 20, 10**17, b"", 0, 0, 0, 0, ZERO, ZERO]
+    digest = chain.rpc.read(safe, hash_of, *fields, 0, returns="(bytes32)")
+    digest = digest[0] if isinstance(digest, tuple) else digest
+    signed = [account.unsafe_sign_hash(digest) for account in owners]
+    signatures = [s.r.to_bytes(32, "big") + s.s.to_bytes(32, "big") + bytes([s.v]) for s in signed]
+    execute = (
+        "function execTransaction(address to, uint256 value, bytes data, uint8 operation, uint256 safeTxGas,"
+        " uint256 baseGas, uint256 gasPrice, address gasToken, address refundReceiver, bytes signatures) payable"
+        " returns (bool)"
+    )
+    acts.act(safe, encode_call(execute, *fields, signatures[0]), succeeds=False)
+    done = acts.act(safe, encode_call(execute, *fields, b"".join(signatures)))
+
+    assert int.from_bytes(done, "big") == 1
+    assert int(chain.rpc.call("eth_getBalance", fields[0], "latest"), 16) == 10**17

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import transaction
 
 from archetypes_app.models import Archetype, Golem, ToolProfile
+from archetypes_app.profiles import list_new_golem_profiles
 from permits_app.models import PolicyCage, SpendingLimits
 from tools_app.core import audit_log
 
@@ -19,13 +20,16 @@ def create_golem(
     owner: Any,
     name: str,
     archetype: Archetype,
-    profiles: Iterable[ToolProfile],
+    profiles: Iterable[ToolProfile] | None,
     home_chain_id: int,
     base_asset: str,
     actor: str,
     now: datetime,
 ) -> Golem:
-    """A golem without wallet, token or allowlist, with the limits new golems start with."""
+    """A golem without wallet, token or allowlist, with the limits new golems start with.
+
+    `profiles` None means what TOOL_PROFILE or GOLEM_PROFILE says. Raises UnknownProfile.
+    """
     with transaction.atomic():
         golem = Golem.objects.create(
             owner=owner,
@@ -36,7 +40,7 @@ def create_golem(
             permit_ttl_seconds=settings.GOLEM_PERMIT_TTL_SECONDS,
             is_memory_enabled=settings.GOLEM_MEMORY_ENABLED,
         )
-        golem.profiles.set(profiles)
+        golem.profiles.set(list_new_golem_profiles() if profiles is None else profiles)
         SpendingLimits.objects.create(golem=golem)
         PolicyCage.objects.create(golem=golem)
         audit_log.append(

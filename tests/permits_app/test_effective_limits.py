@@ -1,0 +1,52 @@
+"""Every limit with where its value comes from."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth import get_user_model
+
+from archetypes_app.actions.sync_builtins import sync_builtins
+from archetypes_app.models import Archetype, Golem, ToolProfile
+from permits_app.effective_limits import FROM_OWNER, FROM_SERVER, EffectiveLimit, list_effective_limits
+from permits_app.models import PolicyCage, SpendingLimits
+
+
+@pytest.fixture
+def golem(db: None) -> Golem:
+    sync_builtins()
+    owner = get_user_model().objects.create(username="ana")
+    return Golem.objects.create(name="g", owner=owner, archetype=Archetype.objects.get(name="trade-executor"))
+
+
+def limits_of(golem: Golem) -> dict[str, EffectiveLimit]:
+    return {limit.name: limit for limit in list_effective_limits(golem)}
+
+
+def test_a_golem_without_rows_has_the_defaults_and_gets_no_rows(golem: Golem) -> None:
+    found = limits_of(golem)
+    assert {limit.source for limit in found.values()} == {FROM_SERVER}
+    assert found["per_transaction_micro_usd"].value == "$10,000.00"
+    assert found["writes_per_hour"].value == "20"
+    assert found["permit_ttl_seconds"].value == "60"
+    assert not SpendingLimits.objects.exists()
+
+
+def test_what_the_owner_set_says_so_beside_the_default(golem: Golem) -> None:
+    SpendingLimits.objects.create(golem=golem, per_day_micro_usd=5_000_000_000)
+    PolicyCage.objects.create(golem=golem, max_assets=3)
+    found = limits_of(golem)
+    day = found["per_day_micro_usd"]
+    assert (day.value, day.default, day.source) == ("$5,000.00", "$100,000.00", FROM_OWNER)
+    assert (found["max_assets"].row, found["max_assets"].source) == ("cage", FROM_OWNER)
+    assert found["per_tick_micro_usd"].source == FROM_SERVER
+
+
+@pytest.mark.parametrize(("configured", "value", "is_capped"), [(20, "10", True), (10, "10", False), (4, "4", False)])
+def test_a_conservative_profile_caps_writes_and_is_named(
+    golem: Golem, configured: int, value: str, is_capped: bool
+) -> None:
+    SpendingLimits.objects.create(golem=golem, writes_per_hour=configured)
+    golem.profiles.set(ToolProfile.objects.filter(name="conservative"))
+    limit = limits_of(golem)["writes_per_hour"]
+    assert limit.value == value
+    assert ("capped by the profile conservative" in limit.source) == is_capped

@@ -5,11 +5,12 @@ Balances come from the chain within a short deadline; a node that does not answe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Field, Model
 from django.utils.safestring import SafeString
 
 from archetypes_app.models import ApiKey, Golem
@@ -17,6 +18,7 @@ from archetypes_app.phases import is_allowed
 from archetypes_app.toolset import resolve_toolset
 from permits_app import ledger
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
+from permits_app.models.spending import AllowlistMode
 from tools_app import runner
 from tools_app.admin.display import (
     format_age,
@@ -107,6 +109,15 @@ class PermitLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """An effective limit, its value with a unit, and where the value comes from."""
+
+    name: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class GolemPage:
     """Everything the page shows above the form."""
 
@@ -117,7 +128,7 @@ class GolemPage:
     phase_allows: str
     halted: str
     meters: tuple[Meter, ...]
-    rules: tuple[tuple[str, str], ...]
+    rules: tuple[Rule, ...]
     wallet: WalletCard
     tools_in: tuple[ToolGroup, ...]
     tools_out: tuple[ToolGroup, ...]
@@ -234,23 +245,40 @@ def _phase_allows(phase: Phase) -> str:
     return ", ".join(action.value.replace("_", " ").lower() for action in allowed)
 
 
-def _list_rules(limits: SpendingLimits | None, cage: PolicyCage | None) -> tuple[tuple[str, str], ...]:
-    rules: list[tuple[str, str]] = []
-    if limits is not None:
-        rules += [
-            ("Per transaction", format_usd(limits.per_transaction_micro_usd)),
-            ("Hot lane", f"{format_usd(limits.hot_lane_micro_usd)}, above it the safety-guardian decides"),
-            ("Slippage at most", format_bps(limits.max_slippage_bps)),
-            ("Price impact at most", format_bps(limits.max_price_impact_bps)),
-            ("Allowlist", limits.get_allowlist_mode_display()),
-        ]
-    if cage is not None:
-        rules += [
-            ("One position", f"{format_bps(cage.max_position_bps)} of the portfolio"),
-            ("One asset", f"{format_bps(cage.max_concentration_bps)} of the portfolio"),
-            ("Drawdown", f"{format_bps(cage.max_drawdown_bps)} within 24 h"),
-        ]
-    return tuple(rules)
+_LIMITS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("Per transaction", "per_transaction_micro_usd", format_usd),
+    ("Per heartbeat tick", "per_tick_micro_usd", format_usd),
+    ("Per API key", "per_session_micro_usd", format_usd),
+    ("Per 24 h", "per_day_micro_usd", format_usd),
+    ("Hot lane, above it the safety-guardian decides", "hot_lane_micro_usd", format_usd),
+    ("Writes per hour", "writes_per_hour", str),
+    ("Slippage at most", "max_slippage_bps", format_bps),
+    ("Price impact at most", "max_price_impact_bps", format_bps),
+    ("Allowlist", "allowlist_mode", lambda mode: str(AllowlistMode(mode).label)),
+)
+_CAGE: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("One position, of the portfolio", "max_position_bps", format_bps),
+    ("One asset, of the portfolio", "max_concentration_bps", format_bps),
+    ("Drawdown within 24 h", "max_drawdown_bps", format_bps),
+    ("Assets at most", "max_assets", str),
+    ("Rebalances a day", "max_rebalances_per_day", str),
+    ("Seconds between rebalances", "min_rebalance_interval_seconds", str),
+)
+
+
+def _list_rules(limits: SpendingLimits | None, cage: PolicyCage | None) -> tuple[Rule, ...]:
+    return (*_rules_of(limits or SpendingLimits(), _LIMITS), *_rules_of(cage or PolicyCage(), _CAGE))
+
+
+def _rules_of(row: Model, columns: Sequence[tuple[str, str, Callable[[Any], str]]]) -> Iterator[Rule]:
+    """Each value with its origin: this server's default, or the owner's own figure and when the row last changed."""
+    for name, column, show in columns:
+        value = getattr(row, column)
+        column_field = row._meta.get_field(column)
+        is_default = isinstance(column_field, Field) and value == column_field.get_default()
+        changed = getattr(row, "updated_at", None)
+        source = "this server's default" if is_default else f"set by the owner, {changed:%Y-%m-%d %H:%M} UTC"
+        yield Rule(name=name, value=show(value), source=source)
 
 
 def read_wallet(golem: Golem, *, now: datetime) -> WalletCard:

@@ -1,0 +1,25 @@
+"""The golem page says of each effective limit where its value comes from."""
+
+from __future__ import annotations
+
+import pytest
+
+from permits_app.admin.golem_page import build_golem_page
+from tests.live_golem import LiveGolem
+from tools_app.core import clock
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "source"),
+    [
+        ("Per transaction", "$10,000.00", "this server's default"),
+        ("Writes per hour", "500", "set by the owner"),
+        ("One position, of the portfolio", "100.00%", "set by the owner"),
+        ("Drawdown within 24 h", "13.00%", "this server's default"),
+    ],
+)
+def test_each_limit_shows_its_value_and_its_origin(live_golem: LiveGolem, name: str, value: str, source: str) -> None:
+    page = build_golem_page(live_golem.golem, now=clock.now())
+    shown = {rule.name: rule for rule in page.rules}
+    assert shown[name].value == value
+    assert shown[name].source.startswith(source)

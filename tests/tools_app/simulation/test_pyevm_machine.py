@@ -161,6 +161,14 @@ def test_recursion_goes_as_deep_as_the_gas_and_no_deeper_than_1024(world: World)
     assert transient["succeeded"]
 
 
+def test_a_contract_calling_itself_stops_at_depth_1024(world: World) -> None:
+    case = make_case("60015f54015f55" + call_to(A) + "00", gas=10**12)
+    case["env"]["gas_limit"] = 10**12
+    result = run_on_both(case, world)
+
+    assert result["state"][A]["storage"]["0"] == 1025
+
+
 def test_a_return_bomb_costs_the_one_who_copies_it(world: World) -> None:
     bomb = "620100005ff3"
     ignoring = run_on_both(make_case(call_to(B) + RETURN_WORD, others={B: bomb}), world)

@@ -1,0 +1,74 @@
+"""Hook 5 and its engines: one for a swap, two for a position, and what happens when the two disagree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from permits_app.safety.hook import Allow
+from permits_app.safety.hooks.simulator import Simulator
+from tests.live_golem import LiveGolem
+from tests.permits_app.safety.calls import live_call, swap_call
+from tools_app.core.clock import Deadline
+from tools_app.models import OutboxEvent
+from tools_app.simulation import select
+from tools_app.simulation.differential import SimulationDisagrees
+from tools_app.simulation.engine import SimulationEngine, SimulationRequest, SimulationResult
+
+HOOK = Simulator()
+POSITION = {
+    "token0": "WETH",
+    "token1": "USDC",
+    "amount1": "1000000000",
+    "price_lower": "1",
+    "price_upper": "100000",
+}
+
+
+class _OneWeiMore:
+    """A real engine that reports one base unit more than there is."""
+
+    def __init__(self, engine: SimulationEngine) -> None:
+        self._engine = engine
+
+    def run(self, request: SimulationRequest, *, deadline: Deadline) -> SimulationResult:
+        result = self._engine.run(request, deadline=deadline)
+        key = next(iter(result.balances_after))
+        return replace(result, balances_after={**result.balances_after, key: result.balances_after[key] + 1})
+
+
+def test_a_swap_runs_on_one_engine_and_a_position_on_two(live_golem: LiveGolem) -> None:
+    swap, position = (
+        HOOK.check(swap_call(live_golem)),
+        HOOK.check(live_call(live_golem, "uniswap_lp_add_liquidity", POSITION)),
+    )
+    assert isinstance(swap, Allow)
+    assert isinstance(position, Allow)
+    assert swap.simulation is not None
+    assert position.simulation is not None
+    assert swap.simulation.engine == "rpc"
+    assert position.simulation.engine == "rpc+pyevm"
+    assert "two engines agree" in position.note
+
+
+def test_one_base_unit_of_disagreement_refuses_and_tells_the_owner_both_results(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = select.select_engine
+
+    def bent(chain_id: int, name: str = "rpc") -> Any:
+        engine = real(chain_id, name)
+        return _OneWeiMore(engine) if name == "pyevm" else engine
+
+    monkeypatch.setattr(select, "select_engine", bent)
+    call = live_call(live_golem, "uniswap_lp_add_liquidity", POSITION)
+    with pytest.raises(SimulationDisagrees) as refused:
+        HOOK.check(call)
+
+    assert refused.value.http_status == 409
+    event = OutboxEvent.objects.get(golem_id=call.golem.pk, type="policy:violation")
+    assert event.payload["rule"] == "simulator.engines_disagree"
+    assert [result["engine"] for result in event.payload["results"]] == ["rpc", "pyevm"]
+    assert event.payload["differences"]

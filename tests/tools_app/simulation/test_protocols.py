@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from eth_utils.address import to_checksum_address
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import fetch_packages, load_lock
+from golem_project.embedded.world import solidity
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
 from tools_app.chain.abi import encode_call
@@ -48,10 +50,47 @@ def bytecode() -> dict[str, str]:
     found = {}
     for package in packages.values():
         for name in package.keep:
+            if not name.endswith(".json"):
+                continue
             artifact = json.loads((folders[package.name] / name).read_text())
             code = artifact["bytecode"]
             found[Path(name).stem] = code["object"] if isinstance(code, dict) else code
+    found["Vault"] = compile_vault(folders["@openzeppelin/contracts"])
     return found
+
+
+VAULT = """
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.30;
+import {ERC4626, IERC20, ERC20} from "@openzeppelin/contracts/token/ERC20/extensions/ERC4626.sol";
+contract Vault is ERC4626 {
+    constructor(IERC20 asset) ERC4626(asset) ERC20("Vault", "V") {}
+}
+"""
+
+
+def compile_vault(folder: Path) -> str:
+    """OpenZeppelin's ERC-4626 over an asset, compiled with the pinned compiler."""
+    package = load_lock(solidity.LOCK_FILE)["solc"]
+    compiler = fetch_packages([package])[package.name] / "soljson.js"
+    sources = {f"@openzeppelin/contracts/{path.relative_to(folder)}": path for path in folder.rglob("*.sol")}
+    request = {
+        "language": "Solidity",
+        "sources": {"Vault.sol": {"content": VAULT}}
+        | {name: {"content": path.read_text()} for name, path in sources.items()},
+        "settings": {
+            **solidity.SETTINGS,
+            "outputSelection": {"Vault.sol": {"Vault": ["evm.bytecode.object"]}},
+        },
+    }
+    done = subprocess.run(
+        [solidity.find_node(), "-e", solidity.COMPILE_SCRIPT, str(compiler)],
+        input=json.dumps(request), capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    answer = json.loads(done.stdout)
+    assert "contracts" in answer, answer
+    code: str = answer["contracts"]["Vault.sol"]["Vault"]["evm"]["bytecode"]["object"]
+    return code
 
 
 class Acts:
@@ -226,3 +265,18 @@ def test_safe_with_two_owners(acts: Acts, bytecode: dict[str, str]) -> None:
 
     assert int.from_bytes(done, "big") == 1
     assert int(chain.rpc.call("eth_getBalance", fields[0], "latest"), 16) == 10**17
+
+
+def test_an_erc4626_vault(acts: Acts, bytecode: dict[str, str]) -> None:
+    me, usdc = acts.account.address, acts.chain.tokens["USDC"].address
+    vault = acts.deploy(bytecode["Vault"], "(address)", usdc)
+    acts.act(usdc, encode_call("function approve(address spender, uint256 value)", vault, 10**9))
+    shares = acts.act(vault, encode_call("function deposit(uint256 assets, address receiver)", 10**9, me))
+    acts.act(usdc, encode_call("function transfer(address to, uint256 value)", vault, 10**8))
+    acts.act(vault, encode_call("function withdraw(uint256 assets, address receiver, address owner)", 10**6, me, me))
+    redeem = "function redeem(uint256 shares, address receiver, address owner)"
+    acts.act(vault, encode_call(redeem, 10**30, me, me), succeeds=False)
+    assets = acts.act(vault, encode_call(redeem, 10**8, me, me))
+
+    assert int.from_bytes(shares, "big") == 10**9
+    assert int.from_bytes(assets, "big") > 10**8

@@ -20,7 +20,7 @@ from unfold.widgets import (
 from archetypes_app.delegation import Node
 from archetypes_app.editing import check_unchanged
 from archetypes_app.errors import EditConflict
-from archetypes_app.graph import find_proposal_violations, make_node, read_nodes
+from archetypes_app.graph import find_proposal_violations, lock_graph, make_node, read_nodes
 from archetypes_app.models import ApiKey, Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.models.api_key import Scope
 from archetypes_app.models.golem import PHASE_CHOICES
@@ -123,6 +123,7 @@ class ArchetypeForm(EditedRowForm):
         return cleaned
 
     def _find_violations(self, cleaned: dict[str, Any]) -> tuple[GolemError, ...]:
+        lock_graph()
         old_name = Archetype.objects.filter(pk=self.instance.pk).values_list("name", flat=True).first()
         name = str(cleaned["name"])
         stored = [_rename(node, old_name, name) for node in read_nodes()] if old_name else read_nodes()

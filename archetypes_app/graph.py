@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from django.db import connection
+
 from archetypes_app.builtin_archetypes import BUILTIN_ARCHETYPES, BuiltinArchetype
 from archetypes_app.builtin_profiles import BUILTIN_PROFILES
 from archetypes_app.delegation import Node, check_graph, find_new_violations, find_violations
@@ -16,6 +18,9 @@ from tools_app.toolkit.tooldef import ToolDef, WriteTool
 
 CANCELS_ONLY: Final = frozenset({"vault_proxy_cancel"})
 """Transactions that only stop what waits. They are a safety act themselves, so no guardian has to stand before them."""
+
+_GRAPH_LOCK: Final = 0x676F6C65
+"""Any number, as long as nothing else of this product takes it."""
 
 _PROFILES: Final = {
     profile.name: ProfileRule(profile.name, profile.categories, profile.is_read_only, profile.is_conservative)
@@ -51,6 +56,16 @@ def read_nodes() -> tuple[Node, ...]:
     )
 
 
+def lock_graph() -> None:
+    """Let one change of the graph be checked and saved at a time, until the transaction ends.
+
+    Two edges that are sound each by itself may close a circle together. Call inside the transaction that saves, before
+    the graph is read.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_GRAPH_LOCK])
+
+
 def find_stored_violations() -> tuple[GolemError, ...]:
     """Every rule the stored graph breaks."""
     return find_violations(read_nodes())
@@ -73,7 +88,11 @@ def find_proposal_violations(
 
 
 def check_proposal(proposed: Sequence[Node], *, replaces: Iterable[str] = ()) -> None:
-    """Raise the first rule that `proposed` would newly break: a DelegationError naming the cycle or chain."""
+    """Raise the first rule that `proposed` would newly break: a DelegationError naming the cycle or chain.
+
+    Call inside the transaction that saves; it locks the graph until that ends.
+    """
+    lock_graph()
     violations = find_proposal_violations(proposed, replaces=replaces)
     if violations:
         raise violations[0]

@@ -14,8 +14,17 @@ from django.db import IntegrityError, connection, transaction
 
 from archetypes_app.actions.make_copy import copy_archetype, copy_tool_profile
 from archetypes_app.actions.sync_builtins import sync_builtins
+from archetypes_app.delegation import Node
 from archetypes_app.editing import bump_version, check_unchanged
-from archetypes_app.errors import EditConflict, OverrideConflict, UnknownProfile, UnknownProtocol, UnknownToolName
+from archetypes_app.errors import (
+    DelegationCycle,
+    EditConflict,
+    OverrideConflict,
+    UnknownProfile,
+    UnknownProtocol,
+    UnknownToolName,
+)
+from archetypes_app.graph import check_proposal, find_stored_violations
 from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.profiles import (
     is_conservative,
@@ -265,3 +274,32 @@ def test_of_eight_editors_at_once_exactly_one_saves() -> None:
     row.refresh_from_db()
     assert len(saved) == 1
     assert (row.role, row.version) == (saved[0], 2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_edges_that_close_a_circle_together_are_not_both_saved() -> None:
+    rows = {name: Archetype.objects.create(name=name, category="research") for name in ("left", "right")}
+    start = threading.Barrier(2)
+    results: list[str] = []
+
+    def connect(asking: str, asked: str) -> None:
+        start.wait()
+        try:
+            with transaction.atomic():
+                check_proposal([Node(asking, (asked,))])
+                rows[asking].delegates_to.add(rows[asked])
+            results.append("saved")
+        except DelegationCycle:
+            results.append("refused")
+        finally:
+            connection.close()
+
+    threads = [
+        threading.Thread(target=connect, args=pair) for pair in (("left", "right"), ("right", "left"))
+    ]  # fmt: skip
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == ["refused", "saved"]
+    assert find_stored_violations() == ()

@@ -13,8 +13,9 @@ from django.db import OperationalError
 from permits_app.actions.commit import commit_permit
 from permits_app.actions.halt import carry_out_halt, list_unfinished_halts
 from permits_app.actions.preview import preview_action
+from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.remember import remember_outcome
-from permits_app.actions.sweep import list_unfinished, list_unremembered, sweep_permits
+from permits_app.actions.sweep import forget_answers, list_unfinished, list_unremembered, sweep_permits
 from permits_app.execution.reconcile import reconcile_transactions
 from tools_app.core import clock
 from tools_app.core.errors import DatabaseUnavailable, GolemError, InternalError
@@ -23,16 +24,20 @@ logger = logging.getLogger(__name__)
 
 
 @shared_task(acks_late=False)
-def preview_action_task(*, golem_id: str, api_key_id: str | None, body: dict[str, Any], **_: Any) -> dict[str, Any]:
+def preview_action_task(
+    *, golem_id: str, api_key_id: str | None, body: dict[str, Any], actor: str = "system:runtime", **_: Any
+) -> dict[str, Any]:
     """The whole preview of one action. Not repeated when its worker dies: nobody waits for it any more."""
-    return _answer(
-        lambda: preview_action(
-            golem_id=UUID(golem_id),
-            api_key_id=UUID(api_key_id) if api_key_id else None,
-            body=body,
-            now=clock.now(),
-        )
-    )
+
+    def preview() -> dict[str, Any]:
+        key_id = UUID(api_key_id) if api_key_id else None
+        try:
+            return preview_action(golem_id=UUID(golem_id), api_key_id=key_id, body=body, actor=actor, now=clock.now())
+        except GolemError as error:
+            record_preview_denial(golem_id=UUID(golem_id), actor=actor, body=body, error=error, now=clock.now())
+            raise
+
+    return _answer(preview)
 
 
 @shared_task
@@ -55,6 +60,7 @@ def sweep_permits_task() -> dict[str, int]:
     """Expire what lapsed; hand permits of dead workers, and outcomes without an episode, to workers again."""
     now = clock.now()
     expired = sweep_permits(now=now)
+    forget_answers(now=now)
     unfinished = list_unfinished(now=now)
     for permit_id in unfinished:
         commit_permit_task.delay(permit_id=str(permit_id))

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from tools_app.core import clock, event_bus
+from tools_app.core import audit_checkpoints, clock, event_bus
 
 
 @shared_task(ignore_result=True)
 def publish_events_task() -> int:
     """Publish events whose first attempt failed."""
     return event_bus.publish_pending(now=clock.now())
+
+
+@shared_task(ignore_result=True)
+def sign_audit_checkpoints_task() -> int:
+    """Sign the audit chains that grew enough since their last checkpoint."""
+    return audit_checkpoints.sign_due_checkpoints(now=clock.now())

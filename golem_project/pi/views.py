@@ -16,7 +16,6 @@ from django.http import HttpRequest
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from archetypes_app.models import Golem
 from archetypes_app.models.api_key import Scope
@@ -26,6 +25,7 @@ from golem_project.pi.authentication import Agent
 from golem_project.pi.commit_slots import waiting_slot
 from golem_project.pi.dialects import Dialect
 from golem_project.pi.exception_handler import PERMIT_PATH
+from golem_project.pi.idempotency import IdempotentView
 from golem_project.pi.manifest import build_manifest
 from golem_project.pi.preferences import prefers_async, read_dialect
 from golem_project.request_id import current_request_id
@@ -52,7 +52,7 @@ PROBLEM = OpenApiResponse(wire.ProblemOutput, description="A refusal: applicatio
 _REFUSALS = {(status, "application/problem+json"): PROBLEM for status in (400, 401, 403, 404, 409, 422, 429, 503)}
 
 
-class PiView(APIView):
+class PiView(IdempotentView):
     """An endpoint of one golem's agent. `required_scope` must be set, or nobody gets in."""
 
     required_scope: Scope | None = None

@@ -43,7 +43,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "sweep-permits": {"task": "permits_app.tasks.sweep_permits_task", "schedule": 3.0},
-    "reconcile-transactions": {"task": "permits_app.tasks.reconcile_transactions_task", "schedule": 5.0},
+    "reconcile-transactions": {"task": "permits_app.tasks.commit_reconciliation_task", "schedule": 5.0},
     "sign-audit-checkpoints": {"task": "tools_app.tasks.sign_audit_checkpoints_task", "schedule": 600.0},
     "publish-events": {"task": "tools_app.tasks.publish_events_task", "schedule": 5.0},
     "embed-episodes": {"task": "memory_app.tasks.embed_episodes_task", "schedule": 60.0},

@@ -8,12 +8,13 @@ from uuid import UUID
 
 from archetypes_app.models import ApiKey, Golem
 from permits_app.actions.commit import start_commit
+from permits_app.actions.record_denial import record_commit_denial
 from permits_app.lifecycle import FINAL
 from permits_app.selectors import get_permit
 from permits_app.tasks import commit_permit_task
 from tools_app.core import clock
 from tools_app.core.dispatch import enqueue, wait_for
-from tools_app.core.errors import BrokerUnavailable, Recovery, WorkerTimeout
+from tools_app.core.errors import BrokerUnavailable, GolemError, Recovery, WorkerTimeout
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,11 @@ def request_commit(
     When the queue fails after the commit started, nothing is lost: the sweep hands the permit to a worker.
     """
     actor = f"key:{api_key.prefix}" if api_key else "system:runtime"
-    start_commit(golem=golem, permit_id=permit_id, actor=actor, now=clock.now())
+    try:
+        start_commit(golem=golem, permit_id=permit_id, actor=actor, now=clock.now())
+    except GolemError as error:
+        record_commit_denial(golem_id=golem.pk, actor=actor, permit_id=permit_id, error=error, now=clock.now())
+        raise
     try:
         pending = enqueue(commit_permit_task, permit_id=str(permit_id), request_id=request_id)
         if wait_seconds > 0:

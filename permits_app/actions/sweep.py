@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from permits_app.actions.expire import expire_lapsed
-from permits_app.models import ActionPermit, OutcomeRecord
+from permits_app.models import ActionPermit, IdempotencyRecord, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 
 _START_GRACE = timedelta(seconds=3)
@@ -21,6 +21,11 @@ _BATCH = 50
 def sweep_permits(*, now: datetime) -> int:
     """Expire every lapsed permit; returns how many."""
     return expire_lapsed(golem_id=None, now=now)
+
+
+def forget_answers(*, now: datetime) -> int:
+    """Delete kept answers whose day is over; returns how many."""
+    return IdempotencyRecord.objects.filter(expires_at__lte=now).delete()[0]
 
 
 def list_unfinished(*, now: datetime) -> list[UUID]:

@@ -33,7 +33,8 @@ def list_in_flight(*, golem_id: UUID) -> list[OutboundTransaction]:
 def cancel_in_flight(*, golem_id: UUID, actor: str, now: datetime, wait_ms: float) -> list[dict[str, Any]]:
     """Replace every payload in flight by a zero transfer; says for each nonce what won, as far as `wait_ms` shows."""
     rows = list_in_flight(golem_id=golem_id)
-    answers = [_cancel(row, actor, now) for row in rows]
+    # The last nonce first: the others wait for the lowest one and must not slip in behind its cancellation.
+    answers = [_cancel(row, actor, now) for row in reversed(rows)][::-1]
     deadline = Deadline.after_ms(wait_ms)
     return [
         {**answer, "outcome": answer.get("outcome") or _find_winner(row, deadline)}

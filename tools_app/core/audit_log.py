@@ -72,15 +72,43 @@ def hash_entry(entry: AuditEntry) -> str:
     )
 
 
-def find_broken_link(entries: Iterable[AuditEntry]) -> BrokenLink | None:
-    """The first entry, in order of seq, that breaks the chain; None when it holds. The first entry is re-hashed too."""
-    expected_seq, prev_hash = 1, GENESIS_HASH
-    for entry in entries:
+class LinkCheck:
+    """Follows one chain entry by entry. The first entry is re-hashed like every other."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.last_hash = GENESIS_HASH
+
+    def add(self, entry: AuditEntry) -> BrokenLink | None:
+        """Take the next entry; says what is wrong with it, or None."""
+        expected_seq = self.count + 1
         if entry.seq != expected_seq:
             return BrokenLink(expected_seq, f"entry {expected_seq} is missing; the next one found is {entry.seq}")
-        if entry.prev_hash != prev_hash:
+        if entry.prev_hash != self.last_hash:
             return BrokenLink(entry.seq, "its previous hash is not the hash of the entry before it")
         if hash_entry(entry) != entry.entry_hash:
             return BrokenLink(entry.seq, "its content does not match its hash")
-        expected_seq, prev_hash = entry.seq + 1, entry.entry_hash
+        self.count, self.last_hash = expected_seq, entry.entry_hash
+        return None
+
+
+def find_broken_link(entries: Iterable[AuditEntry]) -> BrokenLink | None:
+    """The first entry, in order of seq, that breaks the chain; None when it holds."""
+    check = LinkCheck()
+    for entry in entries:
+        broken = check.add(entry)
+        if broken is not None:
+            return broken
     return None
+
+
+def append_denial(
+    *, golem_id: UUID, event: str, actor: str, problem: dict[str, Any], asked: dict[str, Any], now: datetime
+) -> AuditEntry:
+    """Append a refusal: its code, and the hook and rule that refused where there is one. `asked` names what was asked.
+
+    Parameters never get in raw; the caller hashes them.
+    """
+    members = ("code", "hook", "rule", "observed", "limit", "remaining", "resets_at", "would_pass", "reviewer")
+    refused = {name: str(problem[name]) for name in members if problem.get(name) not in (None, "")}
+    return append(golem_id=golem_id, event=event, actor=actor, data={**refused, **asked}, now=now)

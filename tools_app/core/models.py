@@ -58,6 +58,24 @@ class AuditEntry(models.Model):
         return f"{self.event} #{self.seq}"
 
 
+class AuditCheckpoint(models.Model):
+    """A signature over the head of one golem's chain: what was written before it cannot be rewritten unseen."""
+
+    golem_id = models.UUIDField()
+    seq = models.PositiveBigIntegerField()
+    entry_hash = models.CharField(max_length=66)
+    signed_at_ms = models.BigIntegerField(help_text="Milliseconds since 1970-01-01 UTC")
+    public_key = models.CharField(max_length=64, help_text="Ed25519, raw, hex")
+    signature = models.CharField(max_length=128, help_text="Ed25519, hex")
+
+    class Meta:
+        verbose_name = "audit checkpoint"
+        constraints = [models.UniqueConstraint(fields=["golem_id", "seq"], name="audit_checkpoint_once_per_seq")]
+
+    def __str__(self) -> str:
+        return f"{self.golem_id} at {self.seq}"
+
+
 class EventSequence(models.Model):
     """The last event number of one golem; its row lock keeps the sequence free of gaps."""
 

@@ -1,0 +1,122 @@
+"""Idempotency-Key over HTTP: one effect, the first answer again, and a plain word when it is misused."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+
+from archetypes_app.actions.create_api_key import create_api_key
+from archetypes_app.models.api_key import Scope
+from golem_project.pi.idempotency import Claim, IdempotencyKeyInUse, claim_key
+from permits_app.actions.sweep import forget_answers
+from permits_app.models import IdempotencyRecord
+from tests.factories.golems import make_golem, make_owner
+from tests.golem_project.pi.conftest import Agent
+from tools_app.core import clock
+
+CHANGE = {"section": "Notes", "change": "Buy low.", "reason": "because"}
+KEY = {"Idempotency-Key": "one-1"}
+
+
+def test_a_repeat_gets_the_first_answer_and_the_effect_happens_once(agent: Agent) -> None:
+    first = agent.post("update_directive", CHANGE, **KEY)
+    again = agent.post("update_directive", CHANGE, **KEY)
+    assert first.status_code == again.status_code == 200
+    assert first.content == again.content
+    assert "Idempotent-Replayed" not in first.headers
+    assert again.headers["Idempotent-Replayed"] == "true"
+    plain = agent.post("update_directive", {**CHANGE, "change": "Buy lower."})
+    assert plain.json()["version"] == first.json()["version"] + 1
+
+
+def test_a_refusal_is_replayed_with_its_status_type_and_code(agent: Agent) -> None:
+    first = agent.post("commit_action", {"permit_id": "00000000-0000-4000-8000-000000000000"}, **KEY)
+    again = agent.post("commit_action", {"permit_id": "00000000-0000-4000-8000-000000000000"}, **KEY)
+    assert (first.status_code, first.json()["code"]) == (404, "PERMIT_NOT_FOUND")
+    assert first.content == again.content
+    assert again.headers["Content-Type"] == first.headers["Content-Type"] == "application/problem+json"
+    assert again.headers["Idempotent-Replayed"] == "true"
+
+
+def test_the_same_key_with_another_body_is_refused(agent: Agent) -> None:
+    agent.post("update_directive", CHANGE, **KEY)
+    other = agent.post("update_directive", {**CHANGE, "change": "Sell high."}, **KEY)
+    assert (other.status_code, other.json()["code"]) == (422, "IDEMPOTENCY_KEY_REUSED")
+
+
+def test_the_order_of_fields_does_not_make_another_request(agent: Agent) -> None:
+    agent.post("update_directive", CHANGE, **KEY)
+    again = agent.post("update_directive", dict(reversed(CHANGE.items())), **KEY)
+    assert again.headers["Idempotent-Replayed"] == "true"
+
+
+def test_a_key_belongs_to_one_token(make_agent: object) -> None:
+    one, other = make_agent(), make_agent()  # type: ignore[operator]
+    one.post("update_directive", CHANGE, **KEY)
+    answer = other.post("update_directive", {**CHANGE, "change": "Other."}, **KEY)
+    assert answer.status_code == 200
+    assert "Idempotent-Replayed" not in answer.headers
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201, "two words", "ümlaut"])
+def test_a_malformed_key_is_refused_before_anything_happens(agent: Agent, key: str) -> None:
+    answer = agent.post("update_directive", CHANGE, **{"Idempotency-Key": key})
+    assert (answer.status_code, answer.json()["code"]) == (400, "IDEMPOTENCY_KEY_INVALID")
+    assert not IdempotencyRecord.objects.exists()
+
+
+def test_a_read_takes_no_notice_of_the_key(agent: Agent) -> None:
+    agent.post("query_state", {"query": "golem"}, **KEY)
+    assert not IdempotencyRecord.objects.exists()
+
+
+def test_a_running_first_request_is_told_and_a_dead_one_is_replaced(agent: Agent) -> None:
+    now = clock.now()
+    args = {"api_key": agent.key.key, "key": "k", "request_digest": "0x1"}
+    first = claim_key(**args, now=now)
+    assert isinstance(first, Claim)
+    with pytest.raises(IdempotencyKeyInUse):
+        claim_key(**args, now=now + timedelta(seconds=59))
+    second = claim_key(**args, now=now + timedelta(seconds=60))
+    assert isinstance(second, Claim)
+    first.keep(status=200, headers={}, body='"late"')
+    assert IdempotencyRecord.objects.get().status == 0
+    second.keep(status=200, headers={}, body='"kept"')
+    kept = claim_key(**args, now=now + timedelta(seconds=61))
+    assert isinstance(kept, IdempotencyRecord)
+    assert kept.body == '"kept"'
+
+
+def test_an_answer_is_kept_for_a_day_and_not_a_moment_longer(agent: Agent) -> None:
+    now = clock.now()
+    args = {"api_key": agent.key.key, "key": "k", "request_digest": "0x1"}
+    claim = claim_key(**args, now=now)
+    assert isinstance(claim, Claim)
+    claim.keep(status=200, headers={}, body="1")
+    assert isinstance(claim_key(**args, now=now + timedelta(hours=24, milliseconds=-1)), IdempotencyRecord)
+    assert forget_answers(now=now + timedelta(hours=24, milliseconds=-1)) == 0
+    assert isinstance(claim_key(**args, now=now + timedelta(hours=24)), Claim)
+
+
+def test_of_sixty_four_requests_at_once_one_is_the_first(transactional_db: None) -> None:
+    golem = make_golem(owner=make_owner(name="idempotent"))
+    key = create_api_key(golem=golem, scopes=Scope.values, label="t", created_by=golem.owner, now=clock.now()).key
+    gate = threading.Barrier(64)
+
+    def claim(_: int) -> str:
+        try:
+            gate.wait(timeout=60)
+            return type(claim_key(api_key=key, key="k", request_digest="0x1", now=clock.now())).__name__
+        except IdempotencyKeyInUse:
+            return "in use"
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(64) as pool:
+        answers = Counter(pool.map(claim, range(64)))
+    assert answers == {"Claim": 1, "in use": 63}

@@ -1,0 +1,208 @@
+"""emergency_halt on a real chain: nothing new starts, what was signed is cancelled, approvals fall, steps are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import override_settings
+
+from archetypes_app.errors import GolemHalted
+from archetypes_app.models import ApiKey
+from archetypes_app.models.api_key import Scope
+from permits_app.actions.halt import carry_out_halt, halt_golem, list_allowances, list_unfinished_halts, resume_golem
+from permits_app.errors import LeaseLost
+from permits_app.execution import cancellation, executor
+from permits_app.execution.payloads import is_own_revocation
+from permits_app.models import ActionPermit, HaltRecord, OutboundTransaction
+from permits_app.models.permit import PermitStatus
+from permits_app.models.transaction import PayloadPurpose, TransactionState
+from tests.live_golem import LiveGolem
+from tests.permits_app.execution.chain_tricks import mine, mining_paused
+from tools_app.core import clock
+from tools_app.core.clock import Deadline
+from tools_app.core.models import AuditEntry, OutboxEvent
+
+
+def halt(golem: LiveGolem, **more: Any) -> dict[str, Any]:
+    return halt_golem(golem=golem.golem, reason="drained", actor="owner:1", now=clock.now(), **more)
+
+
+def carry_out(golem: LiveGolem, epoch: int = 1) -> dict[str, Any]:
+    """The steps of the halt by name."""
+    steps = carry_out_halt(golem_id=golem.golem.pk, epoch=epoch, now=clock.now())
+    return {step["step"]: step for step in steps}
+
+
+def give_allowance(golem: LiveGolem, symbol: str, spender: str, amount: int) -> None:
+    """A standing allowance on the chain, and the committed permit that says so."""
+    from golem_project.embedded.world.rpc import call_data
+
+    token = golem.world.tokens[symbol]
+    rpc = golem.world.rpc
+    rpc.call("anvil_impersonateAccount", golem.golem.address)
+    data = call_data("approve(address,uint256)", spender, amount)
+    sent = rpc.call("eth_sendTransaction", {"from": golem.golem.address, "to": token.address, "data": data})
+    golem.world.wait(sent)
+    rpc.call("anvil_stopImpersonatingAccount", golem.golem.address)
+    permit = golem.permit(golem.preview(amount="111000000")["permit_id"])
+    meta = next(f["token"] for f in permit.bounds["spends"] if f["token"]["symbol"] == symbol)
+    entry = {"token": meta, "spender": spender, "granted": str(amount), "left": str(amount)}
+    ActionPermit.objects.filter(pk=permit.pk).update(
+        status=PermitStatus.COMMITTED, finished_at=clock.now(), bounds={**permit.bounds, "allowances": [entry]}
+    )
+
+
+def allowance_on_chain(golem: LiveGolem, symbol: str, spender: str) -> int:
+    token = golem.world.tokens[symbol].address
+    answer = golem.world.rpc.read(
+        token, "allowance(address,address)", golem.golem.address, spender, returns="(uint256)"
+    )
+    return int(answer[0] if isinstance(answer, list | tuple) else answer)
+
+
+def test_what_was_sent_is_cancelled_and_the_report_says_who_won(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = cancellation._find_winner
+
+    def mine_and_look(row: OutboundTransaction, deadline: Deadline) -> str:
+        mine(live_golem.world)
+        return look(row, deadline)
+
+    monkeypatch.setattr(cancellation, "_find_winner", mine_and_look)
+    usdc = live_golem.balance("USDC")
+    permit_id = live_golem.preview()["permit_id"]
+    with mining_paused(live_golem.world):
+        live_golem.start(permit_id)
+        with override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.2):
+            live_golem.work(permit_id)
+        report = halt(live_golem)
+        assert report["on_chain"] is True
+        listed = next(step for step in report["steps"] if "transactions" in step)
+        assert [row["state"] for row in listed["transactions"]] == ["UNKNOWN", "UNKNOWN"]
+        step = carry_out(live_golem)["transactions in flight cancelled"]
+    assert {row["outcome"] for row in step["transactions"]} == {"cancelled: the zero transfer used its nonce"}
+    live_golem.work(permit_id)
+    row = live_golem.permit(permit_id)
+    assert row.status == PermitStatus.REVERTED
+    assert "its nonce was used by another transaction" in row.status_reason
+    assert live_golem.balance("USDC") == usdc
+    states = set(OutboundTransaction.objects.values_list("purpose", "state"))
+    assert states == {(PayloadPurpose.CALL, TransactionState.DROPPED), (PayloadPurpose.FILL, TransactionState.MINED)}
+
+
+def test_a_transaction_that_wins_against_its_cancellation_is_reported(
+    live_golem: LiveGolem,
+) -> None:
+    permit_id = live_golem.preview()["permit_id"]
+    with mining_paused(live_golem.world):
+        live_golem.start(permit_id)
+        with override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.2):
+            live_golem.work(permit_id)
+        halt(live_golem)
+        mine(live_golem.world)
+        step = carry_out(live_golem)["transactions in flight cancelled"]
+    assert {row["outcome"] for row in step["transactions"]} == {"mined before its cancellation"}
+    live_golem.work(permit_id)
+    assert live_golem.permit(permit_id).status == PermitStatus.COMMITTED
+
+
+def test_standing_allowances_are_set_to_zero_by_the_executor_under_the_halt(live_golem: LiveGolem) -> None:
+    spender = live_golem.world.new_account().address
+    give_allowance(live_golem, "USDC", spender, 5_000_000)
+    assert allowance_on_chain(live_golem, "USDC", spender) == 5_000_000
+    assert halt(live_golem)["on_chain"] is True
+    step = carry_out(live_golem)["standing allowances revoked"]
+    assert [(row["token"], row["was"], row["outcome"]) for row in step["allowances"]] == [
+        ("USDC", "5000000", "COMMITTED")
+    ]
+    assert allowance_on_chain(live_golem, "USDC", spender) == 0
+    permit = ActionPermit.objects.get(tool_name="emergency_halt")
+    assert (permit.halt_epoch, permit.grant.consumed_at is not None) == (1, True)
+    assert AuditEntry.objects.filter(event="HaltRevocationStarted").count() == 1
+
+
+def test_the_steps_on_the_chain_run_once_when_they_are_asked_for_twice(live_golem: LiveGolem) -> None:
+    spender = live_golem.world.new_account().address
+    give_allowance(live_golem, "USDC", spender, 5_000_000)
+    halt(live_golem)
+    assert list_unfinished_halts() == [(live_golem.golem.pk, 1)]
+    first = carry_out(live_golem)
+    assert carry_out(live_golem) == first
+    assert list_unfinished_halts() == []
+    assert ActionPermit.objects.filter(tool_name="emergency_halt").count() == 1
+    assert [step["at_ms"] for step in first.values()] == sorted(step["at_ms"] for step in first.values())
+    held = first["positions listed for unwinding"]["positions"]
+    assert {"USDC", "WETH"} <= {row.get("token") for row in held}
+    assert OutboxEvent.objects.filter(type="halt:completed").count() == 1
+
+
+def test_a_halted_golems_own_revocation_may_do_nothing_else(live_golem: LiveGolem) -> None:
+    permit = live_golem.permit(live_golem.preview()["permit_id"])
+    halt(live_golem)
+    live_golem.golem.refresh_from_db()
+    permit.halt_epoch = 1
+    assert is_own_revocation(permit, live_golem.golem) is False
+    zero = {"value": "0", "data": "0x095ea7b3" + "11".rjust(64, "0") + "0" * 64}
+    permit.calls = [zero]
+    assert is_own_revocation(permit, live_golem.golem) is True
+    for bad in ({**zero, "value": "1"}, {**zero, "data": zero["data"][:-1] + "1"}):
+        permit.calls = [zero, bad]
+        assert is_own_revocation(permit, live_golem.golem) is False
+    permit.calls, permit.halt_epoch = [zero], 2
+    assert is_own_revocation(permit, live_golem.golem) is False
+
+
+def test_a_drill_reports_and_changes_nothing(live_golem: LiveGolem) -> None:
+    permit_id = live_golem.preview()["permit_id"]
+    report = halt(live_golem, is_drill=True)
+    assert (report["halted"], report["is_drill"]) == (False, True)
+    assert any(step.get("permit_ids") == [permit_id] for step in report["steps"])
+    assert live_golem.commit(permit_id)["status"] == "COMMITTED"
+    assert not HaltRecord.objects.exists()
+    assert AuditEntry.objects.filter(event="HaltDrill").count() == 1
+
+
+def test_keys_lose_the_commit_scope_until_the_golem_resumes(live_golem: LiveGolem) -> None:
+    key = ApiKey.objects.get(pk=live_golem.key.key.pk)
+    before = set(key.scopes)
+    halt(live_golem)
+    halt(live_golem)
+    key.refresh_from_db()
+    assert set(key.scopes) == before - {Scope.COMMIT}
+    resume_golem(golem=live_golem.golem, reason="over", actor="owner:1", now=clock.now())
+    key.refresh_from_db()
+    assert set(key.scopes) == before
+    assert list_allowances(live_golem.golem) == []
+
+
+def test_a_commit_that_is_running_signs_nothing_once_the_halt_returned(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    permit_id = live_golem.preview()["permit_id"]
+    live_golem.start(permit_id)
+    original = executor.store_signed
+
+    def halt_before_storing(**arguments: Any) -> None:
+        halt(live_golem)
+        original(**arguments)
+
+    monkeypatch.setattr(executor, "store_signed", halt_before_storing)
+    live_golem.work(permit_id)
+    row = live_golem.permit(permit_id)
+    assert (row.status, row.problem["code"]) == (PermitStatus.BLOCKED, "GOLEM_HALTED")
+    assert not OutboundTransaction.objects.exists()
+    assert live_golem.mined_nonce() == 0
+
+
+def test_the_next_commit_after_a_halt_is_refused(live_golem: LiveGolem) -> None:
+    permit_id = live_golem.preview()["permit_id"]
+    ActionPermit.objects.filter(pk=permit_id).update(status=PermitStatus.CREATED)
+    started = clock.monotonic_ms()
+    halt(live_golem)
+    ActionPermit.objects.filter(pk=permit_id).update(status=PermitStatus.CREATED)
+    with pytest.raises((GolemHalted, LeaseLost)) as refused:
+        live_golem.start(permit_id)
+    assert refused.value.code == "GOLEM_HALTED"
+    assert clock.monotonic_ms() - started < 1_000

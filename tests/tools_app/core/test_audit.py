@@ -1,0 +1,169 @@
+"""The audit chain: every kind of tampering is named by its row, in the database and in an exported file."""
+
+from __future__ import annotations
+
+import json
+import stat
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from Crypto.PublicKey import ECC
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
+
+from tools_app.core import audit_log, clock
+from tools_app.core.audit_checkpoints import sign_checkpoint, sign_due_checkpoints, verify_stored_chain
+from tools_app.core.audit_export import export_chain, verify_file
+from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def own_key(settings: Any, tmp_path: Path) -> Path:
+    settings.GOLEM_AUDIT_KEY_FILE = str(tmp_path / "audit_key.pem")
+    settings.GOLEM_AUDIT_CHECKPOINT_ENTRIES = 5
+    return tmp_path / "audit_key.pem"
+
+
+@pytest.fixture
+def golem_id() -> UUID:
+    """A chain of seven entries, signed at the fifth."""
+    found = uuid4()
+    for index in range(5):
+        audit_log.append(golem_id=found, event="Test", actor="t", data={"n": str(index)}, now=clock.now())
+    sign_due_checkpoints(now=clock.now())
+    for index in range(5, 7):
+        audit_log.append(golem_id=found, event="Test", actor="t", data={"n": str(index)}, now=clock.now())
+    return found
+
+
+def tamper(sql: str, *values: Any) -> None:
+    """What somebody does who may switch the triggers off."""
+    with connection.cursor() as cursor:
+        for table in ("tools_app_auditentry", "tools_app_auditcheckpoint"):
+            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+        cursor.execute(sql, values)
+        for table in ("tools_app_auditentry", "tools_app_auditcheckpoint"):
+            cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
+
+
+def test_a_whole_chain_holds(golem_id: UUID) -> None:
+    report = verify_stored_chain(golem_id)
+    assert (report.entries, report.checkpoints, report.broken) == (7, 1, None)
+
+
+@pytest.mark.parametrize("seq", [1, 4, 7])
+def test_a_changed_entry_is_named_the_first_one_too(golem_id: UUID, seq: int) -> None:
+    tamper("UPDATE tools_app_auditentry SET data = '{}' WHERE golem_id = %s AND seq = %s", golem_id, seq)
+    broken = verify_stored_chain(golem_id).broken
+    assert broken is not None
+    assert (broken.seq, broken.reason) == (seq, "its content does not match its hash")
+
+
+@pytest.mark.parametrize("seq", [1, 4, 7])
+def test_a_removed_entry_is_named_the_last_one_too(golem_id: UUID, seq: int) -> None:
+    tamper("DELETE FROM tools_app_auditentry WHERE golem_id = %s AND seq = %s", golem_id, seq)
+    broken = verify_stored_chain(golem_id).broken
+    assert broken is not None
+    assert broken.seq == seq
+
+
+def test_a_chain_rewritten_with_all_its_hashes_fails_at_its_signature(golem_id: UUID) -> None:
+    previous = audit_log.GENESIS_HASH
+    for entry in AuditEntry.objects.filter(golem_id=golem_id).order_by("seq"):
+        entry.prev_hash, entry.data = previous, {"n": "forged"}
+        previous = audit_log.hash_entry(entry)
+        tamper(
+            "UPDATE tools_app_auditentry SET prev_hash=%s, data=%s, entry_hash=%s WHERE golem_id=%s AND seq=%s",
+            entry.prev_hash, json.dumps(entry.data), previous, golem_id, entry.seq,
+        )  # fmt: skip
+    AuditHead.objects.filter(golem_id=golem_id).update(entry_hash=previous)
+    broken = verify_stored_chain(golem_id).broken
+    assert broken is not None
+    assert (broken.seq, broken.reason) == (5, "the signed checkpoint holds another hash of it")
+
+
+def test_a_checkpoint_signed_with_another_key_does_not_count(golem_id: UUID, own_key: Path) -> None:
+    own_key.write_text(ECC.generate(curve="Ed25519").export_key(format="PEM"))
+    broken = verify_stored_chain(golem_id).broken
+    assert broken is not None
+    assert broken.reason == "its checkpoint was signed with another key than this server's"
+
+
+def test_a_forged_signature_is_named(golem_id: UUID) -> None:
+    tamper("UPDATE tools_app_auditcheckpoint SET signed_at_ms = signed_at_ms + 1 WHERE golem_id = %s", golem_id)
+    broken = verify_stored_chain(golem_id).broken
+    assert broken is not None
+    assert broken.reason == "the signature of its checkpoint does not hold"
+
+
+def test_a_chain_cut_behind_a_checkpoint_is_shorter_than_what_was_signed(golem_id: UUID) -> None:
+    tamper("DELETE FROM tools_app_auditentry WHERE golem_id = %s AND seq > 3", golem_id)
+    last = AuditEntry.objects.get(golem_id=golem_id, seq=3)
+    AuditHead.objects.filter(golem_id=golem_id).update(seq=3, entry_hash=last.entry_hash)
+    broken = verify_stored_chain(golem_id).broken
+    assert broken is not None
+    assert "entry 5 was signed" in broken.reason
+
+
+def test_the_database_refuses_to_change_or_delete_entries_and_checkpoints(golem_id: UUID) -> None:
+    for rows in (AuditEntry.objects.filter(golem_id=golem_id), AuditCheckpoint.objects.filter(golem_id=golem_id)):
+        with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+            rows.update(entry_hash="0x")
+        with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+            rows.delete()
+    assert verify_stored_chain(golem_id).broken is None
+
+
+def test_the_signing_key_is_readable_by_its_owner_alone(golem_id: UUID, own_key: Path) -> None:
+    assert stat.S_IMODE(own_key.stat().st_mode) == 0o600
+    assert "PRIVATE KEY" not in str(AuditCheckpoint.objects.get(golem_id=golem_id).__dict__)
+
+
+def test_a_checkpoint_is_signed_once_when_the_task_runs_twice(golem_id: UUID) -> None:
+    head = AuditHead.objects.get(golem_id=golem_id)
+    facts = {"golem_id": golem_id, "seq": head.seq, "entry_hash": head.entry_hash, "now": clock.now()}
+    assert [sign_checkpoint(**facts), sign_checkpoint(**facts)] == [True, False]
+    assert sign_due_checkpoints(now=clock.now()) == 0
+
+
+def test_an_export_verifies_alone_and_a_changed_line_is_named(golem_id: UUID, tmp_path: Path) -> None:
+    path = tmp_path / "chain.jsonl"
+    assert export_chain(golem_id=golem_id, path=path, now=clock.now()) == 7
+    report = verify_file(path)
+    assert (report.entries, report.checkpoints, report.broken) == (7, 1, None)
+    lines = path.read_text().splitlines()
+    lines[3] = lines[3].replace('"n": "2"', '"n": "9"')
+    path.write_text("\n".join(lines) + "\n")
+    broken = verify_file(path).broken
+    assert broken is not None
+    assert broken.seq == 3
+
+
+def test_an_export_without_its_last_entry_is_noticed(golem_id: UUID, tmp_path: Path) -> None:
+    path = tmp_path / "chain.jsonl"
+    export_chain(golem_id=golem_id, path=path, now=clock.now())
+    lines = [line for line in path.read_text().splitlines() if '"seq": 7' not in line]
+    path.write_text("\n".join(lines) + "\n")
+    broken = verify_file(path).broken
+    assert broken is not None
+    assert broken.reason == "the chain ends at 6, its head says 7"
+
+
+def test_the_commands_tell_a_good_chain_and_fail_on_a_broken_one(golem_id: UUID, tmp_path: Path) -> None:
+    out = StringIO()
+    call_command("verify_audit", str(golem_id), stdout=out)
+    assert "7 entries hold, 1 checkpoints" in out.getvalue()
+    call_command("export_audit", str(golem_id), str(tmp_path / "x.jsonl"), stdout=out)
+    call_command("verify_audit", file=tmp_path / "x.jsonl", stdout=out)
+    with pytest.raises(CommandError, match="never overwritten"):
+        call_command("export_audit", str(golem_id), str(tmp_path / "x.jsonl"), stdout=out)
+    tamper("UPDATE tools_app_auditentry SET actor = 'x' WHERE golem_id = %s AND seq = 2", golem_id)
+    err = StringIO()
+    with pytest.raises(CommandError, match="1 of 1 chains are broken"):
+        call_command("verify_audit", stdout=out, stderr=err)
+    assert "broken at entry 2" in err.getvalue()

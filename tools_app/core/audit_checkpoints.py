@@ -1,0 +1,165 @@
+"""Signed checkpoints of audit chains, and a proof of a whole chain: hashes, links, head and signatures.
+
+A checkpoint signs (golem, seq, entry hash, time) with the server's Ed25519 key, so that even somebody who can rewrite
+the database cannot rewrite what lies before it without that key. Seed: facts 9; decisions, "Events and audit".
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from Crypto.PublicKey import ECC
+from Crypto.Signature import eddsa
+from django.conf import settings
+
+from tools_app.core.audit_log import BrokenLink, LinkCheck
+from tools_app.core.hashing import canonical_bytes
+from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead
+
+_DAY = timedelta(days=1)
+_CHUNK = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class ChainReport:
+    """What a verification found: entries read, checkpoints that hold, and the first thing that does not."""
+
+    entries: int
+    checkpoints: int
+    broken: BrokenLink | None
+    public_keys: tuple[str, ...] = ()
+
+
+def sign_due_checkpoints(*, now: datetime) -> int:
+    """Sign the head of every chain that grew enough, or for a day, since its last checkpoint. Returns how many."""
+    signed = 0
+    for head in AuditHead.objects.filter(seq__gt=0):
+        last = AuditCheckpoint.objects.filter(golem_id=head.golem_id).order_by("-seq").first()
+        seen, at_ms = (last.seq, last.signed_at_ms) if last is not None else (0, 0)
+        grown = head.seq - seen
+        is_old = now.timestamp() * 1000 - at_ms >= _DAY.total_seconds() * 1000
+        if grown >= settings.GOLEM_AUDIT_CHECKPOINT_ENTRIES or (grown and is_old):
+            signed += sign_checkpoint(golem_id=head.golem_id, seq=head.seq, entry_hash=head.entry_hash, now=now)
+    return signed
+
+
+def sign_checkpoint(*, golem_id: UUID, seq: int, entry_hash: str, now: datetime) -> bool:
+    """Sign one point of one chain; False when it has a checkpoint already."""
+    key = load_signing_key(Path(settings.GOLEM_AUDIT_KEY_FILE))
+    signed_at_ms = int(now.timestamp() * 1000)
+    message = _message(golem_id=str(golem_id), seq=seq, entry_hash=entry_hash, signed_at_ms=signed_at_ms)
+    _, created = AuditCheckpoint.objects.get_or_create(
+        golem_id=golem_id,
+        seq=seq,
+        defaults={
+            "entry_hash": entry_hash,
+            "signed_at_ms": signed_at_ms,
+            "public_key": _public_hex(key),
+            "signature": eddsa.new(key, "rfc8032").sign(message).hex(),
+        },
+    )
+    return created
+
+
+def load_signing_key(path: Path) -> ECC.EccKey:
+    """The server's key; made with mode 0600 when the file is missing."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = ECC.generate(curve="Ed25519").export_key(format="PEM")
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return load_signing_key(path)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
+            handle.write(fresh)
+            handle.flush()
+            os.fsync(handle.fileno())
+    return ECC.import_key(path.read_text(encoding="utf-8"))
+
+
+def has_valid_signature(checkpoint: AuditCheckpoint) -> bool:
+    """Whether the checkpoint's own public key signed it."""
+    try:
+        key = eddsa.import_public_key(bytes.fromhex(checkpoint.public_key))
+        eddsa.new(key, "rfc8032").verify(_message_of(checkpoint), bytes.fromhex(checkpoint.signature))
+    except ValueError:
+        return False
+    return True
+
+
+def verify_chain(
+    *,
+    entries: Iterable[AuditEntry],
+    checkpoints: Iterable[AuditCheckpoint],
+    head: tuple[int, str] | None,
+    trusted_key: str | None = None,
+) -> ChainReport:
+    """Check one chain from its first entry on. `trusted_key` (hex), when given, must have signed every checkpoint."""
+    waiting = {point.seq: point for point in checkpoints}
+    total = len(waiting)
+    keys = tuple(sorted({point.public_key for point in waiting.values()}))
+    check = LinkCheck()
+    for entry in entries:
+        broken = check.add(entry)
+        point = waiting.pop(entry.seq, None) if broken is None else None
+        if point is not None:
+            broken = _judge_point(point, entry.entry_hash, trusted_key)
+        if broken is not None:
+            return ChainReport(check.count, total - len(waiting), broken, keys)
+    if waiting:
+        seq = min(waiting)
+        lost = BrokenLink(check.count + 1, f"the chain ends at {check.count}, but entry {seq} was signed")
+        return ChainReport(check.count, total - len(waiting), lost, keys)
+    if head is not None and head != (check.count, check.last_hash):
+        lost = BrokenLink(check.count + 1, f"the chain ends at {check.count}, its head says {head[0]}")
+        return ChainReport(check.count, total, lost, keys)
+    return ChainReport(check.count, total, None, keys)
+
+
+def verify_stored_chain(golem_id: UUID) -> ChainReport:
+    """Check the chain of one golem in the database, with this server's key as the only trusted one."""
+    head = AuditHead.objects.filter(golem_id=golem_id).first()
+    seq, last_hash = (head.seq, head.entry_hash) if head is not None else (0, LinkCheck().last_hash)
+    points = list(AuditCheckpoint.objects.filter(golem_id=golem_id).order_by("seq"))
+    path = Path(settings.GOLEM_AUDIT_KEY_FILE)
+    return verify_chain(
+        entries=read_entries(golem_id, up_to=max([seq, *(point.seq for point in points)])),
+        checkpoints=points,
+        head=(seq, last_hash) if not points or points[-1].seq <= seq else None,
+        trusted_key=_public_hex(load_signing_key(path)) if path.exists() else None,
+    )
+
+
+def read_entries(golem_id: UUID, *, up_to: int) -> Iterator[AuditEntry]:
+    """The golem's entries in order up to number `up_to`, without holding them all in memory."""
+    return AuditEntry.objects.filter(golem_id=golem_id, seq__lte=up_to).order_by("seq").iterator(chunk_size=_CHUNK)
+
+
+def _judge_point(point: AuditCheckpoint, entry_hash: str, trusted_key: str | None) -> BrokenLink | None:
+    if point.entry_hash != entry_hash:
+        return BrokenLink(point.seq, "the signed checkpoint holds another hash of it")
+    if not has_valid_signature(point):
+        return BrokenLink(point.seq, "the signature of its checkpoint does not hold")
+    if trusted_key is not None and point.public_key != trusted_key:
+        return BrokenLink(point.seq, "its checkpoint was signed with another key than this server's")
+    return None
+
+
+def _message_of(point: AuditCheckpoint) -> bytes:
+    return _message(
+        golem_id=str(point.golem_id), seq=point.seq, entry_hash=point.entry_hash, signed_at_ms=point.signed_at_ms
+    )
+
+
+def _message(**facts: Any) -> bytes:
+    return b"golem audit checkpoint\n" + canonical_bytes(facts)
+
+
+def _public_hex(key: ECC.EccKey) -> str:
+    return key.public_key().export_key(format="raw").hex()

@@ -1,0 +1,27 @@
+"""`manage.py export_audit GOLEM FILE`: the golem's audit chain as a file that `verify_audit --file` checks alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from tools_app.core import clock
+from tools_app.core.audit_export import export_chain
+
+
+class Command(BaseCommand):
+    help = "Write a golem's audit chain with its signed checkpoints to a new file of JSON lines."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("golem", type=UUID)
+        parser.add_argument("file", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            count = export_chain(golem_id=options["golem"], path=options["file"], now=clock.now())
+        except FileExistsError:
+            raise CommandError(f"{options['file']} exists; an export is never overwritten") from None
+        self.stdout.write(f"{count} entries written to {options['file']}")

@@ -84,7 +84,7 @@ class _Stopwatch:
 
 
 def preview_action(
-    *, golem_id: UUID, api_key_id: UUID | None, body: Mapping[str, Any], now: datetime
+    *, golem_id: UUID, api_key_id: UUID | None, body: Mapping[str, Any], now: datetime, actor: str = "system:runtime"
 ) -> dict[str, Any]:
     """The permit for `body` (`action_type`, `venue`, and the action's parameters), as agents see it.
 
@@ -101,7 +101,7 @@ def preview_action(
     policy = read_policy(golem=golem, toolset=toolset)
     watch.lap("toolset and policy")
     judged = _judge(golem, toolset, policy, tool, params, api_key_id, now, watch)
-    permit = _open_permit(golem, policy, judged, api_key_id, now)
+    permit = _open_permit(golem, policy, judged, api_key_id, actor, now)
     watch.lap("reserve and open the permit")
     return {**view_permit(permit), "timings_ms": watch.laps}
 
@@ -159,7 +159,7 @@ def _judge(
             stage=HookStage.PREVIEW, golem=golem, toolset=toolset, policy=policy, tool=tool,
             params=dict(report.modified_params), api_key_id=api_key_id, now=now,
         )  # fmt: skip
-        report = hook_chain.run(call)
+        report = hook_chain.run(call, may_modify=False)
     watch.lap("hooks and simulation")
     call = replace(call, simulation=report.simulation)
     fees: FeeQuote | None = None
@@ -237,7 +237,9 @@ def _review(call: HookCall) -> tuple[RiskTier, dict[str, Any]]:
     return tier, review.as_dict()
 
 
-def _open_permit(golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID | None, now: datetime) -> ActionPermit:
+def _open_permit(
+    golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID | None, actor: str, now: datetime
+) -> ActionPermit:
     call = judged.call
     permit = _make_permit(golem, policy, judged, api_key_id, now)
     with transaction.atomic():
@@ -257,7 +259,7 @@ def _open_permit(golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID
             "expires_at": permit.expires_at.isoformat(),
         }
         audit_log.append(
-            golem_id=golem.pk, event="PermitCreated", actor=f"key:{api_key_id}" if api_key_id else "system:runtime",
+            golem_id=golem.pk, event="PermitCreated", actor=actor,
             data={**facts, "plan_hash": permit.plan_hash, "policy_hash": permit.policy_hash}, now=now,
         )  # fmt: skip
         event_bus.emit(golem_id=golem.pk, event=Event(EventType.PERMIT_CREATED, facts), now=now)

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from permits_app import ledger
 from permits_app.reviewers.decoding import Reading, UnknownCall, read_calls
+from permits_app.reviewers.limits import judge_limits, value_spends
 from permits_app.reviewers.pool_facts import NamedPool, find_pools, read_prices, value_pool
 from permits_app.reviewers.revert_risk import (
     LOOKBACK_BLOCKS,
@@ -28,12 +28,10 @@ from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.reviewers.safety_guardian import judge_price, judge_spends, make_venue
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.simulator import build_request
-from permits_app.safety.hooks.spending_limiter import counts_per_day
-from permits_app.safety.spend_rules import judge_spend
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.units import format_micro_usd, value_in_micro_usd
+from tools_app.core.units import format_micro_usd
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
@@ -108,28 +106,9 @@ def _judge(call: HookCall) -> Review:
 
 
 def _judge_limits(desk: _Desk) -> None:
-    """What the bytes can take, at prices of the newest block, against every spending limit."""
-    call, chain = desk.call, desk.chain
-    spent = 0
-    for address, raw in desk.reading.spends.items():
-        token = chain.token(address)
-        price = chain.price(token)
-        spent += value_in_micro_usd(
-            raw=raw, token_decimals=token.decimals, price=price.answer, price_decimals=price.decimals
-        )
-    usage = ledger.read_usage(
-        golem_id=call.golem.pk,
-        api_key_id=call.api_key_id,
-        heartbeat_tick=call.golem.heartbeat_tick,
-        now=call.now,
-        exclude_permit_id=call.own_permit_id,
-    )
-    refusal = judge_spend(
-        limits=call.limits, usage=usage, amount_micro_usd=spent, counts_per_day=counts_per_day(call)
-    )  # fmt: skip
+    spent = value_spends(desk.reading, desk.chain)
     desk.figures["spends_at_most_usd"] = format_micro_usd(spent)
-    if refusal is not None:
-        desk.reasons.append(refusal.reason)
+    desk.reasons.extend(judge_limits(desk.call, spent_micro_usd=spent))
 
 
 def _judge_simulation(desk: _Desk) -> None:

@@ -15,6 +15,7 @@ from typing import Final
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
 from permits_app.reviewers.decoding import Reading, UnknownCall, Venue, read_calls
+from permits_app.reviewers.limits import judge_limits, value_spends
 from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import HookCall
@@ -75,6 +76,7 @@ def _judge(call: HookCall) -> tuple[list[Finding], list[str]]:
         ("minimums equal the plan", lambda: judge_receives(reading, plan)),
         ("approvals", lambda: judge_approvals(reading, plan)),
         ("deadline", lambda: judge_deadlines(reading, plan, now=now)),
+        ("within the limits", lambda: judge_limits(call, spent_micro_usd=value_spends(reading, chain))),
         ("positions are the golem's", lambda: judge_positions(reading, chain, deployment, account)),
         (
             f"worth what it costs, within {format_bps(tolerance)}",

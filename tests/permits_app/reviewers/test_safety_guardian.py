@@ -90,7 +90,7 @@ def test_every_kind_of_swap_the_tool_plans_is_approved(
     found = review(call)
     assert found.is_approved, found.reasons
     assert found.reasons == ()
-    assert len(found.checks) == 9
+    assert len(found.checks) == 10
 
 
 def test_liquidity_plans_are_approved(rich_golem: LiveGolem, local_chain: World) -> None:
@@ -382,3 +382,12 @@ def test_without_a_chain_or_on_an_unknown_one_it_vetoes(live_golem: LiveGolem) -
     call = swap_call(live_golem)
     assert_veto(replace(call, chain=None), "no chain")
     assert_veto(with_plan(call, chain_id=999_999), "could not be read")
+
+
+def test_what_the_bytes_take_is_held_to_the_owners_limits(live_golem: LiveGolem) -> None:
+    call = swap_call(live_golem)
+    assert review(call).is_approved
+    call.limits.per_transaction_micro_usd = 100_000_000
+    found = review(call)
+    assert not found.is_approved
+    assert "in one transaction" in " ".join(found.reasons)

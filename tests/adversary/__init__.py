@@ -1,0 +1,1 @@
+"""A scripted adversary on the eight tools."""

@@ -6,10 +6,11 @@ be fetched the tests say "not run"; with CI=true that is a failure.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from eth_account.signers.local import LocalAccount
 from eth_utils.address import to_checksum_address
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.npm import fetch_packages, load_lock
+from golem_project.embedded.npm import CACHE_DIR, Package, fetch_packages, load_lock
 from golem_project.embedded.world import solidity
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
@@ -56,6 +57,8 @@ def bytecode() -> dict[str, str]:
             code = artifact["bytecode"]
             found[Path(name).stem] = code["object"] if isinstance(code, dict) else code
     found["Vault"] = compile_vault(folders["@openzeppelin/contracts"])
+    compiled = compile_morpho(folders["@morpho-org/morpho-blue"])
+    found |= {name: compiled[name] for name in ("Morpho", "OracleMock", "IrmMock")}
     return found
 
 
@@ -70,27 +73,49 @@ contract Vault is ERC4626 {
 
 
 def compile_vault(folder: Path) -> str:
-    """OpenZeppelin's ERC-4626 over an asset, compiled with the pinned compiler."""
-    package = load_lock(solidity.LOCK_FILE)["solc"]
-    compiler = fetch_packages([package])[package.name] / "soljson.js"
-    sources = {f"@openzeppelin/contracts/{path.relative_to(folder)}": path for path in folder.rglob("*.sol")}
-    request = {
-        "language": "Solidity",
-        "sources": {"Vault.sol": {"content": VAULT}}
-        | {name: {"content": path.read_text()} for name, path in sources.items()},
-        "settings": {
-            **solidity.SETTINGS,
-            "outputSelection": {"Vault.sol": {"Vault": ["evm.bytecode.object"]}},
-        },
+    """OpenZeppelin's ERC-4626 over an asset."""
+    sources = {
+        f"@openzeppelin/contracts/{path.relative_to(folder)}": path.read_text() for path in folder.rglob("*.sol")
     }
-    done = subprocess.run(
-        [solidity.find_node(), "-e", solidity.COMPILE_SCRIPT, str(compiler)],
-        input=json.dumps(request), capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    answer = json.loads(done.stdout)
-    assert "contracts" in answer, answer
-    code: str = answer["contracts"]["Vault.sol"]["Vault"]["evm"]["bytecode"]["object"]
-    return code
+    package = load_lock(solidity.LOCK_FILE)["solc"]
+    return _compile(package, {"Vault.sol": VAULT, **sources}, solidity.SETTINGS)["Vault"]
+
+
+def compile_morpho(folder: Path) -> dict[str, str]:
+    """Morpho Blue with its own oracle and rate mocks, compiled as its authors do."""
+    sources = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.sol")}
+    settings = {"optimizer": {"enabled": True, "runs": 999_999}, "viaIR": True, "evmVersion": "paris"}
+    return _compile(load_lock(LOCK)["solc_0_8_19"], sources, settings)
+
+
+def _compile(package: Package, sources: dict[str, str], settings: dict[str, Any]) -> dict[str, str]:
+    """Contract name -> creation code; kept under var/cache, because the intermediate language takes its time."""
+    request = json.dumps(
+        {
+            "language": "Solidity",
+            "sources": {name: {"content": text} for name, text in sources.items()},
+            "settings": {**settings, "outputSelection": {"*": {"*": ["evm.bytecode.object"]}}},
+        },
+        sort_keys=True,
+    )
+    kept = CACHE_DIR.parent / "conformance" / f"{hashlib.sha256((package.spec + request).encode()).hexdigest()}.json"
+    if not kept.exists():
+        compiler = fetch_packages([package])[package.name] / "soljson.js"
+        done = subprocess.run(
+            [solidity.find_node(), "-e", solidity.COMPILE_SCRIPT, str(compiler)],
+            input=request, capture_output=True, text=True, timeout=120, check=True,
+        )  # fmt: skip
+        answer = json.loads(done.stdout)
+        assert "contracts" in answer, answer
+        codes = {
+            name: contract["evm"]["bytecode"]["object"]
+            for contracts in answer["contracts"].values()
+            for name, contract in contracts.items()
+        }
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(codes))
+    found: dict[str, str] = json.loads(kept.read_text())
+    return found
 
 
 class Acts:
@@ -105,7 +130,7 @@ class Acts:
         reader = self._open_reader()
         request = SimulationRequest(
             31337, self.account.address, (Call(to, data, value, "step"),), block=reader.block,
-            timestamp=max(reader.block.timestamp + 1, int(datetime.now(tz=UTC).timestamp())),
+            timestamp=reader.block.timestamp + 1,
         )  # fmt: skip
         result = self._run("pyevm", request)
         outcome = result.calls[0]
@@ -151,11 +176,12 @@ class Acts:
 
 
 @pytest.fixture
-def acts(chain: World, open_reader: OpenReader) -> Acts:
-    # Blocks dated by the simulation, so that what keeps the time in storage is comparable too.
+def acts(chain: World, open_reader: OpenReader) -> Iterator[Acts]:
+    """A rich account; blocks are a second apart, so that what keeps the time in storage is comparable too."""
     chain.rpc.call("anvil_setBlockTimestampInterval", 1)
     account = chain.new_account(eth_wei=100 * 10**18, tokens={"USDC": 10**6 * 10**6, "DAI": 10**6 * 10**18})
-    return Acts(chain, open_reader, account)
+    yield Acts(chain, open_reader, account)
+    chain.rpc.call("anvil_removeBlockTimestampInterval")
 
 
 def test_uniswap_v4_and_the_universal_router(acts: Acts, bytecode: dict[str, str]) -> None:
@@ -280,3 +306,32 @@ def test_an_erc4626_vault(acts: Acts, bytecode: dict[str, str]) -> None:
 
     assert int.from_bytes(shares, "big") == 10**9
     assert int.from_bytes(assets, "big") > 10**8
+
+
+def test_morpho_blue(acts: Acts, bytecode: dict[str, str]) -> None:
+    chain, me = acts.chain, acts.account.address
+    usdc, dai = chain.tokens["USDC"].address, chain.tokens["DAI"].address
+    morpho = acts.deploy(bytecode["Morpho"], "(address)", me)
+    oracle, rates = acts.deploy(bytecode["OracleMock"]), acts.deploy(bytecode["IrmMock"])
+    # One DAI (18 decimals) is worth one USDC (6 decimals); Morpho's prices carry 36 decimals more.
+    acts.act(oracle, encode_call("function setPrice(uint256 newPrice)", 10 ** (36 + 6 - 18)))
+    acts.act(morpho, encode_call("function enableIrm(address irm)", rates))
+    acts.act(morpho, encode_call("function enableLltv(uint256 lltv)", 8 * 10**17))
+    params = "(address loanToken, address collateralToken, address oracle, address irm, uint256 lltv) marketParams"
+    market = (usdc, dai, oracle, rates, 8 * 10**17)
+    acts.act(morpho, encode_call(f"function createMarket({params})", market))
+    for token in (usdc, dai):
+        acts.act(token, encode_call("function approve(address spender, uint256 value)", morpho, MAX256))
+    supply = f"function supply({params}, uint256 assets, uint256 shares, address onBehalf, bytes data)"
+    acts.act(morpho, encode_call(supply, market, 10**11, 0, me, b""))
+    pledge = f"function supplyCollateral({params}, uint256 assets, address onBehalf, bytes data)"
+    acts.act(morpho, encode_call(pledge, market, 1_000 * 10**18, me, b""))
+    borrow = f"function borrow({params}, uint256 assets, uint256 shares, address onBehalf, address receiver)"
+    acts.act(morpho, encode_call(borrow, market, 801 * 10**6, 0, me, me), succeeds=False)
+    lent = acts.act(morpho, encode_call(borrow, market, 700 * 10**6, 0, me, me))
+    repay = f"function repay({params}, uint256 assets, uint256 shares, address onBehalf, bytes data)"
+    acts.act(morpho, encode_call(repay, market, 300 * 10**6, 0, me, b""))
+    withdraw = f"function withdraw({params}, uint256 assets, uint256 shares, address onBehalf, address receiver)"
+    acts.act(morpho, encode_call(withdraw, market, 10**9, 0, me, me))
+
+    assert int.from_bytes(lent[:32], "big") == 700 * 10**6

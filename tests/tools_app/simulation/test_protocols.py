@@ -22,6 +22,7 @@ from eth_utils.address import to_checksum_address
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import CACHE_DIR, Package, fetch_packages, load_lock
 from golem_project.embedded.world import solidity
+from golem_project.embedded.world.rpc import encode_arguments
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
 from tools_app.chain.abi import encode_call
@@ -154,7 +155,7 @@ class Acts:
 
     def deploy(self, code: str, types: str = "()", *values: Any) -> str:
         """Create a contract; its address, as simulated and as mined."""
-        data = bytes.fromhex(code.removeprefix("0x")) + (encode([types], [values]) if values else b"")
+        data = bytes.fromhex(code.removeprefix("0x")) + (encode_arguments(types, *values) if values else b"")
         reader = self._open_reader()
         request = SimulationRequest(31337, self.account.address, (Call("0x", data, 0, "new"),), block=reader.block)
         result = self._run("pyevm", request)
@@ -335,3 +336,93 @@ def test_morpho_blue(acts: Acts, bytecode: dict[str, str]) -> None:
     acts.act(morpho, encode_call(withdraw, market, 10**9, 0, me, me))
 
     assert int.from_bytes(lent[:32], "big") == 700 * 10**6
+
+
+class _Linker:
+    """Deploys Aave's contracts with the libraries they call, each library once."""
+
+    def __init__(self, acts: Acts) -> None:
+        package = load_lock(LOCK)["aave_v3"]
+        folder = fetch_packages([package])[package.name]
+        self._artifacts = {Path(name).stem: json.loads((folder / name).read_text()) for name in package.keep}
+        self._acts = acts
+        self._libraries: dict[str, str] = {}
+
+    def deploy(self, name: str, types: str = "()", *values: Any) -> str:
+        artifact = self._artifacts[name]
+        code = artifact["bytecode"][2:]
+        for libraries in artifact["linkReferences"].values():
+            for library, places in libraries.items():
+                if library not in self._libraries:
+                    self._libraries[library] = self.deploy(library)
+                for place in places:
+                    start = 2 * place["start"]
+                    code = code[:start] + self._libraries[library][2:].lower() + code[start + 40 :]
+        return self._acts.deploy(code, types, *values)
+
+
+def test_aave_v3(acts: Acts, bytecode: dict[str, str]) -> None:
+    chain, me, linker = acts.chain, acts.account.address, _Linker(acts)
+    usdc, dai = chain.tokens["USDC"].address, chain.tokens["DAI"].address
+    ray = 10**27
+    provider = linker.deploy("PoolAddressesProvider", "(string,address)", "local", me)
+    acts.act(provider, encode_call("function setACLAdmin(address newAclAdmin)", me))
+    rights = linker.deploy("ACLManager", "(address)", provider)
+    acts.act(provider, encode_call("function setACLManager(address newAclManager)", rights))
+    acts.act(rights, encode_call("function addPoolAdmin(address admin)", me))
+    pool_code = linker.deploy("Pool", "(address)", provider)
+    acts.act(provider, encode_call("function setPoolImpl(address newPoolImpl)", pool_code))
+    acts.act(
+        provider,
+        encode_call("function setPoolConfiguratorImpl(address newImpl)", linker.deploy("PoolConfigurator")),
+    )
+    pool = _read_address(chain, provider, "getPool()")
+    configurator = _read_address(chain, provider, "getPoolConfigurator()")
+    feeds = [linker.deploy("MockAggregator", "(int256)", 10**8) for _ in range(2)]
+    oracle = linker.deploy(
+        "AaveOracle",
+        "(address,address[],address[],address,address,uint256)",
+        *(provider, [usdc, dai], feeds, ZERO, ZERO, 10**8),
+    )
+    acts.act(provider, encode_call("function setPriceOracle(address newPriceOracle)", oracle))
+    rates = linker.deploy(
+        "DefaultReserveInterestRateStrategy",
+        "(address,uint256,uint256,uint256,uint256,uint256,uint256,uint256,uint256,uint256)",
+        *(provider, 8 * ray // 10, 0, 4 * ray // 100, ray, 0, 0, 0, 0, 0),
+    )
+    implementations = [
+        linker.deploy(name, "(address)", pool) for name in ("AToken", "StableDebtToken", "VariableDebtToken")
+    ]
+    fields = (
+        "address aTokenImpl, address stableDebtTokenImpl, address variableDebtTokenImpl, uint8 underlyingAssetDecimals,"
+        " address interestRateStrategyAddress, address underlyingAsset, address treasury, address incentivesController,"
+        " string aTokenName, string aTokenSymbol, string variableDebtTokenName, string variableDebtTokenSymbol,"
+        " string stableDebtTokenName, string stableDebtTokenSymbol, bytes params"
+    )
+    reserves = [
+        (*implementations, decimals, rates, token, me, ZERO, "a", "a", "v", "v", "s", "s", b"")
+        for token, decimals in ((usdc, 6), (dai, 18))
+    ]
+    acts.act(configurator, encode_call(f"function initReserves(({fields})[] input)", reserves))
+    collateral = "function configureReserveAsCollateral(address asset, uint256 ltv, uint256 threshold, uint256 bonus)"
+    acts.act(configurator, encode_call(collateral, dai, 7_500, 8_000, 10_500))
+    acts.act(configurator, encode_call("function setReserveBorrowing(address asset, bool enabled)", usdc, True))
+    for token in (usdc, dai):
+        acts.act(token, encode_call("function approve(address spender, uint256 value)", pool, MAX256))
+    supply = "function supply(address asset, uint256 amount, address onBehalfOf, uint16 referralCode)"
+    acts.act(pool, encode_call(supply, usdc, 10**11, me, 0))
+    acts.act(pool, encode_call(supply, dai, 1_000 * 10**18, me, 0))
+    borrow = "function borrow(address asset, uint256 amount, uint256 mode, uint16 referralCode, address onBehalfOf)"
+    acts.act(pool, encode_call(borrow, usdc, 751 * 10**6, 2, 0, me), succeeds=False)
+    acts.act(pool, encode_call(borrow, usdc, 700 * 10**6, 2, 0, me))
+    repay = "function repay(address asset, uint256 amount, uint256 mode, address onBehalfOf) returns (uint256)"
+    repaid = acts.act(pool, encode_call(repay, usdc, 300 * 10**6, 2, me))
+    acts.act(pool, encode_call("function withdraw(address asset, uint256 amount, address to)", usdc, 10**9, me))
+
+    assert int.from_bytes(repaid, "big") == 300 * 10**6
+
+
+def _read_address(chain: World, to: str, call: str) -> str:
+    selector = encode_call(f"function {call} view returns (address)")
+    answer: str = chain.rpc.call("eth_call", {"to": to, "input": "0x" + selector.hex()}, "latest")
+    return to_checksum_address("0x" + answer[-40:])

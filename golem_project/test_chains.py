@@ -72,9 +72,7 @@ class EmbeddedTestChains:
     def travel(self, *, golem_id: UUID, chain_ref: str | None, seconds: int, blocks: int) -> DevChainState:
         """See DevChains."""
         return _state(
-            _typed(
-                lambda: self._chains.travel(golem_id=golem_id, chain_ref=chain_ref, seconds=seconds, blocks=blocks)
-            )
+            _typed(lambda: self._chains.travel(golem_id=golem_id, chain_ref=chain_ref, seconds=seconds, blocks=blocks))
         )
 
     def fund(

@@ -40,9 +40,7 @@ Instruction = Annotated[
 ]
 Context = Annotated[
     str,
-    Field(
-        max_length=200, description="What it is about; for a reviewer the permit_id of an open permit of this golem"
-    ),
+    Field(max_length=200, description="What it is about; for a reviewer the permit_id of an open permit of this golem"),
 ]
 
 

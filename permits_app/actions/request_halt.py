@@ -8,9 +8,9 @@ from typing import Any
 from django.conf import settings
 
 from archetypes_app.models import Golem
-from tools_app.core.dispatch import enqueue, wait_for
 from permits_app.actions.halt import halt_golem
 from permits_app.tasks import commit_halt_task
+from tools_app.core.dispatch import enqueue, wait_for
 from tools_app.core.errors import BrokerUnavailable, RemoteProblem, WorkerTimeout
 
 

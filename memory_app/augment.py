@@ -1,8 +1,9 @@
 """Augment: what memory may do to an action before it is previewed, which is slippage, timing and route, and no more.
 
-That is a type: `SoftParams` has no other member. For now memory changes nothing and names the episodes that
-resemble the action; a later tuner fills the type. It never loads the embedding model, because it runs inside the
-simulation worker on the way of every preview: like episodes are those of the same tool and tokens, by index.
+That is a type: `SoftParams` has no other member. What consolidation learned tightens slippage and no more: never
+above what was asked for, never under half of it, with the episodes behind the change named. It never loads the
+embedding model, because it runs inside the simulation worker on the way of every preview: like episodes are those
+of the same tool and tokens, by index.
 Memory fails open: a database that is slow or away costs the augmentation, not the preview.
 Seed: 002, "Grimoire" (RETRIEVE, AUGMENT); decisions, "Memory".
 """
@@ -18,15 +19,21 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import Error, connection, transaction
+from django.db.models import F
 
 from memory_app.decay import retention_at
 from memory_app.filters import EpisodeFilters, select_episodes
+from memory_app.models import Insight
+from memory_app.models.insight import LEAST_FACTOR_BPS, Kind, Tunable
+from tools_app.core.units import BPS
 
 logger = logging.getLogger(__name__)
 
 _MOST_EPISODES = 5
 _RECENT = 50
 NOTHING_LEARNED = "like episodes are shown; nothing has been learned from them that would change a parameter"
+LEARNED = "slippage was tightened: like actions went as predicted"
+_LEAST_PERCENT_TO_TUNE = 50
 NO_EPISODES = "this golem remembers nothing like it"
 UNAVAILABLE = "memory did not answer in time; the action goes on without it"
 
@@ -51,6 +58,7 @@ class Augmentation:
     episode_ids: tuple[UUID, ...] = ()
     note: str = NO_EPISODES
     is_available: bool = True
+    behind: Mapping[str, tuple[UUID, ...]] = field(default_factory=dict)
 
     @property
     def changes(self) -> dict[str, int | str]:
@@ -64,6 +72,7 @@ class Augmentation:
             "episode_ids": [str(episode_id) for episode_id in self.episode_ids],
             "note": self.note,
             "is_available": self.is_available,
+            "behind": {name: [str(episode_id) for episode_id in ids] for name, ids in self.behind.items()},
         }
 
 
@@ -75,14 +84,38 @@ def augment(*, golem_id: UUID, tool_name: str, params: Mapping[str, Any], now: d
     if not settings.GOLEM_MEMORY_ENABLED:
         return Augmentation(note="memory is switched off", is_available=False)
     try:
-        found = _find_alike(golem_id, tool_name, _read_tokens(params), now)
+        found, heuristic = _find_alike(golem_id, tool_name, _read_tokens(params), _read_chain(params), now)
     except Error:
         logger.warning("augmentation was skipped", exc_info=True)
         return Augmentation(note=UNAVAILABLE, is_available=False)
+    asked = params.get(Tunable.SLIPPAGE.value)
+    if heuristic is not None and isinstance(asked, int) and not isinstance(asked, bool):
+        tightened = tighten_slippage(asked_bps=asked, factor_bps=heuristic.factor_bps)
+        if tightened < asked:
+            return Augmentation(
+                soft_params=SoftParams(slippage_bps=tightened),
+                episode_ids=found,
+                note=LEARNED,
+                behind={"slippage_bps": heuristic.episode_ids},
+            )
     return Augmentation(episode_ids=found, note=NOTHING_LEARNED if found else NO_EPISODES)
 
 
-def _find_alike(golem_id: UUID, tool_name: str, tokens: frozenset[str], now: datetime) -> tuple[UUID, ...]:
+def tighten_slippage(*, asked_bps: int, factor_bps: int) -> int:
+    """The part of the asked slippage a heuristic leaves, in basis points: from half of it, and 1, to all of it."""
+    factor = min(BPS, max(LEAST_FACTOR_BPS, factor_bps))
+    return min(asked_bps, max(1, asked_bps * factor // BPS))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tuning:
+    factor_bps: int
+    episode_ids: tuple[UUID, ...]
+
+
+def _find_alike(
+    golem_id: UUID, tool_name: str, tokens: frozenset[str], chain_id: int | None, now: datetime
+) -> tuple[tuple[UUID, ...], _Tuning | None]:
     filters = EpisodeFilters(tool_name=tool_name)
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -90,16 +123,38 @@ def _find_alike(golem_id: UUID, tool_name: str, tokens: frozenset[str], now: dat
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [timeout])
         rows = select_episodes(golem_id=golem_id, filters=filters).order_by("-occurred_at")
         recent = list(rows.values_list("pk", "token_keys", "last_accessed_at", "stability_days")[:_RECENT])
+        tuning = _find_tuning(golem_id, tool_name, tokens, chain_id)
         # Nothing was written; rolling back also takes the timeout off an outer transaction.
         transaction.set_rollback(True)
     ranked = sorted(
         (-len(tokens & set(keys)), -retention_at(last_accessed_at=accessed, stability_days=stability, now=now), pk)
         for pk, keys, accessed, stability in recent
     )
-    return tuple(pk for _, _, pk in ranked[:_MOST_EPISODES])
+    return tuple(pk for _, _, pk in ranked[:_MOST_EPISODES]), tuning
+
+
+def _find_tuning(golem_id: UUID, tool_name: str, tokens: frozenset[str], chain_id: int | None) -> _Tuning | None:
+    rows = Insight.objects.filter(
+        golem_id=golem_id,
+        kind=Kind.HEURISTIC,
+        parameter=Tunable.SLIPPAGE,
+        tool_name=tool_name,
+        token_keys=sorted(tokens),
+        is_quarantined=False,
+        confidence_percent__gte=_LEAST_PERCENT_TO_TUNE,
+    )
+    # Learned on one chain, it says nothing about another; a call that names none runs on the golem's home chain.
+    rows = rows.filter(chain_id=F("golem__home_chain_id") if chain_id is None else chain_id)
+    row = rows.values_list("factor_bps", "episode_ids").first()
+    return None if row is None else _Tuning(row[0], tuple(row[1]))
 
 
 def _read_tokens(params: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(
         value.lower() for name, value in params.items() if name.startswith("token") and isinstance(value, str)
     )
+
+
+def _read_chain(params: Mapping[str, Any]) -> int | None:
+    chain_id = params.get("chain_id")
+    return chain_id if isinstance(chain_id, int) else None

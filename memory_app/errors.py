@@ -30,3 +30,12 @@ class DirectiveTooLarge(GolemError):
     http_status = 422
     recovery = Recovery.FIX_PARAMS
     title = "The directive is too large"
+
+
+class InsightNotFound(GolemError):
+    """The golem has no such insight; another golem's insights are unknown to it too."""
+
+    code = "INSIGHT_NOT_FOUND"
+    http_status = 404
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no such insight"

@@ -18,7 +18,8 @@ from celery.signals import worker_ready
 from django.db import OperationalError
 
 from memory_app import embedding
-from memory_app.actions.embed_missing import embed_missing_episodes
+from memory_app.actions.consolidate import consolidate, list_golems_to_consolidate
+from memory_app.actions.embed_missing import embed_missing_episodes, embed_missing_insights
 from memory_app.actions.forget import archive_forgotten_episodes
 from memory_app.actions.query_grimoire import query_grimoire
 from memory_app.actions.store_episode import store_episode
@@ -82,6 +83,7 @@ def query_grimoire_task(
     limit: int,
     filters: dict[str, Any],
     apply_decay: bool = True,
+    min_percent: int = 0,
     **_: Any,
 ) -> dict[str, Any]:
     """Embed a question and answer it. Not repeated when its worker dies: nobody waits for it any more."""
@@ -93,6 +95,7 @@ def query_grimoire_task(
             limit=limit,
             filters=filters,
             apply_decay=apply_decay,
+            min_percent=min_percent,
             now=clock.now(),
         )
     )
@@ -102,7 +105,7 @@ def query_grimoire_task(
 def embed_episodes_task(**_: Any) -> int:
     """Add the vectors that were missed while the model was away."""
     try:
-        return embed_missing_episodes()
+        return embed_missing_episodes() + embed_missing_insights()
     except EmbeddingUnavailable as error:
         logger.warning("vectors are still missing: %s", error.detail)
         return 0
@@ -112,6 +115,16 @@ def embed_episodes_task(**_: Any) -> int:
 def forget_episodes_task(**_: Any) -> int:
     """Archive what has faded."""
     return archive_forgotten_episodes(now=clock.now())
+
+
+@shared_task(ignore_result=True)
+def consolidate_memory_task(**_: Any) -> int:
+    """One cycle for every golem with enough new episodes, each in its own transaction. Returns how many golems."""
+    now = clock.now()
+    golems = list_golems_to_consolidate(now=now)
+    for golem_id in golems:
+        consolidate(golem_id=golem_id, now=now)
+    return len(golems)
 
 
 @worker_ready.connect

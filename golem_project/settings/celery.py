@@ -47,6 +47,7 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "sign-audit-checkpoints": {"task": "tools_app.tasks.sign_audit_checkpoints_task", "schedule": 600.0},
     "publish-events": {"task": "tools_app.tasks.publish_events_task", "schedule": 5.0},
     "embed-episodes": {"task": "memory_app.tasks.embed_episodes_task", "schedule": 60.0},
+    "consolidate-memory": {"task": "memory_app.tasks.consolidate_memory_task", "schedule": 14_400.0},
     "forget-episodes": {"task": "memory_app.tasks.forget_episodes_task", "schedule": 3_600.0},
 }
 

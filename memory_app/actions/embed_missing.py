@@ -1,11 +1,11 @@
-"""Give vectors to episodes that were stored while the model was away."""
+"""Give vectors to what was stored while the model was away."""
 
 from __future__ import annotations
 
 from django.db import transaction
 
 from memory_app import embedding
-from memory_app.models import Episode, EpisodeVector
+from memory_app.models import Episode, EpisodeVector, Insight
 
 
 def embed_missing_episodes(*, limit: int = 200) -> int:
@@ -26,3 +26,15 @@ def embed_missing_episodes(*, limit: int = 200) -> int:
     with transaction.atomic():
         EpisodeVector.objects.bulk_create(rows, ignore_conflicts=True)
     return len(rows)
+
+
+def embed_missing_insights(*, limit: int = 200) -> int:
+    """Embed up to `limit` insights that are new or were reworded; returns how many. Raises EmbeddingUnavailable.
+
+    A text that changed while the model ran keeps no vector and is embedded next time.
+    """
+    missing = list(Insight.objects.filter(embedding__isnull=True).order_by("pk").values_list("pk", "text")[:limit])
+    vectors = embedding.embed([text for _, text in missing])
+    for (pk, text), vector in zip(missing, vectors, strict=True):
+        Insight.objects.filter(pk=pk, text=text, embedding__isnull=True).update(embedding=vector)
+    return len(missing)

@@ -19,14 +19,15 @@ from memory_app import embedding
 from memory_app.decay import REINFORCEMENT, STABILITY_CAP_DAYS, archived_from
 from memory_app.errors import EmbeddingUnavailable
 from memory_app.filters import EpisodeFilters, parse_filters
+from memory_app.insights import describe_insight_hit, reinforce_insights, retrieve_insights, select_insights
 from memory_app.models import Episode
 from memory_app.retrieval import Hit, Retrieval, retrieve_episodes
 from tools_app.core.errors import InvalidParams
 
 LONGEST_QUERY = 2_000
 MOST_HITS = 50
-NO_INSIGHTS = "no insight exists yet: nothing consolidates episodes into insights"
-NO_HEURISTICS = "no heuristic exists yet: nothing derives heuristics from insights"
+NO_INSIGHTS = "no insight fits: clusters of at least three like outcomes become insights every four hours"
+NO_HEURISTICS = "no heuristic fits: an insight with five episodes behind it makes one"
 
 
 class Store(StrEnum):
@@ -55,22 +56,34 @@ def query_grimoire(
     now: datetime,
     apply_decay: bool = True,
     text_only_reason: str = "",
+    min_percent: int = 0,
 ) -> dict[str, Any]:
     """Episodes of one golem for `query`, JSON-ready, best first, at most `limit` (1 to 50).
 
     Scores, similarity and retention are decimal text between 0 and 1. With `text_only_reason` the model is not
     touched; without the model the answer comes from words alone. Either way `mode` and `mode_reason` say so.
-    Each episode answered with is reinforced. Raises InvalidParams.
+    `min_percent` is the least confidence of insights. Everything answered with is reinforced. Raises InvalidParams.
     """
     question, wanted, asked = check_question(query=query, store=store, limit=limit)
     parsed = parse_filters(filters or {})
     answer: dict[str, Any] = {"query": question, "store": str(wanted), "mode": None, "mode_reason": None}
+    vector, reason = (None, text_only_reason) if text_only_reason else embed_question(question)
+    answer["mode"] = str(SearchMode.TEXT_ONLY if vector is None else SearchMode.HYBRID)
+    answer["mode_reason"] = reason or None
     if wanted in (Store.EPISODES, Store.ALL):
-        answer.update(_answer_episodes(golem_id, question, parsed, asked, now, apply_decay, text_only_reason))
-    if wanted in (Store.INSIGHTS, Store.ALL):
-        answer.update({"insights": [], "insights_searched": 0, "insights_note": NO_INSIGHTS})
-    if wanted in (Store.HEURISTICS, Store.ALL):
-        answer.update({"heuristics": [], "heuristics_searched": 0, "heuristics_note": NO_HEURISTICS})
+        answer.update(_answer_episodes(golem_id, question, vector, parsed, asked, now, apply_decay))
+    for name, note in (("insights", NO_INSIGHTS), ("heuristics", NO_HEURISTICS)):
+        if wanted in (name, Store.ALL):
+            matching = select_insights(
+                golem_id=golem_id, filters=parsed, min_percent=min_percent, heuristics=name == Store.HEURISTICS
+            )
+            found = retrieve_insights(
+                matching=matching, query=question, query_vector=vector, limit=asked, now=now, apply_decay=apply_decay
+            )
+            reinforce_insights(golem_id=golem_id, insight_ids=[hit.insight.pk for hit in found], now=now)
+            answer[name] = [describe_insight_hit(hit) for hit in found]
+            answer[f"{name}_searched"] = matching.count()
+            answer[f"{name}_note"] = None if found else note
     return answer
 
 
@@ -157,18 +170,15 @@ def describe_hit(hit: Hit) -> dict[str, Any]:
 def _answer_episodes(
     golem_id: UUID,
     question: str,
+    vector: Sequence[float] | None,
     filters: EpisodeFilters,
     limit: int,
     now: datetime,
     apply_decay: bool,
-    text_only_reason: str,
 ) -> dict[str, Any]:
-    vector, reason = (None, text_only_reason) if text_only_reason else embed_question(question)
     found = _retrieve(golem_id, question, vector, filters, limit, now, apply_decay)
     reinforce_episodes(golem_id=golem_id, episode_ids=[hit.episode.pk for hit in found.hits], now=now)
     return {
-        "mode": str(SearchMode.HYBRID if found.used_vectors else SearchMode.TEXT_ONLY),
-        "mode_reason": reason or None,
         "episodes": [describe_hit(hit) for hit in found.hits],
         "episodes_searched": found.searched,
     }

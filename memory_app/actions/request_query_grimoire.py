@@ -39,16 +39,17 @@ def request_query_grimoire(
     apply_decay: bool = True,
     now: datetime,
     wait_seconds: float | None = None,
+    min_percent: int = 0,
 ) -> dict[str, Any]:
     """What `query_grimoire` answers, with vectors where possible and `mode: text_only` with its reason where not.
 
     Waits at most `wait_seconds` (GOLEM_MEMORY_QUERY_WAIT_SECONDS) holding no database connection. Inside a task it
     waits for nobody. Raises InvalidParams before anything is asked, and what the worker's answer raised.
     """
-    _, wanted, _ = check_question(query=query, store=store, limit=limit)
+    check_question(query=query, store=store, limit=limit)
     parse_filters(filters or {})
     reason = ""
-    if wanted in (Store.EPISODES, Store.ALL) and not embedding.is_loaded():
+    if not embedding.is_loaded():
         arguments = {
             "golem_id": str(golem_id),
             "query": query,
@@ -56,6 +57,7 @@ def request_query_grimoire(
             "limit": limit,
             "filters": dict(filters or {}),
             "apply_decay": apply_decay,
+            "min_percent": min_percent,
         }
         seconds = settings.GOLEM_MEMORY_QUERY_WAIT_SECONDS if wait_seconds is None else wait_seconds
         try:
@@ -71,6 +73,7 @@ def request_query_grimoire(
         apply_decay=apply_decay,
         now=now,
         text_only_reason=reason,
+        min_percent=min_percent,
     )
 
 

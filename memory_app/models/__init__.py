@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from memory_app.models.directive import Directive
 from memory_app.models.episode import Episode, EpisodeVector
+from memory_app.models.insight import Insight
 
-__all__ = ["Directive", "Episode", "EpisodeVector"]
+__all__ = ["Directive", "Episode", "EpisodeVector", "Insight"]

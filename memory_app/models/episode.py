@@ -74,6 +74,7 @@ class Episode(TimeStamped):
     is_quarantined = models.BooleanField(default=False, help_text="Kept out of every answer to the agent")
     quarantine_reason = models.CharField(max_length=200, blank=True)
     archived_at = models.DateTimeField(null=True, blank=True)
+    consolidated_at = models.DateTimeField(null=True, blank=True, help_text="When insights were drawn from it")
 
     occurred_at = models.DateTimeField()
     source = models.CharField(max_length=16, choices=Source.choices, default=Source.RUNTIME)

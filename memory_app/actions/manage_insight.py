@@ -1,0 +1,149 @@
+"""Add, confirm, contradict or reword an insight, as an agent or its owner asks.
+
+What is added by hand is an insight, never a heuristic: words cannot tune. Seed: facts 12 (T15).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from django.db import transaction
+
+from archetypes_app.models import Golem
+from memory_app.errors import InsightNotFound, MemoryOwnerUnknown
+from memory_app.insights import FIRST_PERCENT, confirm, contradict
+from memory_app.models import Insight
+from memory_app.models.episode import Source
+from memory_app.models.insight import InsightCategory, Kind
+from tools_app.core import audit_log
+from tools_app.core.errors import InvalidParams
+from tools_app.core.hashing import hash_canonical
+
+
+class Operation(StrEnum):
+    """What may be done to an insight."""
+
+    ADD = "ADD"
+    UPVOTE = "UPVOTE"
+    DOWNVOTE = "DOWNVOTE"
+    EDIT = "EDIT"
+
+
+@dataclass(frozen=True, slots=True)
+class InsightChange:
+    """Confidence in whole percent; `before` is None for a new insight."""
+
+    insight_id: UUID
+    operation: Operation
+    before: int | None
+    after: int
+
+
+def check_change(*, operation: Operation, insight_id: UUID | None, content: str | None) -> None:
+    """Raises InvalidParams when the operation lacks what it needs."""
+    if operation is Operation.ADD and not _clean(content):
+        raise InvalidParams("ADD needs content", fields={"content": "the text of the insight"})
+    if operation is Operation.ADD and insight_id is not None:
+        raise InvalidParams("ADD makes a new insight", fields={"insight_id": "leave it out"})
+    if operation is not Operation.ADD and insight_id is None:
+        raise InvalidParams(f"{operation} needs an insight_id", fields={"insight_id": "the insight to change"})
+
+
+def manage_insight(
+    *,
+    golem_id: UUID,
+    operation: Operation,
+    insight_id: UUID | None,
+    content: str | None,
+    category: InsightCategory | None,
+    chain_id: int | None,
+    tokens: Sequence[str],
+    reason: str,
+    actor: str,
+    now: datetime,
+    source: Source = Source.AGENT,
+) -> InsightChange:
+    """Apply one change in one transaction, with its audit entry. An equal text added twice is confirmed instead.
+
+    Raises InvalidParams, InsightNotFound, MemoryOwnerUnknown.
+    """
+    check_change(operation=operation, insight_id=insight_id, content=content)
+    with transaction.atomic():
+        if not Golem.objects.select_for_update(no_key=True).filter(pk=golem_id).values_list("pk").first():
+            raise MemoryOwnerUnknown(f"there is no golem {golem_id}")
+        text = _clean(content)
+        identity = hash_text(text) if text else ""
+        if operation is Operation.ADD:
+            row = Insight.objects.filter(golem_id=golem_id, identity_hash=identity).first()
+        else:
+            row = find_insight(golem_id=golem_id, insight_id=insight_id)
+        if row is None:
+            row = Insight(
+                golem_id=golem_id, text=text, category=category or InsightCategory.GENERAL, chain_id=chain_id,
+                token_keys=[token.lower() for token in tokens], confidence_percent=FIRST_PERCENT, source=source,
+                recorded_by=actor, last_accessed_at=now, identity_hash=identity,
+            )  # fmt: skip
+            before = None
+        else:
+            before = row.confidence_percent
+            _change(row, operation, text, identity, category)
+        row.save()
+        change = InsightChange(insight_id=row.pk, operation=operation, before=before, after=row.confidence_percent)
+        audit_log.append(
+            golem_id=golem_id,
+            event="InsightChanged",
+            actor=actor,
+            data={
+                "insight_id": str(row.pk),
+                "operation": operation.value,
+                "confidence_percent": str(change.after),
+                "text_hash": hash_text(row.text),
+                "reason": reason[:500],
+            },
+            now=now,
+        )
+    return change
+
+
+def find_insight(*, golem_id: UUID, insight_id: UUID | None) -> Insight:
+    """The golem's insight; a quarantined one is unknown. Raises InsightNotFound."""
+    known = Insight.objects.filter(golem_id=golem_id, is_quarantined=False)
+    row = known.filter(pk=insight_id).first() if insight_id is not None else None
+    if row is None:
+        raise InsightNotFound(f"this golem has no insight {insight_id}")
+    return row
+
+
+def hash_text(text: str) -> str:
+    """The identity of a text: case and spaces do not tell texts apart."""
+    return hash_canonical({"text": " ".join(text.split()).lower()})
+
+
+def _change(row: Insight, operation: Operation, text: str, identity: str, category: InsightCategory | None) -> None:
+    if operation is Operation.DOWNVOTE:
+        row.confidence_percent = contradict(row.confidence_percent)
+        row.downvotes += 1
+    elif operation is Operation.EDIT:
+        _reword(row, text, identity, category)
+    else:
+        row.confidence_percent = confirm(row.confidence_percent)
+        row.upvotes += 1
+
+
+def _reword(row: Insight, text: str, identity: str, category: InsightCategory | None) -> None:
+    if row.kind != Kind.INSIGHT or row.source == Source.RUNTIME:
+        raise InvalidParams("what was drawn from outcomes is voted on, not reworded", fields={"operation": "not EDIT"})
+    if text and text != row.text:
+        if Insight.objects.filter(golem_id=row.golem_id, identity_hash=identity).exclude(pk=row.pk).exists():
+            raise InvalidParams("another insight says this already", fields={"content": "a different text"})
+        row.text, row.identity_hash, row.embedding = text, identity, None
+    if category is not None:
+        row.category = category
+
+
+def _clean(content: str | None) -> str:
+    return (content or "").replace("\x00", "").strip()

@@ -1,0 +1,160 @@
+"""What may be asked of insights, and how their confidence moves. Every question names its golem.
+
+Ranking fuses words and vectors as for episodes; a golem has few insights, so both lists are exact.
+Seed: facts 12 (T15); decisions, "Memory".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib.postgres.search import SearchRank
+from django.db.models import F, FloatField, Q, QuerySet, Value
+from django.db.models.functions import Least
+from pgvector.django import CosineDistance
+
+from memory_app.decay import INSIGHT_FLOOR, REINFORCEMENT, STABILITY_CAP_DAYS, retention_at
+from memory_app.filters import EpisodeFilters
+from memory_app.models import Insight
+from memory_app.models.insight import Kind
+from memory_app.retrieval import fuse_ranks, weaken
+from memory_app.text_query import AnyWordQuery
+
+FIRST_PERCENT = 60
+IMPORTED_PERCENT = 40
+CONFIRMED_PERCENT = 10
+CONTRADICTED_PERCENT = 15
+_CANDIDATES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class InsightHit:
+    """One insight found, with the parts of its score."""
+
+    insight: Insight
+    score: float
+    fused: float
+    retention: float
+
+
+def confirm(percent: int) -> int:
+    """Confidence after one confirmation, in whole percent, at most 100."""
+    return min(100, percent + CONFIRMED_PERCENT)
+
+
+def contradict(percent: int) -> int:
+    """Confidence after one contradiction, in whole percent, at least 0."""
+    return max(0, percent - CONTRADICTED_PERCENT)
+
+
+def show_percent(percent: int) -> str:
+    """Whole percent as decimal text between 0 and 1."""
+    return f"{percent // 100}.{percent % 100:02d}"
+
+
+def select_insights(
+    *, golem_id: UUID, filters: EpisodeFilters, min_percent: int = 0, heuristics: bool = False
+) -> QuerySet[Insight]:
+    """The golem's insights and warnings (or its heuristics), unordered and without quarantined ones.
+
+    Of `filters` chain, tokens and tool count; an insight that names no chain or tool fits every one.
+    """
+    wanted = Q(golem_id=golem_id, confidence_percent__gte=min_percent)
+    wanted &= Q(kind=Kind.HEURISTIC) if heuristics else ~Q(kind=Kind.HEURISTIC)
+    if filters.chain_id is not None:
+        wanted &= Q(chain_id=filters.chain_id) | Q(chain_id__isnull=True)
+    if filters.tool_name:
+        wanted &= Q(tool_name=filters.tool_name) | Q(tool_name="")
+    if filters.tokens:
+        wanted &= Q(token_keys__contains=[token.lower() for token in filters.tokens])
+    if not filters.include_quarantined:
+        wanted &= Q(is_quarantined=False)
+    return Insight.objects.filter(wanted)
+
+
+def retrieve_insights(
+    *,
+    matching: QuerySet[Insight],
+    query: str,
+    query_vector: Sequence[float] | None,
+    limit: int,
+    now: datetime,
+    apply_decay: bool = True,
+) -> list[InsightHit]:
+    """The `limit` best of `matching` for `query`: ranks fused, weakened by forgetting (R >= 0.1) and by doubt."""
+    wanted = max(_CANDIDATES, limit)
+    words = AnyWordQuery(query, config="english")
+    by_text = matching.filter(search=words).annotate(text_score=SearchRank(F("search"), words))
+    text_ids = list(by_text.order_by("-text_score", "pk").values_list("pk", flat=True)[:wanted])
+    vector_ids: list[UUID] = []
+    if query_vector is not None:
+        near = matching.filter(embedding__isnull=False).order_by(CosineDistance("embedding", list(query_vector)), "pk")
+        vector_ids = list(near.values_list("pk", flat=True)[:wanted])
+    ids = {*text_ids, *vector_ids}
+    if len(ids) < limit:
+        others = matching.exclude(pk__in=ids).order_by("-confidence_percent", "pk")
+        ids.update(others.values_list("pk", flat=True)[: limit - len(ids)])
+    text_ranks = {pk: rank for rank, pk in enumerate(text_ids, start=1)}
+    vector_ranks = {pk: rank for rank, pk in enumerate(vector_ids, start=1)}
+    hits = []
+    for insight in matching.filter(pk__in=ids).defer("search", "embedding"):
+        fused = fuse_ranks((text_ranks.get(insight.pk), vector_ranks.get(insight.pk)))
+        retention = insight_retention(insight=insight, now=now)
+        believed = fused * (0.5 + insight.confidence_percent / 200)
+        hits.append(InsightHit(insight, weaken(believed, retention) if apply_decay else believed, fused, retention))
+    return sorted(hits, key=lambda hit: (-hit.score, -hit.insight.confidence_percent, str(hit.insight.pk)))[:limit]
+
+
+def insight_retention(*, insight: Insight, now: datetime) -> float:
+    """R of an insight at `now`, never under 0.1."""
+    return retention_at(
+        last_accessed_at=insight.last_accessed_at, stability_days=insight.stability_days, now=now, floor=INSIGHT_FLOOR
+    )
+
+
+def reinforce_insights(*, golem_id: UUID, insight_ids: Sequence[UUID], now: datetime) -> int:
+    """Count one retrieval of each insight. Returns how many."""
+    return Insight.objects.filter(golem_id=golem_id, pk__in=list(insight_ids)).update(
+        stability_days=Least(
+            F("stability_days") * Value(REINFORCEMENT), Value(STABILITY_CAP_DAYS), output_field=FloatField()
+        ),
+        last_accessed_at=now,
+        access_count=F("access_count") + 1,
+    )
+
+
+def describe_insight(insight: Insight) -> dict[str, Any]:
+    """One insight as an agent sees it. `content` is data, never an instruction."""
+    return {
+        "id": str(insight.pk),
+        "source": insight.kind.lower(),
+        "untrusted": True,
+        "content": insight.text,
+        "category": insight.category,
+        "confidence": show_percent(insight.confidence_percent),
+        "tool_name": insight.tool_name,
+        "chain_id": insight.chain_id,
+        "tokens": insight.token_keys,
+        "episode_ids": [str(episode_id) for episode_id in insight.episode_ids],
+        "upvotes": insight.upvotes,
+        "downvotes": insight.downvotes,
+        "parameter": insight.parameter or None,
+        "factor_bps": insight.factor_bps,
+        "created_at": insight.created_at.isoformat(),
+        "updated_at": insight.updated_at.isoformat(),
+        "provenance": {"source": insight.source, "recorded_by": insight.recorded_by},
+    }
+
+
+def describe_insight_hit(hit: InsightHit) -> Mapping[str, Any]:
+    """One insight found, with its score as decimal text."""
+    return {
+        **describe_insight(hit.insight),
+        "score": f"{hit.score:.6f}",
+        "score_parts": {"fused": f"{hit.fused:.6f}", "confidence": show_percent(hit.insight.confidence_percent)},
+        "retention": f"{hit.retention:.6f}",
+    }

@@ -1,0 +1,116 @@
+"""Insight: what was concluded from episodes, how sure it is, and which episodes stand behind it.
+
+A heuristic is the one kind that may tune, and its columns can hold nothing but a tightening of slippage: the
+database refuses any other parameter, any factor above what was asked, and fewer than five episodes behind it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector, SearchVectorField
+from django.db import models
+from pgvector.django import VectorField
+
+from memory_app.models.episode import Source
+from tools_app.core.models import TimeStamped
+from tools_app.core.units import BPS
+
+LEAST_FACTOR_BPS = 5_000
+LEAST_EPISODES_TO_TUNE = 5
+
+
+class Kind(models.TextChoices):
+    """What a conclusion is for."""
+
+    INSIGHT = "INSIGHT", "Insight: holds for like actions"
+    WARNING = "WARNING", "Warning: like actions failed"
+    HEURISTIC = "HEURISTIC", "Heuristic: tunes a soft parameter"
+
+
+class InsightCategory(models.TextChoices):
+    """The subject of a conclusion (facts 12)."""
+
+    SLIPPAGE = "slippage", "Slippage"
+    GAS_TIMING = "gas_timing", "Gas and timing"
+    ROUTE_SELECTION = "route_selection", "Route selection"
+    POOL_BEHAVIOR = "pool_behavior", "Pool behaviour"
+    MEV_PATTERN = "mev_pattern", "MEV pattern"
+    LIQUIDITY_DEPTH = "liquidity_depth", "Liquidity depth"
+    VOLATILITY = "volatility", "Volatility"
+    FEE_OPTIMIZATION = "fee_optimization", "Fee optimisation"
+    REBALANCE_TIMING = "rebalance_timing", "Rebalance timing"
+    VAULT_STRATEGY = "vault_strategy", "Vault strategy"
+    EMERGENCY = "emergency", "Emergency"
+    GENERAL = "general", "General"
+
+
+class Tunable(models.TextChoices):
+    """The parameters a heuristic may carry."""
+
+    NOTHING = "", "Nothing"
+    SLIPPAGE = "slippage_bps", "Slippage"
+
+
+class Insight(TimeStamped):
+    """One conclusion of one golem. It is never deleted for fading: in ranking its retention stays at 0.1 or more."""
+
+    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="insights")
+    kind = models.CharField(max_length=16, choices=Kind.choices, default=Kind.INSIGHT)
+    text = models.TextField(help_text="Data, never an instruction")
+    category = models.CharField(max_length=24, choices=InsightCategory.choices, default=InsightCategory.GENERAL)
+    confidence_percent = models.PositiveSmallIntegerField(help_text="60 at first, +10 confirmed, -15 contradicted")
+    tool_name = models.CharField(max_length=96, blank=True)
+    chain_id = models.PositiveBigIntegerField(null=True, blank=True)
+    token_keys: Any = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    episode_ids: Any = ArrayField(models.UUIDField(), default=list, blank=True, help_text="Episodes behind it")
+    upvotes = models.PositiveIntegerField(default=0)
+    downvotes = models.PositiveIntegerField(default=0)
+    parameter = models.CharField(max_length=16, choices=Tunable.choices, default=Tunable.NOTHING, blank=True)
+    factor_bps = models.PositiveIntegerField(default=BPS, help_text="Part of the asked parameter; 10,000 is all of it")
+    tuned_at = models.DateTimeField(null=True, blank=True)
+    source = models.CharField(max_length=16, choices=Source.choices, default=Source.RUNTIME)
+    recorded_by = models.CharField(max_length=128)
+    is_quarantined = models.BooleanField(default=False)
+    stability_days = models.FloatField(default=30.0)
+    last_accessed_at = models.DateTimeField()
+    access_count = models.PositiveIntegerField(default=0)
+    identity_hash = models.CharField(max_length=66, editable=False, help_text="Of its subject, or of its text")
+    embedding: Any = VectorField(dimensions=settings.GOLEM_EMBEDDING_DIMENSIONS, null=True, blank=True)
+    search: Any = models.GeneratedField(
+        expression=SearchVector("text", config="english"), output_field=SearchVectorField(), db_persist=True
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["golem", "identity_hash"], name="insight_once"),
+            models.CheckConstraint(
+                condition=models.Q(confidence_percent__lte=100), name="insight_confidence_at_most_100"
+            ),
+            models.CheckConstraint(condition=models.Q(stability_days__gt=0), name="insight_stability_positive"),
+            models.CheckConstraint(
+                condition=models.Q(kind=Kind.HEURISTIC, parameter=Tunable.SLIPPAGE)
+                | models.Q(~models.Q(kind=Kind.HEURISTIC), parameter=Tunable.NOTHING, factor_bps=BPS),
+                name="insight_only_heuristics_tune",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(factor_bps__gte=LEAST_FACTOR_BPS, factor_bps__lte=BPS),
+                name="insight_factor_only_tightens",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(kind=Kind.HEURISTIC) | models.Q(episode_ids__len__gte=LEAST_EPISODES_TO_TUNE),
+                name="insight_heuristic_has_episodes",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["golem", "kind", "tool_name"], name="insight_by_tool"),
+            GinIndex(fields=["search"], name="insight_search"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]

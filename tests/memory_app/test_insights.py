@@ -1,0 +1,186 @@
+"""Insights: confidence, ranking, scope, and the tools that read and write them."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from archetypes_app.toolset import view_golem
+from memory_app.actions.embed_missing import embed_missing_insights
+from memory_app.actions.manage_insight import InsightChange, Operation, manage_insight
+from memory_app.actions.query_grimoire import query_grimoire
+from memory_app.errors import InsightNotFound
+from memory_app.insights import confirm, contradict, show_percent
+from memory_app.models import Insight
+from memory_app.models.insight import InsightCategory
+from tests.memory_app.factories import NOW, make_golem, remember
+from tools_app import runner
+from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool
+
+
+class OneUse:
+    """A capability that counts its uses and refuses the second."""
+
+    permit_id = uuid.UUID(int=1)
+    plan_hash = "0x00"
+    value_limit_micro_usd = 0
+
+    def __init__(self, tool_name: str) -> None:
+        self.tool_name = tool_name
+        self.uses = 0
+
+    def consume(self, *, tool_name: str, plan_hash: str) -> None:
+        if self.uses or tool_name != self.tool_name or plan_hash != self.plan_hash:
+            raise GolemError("used")
+        self.uses += 1
+
+
+def manage(golem: Any, operation: Operation, **given: Any) -> InsightChange:
+    facts: dict[str, Any] = {
+        "insight_id": None, "content": None, "category": None, "chain_id": None, "tokens": (), "reason": "",
+        "actor": "golem:x", "now": NOW,
+    }  # fmt: skip
+    return manage_insight(golem_id=golem.pk, operation=operation, **(facts | given))
+
+
+def write(golem: Any, name: str, **params: Any) -> dict[str, Any]:
+    tool = REGISTRY.get(name)
+    assert isinstance(tool, LocalWriteTool)
+    checked = runner.check_params(tool=tool, params=params)
+    capability = OneUse(name)
+    runner.preview_local(tool=tool, params=checked, golem=view_golem(golem), now=NOW)
+    answer = runner.run_local_write(
+        tool=tool, params=checked, golem=view_golem(golem), capability=capability, now=NOW
+    ).data
+    assert capability.uses == 1
+    return dict(answer)
+
+
+def read(golem: Any, name: str, **params: Any) -> dict[str, Any]:
+    tool = REGISTRY.get(name)
+    assert isinstance(tool, ReadTool)
+    return dict(runner.run_read(tool=tool, params=params, golem=view_golem(golem), now=NOW).data)
+
+
+def test_confidence_moves_by_what_the_specification_says_and_stays_in_bounds() -> None:
+    assert [confirm(60), confirm(95), contradict(60), contradict(10)] == [70, 100, 45, 0]
+    assert [show_percent(60), show_percent(5), show_percent(100)] == ["0.60", "0.05", "1.00"]
+
+
+@pytest.mark.django_db
+def test_an_insight_is_added_voted_on_and_reworded() -> None:
+    golem = make_golem()
+    added = manage(golem, Operation.ADD, content="Gas is cheap on Sundays", category=InsightCategory.GAS_TIMING)
+    assert (added.before, added.after) == (None, 60)
+    assert manage(golem, Operation.UPVOTE, insight_id=added.insight_id).after == 70
+    assert manage(golem, Operation.DOWNVOTE, insight_id=added.insight_id).after == 55
+    assert manage(golem, Operation.ADD, content=" gas is  CHEAP on sundays ").insight_id == added.insight_id
+    manage(golem, Operation.EDIT, insight_id=added.insight_id, content="Gas is cheap at night")
+    assert Insight.objects.get(pk=added.insight_id).text == "Gas is cheap at night"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("operation", [Operation.UPVOTE, Operation.DOWNVOTE, Operation.EDIT])
+def test_another_golems_insight_is_unknown(operation: Operation) -> None:
+    stranger = manage(make_golem(), Operation.ADD, content="Secret")
+    with pytest.raises(InsightNotFound):
+        manage(make_golem(), operation, insight_id=stranger.insight_id, content="Changed")
+    assert Insight.objects.get(pk=stranger.insight_id).text == "Secret"
+
+
+@pytest.mark.django_db
+def test_the_store_of_insights_answers_by_words_and_by_meaning() -> None:
+    golem = make_golem()
+    gas = manage(golem, Operation.ADD, content="Transaction costs are lowest on Sunday nights")
+    manage(golem, Operation.ADD, content="The USDC pool is deep")
+    manage(make_golem(), Operation.ADD, content="Transaction costs of a stranger")
+    assert embed_missing_insights() == 3
+    by_meaning = query_grimoire(golem_id=golem.pk, query="cheap gas fees weekend", store="insights", now=NOW)
+    assert by_meaning["mode"] == "hybrid"
+    assert by_meaning["insights"][0]["id"] == str(gas.insight_id)
+    by_words = query_grimoire(
+        golem_id=golem.pk, query="costs", store="insights", limit=1, now=NOW, text_only_reason="no model"
+    )
+    assert (by_words["mode"], by_words["insights"][0]["id"]) == ("text_only", str(gas.insight_id))
+    assert by_words["insights_searched"] == 2
+
+
+@pytest.mark.django_db
+def test_confidence_and_forgetting_decide_between_equal_texts_and_none_fades_below_the_floor() -> None:
+    golem = make_golem()
+    doubted = manage(golem, Operation.ADD, content="Swap slippage rises at noon")
+    trusted = manage(golem, Operation.ADD, content="Swap slippage rises at dusk")
+    for _ in range(3):
+        manage(golem, Operation.UPVOTE, insight_id=trusted.insight_id)
+        manage(golem, Operation.DOWNVOTE, insight_id=doubted.insight_id)
+    answer = query_grimoire(
+        golem_id=golem.pk, query="swap slippage", store="insights", now=NOW + timedelta(days=5_000),
+        text_only_reason="no model",
+    )  # fmt: skip
+    assert [row["id"] for row in answer["insights"]] == [str(trusted.insight_id), str(doubted.insight_id)]
+    assert {row["retention"] for row in answer["insights"]} == {"0.100000"}
+
+
+@pytest.mark.django_db
+def test_the_tools_write_read_and_find_insights() -> None:
+    golem = make_golem()
+    added = write(golem, "memory_manage_insight", operation="ADD", content="Swaps at noon slip", category="slippage")
+    assert (added["confidence_before"], added["confidence_after"]) == (None, "0.60")
+    voted = write(golem, "memory_manage_insight", operation="DOWNVOTE", insight_id=added["insight_id"])
+    assert (voted["confidence_before"], voted["confidence_after"]) == ("0.60", "0.45")
+    listed = read(golem, "memory_get_insights", category="slippage")
+    assert (listed["total"], listed["insights"][0]["id"]) == (1, added["insight_id"])
+    assert listed["insights"][0]["untrusted"] is True
+    assert read(golem, "memory_get_insights", min_confidence="0.5")["total"] == 0
+    assert read(make_golem(), "memory_get_insights")["total"] == 0
+    assert read(golem, "memory_search", query="noon")["results"][0]["source"] == "insight"
+    assert read(golem, "memory_search", query="noon", min_confidence="0.5")["results"] == []
+
+
+@pytest.mark.django_db
+def test_the_consolidation_tool_tunes_from_verified_outcomes() -> None:
+    golem = make_golem()
+    same = {"amount_out": "5"}
+    for _ in range(5):
+        remember(golem, f"swap {uuid.uuid4()}", permit_id=uuid.uuid4(), prediction=same, outcome=same)
+    done = write(golem, "memory_consolidate")
+    assert (done["clusters_found"], done["insights_created"], done["heuristics_tuned"]) == (1, 1, 1)
+    found = query_grimoire(golem_id=golem.pk, query="swap", store="heuristics", now=NOW, text_only_reason="no model")
+    assert (found["heuristics"][0]["parameter"], found["heuristics"][0]["factor_bps"]) == ("slippage_bps", 9_000)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"operation": "ADD"},
+        {"operation": "ADD", "content": " \x00 "},
+        {"operation": "UPVOTE"},
+        {"operation": "DELETE", "insight_id": str(uuid.uuid4())},
+        {"operation": "UPVOTE", "insight_id": "-" * 36},
+        {"operation": "ADD", "content": "x", "factor_bps": 1},
+    ],
+)
+def test_malformed_changes_are_refused_before_anything_is_written(params: dict[str, Any]) -> None:
+    with pytest.raises(InvalidParams):
+        write(make_golem(), "memory_manage_insight", **params)
+    assert not Insight.objects.exists()
+
+
+@pytest.mark.django_db
+def test_words_cannot_become_a_heuristic_and_runtime_insights_are_not_reworded() -> None:
+    golem = make_golem()
+    for _ in range(3):
+        remember(golem, f"s {uuid.uuid4()}", permit_id=uuid.uuid4(), prediction={"a": "1"}, outcome={"a": "1"})
+    write(golem, "memory_consolidate")
+    drawn = Insight.objects.get(golem=golem)
+    with pytest.raises(InvalidParams):
+        manage(golem, Operation.EDIT, insight_id=drawn.pk, content="slippage_bps must be 10000")
+    added = manage(golem, Operation.ADD, content="HEURISTIC slippage_bps factor 20000")
+    row = Insight.objects.get(pk=added.insight_id)
+    assert (row.kind, row.parameter, row.factor_bps) == ("INSIGHT", "", 10_000)

@@ -5,24 +5,22 @@ Balances come from the chain within a short deadline; a node that does not answe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Field, Model
 from django.utils.safestring import SafeString
 
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.phases import is_allowed
 from archetypes_app.toolset import resolve_toolset
 from permits_app import ledger
+from permits_app.effective_limits import list_effective_limits
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
-from permits_app.models.spending import AllowlistMode
 from tools_app import runner
 from tools_app.admin.display import (
     format_age,
-    format_bps,
     format_chain,
     format_usd,
     show_age,
@@ -156,7 +154,7 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
         if golem.is_halted
         else "",
         meters=build_meters(golem, limits or SpendingLimits(golem=golem), now=now),
-        rules=_list_rules(limits, cage),
+        rules=_list_rules(golem),
         wallet=read_wallet(golem, now=now),
         tools_in=tools_in,
         tools_out=tools_out,
@@ -245,40 +243,31 @@ def _phase_allows(phase: Phase) -> str:
     return ", ".join(action.value.replace("_", " ").lower() for action in allowed)
 
 
-_LIMITS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
-    ("Per transaction", "per_transaction_micro_usd", format_usd),
-    ("Per heartbeat tick", "per_tick_micro_usd", format_usd),
-    ("Per API key", "per_session_micro_usd", format_usd),
-    ("Per 24 h", "per_day_micro_usd", format_usd),
-    ("Hot lane, above it the safety-guardian decides", "hot_lane_micro_usd", format_usd),
-    ("Writes per hour", "writes_per_hour", str),
-    ("Slippage at most", "max_slippage_bps", format_bps),
-    ("Price impact at most", "max_price_impact_bps", format_bps),
-    ("Allowlist", "allowlist_mode", lambda mode: str(AllowlistMode(mode).label)),
-)
-_CAGE: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
-    ("One position, of the portfolio", "max_position_bps", format_bps),
-    ("One asset, of the portfolio", "max_concentration_bps", format_bps),
-    ("Drawdown within 24 h", "max_drawdown_bps", format_bps),
-    ("Assets at most", "max_assets", str),
-    ("Rebalances a day", "max_rebalances_per_day", str),
-    ("Seconds between rebalances", "min_rebalance_interval_seconds", str),
-)
+_LABELS = {
+    "per_transaction_micro_usd": "Per transaction",
+    "per_tick_micro_usd": "Per heartbeat tick",
+    "per_session_micro_usd": "Per API key",
+    "per_day_micro_usd": "Per 24 h",
+    "hot_lane_micro_usd": "Hot lane, above it the safety-guardian decides",
+    "writes_per_hour": "Writes per hour",
+    "max_slippage_bps": "Slippage at most",
+    "max_price_impact_bps": "Price impact at most",
+    "allowlist_mode": "Allowlist",
+    "max_position_bps": "One position, of the portfolio",
+    "max_concentration_bps": "One asset, of the portfolio",
+    "max_drawdown_bps": "Drawdown within 24 h",
+}
 
 
-def _list_rules(limits: SpendingLimits | None, cage: PolicyCage | None) -> tuple[Rule, ...]:
-    return (*_rules_of(limits or SpendingLimits(), _LIMITS), *_rules_of(cage or PolicyCage(), _CAGE))
-
-
-def _rules_of(row: Model, columns: Sequence[tuple[str, str, Callable[[Any], str]]]) -> Iterator[Rule]:
-    """Each value with its origin: this server's default, or the owner's own figure and when the row last changed."""
-    for name, column, show in columns:
-        value = getattr(row, column)
-        column_field = row._meta.get_field(column)
-        is_default = isinstance(column_field, Field) and value == column_field.get_default()
-        changed = getattr(row, "updated_at", None)
-        source = "this server's default" if is_default else f"set by the owner, {changed:%Y-%m-%d %H:%M} UTC"
-        yield Rule(name=name, value=show(value), source=source)
+def _list_rules(golem: Golem) -> tuple[Rule, ...]:
+    return tuple(
+        Rule(
+            name=_LABELS.get(limit.name, limit.words[:1].upper() + limit.words[1:]),
+            value=limit.value,
+            source=limit.source if limit.value == limit.default else f"{limit.source}, default {limit.default}",
+        )
+        for limit in list_effective_limits(golem)
+    )
 
 
 def read_wallet(golem: Golem, *, now: datetime) -> WalletCard:

@@ -23,6 +23,7 @@ from golem_project.pi.errors import (
     DuplicateField,
     UnsupportedContentType,
 )
+from tools_app.core.taint import redact_text
 
 MAX_BODY_BYTES = 65_536  # a tool call is a few hundred bytes
 MAX_DEPTH = 8
@@ -41,7 +42,7 @@ class StrictJsonParser(BaseParser):
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         _check_charset(media_type or "")
-        return parse_object(_read(stream, parser_context))
+        return _without_secrets(parse_object(_read(stream, parser_context)))
 
 
 def parse_object(raw: bytes) -> dict[str, Any]:
@@ -64,6 +65,21 @@ def parse_object(raw: bytes) -> dict[str, Any]:
         raise BodyNotObject("send one object, such as {}")
     _check_value(body)
     return body
+
+
+def _without_secrets(body: dict[str, Any]) -> dict[str, Any]:
+    # What an agent says is stored, reasons above all; a secret it got hold of stops here.
+    return {name: _redact(member) for name, member in body.items()}
+
+
+def _redact(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact_text(value)
+    if isinstance(value, dict):
+        return {name: _redact(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_redact(member) for member in value]
+    return value
 
 
 def _read(stream: IO[Any], parser_context: Mapping[str, Any] | None) -> bytes:

@@ -10,8 +10,19 @@ LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {"request_id": {"()": "golem_project.request_id.RequestIdFilter"}},
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
+    "formatters": {
+        "line": {
+            "()": "tools_app.core.log_redaction.RedactingFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s",
+        }
+    },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
     "root": {"handlers": ["stderr"], "level": read_text("GOLEM_LOG_LEVEL", "INFO")},
-    "loggers": {"httpx": {"level": "WARNING"}, "urllib3": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
+    "loggers": {
+        "httpx": {"level": "WARNING"},
+        "urllib3": {"level": "WARNING"},
+        "django.request": {"level": "ERROR"},
+        # At INFO Celery writes every task's whole answer into the log, the golem's strategy with it.
+        "celery.app.trace": {"level": "WARNING"},
+    },
 }

@@ -25,6 +25,7 @@ from memory_app.provenance import Provenance
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.taint import DataSink, redact_text
 
 LONGEST_SUMMARY = 2_000
 _MOST_TOKENS = 16
@@ -157,9 +158,10 @@ def _describe_columns(
 
 
 def _without_nul(value: Any) -> Any:
+    # Episodes are read by models and exported by owners, so what looks like a secret is not kept.
     # A revert reason is whatever bytes a contract chose; PostgreSQL stores every character but this one.
     if isinstance(value, str):
-        return value.replace("\x00", "")
+        return redact_text(value.replace("\x00", ""), sink=DataSink.MEMORY)
     if isinstance(value, Mapping):
         return {_without_nul(name): _without_nul(member) for name, member in value.items()}
     if isinstance(value, list | tuple):

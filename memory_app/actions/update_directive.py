@@ -23,6 +23,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import InvalidParams
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.taint import DataSink, redact_text
 
 LONGEST_TITLE = 80
 LONGEST_SECTION = 8_000
@@ -76,8 +77,10 @@ def update_directive(
 
 def _check_input(section: str, change: str, reason: str) -> tuple[Section, str]:
     title = " ".join(section.replace("\x00", "").split())
-    text = change.replace("\x00", "").replace("\r\n", "\n").replace("\r", "\n").strip()
-    why = reason.replace("\x00", "").strip()
+    text = (
+        redact_text(change.replace("\x00", ""), sink=DataSink.MEMORY).replace("\r\n", "\n").replace("\r", "\n").strip()
+    )
+    why = redact_text(reason.replace("\x00", ""), sink=DataSink.MEMORY).strip()
     problems: dict[str, str] = {}
     if not title or len(title) > LONGEST_TITLE or title.startswith("#"):
         problems["section"] = f"a heading of 1 to {LONGEST_TITLE} characters, without #"

@@ -16,6 +16,7 @@ from django.db import transaction
 
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.models import AuditEntry, AuditHead
+from tools_app.core.taint import DataSink, clean_for
 
 GENESIS_HASH = "0x" + "00" * 32
 
@@ -48,7 +49,7 @@ def append(
             heartbeat_tick=heartbeat_tick,
             event=event,
             actor=actor,
-            data=data,
+            data=clean_for(DataSink.AUDIT, data),
         )
         entry.entry_hash = hash_entry(entry)
         entry.save(force_insert=True)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, ClassVar
 
+from tools_app.core.taint import DataSink, clean_for
+
 
 class Recovery(StrEnum):
     """What the reader of an error should do next."""
@@ -42,13 +44,14 @@ class GolemError(Exception):
 
     def as_problem(self) -> dict[str, Any]:
         """RFC 9457 members of this error, without `type` and `instance`, which the HTTP edge adds."""
+        members: dict[str, Any] = clean_for(DataSink.MODEL, {"detail": self.detail, **self.data})
         return {
             "title": self.title,
             "status": self.http_status,
-            "detail": self.detail,
+            "detail": members.pop("detail"),
             "code": self.code,
             "recovery": str(self.next_step),
-            **self.data,
+            **members,
         }
 
 

@@ -17,6 +17,7 @@ from django.db import connection, transaction
 
 from tools_app.core.events import Event
 from tools_app.core.models import EventSequence, OutboxEvent
+from tools_app.core.taint import DataSink, clean_for
 
 STREAM_KEY = "golem:events"
 STREAM_LENGTH = 10_000
@@ -59,7 +60,7 @@ def emit_all(*, golem_id: UUID, events: Sequence[Event], now: datetime, heartbea
             version=event.version,
             heartbeat_tick=heartbeat_tick,
             occurred_at=now,
-            payload=event.payload,
+            payload=clean_for(DataSink.EVENTS, event.payload),
         )
         for event in events
     ]

@@ -1,13 +1,20 @@
 """Labels on sensitive values and the sinks each may reach.
 
-`Secret` wraps what must never be printed: its repr, str and pickled form carry no content. The matrix
-is decided once, here. Seed: 002, "TaintedString"; decisions, "Safety hooks" (Taint).
+`Secret` wraps what must never be printed: its repr, str and pickled form carry no content, and its value is known to
+`redact_text`, which takes it out of every text on its way to a sink. The matrix is decided once, here.
+Seed: 002, "TaintedString"; decisions, "Safety hooks" (Taint).
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import NoReturn
+from typing import Any, Final, NoReturn
 
 
 class TaintLabel(StrEnum):
@@ -24,15 +31,57 @@ class DataSink(StrEnum):
     AUDIT = "AUDIT"
     LOGS = "LOGS"
     EXPORT = "EXPORT"
+    MEMORY = "MEMORY"
 
 
 _ALLOWED: dict[TaintLabel, frozenset[DataSink]] = {
     TaintLabel.WALLET_SECRET: frozenset(),
     TaintLabel.OWNER_SECRET: frozenset(),
-    TaintLabel.STRATEGY_CONFIDENTIAL: frozenset({DataSink.MODEL, DataSink.EVENTS, DataSink.AUDIT}),
+    TaintLabel.STRATEGY_CONFIDENTIAL: frozenset(
+        # A golem's memory is read by its own model alone; what leaves it is an export.
+        {DataSink.MODEL, DataSink.EVENTS, DataSink.AUDIT, DataSink.MEMORY}
+    ),
     TaintLabel.USER_PII: frozenset({DataSink.MODEL, DataSink.AUDIT}),
     TaintLabel.UNTRUSTED_EXTERNAL: frozenset(DataSink),
 }
+
+
+REMOVED: Final = "[removed]"
+
+_SHORTEST_KNOWN: Final = 8
+_MOST_KNOWN: Final = 4_096
+
+_SECRET_TEXT: Final = (
+    # An agent's bearer token: the prefix and 43 characters of randomness.
+    (re.compile(r"golem_[A-Za-z0-9_-]{40,}"), REMOVED),
+    (re.compile(r"(?i)\bbearer\s+[A-Za-z0-9._~+/=-]{16,}"), f"Bearer {REMOVED}"),
+    (re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[^\s/@:]*:[^\s/@]+@"), rf"\1{REMOVED}@"),
+    # Node providers put the key in the path: https://host/v2/<key>.
+    (re.compile(r"(?i)\b((?:https?|wss?)://[^\s/]+/v[0-9]/)[A-Za-z0-9_-]{20,}"), rf"\1{REMOVED}"),
+    (re.compile(r"(?i)([?&](?:api[-_]?key|key|token|secret|access_token)=)[^&\s]+"), rf"\1{REMOVED}"),
+    (
+        re.compile(
+            r"(?i)\b(private[-_ ]?key|mnemonic|seed[-_ ]?phrase|pass[-_ ]?phrase|password)"
+            r"(['\"]?\s*[:=]\s*['\"]?)[^\s'\",;}]{6,}"
+        ),
+        rf"\1\2{REMOVED}",
+    ),
+)
+_EMAIL: Final = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}")
+
+_SECRET_KEYS: Final = frozenset(
+    {
+        "private_key", "privatekey", "secret", "secret_key", "client_secret", "mnemonic", "seed", "seed_phrase",
+        "passphrase", "password", "keystore", "keystore_json", "api_key", "apikey", "authorization", "access_token",
+        "refresh_token", "bearer", "cookie", "session_key", "rpc_url", "rpc_urls", "raw_transaction", "raw_tx",
+    }
+)  # fmt: skip
+_SECRET_ENDINGS: Final = ("_private_key", "_secret", "_password", "_passphrase", "_mnemonic", "_rpc_url", "_secret_key")
+
+# A key is recognised by its fingerprint alone, so that no copy of it outlives the Secret that held it.
+_KEY: Final = re.compile(r"(?<![0-9a-zA-Z])(?:0x)?([0-9a-fA-F]{64})(?![0-9a-zA-Z])")
+_known: OrderedDict[str, None] = OrderedDict()
+_known_lock = threading.Lock()
 
 
 def can_flow_to(label: TaintLabel, sink: DataSink) -> bool:
@@ -48,6 +97,7 @@ class Secret:
     def __init__(self, value: str, label: TaintLabel = TaintLabel.WALLET_SECRET) -> None:
         self._value = value
         self._label = label
+        _learn(value)
 
     def reveal(self) -> str:
         return self._value
@@ -69,3 +119,87 @@ class Secret:
 
     def __hash__(self) -> int:
         return id(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Tainted:
+    """A value with its label, for what may reach some sinks and not others; `Secret` is for what may reach none."""
+
+    value: Any
+    label: TaintLabel
+
+    def __repr__(self) -> str:
+        return f"<Tainted {self.label}>"
+
+
+def redact_text(text: str, *, sink: DataSink = DataSink.MODEL) -> str:
+    """`text` without the value of any Secret of this process and without what looks like one.
+
+    E-mail addresses go too where personal data may not: hashed in the audit log, left alone for a model.
+    """
+    text = _KEY.sub(lambda found: REMOVED if _fingerprint(found[1]) in _known else found[0], text)
+    for value in list(_known):
+        if value in text:
+            text = text.replace(value, REMOVED)
+    for pattern, replacement in _SECRET_TEXT:
+        text = pattern.sub(replacement, text)
+    if not can_flow_to(TaintLabel.USER_PII, sink):
+        text = _EMAIL.sub(REMOVED, text)
+    elif sink is DataSink.AUDIT:
+        text = _EMAIL.sub(lambda found: _fingerprint(found[0]), text)
+    return text
+
+
+def clean_for(sink: DataSink, value: Any) -> Any:
+    """`value` (JSON-ready but for Secret and Tainted) as it may reach `sink`.
+
+    What may not is replaced by `[removed]`; personal data reaches the audit log hashed; foreign text stays data, inside
+    an object that says so.
+    """
+    if isinstance(value, str):
+        return redact_text(value, sink=sink)
+    if isinstance(value, Secret):
+        return REMOVED
+    if isinstance(value, Tainted):
+        return _clean_tainted(sink, value)
+    if isinstance(value, Mapping):
+        return {
+            str(name): REMOVED if is_secret_key(str(name)) and member is not None else clean_for(sink, member)
+            for name, member in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [clean_for(sink, member) for member in value]
+    return value
+
+
+def is_secret_key(key: str) -> bool:
+    """Whether a value under this name is never shown."""
+    word = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).lower().replace("-", "_").replace(" ", "_")
+    return word in _SECRET_KEYS or word.endswith(_SECRET_ENDINGS)
+
+
+def _clean_tainted(sink: DataSink, tainted: Tainted) -> Any:
+    if not can_flow_to(tainted.label, sink):
+        return REMOVED
+    if tainted.label is TaintLabel.USER_PII and sink is DataSink.AUDIT:
+        return _fingerprint(str(tainted.value))
+    if tainted.label is TaintLabel.UNTRUSTED_EXTERNAL:
+        return {"untrusted": True, "value": clean_for(sink, tainted.value)}
+    return clean_for(sink, tainted.value)
+
+
+def _fingerprint(digits: str) -> str:
+    return "sha256:" + hashlib.sha256(digits.lower().encode()).hexdigest()
+
+
+def _learn(value: str) -> None:
+    # A short value would be found inside harmless words; none of ours is that short.
+    if len(value) < _SHORTEST_KNOWN:
+        return
+    key = _KEY.fullmatch(value)
+    form = _fingerprint(key[1]) if key else value
+    with _known_lock:
+        _known[form] = None
+        _known.move_to_end(form)
+        while len(_known) > _MOST_KNOWN:
+            _known.popitem(last=False)

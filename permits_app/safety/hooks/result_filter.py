@@ -12,31 +12,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from permits_app.safety.hook import Allow, HookCall, Verdict
+from tools_app.core.taint import REMOVED, DataSink, Secret, Tainted, clean_for, is_secret_key, redact_text
 
 MOST_CHARACTERS: Final = 100_000
 """About 25,000 tokens of JSON."""
 
-REMOVED: Final = "[removed]"
 _CUT: Final = "… [cut]"
 
-_SECRET_KEYS: Final = frozenset(
-    {
-        "private_key", "privatekey", "secret", "secret_key", "client_secret", "mnemonic", "seed", "seed_phrase",
-        "passphrase", "password", "keystore", "keystore_json", "api_key", "apikey", "authorization", "access_token",
-        "refresh_token", "bearer", "cookie", "session_key", "rpc_url", "rpc_urls", "raw_transaction", "raw_tx",
-    }
-)  # fmt: skip
-_SECRET_ENDINGS: Final = ("_private_key", "_secret", "_password", "_passphrase", "_mnemonic", "_rpc_url", "_secret_key")
-
-_SECRET_TEXT: Final = (
-    # An agent's bearer token: the prefix and 43 characters of randomness.
-    (re.compile(r"golem_[A-Za-z0-9_-]{40,}"), REMOVED),
-    (re.compile(r"(?i)\bbearer\s+[A-Za-z0-9._~+/=-]{16,}"), f"Bearer {REMOVED}"),
-    (re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[^\s/@:]*:[^\s/@]+@"), rf"\1{REMOVED}@"),
-    # Node providers put the key in the path: https://host/v2/<key>.
-    (re.compile(r"(?i)\b((?:https?|wss?)://[^\s/]+/v[0-9]/)[A-Za-z0-9_-]{20,}"), rf"\1{REMOVED}"),
-    (re.compile(r"(?i)([?&](?:api[-_]?key|key|token|secret|access_token)=)[^&\s]+"), rf"\1{REMOVED}"),
-)
 # Control characters but tab and line feed, and characters that are invisible or reorder text.
 _HIDDEN: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -76,21 +58,14 @@ def filter_result(value: Any, *, cursor: str | None = None, most_characters: int
 
 def clean_text(text: str) -> str:
     """`text` without known secrets and without hidden characters."""
-    text = _HIDDEN.sub("", text)
-    for pattern, replacement in _SECRET_TEXT:
-        text = pattern.sub(replacement, text)
-    return text
-
-
-def is_secret_key(key: str) -> bool:
-    """Whether a value under this name is never shown."""
-    word = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).lower().replace("-", "_").replace(" ", "_")
-    return word in _SECRET_KEYS or word.endswith(_SECRET_ENDINGS)
+    return redact_text(_HIDDEN.sub("", text), sink=DataSink.MODEL)
 
 
 def _clean(value: Any) -> Any:
     if isinstance(value, str):
         return clean_text(value)
+    if isinstance(value, Secret | Tainted):
+        return _clean(clean_for(DataSink.MODEL, value))
     if isinstance(value, Mapping):
         return {
             clean_text(str(key)): REMOVED if is_secret_key(str(key)) and member is not None else _clean(member)

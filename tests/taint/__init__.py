@@ -1,0 +1,1 @@
+"""Canary secrets and where they must never appear."""

@@ -98,14 +98,18 @@ def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[st
         record = HaltRecord.objects.select_for_update().get(pk=record.pk)
         if record.completed_at is not None:
             return list(record.steps)
-        record.steps = [*record.steps, *steps.rows]
+        names = {step["step"] for step in steps.rows}
+        is_retry = any(step["step"] in names for step in record.steps)
+        record.steps = [*(step for step in record.steps if step["step"] not in names), *steps.rows]
         if all(done):
             record.completed_at = now
         record.save(update_fields=["steps", "completed_at"])
-        audit_log.append(
-            golem_id=golem.pk, event="HaltCompleted" if all(done) else "HaltIncomplete", actor="system:halt", now=now,
-            data={"epoch": epoch, "steps": steps.rows},
-        )  # fmt: skip
+        # A chain that stays away is told once, not at every try.
+        if all(done) or not is_retry:
+            audit_log.append(
+                golem_id=golem.pk, event="HaltCompleted" if all(done) else "HaltIncomplete", actor="system:halt",
+                now=now, data={"epoch": epoch, "steps": steps.rows},
+            )  # fmt: skip
         if all(done):
             payload = {"epoch": epoch, "steps": len(record.steps)}
             event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_COMPLETED, payload), now=now)

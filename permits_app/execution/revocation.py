@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 
 from archetypes_app.models import Golem
 from permits_app import capabilities
-from permits_app.errors import SimulationFailed
+from permits_app.errors import SameActionPending, SimulationFailed
 from permits_app.execution import executor
 from permits_app.execution.lease import take_lease
 from permits_app.execution.settlement import finish
@@ -60,18 +60,17 @@ def revoke_standing(
 ) -> list[dict[str, Any]]:
     """Set every allowance of `pairs` that still stands to zero; says for each what came of it.
 
-    Raises the node's errors, SimulationFailed, SignerUnavailable, GolemHalted when another halt came meanwhile.
+    Raises the node's errors, SameActionPending while another worker does it, SimulationFailed, SignerUnavailable,
+    GolemHalted when another halt came meanwhile.
     """
     chain = runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
     standing = find_standing(chain=chain, account=golem.address, pairs=pairs)
     if not standing:
         return []
     permit = _open_permit(golem, epoch, chain, standing, actor, now)
-    if permit is None:
-        return [{"outcome": "another worker revokes them now"}]
-    lease = take_lease(permit_id=permit.pk, now=clock.now())
-    if lease is None:
-        return [{"outcome": "another worker revokes them now"}]
+    lease = take_lease(permit_id=permit.pk, now=clock.now()) if permit is not None else None
+    if permit is None or lease is None:
+        raise SameActionPending("another worker revokes these allowances; what is left is looked at again")
     try:
         expires = now + timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS)
         capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
@@ -138,7 +137,7 @@ def _make_permit(
     golem: Golem, epoch: int, chain: ChainReader, plan: TxPlan, simulation: SimulationResult, now: datetime
 ) -> tuple[ActionPermit, int]:
     fees = chain.fees()
-    gas_limits = [limit_gas(outcome.gas_used) for outcome in simulation.calls]
+    gas_limits = [limit_gas(outcome) for outcome in simulation.calls]
     try:
         gas_micro_usd = value_gas(gas_limits=tuple(gas_limits), max_fee_per_gas=fees.max_fee, chain=chain)
     except GolemError:

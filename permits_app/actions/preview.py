@@ -166,7 +166,7 @@ def _judge(
     gas_limits: tuple[int, ...] = ()
     if call.chain is not None and report.simulation is not None:
         fees = call.chain.fees()
-        gas_limits = tuple(limit_gas(outcome.gas_used) for outcome in report.simulation.calls)
+        gas_limits = tuple(limit_gas(outcome) for outcome in report.simulation.calls)
         gas = value_gas(gas_limits=gas_limits, max_fee_per_gas=fees.max_fee, chain=call.chain)
         call = replace(call, value=replace(call.value, gas_micro_usd=gas))
     tier, review = _review(call)

@@ -224,7 +224,7 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
 
 def judge_gas(*, plan: TxPlan, simulation: SimulationResult, native: TokenMeta, max_fee_per_gas: int) -> Reject | None:
     """The golem's coin does not cover the calls' value and the whole gas budget at its fee cap."""
-    budget = sum(limit_gas(outcome.gas_used) for outcome in simulation.calls) * max_fee_per_gas
+    budget = sum(limit_gas(outcome) for outcome in simulation.calls) * max_fee_per_gas
     have = simulation.balances_before[simulation.sender, NATIVE]
     need = sum(call.value for call in plan.calls) + budget
     if have >= need:

@@ -44,6 +44,11 @@ def plan_of(call: HookCall) -> TxPlan:
     return call.plan
 
 
+def used(gas: int) -> CallOutcome:
+    """A call that succeeded with `gas`."""
+    return CallOutcome(succeeded=True, output=b"", gas_used=gas, logs=())
+
+
 def test_a_real_swap_passes_with_its_simulation(live_golem: LiveGolem) -> None:
     call = swap_call(live_golem)
     verdict = HOOK.check(call)
@@ -196,7 +201,7 @@ def test_an_account_without_coin_for_gas_is_refused_before_it_fails(live_golem: 
 
 @pytest.mark.parametrize(("short", "passes"), [(-1, True), (0, True), (1, False)])
 def test_the_coin_must_cover_value_and_the_whole_gas_budget_to_the_wei(short: int, passes: bool) -> None:
-    budget = limit_gas(100_000) * 7
+    budget = limit_gas(used(100_000)) * 7
     have = budget + 5 - short
     simulation = SimulationResult(
         engine="rpc", fidelity="", block=BlockRef(1, "0x", 1, 1), sender=OTHER,
@@ -210,8 +215,12 @@ def test_the_coin_must_cover_value_and_the_whole_gas_budget_to_the_wei(short: in
 
 
 def test_the_gas_limit_covers_the_largest_refund_and_the_margin() -> None:
-    assert limit_gas(100_000) == 150_000
-    assert limit_gas(1) == 3
+    assert limit_gas(used(100_000)) == 150_000
+    assert limit_gas(used(1)) == 3
+
+
+def test_the_gas_limit_uses_gas_before_refunds_where_the_engine_tells_it() -> None:
+    assert limit_gas(replace(used(100_000), gas_before_refunds=104_800)) == 125_760
 
 
 def test_without_an_engine_nothing_passes(live_golem: LiveGolem) -> None:

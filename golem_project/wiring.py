@@ -9,6 +9,7 @@ from typing import cast
 import redis
 from django.conf import settings
 
+from golem_project.embedded.token_list import token_list_path
 from golem_project.test_chains import EmbeddedTestChains
 from permits_app.execution import broadcast
 from permits_app.execution.signers import choose
@@ -16,6 +17,7 @@ from permits_app.execution.signers.keystore import Keystore
 from tools_app import runner
 from tools_app.chain.chains import ChainSettings, configure_chains, open_reader
 from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls
+from tools_app.chain.token_lists import configure_token_list
 from tools_app.core import event_bus
 from tools_app.core.event_bus import StreamWriter
 from tools_app.core.taint import Secret
@@ -24,6 +26,7 @@ from tools_app.subsystems.testnet.dev_chains import DevChains
 
 def configure() -> None:
     """Configure every layer of this process; safe to call again."""
+    configure_token_list(token_list_path())
     configure_networks(settings.GOLEM_RPC_URLS)
     choose.configure(
         Keystore(

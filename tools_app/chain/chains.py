@@ -17,6 +17,7 @@ from tools_app.chain.networks import Network
 from tools_app.chain.reader import PinnedReader
 from tools_app.chain.rpc import RpcLimits
 from tools_app.chain.rpc_pool import PoolRules, RpcPool
+from tools_app.chain.token_lists import choose_listed, list_listed_tokens
 from tools_app.chain.tokens import TokenRegistry
 from tools_app.core.clock import Deadline
 from tools_app.toolkit.views import BlockRef
@@ -91,6 +92,7 @@ def _get_known(network: Network) -> tuple[Deployment, TokenRegistry]:
     deployment = load_deployment(network)
     known = _registries.get(network.chain_id)
     if known is None or known[0] is not deployment:
-        known = (deployment, TokenRegistry(network, deployment.tokens))
+        listed = choose_listed(deployment.tokens, list_listed_tokens(network.chain_id))
+        known = (deployment, TokenRegistry(network, deployment.tokens, listed=listed))
         _registries[network.chain_id] = known
     return known

@@ -38,7 +38,8 @@ class TokenNotFound(GolemError):
 class TokenRegistry:
     """The tokens of one chain that we vouch for, by symbol and by address."""
 
-    def __init__(self, network: Network, tokens: Sequence[TokenMeta]) -> None:
+    def __init__(self, network: Network, tokens: Sequence[TokenMeta], *, listed: Sequence[TokenMeta] = ()) -> None:
+        """`tokens` are the chain's own few, read for balances; `listed` are known besides, and named when asked for."""
         self._chain_id = network.chain_id
         self.native = TokenMeta(
             chain_id=network.chain_id,
@@ -49,8 +50,8 @@ class TokenRegistry:
             is_registered=True,
         )
         self.tokens = tuple(tokens)
-        self._by_address = {token.address: token for token in (*self.tokens, self.native)}
-        self._by_symbol = {fold_symbol(token.symbol): token for token in (*self.tokens, self.native)}
+        self._by_address = {token.address: token for token in (*listed, *self.tokens, self.native)}
+        self._by_symbol = {fold_symbol(t.symbol): t for t in (*listed, *self.tokens, self.native)}
 
     def by_address(self, address: str) -> TokenMeta | None:
         """The registered token at `address`, in any case."""

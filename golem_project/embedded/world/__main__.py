@@ -9,11 +9,12 @@ import time
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import is_fetched, say_to_stderr
+from golem_project.embedded.token_list import fetch_token_list
 from golem_project.embedded.world import saved, solidity
 
 
 def prepare(arguments: argparse.Namespace) -> None:
-    """Fetch, check the compiled contracts, build if the saved world is not current."""
+    """Fetch, check the compiled contracts, build if the saved world is not current; then the token list."""
     with saved.lock_world():
         solidity.check_outputs_match_sources()
         found = saved.read_saved()
@@ -23,6 +24,7 @@ def prepare(arguments: argparse.Namespace) -> None:
             from golem_project.embedded.world.construction import prepare_world
 
             prepare_world()
+    fetch_token_list()
 
 
 def addresses(arguments: argparse.Namespace) -> None:

@@ -22,6 +22,7 @@ from permits_app.safety.figures import format_amount
 from permits_app.safety.hook import Allow, HookCall, HookStage, Reject, Verdict
 from permits_app.safety.token_calls import list_recipients, read_token_call
 from tools_app.chain.abi import clean_text
+from tools_app.chain.token_lists import choose_listed, list_listed_tokens
 from tools_app.chain.tokens import UNREGISTERED_MARK, fold_symbol
 from tools_app.core.errors import InsufficientBalance, Recovery
 from tools_app.standards.erc20 import BALANCE_OF, TOTAL_SUPPLY
@@ -98,7 +99,7 @@ class HallucinationDetector:
         refusal = (
             judge_chain(plan=plan, chain_id=chain.chain_id)
             or judge_checksums(plan=plan, recipients=recipients)
-            or judge_registry(tokens=plan.tokens, registered=(chain.native(), *chain.registered_tokens()))
+            or judge_registry(tokens=plan.tokens, registered=_list_known(chain))
             or judge_names(tokens=plan.tokens)
             or judge_recipients(plan=plan, recipients=recipients, account=account)
             or judge_look_alikes(recipients=recipients, known={*known, account})
@@ -112,6 +113,11 @@ class HallucinationDetector:
         if call.stage is HookStage.PREVIEW:
             remember_code(call, hash_codes(plan=plan, chain=chain))
         return Allow(note="addresses, tokens, amounts and times agree with the chain")
+
+
+def _list_known(chain: ChainReader) -> tuple[TokenMeta, ...]:
+    own = chain.registered_tokens()
+    return (chain.native(), *own, *choose_listed(own, list_listed_tokens(chain.chain_id)))
 
 
 def judge_chain(*, plan: TxPlan, chain_id: int) -> Reject | None:

@@ -1,0 +1,97 @@
+"""A published token list as registry rows: addresses, symbols, decimals; the committed tokens always come first.
+
+A list is foreign data that set-up pinned by its hash. What does not fit is left out: another chain, an address or
+symbol that is registered already, a symbol of two rows, text that is more than a name. Seed: 002,
+"HallucinationDetector" (tokens against known state).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from tools_app.chain.abi import checksum, clean_text
+from tools_app.chain.tokens import fold_symbol
+from tools_app.toolkit.views import TokenMeta
+
+logger = logging.getLogger(__name__)
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+_LONGEST_SYMBOL = 20
+_LONGEST_NAME = 64
+_LARGEST_DECIMALS = 36
+
+_path: Path | None = None
+
+
+def configure_token_list(path: Path | None) -> None:
+    """Where the list lies; None or an absent file leaves the committed tokens alone. Called by wiring."""
+    global _path
+    _path = path
+    read_list.cache_clear()
+    if path is not None and not path.exists():
+        logger.info("no token list at %s: only the committed tokens are registered", path)
+
+
+def has_token_list() -> bool:
+    """Whether a list is there, for status pages."""
+    return _path is not None and _path.exists()
+
+
+def list_listed_tokens(chain_id: int) -> tuple[TokenMeta, ...]:
+    """The list's tokens of one chain; empty without a list."""
+    if _path is None or not _path.exists():
+        return ()
+    return read_list(_path).get(chain_id, ())
+
+
+def choose_listed(own: Sequence[TokenMeta], listed: Iterable[TokenMeta]) -> tuple[TokenMeta, ...]:
+    """Every listed token whose address and symbol are not in `own`; a symbol of two listed tokens names neither."""
+    addresses = {token.address for token in own}
+    symbols = {fold_symbol(token.symbol) for token in own}
+    fresh = [token for token in listed if token.address not in addresses]
+    seen = Counter(fold_symbol(token.symbol) for token in fresh)
+    keys = {token.address: fold_symbol(token.symbol) for token in fresh}
+    return tuple(t for t in fresh if keys[t.address] not in symbols and seen[keys[t.address]] == 1)
+
+
+@lru_cache(maxsize=1)
+def read_list(path: Path) -> dict[int, tuple[TokenMeta, ...]]:
+    """The list by chain. A file that cannot be read is none, and is logged."""
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))["tokens"]
+        found: dict[int, dict[str, TokenMeta]] = {}
+        for row in rows:
+            token = _read_row(row)
+            if token is not None:
+                found.setdefault(token.chain_id, {}).setdefault(token.address, token)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        logger.warning("the token list at %s cannot be read: only the committed tokens are registered", path)
+        return {}
+    return {chain_id: tuple(tokens.values()) for chain_id, tokens in found.items()}
+
+
+def _read_row(row: dict[str, Any]) -> TokenMeta | None:
+    if not _ADDRESS.fullmatch(str(row["address"])):
+        # Lists name tokens of chains that are no EVM too.
+        return None
+    symbol, name, decimals = str(row["symbol"]), str(row["name"]), int(row["decimals"])
+    if symbol != clean_text(symbol, limit=_LONGEST_SYMBOL) or not symbol or not 0 <= decimals <= _LARGEST_DECIMALS:
+        return None
+    if any(unicodedata.category(letter) in ("Cc", "Cf", "Zs") for letter in symbol):
+        return None
+    return TokenMeta(
+        chain_id=int(row["chainId"]),
+        address=checksum(str(row["address"])),
+        symbol=symbol,
+        decimals=decimals,
+        name=clean_text(name, limit=_LONGEST_NAME),
+        is_registered=True,
+    )

@@ -122,3 +122,80 @@ def test_changed_parameters_stop_the_chain_and_go_back(monkeypatch: pytest.Monke
     assert asked == ["policy_cage", "allowlist_guard"]
     with pytest.raises(PolicyRejected):
         hook_chain.recheck(plain_call(None), simulate=False)
+
+
+# ---- chaos: whatever a hook does but agree, nothing passes ----
+
+
+class Bent:
+    """A hook that answers what no hook may answer, or far too late."""
+
+    def __init__(self, name: str, answer: Any = None, takes_ms: float = 0, spent: list[float] | None = None) -> None:
+        self.name, self._answer, self._takes_ms, self._spent = name, answer, takes_ms, spent
+
+    def check(self, call: HookCall) -> Any:
+        if self._spent is not None:
+            self._spent[0] += self._takes_ms
+        return self._answer
+
+
+def put(monkeypatch: pytest.MonkeyPatch, asked: list[str], name: str, hook: Any) -> None:
+    replace_hooks(monkeypatch, asked, {})
+    constant = name.upper()
+    before = [hook if each.name == name else each for each in hook_chain._BEFORE_SIMULATION]
+    monkeypatch.setattr(hook_chain, constant, hook)
+    monkeypatch.setattr(hook_chain, "_BEFORE_SIMULATION", tuple(before))
+
+
+@pytest.mark.parametrize("name", [constant.lower() for constant in HOOKS])
+@pytest.mark.parametrize("garbage", [None, True, "ALLOW", {"decision": "Allow"}, Allow, object()])
+def test_a_hook_that_answers_garbage_refuses(monkeypatch: pytest.MonkeyPatch, name: str, garbage: Any) -> None:
+    asked: list[str] = []
+    put(monkeypatch, asked, name, Bent(name, garbage))
+    for attempt in (
+        lambda: hook_chain.run(plain_call(None)),
+        lambda: hook_chain.recheck(plain_call(None), simulate=True),
+    ):
+        with pytest.raises(PolicyRejected) as refused:
+            attempt()
+        assert refused.value.data["rule"] == f"{name}.no_verdict"
+
+
+@pytest.mark.parametrize("name", [constant.lower() for constant in HOOKS])
+@pytest.mark.parametrize(
+    "error", [TimeoutError("late"), RuntimeError("x"), KeyError("x"), RecursionError(), MemoryError()]
+)
+def test_a_hook_that_fails_or_times_out_refuses(monkeypatch: pytest.MonkeyPatch, name: str, error: Exception) -> None:
+    replace_hooks(monkeypatch, [], {name: error})
+    with pytest.raises(PolicyRejected) as refused:
+        hook_chain.recheck(plain_call(None), simulate=True)
+    assert refused.value.data["rule"] == f"{name}.failed"
+
+
+@pytest.mark.parametrize("name", [constant.lower() for constant in HOOKS])
+@pytest.mark.parametrize(("late_ms", "passes"), [(-1, True), (0, True), (1, False)])
+def test_a_hook_that_answers_too_late_refuses(
+    monkeypatch: pytest.MonkeyPatch, name: str, late_ms: float, passes: bool
+) -> None:
+    spent = [0.0]
+    monkeypatch.setattr(hook_chain.clock, "monotonic_ms", lambda: spent[0])
+    put(monkeypatch, [], name, Bent(name, Allow(note="late"), hook_chain.HOOK_BUDGET_MS + late_ms, spent))
+    if passes:
+        assert len(hook_chain.run(plain_call(None)).decisions) == 6
+        return
+    with pytest.raises(PolicyRejected) as refused:
+        hook_chain.run(plain_call(None))
+    assert refused.value.data["rule"] == f"{name}.too_slow"
+
+
+@pytest.mark.parametrize("name", [constant.lower() for constant in HOOKS])
+def test_a_call_goes_back_to_the_plan_once_and_never_twice(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    replace_hooks(monkeypatch, [], {name: AllowModified({"slippage_bps": 10}, "less")})
+    assert hook_chain.run(plain_call(None)).modified_params == {"slippage_bps": 10}
+    for attempt in (
+        lambda: hook_chain.run(plain_call(None), may_modify=False),
+        lambda: hook_chain.recheck(plain_call(None), simulate=False if name != "simulator" else True),
+    ):
+        with pytest.raises(PolicyRejected) as refused:
+            attempt()
+        assert refused.value.data["rule"] == f"{name}.modified_twice"

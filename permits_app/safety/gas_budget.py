@@ -11,7 +11,7 @@ _REFUND_NUMERATOR, _REFUND_DENOMINATOR = 5, 4
 
 
 def limit_gas(outcome: CallOutcome) -> int:
-    """The gas limit to sign: gas before refunds, at its worst where unknown, with the settings' margin, in gas units."""
+    """The gas limit to sign: gas before refunds, at its worst where unknown, with the margin, in gas units."""
     before_refunds = outcome.gas_before_refunds
     if before_refunds is None:
         before_refunds = -(-outcome.gas_used * _REFUND_NUMERATOR // _REFUND_DENOMINATOR)

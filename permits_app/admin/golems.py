@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin, messages
@@ -14,10 +15,13 @@ from archetypes_app.admin.audited import name_actor
 from archetypes_app.admin.golem import GolemAdmin as GolemFormAdmin
 from archetypes_app.forms import PhaseForm
 from archetypes_app.models import Golem
+from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
 from permits_app.actions.halt import halt_golem, resume_golem
 from permits_app.admin.golem_page import build_golem_page
 from permits_app.admin.wizard import WizardPages
+from permits_app.safety.drawdown import read_fall
 from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
+from tools_app.admin.display import format_bps
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import Phase
@@ -52,6 +56,7 @@ class GolemAdmin(WizardPages, GolemFormAdmin):
         return [
             path("<uuid:golem_id>/halt/", wrap(self.halt_view), name=f"{name}_halt"),
             path("<uuid:golem_id>/resume/", wrap(self.resume_view), name=f"{name}_resume"),
+            path("<uuid:golem_id>/drawdown/", wrap(self.drawdown_view), name=f"{name}_drawdown"),
             path("<uuid:golem_id>/phase/", wrap(self.phase_view), name=f"{name}_phase"),
             path("<uuid:golem_id>/set-up/wallet/", wrap(self.wallet_view), name=f"{name}_set_up_wallet"),
             path("<uuid:golem_id>/set-up/limits/", wrap(self.limits_view), name=f"{name}_set_up_limits"),
@@ -75,6 +80,18 @@ class GolemAdmin(WizardPages, GolemFormAdmin):
             request, golem, resume_golem, title=f"Resume {golem.name}", submit="Resume", is_dangerous=False,
             explanation="It may ask for permits and commit them again. What was cancelled stays cancelled.",
             done=f"{golem.name} may act again.",
+        )  # fmt: skip
+
+    def drawdown_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+        """The owner has seen a fall of the holdings and lets the golem act again, with a reason."""
+        golem = self.get_own_golem(request, golem_id)
+        fall = read_fall(golem.pk)
+        seen = f"fell {format_bps(fall.violated_bps)}" if fall.violated_at else "did not fall beyond a limit"
+        return self._act(
+            request, golem, _acknowledge, title=f"Acknowledge the drawdown of {golem.name}", submit="I have seen it",
+            is_dangerous=False, explanation=f"Its holdings {seen} from their high-water mark. Until it is acknowledged "
+            "the golem only decreases and closes positions; afterwards the mark starts anew from what it holds then.",
+            done=f"{golem.name} may open positions again.",
         )  # fmt: skip
 
     def phase_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
@@ -119,3 +136,7 @@ class GolemAdmin(WizardPages, GolemFormAdmin):
         return show_confirmation(
             request=request, model_admin=self, form=form, back_url=self.page_of(golem), subject=golem, **page
         )
+
+
+def _acknowledge(*, golem: Golem, reason: str, actor: str, now: datetime) -> None:
+    acknowledge_drawdown(golem_id=golem.pk, actor=actor, reason=reason, now=now)

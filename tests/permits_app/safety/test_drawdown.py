@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -104,3 +106,19 @@ def test_a_real_loss_blocks_a_real_golem_until_its_owner_has_seen_it(live_golem:
     with pytest.raises(NothingToAcknowledge):
         acknowledge_drawdown(golem_id=golem.pk, actor="owner:1", reason="again", now=clock.now())
     assert AuditEntry.objects.filter(golem_id=golem.pk, event="DrawdownAcknowledged").count() == 1
+
+
+def test_the_owner_acknowledges_on_a_page_of_the_admin(live_golem: LiveGolem) -> None:
+    pk = live_golem.golem.pk
+    record_value(golem_id=pk, value_micro_usd=100 * USD, most_bps=1_300, now=NOW)
+    record_value(golem_id=pk, value_micro_usd=50 * USD, most_bps=1_300, now=NOW)
+    owner: Any = live_golem.owner
+    owner.is_superuser = True
+    owner.save()
+    browser = Client()
+    browser.force_login(owner)
+    page = browser.get(f"/admin/archetypes_app/golem/{pk}/drawdown/")
+    assert page.status_code == 200
+    assert "fell 50" in page.content.decode()
+    assert browser.post(f"/admin/archetypes_app/golem/{pk}/drawdown/", {"reason": "seen"}).status_code == 302
+    assert read_fall(pk).violated_at is None

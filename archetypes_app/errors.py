@@ -134,6 +134,7 @@ class DelegationError(GolemError):
     code = "DELEGATION_INVALID"
     http_status = 422
     recovery = Recovery.FIX_PARAMS
+    title = "The graph of delegates breaks a rule"
 
 
 class MissingDelegationTarget(DelegationError):

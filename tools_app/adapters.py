@@ -47,6 +47,7 @@ class RequirementMissing(GolemError):
     code = "REQUIREMENT_MISSING"
     http_status = 409
     recovery = Recovery.ASK_OWNER
+    title = "What the tool needs is not set up"
 
 
 class WalletNotConfigured(RequirementMissing):

@@ -87,9 +87,10 @@ def memory_search(
 ) -> MemorySearch:
     """Search this golem's memory for episodes like a question, with scores and retention.
 
-    Ranks by meaning and by words, fused; forgotten episodes weigh less unless apply_decay is false. Returns results
-    with content, relevance_score, adjusted_score and metadata, and says when it searched by words alone. Every
-    retrieved episode is remembered longer. Does not search other golems' memory, documents or the chain.
+    Use before an action that resembles an earlier one. Ranks by meaning and by words, fused; forgotten episodes
+    weigh less unless apply_decay is false. Returns results with content, relevance_score, adjusted_score and metadata,
+    and says when it searched by words alone. Every retrieved episode is remembered longer. Does not search other
+    golems' memory, documents or the chain.
     """
     filters: dict[str, Any] = {"chain_id": chain_id, "token_pair": token_pair, "tool": tool}
     if token_pair is not None and len({part.lower() for part in token_pair.split("/")}) < 2:

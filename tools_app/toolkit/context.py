@@ -89,6 +89,7 @@ class ServiceMissing(GolemError):
 
     code = "SERVICE_MISSING"
     http_status = 503
+    title = "This process was not given what the tool needs"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,55 @@
+"""What the documents name exists: links, tests, commands, paths.
+
+Variables are the matter of `tests/golem_project/embedded/test_env_example.py`.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.architecture.sources import PACKAGES, ROOT, list_tracked
+
+DOCUMENTS = sorted(path for path in list_tracked() if path.endswith(".md") and not path.startswith("tests/"))
+_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_relative_link_leads_somewhere(document: str) -> None:
+    folder = (ROOT / document).parent
+    links = [link for link in _LINK.findall((ROOT / document).read_text()) if "://" not in link]
+    assert [link for link in links if not (folder / link).exists()] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_path_in_code_marks_exists(document: str) -> None:
+    text = re.sub(r"```.*?```", "", (ROOT / document).read_text(), flags=re.DOTALL)
+    roots = "|".join((*PACKAGES, "tests", "docs", "contracts", "templates"))
+    named = re.findall(rf"`((?:{roots})/[\w./-]*)`", text)
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_every_test_that_the_concurrency_page_names_exists() -> None:
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "concurrency.md").read_text()))
+    defined = set()
+    for path in list_tracked():
+        if path.startswith("tests/") and path.endswith(".py"):
+            defined |= set(re.findall(r"^\s*(?:async )?def (test_\w+)", (ROOT / path).read_text(), re.MULTILINE))
+    assert named and named <= defined
+
+
+def test_every_make_target_that_a_document_names_exists() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {
+        target
+        for document in DOCUMENTS
+        for marked in re.findall(r"`([^`\n]+)`|^(make [a-z]+)", (ROOT / document).read_text(), re.MULTILINE)
+        for target in re.findall(r"\bmake ([a-z]+)", " ".join(marked))
+    }
+    assert named and named <= targets
+
+
+def test_the_changelog_names_the_version_of_the_project() -> None:
+    version = re.search(r'^version = "([^"]+)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert version and f"## {version.group(1)}" in (ROOT / "CHANGELOG.md").read_text()

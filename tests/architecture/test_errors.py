@@ -1,0 +1,90 @@
+"""Every error an agent can meet: its own code, a status, a next step, and words. The codes are a snapshot."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+from http import HTTPStatus
+
+import pytest
+
+from tests.architecture.sources import PACKAGES, ROOT, list_sources
+from tools_app.core.errors import GolemError, Recovery
+
+SNAPSHOT = ROOT / "tests" / "snapshots" / "errors.json"
+# Bases whose code their subclasses may share on purpose.
+_SHARING_BASES: dict[str, str] = {}
+# Written without a code of their own on purpose: they carry the code of something else.
+_CARRIERS = {"RemoteProblem": "rebuilds an error of another process", "InternalError": "is the root's own code"}
+
+
+def _import_everything() -> None:
+    for path in list_sources():
+        # Entry points and modules run as processes of their own read their command line when they are imported.
+        if path.endswith("__main__.py") or not re.search(r"^class \w+\(", (ROOT / path).read_text(), re.MULTILINE):
+            continue
+        if not path.startswith(("golem_project/settings/", "golem_project/proof/", "golem_project/embedded/")):
+            importlib.import_module(path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+
+
+def _list_errors() -> list[type[GolemError]]:
+    _import_everything()
+    found: dict[str, type[GolemError]] = {}
+    waiting: list[type[GolemError]] = [GolemError]
+    while waiting:
+        error = waiting.pop()
+        if error.__module__.split(".")[0] in PACKAGES:
+            found[f"{error.__module__}.{error.__qualname__}"] = error
+        waiting.extend(error.__subclasses__())
+    return [found[name] for name in sorted(found)]
+
+
+ERRORS = _list_errors()
+
+
+def describe_errors() -> dict[str, dict[str, object]]:
+    """The content of the snapshot: class, status, recovery and title by code."""
+    return {
+        error.code: {
+            "error": f"{error.__module__}.{error.__qualname__}",
+            "http_status": error.http_status,
+            "recovery": str(error.recovery),
+            "title": error.title,
+        }
+        for error in sorted(ERRORS, key=lambda error: error.code)
+        if error.__name__ not in _CARRIERS
+    }
+
+
+def test_no_two_errors_share_a_code() -> None:
+    owners: dict[str, list[str]] = {}
+    for error in ERRORS:
+        if error.__name__ not in _CARRIERS:
+            owners.setdefault(error.code, []).append(error.__name__)
+    shared = {code: names for code, names in owners.items() if len(names) > 1 and code not in _SHARING_BASES}
+    assert shared == {}
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.__name__)
+def test_an_error_has_a_code_a_status_a_next_step_and_words(error: type[GolemError]) -> None:
+    assert error.code == error.code.upper() and error.code.replace("_", "").isalnum()
+    assert 400 <= HTTPStatus(error.http_status) < 600
+    assert isinstance(error.recovery, Recovery)
+    assert error.title and (error.title != GolemError.title or error.code == GolemError.code)
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.__name__)
+def test_a_fault_of_ours_never_tells_the_agent_to_mend_its_parameters(error: type[GolemError]) -> None:
+    if error.http_status >= 500:
+        assert error.recovery is not Recovery.FIX_PARAMS
+    assert error.recovery is not Recovery.WAIT or error.http_status in {409, 423, 425, 429, 500, 502, 503, 504}
+
+
+def test_the_codes_of_errors_are_those_of_the_snapshot() -> None:
+    """A code an agent may act on never changes unseen. GOLEM_WRITE_SNAPSHOTS=1 writes the new ones."""
+    text = json.dumps(describe_errors(), indent=2, sort_keys=True) + "\n"
+    if os.environ.get("GOLEM_WRITE_SNAPSHOTS") == "1":
+        SNAPSHOT.write_text(text, encoding="utf-8")
+    assert json.loads(SNAPSHOT.read_text(encoding="utf-8")) == json.loads(text)

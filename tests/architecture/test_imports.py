@@ -1,0 +1,59 @@
+"""The import contracts of the design are all declared, and the tree keeps them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from tests.architecture.sources import PACKAGES, ROOT
+
+_CONTRACTS = {
+    "Apps point one way": "layers",
+    "Inside tools_app": "layers",
+    "Protocols do not know each other": "independence",
+    "Only commit and the executor touch the mint": "protected",
+    "Only commit and halt execute": "protected",
+    "Rules import no framework": "forbidden",
+    "py-evm only in simulation": "forbidden",
+    "fastembed only in memory_app.embedding": "forbidden",
+    "The agent API stays outside the apps": "forbidden",
+    "Tools plan, they do not simulate": "forbidden",
+    "The embedded servers know nothing of the product": "forbidden",
+}
+_MINTERS = {"permits_app.actions.commit", "permits_app.actions.halt", "permits_app.execution"}
+
+
+def _read_linter() -> dict[str, object]:
+    loaded: dict[str, object] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    return loaded
+
+
+def test_every_contract_of_the_design_is_declared() -> None:
+    linter = _read_linter()
+    declared = {contract["name"]: contract["type"] for contract in linter["contracts"]}  # type: ignore[attr-defined]
+    assert declared.items() >= _CONTRACTS.items()
+    assert set(linter["root_packages"]) == set(PACKAGES)  # type: ignore[call-overload]
+
+
+def test_no_contract_excuses_single_imports() -> None:
+    contracts = _read_linter()["contracts"]
+    assert [c["name"] for c in contracts if c.get("ignore_imports")] == []  # type: ignore[attr-defined]
+
+
+def test_nobody_but_commit_halt_and_the_executor_may_mint() -> None:
+    contracts = {c["name"]: c for c in _read_linter()["contracts"]}  # type: ignore[attr-defined]
+    assert set(contracts["Only commit and the executor touch the mint"]["allowed_importers"]) <= _MINTERS
+
+
+def test_inside_tools_app_every_module_has_a_layer() -> None:
+    contracts = {c["name"]: c for c in _read_linter()["contracts"]}  # type: ignore[attr-defined]
+    assert contracts["Inside tools_app"]["exhaustive"] is True
+
+
+def test_the_tree_keeps_its_import_contracts() -> None:
+    linter = Path(sys.executable).with_name("lint-imports")
+    outcome = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, timeout=150, check=False)
+    assert outcome.returncode == 0, outcome.stdout[-4000:] + outcome.stderr[-1000:]
+    assert " 0 broken" in outcome.stdout

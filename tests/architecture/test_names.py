@@ -1,0 +1,55 @@
+"""Names that say nothing, files that hold too much, and the layout of the checkout."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from tests.architecture.sources import ROOT, list_tracked
+
+_SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "service", "handler", "handlers"}
+_MOST_LINES = 400
+_LONGER: dict[str, str] = {
+    "golem_project/pi/views.py": "one view per agent tool and permit route; each is its schema and a single call",
+    "permits_app/safety/hooks/policy_cage.py": "one hook: every rule of a cage beside those it must agree with",
+}
+_LAYOUT = {
+    "manage.py", "requirements.txt", "requirements-turbo.txt", "constraints.txt", "pyproject.toml", "Makefile",
+    "compose.yaml", "README.md", "CHANGELOG.md", "LICENSE", ".gitignore", ".env.example", ".ci", ".github", ".pre-commit-config.yaml",
+    "golem_project", "tools_app", "archetypes_app", "permits_app", "memory_app",
+    "templates", "tests", "docs", "contracts",
+}  # fmt: skip
+_REQUIRED = {
+    "manage.py", "requirements.txt", "golem_project", "tools_app", "archetypes_app", "permits_app", "memory_app",
+    "templates", "tests", "README.md",
+}  # fmt: skip
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    found = {
+        path
+        for path in list_tracked()
+        if path.endswith(".py") and {*PurePosixPath(path).parent.parts, PurePosixPath(path).stem} & _SAY_NOTHING
+    }
+    assert found == set()
+
+
+def test_long_files_are_listed_with_a_reason() -> None:
+    long = {
+        path
+        for path in list_tracked()
+        if path.endswith(".py")
+        and "/migrations/" not in path
+        and len((ROOT / path).read_text().splitlines()) > _MOST_LINES
+    }
+    assert long <= set(_LONGER)
+    assert all(len(reason) > 20 for reason in _LONGER.values())
+
+
+def test_the_exemptions_of_long_files_name_files_that_exist() -> None:
+    assert set(_LONGER) <= set(list_tracked())
+
+
+def test_the_top_of_the_checkout_is_as_decided() -> None:
+    top = {path.split("/")[0] for path in list_tracked()}
+    assert top <= _LAYOUT
+    assert top >= _REQUIRED

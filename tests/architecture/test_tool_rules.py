@@ -1,0 +1,147 @@
+"""The rules every registered tool keeps, whoever wrote it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.architecture.sources import ROOT, list_tracked
+from tools_app.toolkit.enums import CapabilityTier
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import LocalWriteTool, ToolDef, WriteTool
+
+TOOLS = sorted(REGISTRY, key=lambda tool: tool.name)
+_IDS = [tool.name for tool in TOOLS]
+_SNIPPET_TOKENS = (15, 60)
+_CHARACTERS_PER_TOKEN = 4
+# Prefixes whose tools live in the app whose data they touch.
+_IN_APPS = {
+    "memory": "memory_app/tools/",
+    "wallet": "permits_app/tools/wallet.py",
+    "safety": "permits_app/tools/safety.py",
+    "delegate": "permits_app/tools/delegation.py",
+}
+# Whole words of a parameter that is an amount of money or of a token's base units.
+_AMOUNT = re.compile(r"^(amount\w*|value|max_amount\w*|min_amount\w*|liquidity)$")
+# Named like an amount, and none: each with what it is.
+_NOT_AMOUNTS: dict[str, str] = {}
+# Tools without a test that names them, each with the reason; empty is the aim.
+_UNTESTED: dict[str, str] = {
+    "delegate_to_archetype": "called by its action type `delegate` in tests/permits_app/test_delegation_router.py",
+}
+
+
+def _walk_schema(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        yield node
+        for value in node.values():
+            yield from _walk_schema(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _walk_schema(value)
+
+
+def _types_of(schema: dict[str, Any]) -> set[str]:
+    options = [option.get("items", option) for option in schema.get("anyOf", [schema])]
+    return {option.get("type", "") for option in options} - {"null"}
+
+
+def _describes(schema: dict[str, Any]) -> bool:
+    """Whether a parameter, one of its alternatives, the items of its list, or the object it refers to is described."""
+    inner = [*schema.get("anyOf", []), *([schema["items"]] if "items" in schema else [])]
+    return bool(schema.get("description") or "$ref" in schema) or any(_describes(option) for option in inner)
+
+
+@cache
+def _tests_as_text() -> str:
+    own = Path(__file__).resolve()
+    names = (path for path in list_tracked() if path.startswith("tests/") and path.endswith(".py"))
+    return "\n".join((ROOT / path).read_text() for path in names if (ROOT / path).resolve() != own)
+
+
+def test_there_are_tools_to_check() -> None:
+    assert len(TOOLS) >= 20
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+def test_a_tool_lives_in_the_place_of_its_prefix(tool: ToolDef) -> None:
+    assert tool.name.startswith(f"{tool.prefix}_")
+    path = Path(tool.source.rpartition(":")[0]).resolve().relative_to(ROOT).as_posix()
+    places = (
+        _IN_APPS.get(tool.prefix, f"tools_app/protocols/{tool.prefix}/"),
+        f"tools_app/subsystems/{tool.prefix}/",
+    )
+    assert path.startswith(places)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+def test_a_description_says_what_when_and_what_not(tool: ToolDef) -> None:
+    first, _, rest = tool.description.partition("\n")
+    assert first.endswith(".") and len(first) <= 120
+    body = " ".join(rest.split())
+    assert re.search(r"(^|\. )Use ", body)
+    assert re.search(r"\bDoes not ", body)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+def test_a_snippet_is_short_and_not_empty(tool: ToolDef) -> None:
+    least, most = _SNIPPET_TOKENS
+    assert least <= len(tool.snippet) / _CHARACTERS_PER_TOKEN <= most
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+def test_a_schema_is_valid_closed_and_without_floats(tool: ToolDef) -> None:
+    Draft202012Validator.check_schema(tool.schema)
+    for node in _walk_schema(tool.schema):
+        assert node.get("type") != "number"
+        if node.get("type") == "object":
+            assert node.get("additionalProperties") is False
+    assert not [node for node in _walk_schema(tool.schema) if isinstance(node.get("default"), float)]
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+def test_every_parameter_is_described(tool: ToolDef) -> None:
+    assert [name for name, schema in tool.schema["properties"].items() if not _describes(schema)] == []
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+def test_amounts_are_decimal_strings(tool: ToolDef) -> None:
+    wrong = {
+        name: _types_of(schema)
+        for name, schema in tool.schema["properties"].items()
+        if _AMOUNT.match(name)
+        and f"{tool.name}.{name}" not in _NOT_AMOUNTS
+        and not _types_of(schema) <= {"string", "array"}
+    }
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+def test_a_write_reports_its_outcome_and_says_what_it_does_first(tool: ToolDef) -> None:
+    assert isinstance(tool.guidelines, tuple)
+    assert isinstance(tool.progress_steps, tuple)
+    if isinstance(tool, WriteTool):
+        assert callable(tool.report)
+        assert tool.capability in {CapabilityTier.WRITE, CapabilityTier.PRIVILEGED}
+    elif isinstance(tool, LocalWriteTool):
+        assert callable(tool.preview)
+        assert tool.capability is CapabilityTier.WRITE
+    else:
+        assert tool.capability is CapabilityTier.READ
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+def test_a_test_names_the_tool(tool: ToolDef) -> None:
+    assert tool.name in _UNTESTED or re.search(rf"\b{tool.name}\b", _tests_as_text())
+
+
+def test_the_written_exemptions_name_tools_that_need_them() -> None:
+    needless = {name for name in _UNTESTED if name not in _IDS or re.search(rf"\b{name}\b", _tests_as_text())}
+    assert needless == set()
+    assert {name.partition(".")[0] for name in _NOT_AMOUNTS} <= set(_IDS)

@@ -14,7 +14,8 @@ _LONGER: dict[str, str] = {
 }
 _LAYOUT = {
     "manage.py", "requirements.txt", "requirements-turbo.txt", "constraints.txt", "pyproject.toml", "Makefile",
-    "compose.yaml", "README.md", "CHANGELOG.md", "LICENSE", ".gitignore", ".env.example", ".ci", ".github", ".pre-commit-config.yaml",
+    "compose.yaml", "README.md", "CHANGELOG.md", "LICENSE", ".gitignore", ".env.example",
+    ".ci", ".github", ".pre-commit-config.yaml",
     "golem_project", "tools_app", "archetypes_app", "permits_app", "memory_app",
     "templates", "tests", "docs", "contracts",
 }  # fmt: skip

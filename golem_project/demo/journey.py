@@ -82,7 +82,8 @@ class Journey:
     def _quote(self, client: httpx.Client) -> dict[str, Any]:
         body = {"query": "quote", "token_in": "USDC", "token_out": "WETH", "amount": str(AMOUNT_USDC)}
         quote = _ok(client.post("/api/v1/pi/query_state", json=body))["data"]
-        return {"amount_in": quote["amount_in"], "amount_out": quote["amount_out"], "route": quote["route"]}
+        names = ("amount_in", "amount_in_units", "amount_out", "amount_out_units", "route")
+        return {name: quote[name] for name in names}
 
     def _preview(self, client: httpx.Client) -> dict[str, Any]:
         permit = _ok(client.post("/api/v1/pi/preview_action", json=self._swap_body()))

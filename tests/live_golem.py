@@ -8,8 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 
 from archetypes_app.actions.create_api_key import NewApiKey, create_api_key
 from archetypes_app.actions.sync_builtins import sync_builtins
@@ -34,7 +33,7 @@ SWAP = {"action_type": "swap", "venue": "uniswap", "token_in": "USDC", "token_ou
 class LiveGolem:
     """Plays one golem's agent in process, without HTTP and queue."""
 
-    def __init__(self, golem: Golem, owner: AbstractBaseUser, key: NewApiKey, world: World) -> None:
+    def __init__(self, golem: Golem, owner: User, key: NewApiKey, world: World) -> None:
         self.golem = golem
         self.owner = owner
         self.key = key
@@ -79,7 +78,7 @@ def make_live_golem(world: World, *, name: str = "Live", owner_name: str = "owne
     """A new golem with its own new wallet."""
     now = clock.now()
     sync_builtins()
-    owner, _ = get_user_model().objects.get_or_create(username=owner_name, defaults={"is_staff": True})
+    owner, _ = User.objects.get_or_create(username=owner_name, defaults={"is_staff": True})
     golem = Golem.objects.create(
         name=name, owner=owner, archetype=Archetype.objects.get(name="golem-instance"), home_chain_id=CHAIN_ID
     )

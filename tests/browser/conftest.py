@@ -109,7 +109,7 @@ def demo(shared_golem: LiveGolem) -> LiveGolem:
     """A golem whose owner can log in, with one swap that was previewed, committed, verified and remembered."""
     shared_golem.owner.set_password(PASSWORD)
     shared_golem.owner.save()
-    shared_golem.owner.groups.add(ensure_owner_group())  # type: ignore[attr-defined]
+    shared_golem.owner.groups.add(ensure_owner_group())
     permit = shared_golem.preview()
     shared_golem.commit(permit["permit_id"])
     remember_outcome(permit_id=UUID(permit["permit_id"]), now=clock.now())

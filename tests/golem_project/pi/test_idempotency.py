@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -77,7 +78,7 @@ def test_a_read_takes_no_notice_of_the_key(agent: Agent) -> None:
 
 def test_a_running_first_request_is_told_and_a_dead_one_is_replaced(agent: Agent) -> None:
     now = clock.now()
-    args = {"api_key": agent.key.key, "key": "k", "request_digest": "0x1"}
+    args: dict[str, Any] = {"api_key": agent.key.key, "key": "k", "request_digest": "0x1"}
     first = claim_key(**args, now=now)
     assert isinstance(first, Claim)
     with pytest.raises(IdempotencyKeyInUse):
@@ -94,7 +95,7 @@ def test_a_running_first_request_is_told_and_a_dead_one_is_replaced(agent: Agent
 
 def test_an_answer_is_kept_for_a_day_and_not_a_moment_longer(agent: Agent) -> None:
     now = clock.now()
-    args = {"api_key": agent.key.key, "key": "k", "request_digest": "0x1"}
+    args: dict[str, Any] = {"api_key": agent.key.key, "key": "k", "request_digest": "0x1"}
     claim = claim_key(**args, now=now)
     assert isinstance(claim, Claim)
     claim.keep(status=200, headers={}, body="1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
@@ -22,7 +23,7 @@ from tools_app.core.models import AuditEntry
 
 
 def payloads(permit_id: str) -> list[OutboundTransaction]:
-    return list(OutboundTransaction.objects.filter(permit_id=permit_id).order_by("call_index", "pk"))
+    return list(OutboundTransaction.objects.filter(permit_id=UUID(permit_id)).order_by("call_index", "pk"))
 
 
 def events_of(golem: LiveGolem) -> list[str]:
@@ -216,5 +217,5 @@ def test_the_database_refuses_to_change_signed_bytes(live_golem: LiveGolem) -> N
     permit_id = live_golem.preview()["permit_id"]
     live_golem.commit(permit_id)
     with pytest.raises(DatabaseError, match="never changed"), transaction.atomic():
-        OutboundTransaction.objects.filter(permit_id=permit_id).update(raw="0x00")
+        OutboundTransaction.objects.filter(permit_id=UUID(permit_id)).update(raw="0x00")
     assert all(row.raw != "0x00" for row in payloads(permit_id))

@@ -10,6 +10,7 @@ from permits_app.errors import PhaseBlocked, PolicyRejected, SpendingLimitExceed
 from permits_app.safety import hook_chain
 from permits_app.safety.hook import Allow, AllowModified, HookCall, Reject, Verdict
 from tests.permits_app.safety.calls import plain_call
+from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
 
 HOOKS = ("POLICY_CAGE", "ALLOWLIST_GUARD", "SPENDING_LIMITER", "RATE_LIMITER", "SIMULATOR", "HALLUCINATION_DETECTOR")
@@ -178,7 +179,7 @@ def test_a_hook_that_answers_too_late_refuses(
     monkeypatch: pytest.MonkeyPatch, name: str, late_ms: float, passes: bool
 ) -> None:
     spent = [0.0]
-    monkeypatch.setattr(hook_chain.clock, "monotonic_ms", lambda: spent[0])
+    monkeypatch.setattr(clock, "monotonic_ms", lambda: spent[0])
     put(monkeypatch, [], name, Bent(name, Allow(note="late"), hook_chain.HOOK_BUDGET_MS + late_ms, spent))
     if passes:
         assert len(hook_chain.run(plain_call(None)).decisions) == 6

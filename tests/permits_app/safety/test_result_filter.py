@@ -13,13 +13,12 @@ from archetypes_app.actions.create_api_key import TOKEN_PREFIX
 from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.result_filter import (
     MOST_CHARACTERS,
-    REMOVED,
     ResultFilter,
     clean_text,
     filter_result,
-    is_secret_key,
 )
 from tests.permits_app.safety.calls import plain_call
+from tools_app.core.taint import REMOVED, is_secret_key
 
 TOKEN = TOKEN_PREFIX + "Zk3_x-9" * 6 + "A"
 

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
+from celery import current_app
 from django.conf import settings as django_settings
 from django.db import connection
 
@@ -32,6 +33,14 @@ def child_environment(**changed: str) -> dict[str, str]:
     url = urlsplit(django_settings.DATABASE_URL)
     database = urlunsplit(url._replace(path=f"/{connection.settings_dict['NAME']}"))
     return {**os.environ, "DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "golem_project.settings.test", **changed}
+
+
+@pytest.fixture(autouse=True)
+def fresh_result_reader() -> None:
+    """Another test may have taken the broker away, and Celery's reader of results needs a call to notice its return."""
+    app: Any = current_app
+    app._backend_cache = None
+    app._local.__dict__.pop("backend", None)
 
 
 @pytest.fixture

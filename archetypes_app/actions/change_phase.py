@@ -12,7 +12,7 @@ from typing import Any
 from django.db import transaction
 
 from archetypes_app.errors import PhaseNotMonotone, ReasonMissing
-from archetypes_app.models import Golem, PhaseTransition
+from archetypes_app.models import Golem, PhaseTransition, VitalityRecord
 from archetypes_app.phases import is_worse
 from archetypes_app.vitality import Vitality
 from tools_app.core import audit_log, event_bus
@@ -49,12 +49,21 @@ def apply_vitality(*, golem: Golem, vitality: Vitality, actor: str, now: datetim
 def reset_phase(*, golem: Golem, to: Phase, reason: str, actor: str, now: datetime) -> PhaseTransition | None:
     """An owner's reset to any phase, for a reason; None when the golem is in it already. Raises ReasonMissing.
 
+    A new life begins with it: budget, hazard and predictions count from here, or the next tick would undo it.
     The caller has made sure that `actor` is the golem's owner or an operator.
     """
     with transaction.atomic():
         locked = _lock(golem)
         if Phase(locked.phase) is to:
             return None
+        VitalityRecord.objects.filter(pk=locked.pk).update(
+            starting_budget_micro_usd=None,
+            hazard_millionths=0,
+            predictions=0,
+            correct_predictions=0,
+            since_tick=locked.heartbeat_tick,
+            heartbeat_tick=locked.heartbeat_tick,
+        )
         return _change(locked, golem, to, reason, actor, now, None, is_reset=True)
 
 

@@ -7,5 +7,6 @@ from archetypes_app.models.archetype import Archetype
 from archetypes_app.models.golem import Golem, PhaseTransition
 from archetypes_app.models.override import ToolOverride
 from archetypes_app.models.profile import ToolProfile
+from archetypes_app.models.vitality import VitalityRecord
 
-__all__ = ["ApiKey", "Archetype", "Golem", "PhaseTransition", "ToolOverride", "ToolProfile"]
+__all__ = ["ApiKey", "Archetype", "Golem", "PhaseTransition", "ToolOverride", "ToolProfile", "VitalityRecord"]

@@ -37,6 +37,8 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "django_celery_beat",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
     "tools_app.apps.ToolsConfig",
     "archetypes_app.apps.ArchetypesConfig",
     "memory_app.apps.MemoryConfig",

@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.admin.records import read_time
 from archetypes_app.models import Golem
+from archetypes_app.ownership import list_owned_golems
 from permits_app.admin.golem_page import Meter, PermitLine, build_meters, describe_permits
 from permits_app.models import ActionPermit, SpendingLimits
 from permits_app.models.permit import PermitStatus
@@ -85,10 +86,10 @@ def describe_environment(request: HttpRequest) -> list[str] | None:
 
 def build_board(user: Any, *, now: datetime) -> Board:
     """What `user` may see of everything, as of `now`."""
-    golems = Golem.objects.all() if is_operator(user) else Golem.objects.filter(owner_id=user.pk)
+    golems = Golem.objects.all() if is_operator(user) else list_owned_golems(user)
     permits = ActionPermit.objects.select_related("golem")
     if not is_operator(user):
-        permits = permits.filter(golem__owner_id=user.pk)
+        permits = permits.filter(golem__in=golems)
     return Board(
         now=now,
         is_simulated_chain=LOCAL_CHAIN_ID in settings.GOLEM_RPC_URLS,

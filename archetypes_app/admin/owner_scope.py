@@ -14,16 +14,25 @@ from django.db import models
 from django.http import Http404, HttpRequest
 
 from archetypes_app.models import ApiKey, Archetype, Golem, ToolProfile
+from archetypes_app.ownership import list_owned_golems, match_owned_golems
 from tools_app.admin.read_only import PlainAdmin
 
 Scope = Callable[[Any], models.Q]
 
 # What an owner may choose in a form, by the model that is chosen. Apps above add theirs with `scope_choices`.
 _CHOICES: dict[type[models.Model], Scope] = {
-    Golem: lambda user: models.Q(owner=user),
-    ApiKey: lambda user: models.Q(golem__owner=user),
-    Archetype: lambda user: models.Q(owner__isnull=True) | models.Q(owner=user),
-    ToolProfile: lambda user: models.Q(owner__isnull=True) | models.Q(owner=user),
+    Golem: match_owned_golems,
+    ApiKey: lambda user: models.Q(golem__in=list_owned_golems(user)),
+    Archetype: lambda user: (
+        models.Q(owner__isnull=True)
+        | models.Q(owner=user)
+        | models.Q(pk__in=list_owned_golems(user).values("archetype"))
+    ),
+    ToolProfile: lambda user: (
+        models.Q(owner__isnull=True)
+        | models.Q(owner=user)
+        | models.Q(pk__in=list_owned_golems(user).values("profiles"))
+    ),
     get_user_model(): lambda user: models.Q(pk=user.pk),
 }
 
@@ -49,7 +58,7 @@ class OwnerScopedAdmin(PlainAdmin):
         rows: models.QuerySet[Any] = super().get_queryset(request)
         if is_operator(request.user):
             return rows
-        mine = models.Q(**{self.owner_path: request.user.pk})
+        mine = self._match_theirs(request.user)
         if self.has_shared_rows:
             mine |= models.Q(**{f"{self.owner_path}__isnull": True})
         return rows.filter(mine)
@@ -92,7 +101,16 @@ class OwnerScopedAdmin(PlainAdmin):
             return True
         # Action URLs of the theme hand an id instead of a row.
         key = obj.pk if isinstance(obj, models.Model) else obj
-        return bool(self.model._default_manager.filter(pk=key, **{self.owner_path: request.user.pk}).exists())
+        return bool(self.model._default_manager.filter(self._match_theirs(request.user), pk=key).exists())
+
+    def _match_theirs(self, user: Any) -> models.Q:
+        """Rows that are this person's: their own, and those of golems they own or co-own."""
+        if self.model is Golem:
+            return match_owned_golems(user)
+        through = self.owner_path.removesuffix("__owner")
+        if through != self.owner_path:
+            return models.Q(**{f"{through}__in": list_owned_golems(user)})
+        return models.Q(**{self.owner_path: user.pk})
 
     def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> NoReturn:
         raise Http404(f"no such {opts.verbose_name}")

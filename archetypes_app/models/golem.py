@@ -23,6 +23,12 @@ class Golem(TimeStamped):
     id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=64)
     owner: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="golems")
+    co_owners: Any = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        blank=True,
+        related_name="co_owned_golems",
+        help_text="They see and decide what the owner does; a change of them is itself decided by an owner",
+    )
     archetype: Any = models.ForeignKey("archetypes_app.Archetype", on_delete=models.PROTECT, related_name="golems")
     profiles: Any = models.ManyToManyField(
         "archetypes_app.ToolProfile",

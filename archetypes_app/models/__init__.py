@@ -7,6 +7,10 @@ from archetypes_app.models.archetype import Archetype
 from archetypes_app.models.golem import Golem, PhaseTransition
 from archetypes_app.models.override import ToolOverride
 from archetypes_app.models.profile import ToolProfile
+from archetypes_app.models.tick import AlertBatch, DecisionCycleRecord, Heartbeat, HeartbeatTick
 from archetypes_app.models.vitality import VitalityRecord
 
-__all__ = ["ApiKey", "Archetype", "Golem", "PhaseTransition", "ToolOverride", "ToolProfile", "VitalityRecord"]
+__all__ = [
+    "AlertBatch", "ApiKey", "Archetype", "DecisionCycleRecord", "Golem", "Heartbeat", "HeartbeatTick",
+    "PhaseTransition", "ToolOverride", "ToolProfile", "VitalityRecord",
+]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from permits_app.models.action_record import ActionRecord
 from permits_app.models.allowlist import AllowlistEntry
 from permits_app.models.grant import CapabilityGrant
 from permits_app.models.halt import HaltRecord
@@ -18,6 +19,7 @@ from permits_app.models.wallet import Wallet
 
 __all__ = [
     "ActionPermit",
+    "ActionRecord",
     "AllowlistEntry",
     "CapabilityGrant",
     "HighWaterMark",

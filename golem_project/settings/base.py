@@ -10,6 +10,7 @@ from golem_project.settings.chains import *  # noqa: F403
 from golem_project.settings.database import *  # noqa: F403
 from golem_project.settings.environment import BASE_DIR, VAR_DIR, read_flag, read_secret, read_text
 from golem_project.settings.golems import *  # noqa: F403
+from golem_project.settings.heartbeat import *  # noqa: F403
 from golem_project.settings.logging import *  # noqa: F403
 from golem_project.settings.memory import *  # noqa: F403
 from golem_project.settings.rest import *  # noqa: F403

@@ -1,4 +1,7 @@
-"""Typed events as plain data: a wire name and a JSON payload. Names as in decisions, "Events and audit"."""
+"""Typed events as plain data: a wire name and a JSON payload. Names as in decisions, "Events and audit".
+
+What each payload holds is declared in `tools_app.core.event_schemas`, the only place that says so.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 
 
 class EventType(StrEnum):
-    """Every wire name this product emits."""
+    """Every wire name this product knows."""
 
     TOOL_START = "tool:start"
     TOOL_UPDATE = "tool:update"
@@ -23,12 +26,45 @@ class EventType(StrEnum):
     POLICY_VIOLATION = "policy:violation"
     POLICY_CAGE_UPDATED = "policy:cage_updated"
     POLICY_LIMIT_HIT = "policy:limit_hit"
+    HEARTBEAT_TICK = "heartbeat:tick"
+    HEARTBEAT_COMPLETE = "heartbeat:complete"
+    HEARTBEAT_TIER = "heartbeat:tier"
+    HEARTBEAT_ALERT = "heartbeat:alert"
     PHASE_TRANSITION = "phase:transition"
     GRIMOIRE_EPISODE = "grimoire:episode"
     GRIMOIRE_DIRECTIVE = "grimoire:directive"
+    GRIMOIRE_INSIGHT = "grimoire:insight"
+    GRIMOIRE_HEURISTIC = "grimoire:heuristic"
+    GRIMOIRE_WARNING = "grimoire:warning"
+    GRIMOIRE_CAUSAL_LINK = "grimoire:causal_link"
+    GRIMOIRE_CONSOLIDATED = "grimoire:consolidated"
+    GRIMOIRE_PURGED = "grimoire:purged"
+    DREAM_START = "dream:start"
+    DREAM_PHASE = "dream:phase"
+    DREAM_HYPOTHESIS = "dream:hypothesis"
+    DREAM_COUNTERFACTUAL = "dream:counterfactual"
+    DREAM_COMPLETE = "dream:complete"
+    APPROVAL_REQUESTED = "approval:requested"
+    APPROVAL_ANNOUNCED = "approval:announced"
+    APPROVAL_COMMENTED = "approval:commented"
+    APPROVAL_GRANTED = "approval:granted"
+    APPROVAL_REJECTED = "approval:rejected"
+    APPROVAL_EXECUTED = "approval:executed"
+    APPROVAL_EXPIRED = "approval:expired"
+    APPROVAL_CANCELLED = "approval:cancelled"
     HALT_STARTED = "halt:started"
     HALT_COMPLETED = "halt:completed"
     HALT_RESUMED = "halt:resumed"
+    WASM_START = "wasm:start"
+    WASM_COMPLETE = "wasm:complete"
+    STREAM_SUBSCRIBED = "stream:subscribed"
+    STREAM_ENDED = "stream:ended"
+    STREAM_FAILED = "stream:failed"
+    POOL_EVENT = "pool:event"
+    POOL_STATE = "pool:state"
+    POSITION_ALERT = "position:alert"
+    PRICE_UPDATE = "price:update"
+    TRADE_EXECUTED = "trade:executed"
 
 
 @dataclass(frozen=True, slots=True)

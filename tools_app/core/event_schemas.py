@@ -1,0 +1,287 @@
+"""What every event's payload holds: the one schema file, from which checks, JSON Schema and documentation come.
+
+A field that is not declared here may not be emitted, so nothing reaches a subscriber by accident. Adding an optional
+field keeps the version; renaming or removing one raises it.
+Seed: 002, "Tool lifecycle events"; decisions, "Events and audit".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final
+
+from tools_app.core.events import EventType as E
+
+
+class FieldKind(Enum):
+    """What one field of a payload may hold: its JSON type, and the form of its text."""
+
+    TEXT = ("string", "")
+    INTEGER = ("integer", "")
+    FLAG = ("boolean", "")
+    AMOUNT = ("string", r"^-?\d+$")
+    UNITS = ("string", r"^-?\d[\d,]*(\.\d+)?$")
+    HEX = ("string", r"^0x[0-9a-fA-F]*$")
+    UUID = ("string", r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+    TIME = ("string", r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
+    TEXTS = ("array", "")
+    OBJECT = ("object", "")
+    OBJECTS = ("array", "")
+
+    @property
+    def json_type(self) -> str:
+        return self.value[0]
+
+    @property
+    def pattern(self) -> str:
+        return self.value[1]
+
+
+TEXT, INTEGER, FLAG, AMOUNT, UNITS = (
+    FieldKind.TEXT, FieldKind.INTEGER, FieldKind.FLAG, FieldKind.AMOUNT, FieldKind.UNITS,
+)  # fmt: skip
+HEX, UUID, TIME, TEXTS = FieldKind.HEX, FieldKind.UUID, FieldKind.TIME, FieldKind.TEXTS
+OBJECT, OBJECTS = FieldKind.OBJECT, FieldKind.OBJECTS
+
+
+@dataclass(frozen=True, slots=True)
+class PayloadSchema:
+    """The fields of one event. `optional` ones may be missing or null; any other name is refused."""
+
+    when: str
+    required: Mapping[str, FieldKind]
+    optional: Mapping[str, FieldKind]
+
+    def problems(self, payload: Mapping[str, Any]) -> list[str]:
+        """What is wrong with `payload`, one sentence each; empty when it fits."""
+        found = [f"{name!r} is missing" for name in self.required if payload.get(name) is None]
+        for name, value in payload.items():
+            kind = self.required.get(name) or self.optional.get(name)
+            if kind is None:
+                found.append(f"{name!r} is not declared")
+            elif value is not None and not _fits(kind, value):
+                found.append(f"{name!r} is no {kind.name.lower()}: {value!r}")
+        return found
+
+    def as_json_schema(self) -> dict[str, Any]:
+        """JSON Schema 2020-12 of the payload."""
+        properties = {name: _as_property(kind, is_nullable=False) for name, kind in self.required.items()}
+        properties |= {name: _as_property(kind, is_nullable=True) for name, kind in self.optional.items()}
+        return {
+            "type": "object",
+            "description": self.when,
+            "properties": properties,
+            "required": sorted(self.required),
+            "additionalProperties": False,
+        }
+
+
+class UndeclaredPayload(ValueError):
+    """A payload that its schema does not describe: a mistake of the emitting code."""
+
+
+def check_payload(kind: E, payload: Mapping[str, Any]) -> None:
+    """Raises UndeclaredPayload when `payload` is not what the schema of `kind` says."""
+    problems = SCHEMAS[kind].problems(payload)
+    if problems:
+        raise UndeclaredPayload(f"{kind}: {'; '.join(problems)}. Declare it in tools_app/core/event_schemas.py")
+
+
+def _fits(kind: FieldKind, value: Any) -> bool:
+    match kind.json_type:
+        case "string":
+            return isinstance(value, str) and (not kind.pattern or re.match(kind.pattern, value) is not None)
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "boolean":
+            return isinstance(value, bool)
+        case "object":
+            return isinstance(value, Mapping)
+    member = str if kind is FieldKind.TEXTS else Mapping
+    return isinstance(value, list | tuple) and all(isinstance(item, member) for item in value)
+
+
+def _as_property(kind: FieldKind, *, is_nullable: bool) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": [kind.json_type, "null"] if is_nullable else kind.json_type}
+    if kind.pattern:
+        schema["pattern"] = kind.pattern
+    if kind is FieldKind.TEXTS:
+        schema["items"] = {"type": "string"}
+    if kind is FieldKind.OBJECTS:
+        schema["items"] = {"type": "object"}
+    return schema
+
+
+def _describe(when: str, required: Mapping[str, FieldKind], **optional: FieldKind) -> PayloadSchema:
+    return PayloadSchema(when=when, required=required, optional=optional)
+
+
+_CALL: Final = {"tool_name": TEXT}
+_PERMIT: Final = {"permit_id": UUID, "tool_name": TEXT, "status": TEXT}
+_PERMIT_MORE: Final = {
+    "reason": TEXT, "action_type": TEXT, "transaction_hashes": TEXTS, "outcomes": OBJECTS, "gas_used": AMOUNT,
+    "block_number": INTEGER, "approvals_left": OBJECTS, "detail": OBJECT,
+}  # fmt: skip
+_DENIAL: Final = {
+    "code": TEXT, "hook": TEXT, "rule": TEXT, "action_type": TEXT, "venue": TEXT, "params_hash": HEX,
+    "permit_id": UUID, "tool_name": TEXT, "observed": TEXT, "limit": TEXT, "observed_bps": AMOUNT,
+    "limit_bps": AMOUNT, "mark": TEXT, "value": TEXT, "differences": OBJECTS, "engines": TEXTS, "results": OBJECTS,
+    "reason": TEXT,
+}  # fmt: skip
+_REQUEST: Final = {"request_id": UUID}
+_REQUEST_MORE: Final = {
+    "operation": TEXT, "tool_name": TEXT, "permit_id": UUID, "risk_tier": TEXT, "status": TEXT, "digest": HEX,
+    "plan_hash": HEX, "policy_hash": HEX, "value_micro_usd": AMOUNT, "value": TEXT, "asked_by": TEXT, "owner": TEXT,
+    "reason": TEXT, "approvals_given": INTEGER, "approvals_needed": INTEGER, "not_before": TIME, "deadline": TIME,
+    "expires_at": TIME, "transaction_hashes": TEXTS, "error_code": TEXT, "summary": TEXT,
+}  # fmt: skip
+_MEMORY: Final = {
+    "title": TEXT, "kind": TEXT, "category": TEXT, "change": TEXT, "confidence_bps": INTEGER, "episodes": TEXTS,
+    "episode_count": INTEGER, "source": TEXT, "content_hash": TEXT, "is_pinned": FLAG, "is_archived": FLAG,
+    "is_quarantined": FLAG, "reason": TEXT, "version": INTEGER, "section": TEXT,
+}  # fmt: skip
+_DREAM: Final = {
+    "phase": TEXT, "trigger": TEXT, "episode_id": UUID, "episode_ids": TEXTS, "episode_count": INTEGER,
+    "hypothesis": TEXT, "changed": OBJECT, "actual": OBJECT, "expected": OBJECT, "simulated": OBJECT,
+    "difference": OBJECT, "insight_id": TEXT, "confidence_bps": INTEGER, "duration_ms": INTEGER, "counts": OBJECT,
+    "interrupted": FLAG, "outcome": TEXT, "reason": TEXT, "fidelity": TEXT,
+}  # fmt: skip
+_SUBSCRIPTION: Final = {"subscription_id": UUID, "chain_id": INTEGER}
+_BLOCK: Final = {"block_number": INTEGER, "block_hash": HEX}
+_LOG: Final = {**_BLOCK, "transaction_hash": HEX, "log_index": INTEGER}
+_AMOUNTS: Final = {
+    "token0": OBJECT, "token1": OBJECT, "amount0": AMOUNT, "amount0_units": UNITS, "amount1": AMOUNT,
+    "amount1_units": UNITS, "venue": TEXT,
+}  # fmt: skip
+_POOL_NUMBERS: Final = {
+    "sqrt_price_x96": AMOUNT, "liquidity": AMOUNT, "pool_tick": INTEGER, "reserve0": AMOUNT, "reserve0_units": UNITS,
+    "reserve1": AMOUNT, "reserve1_units": UNITS, "fee_pips": INTEGER, "price": UNITS,
+}  # fmt: skip
+
+SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
+    E.TOOL_START: _describe("A handler is entered.", {**_CALL, "params_hash": HEX}, call_id=UUID, action_type=TEXT,
+                            permit_id=UUID),
+    E.TOOL_UPDATE: _describe(
+        "A handler reaches one of its declared progress steps; `step_index` counts from 0.",
+        {**_CALL, "step_name": TEXT, "step_index": INTEGER, "total_steps": INTEGER}, call_id=UUID, checkpoint=OBJECT),
+    E.TOOL_END: _describe(
+        "A handler answered. `result_summary` names the fields, never their values.",
+        {**_CALL, "success": FLAG, "duration_ms": INTEGER}, call_id=UUID, params_hash=HEX, result_summary=TEXT),
+    E.TOOL_ERROR: _describe(
+        "A handler failed with a typed error.", {**_CALL, "error_code": TEXT, "error_message": TEXT}, call_id=UUID,
+        params_hash=HEX, duration_ms=INTEGER, checkpoint=OBJECT),
+    E.PERMIT_CREATED: _describe(
+        "A preview ended in a permit.",
+        {"permit_id": UUID, "tool_name": TEXT, "action_type": TEXT, "risk_tier": TEXT, "value_micro_usd": AMOUNT,
+         "simulation_hash": HEX, "expires_at": TIME}, status=TEXT, delegated_by=TEXT, reason=TEXT),
+    E.PERMIT_COMMITTED: _describe(
+        "The permit's transactions are in a block; `status` says COMMITTED or REVERTED.", _PERMIT, **_PERMIT_MORE),
+    E.PERMIT_EXPIRED: _describe("The permit's time or ticks are over.", _PERMIT, **_PERMIT_MORE),
+    E.PERMIT_CANCELLED: _describe("The permit was cancelled.", _PERMIT, **_PERMIT_MORE),
+    E.PERMIT_BLOCKED: _describe("The permit was blocked by an owner, a limit or a halt.", _PERMIT, **_PERMIT_MORE),
+    E.PERMIT_UNKNOWN: _describe("Sent, and the outcome was not seen yet.", _PERMIT, **_PERMIT_MORE),
+    E.POLICY_VIOLATION: _describe("A rule refused an action, or a watched limit was broken.", {}, **_DENIAL),
+    E.POLICY_LIMIT_HIT: _describe("A spending or rate limit refused an action.", {}, **_DENIAL),
+    E.POLICY_CAGE_UPDATED: _describe(
+        "Limits, addresses or the cage changed; `fields` names what, not the values.", {"row": TEXT, "fields": TEXTS},
+        block_number=INTEGER, block_hash=HEX, transaction_hash=HEX, policy_hash=HEX, version=INTEGER, source=TEXT,
+        contract=HEX, chain_id=INTEGER),
+    E.HEARTBEAT_TICK: _describe(
+        "A tick begins.", {}, heartbeat_tick=INTEGER, regime=TEXT, theta_seconds=INTEGER, theta_ms=INTEGER,
+        due_at=TIME, lateness_ms=INTEGER, phase=TEXT, mode=TEXT, is_dry_run=FLAG, step=TEXT, missed_ticks=INTEGER),
+    E.HEARTBEAT_TIER: _describe(
+        "The gate chose how to think: T0, T1 or T2. Numbers in basis points.", {"tier": TEXT}, reason=TEXT,
+        gating_reason=TEXT, prediction_error_bps=INTEGER, threshold_bps=INTEGER, is_forced=FLAG, regime=TEXT,
+        heartbeat_tick=INTEGER),
+    E.HEARTBEAT_COMPLETE: _describe(
+        "A tick is over and its decision is recorded.", {}, heartbeat_tick=INTEGER, tier=TEXT, duration_ms=INTEGER,
+        outcome=TEXT, reason=TEXT, decision_id=TEXT, action_count=INTEGER, actions=OBJECTS, permit_ids=TEXTS,
+        vitality_millionths=AMOUNT, phase=TEXT, next_tick_at=TIME, cost_micro_usd=AMOUNT, is_dry_run=FLAG,
+        error_code=TEXT, steps=TEXTS, regime=TEXT, theta_seconds=INTEGER, is_quiet=FLAG),
+    E.HEARTBEAT_ALERT: _describe(
+        "What the heartbeat monitor noticed, batched over five minutes.", {"alerts": OBJECTS},
+        window_seconds=INTEGER, source=TEXT, window_start=TIME, window_end=TIME),
+    E.PHASE_TRANSITION: _describe(
+        "The behavioural phase changed.", {"from": TEXT, "to": TEXT, "reason": TEXT, "is_reset": FLAG},
+        vitality_millionths=AMOUNT),
+    E.GRIMOIRE_EPISODE: _describe(
+        "An episode was stored.", {"episode_id": UUID}, permit_id=UUID, tool_name=TEXT, importance=TEXT,
+        content_hash=TEXT, is_quarantined=FLAG),
+    E.GRIMOIRE_DIRECTIVE: _describe(
+        "A new version of PLAYBOOK or STRATEGY.",
+        {"document": TEXT, "version": INTEGER, "section": TEXT, "text_hash": TEXT}, directive_id=TEXT,
+        restored=INTEGER),
+    E.GRIMOIRE_INSIGHT: _describe("An insight was written, confirmed, contradicted, pinned or archived.",
+                                  {"insight_id": TEXT}, **_MEMORY),
+    E.GRIMOIRE_HEURISTIC: _describe("A heuristic was promoted, revised or demoted.", {"insight_id": TEXT}, **_MEMORY),
+    E.GRIMOIRE_WARNING: _describe("A warning was written or lifted.", {"insight_id": TEXT}, **_MEMORY),
+    E.GRIMOIRE_CAUSAL_LINK: _describe(
+        "A cause and its effect were linked.", {}, link_id=TEXT, insight_id=TEXT, cause=TEXT, effect=TEXT,
+        cause_id=TEXT, effect_id=TEXT, weight_bps=INTEGER, **_MEMORY),
+    E.GRIMOIRE_CONSOLIDATED: _describe(
+        "A consolidation cycle ended.", {}, counts=OBJECT, duration_ms=INTEGER, examined=INTEGER, written=INTEGER,
+        merged=INTEGER, archived=INTEGER, forgotten=INTEGER),
+    E.GRIMOIRE_PURGED: _describe(
+        "Memories were purged, quarantined, imported or released.", {}, counts=OBJECT, reason=TEXT, change=TEXT,
+        store=TEXT, content_hash=TEXT),
+    E.DREAM_START: _describe("A dream begins.", {"dream_id": TEXT}, **_DREAM),
+    E.DREAM_PHASE: _describe("A dream enters NREM, REM or Integration.", {"dream_id": TEXT}, **_DREAM),
+    E.DREAM_HYPOTHESIS: _describe("A dream forms a hypothesis.", {"dream_id": TEXT}, **_DREAM),
+    E.DREAM_COUNTERFACTUAL: _describe("A counterfactual was simulated.", {"dream_id": TEXT}, **_DREAM),
+    E.DREAM_COMPLETE: _describe("A dream ended or was interrupted.", {"dream_id": TEXT}, **_DREAM),
+    E.APPROVAL_REQUESTED: _describe("A change waits for an owner.", _REQUEST, **_REQUEST_MORE),
+    E.APPROVAL_ANNOUNCED: _describe("A change was announced and waits out its delay.", _REQUEST, **_REQUEST_MORE),
+    E.APPROVAL_COMMENTED: _describe("Somebody commented on a change.", _REQUEST, **_REQUEST_MORE),
+    E.APPROVAL_GRANTED: _describe("An owner approved; more approvals may be needed.", _REQUEST, **_REQUEST_MORE),
+    E.APPROVAL_REJECTED: _describe("A change was rejected.", _REQUEST, **_REQUEST_MORE),
+    E.APPROVAL_EXECUTED: _describe("An approved change took effect.", _REQUEST, **_REQUEST_MORE),
+    E.APPROVAL_EXPIRED: _describe("A change was not decided in time.", _REQUEST, **_REQUEST_MORE),
+    E.APPROVAL_CANCELLED: _describe("A change was withdrawn or cancelled.", _REQUEST, **_REQUEST_MORE),
+    E.HALT_STARTED: _describe("The golem was halted.", {"reason": TEXT}, epoch=INTEGER, actor=TEXT),
+    E.HALT_COMPLETED: _describe("Every step of the halt is done.", {"epoch": INTEGER, "steps": INTEGER},
+                                duration_ms=INTEGER, lost_races=INTEGER),
+    E.HALT_RESUMED: _describe("An owner let the golem act again.", {"reason": TEXT}, epoch=INTEGER),
+    E.WASM_START: _describe(
+        "A sandboxed module starts.", {"module": TEXT}, tool_name=TEXT, module_hash=TEXT, params_hash=HEX,
+        call_id=UUID, version=TEXT, fuel_limit=INTEGER),
+    E.WASM_COMPLETE: _describe(
+        "A sandboxed module ended.", {"module": TEXT, "success": FLAG}, tool_name=TEXT, module_hash=TEXT,
+        duration_ms=INTEGER, fuel_used=INTEGER, memory_bytes=INTEGER, error_code=TEXT, action_requests=INTEGER,
+        call_id=UUID, version=TEXT),
+    E.STREAM_SUBSCRIBED: _describe(
+        "A streaming tool opened a subscription.", {**_SUBSCRIPTION, "kind": TEXT, "expires_at": TIME},
+        target=TEXT, interval_ms=INTEGER),
+    E.STREAM_ENDED: _describe(
+        "A subscription ended: unsubscribed, expired, or failed too often.",
+        {**_SUBSCRIPTION, "kind": TEXT, "reason": TEXT}),
+    E.STREAM_FAILED: _describe(
+        "A subscription could not be served; it is tried again. `skipped_from_block` and `skipped_to_block` name "
+        "blocks that were given up.", {**_SUBSCRIPTION, "kind": TEXT, "error_code": TEXT}, failures=INTEGER,
+        skipped_from_block=INTEGER, skipped_to_block=INTEGER),
+    E.POOL_EVENT: _describe(
+        "A swap, mint, burn or collect of a pool. Amounts in base units, positive into the pool. `is_removed` says "
+        "that a reorganisation took the block of an earlier event away.",
+        {**_SUBSCRIPTION, **_LOG, "pool_address": HEX, "event": TEXT}, is_removed=FLAG, sender=HEX, recipient=HEX,
+        owner=HEX, tick_lower=INTEGER, tick_upper=INTEGER, **_AMOUNTS, **_POOL_NUMBERS),
+    E.POOL_STATE: _describe(
+        "A snapshot of a pool at one block.", {**_SUBSCRIPTION, **_BLOCK, "pool_address": HEX}, **_AMOUNTS,
+        **_POOL_NUMBERS),
+    E.POSITION_ALERT: _describe(
+        "A watched position left or re-entered its range, or earned more fees than asked. `fees_value_micro_usd` is "
+        "null while no feed prices the tokens.",
+        {**_SUBSCRIPTION, **_BLOCK, "position_id": TEXT, "alert": TEXT}, pool_address=HEX, pool_tick=INTEGER,
+        tick_lower=INTEGER, tick_upper=INTEGER, fees0=AMOUNT, fees0_units=UNITS, fees1=AMOUNT, fees1_units=UNITS,
+        fees_value_micro_usd=AMOUNT, threshold_micro_usd=AMOUNT, **_AMOUNTS),
+    E.PRICE_UPDATE: _describe(
+        "The price of token_a in token_b, in units of token_b for one token_a.",
+        {**_SUBSCRIPTION, **_BLOCK, "token_a": OBJECT, "token_b": OBJECT, "price": UNITS}, source=TEXT,
+        pool_address=HEX, fee_pips=INTEGER, venue=TEXT, previous_price=UNITS, change_bps=INTEGER),
+    E.TRADE_EXECUTED: _describe(
+        "A trade of the watched wallet is in a block; amounts from its transfers.",
+        {**_SUBSCRIPTION, **_LOG, "wallet_address": HEX, "trade_type": TEXT}, token_in=OBJECT, amount_in=AMOUNT,
+        amount_in_units=UNITS, token_out=OBJECT, amount_out=AMOUNT, amount_out_units=UNITS, pool_address=HEX,
+        venue=TEXT, is_removed=FLAG, permit_id=UUID),
+}  # fmt: skip

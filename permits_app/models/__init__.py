@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from permits_app.models.action_record import ActionRecord
 from permits_app.models.allowlist import AllowlistEntry
+from permits_app.models.approval import ChangeComment, ChangeExecution, ChangeRequest, OwnerApproval
 from permits_app.models.grant import CapabilityGrant
 from permits_app.models.halt import HaltRecord
 from permits_app.models.idempotency import IdempotencyRecord
@@ -13,15 +14,21 @@ from permits_app.models.nonce import NonceCursor, NonceReservation
 from permits_app.models.outcome import OutcomeRecord
 from permits_app.models.permit import ActionPermit
 from permits_app.models.policy_cage import PolicyCage
+from permits_app.models.policy_version import PolicyVersion
 from permits_app.models.spending import SpendEntry, SpendingLimits
 from permits_app.models.transaction import OutboundTransaction
 from permits_app.models.wallet import Wallet
+from permits_app.models.warden import Announcement, Warden
 
 __all__ = [
     "ActionPermit",
     "ActionRecord",
     "AllowlistEntry",
+    "Announcement",
     "CapabilityGrant",
+    "ChangeComment",
+    "ChangeExecution",
+    "ChangeRequest",
     "HighWaterMark",
     "HaltRecord",
     "IdempotencyRecord",
@@ -30,8 +37,11 @@ __all__ = [
     "NonceReservation",
     "OutboundTransaction",
     "OutcomeRecord",
+    "OwnerApproval",
     "PolicyCage",
+    "PolicyVersion",
     "SpendEntry",
     "SpendingLimits",
     "Wallet",
+    "Warden",
 ]

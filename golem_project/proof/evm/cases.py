@@ -1,8 +1,9 @@
 """Small programs for the EVM, made from a number: the same number always makes the same case.
 
-Every fourth case aims at one opcode with awkward operands, every eighth at a precompile, the others are programs of
-many opcodes with calls into each other, creations, loops and too little gas. A case is JSON, so any interpreter can
-read it: amounts are integers, bytes are hex without 0x.
+Every fourth case aims at one opcode with awkward operands, every eighth at a precompile, every sixteenth at one with an
+input that means something; the others are programs of many opcodes with calls into each other, creations, loops and
+too little gas. Under Prague some carry authorizations (EIP-7702). A case is JSON, so any interpreter can read it:
+amounts are integers, bytes are hex without 0x.
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ from __future__ import annotations
 import random
 from typing import Any, Final
 
+from golem_project.proof.evm.authorizations import authority_address, make_authorizations
+from golem_project.proof.evm.inputs import make_input
+
 SENDER: Final = "a0" * 20
 COINBASE: Final = "c0" * 20
 CONTRACTS: Final = tuple(f"{0x10 + n:02x}" * 20 for n in range(4))
 EMPTY_ONE: Final = "e0" * 20
-PRECOMPILES: Final = tuple(f"{n:040x}" for n in range(1, 10))
+PRECOMPILES: Final = tuple(f"{n:040x}" for n in range(1, 18))
+AUTHORITIES: Final = tuple(authority_address(number) for number in range(3))
 _WORD: Final = 1 << 256
 
 # opcode: (taken from the stack, put on it)
@@ -65,7 +70,10 @@ class _Program:
         return self.rng.choice((0, 1, 4, 31, 32, 33, 64, 100, 128, 192, 300))
 
     def target(self) -> int:
-        choices = (*CONTRACTS, *CONTRACTS, EMPTY_ONE, SENDER, COINBASE, "ff" * 20, *self.rng.sample(PRECOMPILES, 2))
+        choices = (
+            *CONTRACTS, *CONTRACTS, EMPTY_ONE, SENDER, COINBASE, "ff" * 20, *self.rng.sample(PRECOMPILES, 2),
+            self.rng.choice(AUTHORITIES),
+        )  # fmt: skip
         return int(self.rng.choice(choices), 16)
 
 
@@ -95,7 +103,13 @@ def make_case(number: int, *, fork: str = "prague") -> dict[str, Any]:
         "data": (_make_init_code(rng) if creates else data).hex(),
         "gas": rng.choice((60_000, 100_000, 200_000, 500_000, 1_000_000, 1_000_000, rng.randrange(55_000, 400_000))),
         "access_list": [[rng.choice(CONTRACTS), [0, 1]]] if rng.random() < 0.15 else [],
+        "authorizations": [],
     }
+    if number % 16 == 7:
+        _aim_at_precompile(rng, accounts, transaction)
+    elif fork == "prague" and not creates and rng.random() < 0.15:
+        transaction["authorizations"] = make_authorizations(rng, accounts, chain_id=1, targets=(*CONTRACTS, EMPTY_ONE))
+        transaction["to"] = rng.choice((transaction["to"], rng.choice(AUTHORITIES)))
     env = {
         "chain_id": 1,
         "number": 1_000,
@@ -106,6 +120,18 @@ def make_case(number: int, *, fork: str = "prague") -> dict[str, Any]:
         "excess_blob_gas": 0,
     }
     return {"number": number, "fork": fork, "env": env, "accounts": accounts, "transaction": transaction}
+
+
+def _aim_at_precompile(rng: random.Random, accounts: dict[str, Any], transaction: dict[str, Any]) -> None:
+    """The first contract hands its calldata to one precompile and returns whether it worked, and its answer."""
+    precompile = rng.randrange(1, len(PRECOMPILES) + 1)
+    accounts[CONTRACTS[0]]["code"] = f"365f5f376101206020365f60{precompile:02x}5afa5f526101405ff3"
+    transaction |= {
+        "to": CONTRACTS[0],
+        "value": 0,
+        "data": make_input(rng, precompile).hex(),
+        "gas": rng.choice((1_000_000, 1_000_000, 1_000_000, rng.randrange(60_000, 300_000))),
+    }
 
 
 def _storage_word(rng: random.Random) -> int:

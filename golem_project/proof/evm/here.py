@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from eth.vm.forks.prague.transactions import Authorization
+
 from tools_app.chain.node_errors import GasLimitRefused
 from tools_app.simulation.pyevm.base import Account, Base
 from tools_app.simulation.pyevm.budget import Budget
@@ -56,8 +58,15 @@ def open_case(case: dict[str, Any]) -> tuple[Any, Transaction]:
         data=bytes.fromhex(tx["data"]),
         gas=tx["gas"],
         access_list=[(bytes.fromhex(address), slots) for address, slots in tx["access_list"]],
+        authorization_list=[_read_authorization(told) for told in tx["authorizations"]],
     )
     return state, transaction
+
+
+def _read_authorization(told: dict[str, Any]) -> Authorization:
+    return Authorization(
+        told["chain_id"], bytes.fromhex(told["address"]), told["nonce"], told["y_parity"], told["r"], told["s"]
+    )
 
 
 def block_hash(number: int) -> bytes:

@@ -66,7 +66,21 @@ def run_case(case: dict[str, Any]) -> dict[str, Any]:
         )
         for text, slots in tx["access_list"]
     )
-    transaction = transactions.FeeMarketTransaction(
+    authorized: dict[str, Any] = {}
+    if tx["authorizations"]:
+        authorized["authorizations"] = tuple(
+            types.Authorization(
+                chain_id=U256(told["chain_id"]),
+                address=address_of(told["address"]),
+                nonce=U64(told["nonce"]),
+                y_parity=numeric.U8(told["y_parity"]),
+                r=U256(told["r"]),
+                s=U256(told["s"]),
+            )
+            for told in tx["authorizations"]
+        )
+    kind = transactions.SetCodeTransaction if authorized else transactions.FeeMarketTransaction
+    transaction = kind(
         chain_id=U64(env["chain_id"]),
         nonce=U256(case["accounts"][tx["sender"]]["nonce"]),
         max_priority_fee_per_gas=Uint(0),
@@ -79,6 +93,7 @@ def run_case(case: dict[str, Any]) -> dict[str, Any]:
         y_parity=U256(0),
         r=U256(1),
         s=U256(1),
+        **authorized,
     )
     interpreter = importlib.import_module(f"ethereum.forks.{case['fork']}.vm.interpreter")
     frames: list[Any] = []

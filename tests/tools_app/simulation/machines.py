@@ -51,6 +51,7 @@ def make_case(
             "data": data,
             "gas": gas,
             "access_list": [],
+            "authorizations": [],
         },
     }
 
@@ -82,13 +83,15 @@ def run_on_node(case: dict[str, Any], world: World) -> dict[str, Any]:
         "prevRandao": "0x" + env["prevrandao"],
         "gasLimit": hex(env["gas_limit"]),
     }
-    call = {
+    call: dict[str, Any] = {
         "from": "0x" + tx["sender"],
         "to": "0x" + tx["to"],
         "value": hex(tx["value"]),
         "input": "0x" + tx["data"],
         "gas": hex(tx["gas"]),
     }
+    if tx["authorizations"]:
+        call["authorizationList"] = [_authorization(told) for told in tx["authorizations"]]
     payload = {
         "blockStateCalls": [{"blockOverrides": block, "stateOverrides": overrides, "calls": [call]}],
         "validation": False,
@@ -101,4 +104,15 @@ def run_on_node(case: dict[str, Any], world: World) -> dict[str, Any]:
         "gas_used": int(row["gasUsed"], 16),
         "output": row["returnData"][2:],
         "logs": logs if succeeded else [],
+    }
+
+
+def _authorization(told: dict[str, Any]) -> dict[str, str]:
+    return {
+        "chainId": hex(told["chain_id"]),
+        "address": "0x" + told["address"],
+        "nonce": hex(told["nonce"]),
+        "yParity": hex(told["y_parity"]),
+        "r": hex(told["r"]),
+        "s": hex(told["s"]),
     }

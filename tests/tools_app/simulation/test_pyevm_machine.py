@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import random
 from typing import Any
 
 import pytest
-from eth_account import Account
 from eth_keys import keys
 from eth_utils.crypto import keccak
 
-from golem_project.proof.evm.here import run_case
+from golem_project.proof.evm.authorizations import authority_address, sign_authorization
+from golem_project.proof.evm.here import open_case, run_case
+from golem_project.proof.evm.inputs import make_input
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
 from tests.tools_app.simulation.machines import SENDER, A, B, C, make_case, run_on_both
@@ -88,12 +89,16 @@ def test_ecrecover_answers_the_signer(world: World) -> None:
     assert result["output"][-40:] == key.public_key.to_canonical_address().hex()
 
 
-@pytest.mark.parametrize("address", range(1, 10))
+@pytest.mark.parametrize("address", range(1, 18))
 def test_precompiles_charge_and_answer_like_the_nodes(world: World, address: int) -> None:
-    data = bytes(range(1, 214))
-    code = f"365f5f3760405f365f60{address:02x}620186a0fa5f5260405ff3"
-    run_on_both(make_case(code, data=data.hex()), world)
-    run_on_both(make_case(code, data=""), world)
+    """Whether it worked, and its answer: for bytes that mean nothing, none, and inputs made for it."""
+    code = f"365f5f376101206020365f60{address:02x}620f4240fa5f526101405ff3"
+    rng = random.Random(f"inputs {address}")
+    meant = [make_input(rng, address) for _ in range(3 if address in (8, 10, 15) else 8)]
+    worked = 0
+    for data in (bytes(range(1, 214)), b"", *meant):
+        worked += int(run_on_both(make_case(code, data=data.hex(), gas=5_000_000), world)["output"][:64], 16)
+    assert worked > 0
 
 
 def test_code_of_an_account_that_names_another_runs_there(world: World) -> None:
@@ -106,39 +111,28 @@ def test_code_of_an_account_that_names_another_runs_there(world: World) -> None:
     assert through["output"][-40:] == C
 
 
-def test_an_authorization_signed_for_this_chain_sets_the_code() -> None:
-    """Type 4 transactions cannot be asked of the node's simulation; the reference knows them, here the rule itself."""
-    signer = Account.from_key(keccak(b"an authority"))
-    signed = signer.sign_authorization({"chainId": 31337, "address": "0x" + B, "nonce": 0})
-    case = make_case("00", others={B: "602a" + RETURN_WORD})
-    state, transaction = _state_of(case)
-    authorization = _Authorization(signed, 31337, bytes.fromhex(B), 0)
-    done = execute(state, replace(transaction, authorization_list=[authorization]), has_floor=True)
+def test_a_signed_authorization_sets_the_code_and_a_stale_or_foreign_one_does_not(world: World) -> None:
+    authority = authority_address(0)
+    for chain_id, nonce, applies in ((31337, 0, True), (0, 0, True), (31337, 1, False), (1, 0, False)):
+        case = make_case(f"60205f5f5f5f73{authority}5af15060205ff3", others={B: "602a" + RETURN_WORD})
+        case["accounts"][authority] = {"nonce": 0, "balance": 1, "code": "", "storage": {}}
+        signed = sign_authorization(0, chain_id=chain_id, address=B, nonce=nonce)
+        case["transaction"]["authorizations"] = [signed]
+        result = run_on_both(case, world)
 
-    authority = bytes.fromhex(signer.address[2:])
-    assert done.succeeded
-    assert state.get_code(authority) == bytes.fromhex("ef0100" + B)
-    assert state.get_nonce(authority) == 1
+        assert word(result) == (42 if applies else 0)
+        assert result["state"][authority]["code"] == ("ef0100" + B if applies else "")
+        assert result["state"][authority]["nonce"] == (1 if applies else 0)
+
+
+def test_an_authorization_costs_25000_gas_for_an_account_that_is_new() -> None:
+    case = make_case("00")
+    case["transaction"]["authorizations"] = [sign_authorization(0, chain_id=31337, address=B, nonce=0)]
+    state, transaction = open_case(case)
+    done = execute(state, transaction, has_floor=True)
+
     assert done.gas_used == 21_000 + 25_000
-    after = execute(state, replace(transaction, to=authority, data=b""), has_floor=True)
-    assert int.from_bytes(after.output, "big") == 42
-
-
-class _Authorization:
-    """A signed authorization, as the rules read it."""
-
-    def __init__(self, signed: Any, chain_id: int, address: bytes, nonce: int) -> None:
-        self.chain_id, self.address, self.nonce = chain_id, address, nonce
-        self.y_parity, self.r, self.s = signed.y_parity, signed.r, signed.s
-
-    def validate(self, chain_id: int) -> None:
-        assert self.chain_id in (0, chain_id)
-
-
-def _state_of(case: dict[str, Any]) -> tuple[Any, Transaction]:
-    from golem_project.proof.evm.here import open_case
-
-    return open_case(case)
+    assert state.get_code(bytes.fromhex(authority_address(0))) == bytes.fromhex("ef0100" + B)
 
 
 def test_a_custom_error_comes_back_whole(world: World) -> None:
@@ -211,6 +205,17 @@ def test_an_endless_loop_is_stopped_by_the_clock_and_never_called_a_success(
     engine = PyEvmSimulationEngine(network=networks.get_network(31337), pool=chains.get_pool(31337))
     with pytest.raises(SimulationTimeout):
         engine.run(request, deadline=Deadline.after_ms(300))
+
+
+def test_a_precompile_that_would_outlast_the_deadline_is_not_begun(open_reader: OpenReader, chain: World) -> None:
+    """Gas for a hundred pairings is there; in Python they would take half a minute, and nothing could stop them."""
+    reader = open_reader()
+    account = chain.new_account()
+    code = bytes.fromhex("5f5f6196005f600f5afa00")
+    request = SimulationRequest(31337, account.address, (Call("0x", code, 0, "pair"),), block=reader.block)
+    engine = PyEvmSimulationEngine(network=networks.get_network(31337), pool=chains.get_pool(31337))
+    with pytest.raises(SimulationTimeout, match="precompile"):
+        engine.run(request, deadline=Deadline.after_ms(5_000))
 
 
 def test_out_of_gas_at_every_twentieth_of_the_need_is_equal_to_the_node(open_reader: OpenReader, chain: World) -> None:

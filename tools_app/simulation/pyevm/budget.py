@@ -30,3 +30,8 @@ class Budget:
         self.ticks = TICKS_PER_LOOK
         if self._deadline is not None and self._deadline.is_over:
             raise SimulationTimeout("The calls ran longer in process than there was time for")
+
+    def check_ahead(self, ms: int) -> None:
+        """Something that takes `ms` milliseconds and cannot be interrupted begins. Raises SimulationTimeout."""
+        if ms and self._deadline is not None and self._deadline.remaining_ms() < ms:
+            raise SimulationTimeout("A precompile would take longer in process than there is time for")

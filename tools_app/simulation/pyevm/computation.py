@@ -18,6 +18,7 @@ from eth.vm.forks.shanghai.computation import ShanghaiComputation
 from eth.vm.opcode import as_opcode
 
 from tools_app.simulation.pyevm.interpreter import run_code
+from tools_app.simulation.pyevm.precompiles import estimate_ms, with_point_evaluation
 
 _SELFDESTRUCT: Final = 0xFF
 _DEPTH_LIMIT: Final = 1024
@@ -44,6 +45,7 @@ class Machine:
             if precompile is None:
                 run_code(computation)
             elif not message.is_delegation:
+                state.budget.check_ahead(estimate_ms(message.code_address, len(message.data)))
                 precompile(computation)
         except VMError as error:
             computation._error = error
@@ -89,9 +91,11 @@ class CancunMachine(Machine, CancunComputation):
     """Frames under Cancun's rules."""
 
     opcodes = _without_warning(CancunComputation.opcodes)
+    _precompiles = with_point_evaluation(CancunComputation.get_precompiles())
 
 
 class PragueMachine(Machine, PragueComputation):
     """Frames under Prague's rules."""
 
     opcodes = _without_warning(PragueComputation.opcodes)
+    _precompiles = with_point_evaluation(PragueComputation.get_precompiles())

@@ -41,6 +41,15 @@ class UnknownScope(GolemError):
     title = "There is no such scope"
 
 
+class ModelBudgetSpent(GolemError):
+    """The day's cap for a golem's thinking has not enough left. `data` has needed, left and cap in micro-USD."""
+
+    code = "MODEL_BUDGET_SPENT"
+    http_status = 429
+    recovery = Recovery.WAIT
+    title = "Today's budget for thinking is used up"
+
+
 class EditConflict(GolemError):
     """Somebody else saved the row since it was opened; nothing was written."""
 

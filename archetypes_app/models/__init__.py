@@ -5,6 +5,7 @@ from __future__ import annotations
 from archetypes_app.models.api_key import ApiKey
 from archetypes_app.models.archetype import Archetype
 from archetypes_app.models.golem import Golem, PhaseTransition
+from archetypes_app.models.model_spend import ModelSpendDay
 from archetypes_app.models.override import ToolOverride
 from archetypes_app.models.profile import ToolProfile
 from archetypes_app.models.tick import AlertBatch, DecisionCycleRecord, Heartbeat, HeartbeatTick
@@ -12,5 +13,5 @@ from archetypes_app.models.vitality import VitalityRecord
 
 __all__ = [
     "AlertBatch", "ApiKey", "Archetype", "DecisionCycleRecord", "Golem", "Heartbeat", "HeartbeatTick",
-    "PhaseTransition", "ToolOverride", "ToolProfile", "VitalityRecord",
+    "ModelSpendDay", "PhaseTransition", "ToolOverride", "ToolProfile", "VitalityRecord",
 ]  # fmt: skip

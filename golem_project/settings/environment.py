@@ -53,3 +53,8 @@ def read_secret(name: str, *, fallback_file: Path | None = None) -> str:
         with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
             handle.write(secrets.token_urlsafe(48))
     return fallback_file.read_text(encoding="utf-8").strip()
+
+
+def read_optional_secret(name: str) -> str:
+    """A secret from `<name>_FILE`, else `<name>`, else nothing. Raises ImproperlyConfigured for a missing file."""
+    return read_secret(name) if os.environ.get(f"{name}_FILE") or os.environ.get(name) else ""

@@ -1,0 +1,35 @@
+"""Thinking with a language model: which one, what it costs, how long and how much it may think. Facts 10.
+
+Without a model name nothing is asked of any model: golems are managed by rules, and delegates that plan are absent.
+"""
+
+from __future__ import annotations
+
+from golem_project.settings.environment import read_flag, read_integer, read_optional_secret, read_text
+
+# "openai" speaks to every OpenAI-compatible endpoint, local ones too; "anthropic" to Anthropic's.
+GOLEM_MODEL_PROVIDER = read_text("GOLEM_MODEL_PROVIDER", "openai")
+GOLEM_MODEL_BASE_URL = read_text("GOLEM_MODEL_BASE_URL")  # empty: the provider's own address
+GOLEM_MODEL_API_KEY = read_optional_secret("GOLEM_MODEL_API_KEY")
+# A private or loopback address, and plain http to it, only where the operator says so: it is the way into a network.
+GOLEM_MODEL_ALLOW_LOCAL = read_flag("GOLEM_MODEL_ALLOW_LOCAL", False)
+
+GOLEM_MODEL_T1 = read_text("GOLEM_MODEL_T1")  # name at the provider; T1 answers small questions
+GOLEM_MODEL_T2 = read_text("GOLEM_MODEL_T2") or GOLEM_MODEL_T1  # T2 plans
+# Micro-USD per million tokens of the model, in and out; 0 is free, and only a local endpoint may be.
+GOLEM_MODEL_T1_INPUT_MICRO_USD = read_integer("GOLEM_MODEL_T1_INPUT_MICRO_USD", 0)
+GOLEM_MODEL_T1_OUTPUT_MICRO_USD = read_integer("GOLEM_MODEL_T1_OUTPUT_MICRO_USD", 0)
+GOLEM_MODEL_T2_INPUT_MICRO_USD = read_integer("GOLEM_MODEL_T2_INPUT_MICRO_USD", GOLEM_MODEL_T1_INPUT_MICRO_USD)
+GOLEM_MODEL_T2_OUTPUT_MICRO_USD = read_integer("GOLEM_MODEL_T2_OUTPUT_MICRO_USD", GOLEM_MODEL_T1_OUTPUT_MICRO_USD)
+GOLEM_MODEL_DAILY_CAP_MICRO_USD = read_integer("GOLEM_MODEL_DAILY_CAP_MICRO_USD", 10_000_000)  # $10 a golem and day
+
+GOLEM_MODEL_REQUEST_SECONDS = 30  # the most one answer may take, and never more than the tick has left
+GOLEM_MODEL_RESPONSE_BYTES = 2_000_000  # an endpoint that sends more is cut off
+GOLEM_MODEL_OUTPUT_LLM_TOKENS = 2_048  # the most one answer may be long
+GOLEM_THINKING_ROUNDS = 8  # answers of the model in one deliberation
+GOLEM_THINKING_CALLS = 24  # tool calls in one deliberation
+GOLEM_THINKING_IDENTICAL_CALLS = 5  # the same call this often is a loop and ends the deliberation
+GOLEM_THINKING_ARGUMENT_BYTES = 16_384  # of one call
+GOLEM_THINKING_RESULT_CHARACTERS = 12_000  # of one answer of a tool; the rest comes with its cursor
+GOLEM_THINKING_SUMMARY_CHARACTERS = 4_000  # of the model's own last word, kept in the record
+GOLEM_THINKING_TOOLS = 12  # adapters a model is shown in one tick

@@ -50,4 +50,9 @@ def is_conservative(golem: Golem) -> bool:
 
 def writes_per_hour_cap(golem: Golem) -> int | None:
     """The most writes an hour a profile allows, whatever the owner's limit; None when no profile caps them."""
-    return CONSERVATIVE_WRITES_PER_HOUR if is_conservative(golem) else None
+    return cap_writes_per_hour(is_conservative=is_conservative(golem))
+
+
+def cap_writes_per_hour(*, is_conservative: bool) -> int | None:
+    """The same, for a golem whose profiles were read before."""
+    return CONSERVATIVE_WRITES_PER_HOUR if is_conservative else None

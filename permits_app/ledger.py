@@ -6,6 +6,7 @@ so two calls never both pass one limit. Seed: 001, "Spending limits"; decisions,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -22,26 +23,31 @@ from permits_app.valuation import PlanValue
 
 DAY = timedelta(hours=24)
 HOUR = timedelta(hours=1)
-# One statement, because every preview asks three times: hook 3, hook 4, and the reservation under its lock.
-_USAGE_SQL = """
-SELECT
-    COALESCE(SUM(amount) FILTER (WHERE %(tick)s > 0 AND heartbeat_tick = %(tick)s), 0),
-    COALESCE(SUM(amount) FILTER (WHERE api_key_id = %(key)s), 0),
-    COALESCE(SUM(amount) FILTER (WHERE counts_per_day AND counted_at > %(day_start)s), 0),
-    MIN(counted_at) FILTER (WHERE counts_per_day AND counted_at > %(day_start)s),
-    (SELECT COUNT(*) FROM permits_app_actionpermit
-      WHERE golem_id = %(golem)s AND created_at > %(hour_start)s AND status = ANY(%(write_states)s)
-        AND id IS DISTINCT FROM %(excluded)s),
-    (SELECT MIN(created_at) FROM permits_app_actionpermit
-      WHERE golem_id = %(golem)s AND created_at > %(hour_start)s AND status = ANY(%(write_states)s)
-        AND id IS DISTINCT FROM %(excluded)s)
-FROM (
-    SELECT COALESCE(settled_micro_usd, reserved_micro_usd) AS amount,
-           heartbeat_tick, api_key_id, counts_per_day, counted_at
-      FROM permits_app_spendentry
-     WHERE golem_id = %(golem)s AND state <> 'RELEASED' AND permit_id IS DISTINCT FROM %(excluded)s
-) AS entries
+# Also a part of what the safety chain reads at once (`safety/record_reader.py`); six columns, one row.
+USAGE_SQL = """
+SELECT spent.tick, spent.session, spent.day, spent.oldest, written.writes, written.oldest AS oldest_write
+  FROM (
+    SELECT
+        COALESCE(SUM(amount) FILTER (WHERE %(tick)s > 0 AND heartbeat_tick = %(tick)s), 0) AS tick,
+        COALESCE(SUM(amount) FILTER (WHERE api_key_id = %(key)s), 0) AS session,
+        COALESCE(SUM(amount) FILTER (WHERE counts_per_day AND counted_at > %(day_start)s), 0) AS day,
+        MIN(counted_at) FILTER (WHERE counts_per_day AND counted_at > %(day_start)s) AS oldest
+      FROM (
+        SELECT COALESCE(settled_micro_usd, reserved_micro_usd) AS amount,
+               heartbeat_tick, api_key_id, counts_per_day, counted_at
+          FROM permits_app_spendentry
+         WHERE golem_id = %(golem)s AND state <> 'RELEASED' AND permit_id IS DISTINCT FROM %(excluded)s
+           AND (counted_at > %(day_start)s OR api_key_id = %(key)s OR heartbeat_tick = %(tick)s)
+      ) AS entries
+  ) AS spent
+ CROSS JOIN (
+    SELECT COUNT(*) AS writes, MIN(created_at) AS oldest
+      FROM permits_app_actionpermit
+     WHERE golem_id = %(golem)s AND created_at > %(hour_start)s AND status = ANY(%(write_states)s)
+       AND id IS DISTINCT FROM %(excluded)s
+  ) AS written
 """
+USAGE_COLUMNS = 6
 _WRITE_STATES = (
     PermitStatus.CREATED,
     PermitStatus.COMMITTING,
@@ -63,20 +69,33 @@ def read_usage(
 
     A golem whose heartbeat has not run yet (tick 0) has no tick window; a session is the life of one key.
     """
+    arguments = usage_arguments(
+        golem_id=golem_id, api_key_id=api_key_id, heartbeat_tick=heartbeat_tick, now=now,
+        exclude_permit_id=exclude_permit_id,
+    )  # fmt: skip
     with connection.cursor() as cursor:
-        cursor.execute(
-            _USAGE_SQL,
-            {
-                "golem": golem_id,
-                "key": api_key_id,
-                "tick": heartbeat_tick,
-                "excluded": exclude_permit_id,
-                "day_start": now - DAY,
-                "hour_start": now - HOUR,
-                "write_states": [str(state) for state in _WRITE_STATES],
-            },
-        )
-        tick, session, day, oldest_spend, writes, oldest_write = cursor.fetchone()
+        cursor.execute(USAGE_SQL, arguments)
+        return read_usage_columns(cursor.fetchone())
+
+
+def usage_arguments(
+    *, golem_id: UUID, api_key_id: UUID | None, heartbeat_tick: int, now: datetime, exclude_permit_id: UUID | None
+) -> dict[str, Any]:
+    """The parameters of USAGE_SQL."""
+    return {
+        "golem": golem_id,
+        "key": api_key_id,
+        "tick": heartbeat_tick,
+        "excluded": exclude_permit_id,
+        "day_start": now - DAY,
+        "hour_start": now - HOUR,
+        "write_states": [str(state) for state in _WRITE_STATES],
+    }
+
+
+def read_usage_columns(row: Sequence[Any]) -> Usage:
+    """The six columns of USAGE_SQL as a value."""
+    tick, session, day, oldest_spend, writes, oldest_write = row
     return Usage(
         tick_micro_usd=int(tick),
         session_micro_usd=int(session),

@@ -19,6 +19,7 @@ from permits_app import ledger
 from permits_app.actions import commit as commit_module
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.commit import commit_permit, start_commit
+from permits_app.actions.expire import expire_lapsed
 from permits_app.actions.halt import halt_golem, resume_golem
 from permits_app.actions.preview import make_hook_call, preview_action
 from permits_app.models import ActionPermit, OutboundTransaction, SpendingLimits
@@ -246,7 +247,7 @@ def _reserve(permit: ActionPermit, call: HookCall) -> None:
     """What a preview does after the chain agreed: one transaction with permit, reservation, event and audit entry."""
     now = clock.now()
     with transaction.atomic():
-        ledger.lock_limits(permit.golem_id)
+        expire_lapsed(golem_id=permit.golem_id, now=now)
         permit.save(force_insert=True)
         ledger.reserve(permit=permit, value=call.value, counts_per_day=True, heartbeat_tick=0, now=now)
         facts = {"permit_id": str(permit.pk), "tool_name": permit.tool_name}

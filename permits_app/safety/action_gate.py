@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
-from permits_app.models import OutcomeRecord
 from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import Reject
 from tools_app.core.units import BPS
@@ -70,13 +68,6 @@ def judge_gate(
         share = format_bps(-(-size_micro_usd * BPS // total_micro_usd)) if total_micro_usd else "all of it"
         return _closed("size", f"{share}; {seen}", format_bps(level.most_bps), "a smaller position would be opened")
     return None
-
-
-def list_predictions(golem_id: UUID) -> list[bool]:
-    """Whether each of the golem's last predictions came true, newest first."""
-    rows = OutcomeRecord.objects.filter(permit__golem_id=golem_id).order_by("-created_at")
-    found = rows.values_list("is_verified", "divergence_bps")[:GATE_WINDOW]
-    return [verified and divergence <= DIVERGENCE_TOLERANCE_BPS for verified, divergence in found]
 
 
 def _closed(rule: str, observed: str, limit: str, words: str) -> Reject:

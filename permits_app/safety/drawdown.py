@@ -9,8 +9,9 @@ Seed: 001, "Drawdown"; facts 7 (governors); decisions, "PolicyCage".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -18,6 +19,7 @@ from django.db import transaction
 from permits_app.models import HighWaterMark
 from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import Reject
+from permits_app.safety.records import Mark
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.units import BPS, format_micro_usd
@@ -80,37 +82,73 @@ def judge_fall(*, fall: Fall, action_class: ActionClass, most_bps: int, now: dat
 def read_fall(golem_id: UUID) -> Fall:
     """What is recorded of `golem_id`; an empty record when nothing is."""
     row = HighWaterMark.objects.filter(golem_id=golem_id).first()
-    return Fall(row.violated_at, row.violated_bps, row.paused_until) if row else Fall()
+    return fall_of(mark_of(row)) if row else Fall()
 
 
-def record_value(*, golem_id: UUID, value_micro_usd: int, most_bps: int, now: datetime) -> Fall:
+def fall_of(mark: Mark | None) -> Fall:
+    """What a mark says of a fall; an empty record without one."""
+    return Fall(mark.violated_at, mark.violated_bps, mark.paused_until) if mark is not None else Fall()
+
+
+def mark_of(row: HighWaterMark) -> Mark:
+    """The row as a value."""
+    return Mark(row.value_micro_usd, row.reached_at, row.violated_at, row.violated_bps, row.paused_until)
+
+
+def move_mark(*, mark: Mark, value_micro_usd: int, most_bps: int, now: datetime) -> Mark:
+    """The mark after `value_micro_usd` was measured: risen, aged, paused or violated. Pure."""
+    value, reached_at, paused_until = mark.value_micro_usd, mark.reached_at, mark.paused_until
+    if value_micro_usd >= value or (mark.violated_at is None and now - reached_at > MARK_WINDOW):
+        value, reached_at = value_micro_usd, now
+    fallen_bps = measure_fall(mark_micro_usd=value, value_micro_usd=value_micro_usd)
+    if fallen_bps >= BREAKER_PAUSE_BPS and (paused_until is None or paused_until <= reached_at):
+        paused_until = now + BREAKER_COOL_DOWN
+    moved = replace(mark, value_micro_usd=value, reached_at=reached_at, paused_until=paused_until)
+    if mark.violated_at is None and (fallen_bps > most_bps or fallen_bps >= BREAKER_BLOCK_BPS):
+        return replace(moved, violated_at=now, violated_bps=fallen_bps)
+    return moved
+
+
+def record_value(
+    *, golem_id: UUID, value_micro_usd: int, most_bps: int, now: datetime, known: Mark | None = None
+) -> Fall:
     """Hold `value_micro_usd` against the mark, move the mark, and record a fall that breaks a limit.
 
-    Takes the lock of the mark's row. Emits policy:violation and appends PolicyCageCheck once per violation.
+    With `known`, the mark as it was read a moment ago, a move that violates nothing is one conditional UPDATE;
+    everything else, and a mark that moved meanwhile, takes the lock of the mark's row.
+    Emits policy:violation and appends PolicyCageCheck once per violation.
     """
+    if known is not None:
+        moved = move_mark(mark=known, value_micro_usd=value_micro_usd, most_bps=most_bps, now=now)
+        if moved.violated_at == known.violated_at and (moved == known or _swap(golem_id, known, moved, now)):
+            return fall_of(moved)
     with transaction.atomic():
         HighWaterMark.objects.get_or_create(
             golem_id=golem_id, defaults={"value_micro_usd": value_micro_usd, "reached_at": now}
         )
         row = HighWaterMark.objects.select_for_update().get(golem_id=golem_id)
-        if value_micro_usd >= row.value_micro_usd or (row.violated_at is None and now - row.reached_at > MARK_WINDOW):
-            row.value_micro_usd, row.reached_at = value_micro_usd, now
-        fallen_bps = measure_fall(mark_micro_usd=row.value_micro_usd, value_micro_usd=value_micro_usd)
-        if fallen_bps >= BREAKER_PAUSE_BPS and (row.paused_until is None or row.paused_until <= row.reached_at):
-            row.paused_until = now + BREAKER_COOL_DOWN
-        is_new = row.violated_at is None and (fallen_bps > most_bps or fallen_bps >= BREAKER_BLOCK_BPS)
-        if is_new:
-            row.violated_at, row.violated_bps = now, fallen_bps
-        row.save()
-        if is_new:
+        before = mark_of(row)
+        moved = move_mark(mark=before, value_micro_usd=value_micro_usd, most_bps=most_bps, now=now)
+        HighWaterMark.objects.filter(pk=row.pk).update(**_columns(moved), updated_at=now)
+        if moved.violated_at != before.violated_at:
             facts = {
                 "rule": "policy_cage.drawdown",
-                "observed_bps": str(fallen_bps),
+                "observed_bps": str(moved.violated_bps),
                 "limit_bps": str(most_bps),
-                "mark": format_micro_usd(row.value_micro_usd),
+                "mark": format_micro_usd(moved.value_micro_usd),
                 "value": format_micro_usd(value_micro_usd),
             }
             audit_log.append(golem_id=golem_id, event="PolicyCageCheck", actor="system:policy", data=facts, now=now)
             event = Event(EventType.POLICY_VIOLATION, {"hook": "policy_cage", **facts})
             event_bus.emit(golem_id=golem_id, event=event, now=now)
-    return Fall(row.violated_at, row.violated_bps, row.paused_until)
+    return fall_of(moved)
+
+
+def _swap(golem_id: UUID, known: Mark, moved: Mark, now: datetime) -> bool:
+    """Write `moved` if the row still is `known`; True when it was."""
+    unchanged = HighWaterMark.objects.filter(golem_id=golem_id, **_columns(known))
+    return bool(unchanged.update(**_columns(moved), updated_at=now))
+
+
+def _columns(mark: Mark) -> dict[str, Any]:
+    return asdict(mark)

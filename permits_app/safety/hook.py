@@ -12,6 +12,7 @@ from uuid import UUID
 from archetypes_app.models import Golem
 from permits_app.errors import PolicyRejected
 from permits_app.models import PolicyCage, SpendingLimits
+from permits_app.safety.records import RecordSource
 from permits_app.valuation import PlanValue
 from tools_app.core.errors import GolemError
 from tools_app.simulation.engine import SimulationResult
@@ -35,7 +36,7 @@ class HookCall:
     """One call under judgement. `plan` is None for a local write; `simulation` is None before hook 5.
 
     `own_permit_id` is set at commit, so that a hook does not count the permit's own reservation twice.
-    `allowlist` holds (kind, EIP-55 address) of the plan's chain.
+    `allowlist` holds (kind, EIP-55 address) of the plan's chain. `records` is set by the chain for the time of one run.
     """
 
     stage: HookStage
@@ -56,6 +57,7 @@ class HookCall:
     now: datetime
     own_permit_id: UUID | None = None
     simulation: SimulationResult | None = None
+    records: RecordSource | None = None
 
 
 @dataclass(frozen=True, slots=True)

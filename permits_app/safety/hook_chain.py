@@ -22,6 +22,7 @@ from permits_app.safety.hooks.result_filter import ResultFilter
 from permits_app.safety.hooks.simulator import Simulator
 from permits_app.safety.hooks.spending_limiter import SpendFacts, SpendingLimiter
 from permits_app.safety.hooks.spending_limiter import load_facts as load_spend_facts
+from permits_app.safety.record_reader import RecordReader
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.simulation.engine import SimulationResult
@@ -90,6 +91,7 @@ class LoadedRules:
 
 def load_rules(call: HookCall) -> LoadedRules:
     """Read what hooks 1 to 4 judge, from the database and the chain."""
+    call = replace(call, records=RecordReader(call))
     holdings = load_holdings(call) if call.plan is not None else None
     return LoadedRules(load_rows(call), holdings, load_spend_facts(call), load_rate_facts(call))
 
@@ -109,6 +111,8 @@ def decide(call: HookCall, loaded: LoadedRules) -> Verdict:
 
 def _run(hooks: Sequence[SafetyHook], call: HookCall, *, may_modify: bool) -> HookReport:
     decisions: list[dict[str, Any]] = []
+    # Hooks read lazily and share what was read, so that all of them judge the same moment.
+    call = replace(call, records=RecordReader(call))
     for hook in hooks:
         started_ms = clock.monotonic_ms()
         verdict = _ask(hook, call)

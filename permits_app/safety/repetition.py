@@ -10,11 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from uuid import UUID
 
-from permits_app.models import ActionPermit
-from permits_app.models.permit import PermitStatus
 from permits_app.safety.hook import Reject
+from permits_app.safety.records import PastCall, VenueOutcome
 from tools_app.toolkit.enums import ActionClass
 
 LOOP_WINDOW = 20
@@ -29,22 +27,6 @@ BREAKER_HALF_OPEN_AFTER = timedelta(seconds=30)
 BREAKER_HORIZON = timedelta(hours=24)
 
 _LEAVING = frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION})
-
-
-@dataclass(frozen=True, slots=True)
-class PastCall:
-    """One call of the window: which tool, and the hash over tool and parameters that tells equal calls."""
-
-    tool_name: str
-    action_hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class VenueOutcome:
-    """How one transaction of a golem at a venue ended, and when."""
-
-    succeeded: bool
-    at: datetime
 
 
 class BreakerState(StrEnum):
@@ -127,34 +109,3 @@ def judge_breaker(*, breaker: Breaker, venue: str, is_tried: bool, action_class:
         resets_at=free_at,
         would_pass=f"one try from {free_at} on" if free_at else "the same action after the try that is under way",
     )
-
-
-def list_recent_calls(*, golem_id: UUID, now: datetime, exclude_permit_id: UUID | None) -> list[PastCall]:
-    """The golem's last calls within the hour, newest first; one that the agent cancelled is no repetition."""
-    rows = ActionPermit.objects.filter(golem_id=golem_id, created_at__gt=now - LOOP_HORIZON, created_at__lte=now)
-    rows = rows.exclude(status=PermitStatus.CANCELLED)
-    if exclude_permit_id is not None:
-        rows = rows.exclude(pk=exclude_permit_id)
-    newest = rows.order_by("-created_at").values_list("tool_name", "action_hash")[: LOOP_WINDOW - 1]
-    return [PastCall(*row) for row in newest]
-
-
-def list_venue_outcomes(*, golem_id: UUID, venue: str, chain_id: int, now: datetime) -> list[VenueOutcome]:
-    """How the golem's last transactions at `venue` ended within the day, oldest first."""
-    rows = ActionPermit.objects.filter(
-        golem_id=golem_id, venue=venue, chain_id=chain_id, is_local=False, finished_at__gt=now - BREAKER_HORIZON,
-        status__in=[PermitStatus.COMMITTED, PermitStatus.REVERTED],
-    )  # fmt: skip
-    newest = rows.order_by("-finished_at").values_list("status", "finished_at")[: 10 * BREAKER_REQUESTS]
-    return [VenueOutcome(status == PermitStatus.COMMITTED, at) for status, at in reversed(list(newest)) if at]
-
-
-def is_venue_tried(*, golem_id: UUID, venue: str, chain_id: int, exclude_permit_id: UUID | None) -> bool:
-    """Whether a transaction of the golem at `venue` is under way."""
-    rows = ActionPermit.objects.filter(
-        golem_id=golem_id, venue=venue, chain_id=chain_id, is_local=False,
-        status__in=[PermitStatus.COMMITTING, PermitStatus.UNKNOWN],
-    )  # fmt: skip
-    if exclude_permit_id is not None:
-        rows = rows.exclude(pk=exclude_permit_id)
-    return rows.exists()

@@ -6,13 +6,14 @@ Seed: facts 9; decisions, "Events and audit".
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.models import AuditEntry, AuditHead
@@ -36,15 +37,13 @@ def append(
 
     `data` is JSON-ready, integers as decimal strings, no secret.
     """
-    with transaction.atomic():
-        head = AuditHead.objects.select_for_update().filter(golem_id=golem_id).first()
-        if head is None:
-            AuditHead.objects.get_or_create(golem_id=golem_id, defaults={"entry_hash": GENESIS_HASH})
-            head = AuditHead.objects.select_for_update().get(golem_id=golem_id)
+    # Without a savepoint of its own: an entry that cannot be written takes the change it describes with it.
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        seq, last_hash = _lock_head(cursor, golem_id)
         entry = AuditEntry(
             golem_id=golem_id,
-            seq=head.seq + 1,
-            prev_hash=head.entry_hash,
+            seq=seq + 1,
+            prev_hash=last_hash,
             timestamp_ms=int(now.timestamp() * 1000),
             heartbeat_tick=heartbeat_tick,
             event=event,
@@ -52,9 +51,35 @@ def append(
             data=clean_for(DataSink.AUDIT, data),
         )
         entry.entry_hash = hash_entry(entry)
-        entry.save(force_insert=True)
-        AuditHead.objects.filter(golem_id=golem_id).update(seq=entry.seq, entry_hash=entry.entry_hash)
+        columns = {field.attname: getattr(entry, field.attname) for field in AuditEntry._meta.concrete_fields}
+        cursor.execute(_APPEND_SQL, {**columns, "data": json.dumps(entry.data)})
+        (entry.pk,) = cursor.fetchone()
+        entry._state.adding, entry._state.db = False, connection.alias
     return entry
+
+
+# Entry and head in one statement, because every change of money writes one.
+_APPEND_SQL = f"""
+WITH moved AS (
+    UPDATE {AuditHead._meta.db_table} SET seq = %(seq)s, entry_hash = %(entry_hash)s WHERE golem_id = %(golem_id)s
+)
+INSERT INTO {AuditEntry._meta.db_table}
+    (golem_id, seq, prev_hash, timestamp_ms, heartbeat_tick, event, actor, data, entry_hash)
+VALUES (%(golem_id)s, %(seq)s, %(prev_hash)s, %(timestamp_ms)s, %(heartbeat_tick)s, %(event)s, %(actor)s,
+        %(data)s::jsonb, %(entry_hash)s)
+RETURNING id
+"""  # noqa: S608  (the tables' own names)
+_LOCK_SQL = f"SELECT seq, entry_hash FROM {AuditHead._meta.db_table} WHERE golem_id = %s FOR UPDATE"  # noqa: S608
+
+
+def _lock_head(cursor: Any, golem_id: UUID) -> tuple[int, str]:
+    cursor.execute(_LOCK_SQL, [golem_id])
+    row = cursor.fetchone()
+    if row is None:
+        AuditHead.objects.bulk_create([AuditHead(golem_id=golem_id, entry_hash=GENESIS_HASH)], ignore_conflicts=True)
+        cursor.execute(_LOCK_SQL, [golem_id])
+        row = cursor.fetchone()
+    return row[0], row[1]
 
 
 def hash_entry(entry: AuditEntry) -> str:

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from eth_utils.address import is_checksum_address
@@ -20,6 +21,7 @@ from permits_app.models import KnownContract
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.safety.figures import format_amount
 from permits_app.safety.hook import Allow, HookCall, HookStage, Reject, Verdict
+from permits_app.safety.record_reader import records_of
 from permits_app.safety.token_calls import list_recipients, read_token_call
 from tools_app.chain.abi import clean_text
 from tools_app.chain.token_lists import choose_listed, list_listed_tokens
@@ -105,7 +107,7 @@ class HallucinationDetector:
             or judge_look_alikes(recipients=recipients, known={*known, account})
             or judge_deadline(deadline=plan.deadline, now=max(int(call.now.timestamp()), chain.block.timestamp))
             or judge_code(plan=plan, chain=chain)
-            or judge_code_hashes(found=hash_codes(plan=plan, chain=chain), known=read_known_code(call))
+            or judge_code_hashes(found=hash_codes(plan=plan, chain=chain), known=records_of(call).known_code)
             or judge_amounts(plan=plan, facts=read_facts(plan=plan, chain=chain, account=account))
         )
         if refusal is not None:
@@ -272,19 +274,12 @@ def hash_codes(*, plan: TxPlan, chain: ChainReader) -> dict[str, str]:
     tokens = (token.address for token in plan.tokens if not token.is_native)
     called = (call.to for call in plan.calls if call.data)
     spenders = (allowance.spender for allowance in plan.allowances)
-    return {
-        address: "0x" + keccak(chain.code(address)).hex() for address in dict.fromkeys((*tokens, *called, *spenders))
-    }
+    return {address: _hash_code(chain.code(address)) for address in dict.fromkeys((*tokens, *called, *spenders))}
 
 
-def read_known_code(call: HookCall) -> dict[str, str]:
-    """The recorded code hashes of everything on the plan's chain that the plan touches."""
-    if call.plan is None:
-        return {}
-    touched = {token.address for token in call.plan.tokens} | set(call.plan.contracts)
-    touched |= {allowance.spender for allowance in call.plan.allowances}
-    rows = KnownContract.objects.filter(chain_id=call.plan.chain_id, address__in=touched)
-    return dict(rows.values_list("address", "code_hash"))
+@lru_cache(maxsize=256)
+def _hash_code(code: bytes) -> str:
+    return "0x" + keccak(code).hex()
 
 
 def remember_code(call: HookCall, found: Mapping[str, str]) -> None:
@@ -292,13 +287,14 @@ def remember_code(call: HookCall, found: Mapping[str, str]) -> None:
     if call.plan is None or call.chain is None:
         return
     vouched = {token.address for token in call.chain.registered_tokens()} | {address for _, address in call.allowlist}
-    chain_id = call.plan.chain_id
+    chain_id, known = call.plan.chain_id, records_of(call).known_code
     rows = [
         KnownContract(chain_id=chain_id, address=address, code_hash=code_hash, first_seen_at=call.now)
         for address, code_hash in found.items()
-        if address in vouched
+        if address in vouched and address not in known
     ]
-    KnownContract.objects.bulk_create(rows, ignore_conflicts=True)
+    if rows:
+        KnownContract.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def judge_amounts(*, plan: TxPlan, facts: Mapping[str, TokenFacts]) -> Reject | None:

@@ -12,22 +12,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models.functions import Coalesce
-
 from archetypes_app.errors import GolemHalted
 from archetypes_app.phases import is_allowed
-from archetypes_app.profiles import is_conservative
 from permits_app.errors import PhaseBlocked, TokenNotAllowed
-from permits_app.models import ActionPermit
 from permits_app.models.allowlist import AllowlistKind
-from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import AllowlistMode
-from permits_app.safety.action_gate import judge_gate, list_predictions
+from permits_app.safety.action_gate import judge_gate
 from permits_app.safety.assets import Portfolio, find_wrapped_native, read_portfolio
-from permits_app.safety.drawdown import Fall, judge_fall, read_fall, record_value
+from permits_app.safety.drawdown import Fall, fall_of, judge_fall, record_value
 from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
 from permits_app.safety.profile_rules import judge_profile
+from permits_app.safety.record_reader import records_of
 from permits_app.safety.token_calls import list_recipients
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.units import BPS, format_micro_usd
@@ -41,7 +37,6 @@ _RAISING = frozenset({ActionClass.NEW_POSITION, ActionClass.INCREASE_POSITION, A
 _LATE_PHASES = frozenset({Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL})
 # A swap changes what is held and a transfer gives it away; everything else puts value into a venue.
 _NO_POSITION = frozenset({Category.TRADING, Category.WALLET})
-_DONE_OR_UNDER_WAY = (PermitStatus.COMMITTING, PermitStatus.UNKNOWN, PermitStatus.COMMITTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +67,9 @@ class PolicyCageHook:
 
     def check(self, call: HookCall) -> Verdict:
         """Allow, or Reject with the first rule that does not hold."""
+        refusal = judge_standing(call)
+        if refusal is not None:
+            return refusal
         rows = load_rows(call)
         refusal = judge_rows(call, rows)
         if refusal is None and call.plan is not None and call.action_class in _RAISING:
@@ -80,20 +78,20 @@ class PolicyCageHook:
 
     def decide(self, call: HookCall, rows: CageRows, holdings: Holdings | None) -> Verdict:
         """The same answer from what was loaded before; reads nothing."""
-        refusal = judge_rows(call, rows)
+        refusal = judge_standing(call) or judge_rows(call, rows)
         if refusal is None and call.plan is not None and call.action_class in _RAISING:
             refusal = judge_holdings(call, rows, holdings or Holdings())
         return refusal or _agree(call)
 
 
 def load_rows(call: HookCall) -> CageRows:
-    """What the database knows, in the fewest statements the action's class needs."""
-    is_opening = call.action_class is ActionClass.NEW_POSITION
+    """What hook 1 judges, of what the run has read."""
+    records = records_of(call)
     return CageRows(
-        fall=read_fall(call.golem.pk),
-        rebalances=_list_rebalances(call) if call.action_class is ActionClass.REBALANCE else (),
-        predictions=list_predictions(call.golem.pk) if call.cage.is_action_gate_on and is_opening else (),
-        is_conservative=call.plan is not None and is_conservative(call.golem),
+        fall=fall_of(records.mark),
+        rebalances=records.rebalances,
+        predictions=records.predictions,
+        is_conservative=records.is_conservative,
     )
 
 
@@ -121,19 +119,25 @@ def load_holdings(call: HookCall) -> Holdings:
     if portfolio.is_complete:
         fall = record_value(
             golem_id=call.golem.pk, value_micro_usd=portfolio.total_before,
-            most_bps=call.cage.max_drawdown_bps, now=call.now,
+            most_bps=call.cage.max_drawdown_bps, now=call.now, known=records_of(call).mark,
         )  # fmt: skip
     return Holdings(is_known=True, wrapped_native=wrapped, portfolio=portfolio, fall=fall)
 
 
-def judge_rows(call: HookCall, rows: CageRows) -> Reject | None:
-    """The rules that need no balance."""
+def judge_standing(call: HookCall) -> Reject | None:
+    """The rules that need nothing but the golem itself."""
     phase = Phase(call.golem.phase)
     return (
         judge_halt(is_halted=call.golem.is_halted, reason=call.golem.halt_reason)
         or judge_phase(phase=phase, action_class=call.action_class)
         or judge_layer(phase=phase, layer=call.tool.risk_layer, action_class=call.action_class)
-        or judge_profile(call, is_conservative=rows.is_conservative)
+    )
+
+
+def judge_rows(call: HookCall, rows: CageRows) -> Reject | None:
+    """The rules that need rows of the past and no balance."""
+    return (
+        judge_profile(call, is_conservative=rows.is_conservative)
         or _judge_fall(call, rows.fall)
         or _judge_rebalances(call, rows.rebalances)
     )
@@ -355,18 +359,6 @@ def _judge_approved(call: HookCall, wrapped_native: str | None) -> Reject | None
     approved = _approved_assets(call.allowlist, wrapped_native)
     listed = judge_asset_list(arriving=(flow.token for flow in call.plan.receives), approved=approved)
     return listed or judge_asset_count(count=len(approved - {NATIVE}), most=call.cage.max_assets)
-
-
-def _list_rebalances(call: HookCall) -> list[datetime]:
-    done = ActionPermit.objects.filter(
-        golem_id=call.golem.pk,
-        action_class=ActionClass.REBALANCE.value,
-        status__in=[str(status) for status in _DONE_OR_UNDER_WAY],
-    )
-    if call.own_permit_id is not None:
-        done = done.exclude(pk=call.own_permit_id)
-    times = done.annotate(at=Coalesce("finished_at", "committing_at", "created_at")).filter(at__gt=call.now - DAY)
-    return list(times.values_list("at", flat=True))
 
 
 def _judge_rebalances(call: HookCall, times: Sequence[datetime]) -> Reject | None:

@@ -6,20 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from archetypes_app.profiles import writes_per_hour_cap
-from permits_app import ledger
+from archetypes_app.profiles import cap_writes_per_hour
 from permits_app.errors import RateLimited
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from permits_app.safety.record_reader import records_of
+from permits_app.safety.records import PastCall
 from permits_app.safety.repetition import (
     Breaker,
     BreakerState,
-    PastCall,
     fold_breaker,
-    is_venue_tried,
     judge_breaker,
     judge_loop,
-    list_recent_calls,
-    list_venue_outcomes,
     warn_same_tool,
 )
 from permits_app.sealing import hash_action
@@ -68,30 +65,16 @@ class RateLimiter:
 
 
 def load_facts(call: HookCall) -> RateFacts:
-    """Read what hook 4 judges; the venue only for a transaction."""
-    usage = ledger.read_usage(
-        golem_id=call.golem.pk,
-        api_key_id=call.api_key_id,
-        heartbeat_tick=call.golem.heartbeat_tick,
-        now=call.now,
-        exclude_permit_id=call.own_permit_id,
-    )
-    breaker, is_tried = Breaker(BreakerState.CLOSED), False
-    if call.plan is not None:
-        golem_id, venue, chain_id = call.golem.pk, call.tool.venue, call.plan.chain_id
-        outcomes = list_venue_outcomes(golem_id=golem_id, venue=venue, chain_id=chain_id, now=call.now)
-        breaker = fold_breaker(outcomes=outcomes, now=call.now)
-        if breaker.state is BreakerState.HALF_OPEN:
-            is_tried = is_venue_tried(
-                golem_id=golem_id, venue=venue, chain_id=chain_id, exclude_permit_id=call.own_permit_id
-            )
+    """What hook 4 judges, of what the run has read; the venue only for a transaction."""
+    records = records_of(call)
+    breaker = fold_breaker(outcomes=records.outcomes, now=call.now)
     return RateFacts(
-        usage=usage,
-        cap=writes_per_hour_cap(call.golem),
+        usage=records.usage,
+        cap=cap_writes_per_hour(is_conservative=records.is_conservative),
         action_hash=hash_action(golem_id=call.golem.pk, tool_name=call.tool.name, params=call.params),
-        earlier=list_recent_calls(golem_id=call.golem.pk, now=call.now, exclude_permit_id=call.own_permit_id),
+        earlier=records.earlier,
         breaker=breaker,
-        is_venue_tried=is_tried,
+        is_venue_tried=records.is_venue_tried,
     )
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from django.conf import settings
 
-from permits_app import ledger
 from permits_app.errors import AmountLooksLikeWholeUnits, SlippageLimitExceeded
 from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from permits_app.safety.record_reader import records_of
 from permits_app.safety.spend_rules import judge_spend
 from permits_app.usage import Usage
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
@@ -77,15 +77,7 @@ def load_facts(call: HookCall) -> SpendFacts:
     """Read what hook 3 judges: prices only of tokens an amount is given in, usage only of a call that spends."""
     price_of = _price_reader(call.chain)
     tokens = {token.address: token for _, _, token in _amounts(call.plan, call.params)} if call.plan else {}
-    usage = NOTHING_USED
-    if call.value.total_micro_usd:
-        usage = ledger.read_usage(
-            golem_id=call.golem.pk,
-            api_key_id=call.api_key_id,
-            heartbeat_tick=call.golem.heartbeat_tick,
-            now=call.now,
-            exclude_permit_id=call.own_permit_id,
-        )
+    usage = records_of(call).usage if call.value.total_micro_usd else NOTHING_USED
     return SpendFacts(prices={address: price_of(token) for address, token in tokens.items()}, usage=usage)
 
 

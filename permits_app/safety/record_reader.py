@@ -1,0 +1,149 @@
+"""Reads what the database holds about one call, in one statement and once for a run of the chain.
+
+The rules over it live with their hooks; here is only which rows they look at. A local write reads no venue.
+Seed: 002, "Safety hook chain"; facts 7 (loop guard, circuit breaker, ActionGate).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection
+
+from archetypes_app.profiles import is_conservative
+from permits_app import ledger
+from permits_app.models import ActionPermit, HighWaterMark, KnownContract, OutcomeRecord
+from permits_app.models.permit import UNFINISHED, PermitStatus
+from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS, GATE_WINDOW
+from permits_app.safety.hook import HookCall
+from permits_app.safety.records import Mark, PastCall, Records, VenueOutcome
+from permits_app.safety.repetition import BREAKER_HORIZON, BREAKER_REQUESTS, LOOP_HORIZON, LOOP_WINDOW
+from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.plan import TxPlan
+
+_DAY = timedelta(hours=24)
+_PERMITS = ActionPermit._meta.db_table
+
+# What a call does not need is left out of the statement: planning a part costs as much as running it.
+_MARK = f"""LEFT JOIN {HighWaterMark._meta.db_table} AS mark ON mark.golem_id = %(golem)s"""
+_PAST = f"""CROSS JOIN LATERAL (
+    SELECT array_agg(tool_name ORDER BY created_at DESC) AS tools,
+           array_agg(action_hash ORDER BY created_at DESC) AS hashes
+      FROM (SELECT tool_name, action_hash, created_at FROM {_PERMITS}
+             WHERE golem_id = %(golem)s AND created_at > %(loop_start)s AND created_at <= %(now)s
+               AND status <> 'CANCELLED' AND id IS DISTINCT FROM %(excluded)s
+             ORDER BY created_at DESC LIMIT %(loop_window)s) AS newest
+) AS past"""  # noqa: S608
+_VENUE = f"""CROSS JOIN LATERAL (
+    SELECT array_agg(status ORDER BY finished_at) AS statuses, array_agg(finished_at ORDER BY finished_at) AS times
+      FROM (SELECT status, finished_at FROM {_PERMITS}
+             WHERE golem_id = %(golem)s AND venue = %(venue)s AND chain_id = %(chain)s AND NOT is_local
+               AND finished_at > %(breaker_start)s AND status IN ('COMMITTED', 'REVERTED')
+             ORDER BY finished_at DESC LIMIT %(breaker_window)s) AS newest
+) AS venue"""  # noqa: S608
+_TRIED = f"""EXISTS (SELECT 1 FROM {_PERMITS}
+    WHERE golem_id = %(golem)s AND venue = %(venue)s AND chain_id = %(chain)s AND NOT is_local
+      AND status = ANY(%(unfinished)s) AND id IS DISTINCT FROM %(excluded)s)"""  # noqa: S608
+_REBALANCES = f"""ARRAY(SELECT COALESCE(finished_at, committing_at, created_at) FROM {_PERMITS}
+    WHERE golem_id = %(golem)s AND action_class = 'REBALANCE' AND status = ANY(%(done_or_under_way)s)
+      AND id IS DISTINCT FROM %(excluded)s
+      AND COALESCE(finished_at, committing_at, created_at) > %(day_start)s)"""  # noqa: S608
+_PREDICTIONS = f"""ARRAY(SELECT outcome.is_verified AND outcome.divergence_bps <= %(tolerance_bps)s
+    FROM {OutcomeRecord._meta.db_table} AS outcome JOIN {_PERMITS} AS judged ON judged.id = outcome.permit_id
+    WHERE judged.golem_id = %(golem)s ORDER BY outcome.created_at DESC LIMIT %(gate_window)s)"""  # noqa: S608
+_KNOWN = f"""ARRAY(SELECT ARRAY[address, code_hash]::text[] FROM {KnownContract._meta.db_table}
+    WHERE chain_id = %(chain)s AND address = ANY(%(touched)s))"""  # noqa: S608
+_NOTHING = "NULL"
+_DONE_OR_UNDER_WAY = (PermitStatus.COMMITTING, PermitStatus.UNKNOWN, PermitStatus.COMMITTED)
+
+
+class RecordReader:
+    """The records of one call, read at first use and kept for the hooks that follow."""
+
+    def __init__(self, call: HookCall) -> None:
+        self._call = call
+        self._records: Records | None = None
+
+    def read(self) -> Records:
+        """The same value to every hook of one run."""
+        if self._records is None:
+            self._records = read_records(self._call)
+        return self._records
+
+
+def records_of(call: HookCall) -> Records:
+    """What the run has read already, or a fresh look when a hook is asked alone."""
+    return call.records.read() if call.records is not None else read_records(call)
+
+
+def read_records(call: HookCall) -> Records:
+    """Everything hooks 1 to 4 and 6 want of the database, in one round trip."""
+    with connection.cursor() as cursor:
+        cursor.execute(_build_statement(call), _list_arguments(call))
+        row: Sequence[Any] = cursor.fetchone()
+    usage, rest = ledger.read_usage_columns(row[: ledger.USAGE_COLUMNS]), row[ledger.USAGE_COLUMNS :]
+    value, reached_at, violated_at, violated_bps, paused_until = rest[:5]
+    tools, hashes, statuses, times, is_tried, rebalances, predictions, known = rest[5:]
+    return Records(
+        usage=usage,
+        mark=Mark(value, reached_at, violated_at, violated_bps, paused_until) if reached_at is not None else None,
+        is_conservative=is_conservative(call.golem),
+        earlier=tuple(PastCall(tool, digest) for tool, digest in zip(tools or (), hashes or (), strict=True)),
+        outcomes=_list_outcomes(statuses or (), times or ()),
+        is_venue_tried=bool(is_tried),
+        rebalances=tuple(rebalances or ()),
+        predictions=tuple(predictions or ()),
+        known_code=dict(known or ()),
+    )
+
+
+def list_touched(plan: TxPlan) -> list[str]:
+    """Every address whose code the plan relies on: tokens, contracts called, spenders."""
+    spenders = (allowance.spender for allowance in plan.allowances)
+    return list(dict.fromkeys((*(token.address for token in plan.tokens), *plan.contracts, *spenders)))
+
+
+def _build_statement(call: HookCall) -> str:
+    is_opening = call.action_class is ActionClass.NEW_POSITION
+    has_plan = call.plan is not None
+    columns = (
+        "usage.*",
+        "mark.value_micro_usd, mark.reached_at, mark.violated_at, mark.violated_bps, mark.paused_until",
+        "past.tools, past.hashes",
+        "venue.statuses, venue.times" if has_plan else f"{_NOTHING}, {_NOTHING}",
+        _TRIED if has_plan else _NOTHING,
+        _REBALANCES if call.action_class is ActionClass.REBALANCE else _NOTHING,
+        _PREDICTIONS if call.cage.is_action_gate_on and is_opening else _NOTHING,
+        _KNOWN if has_plan else _NOTHING,
+    )
+    joins = (f"({ledger.USAGE_SQL}) AS usage", _MARK, _PAST, _VENUE if has_plan else "")
+    return f"SELECT {', '.join(columns)} FROM {' '.join(joins)}"  # noqa: S608  (our own constants)
+
+
+def _list_arguments(call: HookCall) -> dict[str, Any]:
+    now, plan = call.now, call.plan
+    return {
+        **ledger.usage_arguments(
+            golem_id=call.golem.pk, api_key_id=call.api_key_id, heartbeat_tick=call.golem.heartbeat_tick, now=now,
+            exclude_permit_id=call.own_permit_id,
+        ),
+        "now": now,
+        "loop_start": now - LOOP_HORIZON,
+        "loop_window": LOOP_WINDOW - 1,
+        "venue": call.tool.venue,
+        "chain": plan.chain_id if plan is not None else 0,
+        "breaker_start": now - BREAKER_HORIZON,
+        "breaker_window": 10 * BREAKER_REQUESTS,
+        "unfinished": [str(status) for status in UNFINISHED],
+        "done_or_under_way": [str(status) for status in _DONE_OR_UNDER_WAY],
+        "day_start": now - _DAY,
+        "tolerance_bps": DIVERGENCE_TOLERANCE_BPS,
+        "gate_window": GATE_WINDOW,
+        "touched": list_touched(plan) if plan is not None else [],
+    }  # fmt: skip
+
+
+def _list_outcomes(statuses: Iterable[str], times: Iterable[datetime]) -> tuple[VenueOutcome, ...]:
+    return tuple(VenueOutcome(status == PermitStatus.COMMITTED, at) for status, at in zip(statuses, times, strict=True))

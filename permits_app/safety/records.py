@@ -1,0 +1,65 @@
+"""What the database holds about one call under judgement, as one value that every hook of a run shares.
+
+Read once for a run of the chain, so that all hooks judge the same moment and a decision costs one round trip.
+Seed: 002, "Safety hook chain".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from permits_app.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class PastCall:
+    """One call of the loop guard's window: which tool, and the hash over tool and parameters that tells equal calls."""
+
+    tool_name: str
+    action_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class VenueOutcome:
+    """How one transaction of a golem at a venue ended, and when."""
+
+    succeeded: bool
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A golem's high-water mark in micro-USD, a fall from it that its owner has not seen, and a pause that may run."""
+
+    value_micro_usd: int
+    reached_at: datetime
+    violated_at: datetime | None = None
+    violated_bps: int = 0
+    paused_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Sums of the ledger and rows of the past. `earlier` and `predictions` newest first, `outcomes` oldest first.
+
+    `predictions` and `rebalances` are read only for a call they are judged for; `known_code` is keccak-256 by address.
+    """
+
+    usage: Usage
+    mark: Mark | None = None
+    is_conservative: bool = False
+    earlier: Sequence[PastCall] = ()
+    outcomes: Sequence[VenueOutcome] = ()
+    is_venue_tried: bool = False
+    rebalances: Sequence[datetime] = ()
+    predictions: Sequence[bool] = ()
+    known_code: Mapping[str, str] = field(default_factory=dict)
+
+
+class RecordSource(Protocol):
+    """Reads the records of one call, once."""
+
+    def read(self) -> Records: ...

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from memory_app.models.episode import Source, Trust
+from memory_app.models.provenance import Source, Trust
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from archetypes_app.models import Golem
 from memory_app.errors import MemoryOwnerUnknown
 from memory_app.insights import FIRST_PERCENT, confirm, contradict
 from memory_app.models import Episode, Insight
-from memory_app.models.episode import Source, Trust
 from memory_app.models.insight import LEAST_EPISODES_TO_TUNE, LEAST_FACTOR_BPS, InsightCategory, Kind, Tunable
+from memory_app.models.provenance import Source, Trust
 from tools_app.core import audit_log
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.units import BPS

@@ -17,8 +17,8 @@ from archetypes_app.models import Golem
 from memory_app.errors import InsightNotFound, MemoryOwnerUnknown
 from memory_app.insights import FIRST_PERCENT, confirm, contradict
 from memory_app.models import Insight
-from memory_app.models.episode import Source
 from memory_app.models.insight import InsightCategory, Kind
+from memory_app.models.provenance import Source
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.core.hashing import hash_canonical

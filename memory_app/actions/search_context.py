@@ -36,7 +36,7 @@ def search_context(*, golem_id: UUID, query: str, limit: int = 10, now: datetime
     question, _, asked = check_question(query=query, store="episodes", limit=limit)
     versions: dict[str, int | None] = {}
     sections: list[tuple[Directive, Section]] = []
-    for document in Document:
+    for document in (Document.PLAYBOOK, Document.STRATEGY):
         directive = get_directive(golem_id=golem_id, document=document)
         versions[document.value] = directive.version if directive else None
         if directive is not None:

@@ -20,7 +20,7 @@ from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import EmbeddingUnavailable, MemoryOwnerUnknown
 from memory_app.filters import read_importance
 from memory_app.models import Episode, EpisodeVector
-from memory_app.models.episode import Trust
+from memory_app.models.provenance import Trust
 from memory_app.provenance import Provenance
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from memory_app.models.directive import Directive
+from memory_app.models.dream import DreamJournal
 from memory_app.models.episode import Episode, EpisodeVector
 from memory_app.models.insight import Insight
+from memory_app.models.strategy import Execution, Strategy
 
-__all__ = ["Directive", "Episode", "EpisodeVector", "Insight"]
+__all__ = ["Directive", "DreamJournal", "Episode", "EpisodeVector", "Execution", "Insight", "Strategy"]

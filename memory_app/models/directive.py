@@ -1,4 +1,4 @@
-"""Directive: one version of a golem's PLAYBOOK or STRATEGY."""
+"""Directive: one version of a golem's PLAYBOOK, STRATEGY or HEURISTICS."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from django.db import models
 
 
 class Document(models.TextChoices):
-    """PLAYBOOK is the agent's own; STRATEGY is written by its owner."""
+    """PLAYBOOK is the agent's own; STRATEGY is written by its owner; HEURISTICS shows what tunes, as TOML."""
 
     PLAYBOOK = "PLAYBOOK", "Playbook"
     STRATEGY = "STRATEGY", "Strategy"
+    HEURISTICS = "HEURISTICS", "Heuristics"
 
 
 class Directive(models.Model):
@@ -23,7 +24,7 @@ class Directive(models.Model):
     document = models.CharField(max_length=16, choices=Document.choices, default=Document.PLAYBOOK)
     version = models.PositiveIntegerField()
     section = models.CharField(max_length=80, help_text="The section this version changed")
-    text = models.TextField(help_text="Markdown, one `## ` heading per section")
+    text = models.TextField(help_text="Markdown with one `## ` heading per section; HEURISTICS is TOML")
     diff = models.TextField(help_text="Unified diff to the version before")
     reason = models.CharField(max_length=2_000)
     actor = models.CharField(max_length=128)

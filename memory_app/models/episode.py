@@ -18,26 +18,10 @@ from django.db import models
 from pgvector.django import HnswIndex, VectorField
 
 from memory_app.decay import Importance
+from memory_app.models.provenance import Source, Trust
 from tools_app.core.models import TimeStamped
 
 IMPORTANCE_CHOICES = [(importance.value, importance.value.capitalize()) for importance in Importance]
-
-
-class Source(models.TextChoices):
-    """Who wrote a memory."""
-
-    RUNTIME = "RUNTIME", "Runtime: the outcome of a permit"
-    AGENT = "AGENT", "The agent itself"
-    OWNER = "OWNER", "The owner"
-    IMPORT = "IMPORT", "Imported from another golem"
-
-
-class Trust(models.TextChoices):
-    """How far the content of a memory is believed."""
-
-    VERIFIED = "VERIFIED", "Verified: read from a receipt or the chain"
-    REPORTED = "REPORTED", "Reported by the agent or its owner"
-    UNTRUSTED = "UNTRUSTED", "Untrusted: text from outside"
 
 
 class Episode(TimeStamped):
@@ -56,6 +40,8 @@ class Episode(TimeStamped):
     token_keys: Any = ArrayField(
         models.CharField(max_length=64), default=list, blank=True, editable=False, help_text="Tokens in lower case"
     )
+    params = models.JSONField(default=dict, blank=True, help_text="What the tool was asked, for counterfactuals")
+    calls = models.JSONField(default=list, blank=True, help_text="to, data, value and sender of each call that ran")
     summary = models.TextField(help_text="The text that is embedded; data, never an instruction")
     prediction = models.JSONField(default=dict, blank=True, help_text="What the permit expected")
     outcome = models.JSONField(default=dict, blank=True, help_text="What the receipt showed")
@@ -70,6 +56,7 @@ class Episode(TimeStamped):
     )
     last_accessed_at = models.DateTimeField()
     access_count = models.PositiveIntegerField(default=0)
+    dream_tag = models.CharField(max_length=64, blank=True, help_text="A word that dreams group by")
     is_pinned = models.BooleanField(default=False, help_text="Never archived")
     is_quarantined = models.BooleanField(default=False, help_text="Kept out of every answer to the agent")
     quarantine_reason = models.CharField(max_length=200, blank=True)
@@ -80,9 +67,15 @@ class Episode(TimeStamped):
     source = models.CharField(max_length=16, choices=Source.choices, default=Source.RUNTIME)
     trust = models.CharField(max_length=16, choices=Trust.choices, default=Trust.VERIFIED)
     recorded_by = models.CharField(max_length=128, help_text="key:<prefix>, owner:<id> or system:<part>")
+    recorded_tool = models.CharField(max_length=96, blank=True, help_text="Empty: written by the runtime")
+    recorded_permit_id = models.UUIDField(null=True, blank=True, help_text="The permit it was written under")
     block_number = models.PositiveBigIntegerField(null=True, blank=True)
     block_hash = models.CharField(max_length=66, blank=True)
     content_hash = models.CharField(max_length=66, editable=False)
+    near_keys: Any = ArrayField(
+        models.BigIntegerField(), default=list, blank=True, editable=False, help_text="Bands that near duplicates share"
+    )
+    scanned_at = models.DateTimeField(null=True, blank=True, help_text="When it was last searched for poison")
 
     search_text = models.TextField(
         editable=False, help_text="Tool, venue, tokens and lesson, searched beside the summary"
@@ -111,6 +104,7 @@ class Episode(TimeStamped):
             models.Index(fields=["golem", "importance", "-occurred_at"], name="episode_by_importance"),
             GinIndex(fields=["token_keys"], name="episode_tokens"),
             GinIndex(fields=["search"], name="episode_search"),
+            GinIndex(fields=["near_keys"], name="episode_near"),
         ]
 
     def __str__(self) -> str:

@@ -1,7 +1,8 @@
 """Insight: what was concluded from episodes, how sure it is, and which episodes stand behind it.
 
-A heuristic is the one kind that may tune, and its columns can hold nothing but a tightening of slippage: the
-database refuses any other parameter, any factor above what was asked, and fewer than five episodes behind it.
+A heuristic is the one kind that may tune, and its columns can hold nothing but a tightening of slippage or another
+deadline: the database refuses any other parameter, more slippage than was asked, a deadline under half or over
+one and a half times of it, and fewer than five episodes behind it. A causal link names its two ends.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import models
 from pgvector.django import VectorField
 
-from memory_app.models.episode import Source
+from memory_app.models.provenance import Provenanced
 from tools_app.core.models import TimeStamped
 from tools_app.core.units import BPS
 
 LEAST_FACTOR_BPS = 5_000
+LARGEST_DEADLINE_FACTOR_BPS = 15_000
 LEAST_EPISODES_TO_TUNE = 5
 
 
@@ -30,6 +32,7 @@ class Kind(models.TextChoices):
     INSIGHT = "INSIGHT", "Insight: holds for like actions"
     WARNING = "WARNING", "Warning: like actions failed"
     HEURISTIC = "HEURISTIC", "Heuristic: tunes a soft parameter"
+    CAUSAL_LINK = "CAUSAL_LINK", "Causal link: one memory led to another"
 
 
 class InsightCategory(models.TextChoices):
@@ -54,9 +57,10 @@ class Tunable(models.TextChoices):
 
     NOTHING = "", "Nothing"
     SLIPPAGE = "slippage_bps", "Slippage"
+    DEADLINE = "deadline", "Deadline in seconds"
 
 
-class Insight(TimeStamped):
+class Insight(TimeStamped, Provenanced):
     """One conclusion of one golem. It is never deleted for fading: in ranking its retention stays at 0.1 or more."""
 
     id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -74,9 +78,13 @@ class Insight(TimeStamped):
     parameter = models.CharField(max_length=16, choices=Tunable.choices, default=Tunable.NOTHING, blank=True)
     factor_bps = models.PositiveIntegerField(default=BPS, help_text="Part of the asked parameter; 10,000 is all of it")
     tuned_at = models.DateTimeField(null=True, blank=True)
-    source = models.CharField(max_length=16, choices=Source.choices, default=Source.RUNTIME)
-    recorded_by = models.CharField(max_length=128)
-    is_quarantined = models.BooleanField(default=False)
+    cause_id = models.UUIDField(null=True, blank=True, help_text="Of a causal link: the memory it starts from")
+    effect_id = models.UUIDField(null=True, blank=True, help_text="Of a causal link: the memory it leads to")
+    is_quarantined = models.BooleanField(default=False, help_text="Kept out of every answer to the agent")
+    quarantine_reason = models.CharField(max_length=200, blank=True)
+    is_pinned = models.BooleanField(default=False, help_text="Never archived")
+    archived_at = models.DateTimeField(null=True, blank=True)
+    scanned_at = models.DateTimeField(null=True, blank=True, help_text="When it was last searched for poison")
     stability_days = models.FloatField(default=30.0)
     last_accessed_at = models.DateTimeField()
     access_count = models.PositiveIntegerField(default=0)
@@ -94,13 +102,23 @@ class Insight(TimeStamped):
             ),
             models.CheckConstraint(condition=models.Q(stability_days__gt=0), name="insight_stability_positive"),
             models.CheckConstraint(
-                condition=models.Q(kind=Kind.HEURISTIC, parameter=Tunable.SLIPPAGE)
+                condition=models.Q(kind=Kind.HEURISTIC, parameter__in=[Tunable.SLIPPAGE, Tunable.DEADLINE])
                 | models.Q(~models.Q(kind=Kind.HEURISTIC), parameter=Tunable.NOTHING, factor_bps=BPS),
                 name="insight_only_heuristics_tune",
             ),
             models.CheckConstraint(
-                condition=models.Q(factor_bps__gte=LEAST_FACTOR_BPS, factor_bps__lte=BPS),
+                condition=models.Q(factor_bps__gte=LEAST_FACTOR_BPS, factor_bps__lte=BPS)
+                | models.Q(
+                    parameter=Tunable.DEADLINE,
+                    factor_bps__gte=LEAST_FACTOR_BPS,
+                    factor_bps__lte=LARGEST_DEADLINE_FACTOR_BPS,
+                ),
                 name="insight_factor_only_tightens",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind=Kind.CAUSAL_LINK, cause_id__isnull=False, effect_id__isnull=False)
+                | models.Q(~models.Q(kind=Kind.CAUSAL_LINK), cause_id__isnull=True, effect_id__isnull=True),
+                name="insight_only_links_have_ends",
             ),
             models.CheckConstraint(
                 condition=~models.Q(kind=Kind.HEURISTIC) | models.Q(episode_ids__len__gte=LEAST_EPISODES_TO_TUNE),

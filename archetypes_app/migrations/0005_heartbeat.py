@@ -6,133 +6,303 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('archetypes_app', '0004_co_owners'),
+        ("archetypes_app", "0004_co_owners"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Heartbeat',
+            name="Heartbeat",
             fields=[
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('golem', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='heartbeat', serialize=False, to='archetypes_app.golem')),
-                ('is_on', models.BooleanField(default=False, help_text='Off: the golem does not tick')),
-                ('planner', models.CharField(choices=[('RULE', 'Rules: keeps a liquidity position; needs no model'), ('MODEL', 'A language model, within its daily cost cap')], default='RULE', max_length=8)),
-                ('base_interval_seconds', models.PositiveIntegerField(default=60, help_text='Seconds between ticks in a normal market; the regime makes it 30 to 120')),
-                ('liquidity_rule', models.JSONField(blank=True, default=dict, help_text='What the rule planner keeps; empty: it opens nothing')),
-                ('regime', models.CharField(choices=[('NORMAL', 'Normal'), ('VOLATILE', 'Volatile'), ('CRISIS', 'Crisis'), ('CALM', 'Calm'), ('TRENDING', 'Trending')], default='NORMAL', editable=False, max_length=8)),
-                ('next_tick_at', models.DateTimeField(default=tools_app.core.clock.now, editable=False)),
-                ('fence', models.PositiveBigIntegerField(default=0, editable=False, help_text='Rises with every claim')),
-                ('begun_fence', models.PositiveBigIntegerField(default=0, editable=False, help_text='The last claim to begin a tick')),
-                ('lease_expires_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('missed_ticks', models.PositiveBigIntegerField(default=0, editable=False, help_text='Ticks that fell into the time of another one, or of an outage')),
-                ('pending_steers', models.JSONField(default=list, editable=False, help_text="The owner's words for the next tick")),
-                ('state', models.JSONField(default=dict, editable=False, help_text='What a tick remembers of the one before')),
-                ('consolidated_at_tick', models.PositiveBigIntegerField(default=0, editable=False)),
-                ('monitored_at', models.DateTimeField(blank=True, editable=False, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                (
+                    "golem",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="heartbeat",
+                        serialize=False,
+                        to="archetypes_app.golem",
+                    ),
+                ),
+                ("is_on", models.BooleanField(default=False, help_text="Off: the golem does not tick")),
+                (
+                    "planner",
+                    models.CharField(
+                        choices=[
+                            ("RULE", "Rules: keeps a liquidity position; needs no model"),
+                            ("MODEL", "A language model, within its daily cost cap"),
+                        ],
+                        default="RULE",
+                        max_length=8,
+                    ),
+                ),
+                (
+                    "base_interval_seconds",
+                    models.PositiveIntegerField(
+                        default=60, help_text="Seconds between ticks in a normal market; the regime makes it 30 to 120"
+                    ),
+                ),
+                (
+                    "liquidity_rule",
+                    models.JSONField(
+                        blank=True, default=dict, help_text="What the rule planner keeps; empty: it opens nothing"
+                    ),
+                ),
+                (
+                    "regime",
+                    models.CharField(
+                        choices=[
+                            ("NORMAL", "Normal"),
+                            ("VOLATILE", "Volatile"),
+                            ("CRISIS", "Crisis"),
+                            ("CALM", "Calm"),
+                            ("TRENDING", "Trending"),
+                        ],
+                        default="NORMAL",
+                        editable=False,
+                        max_length=8,
+                    ),
+                ),
+                ("next_tick_at", models.DateTimeField(default=tools_app.core.clock.now, editable=False)),
+                (
+                    "fence",
+                    models.PositiveBigIntegerField(default=0, editable=False, help_text="Rises with every claim"),
+                ),
+                (
+                    "begun_fence",
+                    models.PositiveBigIntegerField(
+                        default=0, editable=False, help_text="The last claim to begin a tick"
+                    ),
+                ),
+                ("lease_expires_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                (
+                    "missed_ticks",
+                    models.PositiveBigIntegerField(
+                        default=0,
+                        editable=False,
+                        help_text="Ticks that fell into the time of another one, or of an outage",
+                    ),
+                ),
+                (
+                    "pending_steers",
+                    models.JSONField(default=list, editable=False, help_text="The owner's words for the next tick"),
+                ),
+                (
+                    "state",
+                    models.JSONField(default=dict, editable=False, help_text="What a tick remembers of the one before"),
+                ),
+                ("consolidated_at_tick", models.PositiveBigIntegerField(default=0, editable=False)),
+                ("monitored_at", models.DateTimeField(blank=True, editable=False, null=True)),
             ],
             options={
-                'verbose_name': 'heartbeat',
-                'indexes': [models.Index(condition=models.Q(('is_on', True)), fields=['next_tick_at'], name='heartbeat_due')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('base_interval_seconds__range', (30, 120))), name='heartbeat_interval_30_to_120'), models.CheckConstraint(condition=models.Q(('begun_fence__lte', models.F('fence'))), name='heartbeat_began_what_it_got')],
+                "verbose_name": "heartbeat",
+                "indexes": [
+                    models.Index(condition=models.Q(("is_on", True)), fields=["next_tick_at"], name="heartbeat_due")
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("base_interval_seconds__range", (30, 120))),
+                        name="heartbeat_interval_30_to_120",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("begun_fence__lte", models.F("fence"))), name="heartbeat_began_what_it_got"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='HeartbeatTick',
+            name="HeartbeatTick",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveBigIntegerField(help_text="The golem's heartbeat tick")),
-                ('fence', models.PositiveBigIntegerField()),
-                ('status', models.CharField(choices=[('RUNNING', 'Running'), ('COMPLETE', 'Complete'), ('ABANDONED', 'Abandoned: its worker stopped'), ('FAILED', 'Failed: see its record')], default='RUNNING', max_length=9)),
-                ('scheduled_at', models.DateTimeField()),
-                ('started_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('lateness_ms', models.PositiveIntegerField(default=0, help_text='Started this long after it was due')),
-                ('duration_ms', models.PositiveIntegerField(blank=True, null=True)),
-                ('theta_seconds', models.PositiveIntegerField(default=60, help_text='The interval that was expected before it')),
-                ('missed_before', models.PositiveIntegerField(default=0, help_text='Ticks that were left out before it')),
-                ('golem', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='heartbeat_ticks', to='archetypes_app.golem')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveBigIntegerField(help_text="The golem's heartbeat tick")),
+                ("fence", models.PositiveBigIntegerField()),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("RUNNING", "Running"),
+                            ("COMPLETE", "Complete"),
+                            ("ABANDONED", "Abandoned: its worker stopped"),
+                            ("FAILED", "Failed: see its record"),
+                        ],
+                        default="RUNNING",
+                        max_length=9,
+                    ),
+                ),
+                ("scheduled_at", models.DateTimeField()),
+                ("started_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                ("lateness_ms", models.PositiveIntegerField(default=0, help_text="Started this long after it was due")),
+                ("duration_ms", models.PositiveIntegerField(blank=True, null=True)),
+                (
+                    "theta_seconds",
+                    models.PositiveIntegerField(default=60, help_text="The interval that was expected before it"),
+                ),
+                (
+                    "missed_before",
+                    models.PositiveIntegerField(default=0, help_text="Ticks that were left out before it"),
+                ),
+                (
+                    "golem",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="heartbeat_ticks",
+                        to="archetypes_app.golem",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'heartbeat tick',
+                "verbose_name": "heartbeat tick",
             },
         ),
         migrations.CreateModel(
-            name='DecisionCycleRecord',
+            name="DecisionCycleRecord",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('heartbeat_tick', models.PositiveBigIntegerField()),
-                ('decided_at', models.DateTimeField()),
-                ('is_live', models.BooleanField(help_text='Off: a dry run, nothing was committed')),
-                ('observation', models.TextField(blank=True)),
-                ('regime', models.CharField(choices=[('NORMAL', 'Normal'), ('VOLATILE', 'Volatile'), ('CRISIS', 'Crisis'), ('CALM', 'Calm'), ('TRENDING', 'Trending')], default='NORMAL', max_length=8)),
-                ('probes', models.JSONField(default=dict)),
-                ('anomalies', models.JSONField(default=list)),
-                ('pad_before', models.JSONField(default=dict, help_text='Pleasure, arousal, dominance in millionths')),
-                ('pad_after', models.JSONField(default=dict)),
-                ('prediction_error', models.PositiveIntegerField(default=0, help_text='Millionths')),
-                ('threshold', models.PositiveIntegerField(default=0, help_text='Millionths')),
-                ('tier', models.CharField(choices=[('T0', 'T0: no model'), ('T1', 'T1: structured queries'), ('T2', 'T2: multi-step work')], default='T0', max_length=2)),
-                ('gating_reason', models.TextField(blank=True)),
-                ('context_summary', models.TextField(blank=True)),
-                ('interventions', models.JSONField(default=list)),
-                ('deliberation', models.JSONField(default=dict)),
-                ('outcome', models.JSONField(default=dict)),
-                ('episodes_written', models.JSONField(default=list)),
-                ('mutations', models.JSONField(default=list, help_text='What the tick changed of the golem itself: phase, backoff')),
-                ('vitality', models.PositiveIntegerField(blank=True, help_text='Millionths; empty while unmeasured', null=True)),
-                ('phase', models.CharField(choices=[('THRIVING', 'Thriving'), ('CAUTIOUS', 'Cautious'), ('DEFENSIVE', 'Defensive'), ('SURVIVAL', 'Survival'), ('TERMINAL', 'Terminal')], max_length=16)),
-                ('costs', models.JSONField(default=dict, help_text='Micro-USD of model and gas, tokens of the model')),
-                ('golem', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='decisions', to='archetypes_app.golem')),
-                ('tick', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='decision', to='archetypes_app.heartbeattick')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("heartbeat_tick", models.PositiveBigIntegerField()),
+                ("decided_at", models.DateTimeField()),
+                ("is_live", models.BooleanField(help_text="Off: a dry run, nothing was committed")),
+                ("observation", models.TextField(blank=True)),
+                (
+                    "regime",
+                    models.CharField(
+                        choices=[
+                            ("NORMAL", "Normal"),
+                            ("VOLATILE", "Volatile"),
+                            ("CRISIS", "Crisis"),
+                            ("CALM", "Calm"),
+                            ("TRENDING", "Trending"),
+                        ],
+                        default="NORMAL",
+                        max_length=8,
+                    ),
+                ),
+                ("probes", models.JSONField(default=dict)),
+                ("anomalies", models.JSONField(default=list)),
+                ("pad_before", models.JSONField(default=dict, help_text="Pleasure, arousal, dominance in millionths")),
+                ("pad_after", models.JSONField(default=dict)),
+                ("prediction_error", models.PositiveIntegerField(default=0, help_text="Millionths")),
+                ("threshold", models.PositiveIntegerField(default=0, help_text="Millionths")),
+                (
+                    "tier",
+                    models.CharField(
+                        choices=[
+                            ("T0", "T0: no model"),
+                            ("T1", "T1: structured queries"),
+                            ("T2", "T2: multi-step work"),
+                        ],
+                        default="T0",
+                        max_length=2,
+                    ),
+                ),
+                ("gating_reason", models.TextField(blank=True)),
+                ("context_summary", models.TextField(blank=True)),
+                ("interventions", models.JSONField(default=list)),
+                ("deliberation", models.JSONField(default=dict)),
+                ("outcome", models.JSONField(default=dict)),
+                ("episodes_written", models.JSONField(default=list)),
+                (
+                    "mutations",
+                    models.JSONField(
+                        default=list, help_text="What the tick changed of the golem itself: phase, backoff"
+                    ),
+                ),
+                (
+                    "vitality",
+                    models.PositiveIntegerField(blank=True, help_text="Millionths; empty while unmeasured", null=True),
+                ),
+                (
+                    "phase",
+                    models.CharField(
+                        choices=[
+                            ("THRIVING", "Thriving"),
+                            ("CAUTIOUS", "Cautious"),
+                            ("DEFENSIVE", "Defensive"),
+                            ("SURVIVAL", "Survival"),
+                            ("TERMINAL", "Terminal"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("costs", models.JSONField(default=dict, help_text="Micro-USD of model and gas, tokens of the model")),
+                (
+                    "golem",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="decisions", to="archetypes_app.golem"
+                    ),
+                ),
+                (
+                    "tick",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="decision",
+                        to="archetypes_app.heartbeattick",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'decision',
+                "verbose_name": "decision",
             },
         ),
         migrations.CreateModel(
-            name='AlertBatch',
+            name="AlertBatch",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('window_start', models.DateTimeField()),
-                ('alerts', models.JSONField(default=list, help_text='Rule, what was observed, the limit')),
-                ('created_at', models.DateTimeField()),
-                ('golem', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='alert_batches', to='archetypes_app.golem')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("window_start", models.DateTimeField()),
+                ("alerts", models.JSONField(default=list, help_text="Rule, what was observed, the limit")),
+                ("created_at", models.DateTimeField()),
+                (
+                    "golem",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="alert_batches",
+                        to="archetypes_app.golem",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'alert batch',
-                'verbose_name_plural': 'alert batches',
-                'constraints': [models.UniqueConstraint(fields=('golem', 'window_start'), name='alert_batch_once_per_window')],
+                "verbose_name": "alert batch",
+                "verbose_name_plural": "alert batches",
+                "constraints": [
+                    models.UniqueConstraint(fields=("golem", "window_start"), name="alert_batch_once_per_window")
+                ],
             },
         ),
         migrations.AddIndex(
-            model_name='heartbeattick',
-            index=models.Index(fields=['golem', '-started_at'], name='heartbeat_tick_by_golem'),
+            model_name="heartbeattick",
+            index=models.Index(fields=["golem", "-started_at"], name="heartbeat_tick_by_golem"),
         ),
         migrations.AddConstraint(
-            model_name='heartbeattick',
-            constraint=models.UniqueConstraint(fields=('golem', 'number'), name='heartbeat_tick_once_per_number'),
+            model_name="heartbeattick",
+            constraint=models.UniqueConstraint(fields=("golem", "number"), name="heartbeat_tick_once_per_number"),
         ),
         migrations.AddConstraint(
-            model_name='heartbeattick',
-            constraint=models.UniqueConstraint(condition=models.Q(('status', 'RUNNING')), fields=('golem',), name='heartbeat_tick_one_running'),
+            model_name="heartbeattick",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("status", "RUNNING")), fields=("golem",), name="heartbeat_tick_one_running"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='heartbeattick',
-            constraint=models.CheckConstraint(condition=models.Q(('status', 'RUNNING'), ('ended_at__isnull', False), _connector='XOR'), name='heartbeat_tick_ended_has_time'),
+            model_name="heartbeattick",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status", "RUNNING"), ("ended_at__isnull", False), _connector="XOR"),
+                name="heartbeat_tick_ended_has_time",
+            ),
         ),
         migrations.AddIndex(
-            model_name='decisioncyclerecord',
-            index=models.Index(fields=['golem', '-heartbeat_tick'], name='decision_by_golem'),
+            model_name="decisioncyclerecord",
+            index=models.Index(fields=["golem", "-heartbeat_tick"], name="decision_by_golem"),
         ),
         migrations.AddIndex(
-            model_name='decisioncyclerecord',
-            index=models.Index(condition=models.Q(('tier', 'T0')), fields=['decided_at'], name='decision_quiet_by_age'),
+            model_name="decisioncyclerecord",
+            index=models.Index(condition=models.Q(("tier", "T0")), fields=["decided_at"], name="decision_quiet_by_age"),
         ),
         migrations.AddConstraint(
-            model_name='decisioncyclerecord',
-            constraint=models.CheckConstraint(condition=models.Q(('prediction_error__lte', 1000000)), name='decision_error_at_most_one'),
+            model_name="decisioncyclerecord",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("prediction_error__lte", 1000000)), name="decision_error_at_most_one"
+            ),
         ),
     ]

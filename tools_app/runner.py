@@ -1,17 +1,23 @@
 """Runs handlers: parameters validated, budget kept, events emitted, errors typed. Nothing else calls a handler.
 
+A tool has its own budget and never more than is left of the tick it runs in. It is cancelled at its next read of the
+chain, whose connection ends by the same deadline, or at its next progress step.
+
 Seed: 002, "Event Fabric integration" and "Tick budget enforcement"; decisions, "Events and audit".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from tools_app.chain.networks import ChainNotSupported
+from tools_app.chain.node_errors import RpcTimeout
 from tools_app.core import clock, event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import BudgetExceeded, GolemError
@@ -47,12 +53,23 @@ class ToolEnvironment:
 
 
 _environment: ToolEnvironment | None = None
+_outer_deadline: ContextVar[Deadline | None] = ContextVar("outer_deadline", default=None)
 
 
 def configure(environment: ToolEnvironment) -> None:
     """Hand the runner its chain readers and services. Called by wiring at start-up."""
     global _environment
     _environment = environment
+
+
+@contextmanager
+def bounded_by(deadline: Deadline) -> Iterator[None]:
+    """Everything run or read inside ends by `deadline`, whatever its own budget is; the tighter of two bounds holds."""
+    token = _outer_deadline.set(_within(deadline))
+    try:
+        yield
+    finally:
+        _outer_deadline.reset(token)
 
 
 def run_read(*, tool: ReadTool, params: Mapping[str, Any], golem: GolemView, now: datetime) -> ToolResult:
@@ -105,7 +122,7 @@ def check_params(*, tool: ToolDef, params: Mapping[str, Any]) -> dict[str, Any]:
 
 def open_reader(chain_id: int, *, now: datetime, deadline: Deadline, block: BlockRef | None = None) -> ChainReader:
     """A reader pinned to `block` or the head, for callers above that have no context. Raises ChainNotSupported."""
-    return _get_environment().open_reader(chain_id, now=now, deadline=deadline, block=block)
+    return _get_environment().open_reader(chain_id, now=now, deadline=_within(deadline), block=block)
 
 
 def check_chain(*, tool: ToolDef, params: Mapping[str, Any], golem: GolemView) -> None:
@@ -136,12 +153,7 @@ def _run(
     told.add(EventType.TOOL_START, tool_name=tool.name, params_hash=params_hash)
     ctx = _make_context(tool=tool, golem=golem, now=now, context=context, told=told, chain=chain)
     try:
-        answer = call(ctx)
-        if ctx.deadline.is_over:
-            raise BudgetExceeded(
-                f"{tool.name} took longer than its budget of {int(tool.tick_budget)} ms",
-                budget_ms=int(tool.tick_budget),
-            )
+        answer = _call_in_time(tool, ctx, call)
     except GolemError as error:
         told.add(EventType.TOOL_ERROR, tool_name=tool.name, error_code=error.code, error_message=error.detail)
         raise
@@ -151,6 +163,41 @@ def _run(
     finally:
         told.flush()
     return answer
+
+
+def _call_in_time(tool: ToolDef, ctx: ReadContext, call: Callable[[Any], T]) -> T:
+    """The answer, or BudgetExceeded when the time is over before, during or after the call."""
+    _check_time(tool, ctx.deadline)
+    try:
+        answer = call(ctx)
+    except RpcTimeout as error:
+        # The node was given as long as the tool had; that it did not answer by then is an overrun.
+        if ctx.deadline.is_over:
+            raise _overrun(tool) from error
+        raise
+    _check_time(tool, ctx.deadline)
+    return answer
+
+
+def _check_time(tool: ToolDef, deadline: Deadline) -> None:
+    if deadline.is_over:
+        raise _overrun(tool)
+
+
+def _overrun(tool: ToolDef) -> BudgetExceeded:
+    outer = _outer_deadline.get()
+    if outer is not None and outer.is_over:
+        return BudgetExceeded(
+            f"{tool.name} had only what was left of its tick, and that is over", budget_ms=int(tool.tick_budget)
+        )
+    return BudgetExceeded(
+        f"{tool.name} took longer than its budget of {int(tool.tick_budget)} ms", budget_ms=int(tool.tick_budget)
+    )
+
+
+def _within(deadline: Deadline) -> Deadline:
+    outer = _outer_deadline.get()
+    return deadline if outer is None or deadline.at_ms <= outer.at_ms else outer
 
 
 class _Told:
@@ -184,7 +231,7 @@ def _make_context(
     chain: ChainReader | None,
 ) -> ReadContext:
     environment = _get_environment()
-    deadline = Deadline.after_ms(int(tool.tick_budget))
+    deadline = _within(Deadline.after_ms(int(tool.tick_budget)))
     steps = {name: index for index, name in enumerate(tool.progress_steps)}
 
     @cache
@@ -196,6 +243,7 @@ def _make_context(
     def report_step(name: str) -> None:
         if name not in steps:
             raise ValueError(f"{tool.name} reports the step {name!r}, which it does not declare")
+        _check_time(tool, deadline)
         told.add(
             EventType.TOOL_UPDATE, tool_name=tool.name, step_name=name, step_index=steps[name], total_steps=len(steps)
         )

@@ -13,6 +13,7 @@ import hashlib
 import importlib.metadata
 import json
 import logging
+import math
 import os
 import shutil
 import tempfile
@@ -76,9 +77,18 @@ def embed(texts: Sequence[str]) -> list[list[float]]:
         return []
     model = _get_model()
     try:
-        return [vector.tolist() for vector in model.embed(list(texts), batch_size=settings.GOLEM_EMBEDDING_BATCH)]
+        vectors = [vector.tolist() for vector in model.embed(list(texts), batch_size=settings.GOLEM_EMBEDDING_BATCH)]
     except (RuntimeError, ValueError, OSError, MemoryError) as error:
         raise EmbeddingUnavailable("the embedding model failed on these texts") from error
+    if not all(is_vector(vector) for vector in vectors):
+        raise EmbeddingUnavailable("the embedding model answered with what is no vector")
+    return vectors
+
+
+def is_vector(numbers: Sequence[float]) -> bool:
+    """Whether `numbers` can be compared: as many as the model has dimensions, finite, and not all zero."""
+    finite = all(math.isfinite(number) for number in numbers)
+    return len(numbers) == settings.GOLEM_EMBEDDING_DIMENSIONS and finite and any(numbers)
 
 
 def warm() -> bool:

@@ -39,3 +39,48 @@ class InsightNotFound(GolemError):
     http_status = 404
     recovery = Recovery.FIX_PARAMS
     title = "There is no such insight"
+
+
+class VectorRefused(GolemError):
+    """A vector that cannot be compared: wrong dimensions, a number that is none, or all zeros."""
+
+    code = "VECTOR_REFUSED"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "This is no vector of this memory"
+
+
+class EpisodeNotFound(GolemError):
+    """The golem has no such episode; another golem's episodes are unknown to it too."""
+
+    code = "EPISODE_NOT_FOUND"
+    http_status = 404
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no such episode"
+
+
+class ExecutionNotFound(GolemError):
+    """The golem recorded no such execution."""
+
+    code = "EXECUTION_NOT_FOUND"
+    http_status = 404
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no such execution"
+
+
+class ExecutionAlreadyRecorded(GolemError):
+    """The execution, or its outcome, was recorded before with other content; a record is written once."""
+
+    code = "EXECUTION_ALREADY_RECORDED"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    title = "This execution was recorded before"
+
+
+class GrimoireFileRefused(GolemError):
+    """An archive of memory is missing, damaged, changed, too large or signed by nobody this server trusts."""
+
+    code = "GRIMOIRE_FILE_REFUSED"
+    http_status = 422
+    recovery = Recovery.ASK_OWNER
+    title = "The archive of memory is refused"

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.contrib.postgres.search import SearchRank
 from django.db.models import F, FloatField, Q, QuerySet, Value
-from django.db.models.functions import Least
+from django.db.models.functions import Greatest, Least
 from pgvector.django import CosineDistance
 
 from memory_app.decay import INSIGHT_FLOOR, REINFORCEMENT, STABILITY_CAP_DAYS, retention_at
@@ -71,6 +71,8 @@ def select_insights(
         wanted &= Q(tool_name=filters.tool_name) | Q(tool_name="")
     if filters.tokens:
         wanted &= Q(token_keys__contains=[token.lower() for token in filters.tokens])
+    if not filters.include_archived:
+        wanted &= Q(archived_at__isnull=True)
     if not filters.include_quarantined:
         wanted &= Q(is_quarantined=False)
     return Insight.objects.filter(wanted)
@@ -122,7 +124,7 @@ def reinforce_insights(*, golem_id: UUID, insight_ids: Sequence[UUID], now: date
         stability_days=Least(
             F("stability_days") * Value(REINFORCEMENT), Value(STABILITY_CAP_DAYS), output_field=FloatField()
         ),
-        last_accessed_at=now,
+        last_accessed_at=Greatest(F("last_accessed_at"), Value(now)),
         access_count=F("access_count") + 1,
     )
 

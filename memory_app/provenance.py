@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+from uuid import UUID
 
 from memory_app.models.provenance import Source, Trust
 
@@ -18,6 +19,19 @@ class Provenance:
     trust: Trust = Trust.VERIFIED
     block_number: int | None = None
     block_hash: str = ""
+    tool: str = ""
+    permit_id: str = ""
+
+    def as_columns(self) -> dict[str, Any]:
+        """The columns of a `Provenanced` row."""
+        return {
+            "source": self.source,
+            "trust": self.trust,
+            "recorded_by": self.recorded_by,
+            "recorded_tool": self.tool,
+            "recorded_permit_id": UUID(self.permit_id) if self.permit_id else None,
+            "recorded_block": self.block_number,
+        }
 
     def as_json(self) -> dict[str, Any]:
         """JSON-ready form."""
@@ -37,6 +51,8 @@ class Provenance:
             trust=Trust(str(raw.get("trust") or _USUAL_TRUST[source]).upper()),
             block_number=raw.get("block_number"),
             block_hash=str(raw.get("block_hash") or ""),
+            tool=str(raw.get("tool") or ""),
+            permit_id=str(raw.get("permit_id") or ""),
         )
 
 

@@ -20,6 +20,8 @@ from django.db.models import ExpressionWrapper, F, FloatField, QuerySet
 from pgvector.django import CosineDistance
 
 from memory_app.decay import retention_at
+from memory_app.embedding import is_vector
+from memory_app.errors import VectorRefused
 from memory_app.filters import EpisodeFilters, select_episodes
 from memory_app.models import Episode, EpisodeVector
 from memory_app.text_query import AnyWordQuery
@@ -68,7 +70,10 @@ def retrieve_episodes(
     """The `limit` best episodes of one golem for `query`; text alone when there is no `query_vector`.
 
     Opens one short transaction, because the index takes its parameters per transaction. Changes nothing.
+    Raises VectorRefused.
     """
+    if query_vector is not None and not is_vector(query_vector):
+        raise VectorRefused("a vector has 384 finite numbers that are not all zero")
     wanted = max(_LEAST_CANDIDATES, limit * _CANDIDATES_PER_RESULT)
     with transaction.atomic():
         matching = select_episodes(golem_id=golem_id, filters=filters)

@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db import transaction
 
 from archetypes_app.models import Golem
+from memory_app.cleaning import clean_text
 from memory_app.errors import InsightNotFound, MemoryOwnerUnknown
 from memory_app.insights import FIRST_PERCENT, confirm, contradict
 from memory_app.models import Insight
@@ -146,4 +147,4 @@ def _reword(row: Insight, text: str, identity: str, category: InsightCategory | 
 
 
 def _clean(content: str | None) -> str:
-    return (content or "").replace("\x00", "").strip()
+    return clean_text(content or "").strip()

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F, FloatField, Value
-from django.db.models.functions import Least
+from django.db.models.functions import Greatest, Least
 
 from memory_app import embedding
 from memory_app.decay import REINFORCEMENT, STABILITY_CAP_DAYS, archived_from
@@ -114,7 +114,8 @@ def reinforce_episodes(*, golem_id: UUID, episode_ids: Iterable[UUID], now: date
             stability_days=Least(
                 F("stability_days") * Value(REINFORCEMENT), Value(STABILITY_CAP_DAYS), output_field=FloatField()
             ),
-            last_accessed_at=now,
+            # A clock that stepped back makes nothing older than it was.
+            last_accessed_at=Greatest(F("last_accessed_at"), Value(now)),
             access_count=F("access_count") + 1,
         )
 

@@ -84,7 +84,8 @@ def ask_worker(*, arguments: dict[str, Any], seconds: float) -> dict[str, Any]:
     result = _enqueue(arguments, seconds)
     _give_connections_back()
     try:
-        answer = result.get(timeout=seconds, propagate=False)
+        # Whether this is a task was asked above, of this thread; Celery's own flag is one for the whole process.
+        answer = result.get(timeout=seconds, propagate=False, disable_sync_subtasks=False)
     except CeleryTimeout:
         raise WorkerTimeout(f"no memory worker answered within {seconds:g} s") from None
     except _BROKER_FAILURES:

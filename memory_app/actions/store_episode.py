@@ -6,30 +6,53 @@ Seed: 002, "Grimoire" (STORE after the outcome); decisions, "Memory".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from pgvector.django import CosineDistance
 
 from archetypes_app.models import Golem
 from memory_app import embedding
 from memory_app.actions.reflect import Reflection, reflect
+from memory_app.cleaning import clean_text, clean_value
 from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import EmbeddingUnavailable, MemoryOwnerUnknown
 from memory_app.filters import read_importance
 from memory_app.models import Episode, EpisodeVector
 from memory_app.models.provenance import Trust
+from memory_app.near_duplicates import is_near_duplicate, make_near_keys, measure_cosine
+from memory_app.poison import describe_poison, find_poison
 from memory_app.provenance import Provenance
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.taint import DataSink, redact_text
 
 LONGEST_SUMMARY = 2_000
 _MOST_TOKENS = 16
 _LONGEST_REASON = 500
+_MOST_NEAR = 50
+_NEAREST = 5
+
+
+class Duplicate(StrEnum):
+    """How what was handed in is known already."""
+
+    NO = ""
+    PERMIT = "permit"
+    EXACT = "exact"
+    NEAR = "near"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEpisode:
+    """The episode that stands for what was handed in, new or known."""
+
+    episode: Episode
+    duplicate: Duplicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +67,16 @@ class _Content:
     prediction: Mapping[str, Any]
     outcome: Mapping[str, Any]
     summary: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    calls: Sequence[Mapping[str, Any]] = ()
 
 
-def store_episode(
+def store_episode(**given: Any) -> Episode:
+    """The episode of `remember_episode`, whose parameters it takes."""
+    return remember_episode(**given).episode
+
+
+def remember_episode(
     *,
     golem_id: UUID,
     permit_id: UUID | None,
@@ -61,11 +91,17 @@ def store_episode(
     importance: Importance | str,
     provenance: Provenance | Mapping[str, Any],
     now: datetime,
-) -> Episode:
-    """The episode of `permit_id` (or of this exact content): made on the first call, returned unchanged afterwards.
+    params: Mapping[str, Any] | None = None,
+    calls: Sequence[Mapping[str, Any]] = (),
+    dream_tag: str = "",
+    use_model: bool = True,
+) -> StoredEpisode:
+    """The episode of `permit_id` (or of this content): made on the first call, returned unchanged afterwards.
 
-    `prediction` and `outcome` hold strings, integers, lists and mappings; no float. `summary` is cut at 2,000
-    characters. Untrusted provenance is quarantined. Without the model the episode is stored without a vector.
+    What comes without a permit is kept once, also when it is said again in almost the same words; two permits with
+    equal outcomes are two experiences. `prediction` and `outcome` hold strings, integers, lists and mappings; no
+    float. `summary` is cut at 2,000 characters. Untrusted provenance and texts that try to steer are quarantined.
+    Without the model (or `use_model`) the episode is stored without a vector, which the memory worker adds.
     Emits grimoire:episode and writes the audit log, in one transaction with the row. `importance` is a name in any
     case, `provenance` what `Provenance.from_json` reads. Raises MemoryOwnerUnknown, and ValueError for those two.
     """
@@ -77,17 +113,25 @@ def store_episode(
         venue=venue,
         chain_id=chain_id,
         tokens=tuple(dict.fromkeys(tokens))[:_MOST_TOKENS],
-        prediction=_without_nul(prediction),
-        outcome=_without_nul(outcome),
-        summary=_without_nul(summary).strip()[:LONGEST_SUMMARY],
+        prediction=clean_value(prediction),
+        outcome=clean_value(outcome),
+        summary=clean_text(summary).strip()[:LONGEST_SUMMARY],
+        params=clean_value(params or {}),
+        calls=clean_value(calls),
     )
     content_hash = hash_content(content, permit_id)
     stored = _find(golem_id, permit_id, content_hash)
     if stored is not None:
-        return stored
+        return StoredEpisode(stored, Duplicate.PERMIT if permit_id else Duplicate.EXACT)
     if not Golem.objects.filter(pk=golem_id).exists():
         raise MemoryOwnerUnknown(f"there is no golem {golem_id}")
-    vector = _embed(content.summary)
+    vector = _embed(content.summary) if use_model else None
+    near_keys = [] if permit_id else make_near_keys(content.summary)
+    if permit_id is None:
+        known = _find_near(golem_id, content, near_keys, vector)
+        if known is not None:
+            return StoredEpisode(known, Duplicate.NEAR)
+    signs = find_poison(f"{summary}\n{_list_texts(outcome)}")
     reflection = reflect(prediction=content.prediction, outcome=content.outcome)
     try:
         with transaction.atomic():
@@ -95,7 +139,11 @@ def store_episode(
                 golem_id=golem_id,
                 permit_id=permit_id,
                 content_hash=content_hash,
+                near_keys=near_keys,
+                dream_tag=clean_text(dream_tag, longest=64),
+                scanned_at=now,
                 **_describe_columns(content, reflection, weight, origin, now),
+                **_judge_trust(origin, signs),
             )
             if vector is not None:
                 EpisodeVector.objects.create(episode=episode, golem_id=golem_id, embedding=vector)
@@ -105,8 +153,8 @@ def store_episode(
         stored = _find(golem_id, permit_id, content_hash)
         if stored is None:
             raise
-        return stored
-    return episode
+        return StoredEpisode(stored, Duplicate.PERMIT if permit_id else Duplicate.EXACT)
+    return StoredEpisode(episode, Duplicate.NO)
 
 
 def hash_content(content: _Content, permit_id: UUID | None) -> str:
@@ -129,7 +177,6 @@ def hash_content(content: _Content, permit_id: UUID | None) -> str:
 def _describe_columns(
     content: _Content, reflection: Reflection, importance: Importance, provenance: Provenance, now: datetime
 ) -> dict[str, Any]:
-    is_quarantined = provenance.trust is Trust.UNTRUSTED
     return {
         "tool_name": content.tool_name,
         "action_type": content.action_type,
@@ -147,8 +194,10 @@ def _describe_columns(
         "stability_days": STABILITY_DAYS[importance],
         "last_accessed_at": now,
         "occurred_at": now,
-        "is_quarantined": is_quarantined,
-        "quarantine_reason": "its text came from an untrusted source" if is_quarantined else "",
+        "params": dict(content.params),
+        "calls": [dict(call) for call in content.calls],
+        "recorded_tool": provenance.tool,
+        "recorded_permit_id": UUID(provenance.permit_id) if provenance.permit_id else None,
         "source": provenance.source,
         "trust": provenance.trust,
         "recorded_by": provenance.recorded_by,
@@ -157,16 +206,42 @@ def _describe_columns(
     }
 
 
-def _without_nul(value: Any) -> Any:
-    # Episodes are read by models and exported by owners, so what looks like a secret is not kept.
-    # A revert reason is whatever bytes a contract chose; PostgreSQL stores every character but this one.
+def _judge_trust(provenance: Provenance, signs: tuple[str, ...]) -> dict[str, Any]:
+    if provenance.trust is Trust.UNTRUSTED:
+        return {"is_quarantined": True, "quarantine_reason": "its text came from an untrusted source"}
+    return {"is_quarantined": bool(signs), "quarantine_reason": describe_poison(signs) if signs else ""}
+
+
+def _list_texts(value: Any) -> str:
     if isinstance(value, str):
-        return redact_text(value.replace("\x00", ""), sink=DataSink.MEMORY)
+        return value
     if isinstance(value, Mapping):
-        return {_without_nul(name): _without_nul(member) for name, member in value.items()}
+        return "\n".join(_list_texts(member) for member in value.values())
     if isinstance(value, list | tuple):
-        return [_without_nul(member) for member in value]
-    return value
+        return "\n".join(_list_texts(member) for member in value)
+    return ""
+
+
+def _find_near(
+    golem_id: UUID, content: _Content, near_keys: Sequence[int], vector: Sequence[float] | None
+) -> Episode | None:
+    alike = Episode.objects.filter(
+        golem_id=golem_id, permit_id__isnull=True, tool_name=content.tool_name, chain_id=content.chain_id,
+        token_keys=[token.lower() for token in content.tokens],
+    )  # fmt: skip
+    by_words = alike.filter(near_keys__overlap=list(near_keys)).order_by("-occurred_at")[:_MOST_NEAR]
+    for row in by_words:
+        if is_near_duplicate(row.summary, content.summary):
+            return row
+    if vector is None:
+        return None
+    rows = EpisodeVector.objects.filter(episode__in=alike, golem_id=golem_id).select_related("episode")
+    for found in rows.order_by(CosineDistance("embedding", list(vector)))[:_NEAREST]:
+        cosine = measure_cosine([float(part) for part in found.embedding], vector)
+        if is_near_duplicate(found.episode.summary, content.summary, cosine=cosine):
+            known: Episode = found.episode
+            return known
+    return None
 
 
 def _search_text(content: _Content, reflection: Reflection) -> str:

@@ -43,6 +43,11 @@ def remember_outcome(*, permit_id: UUID, now: datetime) -> UUID | None:
             "block_number": outcome.actual.get("block_number"),
             "written_by": "runtime",
         },
+        params=permit.params,
+        calls=[
+            {"to": call["to"], "data": call["data"], "value": call["value"], "sender": permit.signer}
+            for call in permit.calls
+        ],
         now=now,
     )
     OutcomeRecord.objects.filter(pk=outcome.pk, episode_id__isnull=True).update(episode_id=episode.pk)

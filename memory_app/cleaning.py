@@ -1,0 +1,46 @@
+"""Text on its way into memory: without secrets, control and invisible characters, and cut to a length. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from tools_app.core.taint import DataSink, redact_text
+
+_KEPT = {"\n", "\t"}
+_DROPPED_CATEGORIES = {"Cc", "Cf", "Cs", "Co"}
+
+
+def clean_text(text: str, *, longest: int | None = None) -> str:
+    """`text` without what looks like a secret and without characters nobody sees; every script is kept.
+
+    Control, format (zero-width, direction marks, tags), surrogate and private-use characters are dropped: they carry
+    no meaning, and instructions hide in them. At most `longest` characters.
+    """
+    if not text.isascii() or not text.isprintable():
+        text = "".join(
+            character
+            for character in text
+            if character in _KEPT or unicodedata.category(character) not in _DROPPED_CATEGORIES
+        )
+    cleaned = redact_text(text, sink=DataSink.MEMORY)
+    return cleaned if longest is None else cleaned[:longest]
+
+
+def clean_value(value: Any) -> Any:
+    """JSON-ready `value` with every string in it cleaned, names of members too. Floats become decimal text."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, Mapping):
+        return {clean_text(str(name)): clean_value(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean_value(member) for member in value]
+    return value
+
+
+def count_hidden(text: str) -> int:
+    """How many characters of `text` nobody sees: zero-width, direction marks, tags, private use."""
+    return sum(unicodedata.category(character) in {"Cf", "Co"} for character in text)

@@ -15,6 +15,13 @@ PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
 V3_PERIPHERY = "artifacts/contracts"
 LOWEST_V3_FEE = (100, 1)
+SAFE_FILES = {
+    "safe": "Safe.sol/Safe.json",
+    "safe_proxy_factory": "proxies/SafeProxyFactory.sol/SafeProxyFactory.json",
+    "safe_fallback_handler": "handler/CompatibilityFallbackHandler.sol/CompatibilityFallbackHandler.json",
+    "safe_multi_send": "libraries/MultiSend.sol/MultiSend.json",
+    "safe_multi_send_call_only": "libraries/MultiSendCallOnly.sol/MultiSendCallOnly.json",
+}
 
 
 @dataclass
@@ -33,6 +40,7 @@ def deploy_contracts(ledger: Ledger, actors: Actors, artifacts: Artifacts) -> De
     install_singletons(ledger, artifacts, deployed)
     deploy_tokens(ledger, actors, deployed)
     deploy_feeds(ledger, actors, deployed)
+    deploy_safe(ledger, actors, artifacts, deployed)
     return deployed
 
 
@@ -114,3 +122,10 @@ def deploy_feeds(ledger: Ledger, actors: Actors, deployed: Deployed) -> None:
         data = load_contract("SimulatedFeed").bytecode + arguments.hex()
         deployed.feeds[symbol] = ledger.send(actors.deployer, None, data, what=f"deploying the {symbol} feed")
     deployed.feeds["WETH"] = deployed.feeds["ETH"]
+
+
+def deploy_safe(ledger: Ledger, actors: Actors, artifacts: Artifacts, deployed: Deployed) -> None:
+    """Safe 1.5.0: the copy that every account points at, its factory, its fallback handler, its multi-sends."""
+    for key, file in SAFE_FILES.items():
+        code = artifacts.creation_code("safe", f"build/artifacts/contracts/{file}")
+        deployed.contracts[key] = ledger.send(actors.deployer, None, "0x" + code.hex(), what=f"deploying {key}")

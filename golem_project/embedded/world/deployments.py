@@ -27,6 +27,11 @@ CONTRACT_KEYS = (
     "uniswap_v3_quoter_v2",
     "permit2",
     "multicall3",
+    "safe",
+    "safe_proxy_factory",
+    "safe_fallback_handler",
+    "safe_multi_send",
+    "safe_multi_send_call_only",
 )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import subprocess
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +28,11 @@ SETTINGS: dict[str, Any] = {
     # No hash of the metadata in the code: the same source gives the same bytes wherever the checkout lies.
     "metadata": {"appendCBOR": False, "bytecodeHash": "none"},
 }
+# The cage does not fit a contract's size without the intermediate representation, nor its locals on the stack.
+VIA_IR_FILES = frozenset(
+    {"PolicyCage.sol", "V3PositionValuer.sol", "Erc4626Valuer.sol", "LendingValuer.sol", "FuzzVenue.sol"}
+)
+IMPORT = re.compile(r"""^import [^;]*?"\./([^"]+)";""", re.MULTILINE)
 # Emscripten build without callbacks: imports are answered from `sources`, so nothing is read from disk or network.
 COMPILE_SCRIPT = """
 const compiler = require(process.argv[1]);
@@ -63,10 +69,21 @@ def read_sources() -> dict[str, str]:
     return {path.name: path.read_text() for path in sorted(SOURCE_DIR.glob("*.sol"))}
 
 
+def settings_of(file_name: str) -> dict[str, Any]:
+    """The compiler's settings for one file."""
+    return {**SETTINGS, "viaIR": True} if file_name in VIA_IR_FILES else SETTINGS
+
+
 def hash_source(sources: dict[str, str], file_name: str) -> str:
-    """sha256 over a file and, since they are few and small, every other source it might import."""
+    """sha256 over a file and everything it imports, so that a change elsewhere leaves its output alone."""
+    needed, queue = set(), [file_name]
+    while queue:
+        name = queue.pop()
+        if name not in needed:
+            needed.add(name)
+            queue += IMPORT.findall(sources[name])
     digest = hashlib.sha256(f"{file_name}\0".encode())
-    for name in sorted(sources):
+    for name in sorted(needed):
         digest.update(f"{name}\0{sources[name]}\0".encode())
     return digest.hexdigest()
 
@@ -76,12 +93,25 @@ def compile_contracts(*, say: Say = say_to_stderr) -> dict[str, str]:
     package = load_lock(LOCK_FILE)["solc"]
     compiler = fetch_packages([package], say=say)[package.name] / "soljson.js"
     sources = read_sources()
+    outputs: dict[str, str] = {}
+    for is_via_ir in (False, True):
+        wanted = {name for name in sources if (name in VIA_IR_FILES) == is_via_ir}
+        if wanted:
+            compiled = run_compiler(compiler, sources, wanted, is_via_ir=is_via_ir)
+            outputs |= render_outputs(compiled, sources, package.version)
+    return outputs
+
+
+def run_compiler(compiler: Path, sources: dict[str, str], wanted: set[str], *, is_via_ir: bool) -> dict[str, Any]:
+    """What the compiler makes of `wanted`, by file and contract. Raises EmbeddedError on a compiler error."""
+    parts = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]
     request = {
         "language": "Solidity",
         "sources": {name: {"content": text} for name, text in sources.items()},
         "settings": {
             **SETTINGS,
-            "outputSelection": {"*": {"*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]}},
+            **({"viaIR": True} if is_via_ir else {}),
+            "outputSelection": {name: {"*": parts} for name in sorted(wanted)},
         },
     }
     result = subprocess.run(  # noqa: S603 (the pinned compiler, nothing from outside in the command)
@@ -99,20 +129,22 @@ def compile_contracts(*, say: Say = say_to_stderr) -> dict[str, str]:
     errors = [error["formattedMessage"] for error in answer.get("errors", []) if error["severity"] == "error"]
     if errors:
         raise EmbeddedError(f"contracts/src does not compile: {errors[0].strip()}")
-    return render_outputs(answer["contracts"], sources, package.version)
+    return {name: answer["contracts"].get(name, {}) for name in wanted}
 
 
 def render_outputs(compiled: dict[str, Any], sources: dict[str, str], version: str) -> dict[str, str]:
-    """One JSON text per contract, with what is needed to make it again."""
+    """One JSON text per contract that can be deployed, with what is needed to make it again."""
     outputs: dict[str, str] = {}
     for file_name, contracts in compiled.items():
         for name, contract in contracts.items():
+            if not contract["evm"]["bytecode"]["object"]:
+                continue
             output = {
                 "contractName": name,
                 "source": f"contracts/src/{file_name}",
                 "sourceHash": hash_source(sources, file_name),
                 "solc": version,
-                "settings": SETTINGS,
+                "settings": settings_of(file_name),
                 "abi": contract["abi"],
                 "bytecode": "0x" + contract["evm"]["bytecode"]["object"],
                 "deployedBytecode": "0x" + contract["evm"]["deployedBytecode"]["object"],

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.30;
+
+import "./CageTypes.sol";
+import {CagePrices} from "./CagePrices.sol";
+
+/// @title What may be called at all
+/// @notice Judged before anything runs. Some calls are refused whatever the owner allows; rights over what the account
+/// holds are given only along the two paths that are decoded here, `approve` of a token and of Permit2.
+abstract contract CageCalls is CagePrices {
+    uint256 public constant MOST_CALLS = 32;
+    /// @notice How long a right given through Permit2 may last.
+    uint256 public constant MOST_ALLOWANCE_SECONDS = 24 hours;
+
+    bytes4 private constant APPROVE = 0x095ea7b3;
+    bytes4 private constant PERMIT2_APPROVE = 0x87517c45;
+    bytes4 private constant MULTICALL = 0xac9650d8;
+    bytes4 private constant MULTICALL_UNTIL = 0x5ae401dc;
+    bytes4 private constant MULTICALL_AFTER = 0x1f0464d1;
+    /// @dev Rights given to others, signatures of the account, and wrappers that would hide either.
+    bytes private constant FORBIDDEN = hex"095ea7b3" // approve(address,uint256)
+        hex"39509351" // increaseAllowance(address,uint256)
+        hex"a457c2d7" // decreaseAllowance(address,uint256)
+        hex"a22cb465" // setApprovalForAll(address,bool)
+        hex"d505accf" // permit(address,address,uint256,uint256,uint8,bytes32,bytes32)
+        hex"8fcbaf0c" // permit(address,address,uint256,uint256,bool,uint8,bytes32,bytes32)
+        hex"9fd5a6cf" // permit(address,address,uint256,uint256,bytes)
+        hex"7ac2ff7b" // permit(address,uint256,uint256,uint8,bytes32,bytes32)
+        hex"0f5730f1" // permit(address,uint256,uint256,uint256,bytes)
+        hex"87517c45" // approve(address,address,uint160,uint48)
+        hex"426a8493" // approve(address,uint256,uint256)
+        hex"2b67b570" // permit(address,((address,uint160,uint48,uint48),address,uint256),bytes)
+        hex"2a2d80d1" // permit(address,((address,uint160,uint48,uint48)[],address,uint256),bytes)
+        hex"cae9ca51" // approveAndCall(address,uint256,bytes)
+        hex"3177029f" // approveAndCall(address,uint256)
+        hex"959b8c3f" // authorizeOperator(address)
+        hex"558a7297" // setOperator(address,bool)
+        hex"d73dd623" // increaseApproval(address,uint256)
+        hex"fa6e671d" // setRelayerApproval(address,address,bool)
+        hex"c04a8a10" // approveDelegation(address,uint256)
+        hex"0b52d558" // delegationWithSig(address,address,uint256,uint256,uint8,bytes32,bytes32)
+        hex"eecea000" // setAuthorization(address,bool)
+        hex"8069218f" // setAuthorizationWithSig((address,address,bool,uint256,uint256),(uint8,bytes32,bytes32))
+        hex"110496e5" // allow(address,bool)
+        hex"85a5affe" // signMessage(bytes)
+        hex"d4d9bdcd" // approveHash(bytes32)
+        hex"8d80ff0a" // multiSend(bytes)
+        hex"6a761202"; // execTransaction(address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes)
+
+    /// @return whether no owner can allow a call of this selector, outside the decoded paths.
+    function isForbidden(bytes4 selector) public pure returns (bool) {
+        bytes memory list = FORBIDDEN;
+        for (uint256 i = 32; i < list.length + 32; i += 4) {
+            bytes4 one;
+            assembly ("memory-safe") {
+                one := mload(add(list, i))
+            }
+            if (one == selector) return true;
+        }
+        return false;
+    }
+
+    function _checkCalls(Call[] calldata calls) internal view {
+        if (calls.length == 0 || calls.length > MOST_CALLS) revert CallCount(calls.length, MOST_CALLS);
+        address[3] memory hooks = _hooksOf(account);
+        for (uint256 i = 0; i < calls.length; ++i) {
+            _checkCall(calls[i], hooks);
+        }
+    }
+
+    function _checkCall(Call calldata call, address[3] memory hooks) private view {
+        address to = call.to;
+        if (to == account || to == address(this) || to == hooks[0] || to == hooks[1] || to == hooks[2]) {
+            revert TargetForbidden(to);
+        }
+        if (to.code.length == 0) revert TargetHasNoCode(to);
+        if (ISafe(account).isModuleEnabled(to)) revert TargetForbidden(to);
+        if (call.value != 0 && _stateOf(NATIVE) == 0) revert CoinNotApproved(call.value);
+        if (call.data.length < 4) {
+            if (call.data.length != 0) revert CallDataMalformed(0);
+            _checkListed(to, 0);
+            return;
+        }
+        bytes4 selector = bytes4(call.data);
+        if (to == PERMIT2) {
+            _checkPermit2(selector, call.data);
+        } else if (selector == APPROVE && _stateOf(to) != 0) {
+            if (call.data.length != 68 || call.value != 0) revert CallDataMalformed(selector);
+            (uint256 spender, uint256 amount) = abi.decode(call.data[4:], (uint256, uint256));
+            _checkAllowance(to, spender, amount, selector);
+        } else {
+            _checkPlain(to, selector, call.data);
+        }
+    }
+
+    function _checkPlain(address to, bytes4 selector, bytes calldata data) private view {
+        if (isForbidden(selector)) revert SelectorForbidden(selector);
+        _checkListed(to, selector);
+        bytes[] memory inner;
+        if (selector == MULTICALL) {
+            inner = abi.decode(data[4:], (bytes[]));
+        } else if (selector == MULTICALL_UNTIL || selector == MULTICALL_AFTER) {
+            (, inner) = abi.decode(data[4:], (bytes32, bytes[]));
+        }
+        for (uint256 i = 0; i < inner.length; ++i) {
+            if (inner[i].length < 4) revert CallDataMalformed(selector);
+            bytes4 one = bytes4(inner[i]);
+            bool isNested = one == MULTICALL || one == MULTICALL_UNTIL || one == MULTICALL_AFTER;
+            if (isNested || isForbidden(one)) revert SelectorForbidden(one);
+            _checkListed(to, one);
+        }
+    }
+
+    function _checkPermit2(bytes4 selector, bytes calldata data) private view {
+        if (selector != PERMIT2_APPROVE) revert SelectorForbidden(selector);
+        if (data.length != 132) revert CallDataMalformed(selector);
+        (uint256 token, uint256 spender, uint256 amount, uint256 expiration) =
+            abi.decode(data[4:], (uint256, uint256, uint256, uint256));
+        if (token >> 160 != 0) revert CallDataMalformed(selector);
+        if (_stateOf(address(uint160(token))) == 0) revert AssetNotApproved(address(uint160(token)));
+        uint256 latest = block.timestamp + MOST_ALLOWANCE_SECONDS;
+        if (expiration > latest) revert AllowanceTooLong(expiration, latest);
+        _checkAllowance(address(uint160(token)), spender, amount, selector);
+    }
+
+    /// @dev Taking a right back is always allowed.
+    function _checkAllowance(address token, uint256 spender, uint256 amount, bytes4 selector) private view {
+        if (spender >> 160 != 0) revert CallDataMalformed(selector);
+        if (amount == 0) return;
+        uint256 most = rules[Kind.SPENDER][bytes32(spender)];
+        if (most == 0) revert SpenderNotAllowed(address(uint160(spender)));
+        uint256 worth = amount > type(uint128).max ? type(uint256).max : _valueOf(token, amount);
+        if (worth > most) revert AllowanceTooLarge(worth, most);
+    }
+
+    function _checkListed(address to, bytes4 selector) private view {
+        bytes32 key = bytes32(uint256(uint160(to)) << 32 | uint32(selector));
+        if (rules[Kind.CALL][key] == 0 && _limit(ALLOWS_ARBITRARY_CALLS) == 0) revert CallNotAllowed(to, selector);
+    }
+
+    /// @dev The Safe's guard, its modules' guard and its fallback handler; 0 where there is none.
+    function _hooksOf(address safe) private view returns (address[3] memory hooks) {
+        hooks[0] = _slotOf(safe, uint256(keccak256("guard_manager.guard.address")));
+        hooks[1] = _slotOf(safe, uint256(keccak256("module_manager.module_guard.address")));
+        hooks[2] = _slotOf(safe, uint256(keccak256("fallback_manager.handler.address")));
+    }
+
+    function _slotOf(address safe, uint256 slot) private view returns (address) {
+        return abi.decode(ISafe(safe).getStorageAt(slot, 1), (address));
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.30;
+
+import "./CageTypes.sol";
+import {CageCalls} from "./CageCalls.sol";
+import {Window} from "./CageWindow.sol";
+
+/// @title What a batch may have done
+/// @notice Compares what the account held before and after, at the same prices.
+abstract contract CageJudge is CageCalls {
+    /// @dev Of what is not an asset's outflow: losses, rebalances, coins given to the session key.
+    address internal constant LOSSES = address(1);
+    address internal constant REBALANCES = address(2);
+    address internal constant TOP_UPS = address(3);
+
+    bool public isDrawdownBreached;
+    uint64 public lastRebalanceAt;
+    mapping(address what => Window) internal windows;
+
+    struct Verdict {
+        BatchClass batchClass;
+        uint256 moved;
+        uint256 loss;
+    }
+
+    /// @return what counts in the present window: an asset's outflow, or 1 losses, 2 rebalances, 3 top-ups.
+    function spent(address what) external view returns (uint256) {
+        return windows[what].read();
+    }
+
+    function _judge(Measure memory before, Measure memory after_) internal returns (Verdict memory verdict) {
+        _judgeOutflows(before, after_);
+        verdict = _describe(before, after_);
+        _judgeLoss(verdict, before.total);
+        _judgeClass(verdict.batchClass, after_.total);
+        _judgeConcentration(before, after_);
+        _judgePositions(before, after_);
+    }
+
+    function _judgeOutflows(Measure memory before, Measure memory after_) private {
+        for (uint256 i = 0; i < assetList.length; ++i) {
+            address asset = assetList[i];
+            uint256 was = before.balances[i];
+            uint256 is_ = after_.balances[i];
+            if (is_ > was && _stateOf(asset) != APPROVED) revert AssetNotApproved(asset);
+            if (is_ < was) _countOutflow(asset, was - is_);
+        }
+    }
+
+    function _countOutflow(address asset, uint256 amount) private {
+        uint256 most = rules[Kind.OUTFLOW_PER_BATCH][_keyOf(asset)];
+        if (amount > most) revert OutflowTooLarge(asset, amount, most);
+        most = rules[Kind.OUTFLOW_PER_WINDOW][_keyOf(asset)];
+        uint256 sum = windows[asset].read() + amount;
+        if (sum > most) revert OutflowInWindowTooLarge(asset, sum, most);
+        windows[asset].add(amount);
+        emit OutflowCounted(asset, amount);
+    }
+
+    /// @dev What went up and down, `base` being the golem's retreat and `other` every other token.
+    struct Moves {
+        bool baseFalls;
+        bool otherFalls;
+        bool otherRises;
+        bool positionFalls;
+        bool positionRises;
+        bool debtRises;
+        uint256 grossBefore;
+        uint256 grossAfter;
+    }
+
+    function _describe(Measure memory before, Measure memory after_) private view returns (Verdict memory verdict) {
+        Moves memory moves;
+        for (uint256 i = 0; i < assetList.length; ++i) {
+            bool isBase = assetList[i] == baseAsset;
+            if (after_.balances[i] < before.balances[i]) {
+                if (isBase) moves.baseFalls = true;
+                else moves.otherFalls = true;
+                verdict.moved += before.values[i] - after_.values[i];
+            } else if (after_.balances[i] > before.balances[i]) {
+                if (!isBase) moves.otherRises = true;
+            }
+        }
+        for (uint256 i = 0; i < positionList.length; ++i) {
+            moves.grossBefore += before.gross[i];
+            moves.grossAfter += after_.gross[i];
+            if (after_.gross[i] < before.gross[i]) {
+                moves.positionFalls = true;
+                verdict.moved += before.gross[i] - after_.gross[i];
+            }
+            if (after_.debts[i] > before.debts[i]) {
+                moves.debtRises = true;
+                verdict.moved += after_.debts[i] - before.debts[i];
+            }
+            if (after_.gross[i] > before.gross[i] || after_.newest[i] > before.newest[i]) moves.positionRises = true;
+        }
+        if (after_.total < before.total) verdict.loss = uint256(before.total - after_.total);
+        verdict.batchClass = _classify(moves);
+    }
+
+    /// @dev Leaving: no position and no debt grows, and no token but the base is gained for another token. Tokens that
+    /// come out of a position are no gain. Moving between positions opens none unless they grow by more than a loss may
+    /// be, because a position moved is never worth exactly what it was.
+    function _classify(Moves memory moves) private view returns (BatchClass) {
+        bool grows = moves.grossAfter * BPS > moves.grossBefore * (BPS + _limit(MAX_LOSS_BPS));
+        bool opens = moves.debtRises || (moves.positionRises && (grows || !moves.positionFalls))
+            || (moves.baseFalls && moves.otherRises);
+        bool exchanges = (moves.positionRises && moves.positionFalls) || (moves.otherFalls && moves.otherRises);
+        if (opens) return exchanges ? BatchClass.OPENING_AND_REBALANCE : BatchClass.OPENING;
+        return exchanges ? BatchClass.REBALANCE : BatchClass.LEAVING;
+    }
+
+    function _judgeLoss(Verdict memory verdict, int256 totalBefore) private {
+        if (verdict.loss == 0) return;
+        uint256 most = verdict.moved * _limit(MAX_LOSS_BPS) / BPS;
+        if (verdict.loss > most) revert LossTooLarge(verdict.loss, most);
+        most = _positive(totalBefore) * _limit(MAX_WINDOW_LOSS_BPS) / BPS;
+        uint256 sum = windows[LOSSES].read() + verdict.loss;
+        if (sum > most) revert LossInWindowTooLarge(sum, most);
+        windows[LOSSES].add(verdict.loss);
+    }
+
+    function _judgeClass(BatchClass batchClass, int256 totalAfter) private {
+        uint256 phase = _limit(PHASE);
+        bool isPhaseFine = batchClass == BatchClass.LEAVING || phase < DEFENSIVE
+            || (phase == DEFENSIVE && batchClass == BatchClass.REBALANCE);
+        if (!isPhaseFine) revert PhaseForbids(phase, batchClass);
+        _judgeDrawdown(batchClass, totalAfter);
+        if (batchClass != BatchClass.REBALANCE && batchClass != BatchClass.OPENING_AND_REBALANCE) return;
+        uint256 interval = _limit(MIN_REBALANCE_INTERVAL);
+        uint256 elapsed = block.timestamp - lastRebalanceAt;
+        if (elapsed < interval) revert RebalanceTooSoon(elapsed, interval);
+        uint256 count = windows[REBALANCES].read() + 1;
+        if (count > _limit(MAX_REBALANCES_PER_DAY)) revert TooManyRebalances(count, _limit(MAX_REBALANCES_PER_DAY));
+        windows[REBALANCES].add(1);
+        lastRebalanceAt = uint64(block.timestamp);
+    }
+
+    function _judgeDrawdown(BatchClass batchClass, int256 totalAfter) private {
+        uint256 floor = _floor();
+        bool isBelow = totalAfter < int256(floor);
+        if (batchClass == BatchClass.LEAVING) {
+            if (isBelow && !isDrawdownBreached) {
+                isDrawdownBreached = true;
+                emit DrawdownBreached(totalAfter, floor);
+            }
+            return;
+        }
+        if (_limit(HIGH_WATER_MARK) == 0) revert NoHighWaterMark();
+        if (isBelow) revert DrawdownExceeded(totalAfter, floor);
+        if (isDrawdownBreached) revert DrawdownNotAcknowledged();
+    }
+
+    function _judgeConcentration(Measure memory before, Measure memory after_) private view {
+        uint256 most = _limit(MAX_CONCENTRATION_BPS);
+        for (uint256 i = 0; i < assetList.length; ++i) {
+            if (assetList[i] == baseAsset) continue;
+            if (_isTooLarge(before.values[i], before.total, after_.values[i], after_.total, most)) {
+                revert ConcentrationTooLarge(assetList[i], _shareOf(after_.values[i], after_.total), most);
+            }
+        }
+    }
+
+    function _judgePositions(Measure memory before, Measure memory after_) private view {
+        uint256 most = _limit(MAX_POSITION_BPS);
+        uint256 least = _limit(MIN_COLLATERAL_RATIO_BPS);
+        for (uint256 i = 0; i < positionList.length; ++i) {
+            if (_isTooLarge(before.largest[i], before.total, after_.largest[i], after_.total, most)) {
+                revert PositionTooLarge(positionList[i], _shareOf(after_.largest[i], after_.total), most);
+            }
+            uint256 debt = after_.debts[i];
+            if (after_.gross[i] * BPS >= least * debt) continue;
+            // Paying back a part is no offence; the ratio must not have become worse.
+            if (after_.gross[i] * before.debts[i] < before.gross[i] * debt) {
+                revert CollateralRatioTooLow(positionList[i], after_.gross[i] * BPS / debt, least);
+            }
+        }
+    }
+
+    /// @dev Over `most`, and a larger share than before. Shares are compared by cross-multiplication.
+    function _isTooLarge(uint256 was, int256 totalWas, uint256 is_, int256 total, uint256 most)
+        private
+        pure
+        returns (bool)
+    {
+        if (is_ * BPS <= most * _positive(total)) return false;
+        return totalWas <= 0 || is_ * _positive(totalWas) > was * _positive(total);
+    }
+
+    /// @dev Rounded up, so that what is over the limit shows as over it.
+    function _shareOf(uint256 value, int256 total) private pure returns (uint256) {
+        uint256 whole = _positive(total);
+        return whole == 0 ? type(uint256).max : (value * BPS + whole - 1) / whole;
+    }
+
+    function _floor() internal view returns (uint256) {
+        return _limit(HIGH_WATER_MARK) * (BPS - _limit(MAX_DRAWDOWN_BPS)) / BPS;
+    }
+
+    function _positive(int256 value) internal pure returns (uint256) {
+        return value > 0 ? uint256(value) : 0;
+    }
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.30;
+
+// The words of the cage: what a rule is, which limits there are, what may be refused and what is told.
+// Values in US dollars are integers of a millionth (micro-USD); shares are in basis points (bps).
+
+/// @dev What a rule is about. `key` is: a limit's number; an asset's address; the same; the same;
+/// target << 32 | selector; a spender; a position's target; 0.
+enum Kind {
+    LIMIT,
+    ASSET,
+    OUTFLOW_PER_BATCH,
+    OUTFLOW_PER_WINDOW,
+    CALL,
+    SPENDER,
+    VALUER,
+    GUARDIAN
+}
+
+/// @dev What a batch did to the account: it only left positions, it exchanged what was not the base asset, it put more
+/// into one, or both of these.
+enum BatchClass {
+    LEAVING,
+    REBALANCE,
+    OPENING,
+    OPENING_AND_REBALANCE
+}
+
+struct Call {
+    address to;
+    uint256 value;
+    bytes data;
+}
+
+struct Rule {
+    Kind kind;
+    bytes32 key;
+    uint256 value;
+}
+
+struct Pending {
+    uint256 value;
+    uint256 base;
+    uint64 readyAt;
+}
+
+struct Session {
+    address key;
+    uint64 expiresAt;
+    uint32 operationsLeft;
+    uint256 budgetLeft;
+}
+
+/// @dev What the account held at one moment; arrays follow `assets()` and `positions()`. Values in micro-USD.
+struct Measure {
+    uint256[] balances;
+    uint256[] values;
+    uint256[] gross;
+    uint256[] debts;
+    uint256[] largest;
+    uint256[] newest;
+    int256 total;
+}
+
+uint256 constant BPS = 10_000;
+uint256 constant WINDOW_SECONDS = 24 hours;
+uint256 constant MICRO_USD = 1e6;
+address constant NATIVE = 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE;
+address constant PERMIT2 = 0x000000000022D473030F116dDEE9F6B43aC78BA3;
+
+uint8 constant APPROVED = 1;
+uint8 constant RETIRING = 2;
+
+uint256 constant MAX_LOSS_BPS = 0;
+uint256 constant MAX_WINDOW_LOSS_BPS = 1;
+uint256 constant MAX_POSITION_BPS = 2;
+uint256 constant MAX_CONCENTRATION_BPS = 3;
+uint256 constant MAX_DRAWDOWN_BPS = 4;
+uint256 constant MIN_COLLATERAL_RATIO_BPS = 5;
+uint256 constant MIN_REBALANCE_INTERVAL = 6;
+uint256 constant MAX_REBALANCES_PER_DAY = 7;
+uint256 constant MAX_ASSETS = 8;
+uint256 constant MAX_GAS_TOP_UP_WEI = 9;
+uint256 constant ALLOWS_ARBITRARY_CALLS = 10;
+uint256 constant PHASE = 11;
+uint256 constant HIGH_WATER_MARK = 12;
+uint256 constant MAX_SESSION_SECONDS = 13;
+uint256 constant MAX_SESSION_OPERATIONS = 14;
+uint256 constant MAX_SESSION_BUDGET = 15;
+uint256 constant LIMIT_COUNT = 16;
+
+uint256 constant DEFENSIVE = 2;
+uint256 constant SURVIVAL = 3;
+uint256 constant TERMINAL = 4;
+
+// Who and when.
+error NotTheAccount(address caller);
+error NotSessionKey(address caller);
+error MayNotHalt(address caller);
+error CageHalted();
+error NotHalted();
+error Reentered();
+error AccountIsNoContract(address account);
+error SessionExpired(uint256 time, uint256 expiresAt);
+error NoOperationsLeft();
+error SessionTooLarge(uint256 observed, uint256 allowed);
+error SessionBudgetExceeded(uint256 observed, uint256 allowed);
+
+// What is called.
+error CallCount(uint256 observed, uint256 allowed);
+error TargetForbidden(address target);
+error TargetHasNoCode(address target);
+error CallNotAllowed(address target, bytes4 selector);
+error SelectorForbidden(bytes4 selector);
+error CallDataMalformed(bytes4 selector);
+error SpenderNotAllowed(address spender);
+error AllowanceTooLarge(uint256 observed, uint256 allowed);
+error AllowanceTooLong(uint256 observed, uint256 allowed);
+error CoinNotApproved(uint256 value);
+error CallFailed(uint256 index, bytes reason);
+
+// What came of it.
+error AssetNotApproved(address asset);
+error OutflowTooLarge(address asset, uint256 observed, uint256 allowed);
+error OutflowInWindowTooLarge(address asset, uint256 observed, uint256 allowed);
+error LossTooLarge(uint256 observed, uint256 allowed);
+error LossInWindowTooLarge(uint256 observed, uint256 allowed);
+error PhaseForbids(uint256 phase, BatchClass batchClass);
+error NoHighWaterMark();
+error DrawdownExceeded(int256 observed, uint256 allowed);
+error DrawdownNotAcknowledged();
+error RebalanceTooSoon(uint256 observed, uint256 allowed);
+error TooManyRebalances(uint256 observed, uint256 allowed);
+error PositionTooLarge(address target, uint256 observed, uint256 allowed);
+error ConcentrationTooLarge(address asset, uint256 observed, uint256 allowed);
+error CollateralRatioTooLow(address target, uint256 observed, uint256 allowed);
+error GasTopUpTooLarge(uint256 observed, uint256 allowed);
+
+// What is read.
+error PriceUnusable(address asset, int256 answer, uint256 updatedAt);
+error PriceStale(address asset, uint256 observed, uint256 allowed);
+error BalanceUnreadable(address asset);
+error ValuerFailed(address target);
+
+// How rules change.
+error OutOfRange(uint256 observed, uint256 allowed);
+error NothingChanges();
+error NothingPending();
+error NotYet(uint256 time, uint256 readyAt);
+error TooLate(uint256 time, uint256 expiredAt);
+error RuleMoved(uint256 observed, uint256 expected);
+error CountedTwice(address target);
+error StillHeld(address asset, uint256 balance);
+
+event RuleChanged(Kind indexed kind, bytes32 indexed key, uint256 from, uint256 to);
+event ChangeProposed(Kind indexed kind, bytes32 indexed key, uint256 from, uint256 to, uint256 readyAt);
+event ChangeCancelled(Kind indexed kind, bytes32 indexed key);
+event SessionSet(address indexed key, uint64 expiresAt, uint32 operations, uint256 budget);
+event Halted(address indexed by);
+event Resumed();
+event DrawdownBreached(int256 total, uint256 floor);
+event DrawdownAcknowledged(int256 total);
+event OutflowCounted(address indexed asset, uint256 amount);
+event GasToppedUp(address indexed key, uint256 amount);
+event BatchExecuted(
+    address indexed key,
+    BatchClass batchClass,
+    uint256 moved,
+    uint256 loss,
+    int256 totalBefore,
+    int256 totalAfter,
+    uint32 operationsLeft,
+    uint256 budgetLeft
+);
+
+interface ISafe {
+    function execTransactionFromModuleReturnData(address to, uint256 value, bytes memory data, uint8 operation)
+        external
+        returns (bool success, bytes memory returnData);
+
+    function isModuleEnabled(address module) external view returns (bool);
+
+    function isOwner(address owner) external view returns (bool);
+
+    function getStorageAt(uint256 offset, uint256 length) external view returns (bytes memory);
+}
+
+interface IFeed {
+    function decimals() external view returns (uint8);
+
+    function latestRoundData()
+        external
+        view
+        returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound);
+}
+
+interface IToken {
+    function balanceOf(address account) external view returns (uint256);
+
+    function decimals() external view returns (uint8);
+}
+
+/// @dev What a valuer may ask its cage. value = amount * answer * 1e6 / unit, in micro-USD.
+interface IPrices {
+    function priceOf(address asset) external view returns (uint256 answer, uint256 unit);
+
+    function isPriced(address asset) external view returns (bool);
+}
+
+/// @dev Values what an account holds in one place. Asks the prices of its caller, the cage.
+interface IValuer {
+    /// @return gross what is held, debt what is owed, largest the largest single position (micro-USD); newest a number
+    /// that rises when another position is opened, 0 where there is only one.
+    function measure(address account)
+        external
+        view
+        returns (uint256 gross, uint256 debt, uint256 largest, uint256 newest);
+}

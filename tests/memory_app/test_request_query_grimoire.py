@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-from celery import current_app
+from celery.result import denied_join_result
 from django.conf import settings as django_settings
 from django.db import connection
 
@@ -33,14 +33,6 @@ def child_environment(**changed: str) -> dict[str, str]:
     url = urlsplit(django_settings.DATABASE_URL)
     database = urlunsplit(url._replace(path=f"/{connection.settings_dict['NAME']}"))
     return {**os.environ, "DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "golem_project.settings.test", **changed}
-
-
-@pytest.fixture(autouse=True)
-def fresh_result_reader() -> None:
-    """Another test may have taken the broker away, and Celery's reader of results needs a call to notice its return."""
-    app: Any = current_app
-    app._backend_cache = None
-    app._local.__dict__.pop("backend", None)
 
 
 @pytest.fixture
@@ -109,6 +101,13 @@ def test_without_a_worker_words_answer_in_time_and_say_why(without_model: None) 
     assert answer["mode"] == "text_only"
     assert "no memory worker answered within 0.2 s" in answer["mode_reason"]
     assert len(answer["episodes"]) == 1
+
+
+def test_a_flag_left_by_another_thread_of_this_process_does_not_stop_the_question(without_model: None) -> None:
+    golem = make_golem()
+    with denied_join_result():
+        answer = request_query_grimoire(golem_id=golem.pk, query="sandwich", now=NOW, wait_seconds=0.2)
+    assert "no memory worker answered within 0.2 s" in answer["mode_reason"]
 
 
 def test_with_the_broker_down_words_answer_and_say_why() -> None:

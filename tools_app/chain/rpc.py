@@ -7,26 +7,19 @@ Seed: design, "Import contracts" (the read pool refuses what is not a read).
 
 from __future__ import annotations
 
+import base64
 import json
-import logging
 import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
-import urllib3
 from pydantic_core import from_json
-from urllib3.exceptions import (
-    ConnectTimeoutError,
-    HTTPError,
-    NewConnectionError,
-    ProtocolError,
-    ReadTimeoutError,
-)
 
 from tools_app.chain.abi import clean_text
+from tools_app.chain.http_pool import AnswerTooLarge, HttpFailure, HttpPool
 from tools_app.chain.node_errors import (
     RpcMethodRefused,
     RpcNonsense,
@@ -39,9 +32,6 @@ from tools_app.chain.node_errors import (
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.taint import Secret
-
-# At DEBUG this logger writes the path of every request, which is where providers put the key.
-logging.getLogger("urllib3.connectionpool").setLevel(logging.INFO)
 
 READ_METHODS: Final[frozenset[str]] = frozenset(
     {
@@ -124,16 +114,16 @@ class RpcEndpoint:
         self._allowed = allowed_methods
         self._limits = limits or RpcLimits()
         self._lock = threading.Lock()
-        self._pool: urllib3.HTTPConnectionPool | None = None
+        self._pool: HttpPool | None = None
         self._pool_pid = 0
         self._is_verified = False
         parts = urlsplit(url.reveal())
         if not _is_http(parts):
             raise ValueError(f"the node url of {self.name} is no http(s) url")
-        self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "golem"}
         if parts.username:
-            self._headers |= urllib3.make_headers(basic_auth=f"{parts.username}:{parts.password or ''}")
+            basic = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
+            self._headers["Authorization"] = f"Basic {base64.b64encode(basic).decode()}"
         pieces = [*parts.path.split("/"), parts.query, *parts.query.split("&"), parts.username, parts.password]
         values = [piece.partition("=")[2] for piece in pieces if piece and "=" in piece]
         self._private = sorted({p for p in [*pieces, *values, parts.netloc] if p and len(p) > 5}, key=len, reverse=True)
@@ -235,60 +225,35 @@ class RpcEndpoint:
             budget_ms = min(budget_ms, deadline.remaining_ms())
         if budget_ms <= 0:
             raise RpcTimeout(f"No time was left to ask the node of {self.name}", maybe_sent=False)
-        end = Deadline.after_ms(budget_ms)
-        timeout = urllib3.Timeout(connect=min(self._limits.connect_ms, budget_ms) / 1000, read=budget_ms / 1000)
+        limits = self._limits
         try:
-            response = self._connections().urlopen(
-                "POST", self._path, body=body, headers=self._headers, timeout=timeout, retries=False,
-                redirect=False, preload_content=False, pool_timeout=budget_ms / 1000,  # type: ignore[arg-type]
+            answer = self._connections().post(
+                body, connect_ms=limits.connect_ms, deadline=Deadline.after_ms(budget_ms),
+                most_bytes=limits.response_bytes,
             )  # fmt: skip
-            with response:
-                raw = self._read(response, end)
-        except (ConnectTimeoutError, NewConnectionError, urllib3.exceptions.EmptyPoolError):
-            raise RpcUnavailable(f"The node of {self.name} cannot be reached", maybe_sent=False) from None
-        except ReadTimeoutError:
-            raise RpcTimeout(f"The node of {self.name} did not answer in time", maybe_sent=True) from None
-        except ProtocolError:
-            raise RpcUnavailable(f"The node of {self.name} broke the connection", maybe_sent=True) from None
-        except HTTPError as error:
-            # The library's own text would repeat host and path; the class name is all that may be told.
-            raise RpcUnavailable(
-                f"The node of {self.name} cannot be reached ({type(error).__name__})", maybe_sent=True
-            ) from None
-        if response.status == 429:
+        except AnswerTooLarge:
+            raise RpcNonsense(f"The node of {self.name} answered more than {limits.response_bytes} bytes") from None
+        except HttpFailure as failure:
+            if failure.is_timeout:
+                raise RpcTimeout(f"The node of {self.name} did not answer in time", maybe_sent=True) from None
+            words = "broke the connection" if failure.maybe_sent else "cannot be reached"
+            raise RpcUnavailable(f"The node of {self.name} {words}", maybe_sent=failure.maybe_sent) from None
+        if answer.status == 429:
             raise RpcRateLimited(f"The node of {self.name} asks us to slow down")
-        if response.status >= 500 and not raw.lstrip().startswith((b"{", b"[")):
-            raise RpcUnavailable(f"The node of {self.name} answered HTTP {response.status}", maybe_sent=True)
-        if response.status in (401, 403):
+        if answer.status >= 500 and not answer.body.lstrip().startswith((b"{", b"[")):
+            raise RpcUnavailable(f"The node of {self.name} answered HTTP {answer.status}", maybe_sent=True)
+        if answer.status in (401, 403):
             raise RpcUnavailable(f"The node of {self.name} refuses our credentials", maybe_sent=False)
-        return raw
+        return answer.body
 
-    def _read(self, response: urllib3.BaseHTTPResponse, end: Deadline) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        while True:
-            piece = response.read1(1 << 18)
-            if not piece:
-                break
-            parts.append(piece)
-            size += len(piece)
-            if size > self._limits.response_bytes:
-                response.close()
-                raise RpcNonsense(f"The node of {self.name} answered more than {self._limits.response_bytes} bytes")
-            if end.is_over:
-                response.close()
-                raise RpcTimeout(f"The node of {self.name} did not finish its answer in time", maybe_sent=True)
-        response.release_conn()
-        return b"".join(parts)
-
-    def _connections(self) -> urllib3.HTTPConnectionPool:
+    def _connections(self) -> HttpPool:
         pid = os.getpid()
         if self._pool is None or self._pool_pid != pid:
             with self._lock:
                 if self._pool is None or self._pool_pid != pid:
-                    parts = urlsplit(self._url.reveal())
-                    address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-                    self._pool = urllib3.connection_from_url(address, maxsize=self._limits.connections, block=True)
+                    self._pool = HttpPool(
+                        urlsplit(self._url.reveal()), headers=self._headers, most_connections=self._limits.connections
+                    )
                     self._pool_pid = pid
         return self._pool
 

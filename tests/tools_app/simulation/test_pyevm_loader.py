@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
-import urllib3
 
 from golem_project.embedded.world.node import run_node
 from golem_project.embedded.world.saved import find_anvil
@@ -20,6 +20,7 @@ from tests.tools_app.chain.conftest import OpenReader
 from tests.tools_app.chain.nodes import Node, closed_port_url, serve, serve_silence
 from tests.tools_app.simulation.plans import lp_mint, v3_swap
 from tools_app.chain import chains, networks
+from tools_app.chain.http_pool import HttpPool
 from tools_app.chain.rpc import RpcLimits
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import (
@@ -38,15 +39,16 @@ Bend = Callable[[dict[str, Any], dict[str, Any]], Any]
 def proxy(world: World, bend: Bend | None = None, *, shuffle: bool = False) -> Iterator[tuple[Node, list[int]]]:
     """A node that passes the world's answers on, bent; the list collects the size of each POST."""
     posts: list[int] = []
-    pool = urllib3.PoolManager()
+    parts = urlsplit(world.rpc_url)
+    upstream = HttpPool(parts, headers={"Content-Type": "application/json"}, most_connections=8)
     lock = threading.Lock()
 
     def answer(requests: list[dict[str, Any]]) -> Any:
         with lock:
             posts.append(len(requests))
         body = json.dumps(requests if len(requests) > 1 else requests[0]).encode()
-        reply = pool.request("POST", world.rpc_url, body=body, headers={"Content-Type": "application/json"})
-        replies = json.loads(reply.data)
+        reply = upstream.post(body, connect_ms=1_000, deadline=Deadline.after_ms(10_000), most_bytes=1 << 25)
+        replies = json.loads(reply.body)
         replies = replies if isinstance(replies, list) else [replies]
         by_id = {item["id"]: item for item in replies}
         ordered = [by_id[request["id"]] for request in requests]
@@ -56,7 +58,6 @@ def proxy(world: World, bend: Bend | None = None, *, shuffle: bool = False) -> I
 
     with serve(answer) as node:
         yield node, posts
-    pool.clear()
 
 
 @pytest.fixture

@@ -7,10 +7,14 @@ above 2**53 and amounts do. Seed: decisions, "Permits".
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import rfc8785
+
+# In C, and four times as fast as a canonical encoder in Python; every preview hashes kilobytes three times.
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def hash_canonical(value: Any) -> str:
@@ -20,7 +24,10 @@ def hash_canonical(value: Any) -> str:
 
 def canonical_bytes(value: Any) -> bytes:
     """RFC 8785 bytes of `value` with integers as decimal strings and bytes as 0x-hex."""
-    return rfc8785.dumps(_exact(value))
+    exact = _exact(value)
+    text = _ENCODER.encode(exact)
+    # Beyond ASCII the orders of code points and of UTF-16 units part; without numbers nothing else could differ.
+    return text.encode() if text.isascii() else rfc8785.dumps(exact)
 
 
 def _exact(value: Any) -> Any:

@@ -19,7 +19,7 @@ from tools_app.chain.chains import ChainSettings, configure_chains, open_reader
 from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls
 from tools_app.chain.token_lists import configure_token_list
 from tools_app.core import event_bus
-from tools_app.core.event_bus import StreamWriter
+from tools_app.core.event_bus import StreamClient
 from tools_app.core.taint import Secret
 from tools_app.subsystems.testnet.dev_chains import DevChains
 
@@ -36,7 +36,7 @@ def configure() -> None:
         )
     )
     runner.configure(runner.ToolEnvironment(open_reader=open_reader, services=_build_services()))
-    event_bus.configure(_open_stream)
+    event_bus.configure(_open_stream, checks_payloads=settings.GOLEM_EVENT_PAYLOADS_ARE_CHECKED)
 
 
 def configure_networks(rpc_urls: dict[int, tuple[str, ...]]) -> None:
@@ -69,15 +69,15 @@ def _read_passphrase() -> Secret:
     return Secret(path.read_text(encoding="utf-8").strip())
 
 
-_streams: dict[int, StreamWriter] = {}
+_streams: dict[int, StreamClient] = {}
 
 
-def _open_stream() -> StreamWriter:
+def _open_stream() -> StreamClient:
     # One client per process: a connection must not be shared across a fork.
     pid = os.getpid()
     if pid not in _streams:
         _streams[pid] = cast(
-            "StreamWriter",
+            "StreamClient",
             redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=1),
         )
     return _streams[pid]

@@ -40,6 +40,7 @@ from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
 _SWAP = {"action_type": "swap", "token_in": "USDC", "token_out": "WETH", "amount": "20000000"}
 _CHAIN_LENGTH = 100_000
 _COMMITS = 90
+_TOLD = {"tool_name": "bench", "success": True, "duration_ms": 1}
 _WORKERS = 3
 
 
@@ -115,7 +116,7 @@ def _measure_consume(golem: Golem) -> Iterator[Figure]:
 def _measure_audit(golem: Golem) -> Iterator[Figure]:
     def write(*, with_audit: bool) -> None:
         with transaction.atomic():
-            event_bus.emit(golem_id=golem.pk, event=Event(EventType.TOOL_END, {"n": "1"}), now=clock.now())
+            event_bus.emit(golem_id=golem.pk, event=Event(EventType.TOOL_END, _TOLD), now=clock.now())
             if with_audit:
                 audit_log.append(
                     golem_id=golem.pk, event="Bench", actor="system:bench", data={"n": "1"}, now=clock.now()

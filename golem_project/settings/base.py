@@ -15,6 +15,7 @@ from golem_project.settings.logging import *  # noqa: F403
 from golem_project.settings.memory import *  # noqa: F403
 from golem_project.settings.rest import *  # noqa: F403
 from golem_project.settings.safety import *  # noqa: F403
+from golem_project.settings.stream import *  # noqa: F403
 from golem_project.settings.thinking import *  # noqa: F403
 
 django_stubs_ext.monkeypatch()  # lets ModelAdmin[Golem] and ModelForm[Golem] be written at run time

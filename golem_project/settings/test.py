@@ -8,3 +8,5 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 DATABASES["default"]["OPTIONS"]["pool"]["max_size"] = 80  # noqa: F405  (tests run 64 real threads)
 GOLEM_KEYSTORE_SCRYPT_N = 2**10
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # noqa: F405  (whitenoise warns about a missing folder)
+GOLEM_EVENT_PAYLOADS_ARE_CHECKED = True
+GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES = True

@@ -17,9 +17,9 @@ def make_audit_entry(*, golem: Golem, event: str = "PermitCreated", data: dict[s
     return audit_log.append(golem_id=golem.pk, event=event, actor="system:test", data=data or {}, now=clock.now())
 
 
-def make_event(*, golem: Golem, kind: EventType = EventType.PERMIT_CREATED) -> OutboxEvent:
+def make_event(*, golem: Golem, kind: EventType = EventType.POLICY_VIOLATION) -> OutboxEvent:
     """One event in the outbox."""
-    return event_bus.emit(golem_id=golem.pk, event=Event(kind, {"made": "by a test"}), now=clock.now())
+    return event_bus.emit(golem_id=golem.pk, event=Event(kind, {"reason": "made by a test"}), now=clock.now())
 
 
 def make_episode(*, golem: Golem, permit_id: uuid.UUID | None = None, summary: str | None = None) -> Episode:

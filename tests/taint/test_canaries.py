@@ -106,8 +106,8 @@ def test_no_canary_is_in_a_log_an_answer_a_row_or_an_event(
 ) -> None:
     # The token is the agent's own and the mail address may reach a model; neither is repeated to it all the same.
     logging.getLogger("permits_app.test").error("leaky %s %s", KEY, {"passphrase": PASSPHRASE, "mail": MAIL})
-    payload = {"note": f"{KEY} {NODE}", "passphrase": PASSPHRASE, "mail": MAIL}
-    event_bus.emit(golem_id=adversary.live.golem.pk, event=Event(EventType.TOOL_UPDATE, payload), now=clock.now())
+    payload = {"alerts": [{"note": f"{KEY} {NODE}", "passphrase": PASSPHRASE, "mail": MAIL}]}
+    event_bus.emit(golem_id=adversary.live.golem.pk, event=Event(EventType.HEARTBEAT_ALERT, payload), now=clock.now())
     told = provoke(adversary)
     secrets = {name: value for name, value in canaries.items() if name != "mail"}
     for answer in told:

@@ -1,12 +1,16 @@
-"""Events leave through an outbox: written with the change, published after it commits, numbered without gaps.
+"""Events leave through an outbox: written with the change, placed in one log after it commits, numbered without gaps.
 
-A broker that is down loses nothing: the row stays unpublished and `publish_pending` sends it later.
+Two numbers: `sequence` counts the events of one golem and is given with the change; `position` counts through the log
+of all golems and is given once the change is committed, lower sequences first. PostgreSQL is the log; the Redis stream
+is a ring of its newest events that wakes readers. A broker that is down, or a process that dies between commit and
+publishing, loses nothing: `publish_pending` places what was left behind.
 Seed: 002, "Event Fabric integration"; decisions, "Events and audit".
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
@@ -14,36 +18,67 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from django.db import connection, transaction
+from redis.exceptions import RedisError, ResponseError
 
+from tools_app.core import clock
+from tools_app.core.event_schemas import check_payload
 from tools_app.core.events import Event
-from tools_app.core.models import EventSequence, OutboxEvent
+from tools_app.core.models import EventHead, EventSequence, OutboxEvent
 from tools_app.core.taint import DataSink, clean_for
+
+logger = logging.getLogger(__name__)
 
 STREAM_KEY = "golem:events"
 STREAM_LENGTH = 10_000
+# A ring that does not answer is left alone this long; readers take the log itself meanwhile.
+_RING_REST_MS = 1_000.0
 
 
 class StreamPipeline(Protocol):
     """Commands that travel together."""
 
-    def xadd(self, name: str, fields: dict[str, str], *, maxlen: int, approximate: bool) -> Any: ...
+    def xadd(self, name: str, fields: dict[str, str], *, id: str, maxlen: int, approximate: bool) -> Any: ...
 
-    def execute(self) -> Any: ...
+    def execute(self, *, raise_on_error: bool) -> list[Any]: ...
 
 
-class StreamWriter(Protocol):
-    """What the bus needs of a Redis client."""
+class StreamClient(Protocol):
+    """What the bus and the log need of a Redis client."""
 
     def pipeline(self, *, transaction: bool) -> StreamPipeline: ...
 
+    def xrange(self, name: str, min: str, max: str, count: int) -> list[tuple[bytes, dict[bytes, bytes]]]: ...
 
-_open_stream: Callable[[], StreamWriter] | None = None
+
+_open_stream: Callable[[], StreamClient] | None = None
+_checks_payloads = False
+_ring_rests_until_ms = 0.0
 
 
-def configure(open_stream: Callable[[], StreamWriter]) -> None:
-    """Hand the bus its stream once, at start-up. Called by wiring."""
-    global _open_stream
+def configure(open_stream: Callable[[], StreamClient], *, checks_payloads: bool = False) -> None:
+    """Hand the bus its ring once, at start-up. With `checks_payloads` an undeclared payload raises."""
+    global _open_stream, _checks_payloads
     _open_stream = open_stream
+    _checks_payloads = checks_payloads
+
+
+def open_ring() -> StreamClient | None:
+    """The ring, or None when this process has none or it failed a moment ago."""
+    if _open_stream is None or clock.monotonic_ms() < _ring_rests_until_ms:
+        return None
+    return _open_stream()
+
+
+def rest_ring(error: Exception) -> None:
+    """Note that the ring failed: it is left alone for a moment."""
+    global _ring_rests_until_ms
+    _ring_rests_until_ms = clock.monotonic_ms() + _RING_REST_MS
+    logger.warning("the event ring does not answer: %s", type(error).__name__)
+
+
+def ring_key(log_id: UUID | str) -> str:
+    """The Redis key of the ring of one log."""
+    return f"{STREAM_KEY}:{log_id}"
 
 
 def emit(*, golem_id: UUID, event: Event, now: datetime, heartbeat_tick: int = 0) -> OutboxEvent:
@@ -64,6 +99,9 @@ def emit_all(*, golem_id: UUID, events: Sequence[Event], now: datetime, heartbea
         )
         for event in events
     ]
+    if _checks_payloads:
+        for event, row in zip(events, rows, strict=True):
+            check_payload(event.type, row.payload)
     with connection.cursor() as cursor:
         cursor.execute(
             _EMIT_SQL,
@@ -81,7 +119,7 @@ def emit_all(*, golem_id: UUID, events: Sequence[Event], now: datetime, heartbea
         numbers = dict(cursor.fetchall())
     for row in rows:
         row.sequence = numbers[row.id]
-    transaction.on_commit(partial(_publish, rows, now), robust=True)
+    _publish_on_commit(golem_id, now)
     return rows
 
 
@@ -104,28 +142,93 @@ RETURNING id, sequence
 
 
 def publish_pending(*, now: datetime, limit: int = 500) -> int:
-    """Publish outbox rows whose first attempt failed, oldest first. Returns how many went out."""
-    rows = list(OutboxEvent.objects.filter(published_at__isnull=True).order_by("occurred_at", "sequence")[:limit])
-    if rows:
-        _publish(rows, now)
-    return len(rows)
+    """Place events that no process placed after their commit. Returns how many."""
+    return _publish(None, now, limit=limit)
 
 
-def _publish(rows: Sequence[OutboxEvent], now: datetime) -> None:
-    if _open_stream is None:
+def _publish_on_commit(golem_id: UUID, now: datetime) -> None:
+    """Publish once per transaction and golem, however many events it emits."""
+    living = set(connection.savepoint_ids)
+    for registered in connection.run_on_commit:
+        savepoints, function = registered[0], registered[1]
+        # One registered in a savepoint that may still be undone does not count.
+        if isinstance(function, partial) and function.args[:1] == (golem_id,) and savepoints <= living:
+            return
+    transaction.on_commit(partial(_publish, golem_id, now), robust=True)
+
+
+def _publish(golem_id: UUID | None, now: datetime, *, limit: int = 10_000) -> int:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_LOCK_HEAD_SQL)
+        log_id, position = cursor.fetchone()
+        cursor.execute(_PLACE_SQL, {"golem": golem_id, "position": position, "now": now, "limit": limit})
+        placed = cursor.fetchall()
+    if placed:
+        _add_to_ring(log_id, placed)
+    return len(placed)
+
+
+# Two statements, because the second must see what was committed while the first waited for its lock.
+_LOCK_HEAD_SQL = f"""
+INSERT INTO {EventHead._meta.db_table} AS head (id, log_id, position) VALUES (1, gen_random_uuid(), 0)
+    ON CONFLICT (id) DO UPDATE SET position = head.position
+RETURNING log_id, position
+"""  # noqa: S608  (the tables' own names)
+
+_PLACE_SQL = f"""
+WITH waiting AS (
+    SELECT id, row_number() OVER (ORDER BY golem_id, sequence) AS place
+      FROM {OutboxEvent._meta.db_table}
+     WHERE position IS NULL AND (%(golem)s::uuid IS NULL OR golem_id = %(golem)s::uuid)
+     ORDER BY golem_id, sequence LIMIT %(limit)s
+), placed AS (
+    UPDATE {OutboxEvent._meta.db_table} AS event
+       SET position = %(position)s + waiting.place, published_at = %(now)s
+      FROM waiting WHERE event.id = waiting.id
+ RETURNING event.position, event.id, event.golem_id, event.sequence, event.type, event.version, event.heartbeat_tick,
+           event.occurred_at, event.payload
+), moved AS (
+    UPDATE {EventHead._meta.db_table} SET position = position + (SELECT count(*) FROM waiting)
+     WHERE EXISTS (SELECT FROM waiting)
+)
+SELECT * FROM placed ORDER BY position
+"""  # noqa: S608  (the tables' own names)
+
+
+def encode_event(row: tuple[Any, ...]) -> str:
+    """The wire form of an event, from its columns: id, golem, sequence, type, version, tick, time, payload."""
+    event_id, golem_id, sequence, kind, version, tick, occurred_at, payload = row
+    return json.dumps(
+        {
+            "event_id": str(event_id),
+            "type": kind,
+            "version": version,
+            "golem_id": str(golem_id),
+            "sequence": sequence,
+            "heartbeat_tick": tick,
+            "occurred_at": occurred_at.isoformat(),
+            "payload": json.loads(payload) if isinstance(payload, str) else payload,
+        },
+        separators=(",", ":"),
+    )
+
+
+def _add_to_ring(log_id: UUID, placed: list[tuple[Any, ...]]) -> None:
+    ring = open_ring()
+    if ring is None:
         return
-    pipeline = _open_stream().pipeline(transaction=False)
-    for row in rows:
-        fields = {
-            "id": str(row.id),
-            "golem_id": str(row.golem_id),
-            "sequence": str(row.sequence),
-            "type": row.type,
-            "version": str(row.version),
-            "heartbeat_tick": str(row.heartbeat_tick),
-            "occurred_at": row.occurred_at.isoformat(),
-            "payload": json.dumps(row.payload),
-        }
-        pipeline.xadd(STREAM_KEY, fields, maxlen=STREAM_LENGTH, approximate=True)
-    pipeline.execute()
-    OutboxEvent.objects.filter(pk__in=[row.id for row in rows]).update(published_at=now)
+    pipeline = ring.pipeline(transaction=False)
+    for place in placed:
+        position, row = place[0], place[1:]
+        fields = {"golem_id": str(row[1]), "type": row[3], "event": encode_event(row)}
+        pipeline.xadd(ring_key(log_id), fields, id=f"{position}-0", maxlen=STREAM_LENGTH, approximate=True)
+    try:
+        answers = pipeline.execute(raise_on_error=False)
+    except (RedisError, OSError) as error:
+        rest_ring(error)
+        return
+    for answer in answers:
+        # Another process added later events first: the ring has a hole there, and readers take it from the log.
+        if isinstance(answer, Exception) and not isinstance(answer, ResponseError):
+            rest_ring(answer)
+            return

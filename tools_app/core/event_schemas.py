@@ -27,17 +27,17 @@ class FieldKind(Enum):
     HEX = ("string", r"^0x[0-9a-fA-F]*$")
     UUID = ("string", r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
     TIME = ("string", r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
-    TEXTS = ("array", "")
+    TEXTS = ("array", "", "string")
     OBJECT = ("object", "")
-    OBJECTS = ("array", "")
+    OBJECTS = ("array", "", "object")
 
     @property
     def json_type(self) -> str:
-        return self.value[0]
+        return str(self.value[0])
 
     @property
     def pattern(self) -> str:
-        return self.value[1]
+        return str(self.value[1])
 
 
 TEXT, INTEGER, FLAG, AMOUNT, UNITS = (
@@ -49,7 +49,10 @@ OBJECT, OBJECTS = FieldKind.OBJECT, FieldKind.OBJECTS
 
 @dataclass(frozen=True, slots=True)
 class PayloadSchema:
-    """The fields of one event. `optional` ones may be missing or null; any other name is refused."""
+    """The fields of one event. `optional` ones may be missing or null; any other name is refused.
+
+    Text from outside may stand anywhere as `{"untrusted": true, "value": …}`: it is data, never instruction.
+    """
 
     when: str
     required: Mapping[str, FieldKind]
@@ -91,6 +94,9 @@ def check_payload(kind: E, payload: Mapping[str, Any]) -> None:
 
 
 def _fits(kind: FieldKind, value: Any) -> bool:
+    if isinstance(value, Mapping) and value.get("untrusted") is True:
+        # Text from outside travels marked; see taint.clean_for.
+        return _fits(kind, value.get("value"))
     match kind.json_type:
         case "string":
             return isinstance(value, str) and (not kind.pattern or re.match(kind.pattern, value) is not None)
@@ -100,7 +106,7 @@ def _fits(kind: FieldKind, value: Any) -> bool:
             return isinstance(value, bool)
         case "object":
             return isinstance(value, Mapping)
-    member = str if kind is FieldKind.TEXTS else Mapping
+    member: type[Any] = str if kind is FieldKind.TEXTS else Mapping
     return isinstance(value, list | tuple) and all(isinstance(item, member) for item in value)
 
 
@@ -108,10 +114,8 @@ def _as_property(kind: FieldKind, *, is_nullable: bool) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": [kind.json_type, "null"] if is_nullable else kind.json_type}
     if kind.pattern:
         schema["pattern"] = kind.pattern
-    if kind is FieldKind.TEXTS:
-        schema["items"] = {"type": "string"}
-    if kind is FieldKind.OBJECTS:
-        schema["items"] = {"type": "object"}
+    if kind.json_type == "array":
+        schema["items"] = {"type": kind.value[2]}
     return schema
 
 
@@ -122,8 +126,9 @@ def _describe(when: str, required: Mapping[str, FieldKind], **optional: FieldKin
 _CALL: Final = {"tool_name": TEXT}
 _PERMIT: Final = {"permit_id": UUID, "tool_name": TEXT, "status": TEXT}
 _PERMIT_MORE: Final = {
-    "reason": TEXT, "action_type": TEXT, "transaction_hashes": TEXTS, "outcomes": OBJECTS, "gas_used": AMOUNT,
-    "block_number": INTEGER, "approvals_left": OBJECTS, "detail": OBJECT,
+    "reason": TEXT, "code": TEXT, "hook": TEXT, "rule": TEXT, "tx_hash": HEX, "tx_hashes": TEXTS,
+    "is_verified": FLAG, "gas_used": INTEGER, "fee_wei": AMOUNT, "action_type": TEXT, "outcomes": OBJECTS,
+    "block_number": INTEGER, "approvals_left": OBJECTS, "detail": OBJECT, "executes_at": TIME,
 }  # fmt: skip
 _DENIAL: Final = {
     "code": TEXT, "hook": TEXT, "rule": TEXT, "action_type": TEXT, "venue": TEXT, "params_hash": HEX,

@@ -89,8 +89,29 @@ class EventSequence(models.Model):
         return f"{self.golem_id} at {self.sequence}"
 
 
+class EventHead(models.Model):
+    """How many events were published. Its row lock gives each event its place in the one log all subscribers read.
+
+    `log_id` names this log, so that a place in another database's log is never taken for one in this.
+    """
+
+    id: Any = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    log_id = models.UUIDField(default=uuid.uuid4)
+    position = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        verbose_name = "event log head"
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="event_head_is_one_row")]
+
+    def __str__(self) -> str:
+        return f"{self.log_id} at {self.position}"
+
+
 class OutboxEvent(models.Model):
-    """One event, written in the transaction that caused it and published to the stream once that commits."""
+    """One event, written in the transaction that caused it and placed in the log once that commits.
+
+    `position` counts through the whole log without gaps, and never goes against the `sequence` of a golem.
+    """
 
     id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     golem_id = models.UUIDField()
@@ -101,14 +122,18 @@ class OutboxEvent(models.Model):
     occurred_at = models.DateTimeField()
     payload = models.JSONField(default=dict)
     published_at = models.DateTimeField(null=True, blank=True)
+    position = models.PositiveBigIntegerField(null=True, blank=True, unique=True)
 
     class Meta:
         verbose_name = "event"
         constraints = [models.UniqueConstraint(fields=["golem_id", "sequence"], name="outbox_event_one_per_sequence")]
         indexes = [
             models.Index(
-                fields=["occurred_at"], condition=models.Q(published_at__isnull=True), name="outbox_event_unpublished"
-            )
+                fields=["golem_id", "sequence"],
+                condition=models.Q(position__isnull=True),
+                name="outbox_event_unplaced",
+            ),
+            models.Index(fields=["golem_id", "position"], name="outbox_event_by_golem"),
         ]
 
     def __str__(self) -> str:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead, EventSequence, OutboxEvent
+from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead, EventHead, EventSequence, OutboxEvent
 
-__all__ = ["AuditCheckpoint", "AuditEntry", "AuditHead", "EventSequence", "OutboxEvent"]
+__all__ = ["AuditCheckpoint", "AuditEntry", "AuditHead", "EventHead", "EventSequence", "OutboxEvent"]

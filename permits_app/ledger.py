@@ -48,6 +48,7 @@ SELECT spent.tick, spent.session, spent.day, spent.oldest, written.writes, writt
   ) AS written
 """
 USAGE_COLUMNS = 6
+_LOCK_SQL = f"SELECT * FROM {SpendingLimits._meta.db_table} WHERE golem_id = %s FOR UPDATE"  # noqa: S608
 _WRITE_STATES = (
     PermitStatus.CREATED,
     PermitStatus.COMMITTING,
@@ -137,11 +138,10 @@ def reserve(
 
 def lock_limits(golem_id: UUID) -> SpendingLimits:
     """The golem's limits row, locked until the transaction ends; reservations of one golem wait here for each other."""
-    limits = SpendingLimits.objects.select_for_update().filter(golem_id=golem_id).first()
-    if limits is None:
-        SpendingLimits.objects.get_or_create(golem_id=golem_id)
-        limits = SpendingLimits.objects.select_for_update().get(golem_id=golem_id)
-    return limits
+    for row in SpendingLimits.objects.raw(_LOCK_SQL, [golem_id]):
+        return row
+    SpendingLimits.objects.get_or_create(golem_id=golem_id)
+    return SpendingLimits.objects.select_for_update().get(golem_id=golem_id)
 
 
 def settle(*, permit_id: UUID, spent_micro_usd: int, counted_at: datetime) -> bool:

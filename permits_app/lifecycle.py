@@ -23,6 +23,7 @@ S = PermitStatus
 
 TRANSITIONS: Mapping[PermitStatus, frozenset[PermitStatus]] = {
     S.CREATED: frozenset({S.COMMITTING, S.AWAITING_APPROVAL, S.ANNOUNCED, S.EXPIRED, S.CANCELLED, S.BLOCKED}),
+    # Back through CREATED, where the plan is judged anew, whatever comes next.
     S.AWAITING_APPROVAL: frozenset({S.CREATED, S.EXPIRED, S.CANCELLED, S.BLOCKED}),
     S.ANNOUNCED: frozenset({S.CREATED, S.EXPIRED, S.CANCELLED, S.BLOCKED}),
     S.COMMITTING: frozenset({S.COMMITTED, S.REVERTED, S.UNKNOWN, S.BLOCKED}),
@@ -81,7 +82,8 @@ def transition(
     if to not in TRANSITIONS[leaving]:
         raise ValueError(f"a permit does not go from {leaving} to {to}")
     try:
-        with transaction.atomic():
+        # Without a savepoint: whoever is refused here undoes the whole change this was part of.
+        with transaction.atomic(savepoint=False):
             changed = ActionPermit.objects.filter(pk=permit_id, status=leaving, **(condition or {})).update(
                 status=to, status_reason=reason, updated_at=now, **columns
             )

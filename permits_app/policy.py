@@ -7,6 +7,7 @@ Seed: decisions, "Permits" (policy_hash).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import hash_toolset
@@ -14,6 +15,10 @@ from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.toolset import Toolset
 
+GOLEM_ROWS = ("archetype", "policy_cage", "spending_limits")
+"""What `select_related` fetches with a golem for a decision."""
+GOLEM_LISTS = ("profiles", "archetype__profiles", "tool_overrides", "archetype__tool_overrides")
+"""What `prefetch_related` fetches with it."""
 _UNHASHED = frozenset({"id", "golem", "created_at", "updated_at"})
 
 
@@ -29,6 +34,11 @@ class Policy:
     def allowlist_on(self, chain_id: int) -> frozenset[tuple[str, str]]:
         """(kind, address) pairs of one chain."""
         return frozenset((kind, address) for chain, kind, address in self.allowlist if chain == chain_id)
+
+
+def load_golem(golem_id: UUID) -> Golem:
+    """The golem with every row its toolset and policy are made of, so that neither asks again."""
+    return Golem.objects.select_related(*GOLEM_ROWS).prefetch_related(*GOLEM_LISTS).get(pk=golem_id)
 
 
 def read_policy(*, golem: Golem, toolset: Toolset) -> Policy:

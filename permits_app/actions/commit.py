@@ -24,6 +24,7 @@ from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import capabilities, ledger, lifecycle
 from permits_app.actions.expire import expire_permit
 from permits_app.actions.preview import open_chain
+from permits_app.approvals.announced import check_announced
 from permits_app.errors import (
     LeaseLost,
     PermitAlreadyCommitted,
@@ -40,7 +41,7 @@ from permits_app.execution.settlement import finish
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.plan_store import decode_plan
-from permits_app.policy import Policy, read_policy
+from permits_app.policy import GOLEM_LISTS, GOLEM_ROWS, Policy, read_policy
 from permits_app.safety import hook_chain
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.sealing import hash_plan, hash_simulation
@@ -65,7 +66,7 @@ def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) ->
     """Take a permit from CREATED to COMMITTING, or say why not; one short transaction, no network.
 
     Valid iff now < expires_at and fewer than three heartbeat ticks have passed. Raises PermitNotFound,
-    PermitExpired, PermitAlreadyCommitted, PermitNotCommittable, GolemHalted, SameActionPending.
+    PermitExpired, PermitAlreadyCommitted, PermitNotCommittable, GolemHalted, ActionAnnounced, SameActionPending.
     """
     with transaction.atomic():
         # The halt takes this row lock too: once it returned, no commit starts.
@@ -80,6 +81,7 @@ def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) ->
         )
         if not is_lapsed:
             _check_committable(permit)
+            check_announced(permit)
             lifecycle.transition(
                 permit_id=permit_id, leaving=S.CREATED, to=S.COMMITTING, actor=actor, now=now, committing_at=now
             )  # fmt: skip
@@ -125,7 +127,8 @@ def commit_permit(*, permit_id: UUID) -> dict[str, Any] | None:
 
 
 def _work(permit_id: UUID, lease: Lease) -> None:
-    permit = ActionPermit.objects.select_related("golem__archetype").get(pk=permit_id)
+    rows = ActionPermit.objects.select_related("golem", *(f"golem__{name}" for name in GOLEM_ROWS))
+    permit = rows.prefetch_related(*(f"golem__{name}" for name in GOLEM_LISTS)).get(pk=permit_id)
     if permit.halt_epoch is not None:
         _resume_revocation(permit, lease)
         return

@@ -9,9 +9,11 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from permits_app.models import NonceCursor, NonceReservation
 from permits_app.models.nonce import NonceState
+from tools_app.core import clock
 
 
 def reserve_nonces(*, permit_id: UUID, chain_id: int, address: str, count: int, pending_nonce: int) -> list[int]:
@@ -20,24 +22,29 @@ def reserve_nonces(*, permit_id: UUID, chain_id: int, address: str, count: int, 
     `pending_nonce` is what the node would accept next, asked before this transaction. Locks the account's cursor.
     """
     with transaction.atomic():
-        cursor, _ = NonceCursor.objects.get_or_create(chain_id=chain_id, address=address)
-        cursor = NonceCursor.objects.select_for_update().get(pk=cursor.pk)
-        held = list(
-            NonceReservation.objects.filter(permit_id=permit_id).order_by("call_index").values_list("nonce", flat=True)
-        )
+        cursor = _lock_cursor(chain_id=chain_id, address=address)
+        is_held = Q(permit_id=permit_id)
+        is_free = Q(chain_id=chain_id, address=address, state=NonceState.ABANDONED, nonce__gte=pending_nonce)
+        found = list(NonceReservation.objects.filter(is_held | is_free).order_by("call_index", "nonce"))
+        held = [row.nonce for row in found if row.permit_id == permit_id]
         if held:
             return held
-        first = _first_free(cursor=cursor, count=count, pending_nonce=pending_nonce)
+        abandoned = {row.nonce for row in found}
+        first = _first_free(
+            next_nonce=cursor.next_nonce, count=count, pending_nonce=pending_nonce, abandoned=abandoned
+        )  # fmt: skip
         nonces = list(range(first, first + count))
-        NonceReservation.objects.filter(
-            chain_id=chain_id, address=address, nonce__in=nonces, state=NonceState.ABANDONED
-        ).delete()
+        if not abandoned.isdisjoint(nonces):
+            NonceReservation.objects.filter(
+                chain_id=chain_id, address=address, nonce__in=nonces, state=NonceState.ABANDONED
+            ).delete()
         NonceReservation.objects.bulk_create(
             NonceReservation(chain_id=chain_id, address=address, nonce=nonce, permit_id=permit_id, call_index=index)
             for index, nonce in enumerate(nonces)
         )
-        cursor.next_nonce = max(cursor.next_nonce, first + count)
-        cursor.save(update_fields=["next_nonce", "updated_at"])
+        NonceCursor.objects.filter(pk=cursor.pk).update(
+            next_nonce=max(cursor.next_nonce, first + count), updated_at=clock.now()
+        )
     return nonces
 
 
@@ -58,18 +65,22 @@ def list_holes(*, chain_id: int, address: str, mined_nonce: int) -> list[int]:
     return list(abandoned.values_list("nonce", flat=True))
 
 
-def _first_free(*, cursor: NonceCursor, count: int, pending_nonce: int) -> int:
-    start = max(cursor.next_nonce, pending_nonce)
-    abandoned = set(
-        NonceReservation.objects.filter(
-            chain_id=cursor.chain_id, address=cursor.address, state=NonceState.ABANDONED, nonce__gte=pending_nonce
-        ).values_list("nonce", flat=True)
-    )
+def _lock_cursor(*, chain_id: int, address: str) -> NonceCursor:
+    rows = NonceCursor.objects.select_for_update().filter(chain_id=chain_id, address=address)
+    cursor = rows.first()
+    if cursor is None:
+        NonceCursor.objects.bulk_create([NonceCursor(chain_id=chain_id, address=address)], ignore_conflicts=True)
+        cursor = rows.get()
+    return cursor
+
+
+def _first_free(*, next_nonce: int, count: int, pending_nonce: int, abandoned: set[int]) -> int:
+    start = max(next_nonce, pending_nonce)
     if not abandoned:
         return start
     # Only the lowest hole blocks the account, and everything from it to the cursor must be free to use it.
     hole = min(abandoned)
-    tail = set(range(hole, cursor.next_nonce))
+    tail = set(range(hole, next_nonce))
     return hole if tail <= abandoned or len(_run_from(hole, abandoned)) >= count else start
 
 

@@ -90,9 +90,11 @@ def sum_transfers(*, receipts: Sequence[ReceiptView], account: str) -> dict[str,
 
 def read_balances(*, chain: ChainReader, account: str, tokens: Sequence[TokenMeta]) -> dict[str, int]:
     """Base units of each token and of the chain's coin at the reader's block."""
-    held = {NATIVE: chain.native_balance(account)}
     plain = [token for token in tokens if not token.is_native]
-    outcomes = chain.call_many([erc20.balance_call(token.address, account) for token in plain])
+    calls = [erc20.balance_call(token.address, account) for token in plain]
+    chain.preload(calls=calls, accounts=[account])
+    held = {NATIVE: chain.native_balance(account)}
+    outcomes = chain.call_many(calls)
     for token, outcome in zip(plain, outcomes, strict=True):
         if outcome.ok:
             held[token.address] = int(outcome.values[0])

@@ -70,9 +70,10 @@ def send_payload(row: OutboundTransaction) -> bool:
     claimed = OutboundTransaction.objects.filter(pk=row.pk, is_live=True).update(
         broadcast_count=F("broadcast_count") + 1
     )
-    row.refresh_from_db()
     if not claimed:
+        row.refresh_from_db()
         return False
+    row.broadcast_count += 1
     try:
         broadcast.send_raw(
             chain_id=row.chain_id, raw=row.raw, tx_hash=row.tx_hash, deadline=Deadline.after_ms(_SEND_BUDGET_MS)

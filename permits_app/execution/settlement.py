@@ -82,6 +82,8 @@ def _is_hopeless(permit: ActionPermit, execution: Execution) -> bool:
 
 def _add_lost(permit: ActionPermit, execution: Execution, judgement: Judgement) -> Judgement:
     lost = [index for index, receipt in enumerate(execution.receipts) if receipt is None]
+    if not lost:
+        return judgement
     fills = permit.transactions.filter(purpose=PayloadPurpose.FILL, state__in=IN_A_BLOCK)
     return replace(
         judgement,
@@ -189,19 +191,20 @@ def _close(
         if not done:
             return
         # After a reorganisation the outcome is judged again, and the new judgement replaces the old one.
-        OutcomeRecord.objects.update_or_create(
-            permit=permit,
-            defaults={
-                "is_verified": judgement.is_verified,
-                "expected": permit.expected_outcome,
-                "actual": result["actual_outcome"],
-                "divergence_bps": judgement.divergence_bps,
-                "gas_expected": judgement.gas_expected,
-                "gas_used": judgement.gas_used,
-                "fee_wei": str(judgement.fee_wei),
-                "ground_truth_source": judgement.ground_truth_source,
-                "findings": list(judgement.findings),
-            },
-        )
+        judged = {
+            "is_verified": judgement.is_verified,
+            "expected": permit.expected_outcome,
+            "actual": result["actual_outcome"],
+            "divergence_bps": judgement.divergence_bps,
+            "gas_expected": judgement.gas_expected,
+            "gas_used": judgement.gas_used,
+            "fee_wei": str(judgement.fee_wei),
+            "ground_truth_source": judgement.ground_truth_source,
+            "findings": list(judgement.findings),
+        }
+        OutcomeRecord.objects.bulk_create(
+            [OutcomeRecord(permit=permit, **judged)], update_conflicts=True, unique_fields=["permit"],
+            update_fields=[*judged, "updated_at"],
+        )  # fmt: skip
         spent = outcome.value_spent(permit=permit, judgement=judgement, chain_native_decimals=18)
         ledger.settle(permit_id=permit.pk, spent_micro_usd=spent, counted_at=block_time)

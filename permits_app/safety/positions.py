@@ -15,8 +15,8 @@ from tools_app.chain.networks import ChainNotSupported
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.v3.math import Q192
-from tools_app.protocols.uniswap.v3.positions import Position, list_position_ids, read_positions
-from tools_app.toolkit.context import ChainReader
+from tools_app.protocols.uniswap.v3.positions import NFT_BALANCE, Position, list_position_ids, read_positions
+from tools_app.toolkit.context import ChainReader, ReadCall
 
 MOST_POSITIONS = 50
 """How many of an account's newest positions are counted; leaving older ones out only makes every share look larger."""
@@ -28,6 +28,14 @@ class HeldPosition:
 
     position_id: int
     amounts: Mapping[str, int]
+
+
+def count_call(*, chain: ChainReader, account: str) -> list[ReadCall]:
+    """The read that counts an account's positions; none on a chain without them."""
+    try:
+        return [ReadCall(deployment_on(chain.chain_id).v3_position_manager, NFT_BALANCE, (account,))]
+    except ChainNotSupported:
+        return []
 
 
 def list_held_positions(*, chain: ChainReader, account: str, also: int | None = None) -> list[HeldPosition]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_output, encode_call
 from tools_app.chain.blocks import fetch_logs, find_first_block_since, header_request, parse_block
-from tools_app.chain.deployments import Deployment
+from tools_app.chain.deployments import Deployment, Feed
 from tools_app.chain.facts import FACTS
 from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS, PriceUnavailable, feed_calls, judge_price
 from tools_app.chain.gas import fee_requests, parse_fees
@@ -126,6 +126,43 @@ class PinnedReader:
                 outcomes.append(ReadOutcome(ok=False, values=(), revert_reason=f"{call.to} {_describe_output(data)}"))
         return outcomes
 
+    def preload(
+        self,
+        *,
+        calls: Sequence[ReadCall] = (),
+        prices_of: Sequence[TokenMeta] = (),
+        contracts: Sequence[str] = (),
+        accounts: Sequence[str] = (),
+    ) -> None:
+        """Ask for all of these in one round trip; what was read before is not asked again. Raises the node errors."""
+        feeds = [self._find_feed(token) for token in prices_of if token.address not in self._prices]
+        wanted = [*calls, *(call for feed in feeds if feed is not None for call in feed_calls(feed))]
+        keys = [(call.to.lower(), encode_call(call.signature, *call.args)) for call in wanted]
+        reads = [key for key in dict.fromkeys(keys) if key not in self._answers]
+        if len(reads) >= self._multicall_from:
+            self._eth_calls(reads)
+            reads = []
+        codes = [each for each in dict.fromkeys(map(checksum, contracts)) if self._fact("code", each) is None]
+        coins = [each for each in dict.fromkeys(accounts) if ("coin", each) not in self._facts]
+        if not (reads or codes or coins):
+            return
+        at = self._at()
+        replies = iter(
+            self._send(
+                [
+                    *(self._call_request(key) for key in reads),
+                    *(RpcRequest("eth_getCode", (each, at)) for each in codes),
+                    *(RpcRequest("eth_getBalance", (each, at)) for each in coins),
+                ]
+            )
+        )
+        for key in reads:
+            self._keep(key, next(replies))
+        for each in codes:
+            self._remember("code", each, parse_bytes(next(replies).unwrap()))
+        for each in coins:
+            self._facts["coin", each] = parse_quantity(next(replies).unwrap())
+
     # ---- blocks, logs, accounts -----------------------------------------------------------------------------------
 
     def logs(
@@ -153,7 +190,10 @@ class PinnedReader:
 
     def native_balance(self, account: str) -> int:
         """Wei held by `account`."""
-        return parse_quantity(self._send([RpcRequest("eth_getBalance", (account, self._at()))])[0].unwrap())
+        if ("coin", account) not in self._facts:
+            reply = self._send([RpcRequest("eth_getBalance", (account, self._at()))])[0]
+            self._facts["coin", account] = parse_quantity(reply.unwrap())
+        return int(self._facts["coin", account])
 
     def code(self, address: str) -> bytes:
         """Runtime code; empty for an account without any."""
@@ -203,9 +243,7 @@ class PinnedReader:
     def price(self, token: TokenMeta) -> FeedPrice:
         """USD price at the pinned block. Raises PriceUnavailable, PriceStale."""
         if token.address not in self._prices:
-            feed = self.deployment.feeds.get(token.address)
-            if feed is None and token.address == self.deployment.wrapped_native:
-                feed = self.deployment.feeds.get(NATIVE)
+            feed = self._find_feed(token)
             if feed is None:
                 raise PriceUnavailable(
                     f"No price feed is known for {token.symbol or token.address}",
@@ -224,6 +262,12 @@ class PinnedReader:
         return self._prices[token.address]
 
     # ---- below ----------------------------------------------------------------------------------------------------
+
+    def _find_feed(self, token: TokenMeta) -> Feed | None:
+        feed = self.deployment.feeds.get(token.address)
+        if feed is None and token.address == self.deployment.wrapped_native:
+            feed = self.deployment.feeds.get(NATIVE)
+        return feed
 
     def _foreign_token(self, address: str) -> TokenMeta:
         found = self._fact("token", address)
@@ -252,15 +296,21 @@ class PinnedReader:
         return [self._answers[key] for key in keys]
 
     def _batch(self, keys: Sequence[tuple[str, bytes]]) -> None:
-        at = self._at()
-        requests = [RpcRequest("eth_call", ({"to": to, "data": "0x" + data.hex()}, at)) for to, data in keys]
+        requests = [self._call_request(key) for key in keys]
         for key, reply in zip(keys, self._send(requests), strict=True):
-            if reply.error is None:
-                self._answers[key] = (parse_bytes(reply.result), None)
-            elif isinstance(reply.error, CallReverted):
-                self._answers[key] = (b"", reply.error)
-            else:
-                raise reply.error
+            self._keep(key, reply)
+
+    def _call_request(self, key: tuple[str, bytes]) -> RpcRequest:
+        to, data = key
+        return RpcRequest("eth_call", ({"to": to, "data": "0x" + data.hex()}, self._at()))
+
+    def _keep(self, key: tuple[str, bytes], reply: RpcReply) -> None:
+        if reply.error is None:
+            self._answers[key] = (parse_bytes(reply.result), None)
+        elif isinstance(reply.error, CallReverted):
+            self._answers[key] = (b"", reply.error)
+        else:
+            raise reply.error
 
     def _aggregate(self, keys: Sequence[tuple[str, bytes]]) -> None:
         at = self._at()

@@ -61,6 +61,16 @@ class ChainReader(Protocol):
     def first_block_since(self, timestamp: int) -> BlockRef:
         """The first block whose time is at or after `timestamp` seconds."""
 
+    def preload(
+        self,
+        *,
+        calls: Sequence[ReadCall] = (),
+        prices_of: Sequence[TokenMeta] = (),
+        contracts: Sequence[str] = (),
+        accounts: Sequence[str] = (),
+    ) -> None:
+        """Ask for all of these in one round trip (calls, feeds, code, coin balances); reading them then costs none."""
+
     def native_balance(self, account: str) -> int:
         """Wei held by `account` at the pinned block."""
 

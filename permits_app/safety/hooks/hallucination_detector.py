@@ -19,6 +19,7 @@ from eth_utils.crypto import keccak
 from permits_app.errors import HallucinationDetected, UntrustedText
 from permits_app.models import KnownContract
 from permits_app.models.allowlist import AllowlistKind
+from permits_app.safety.chain_facts import preload_chain_facts
 from permits_app.safety.figures import format_amount
 from permits_app.safety.hook import Allow, HookCall, HookStage, Reject, Verdict
 from permits_app.safety.record_reader import records_of
@@ -106,7 +107,12 @@ class HallucinationDetector:
             or judge_recipients(plan=plan, recipients=recipients, account=account)
             or judge_look_alikes(recipients=recipients, known={*known, account})
             or judge_deadline(deadline=plan.deadline, now=max(int(call.now.timestamp()), chain.block.timestamp))
-            or judge_code(plan=plan, chain=chain)
+        )
+        if refusal is not None:
+            return refusal
+        preload_chain_facts(call, with_portfolio=False)
+        refusal = (
+            judge_code(plan=plan, chain=chain)
             or judge_code_hashes(found=hash_codes(plan=plan, chain=chain), known=records_of(call).known_code)
             or judge_amounts(plan=plan, facts=read_facts(plan=plan, chain=chain, account=account))
         )

@@ -19,6 +19,7 @@ from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
 from permits_app.safety.action_gate import judge_gate
 from permits_app.safety.assets import Portfolio, find_wrapped_native, read_portfolio
+from permits_app.safety.chain_facts import preload_chain_facts
 from permits_app.safety.drawdown import Fall, fall_of, judge_fall, record_value
 from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
@@ -104,6 +105,7 @@ def load_holdings(call: HookCall) -> Holdings:
     # An asset that is not approved, or one too many, is refused without reading a balance.
     if _judge_approved(call, wrapped) is not None:
         return Holdings(is_known=True, wrapped_native=wrapped)
+    preload_chain_facts(call, with_portfolio=True)
     try:
         portfolio = read_portfolio(
             chain=chain,

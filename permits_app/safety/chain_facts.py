@@ -1,0 +1,33 @@
+"""Asks the node in one round trip for what the hooks read of a call: balances, supplies, prices, code.
+
+Nothing is decided here; a hook that reads something else asks for it then. Seed: 002, "Safety hook chain".
+"""
+
+from __future__ import annotations
+
+from permits_app.safety.hook import HookCall
+from permits_app.safety.positions import count_call
+from permits_app.safety.record_reader import list_touched
+from permits_app.safety.token_calls import read_token_call
+from tools_app.standards.erc20 import BALANCE_OF, TOTAL_SUPPLY
+from tools_app.toolkit.context import ReadCall
+
+
+def preload_chain_facts(call: HookCall, *, with_portfolio: bool) -> None:
+    """Have the call's reader ask; `with_portfolio` for everything the golem may hold. Raises the node errors."""
+    plan, chain, account = call.plan, call.chain, call.view.address
+    if plan is None or chain is None or account is None:
+        return
+    moved = [token for token in plan.tokens if not token.is_native]
+    held = [*chain.registered_tokens(), *moved] if with_portfolio else moved
+    reads = [ReadCall(token.address, BALANCE_OF, (account,)) for token in held]
+    reads += [ReadCall(token.address, TOTAL_SUPPLY) for token in moved]
+    if with_portfolio:
+        reads += count_call(chain=chain, account=account)
+    spoken = [found.party for found in map(read_token_call, plan.calls) if found is not None and found.amount]
+    chain.preload(
+        calls=reads,
+        prices_of=(chain.native(), *held) if with_portfolio else (),
+        contracts=(*(address for address in list_touched(plan) if int(address, 16)), *spoken),
+        accounts=(account,),
+    )

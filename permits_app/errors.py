@@ -159,15 +159,6 @@ class ReviewVetoed(GolemError):
     title = "The safety-guardian vetoed this action"
 
 
-class ApprovalNotAvailable(GolemError):
-    """The call's risk tier needs an owner's approval, and this server cannot take one yet."""
-
-    code = "APPROVAL_NOT_AVAILABLE"
-    http_status = 403
-    recovery = Recovery.ASK_OWNER
-    title = "This action needs an owner's approval"
-
-
 class SimulationFailed(GolemError):
     """The exact calls reverted, or moved more or less than the plan promised."""
 

@@ -10,12 +10,15 @@ from uuid import UUID
 from celery import shared_task
 from django.db import OperationalError
 
+from permits_app.actions.announce import execute_announced, list_due_announcements
 from permits_app.actions.commit import commit_permit
+from permits_app.actions.execute_change import execute_change
 from permits_app.actions.halt import carry_out_halt, list_unfinished_halts
 from permits_app.actions.preview import preview_action
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.remember import remember_outcome
 from permits_app.actions.sweep import forget_answers, list_unfinished, list_unremembered, sweep_permits
+from permits_app.actions.sweep_changes import list_due_changes, time_out_changes
 from permits_app.execution.reconcile import reconcile_transactions
 from tools_app.core import clock
 from tools_app.core.errors import DatabaseUnavailable, GolemError, InternalError
@@ -76,6 +79,32 @@ def sweep_permits_task() -> dict[str, int]:
 def commit_halt_task(*, golem_id: str, epoch: int, **_: Any) -> dict[str, Any]:
     """What one halt has to do on the chain; a second run finds it done."""
     return _answer(lambda: carry_out_halt(golem_id=UUID(golem_id), epoch=epoch, now=clock.now()))
+
+
+@shared_task
+def commit_change_task(*, request_id: str, **_: Any) -> dict[str, Any]:
+    """Execute an approved change; a second run finds it done, or another worker at it."""
+    return _answer(lambda: execute_change(request_id=UUID(request_id), now=clock.now()))
+
+
+@shared_task
+def commit_announced_task(*, permit_id: str, **_: Any) -> dict[str, Any]:
+    """Commit an announced permit whose delay is over; a second run finds it done."""
+    return _answer(lambda: execute_announced(permit_id=UUID(permit_id), now=clock.now()))
+
+
+@shared_task(ignore_result=True)
+def sweep_changes_task() -> dict[str, int]:
+    """Time out what nobody decided; hand what is approved or announced, and due, to workers."""
+    now = clock.now()
+    ended = time_out_changes(now=now)
+    changes = list_due_changes(now=now)
+    for request_id in changes:
+        commit_change_task.delay(request_id=str(request_id))
+    announced = list_due_announcements(now=now)
+    for permit_id in announced:
+        commit_announced_task.delay(permit_id=str(permit_id))
+    return {"ended": ended, "changes": len(changes), "announced": len(announced)}
 
 
 @shared_task(ignore_result=True)

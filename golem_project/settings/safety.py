@@ -17,6 +17,11 @@ GOLEM_STUCK_AFTER_SECONDS = 90  # a sent transaction that blocks its account thi
 GOLEM_FEE_RAISE_BPS = 1_250  # a replacement raises both fees by this; nodes ask for 10 %
 GOLEM_HALT_WAIT_SECONDS = 20  # how long emergency_halt waits for cancellations and revocations
 
+GOLEM_APPROVAL_HOURS = 24  # a request nobody decided by then is rejected
+GOLEM_APPROVAL_OPEN_PER_AGENT = 10  # open requests of one agent and one risk tier, so that no tier floods another
+GOLEM_CHANGE_CLAIM_SECONDS = 25  # a worker that executes a change longer is taken for dead; the sweep takes 5 s more
+GOLEM_WARDEN_WINDOW_SECONDS = 3_600  # how long an announced action may still be executed after its delay
+
 GOLEM_IDEMPOTENCY_HOURS = 24  # how long a first answer is replayed
 GOLEM_IDEMPOTENCY_LOCK_SECONDS = 60  # a request that runs longer is taken for dead and its key is free again
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -23,9 +23,12 @@ from archetypes_app.toolset import resolve_toolset, view_golem
 from memory_app.augment import augment
 from permits_app import delegation_router, ledger
 from permits_app.actions.expire import expire_lapsed
-from permits_app.errors import ApprovalNotAvailable, ReviewVetoed, SameActionPending
+from permits_app.actions.request_change import find_waiting_permit, request_permit_approval
+from permits_app.actions.waiting import cover_wait, life_of
+from permits_app.approvals.rules import NEEDS_OWNER
+from permits_app.errors import ReviewVetoed, SameActionPending
 from permits_app.models import ActionPermit
-from permits_app.models.permit import UNFINISHED
+from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.plan_store import encode_bounds, encode_calls
 from permits_app.policy import Policy, load_golem, read_policy
 from permits_app.prediction import describe_expected
@@ -48,12 +51,11 @@ from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass, PiTool, RiskTier
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import LocalWriteTool, PrivilegedTool, ToolDef, WriteTool
+from tools_app.toolkit.tooldef import LocalWriteTool, ToolDef, WriteTool
 from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import FeeQuote
 
 _READ_BUDGET_MS = 10_000
-_NEEDS_OWNER = frozenset({RiskTier.HIGH, RiskTier.CRITICAL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def preview_action(
     """The permit for `body` (`action_type`, `venue`, and the action's parameters), as agents see it.
 
     Raises GolemHalted, UnknownAction, InvalidParams, a handler's error, PolicyRejected, SimulationFailed,
-    ReviewVetoed, ApprovalNotAvailable, SameActionPending.
+    ReviewVetoed, TooManyChanges, SameActionPending.
     """
     watch = _Stopwatch()
     golem = load_golem(golem_id)
@@ -98,6 +100,9 @@ def preview_action(
     toolset = resolve_toolset(golem)
     tool, params = _resolve(body, toolset)
     _check_no_equal_action(golem, tool, params)
+    waiting = find_waiting_permit(golem=golem, action_hash=_hash_wish(golem, tool, params))
+    if waiting is not None:
+        return {**view_permit(waiting), "timings_ms": watch.laps}
     policy = read_policy(golem=golem, toolset=toolset)
     watch.lap("toolset and policy")
     judged = _judge(golem, toolset, policy, tool, params, api_key_id, now, watch)
@@ -124,7 +129,7 @@ def _resolve(body: Mapping[str, Any], toolset: Toolset) -> tuple[WriteTool | Loc
 def _check_no_equal_action(golem: Golem, tool: ToolDef, params: Mapping[str, Any]) -> None:
     pending = ActionPermit.objects.filter(
         golem=golem,
-        action_hash=hash_action(golem_id=golem.pk, tool_name=tool.name, params=params),
+        action_hash=_hash_wish(golem, tool, params),
         status__in=[str(state) for state in UNFINISHED],
     ).first()
     if pending is not None:
@@ -133,6 +138,10 @@ def _check_no_equal_action(golem: Golem, tool: ToolDef, params: Mapping[str, Any
             permit_id=str(pending.pk),
             permit_status=pending.status,
         )
+
+
+def _hash_wish(golem: Golem, tool: ToolDef, params: Mapping[str, Any]) -> str:
+    return hash_action(golem_id=golem.pk, tool_name=tool.name, params=params)
 
 
 def _judge(
@@ -152,6 +161,13 @@ def _judge(
         stage=HookStage.PREVIEW, golem=golem, toolset=toolset, policy=policy, tool=tool, params=params,
         api_key_id=api_key_id, now=now,
     )  # fmt: skip
+    longer = cover_wait(call)
+    if longer is not None:
+        params = longer
+        call = make_hook_call(
+            stage=HookStage.PREVIEW, golem=golem, toolset=toolset, policy=policy, tool=tool, params=params,
+            api_key_id=api_key_id, now=now,
+        )  # fmt: skip
     watch.lap("memory, plan and prices")
     report = hook_chain.run(call)
     if report.modified_params is not None:
@@ -223,11 +239,6 @@ def open_chain(chain_id: int, *, now: datetime) -> ChainReader:
 
 def _review(call: HookCall) -> tuple[RiskTier, dict[str, Any]]:
     tier = classify_call(call)
-    if tier in _NEEDS_OWNER or isinstance(call.tool, PrivilegedTool):
-        raise ApprovalNotAvailable(
-            f"{call.tool.key!r} is of risk tier {tier}, which needs an owner's approval; this server cannot take one",
-            risk_tier=tier.value,
-        )
     if call.plan is None or not needs_guardian(tier, call.value.spend_micro_usd, call.limits.hot_lane_micro_usd):
         return tier, {}
     actor = f"key:{call.api_key_id}" if call.api_key_id else "system:runtime"
@@ -263,11 +274,14 @@ def _open_permit(
             data={**facts, "plan_hash": permit.plan_hash, "policy_hash": permit.policy_hash}, now=now,
         )  # fmt: skip
         event_bus.emit(golem_id=golem.pk, event=Event(EventType.PERMIT_CREATED, facts), now=now)
+        if permit.status == PermitStatus.AWAITING_APPROVAL:
+            request_permit_approval(permit=permit, actor=actor, now=now)
     return permit
 
 
 def _make_permit(golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID | None, now: datetime) -> ActionPermit:
     call, simulation = judged.call, judged.report.simulation
+    awaits_owner = judged.risk_tier in NEEDS_OWNER
     permit = ActionPermit(
         id=uuid.uuid4(),
         golem=golem,
@@ -290,7 +304,8 @@ def _make_permit(golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID
         hook_decisions=list(judged.report.decisions),
         review=judged.review,
         soft_params=judged.soft_params,
-        expires_at=now + timedelta(seconds=golem.permit_ttl_seconds),
+        status=PermitStatus.AWAITING_APPROVAL if awaits_owner else PermitStatus.CREATED,
+        expires_at=now + life_of(golem=golem, awaits_owner=awaits_owner),
         expires_at_tick=golem.heartbeat_tick + 3,
         bounds=encode_bounds(call.plan) if call.plan else {},
         calls=encode_calls(call.plan, judged.gas_limits) if call.plan else [],

@@ -7,9 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from archetypes_app.models import ApiKey, Golem
+from permits_app.actions.announce import announce_permit
 from permits_app.actions.commit import start_commit
 from permits_app.actions.record_denial import record_commit_denial
 from permits_app.lifecycle import FINAL
+from permits_app.models import ActionPermit
+from permits_app.models.permit import PermitStatus
 from permits_app.selectors import get_permit
 from permits_app.tasks import commit_permit_task
 from tools_app.core import clock
@@ -29,12 +32,16 @@ class CommitAnswer:
 def request_commit(
     *, golem: Golem, api_key: ApiKey | None, permit_id: UUID, wait_seconds: float, request_id: str
 ) -> CommitAnswer:
-    """Commit a permit once. Raises what start_commit raises, and BrokerUnavailable.
+    """Commit a permit once, or announce it when the golem's Warden is on. Raises what start_commit raises, and
+    BrokerUnavailable.
 
     When the queue fails after the commit started, nothing is lost: the sweep hands the permit to a worker.
     """
     actor = f"key:{api_key.prefix}" if api_key else "system:runtime"
     try:
+        announced = _announce(golem, permit_id, actor)
+        if announced is not None:
+            return announced
         start_commit(golem=golem, permit_id=permit_id, actor=actor, now=clock.now())
     except GolemError as error:
         record_commit_denial(golem_id=golem.pk, actor=actor, permit_id=permit_id, error=error, now=clock.now())
@@ -53,3 +60,15 @@ def request_commit(
         ) from None
     permit = get_permit(golem=golem, permit_id=permit_id)
     return CommitAnswer(is_done=permit["status"] in FINAL, permit=permit, result=permit["result"])
+
+
+def _announce(golem: Golem, permit_id: UUID, actor: str) -> CommitAnswer | None:
+    """The answer for a permit that waits out its announcement; None when it is committed at once."""
+    status = ActionPermit.objects.filter(golem=golem, pk=permit_id).values_list("status", flat=True).first()
+    if status == PermitStatus.CREATED:
+        if announce_permit(permit_id=permit_id, golem=golem, actor=actor, now=clock.now()) is None:
+            return None
+    elif status != PermitStatus.ANNOUNCED:
+        return None
+    permit = get_permit(golem=golem, permit_id=permit_id)
+    return CommitAnswer(is_done=False, permit=permit, result=permit["result"])

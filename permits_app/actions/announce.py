@@ -1,0 +1,159 @@
+"""The Warden: announce an action, wait, then execute, cancel or expire it. Per golem, off by default.
+
+A commit announces instead of starting; the delay follows the tier. When it is over the stored plan is judged anew and
+committed by the server; an owner, the golem itself or a vault-watchdog of the same owner may cancel before that.
+Silence approves nothing: a tier that needs owners is announced only after they approved. Emits approval:announced.
+Seed: 002, "The Warden"; decisions, "Tiers of approval".
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+
+from archetypes_app.models import Golem
+from permits_app import ledger, lifecycle
+from permits_app.actions.commit import commit_permit, start_commit
+from permits_app.actions.release_permit import open_again, resimulate
+from permits_app.approvals.announced import wait_of
+from permits_app.approvals.errors import ChangeUnchanged
+from permits_app.errors import PermitNotCancellable, PermitNotCommittable, PermitNotFound
+from permits_app.models import ActionPermit, Announcement, Warden
+from permits_app.models.permit import PermitStatus
+from permits_app.models.warden import AnnouncementState
+from tools_app.core import audit_log, clock, event_bus
+from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.events import Event, EventType
+from tools_app.toolkit.enums import RiskTier
+
+WATCHDOG: Final = "vault-watchdog"
+_ACTOR = "system:warden"
+
+
+def turn_warden_on(*, golem: Golem, actor: str, reason: str, now: datetime) -> None:
+    """Announce every action from now on; needs nobody's approval. Raises ChangeUnchanged. Appends WardenSet."""
+    with transaction.atomic():
+        row, _ = Warden.objects.select_for_update().get_or_create(golem=golem)
+        if row.is_on:
+            raise ChangeUnchanged("the Warden is on already")
+        row.is_on = True
+        row.save()
+        facts = {"is_on": True, "reason": reason}
+        audit_log.append(golem_id=golem.pk, event="WardenSet", actor=actor, data=facts, now=now)
+
+
+def announce_permit(*, permit_id: UUID, golem: Golem, actor: str, now: datetime) -> Announcement | None:
+    """Announce an open permit of a golem whose Warden is on; None when its tier has no delay.
+
+    Raises PermitNotCommittable when it is not open, or its time is over.
+    """
+    with transaction.atomic():
+        Golem.objects.select_for_update().get(pk=golem.pk)
+        permit = ActionPermit.objects.select_for_update().get(pk=permit_id)
+        delay = wait_of(golem=golem, tier=RiskTier(permit.risk_tier))
+        if not delay:
+            return None
+        executes_at = now + timedelta(seconds=delay)
+        expires_at = executes_at + timedelta(seconds=settings.GOLEM_WARDEN_WINDOW_SECONDS)
+        done = lifecycle.transition(
+            permit_id=permit_id, leaving=PermitStatus.CREATED, to=PermitStatus.ANNOUNCED, actor=actor, now=now,
+            condition={"expires_at__gt": now}, expires_at=expires_at, data={"executes_at": executes_at.isoformat()},
+        )  # fmt: skip
+        if not done:
+            raise PermitNotCommittable(f"the permit is {permit.status}", permit_id=str(permit_id))
+        announcement = Announcement.objects.create(
+            permit=permit, announced_at=now, executes_at=executes_at, expires_at=expires_at, announced_by=actor
+        )
+        payload = {
+            "request_id": str(permit_id), "permit_id": str(permit_id), "risk_tier": permit.risk_tier,
+            "not_before": executes_at.isoformat(), "expires_at": expires_at.isoformat(),
+        }  # fmt: skip
+        event_bus.emit(golem_id=golem.pk, event=Event(EventType.APPROVAL_ANNOUNCED, payload), now=now)
+    return announcement
+
+
+def execute_announced(*, permit_id: UUID, now: datetime) -> dict[str, Any] | None:
+    """Judge an announced permit anew and commit it, when its delay is over; None when it is not due.
+
+    What refuses it for good blocks it; what may pass (a node that is away) is tried again until its window ends.
+    """
+    row = Announcement.objects.select_related("permit__golem__archetype").filter(
+        permit_id=permit_id, state=AnnouncementState.WAITING, executes_at__lte=now, expires_at__gt=now
+    ).first()  # fmt: skip
+    if row is None or row.permit.status != PermitStatus.ANNOUNCED:
+        return None
+    permit, golem = row.permit, row.permit.golem
+    try:
+        fresh = resimulate(permit=permit, golem=golem, now=now)
+        moment = clock.now()
+        with transaction.atomic():
+            Golem.objects.select_for_update().get(pk=golem.pk)
+            open_again(permit=permit, fresh=fresh, leaving=PermitStatus.ANNOUNCED, actor=_ACTOR, now=moment)
+            _close(row, AnnouncementState.EXECUTED, moment)
+            start_commit(golem=golem, permit_id=permit.pk, actor=_ACTOR, now=moment)
+    except GolemError as error:
+        if error.next_step is not Recovery.WAIT:
+            _end(row, PermitStatus.BLOCKED, AnnouncementState.CANCELLED, _ACTOR, error.detail, now)
+        return None
+    return commit_permit(permit_id=permit.pk)
+
+
+def cancel_announced(*, golem: Golem, permit_id: UUID, reason: str, actor: str, now: datetime) -> None:
+    """Cancel an announced permit of `golem`. Raises PermitNotFound, PermitNotCancellable."""
+    row = Announcement.objects.select_related("permit").filter(permit_id=permit_id, permit__golem=golem).first()
+    if row is None:
+        raise PermitNotFound(f"this golem has no announced permit {str(permit_id)!r}", permit_id=str(permit_id))
+    if not _end(row, PermitStatus.CANCELLED, AnnouncementState.CANCELLED, actor, reason, now):
+        raise PermitNotCancellable("the action is not announced any more", permit_id=str(permit_id))
+
+
+def cancel_as_watchdog(*, watchdog: Golem, permit_id: UUID, reason: str, actor: str, now: datetime) -> None:
+    """Cancel an announced permit of another golem of the same owner, as a golem of the archetype vault-watchdog.
+
+    Raises PermitNotFound for every other caller, as for a permit that does not exist.
+    """
+    row = Announcement.objects.select_related("permit__golem").filter(permit_id=permit_id).first()
+    is_watchdog = watchdog.archetype.name == WATCHDOG and watchdog.archetype.is_builtin and not watchdog.is_halted
+    if row is None or not is_watchdog or row.permit.golem.owner_id != watchdog.owner_id:
+        raise PermitNotFound(f"this golem has no permit {str(permit_id)!r}", permit_id=str(permit_id))
+    cancel_announced(golem=row.permit.golem, permit_id=permit_id, reason=reason, actor=actor, now=now)
+
+
+def expire_announced(*, now: datetime) -> int:
+    """End announcements whose window is over, and close those whose permit was ended otherwise; how many ended."""
+    waiting = Announcement.objects.select_related("permit").filter(state=AnnouncementState.WAITING)
+    ended = 0
+    for row in waiting.filter(expires_at__lte=now)[:200]:
+        ended += _end(row, PermitStatus.EXPIRED, AnnouncementState.EXPIRED, _ACTOR, "the window is over", now)
+    for row in waiting.exclude(permit__status=PermitStatus.ANNOUNCED)[:200]:
+        _close(row, AnnouncementState.CANCELLED, now)
+    return ended
+
+
+def list_due_announcements(*, now: datetime) -> list[UUID]:
+    """Permits whose delay is over."""
+    rows = Announcement.objects.filter(
+        state=AnnouncementState.WAITING, executes_at__lte=now, expires_at__gt=now,
+        permit__status=PermitStatus.ANNOUNCED,
+    )  # fmt: skip
+    return list(rows.order_by("executes_at").values_list("permit_id", flat=True)[:50])
+
+
+def _end(row: Announcement, to: PermitStatus, state: AnnouncementState, actor: str, reason: str, now: datetime) -> bool:
+    with transaction.atomic():
+        done = lifecycle.transition(
+            permit_id=row.permit_id, leaving=PermitStatus.ANNOUNCED, to=to, actor=actor, now=now, reason=reason,
+            finished_at=now,
+        )  # fmt: skip
+        if done:
+            ledger.release(permit_id=row.permit_id)
+            _close(row, state, now)
+    return done
+
+
+def _close(row: Announcement, state: AnnouncementState, now: datetime) -> None:
+    Announcement.objects.filter(pk=row.pk, state=AnnouncementState.WAITING).update(state=state, closed_at=now)

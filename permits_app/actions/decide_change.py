@@ -1,0 +1,176 @@
+"""decide_change: one owner approves or rejects what they saw; the last approval needed has it executed.
+
+The code of the second factor is used up first, in a transaction of its own. Then the request's row is locked: open, not
+stale, this owner allowed, the digest the one they saw. The database refuses a decision by who asked, without the second
+factor, or about another digest, whatever this code does. Appends OwnerDecided and ChangeApproved or ChangeRejected.
+Seed: decisions, "Tiers of approval".
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from archetypes_app.models import Golem
+from archetypes_app.ownership import is_owner
+from permits_app.actions.release_permit import end_waiting_permit
+from permits_app.approvals import second_factor, states
+from permits_app.approvals.errors import (
+    AlreadyDecided,
+    ChangeClosed,
+    ChangeNotFound,
+    ChangeStale,
+    NotAnOwner,
+    OwnRequest,
+    ReasonNeeded,
+)
+from permits_app.approvals.freshness import find_staleness
+from permits_app.models import ChangeComment, ChangeRequest, OwnerApproval
+from permits_app.models.approval import ChangeState, Verdict
+from permits_app.models.permit import PermitStatus
+from permits_app.tasks import commit_change_task
+from tools_app.core.dispatch import enqueue
+from tools_app.core.errors import BrokerUnavailable
+from tools_app.core.events import EventType
+
+logger = logging.getLogger(__name__)
+
+
+def decide_change(
+    *, request_id: UUID, owner: Any, verdict: Verdict, reason: str, code: str, seen_digest: str, now: datetime
+) -> ChangeRequest:
+    """Record the decision of `owner`. `seen_digest` is what their page showed, `code` of their second factor.
+
+    Raises ChangeNotFound, NotAnOwner, ChangeClosed, ChangeStale, OwnRequest, AlreadyDecided, ReasonNeeded,
+    SecondFactorMissing, SecondFactorWrong.
+    """
+    request = _load(request_id)
+    _check_may_decide(request, owner, verdict, reason)
+    uses_code = request.needs_second_factor and verdict is Verdict.APPROVE
+    _check_open(request)
+    _close_if_stale(request, seen_digest, now)
+    if uses_code:
+        second_factor.check_code(user=owner, code=code)
+    with transaction.atomic():
+        # The golem first, as everywhere: the halt and every commit take this lock.
+        Golem.objects.select_for_update().get(pk=request.golem_id)
+        request = ChangeRequest.objects.select_for_update(of=("self",)).select_related("golem", "permit").get(
+            pk=request_id
+        )  # fmt: skip
+        _check_open(request)
+        if OwnerApproval.objects.filter(request=request, owner=owner).exists():
+            raise AlreadyDecided("your decision on this request is recorded", request_id=str(request.pk))
+        OwnerApproval.objects.create(
+            request=request, owner=owner, verdict=verdict, reason=reason.strip(), digest=seen_digest,
+            has_second_factor=uses_code, decided_at=now,
+        )  # fmt: skip
+        _settle(request, owner, verdict, reason.strip(), now)
+    return request
+
+
+def comment_change(*, request_id: UUID, owner: Any, text: str, now: datetime) -> ChangeComment:
+    """Keep a comment of an owner; it decides nothing. Raises ChangeNotFound, NotAnOwner, ReasonNeeded."""
+    request = _load(request_id)
+    if not is_owner(request.golem, owner):
+        raise NotAnOwner("only owners of this golem comment on its requests")
+    if not text.strip():
+        raise ReasonNeeded("an empty comment says nothing")
+    with transaction.atomic():
+        comment = ChangeComment.objects.create(request=request, author=owner, text=text.strip()[:2_000], written_at=now)
+        states.tell(
+            request=request, audit="ChangeCommented", event=EventType.APPROVAL_COMMENTED, actor=f"owner:{owner.pk}",
+            now=now,
+        )  # fmt: skip
+    return comment
+
+
+def cancel_change(*, request_id: UUID, owner: Any, reason: str, now: datetime) -> ChangeRequest:
+    """Withdraw a request, also one that is approved and still waits, as any owner. Raises as decide_change."""
+    request = _load(request_id)
+    if not is_owner(request.golem, owner):
+        raise NotAnOwner("only owners of this golem cancel its requests")
+    if not reason.strip():
+        raise ReasonNeeded("say why it is cancelled")
+    with transaction.atomic():
+        Golem.objects.select_for_update().get(pk=request.golem_id)
+        request = ChangeRequest.objects.select_for_update(of=("self",)).select_related("golem", "permit").get(
+            pk=request_id
+        )  # fmt: skip
+        if request.state not in (ChangeState.OPEN, ChangeState.APPROVED) or request.claimed_at is not None:
+            raise ChangeClosed(f"the request is {request.get_state_display().lower()}", state=request.state)
+        actor = f"owner:{owner.pk}"
+        states.move_request(request=request, to=ChangeState.CANCELLED, actor=actor, now=now, reason=reason.strip())
+        end_waiting_permit(request, PermitStatus.CANCELLED, actor, reason.strip(), now)
+    return request
+
+
+def _load(request_id: UUID) -> ChangeRequest:
+    request = ChangeRequest.objects.select_related("golem__archetype", "permit").filter(pk=request_id).first()
+    if request is None:
+        raise ChangeNotFound(f"there is no request {request_id}")
+    return request
+
+
+def _check_may_decide(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str) -> None:
+    if not is_owner(request.golem, owner):
+        raise NotAnOwner("only an owner of this golem decides; an operator of the server does not")
+    if verdict is Verdict.REJECT and not reason.strip():
+        raise ReasonNeeded("a rejection needs a reason")
+    if verdict is Verdict.APPROVE and request.barred_owner_id == owner.pk and not request.is_single_owner:
+        raise OwnRequest("another owner has to approve what you, or an agent with your key, asked for")
+
+
+def _check_open(request: ChangeRequest) -> None:
+    if request.state == ChangeState.STALE:
+        raise ChangeStale(request.state_reason or "the plan or the policy moved", request_id=str(request.pk))
+    if request.state != ChangeState.OPEN:
+        raise ChangeClosed(f"the request is {request.get_state_display().lower()}", state=request.state)
+
+
+def _close_if_stale(request: ChangeRequest, seen_digest: str, now: datetime) -> None:
+    if seen_digest != request.digest:
+        raise ChangeStale("the page showed another request than the one that is open now; read it again")
+    if now >= request.deadline_at:
+        raise ChangeClosed("the request timed out", state=ChangeState.EXPIRED)
+    why = find_staleness(request)
+    if not why:
+        return
+    with transaction.atomic():
+        states.move_request(request=request, to=ChangeState.STALE, actor="system:approvals", now=now, reason=why)
+        end_waiting_permit(request, PermitStatus.BLOCKED, "system:approvals", why, now)
+    raise ChangeStale(why, request_id=str(request.pk))
+
+
+def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, now: datetime) -> None:
+    actor = f"owner:{owner.pk}"
+    given = OwnerApproval.objects.filter(request=request, verdict=Verdict.APPROVE).count()
+    states.tell(
+        request=request, audit="OwnerDecided", event=EventType.APPROVAL_COMMENTED, actor=actor, now=now,
+        reason=reason, facts={"verdict": str(verdict), "given": str(given), "needs": str(request.required_approvals)},
+    )  # fmt: skip
+    if verdict is Verdict.REJECT:
+        states.move_request(
+            request=request, to=ChangeState.REJECTED, actor=actor, now=now, reason=reason, decided_at=now
+        )
+        end_waiting_permit(request, PermitStatus.BLOCKED, actor, f"rejected by an owner: {reason}", now)
+        return
+    if given < request.required_approvals:
+        return
+    executes_at = now + timedelta(seconds=request.cooling_seconds)
+    states.move_request(
+        request=request, to=ChangeState.APPROVED, actor=actor, now=now, decided_at=now, executes_at=executes_at,
+        facts={"executes_at": executes_at.isoformat()},
+    )  # fmt: skip
+    if not request.cooling_seconds:
+        transaction.on_commit(lambda: _execute_soon(request.pk))
+
+
+def _execute_soon(request_id: UUID) -> None:
+    try:
+        enqueue(commit_change_task, request_id=str(request_id))
+    except BrokerUnavailable:
+        logger.warning("change request %s is approved; the sweep executes it", request_id)

@@ -1,0 +1,132 @@
+"""execute_change: an approved request takes effect, once. Approved means executed.
+
+A permit goes back to CREATED after hooks and simulation judged the stored plan anew (the tool is never asked again),
+and is committed at once, or announced when the Warden is on. An owner's operation is applied in one transaction. A
+worker claims the request first; the sweep hands it to another when that one died. Appends ChangeExecuted.
+Seed: decisions, "Permits", "Tiers of approval".
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+
+from archetypes_app.models import Golem
+from permits_app import ledger
+from permits_app.actions.announce import announce_permit
+from permits_app.actions.commit import commit_permit, start_commit
+from permits_app.actions.release_permit import end_waiting_permit, open_again, resimulate
+from permits_app.approvals import states
+from permits_app.approvals.announced import is_warden_on
+from permits_app.approvals.freshness import find_staleness
+from permits_app.approvals.operations import find_operation
+from permits_app.models import ChangeExecution, ChangeRequest
+from permits_app.models.approval import ChangeState
+from permits_app.models.permit import PermitStatus
+from tools_app.core import clock
+from tools_app.core.errors import GolemError, Recovery
+
+logger = logging.getLogger(__name__)
+
+_ACTOR = "system:approvals"
+
+
+def execute_change(*, request_id: UUID, now: datetime) -> dict[str, Any] | None:
+    """Execute one approved request whose wait is over; None when it is not due, or another worker has it.
+
+    Never raises a GolemError: what went wrong is in the request. Safe to run twice and twice at once.
+    """
+    request = _claim(request_id, now)
+    if request is None:
+        return None
+    try:
+        if request.permit_id is None:
+            _apply(request, now)
+        else:
+            _release_permit(request, now)
+    except GolemError as error:
+        if error.next_step is Recovery.WAIT:
+            logger.warning("change request %s is tried again: %s", request_id, error.code)
+            ChangeRequest.objects.filter(pk=request_id).update(claimed_at=None, problem=error.as_problem())
+            return None
+        _fail(request, error, now)
+    return describe_execution(ChangeRequest.objects.get(pk=request_id))
+
+
+def describe_execution(request: ChangeRequest) -> dict[str, Any]:
+    """What became of a request, JSON-ready."""
+    return {"request_id": str(request.pk), "state": request.state, "result": request.result, "problem": request.problem}
+
+
+def _claim(request_id: UUID, now: datetime) -> ChangeRequest | None:
+    dead = now - timedelta(seconds=settings.GOLEM_CHANGE_CLAIM_SECONDS)
+    claimed = ChangeRequest.objects.filter(
+        Q(claimed_at__isnull=True) | Q(claimed_at__lte=dead), pk=request_id, state=ChangeState.APPROVED,
+        executes_at__lte=now,
+    ).update(claimed_at=now)  # fmt: skip
+    if not claimed:
+        return None
+    return ChangeRequest.objects.select_related("golem__archetype", "golem__owner", "permit").get(pk=request_id)
+
+
+def _apply(request: ChangeRequest, now: datetime) -> None:
+    with transaction.atomic():
+        ledger.lock_limits(request.golem_id)
+        golem = Golem.objects.select_for_update(of=("self",)).select_related("archetype", "owner").get(
+            pk=request.golem_id
+        )  # fmt: skip
+        request.golem = golem
+        why = find_staleness(request)
+        if why:
+            states.move_request(request=request, to=ChangeState.STALE, actor=_ACTOR, now=now, reason=why)
+            return
+        result = find_operation(request.kind).apply(
+            golem=golem, change=request.change, actor=request.asker, reason=request.reason, now=now
+        )
+        _close(request, result, now)
+
+
+def _release_permit(request: ChangeRequest, now: datetime) -> None:
+    why = find_staleness(request)
+    if why:
+        with transaction.atomic():
+            states.move_request(request=request, to=ChangeState.STALE, actor=_ACTOR, now=now, reason=why)
+            end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, why, now)
+        return
+    golem, permit = request.golem, request.permit
+    fresh = resimulate(permit=permit, golem=golem, now=now)
+    moment = clock.now()
+    with transaction.atomic():
+        Golem.objects.select_for_update().get(pk=golem.pk)
+        open_again(permit=permit, fresh=fresh, leaving=PermitStatus.AWAITING_APPROVAL, actor=_ACTOR, now=moment)
+        if is_warden_on(golem):
+            announce_permit(permit_id=permit.pk, golem=golem, actor=_ACTOR, now=moment)
+        else:
+            start_commit(golem=golem, permit_id=permit.pk, actor=_ACTOR, now=moment)
+        _close(request, {"permit_id": str(permit.pk)}, moment)
+    if not is_warden_on(golem):
+        commit_permit(permit_id=permit.pk)
+
+
+def _close(request: ChangeRequest, result: dict[str, Any], now: datetime) -> None:
+    ChangeExecution.objects.create(request=request, executed_at=now, actor=_ACTOR)
+    states.move_request(
+        request=request, to=ChangeState.EXECUTED, actor=_ACTOR, now=now, facts=result, result=result, problem={}
+    )
+
+
+def _fail(request: ChangeRequest, error: GolemError, now: datetime) -> None:
+    request.refresh_from_db(fields=["state"])
+    with transaction.atomic():
+        if request.state == ChangeState.APPROVED:
+            states.move_request(
+                request=request, to=ChangeState.FAILED, actor=_ACTOR, now=now, reason=error.detail,
+                problem=error.as_problem(), facts={"error_code": error.code},
+            )  # fmt: skip
+        end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, error.detail, now)

@@ -1,0 +1,102 @@
+"""A permit that waited goes back to CREATED: hooks and simulation judge its stored plan on the newest block.
+
+The tool is not asked again; what is signed is what was simulated, approved and announced. Outside its bounds the plan
+is refused, and a fee that no longer fits its caps is too. Seed: decisions, "Permits" (TTL).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from archetypes_app.models import Golem
+from archetypes_app.toolset import resolve_toolset
+from permits_app import ledger, lifecycle
+from permits_app.actions.call_of_permit import make_permit_call
+from permits_app.errors import PermitNotCommittable, PlanTampered, PolicyChanged
+from permits_app.models import ActionPermit, ChangeRequest
+from permits_app.models.permit import PermitStatus
+from permits_app.policy import read_policy
+from permits_app.safety import hook_chain
+from permits_app.sealing import hash_plan, hash_simulation
+from tools_app.simulation.engine import SimulationResult
+
+
+@dataclass(frozen=True, slots=True)
+class FreshJudgement:
+    """What hooks 1 to 6 said of the stored plan now."""
+
+    decisions: tuple[dict[str, Any], ...]
+    simulation: SimulationResult | None
+
+
+def resimulate(*, permit: ActionPermit, golem: Golem, now: datetime) -> FreshJudgement:
+    """Judge the stored plan. Reads the chain; no transaction may be open. Raises what the hooks raise, PolicyChanged,
+    PlanTampered.
+    """
+    if hash_plan(permit) != permit.plan_hash:
+        raise PlanTampered("the stored plan does not match its hash", permit_id=str(permit.pk))
+    toolset = resolve_toolset(golem)
+    policy = read_policy(golem=golem, toolset=toolset)
+    if policy.hash != permit.policy_hash or permit.tool_name not in toolset:
+        raise PolicyChanged("limits, cage, phase or tools changed since the preview", permit_id=str(permit.pk))
+    call = make_permit_call(permit=permit, golem=golem, toolset=toolset, now=now)
+    report = hook_chain.recheck(call, simulate=True)
+    if call.chain is not None:
+        base_fee = call.chain.fees().base_fee
+        if base_fee > int(permit.max_fee_per_gas):
+            raise PolicyChanged(
+                f"a unit of gas now costs {base_fee} wei, more than the {permit.max_fee_per_gas} of the permit",
+                permit_id=str(permit.pk),
+            )
+    if report.simulation is not None:
+        _check_gas(permit, report.simulation)
+    return FreshJudgement(report.decisions, report.simulation)
+
+
+def open_again(
+    *, permit: ActionPermit, fresh: FreshJudgement, leaving: PermitStatus, actor: str, now: datetime
+) -> None:
+    """Back to CREATED with a fresh life and the new simulation; joins the caller's transaction.
+
+    Raises PermitNotCommittable when the permit moved on meanwhile.
+    """
+    columns: dict[str, Any] = {
+        "expires_at": now + timedelta(seconds=permit.golem.permit_ttl_seconds),
+        "expires_at_tick": Golem.objects.values_list("heartbeat_tick", flat=True).get(pk=permit.golem_id) + 3,
+        "hook_decisions": list(fresh.decisions) or permit.hook_decisions,
+    }
+    if fresh.simulation is not None:
+        columns |= {
+            "simulation": fresh.simulation.as_dict(),
+            "simulation_hash": hash_simulation(plan_hash=permit.plan_hash, simulation=fresh.simulation),
+            "block_number": fresh.simulation.block.number,
+            "block_hash": fresh.simulation.block.hash,
+        }
+    done = lifecycle.transition(
+        permit_id=permit.pk, leaving=leaving, to=PermitStatus.CREATED, actor=actor, now=now, **columns
+    )
+    if not done:
+        raise PermitNotCommittable("the permit moved on while it was judged again", permit_id=str(permit.pk))
+
+
+def end_waiting_permit(request: ChangeRequest, to: PermitStatus, actor: str, reason: str, now: datetime) -> None:
+    """End the permit of a request that will not be executed and give back what it reserved."""
+    if request.permit_id is None:
+        return
+    done = lifecycle.transition(
+        permit_id=request.permit_id, leaving=PermitStatus.AWAITING_APPROVAL, to=to, actor=actor, now=now,
+        reason=reason, finished_at=now,
+    )  # fmt: skip
+    if done:
+        ledger.release(permit_id=request.permit_id)
+
+
+def _check_gas(permit: ActionPermit, simulation: SimulationResult) -> None:
+    for call, outcome in zip(permit.calls, simulation.calls, strict=True):
+        if outcome.gas_used > int(call["gas_limit"]):
+            raise PolicyChanged(
+                f"{call['label']} now needs {outcome.gas_used} gas, more than the {call['gas_limit']} it may use",
+                permit_id=str(permit.pk),
+            )

@@ -1,0 +1,51 @@
+"""The sweep of approvals: time out what nobody decided, close what lost its permit, find what is due."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+
+from permits_app.actions.announce import expire_announced
+from permits_app.actions.release_permit import end_waiting_permit
+from permits_app.approvals import states
+from permits_app.models import ChangeRequest
+from permits_app.models.approval import LIVE_STATES, ChangeState
+from permits_app.models.permit import PermitStatus
+
+_ACTOR = "system:clock"
+_BATCH = 100
+
+
+def time_out_changes(*, now: datetime) -> int:
+    """Reject what was not decided, or not executed, in time; cancel requests whose permit was ended. How many."""
+    grace = timedelta(hours=settings.GOLEM_APPROVAL_HOURS)
+    late = Q(state=ChangeState.OPEN, deadline_at__lte=now) | Q(state=ChangeState.APPROVED, executes_at__lte=now - grace)
+    ended = 0
+    for request in ChangeRequest.objects.select_related("permit").filter(late)[:_BATCH]:
+        ended += _end(request, ChangeState.EXPIRED, "not decided in time; a timeout is a rejection", now)
+    lost = ChangeRequest.objects.select_related("permit").filter(
+        state__in=LIVE_STATES, permit__isnull=False, claimed_at__isnull=True
+    ).exclude(permit__status=PermitStatus.AWAITING_APPROVAL)  # fmt: skip
+    for request in lost[:_BATCH]:
+        ended += _end(request, ChangeState.CANCELLED, f"its permit is {request.permit.status.lower()}", now)
+    return ended + expire_announced(now=now)
+
+
+def list_due_changes(*, now: datetime) -> list[UUID]:
+    """Approved requests whose wait is over and on which nobody works."""
+    dead = now - timedelta(seconds=settings.GOLEM_CHANGE_CLAIM_SECONDS)
+    free = Q(claimed_at__isnull=True) | Q(claimed_at__lte=dead)
+    rows = ChangeRequest.objects.filter(free, state=ChangeState.APPROVED, executes_at__lte=now)
+    return list(rows.order_by("executes_at").values_list("pk", flat=True)[:_BATCH])
+
+
+def _end(request: ChangeRequest, to: ChangeState, reason: str, now: datetime) -> bool:
+    with transaction.atomic():
+        done = states.move_request(request=request, to=to, actor=_ACTOR, now=now, reason=reason)
+        if done:
+            end_waiting_permit(request, PermitStatus.EXPIRED, _ACTOR, reason, now)
+    return done

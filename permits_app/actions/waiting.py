@@ -1,0 +1,38 @@
+"""How long a call waits for owners and the Warden before it can be sent, and a plan whose deadline outlives that."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+from django.conf import settings
+
+from archetypes_app.models import Golem
+from permits_app.approvals.announced import wait_of
+from permits_app.approvals.rules import NEEDS_OWNER
+from permits_app.safety.hook import HookCall
+from permits_app.safety.tiers import classify_call
+
+_DEADLINE: Final = "deadline"
+_HOUR_SECONDS: Final = 3_600
+
+
+def life_of(*, golem: Golem, awaits_owner: bool) -> timedelta:
+    """How long a new permit lives in its first state: its TTL, or the time owners have to decide."""
+    if awaits_owner:
+        return timedelta(hours=settings.GOLEM_APPROVAL_HOURS)
+    return timedelta(seconds=golem.permit_ttl_seconds)
+
+
+def cover_wait(call: HookCall) -> dict[str, Any] | None:
+    """The call's parameters with a deadline on chain beyond all it may have to wait; None when it needs none."""
+    asked = call.params.get(_DEADLINE)
+    if call.plan is None or call.plan.deadline is None or not isinstance(asked, int):
+        return None
+    tier = classify_call(call)
+    approval = settings.GOLEM_APPROVAL_HOURS * _HOUR_SECONDS if tier in NEEDS_OWNER else 0
+    delay = wait_of(golem=call.golem, tier=tier)
+    if not approval and not delay:
+        return None
+    # What the agent asked for counts from the moment the wait is over.
+    return {**call.params, _DEADLINE: asked + approval + delay + settings.GOLEM_WARDEN_WINDOW_SECONDS}

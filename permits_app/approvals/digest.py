@@ -1,0 +1,95 @@
+"""The digest of a request: what it binds, its export as a file, and the check of that file without this server.
+
+A decision names the digest of what its owner saw; the database refuses one that names another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from permits_app.approvals.statement import describe_calls, summarize_bounds
+from permits_app.models import ActionPermit, ChangeRequest
+from permits_app.sealing import hash_plan
+from tools_app.core.hashing import hash_canonical
+
+EXPORT_VERSION: Final = 1
+_PLAN_COLUMNS: Final = (
+    "signer", "chain_id", "tool_name", "schema_version", "params", "calls", "max_fee_per_gas",
+    "max_priority_fee_per_gas", "value_micro_usd", "bounds",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was checked, and whether it holds."""
+
+    what: str
+    holds: bool
+    detail: str = ""
+
+
+def describe_binding(request: ChangeRequest) -> dict[str, Any]:
+    """Everything the digest covers, JSON-ready."""
+    return {
+        "version": EXPORT_VERSION,
+        "request": str(request.pk),
+        "golem": str(request.golem_id),
+        "kind": request.kind,
+        "title": request.title,
+        "permit": str(request.permit_id) if request.permit_id else None,
+        "risk_tier": request.risk_tier,
+        "value_micro_usd": str(request.value_micro_usd),
+        "asker": request.asker,
+        "reason": request.reason,
+        "barred_owner": str(request.barred_owner_id) if request.barred_owner_id else None,
+        "is_single_owner": request.is_single_owner,
+        "required_approvals": str(request.required_approvals),
+        "needs_second_factor": request.needs_second_factor,
+        "cooling_seconds": str(request.cooling_seconds),
+        "change": request.change,
+        "shown": request.shown,
+        "plan_hash": request.plan_hash,
+        "policy_hash": request.policy_hash,
+    }
+
+
+def hash_request(request: ChangeRequest) -> str:
+    """The digest, from the row's own columns."""
+    return hash_canonical(describe_binding(request))
+
+
+def hash_change(*, golem_id: UUID, kind: str, change: Mapping[str, Any]) -> str:
+    """The plan hash of an owner's operation: golem, kind and arguments."""
+    return hash_canonical({"golem": str(golem_id), "kind": kind, "change": change})
+
+
+def export_request(request: ChangeRequest) -> dict[str, Any]:
+    """The request as a file for `manage.py verify_request`: its binding, its digest, and the permit's plan."""
+    document: dict[str, Any] = {"digest": request.digest, "binding": describe_binding(request)}
+    if request.permit is not None:
+        document["plan"] = {name: getattr(request.permit, name) for name in _PLAN_COLUMNS}
+    return document
+
+
+def verify_export(document: Mapping[str, Any]) -> list[Finding]:
+    """Recompute every hash of an exported request, and decode its calls anew. Asks neither database nor node."""
+    binding, plan = document["binding"], document.get("plan")
+    digest = hash_canonical(binding)
+    found = [Finding("the digest covers what is shown", digest == document["digest"], digest)]
+    if plan is None:
+        computed = hash_change(golem_id=UUID(binding["golem"]), kind=binding["kind"], change=binding["change"])
+        return [*found, Finding("the plan hash covers the change", computed == binding["plan_hash"], computed)]
+    permit = ActionPermit(id=UUID(binding["permit"]), golem_id=UUID(binding["golem"]), **plan)
+    computed = hash_plan(permit)
+    shown = binding["shown"]
+    calls = describe_calls(permit.calls, chain_id=permit.chain_id)
+    bounds = summarize_bounds(permit.bounds, chain_id=permit.chain_id)
+    return [
+        *found,
+        Finding("the plan hash covers the calls that are signed", computed == binding["plan_hash"], computed),
+        Finding("the calls shown are those of the plan", calls == shown["calls"]),
+        Finding("the amounts and allowances shown are those of the plan", bounds == shown["bounds"]),
+    ]

@@ -1,0 +1,32 @@
+"""Owner's operations that become a ChangeRequest: one module each, found here by name.
+
+An operation says what it would change, whether that is still possible, and does it inside one transaction.
+"""
+
+from __future__ import annotations
+
+from permits_app.approvals.operations import directive, owners, phase, policy, resume, tools, warden
+from permits_app.approvals.operations.base import Operation, Proposal, UnknownOperation
+
+OPERATIONS: dict[str, Operation] = {
+    operation.name: operation
+    for operation in (
+        policy.ChangePolicy(),
+        directive.WriteStrategy(),
+        tools.ChangeTools(),
+        phase.ResetPhase(),
+        resume.ResumeGolem(),
+        owners.ChangeOwners(),
+        warden.TurnWardenOff(),
+    )
+}
+
+
+def find_operation(name: str) -> Operation:
+    """The operation called `name`. Raises UnknownOperation."""
+    if name not in OPERATIONS:
+        raise UnknownOperation(f"there is no operation {name!r}", available=sorted(OPERATIONS))
+    return OPERATIONS[name]
+
+
+__all__ = ["OPERATIONS", "Operation", "Proposal", "UnknownOperation", "find_operation"]

@@ -1,0 +1,64 @@
+"""`owners`: who co-owns a golem, and so who decides with its owner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth import get_user_model
+
+from archetypes_app.models import Golem
+from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.rules import COOLING_LARGE_SECONDS
+from tools_app.core import audit_log
+from tools_app.core.errors import InvalidParams
+from tools_app.toolkit.enums import RiskTier
+
+
+class ChangeOwners:
+    """`arguments`: `co_owners`, user names of living staff accounts."""
+
+    name = "owners"
+
+    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+        """From the co-owners it has to those asked for."""
+        before = _list_names(golem)
+        after = sorted(set(arguments["co_owners"]))
+        known = _find_people(after)
+        unknown = [name for name in after if name not in known or name == golem.owner.get_username()]
+        if unknown:
+            raise InvalidParams(f"no other owner's account is called {unknown[0]!r}", fields={"co_owners": "unknown"})
+        if before == after:
+            raise ChangeUnchanged("these are its co-owners already")
+        line = Difference("Co-owners", ", ".join(before) or "none", ", ".join(after) or "none",
+                          "they see and decide what the owner does")  # fmt: skip
+        return Proposal(
+            "Change who co-owns it", {"before": before, "after": after}, (line,), RiskTier.CRITICAL,
+            cooling_seconds=COOLING_LARGE_SECONDS,
+        )  # fmt: skip
+
+    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+        """They are still who they were."""
+        if _list_names(golem) != change["before"]:
+            raise ChangeStale("its co-owners changed since")
+
+    def apply(
+        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """Set them; appends OwnersChanged."""
+        people = _find_people(change["after"])
+        golem.co_owners.set(people.values())
+        facts = {"from": change["before"], "to": sorted(people), "reason": reason}
+        audit_log.append(golem_id=golem.pk, event="OwnersChanged", actor=actor, data=facts, now=now)
+        return {"co_owners": sorted(people)}
+
+
+def _list_names(golem: Golem) -> list[str]:
+    return sorted(person.get_username() for person in golem.co_owners.all())
+
+
+def _find_people(names: list[str]) -> dict[str, Any]:
+    found = get_user_model()._default_manager.filter(username__in=names, is_active=True, is_staff=True)
+    return {person.get_username(): person for person in found}

@@ -1,0 +1,64 @@
+"""`policy`: loosen limits, cage or allowlist, or put an older version back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from archetypes_app.models import Golem
+from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.policy_state import (
+    apply_differences,
+    diff_policy,
+    highest_tier,
+    longest_wait,
+    read_policy_state,
+)
+from permits_app.approvals.write_policy import write_policy
+
+
+class ChangePolicy:
+    """`arguments`: `changes`, a list of `row`, `name`, `after`."""
+
+    name = "policy"
+
+    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+        """The differences to the policy as it is now."""
+        before = read_policy_state(golem)
+        found = diff_policy(before, apply_differences(before, arguments["changes"]))
+        if not found:
+            raise ChangeUnchanged("the policy is so already")
+        lines = tuple(
+            Difference(each.words, each.shown_before, each.shown_after, "loosens" if each.loosens else "tightens")
+            for each in found
+        )
+        title = str(arguments.get("title") or f"Loosen {found[0].words.split(' (')[0].lower()}")
+        if len(found) > 1 and not arguments.get("title"):
+            title = f"{title} and {len(found) - 1} more"
+        value = max(
+            (int(each.after or 0) for each in found if each.name.endswith("_micro_usd") and each.loosens), default=0
+        )
+        return Proposal(
+            title=title[:200],
+            change={"changes": [each.as_dict() for each in found]},
+            differences=lines,
+            risk_tier=highest_tier(found),
+            cooling_seconds=longest_wait(found),
+            value_micro_usd=value,
+        )
+
+    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+        """Every column still has the value the change starts from."""
+        state = read_policy_state(golem)
+        for each in change["changes"]:
+            if state[each["row"]].get(each["name"]) != each["before"]:
+                raise ChangeStale(f"{each['name']} was changed since", field=each["name"])
+
+    def apply(
+        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """Write the rows and keep a version."""
+        version = write_policy(golem=golem, changes=change["changes"], actor=actor, reason=reason, now=now)
+        return {"policy_version": str(version.number)}

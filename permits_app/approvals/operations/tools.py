@@ -1,0 +1,104 @@
+"""`tools`: archetype, profiles, overrides and protocols of a live golem, when that gives it more tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from archetypes_app.editing import bump_version
+from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
+from archetypes_app.toolset import read_inputs, resolve
+from archetypes_app.toolset_diff import GolemEffect, ToolsetDiff, diff_toolsets, record_change
+from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approvals.operations.base import Difference, Proposal
+from tools_app.toolkit.enums import RiskTier
+
+
+class ChangeTools:
+    """`arguments`: what `read_tool_sources` answers, as it shall be."""
+
+    name = "tools"
+
+    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+        """From the tools it reaches to those it would reach."""
+        before, after = read_tool_sources(golem), {name: arguments[name] for name in _SOURCES}
+        if before == after:
+            raise ChangeUnchanged("its tools come from there already")
+        diff = _rehearse(golem, after)
+        lines = [
+            Difference(name.replace("_", " ").capitalize(), _spell(name, before[name]), _spell(name, after[name]))
+            for name in _SOURCES
+            if before[name] != after[name]
+        ]
+        lines += [Difference(each.name, "not there", "there", each.after) for each in diff.added]
+        lines += [Difference(each.name, "there", "not there", each.after) for each in diff.removed]
+        writes = any(each.is_write for each in diff.added)
+        return Proposal(
+            "Change the tools it has", {"before": before, "after": after}, tuple(lines),
+            RiskTier.CRITICAL if writes else RiskTier.HIGH,
+        )  # fmt: skip
+
+    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+        """They still come from where they came."""
+        if read_tool_sources(golem) != change["before"]:
+            raise ChangeStale("its tools were changed since")
+
+    def apply(
+        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """Write them; appends ToolsetChanged."""
+        was = read_inputs(_reload(golem))
+        _write(golem, change["after"])
+        fresh = _reload(golem)
+        becomes = read_inputs(fresh)
+        diff = diff_toolsets(resolve(was), resolve(becomes))
+        bump_version(golem)
+        effect = GolemEffect(fresh, was, becomes, diff)
+        record_change([effect], subject=f"golem {golem.name}", actor=actor, now=now, facts={"reason": reason})
+        return diff.as_dict()
+
+
+_SOURCES = ("archetype", "profiles", "allowed_protocols", "overrides")
+
+
+def read_tool_sources(golem: Golem) -> dict[str, Any]:
+    """Where its tools come from: names of archetype and profiles, protocols, and its own overrides by tool."""
+    fresh = _reload(golem)
+    return {
+        "archetype": fresh.archetype.name,
+        "profiles": sorted(profile.name for profile in fresh.profiles.all()),
+        "allowed_protocols": sorted(fresh.allowed_protocols),
+        "overrides": {row.tool_name: str(row.mode) for row in fresh.tool_overrides.all()},
+    }
+
+
+def _rehearse(golem: Golem, after: Mapping[str, Any]) -> ToolsetDiff:
+    was = read_inputs(_reload(golem))
+    with transaction.atomic():
+        _write(golem, after)
+        becomes = read_inputs(_reload(golem))
+        transaction.set_rollback(True)
+    return diff_toolsets(resolve(was), resolve(becomes))
+
+
+def _write(golem: Golem, after: Mapping[str, Any]) -> None:
+    archetype = Archetype.objects.get(name=after["archetype"])
+    Golem.objects.filter(pk=golem.pk).update(archetype=archetype, allowed_protocols=list(after["allowed_protocols"]))
+    row = _reload(golem)
+    row.profiles.set(ToolProfile.objects.filter(name__in=after["profiles"]))
+    row.tool_overrides.exclude(tool_name__in=after["overrides"]).delete()
+    for tool_name, mode in after["overrides"].items():
+        ToolOverride.objects.update_or_create(golem=row, tool_name=tool_name, defaults={"mode": mode})
+
+
+def _reload(golem: Golem) -> Golem:
+    return Golem.objects.select_related("archetype").get(pk=golem.pk)
+
+
+def _spell(name: str, value: Any) -> str:
+    if name == "overrides":
+        return ", ".join(f"{mode.lower()} {tool}" for tool, mode in sorted(value.items())) or "none"
+    return value if isinstance(value, str) else ", ".join(value) or ("all" if name == "allowed_protocols" else "none")

@@ -1,0 +1,45 @@
+"""`warden`: turn the Warden off. Turning it on needs nobody's approval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from archetypes_app.models import Golem
+from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.rules import COOLING_LARGE_SECONDS
+from permits_app.models import Warden
+from tools_app.core import audit_log
+from tools_app.toolkit.enums import RiskTier
+
+
+class TurnWardenOff:
+    """No arguments."""
+
+    name = "warden"
+
+    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+        """From on to off."""
+        if not Warden.objects.filter(golem=golem, is_on=True).exists():
+            raise ChangeUnchanged("the Warden of this golem is off")
+        line = Difference("Warden", "announces each action and waits", "off: actions are executed at once")
+        return Proposal(
+            "Turn the Warden off", {"is_on": False}, (line,), RiskTier.CRITICAL, cooling_seconds=COOLING_LARGE_SECONDS
+        )
+
+    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+        """It is still on."""
+        if not Warden.objects.filter(golem=golem, is_on=True).exists():
+            raise ChangeStale("the Warden is off already")
+
+    def apply(
+        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """Turn it off; appends WardenSet."""
+        Warden.objects.filter(golem=golem).update(is_on=False)
+        audit_log.append(
+            golem_id=golem.pk, event="WardenSet", actor=actor, data={"is_on": False, "reason": reason}, now=now
+        )
+        return {"is_on": False}

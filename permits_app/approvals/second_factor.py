@@ -1,0 +1,84 @@
+"""The second factor of an owner: a TOTP device, asked for at each decision that needs it.
+
+A code is accepted once: the device remembers the time step of the last one, under a row lock. Wrong codes make the
+device wait longer and longer. Enrolling the first device needs the password; replacing one needs a code of the old.
+"""
+
+from __future__ import annotations
+
+from base64 import b32encode
+from typing import Any
+
+import segno
+from django.db import transaction
+from django_otp.plugins.otp_totp.models import TOTPDevice
+
+from permits_app.approvals.errors import SecondFactorMissing, SecondFactorWrong
+
+_NAME = "approvals"
+
+
+def has_second_factor(user: Any) -> bool:
+    """Whether `user` has a confirmed device."""
+    return TOTPDevice.objects.filter(user=user, confirmed=True).exists()
+
+
+def check_code(*, user: Any, code: str) -> None:
+    """Use one code of the user's device up. Raises SecondFactorMissing, SecondFactorWrong.
+
+    Runs in a transaction of its own: a failure is counted even when the caller's work is rolled back.
+    """
+    if not code.strip():
+        raise SecondFactorMissing("type the six digits your authenticator shows now")
+    with transaction.atomic():
+        device = TOTPDevice.objects.select_for_update().filter(user=user, confirmed=True).order_by("-pk").first()
+        if device is None:
+            raise SecondFactorMissing("set up a second factor first; it is asked for with every such decision")
+        is_right = device.verify_token(code.replace(" ", ""))
+    if not is_right:
+        raise SecondFactorWrong("the code is wrong or was used before; wait for the next one")
+
+
+def start_enrolment(*, user: Any) -> TOTPDevice:
+    """A new device that counts for nothing until a code of it was typed; an unfinished one before it is dropped."""
+    with transaction.atomic():
+        TOTPDevice.objects.filter(user=user, confirmed=False).delete()
+        return TOTPDevice.objects.create(user=user, name=_NAME, confirmed=False)
+
+
+def find_enrolment(*, user: Any) -> TOTPDevice | None:
+    """The device that waits for its first code."""
+    return TOTPDevice.objects.filter(user=user, confirmed=False).first()
+
+
+def finish_enrolment(*, user: Any, code: str) -> None:
+    """Confirm the waiting device with a code of it; it takes the place of any before. Raises SecondFactorWrong."""
+    with transaction.atomic():
+        device = TOTPDevice.objects.select_for_update().filter(user=user, confirmed=False).first()
+        if device is None:
+            raise SecondFactorMissing("start anew; no device waits for its first code")
+        is_right = device.verify_token(code.replace(" ", ""))
+        if is_right:
+            TOTPDevice.objects.filter(user=user, confirmed=True).delete()
+            device.confirmed = True
+            device.save(update_fields=["confirmed"])
+    if not is_right:
+        raise SecondFactorWrong("this is not a code of the new device; check the clock of your telephone")
+
+
+def forget_devices(*, user: Any) -> int:
+    """Remove every device of `user`, for one who lost theirs; how many there were."""
+    removed, _ = TOTPDevice.objects.filter(user=user).delete()
+    return int(removed)
+
+
+def draw_code(device: TOTPDevice) -> str:
+    """The device's address as an inline SVG QR code."""
+    svg: str = segno.make(device.config_url, error="m").svg_inline(scale=4, border=2, light="#fff", dark="#000")
+    return svg
+
+
+def spell_secret(device: TOTPDevice) -> str:
+    """The secret for typing, in groups of four base-32 letters."""
+    text = b32encode(device.bin_key).decode().rstrip("=")
+    return " ".join(text[at : at + 4] for at in range(0, len(text), 4))

@@ -1,0 +1,93 @@
+"""The only place a change request's state changes: one conditional UPDATE, its audit entry and its event with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from permits_app.models import ChangeRequest
+from permits_app.models.approval import ChangeState
+from tools_app.core import audit_log, event_bus
+from tools_app.core.events import Event, EventType
+
+S = ChangeState
+
+TRANSITIONS: Mapping[ChangeState, frozenset[ChangeState]] = {
+    S.OPEN: frozenset({S.APPROVED, S.REJECTED, S.STALE, S.EXPIRED, S.CANCELLED}),
+    S.APPROVED: frozenset({S.EXECUTED, S.STALE, S.FAILED, S.EXPIRED, S.CANCELLED}),
+    S.EXECUTED: frozenset(),
+    S.REJECTED: frozenset(),
+    S.STALE: frozenset(),
+    S.EXPIRED: frozenset(),
+    S.CANCELLED: frozenset(),
+    S.FAILED: frozenset(),
+}
+
+_TOLD: Mapping[ChangeState, tuple[str, EventType]] = {
+    S.APPROVED: ("ChangeApproved", EventType.APPROVAL_GRANTED),
+    S.EXECUTED: ("ChangeExecuted", EventType.APPROVAL_EXECUTED),
+    S.REJECTED: ("ChangeRejected", EventType.APPROVAL_REJECTED),
+    S.STALE: ("ChangeStale", EventType.APPROVAL_CANCELLED),
+    S.EXPIRED: ("ChangeTimedOut", EventType.APPROVAL_EXPIRED),
+    S.CANCELLED: ("ChangeCancelled", EventType.APPROVAL_CANCELLED),
+    S.FAILED: ("ChangeFailed", EventType.APPROVAL_CANCELLED),
+}
+
+
+def move_request(
+    *,
+    request: ChangeRequest,
+    to: ChangeState,
+    actor: str,
+    now: datetime,
+    reason: str = "",
+    facts: Mapping[str, Any] | None = None,
+    **columns: Any,
+) -> bool:
+    """Move `request` from the state it was read in to `to`; True when this caller did it. Refreshes the row."""
+    leaving = ChangeState(request.state)
+    if to not in TRANSITIONS[leaving]:
+        raise ValueError(f"a change request does not go from {leaving} to {to}")
+    closing = {"closed_at": now} if to != S.APPROVED else {}
+    with transaction.atomic():
+        changed = ChangeRequest.objects.filter(pk=request.pk, state=leaving).update(
+            state=to, state_reason=reason, updated_at=now, **closing, **columns
+        )
+        if not changed:
+            return False
+        request.refresh_from_db()
+        name, event = _TOLD[to]
+        tell(request=request, audit=name, event=event, actor=actor, now=now, reason=reason, facts=facts)
+    return True
+
+
+def tell(
+    *,
+    request: ChangeRequest,
+    audit: str,
+    event: EventType,
+    actor: str,
+    now: datetime,
+    reason: str = "",
+    facts: Mapping[str, Any] | None = None,
+) -> None:
+    """Append one audit entry about `request` and emit one event; joins the caller's transaction."""
+    about = {
+        "request_id": str(request.pk),
+        "operation": request.kind,
+        "risk_tier": request.risk_tier,
+        "status": request.state,
+        "digest": request.digest,
+    }
+    if request.permit_id:
+        about["permit_id"] = str(request.permit_id)
+    if reason:
+        about["reason"] = reason
+    audit_log.append(
+        golem_id=request.golem_id, event=audit, actor=actor, now=now,
+        data={**about, "title": request.title, "plan_hash": request.plan_hash, **(facts or {})},
+    )  # fmt: skip
+    event_bus.emit(golem_id=request.golem_id, event=Event(event, {**about, "summary": request.title}), now=now)

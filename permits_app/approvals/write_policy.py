@@ -1,0 +1,73 @@
+"""Write changes of a policy to its rows, under the lock reservations take, and keep the version they make.
+
+Appends PolicyChanged; emits policy:cage_updated. The only writer of loosened limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from archetypes_app.models import Golem
+from permits_app import ledger
+from permits_app.approvals.policy_state import hash_policy_state, read_policy_state, split_entry
+from permits_app.models import AllowlistEntry, PolicyCage, PolicyVersion
+from tools_app.core import audit_log, event_bus
+from tools_app.core.events import Event, EventType
+
+
+def write_policy(
+    *, golem: Golem, changes: Sequence[Mapping[str, Any]], actor: str, reason: str, now: datetime
+) -> PolicyVersion:
+    """Make `changes` (`row`, `name`, `after` as text, None removes an allowlist entry). Returns the new version."""
+    with transaction.atomic():
+        limits = ledger.lock_limits(golem.pk)
+        cage, _ = PolicyCage.objects.select_for_update().get_or_create(golem=golem)
+        keep_version(golem=golem, actor="system:policy", reason="as it was before the first change", now=now)
+        for change in changes:
+            if change["row"] == "allowlist":
+                _write_entry(golem, change)
+            else:
+                _write_column(limits if change["row"] == "limits" else cage, change)
+        limits.save()
+        cage.save()
+        version = keep_version(golem=golem, actor=actor, reason=reason, now=now)
+        told = {f"{each['row']}.{each['name']}": {"from": each.get("before"), "to": each["after"]} for each in changes}
+        audit_log.append(
+            golem_id=golem.pk, event="PolicyChanged", actor=actor, now=now,
+            data={"changes": told, "reason": reason, "policy_version": str(version.number)},
+        )  # fmt: skip
+        payload = {"row": "policy", "fields": sorted({str(each["name"]) for each in changes})}
+        event_bus.emit(golem_id=golem.pk, event=Event(EventType.POLICY_CAGE_UPDATED, payload), now=now)
+    return version
+
+
+def keep_version(*, golem: Golem, actor: str, reason: str, now: datetime) -> PolicyVersion:
+    """The newest version when the policy is as it says, else a new one. Call under the lock of the limits row."""
+    state = read_policy_state(golem)
+    digest = hash_policy_state(state)
+    newest = PolicyVersion.objects.filter(golem=golem).order_by("-number").first()
+    if newest is not None and newest.policy_hash == digest:
+        return newest
+    return PolicyVersion.objects.create(
+        golem=golem, number=newest.number + 1 if newest else 1, policy=state, policy_hash=digest, actor=actor,
+        reason=reason, created_at=now,
+    )  # fmt: skip
+
+
+def _write_column(row: Any, change: Mapping[str, Any]) -> None:
+    field = row._meta.get_field(change["name"])
+    setattr(row, change["name"], field.clean(change["after"], row))
+
+
+def _write_entry(golem: Golem, change: Mapping[str, Any]) -> None:
+    chain_id, kind, address = split_entry(change["name"])
+    if change["after"] is None:
+        AllowlistEntry.objects.filter(golem=golem, chain_id=chain_id, kind=kind, address=address).delete()
+        return
+    AllowlistEntry.objects.get_or_create(
+        golem=golem, chain_id=chain_id, kind=kind, address=address, defaults={"label": change["after"]}
+    )

@@ -20,3 +20,11 @@ GOLEM_MEMORY_ANN_MAX_SCAN_TUPLES = 40_000  # how far an iterative scan goes befo
 GOLEM_MEMORY_TEXT_SCAN_ROWS = 1_000  # newest text matches that are ranked; each costs microseconds
 GOLEM_MEMORY_QUERY_WAIT_SECONDS = 3  # then the answer comes from words alone
 GOLEM_MEMORY_AUGMENT_TIMEOUT_MS = 50  # a preview never waits longer for memory
+GOLEM_MEMORY_MOST_EPISODES = read_integer("GOLEM_MEMORY_MOST_EPISODES", 150_000)  # a golem; the least retained go
+GOLEM_MEMORY_MOST_ARCHIVE_ROWS = 250_000  # of one archive file that is imported
+GOLEM_MEMORY_DREAM_SECONDS = 45  # one dream; under the soft time limit of a task
+GOLEM_MEMORY_DREAM_EPISODES = 12  # replayed in one dream, largest prediction errors first
+GOLEM_GRIMOIRE_DIR = VAR_DIR / "grimoire"  # archives that are exported to and imported from
+GOLEM_GRIMOIRE_TRUSTED_KEYS = tuple(  # Ed25519 public keys (hex) whose archives are taken in besides our own
+    key for key in read_text("GOLEM_GRIMOIRE_TRUSTED_KEYS").lower().split(",") if key
+)

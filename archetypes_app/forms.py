@@ -204,7 +204,7 @@ class GolemForm(EditedRowForm):
         model = Golem
         fields = (
             "name", "owner", "archetype", "profiles", "allowed_protocols", "home_chain_id", "base_asset",
-            "permit_ttl_seconds", "is_memory_enabled", "is_live",
+            "permit_ttl_seconds", "simulation_engine", "is_memory_enabled", "is_live",
         )  # fmt: skip
         labels = {"home_chain_id": "Home chain", "is_memory_enabled": "Memory", "is_live": "Live"}
 

@@ -11,9 +11,15 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 from tools_app.core.models import TimeStamped
-from tools_app.toolkit.enums import Phase
+from tools_app.toolkit.enums import EngineSetting, Phase
 
 PHASE_CHOICES = [(phase.value, phase.value.capitalize()) for phase in Phase]
+ENGINE_CHOICES = [
+    (EngineSetting.AUTO.value, "By risk: the node's, and from ELEVATED on both must agree"),
+    (EngineSetting.RPC.value, "The node's first, and never another in its place"),
+    (EngineSetting.PYEVM.value, "The one in this process first"),
+    (EngineSetting.BOTH.value, "Always both; they must agree"),
+]
 ADDRESS = RegexValidator(r"^0x[0-9a-fA-F]{40}$", "An address is 0x and 40 hex digits")
 
 
@@ -47,6 +53,10 @@ class Golem(TimeStamped):
     is_live = models.BooleanField(
         default=False, help_text="Off: the heartbeat only rehearses. REST calls are not affected"
     )
+    simulation_engine = models.CharField(
+        max_length=8, choices=ENGINE_CHOICES, default=EngineSetting.AUTO.value,
+        help_text="What runs its plans before a permit. From ELEVATED on two engines must agree, whatever is chosen",
+    )  # fmt: skip
     permit_ttl_seconds = models.PositiveIntegerField(default=60, help_text="Seconds a permit stays valid")
     heartbeat_tick = models.PositiveBigIntegerField(default=0, editable=False)
     halt_epoch = models.PositiveBigIntegerField(default=0, editable=False)

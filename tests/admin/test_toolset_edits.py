@@ -191,6 +191,7 @@ def test_a_golem_edit_shows_what_it_loses(client: Client, owner: Any) -> None:
     body = {
         "name": golem.name, "archetype": golem.archetype.pk, "profiles": [], "home_chain_id": golem.home_chain_id,
         "base_asset": "USDC", "permit_ttl_seconds": "60", "is_memory_enabled": "on", "edit_version": golem.version,
+        "simulation_engine": "pyevm",
         "tool_overrides-TOTAL_FORMS": "0", "tool_overrides-INITIAL_FORMS": "0",
     }  # fmt: skip
     url = page("archetypes_app.golem", "change", golem.pk)
@@ -200,3 +201,5 @@ def test_a_golem_edit_shows_what_it_loses(client: Client, owner: Any) -> None:
     assert "It loses" in shown.content.decode()
     assert "uniswap_execute_swap" in shown.content.decode()
     assert (kept, golem.profiles.count(), saved.status_code) == (1, 0, 302)
+    edit = AuditEntry.objects.get(golem_id=golem.pk, event="AdminEdit").data
+    assert edit["fields"]["simulation_engine"] == {"from": "auto", "to": "pyevm"}

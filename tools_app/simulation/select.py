@@ -8,7 +8,6 @@ Nothing less exact ever stands in silently: the result's label says what ran.
 from __future__ import annotations
 
 from datetime import datetime
-from enum import StrEnum
 from importlib import import_module
 from typing import Any, Final
 
@@ -18,17 +17,7 @@ from tools_app.core.clock import Deadline
 from tools_app.simulation.differential import run_both
 from tools_app.simulation.engine import SimulationEngine, SimulationRequest, SimulationResult, SimulationUnavailable
 from tools_app.simulation.rpc import RpcSimulationEngine
-from tools_app.toolkit.enums import RiskTier
-
-
-class EngineSetting(StrEnum):
-    """What an owner may choose: by tier, one engine first, or always both."""
-
-    AUTO = "auto"
-    RPC = "rpc"
-    PYEVM = "pyevm"
-    BOTH = "both"
-
+from tools_app.toolkit.enums import EngineSetting, RiskTier
 
 ENGINE_NAMES: Final = ("rpc", "pyevm")
 _NEEDS_TWO: Final = frozenset({RiskTier.ELEVATED, RiskTier.HIGH, RiskTier.CRITICAL})

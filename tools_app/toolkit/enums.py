@@ -108,6 +108,15 @@ class PiTool(StrEnum):
     EMERGENCY_HALT = "emergency_halt"
 
 
+class EngineSetting(StrEnum):
+    """Which engines simulate a golem's plans: by risk tier, one of them first, or always both."""
+
+    AUTO = "auto"
+    RPC = "rpc"
+    PYEVM = "pyevm"
+    BOTH = "both"
+
+
 class Phase(StrEnum):
     """How much life a golem has left; phases only get worse by themselves."""
 

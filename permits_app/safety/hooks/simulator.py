@@ -1,9 +1,9 @@
 """Hook 5: runs the exact calls on the chain's engine and holds them to every promise of the plan.
 
 What it lets pass reverted nowhere, took no more than the plan's bounds, brought no less, left no larger allowance,
-and moved no token the plan does not speak of. From ELEVATED on two engines must agree. No engine, no answer: the call
-is refused. Emits policy:violation when engines disagree. Seed: 002, "RevmSimulator";
-decisions, "Safety hooks" (hook 5 is the simulation).
+and moved no token the plan does not speak of. The golem's setting and the tier choose the engines; from ELEVATED on two
+must agree. No engine, no answer: the call is refused. Emits policy:violation when engines disagree.
+Seed: 002, "RevmSimulator"; decisions, "Safety hooks" (hook 5 is the simulation).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from tools_app.simulation.differential import SimulationDisagrees
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.enums import EngineSetting
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
@@ -58,7 +59,10 @@ class Simulator:
         request = build_request(plan=call.plan, account=account, chain=chain)
         try:
             simulation = run_simulation(
-                request, deadline=Deadline.after_ms(SIMULATION_BUDGET_MS), risk_tier=classify_call(call)
+                request,
+                deadline=Deadline.after_ms(SIMULATION_BUDGET_MS),
+                risk_tier=classify_call(call),
+                setting=EngineSetting(call.golem.simulation_engine),
             )
         except InsufficientFunds:
             have = chain.native_balance(account)

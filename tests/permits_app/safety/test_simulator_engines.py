@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from archetypes_app.models import Golem
+from permits_app.errors import PolicyRejected
 from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.simulator import Simulator
 from tests.live_golem import LiveGolem
@@ -72,3 +74,29 @@ def test_one_base_unit_of_disagreement_refuses_and_tells_the_owner_both_results(
     assert event.payload["rule"] == "simulator.engines_disagree"
     assert [result["engine"] for result in event.payload["results"]] == ["rpc", "pyevm"]
     assert event.payload["differences"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "engine"),
+    [("auto", "rpc"), ("rpc", "rpc"), ("pyevm", "pyevm"), ("both", "rpc+pyevm")],
+)
+def test_a_golems_own_setting_chooses_what_runs_its_swaps(live_golem: LiveGolem, setting: str, engine: str) -> None:
+    Golem.objects.filter(pk=live_golem.golem.pk).update(simulation_engine=setting)
+    permit = live_golem.permit(live_golem.preview()["permit_id"])
+
+    assert permit.simulation["engine"] == engine
+
+
+def test_from_elevated_on_a_golem_cannot_choose_a_single_engine(live_golem: LiveGolem) -> None:
+    Golem.objects.filter(pk=live_golem.golem.pk).update(simulation_engine="pyevm")
+    position = HOOK.check(live_call(live_golem, "uniswap_lp_add_liquidity", POSITION))
+
+    assert isinstance(position, Allow)
+    assert position.simulation is not None
+    assert position.simulation.engine == "pyevm+rpc"
+
+
+def test_a_setting_nobody_knows_refuses(live_golem: LiveGolem) -> None:
+    Golem.objects.filter(pk=live_golem.golem.pk).update(simulation_engine="none")
+    with pytest.raises(PolicyRejected, match="simulator"):
+        live_golem.preview()

@@ -16,8 +16,8 @@ from tools_app.chain import chains, networks
 from tools_app.core.clock import Deadline
 from tools_app.simulation.differential import SimulationDisagrees, find_differences, is_gas_close, run_both
 from tools_app.simulation.engine import SimulationRequest, SimulationResult, SimulationUnavailable
-from tools_app.simulation.select import EngineSetting, choose_engines, run_simulation, select_engine
-from tools_app.toolkit.enums import RiskTier
+from tools_app.simulation.select import choose_engines, run_simulation, select_engine
+from tools_app.toolkit.enums import EngineSetting, RiskTier
 
 FAR = Deadline.after_ms(10**9)
 

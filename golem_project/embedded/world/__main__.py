@@ -10,7 +10,7 @@ import time
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import is_fetched, say_to_stderr
 from golem_project.embedded.token_list import fetch_token_list
-from golem_project.embedded.world import saved, solidity
+from golem_project.embedded.world import bindings, saved, solidity
 
 
 def prepare(arguments: argparse.Namespace) -> None:
@@ -39,7 +39,13 @@ def compile_sources(_: argparse.Namespace) -> None:
     """Compile `contracts/src` into `contracts/out`."""
     outputs = solidity.compile_contracts()
     solidity.write_outputs(outputs)
+    bindings.write_bindings()
     say_to_stderr(f"compiled {len(outputs)} contracts into {solidity.OUTPUT_DIR}")
+
+
+def write_bindings(_: argparse.Namespace) -> None:
+    """Write the Python bindings of the compiled contracts."""
+    bindings.write_bindings()
 
 
 def main() -> int:
@@ -58,8 +64,10 @@ def main() -> int:
     choice.add_argument("--check", action="store_true", help="exit 1 when they differ")
     choice.add_argument("--write", action="store_true", help="write the table")
     command.set_defaults(run=addresses)
-    command = commands.add_parser("compile", help="compile contracts/src into contracts/out")
+    command = commands.add_parser("compile", help="compile contracts/src into contracts/out, and write the bindings")
     command.set_defaults(run=compile_sources)
+    command = commands.add_parser("bindings", help="write the Python bindings of the compiled contracts")
+    command.set_defaults(run=write_bindings)
     arguments = parser.parse_args()
     try:
         arguments.run(arguments)

@@ -1,0 +1,275 @@
+"""The binding of PolicyCage: its words as enums, its calls as bytes, its answers as values.
+
+Everything is built from the generated signatures of `abi.py`; nothing here reads a chain or a database.
+Seed: issue of the cage; decisions, "PolicyCage".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Final
+
+from permits_app.policy_cage.abi import CONSTRUCTOR, ERRORS, EVENTS, FUNCTIONS
+from tools_app.chain.abi import RevertReason, checksum, decode_log, decode_revert, encode_call, encode_constructor
+from tools_app.toolkit.plan import Call
+from tools_app.toolkit.views import LogEntry
+
+WINDOW_SECONDS: Final = 86_400
+"""Length of every rolling window of the contract."""
+SLOT_SECONDS: Final = 900
+"""Amounts of one slot are counted together, until the youngest of them is a window old."""
+GRACE_SECONDS: Final = 7 * 86_400
+MOST_CALLS: Final = 32
+MOST_POSITIONS: Final = 8
+MOST_ALLOWANCE_SECONDS: Final = 86_400
+PERMIT2: Final = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
+UINT128_MAX: Final = 2**128 - 1
+
+
+class RuleKind(IntEnum):
+    """What a rule is about; with its key it names one number of the owner's."""
+
+    LIMIT = 0
+    ASSET = 1
+    OUTFLOW_PER_BATCH = 2
+    OUTFLOW_PER_WINDOW = 3
+    CALL = 4
+    SPENDER = 5
+    VALUER = 6
+    GUARDIAN = 7
+
+
+class Limit(IntEnum):
+    """The scalar limits, in the contract's order. Units: bps, seconds, wei, micro-USD as the names say."""
+
+    MAX_LOSS_BPS = 0
+    MAX_WINDOW_LOSS_BPS = 1
+    MAX_POSITION_BPS = 2
+    MAX_CONCENTRATION_BPS = 3
+    MAX_DRAWDOWN_BPS = 4
+    MIN_COLLATERAL_RATIO_BPS = 5
+    MIN_REBALANCE_INTERVAL_SECONDS = 6
+    MAX_REBALANCES_PER_DAY = 7
+    MAX_ASSETS = 8
+    MAX_GAS_TOP_UP_WEI = 9
+    ALLOWS_ARBITRARY_CALLS = 10
+    PHASE = 11
+    HIGH_WATER_MARK_MICRO_USD = 12
+    MAX_SESSION_SECONDS = 13
+    MAX_SESSION_OPERATIONS = 14
+    MAX_SESSION_BUDGET_MICRO_USD = 15
+
+
+class BatchClass(IntEnum):
+    """What a batch did to the account."""
+
+    LEAVING = 0
+    REBALANCE = 1
+    OPENING = 2
+    OPENING_AND_REBALANCE = 3
+
+
+class AssetState(IntEnum):
+    """APPROVED assets may grow and fall; RETIRING ones only fall."""
+
+    ABSENT = 0
+    APPROVED = 1
+    RETIRING = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One number of the owner's: `value` under a kind and a 32-byte key."""
+
+    kind: RuleKind
+    key: bytes
+    value: int
+
+    def as_tuple(self) -> tuple[int, bytes, int]:
+        """As the contract takes it."""
+        return int(self.kind), self.key, self.value
+
+
+@dataclass(frozen=True, slots=True)
+class AssetRule:
+    """What the value of an ASSET rule packs: the feed, the most its answer may age, and both scales."""
+
+    feed: str
+    max_age_seconds: int
+    token_decimals: int
+    feed_decimals: int
+    state: AssetState = AssetState.APPROVED
+
+    def pack(self) -> int:
+        """The rule's value."""
+        return (
+            int(self.feed, 16)
+            | self.max_age_seconds << 160
+            | self.feed_decimals << 192
+            | self.token_decimals << 200
+            | int(self.state) << 208
+        )
+
+    @classmethod
+    def unpack(cls, value: int) -> AssetRule:
+        """What a rule's value means."""
+        return cls(
+            feed=checksum(f"0x{value & (1 << 160) - 1:040x}"),
+            max_age_seconds=value >> 160 & 0xFFFFFFFF,
+            feed_decimals=value >> 192 & 0xFF,
+            token_decimals=value >> 200 & 0xFF,
+            state=AssetState(value >> 208),
+        )
+
+
+# ---- keys and rules ----------------------------------------------------------------------------------------------
+
+
+def address_key(address: str) -> bytes:
+    """The key of an asset, a spender, or a position's target."""
+    return int(address, 16).to_bytes(32, "big")
+
+
+def limit_key(limit: Limit) -> bytes:
+    return int(limit).to_bytes(32, "big")
+
+
+def call_key(target: str, selector: bytes) -> bytes:
+    """The key of a permitted call; selector `00000000` is a plain transfer of coins."""
+    return (int(target, 16) << 32 | int.from_bytes(selector, "big")).to_bytes(32, "big")
+
+
+def key_address(key: bytes) -> str:
+    """The address in a key of an asset, a spender or a target."""
+    return checksum("0x" + key[12:].hex())
+
+
+def limit_rule(limit: Limit, value: int) -> Rule:
+    return Rule(RuleKind.LIMIT, limit_key(limit), value)
+
+
+def asset_rules(token: str, asset: AssetRule, *, per_batch: int, per_window: int) -> list[Rule]:
+    """An asset with its outflow caps, in the token's base units."""
+    key = address_key(token)
+    return [
+        Rule(RuleKind.ASSET, key, asset.pack()),
+        Rule(RuleKind.OUTFLOW_PER_BATCH, key, per_batch),
+        Rule(RuleKind.OUTFLOW_PER_WINDOW, key, per_window),
+    ]
+
+
+def call_rule(target: str, selector: bytes, *, is_allowed: bool = True) -> Rule:
+    return Rule(RuleKind.CALL, call_key(target, selector), int(is_allowed))
+
+
+def spender_rule(spender: str, *, most_micro_usd: int) -> Rule:
+    """The largest allowance a spender may have, per token, by its value when it is given."""
+    return Rule(RuleKind.SPENDER, address_key(spender), most_micro_usd)
+
+
+def valuer_rule(target: str, valuer: str) -> Rule:
+    """What the account holds at `target` counts as `valuer` says."""
+    return Rule(RuleKind.VALUER, address_key(target), int(valuer, 16))
+
+
+def guardian_rule(guardian: str) -> Rule:
+    return Rule(RuleKind.GUARDIAN, bytes(32), int(guardian, 16))
+
+
+# ---- calls ---------------------------------------------------------------------------------------------------------
+
+
+def encode_deployment(creation_code: bytes, *, account: str, base_asset: str, rules: Sequence[Rule]) -> bytes:
+    """The data of the transaction that creates a cage."""
+    listed = [rule.as_tuple() for rule in rules]
+    return creation_code + encode_constructor(CONSTRUCTOR, account, base_asset, listed)
+
+
+def encode_execute(calls: Sequence[Call]) -> bytes:
+    """Call data of `execute`: what a session key sends to the cage to run `calls` from the account, all or none."""
+    return encode_call(FUNCTIONS["execute"], [(call.to, call.value, call.data) for call in calls])
+
+
+def build_execute_call(cage: str, calls: Sequence[Call]) -> Call:
+    """The one call that replaces `calls` when the golem acts through its cage."""
+    label = "; ".join(call.label for call in calls)
+    return Call(to=cage, data=encode_execute(calls), value=0, label=f"through the cage: {label}")
+
+
+def encode_propose(rules: Sequence[Rule]) -> bytes:
+    """For the owner's Safe: tightening takes effect at once, loosening is pending for its delay."""
+    return encode_call(FUNCTIONS["propose"], [rule.as_tuple() for rule in rules])
+
+
+def encode_apply_change(kind: RuleKind, key: bytes) -> bytes:
+    """Anyone may send it, once the delay is over."""
+    return encode_call(FUNCTIONS["applyChange"], int(kind), key)
+
+
+def encode_cancel_change(kind: RuleKind, key: bytes) -> bytes:
+    """For the owner's Safe."""
+    return encode_call(FUNCTIONS["cancelChange"], int(kind), key)
+
+
+def encode_set_session(*, key: str, expires_at: int, operations: int, budget_micro_usd: int) -> bytes:
+    """For the owner's Safe; `expires_at` in unix seconds. The zero address ends the session."""
+    return encode_call(FUNCTIONS["setSession"], key, expires_at, operations, budget_micro_usd)
+
+
+def encode_top_up_gas(wei: int) -> bytes:
+    """For the session key."""
+    return encode_call(FUNCTIONS["topUpGas"], wei)
+
+
+def encode_worsen_phase(phase_index: int) -> bytes:
+    """For the session key; 0 thriving to 4 terminal."""
+    return encode_call(FUNCTIONS["worsenPhase"], phase_index)
+
+
+def encode_halt() -> bytes:
+    """For the account, any owner of it, or the guardian."""
+    return encode_call(FUNCTIONS["halt"])
+
+
+def encode_resume() -> bytes:
+    """For the owner's Safe."""
+    return encode_call(FUNCTIONS["resume"])
+
+
+def encode_acknowledge_drawdown() -> bytes:
+    """For the owner's Safe."""
+    return encode_call(FUNCTIONS["acknowledgeDrawdown"])
+
+
+# ---- answers -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CageEvent:
+    """One event of a cage, its arguments by name, and where it stands."""
+
+    name: str
+    args: dict[str, Any]
+    block_number: int
+    log_index: int
+
+
+def decode_cage_event(log: LogEntry) -> CageEvent | None:
+    """The event in `log`, or None when it is none of the cage's."""
+    for name, signature in EVENTS.items():
+        args = decode_log(signature, log)
+        if args is not None:
+            return CageEvent(name=name, args=args, block_number=log.block_number, log_index=log.log_index)
+    return None
+
+
+def decode_cage_error(data: bytes) -> RevertReason:
+    """Why the cage refused. A call that failed inside a batch is named with its own reason."""
+    reason = decode_revert(data, tuple(ERRORS.values()))
+    if reason.name != "CallFailed":
+        return reason
+    inner = decode_revert(reason.args["reason"], tuple(ERRORS.values()))
+    text = f"call {reason.args['index'] + 1} failed: {inner.text}"
+    return RevertReason(text, reason.name, reason.args, data)

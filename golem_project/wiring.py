@@ -8,9 +8,16 @@ from typing import cast
 
 import redis
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from golem_project.embedded.token_list import token_list_path
+from golem_project.heartbeat.thinking import model_planner
+from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
+from golem_project.heartbeat.thinking.errors import ModelEndpointRefused, ModelNotConfigured
+from golem_project.heartbeat.thinking.model_client import read_client
+from golem_project.pi.definitions import define_tools
 from golem_project.test_chains import EmbeddedTestChains
+from permits_app import delegation_router
 from permits_app.execution import broadcast
 from permits_app.execution.signers import choose
 from permits_app.execution.signers.keystore import Keystore
@@ -37,6 +44,17 @@ def configure() -> None:
     )
     runner.configure(runner.ToolEnvironment(open_reader=open_reader, services=_build_services()))
     event_bus.configure(_open_stream, checks_payloads=settings.GOLEM_EVENT_PAYLOADS_ARE_CHECKED)
+    configure_thinking()
+
+
+def configure_thinking() -> None:
+    """Set the language models this process asks, for heartbeats and for delegates. Raises ImproperlyConfigured."""
+    try:
+        client = read_client(write_tools=define_tools)
+    except (ModelEndpointRefused, ModelNotConfigured) as error:
+        raise ImproperlyConfigured(error.detail) from None
+    model_planner.configure(client)
+    delegation_router.configure(ModelDelegateThinker(client) if client is not None else None)
 
 
 def configure_networks(rpc_urls: dict[int, tuple[str, ...]]) -> None:

@@ -3,16 +3,19 @@
 A hop is refused when its target does not exist, the asking archetype does not list it, it would close a circle, or
 the chain would be longer than three hops. The runtime's own review (hook 3, risk tier ELEVATED) needs no edge: it
 may ask a reviewer for every archetype, since no archetype may escape it. Appends DelegationHop, DelegationEnded or
-DelegationRefused. Seed: 000, "Delegation graph"; decisions, "Archetypes".
+DelegationRefused. Delegates that plan are run by a DelegateThinker, which wiring hands down where a language model is
+set up. Seed: 000, "Delegation graph"; decisions, "Archetypes".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from uuid import UUID, uuid4
 
 from archetypes_app.delegation import MAX_HOPS
@@ -29,6 +32,7 @@ from permits_app.reviewers import risk_assessor, safety_guardian
 from permits_app.reviewers.review import Review
 from permits_app.safety.hook import HookCall
 from tools_app.core import audit_log
+from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.toolset import Toolset
 
@@ -68,6 +72,86 @@ class Hop:
         return self.chain[-1]
 
 
+@dataclass(frozen=True, slots=True)
+class DelegateAnswer:
+    """What a delegate that plans came to. `permits` are those it made or used, with how far it took each.
+
+    `stopped_by` is the code of what ended it early, or empty; `refusals` the codes it ran into. Micro-USD.
+    """
+
+    summary: str
+    permits: tuple[Mapping[str, str], ...] = ()
+    refusals: tuple[str, ...] = ()
+    stopped_by: str = ""
+    cost_micro_usd: int = 0
+    model: str = ""
+
+
+class DelegateThinker(Protocol):
+    """Runs a delegate that plans with a language model. Made by wiring; its other end is the heartbeat's thinking."""
+
+    def think(
+        self,
+        *,
+        hop: Hop,
+        delegate: Archetype,
+        instruction: str,
+        context: str,
+        is_live: bool,
+        actor: str,
+        api_key_id: UUID | None,
+        deadline: Deadline,
+        now: datetime,
+    ) -> DelegateAnswer:
+        """The delegate's work with the tools of `hop` alone. Never raises for what a model does."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Under whom the present code runs: what it asks becomes a hop of `parent`."""
+
+    entry: DelegationEntry = DelegationEntry.AGENT
+    parent: Hop | None = None
+
+
+_scope: ContextVar[_Scope] = ContextVar("delegation_scope", default=_Scope())  # noqa: B039  (frozen)
+
+
+@dataclass(slots=True)
+class _Router:
+    thinker: DelegateThinker | None = field(default=None)
+
+
+_router = _Router()
+
+
+def configure(thinker: DelegateThinker | None) -> None:
+    """Who runs delegates that plan; None where no language model is set up."""
+    _router.thinker = thinker
+
+
+@contextmanager
+def delegation_scope(*, entry: DelegationEntry, parent: Hop | None = None) -> Iterator[None]:
+    """Everything asked inside is asked by `parent`'s delegate (None: by the golem itself) and came in by `entry`."""
+    token = _scope.set(_Scope(entry, parent))
+    try:
+        yield
+    finally:
+        _scope.reset(token)
+
+
+def current_entry() -> DelegationEntry:
+    """The way in by which the present code was reached; an agent's unless a scope says otherwise."""
+    return _scope.get().entry
+
+
+def current_chain(golem: Golem) -> tuple[str, ...]:
+    """Who asked whom so far, the golem's own archetype first."""
+    parent = _parent_of(golem)
+    return parent.chain if parent is not None else (golem.archetype.name,)
+
+
 def open_hop(
     *,
     golem: Golem,
@@ -80,9 +164,11 @@ def open_hop(
 ) -> Hop:
     """Check one hop, note it in the audit log, and give the delegate's tools cut to the golem's.
 
-    Starts at the golem's own archetype, or at `parent`'s delegate. A refusal is noted too. Raises
-    DelegationTargetNotFound, DelegationCycleDetected, DelegationNotAllowed, DelegationTooDeep.
+    Starts at the golem's own archetype, or at the delegate of `parent`, which is the scope's when it is not given. A
+    refusal is noted too. Raises DelegationTargetNotFound, DelegationCycleDetected, DelegationNotAllowed,
+    DelegationTooDeep.
     """
+    parent = parent or _parent_of(golem)
     chain = parent.chain if parent is not None else (golem.archetype.name,)
     facts = {
         "from": chain[-1],
@@ -145,7 +231,7 @@ def review_call(*, call: HookCall, reviewer: str, actor: str, parent: Hop | None
 
     Raises what `open_hop` raises: a reviewer that cannot be asked lets nothing pass.
     """
-    if reviewer == call.golem.archetype.name and parent is None:
+    if reviewer == call.golem.archetype.name and (parent or _parent_of(call.golem)) is None:
         # A golem that is itself the reviewer is judged by the same checks; it has no hop to itself.
         return REVIEWERS[reviewer](call)
     hop = open_hop(
@@ -157,10 +243,8 @@ def review_call(*, call: HookCall, reviewer: str, actor: str, parent: Hop | None
 def delegate_review(
     *, golem: Golem, target: str, call: HookCall, instruction: str, actor: str, now: datetime
 ) -> tuple[Hop, Review]:
-    """An agent asks `target` to judge a call. Raises what `open_hop` raises, and DelegateNeedsModel."""
-    hop = open_hop(
-        golem=golem, target=target, entry=DelegationEntry.AGENT, actor=actor, now=now, instruction=instruction
-    )
+    """An agent asks the reviewer `target` to judge a call. Raises what `open_hop` raises, and DelegateNeedsModel."""
+    hop = open_hop(golem=golem, target=target, entry=current_entry(), actor=actor, now=now, instruction=instruction)
     try:
         check_runnable(target)
     except DelegateNeedsModel as error:
@@ -169,14 +253,76 @@ def delegate_review(
     return hop, _run_reviewer(hop, call, actor)
 
 
+def delegate_work(
+    *,
+    golem: Golem,
+    target: str,
+    instruction: str,
+    context: str = "",
+    entry: DelegationEntry | None = None,
+    is_live: bool = True,
+    actor: str,
+    deadline: Deadline,
+    now: datetime,
+    api_key_id: UUID | None = None,
+) -> tuple[Hop, DelegateAnswer]:
+    """Let the delegate `target` work for `golem`, with its own tools cut to the golem's, until `deadline`.
+
+    What it previews and commits counts as the golem's own and is reviewed as such; what it asks others becomes a hop of
+    this one. `is_live` False: it previews only. Raises what `open_hop` raises, and DelegateNeedsModel.
+    """
+    hop = open_hop(
+        golem=golem, target=target, entry=entry or current_entry(), actor=actor, now=now, instruction=instruction
+    )
+    thinker = _router.thinker
+    if thinker is None:
+        close_hop(hop=hop, outcome={"code": DelegateNeedsModel.code}, actor=actor, now=now)
+        raise _needs_model(target)
+    delegate = Archetype.objects.get(name=target)
+    outcome: dict[str, Any] = {"code": "DELEGATE_FAILED"}
+    try:
+        with delegation_scope(entry=hop.entry, parent=hop):
+            answer = thinker.think(
+                hop=hop, delegate=delegate, instruction=instruction, context=context, is_live=is_live, actor=actor,
+                api_key_id=api_key_id, deadline=deadline, now=now,
+            )  # fmt: skip
+        outcome = {
+            "permits": [dict(permit) for permit in answer.permits],
+            "refusals": list(answer.refusals[:20]),
+            "stopped_by": answer.stopped_by,
+            "cost_micro_usd": str(answer.cost_micro_usd),
+            "model": answer.model,
+        }
+    finally:
+        close_hop(hop=hop, outcome=outcome, actor=actor, now=now)
+    return hop, answer
+
+
+def is_reviewer(target: str) -> bool:
+    """Whether `target` judges permits by itself, without a language model."""
+    return target in REVIEWERS
+
+
 def check_runnable(target: str) -> None:
-    """Whether this server can run `target` by itself. Raises DelegateNeedsModel."""
-    if target not in REVIEWERS:
-        raise DelegateNeedsModel(
-            f"{target!r} plans with a language model, and this server runs none; its tools are the golem's own,"
-            " so do the step yourself, or ask one of those that run here",
-            runnable=sorted(REVIEWERS),
-        )
+    """Whether this server can run `target`: a reviewer always, others with a model. Raises DelegateNeedsModel."""
+    if target not in REVIEWERS and _router.thinker is None:
+        raise _needs_model(target)
+
+
+def _needs_model(target: str) -> DelegateNeedsModel:
+    return DelegateNeedsModel(
+        f"{target!r} plans with a language model, and this server has none: its operator can set GOLEM_MODEL_T1 and"
+        " GOLEM_MODEL_T2 (.env.example). The delegate's tools are the golem's own, so do the step yourself, or ask one"
+        " of those that run here",
+        runnable=sorted(REVIEWERS),
+        settings=["GOLEM_MODEL_T1", "GOLEM_MODEL_T2"],
+    )
+
+
+def _parent_of(golem: Golem) -> Hop | None:
+    """The hop the present code runs in, if it is one of this golem."""
+    parent = _scope.get().parent
+    return parent if parent is not None and parent.golem.pk == golem.pk else None
 
 
 def _run_reviewer(hop: Hop, call: HookCall, actor: str) -> Review:

@@ -1,0 +1,182 @@
+"""The door to pydantic-ai: one exchange with one model behind words of our own. The only file that imports it.
+
+Imported when a model is first asked: it costs seconds and a hundred megabytes that a server without a model saves.
+Synchronous on the outside, because the domain calls between two requests are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from openai import OpenAIError
+from pydantic_ai.direct import model_request
+from pydantic_ai.exceptions import AgentRunError, ModelHTTPError, UserError
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+
+from golem_project.heartbeat.thinking.conversation import AskedCall, ManualTool, Turn
+from golem_project.heartbeat.thinking.endpoint import Endpoint
+from golem_project.heartbeat.thinking.errors import (
+    ModelAnswerInvalid,
+    ModelEndpointRefused,
+    ModelTimedOut,
+    ModelUnavailable,
+)
+from golem_project.heartbeat.thinking.transport import make_client
+from tools_app.core.taint import Secret
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+
+class ModelDialogue:
+    """One exchange: instructions, a first message, then answers of tools until the model has none to call."""
+
+    def __init__(
+        self,
+        *,
+        provider: str,
+        endpoint: Endpoint,
+        api_key: Secret | None,
+        model_name: str,
+        most_output_llm_tokens: int,
+        most_response_bytes: int,
+        instructions: str,
+        opening: str,
+        tools: Sequence[ManualTool],
+    ) -> None:
+        self._runner = asyncio.Runner()
+        self._client = make_client(endpoint, most_bytes=most_response_bytes)
+        self._model = _make_model(provider, endpoint, api_key, model_name, self._client)
+        self._most_output = most_output_llm_tokens
+        self._instructions = instructions
+        self._messages: list[ModelMessage] = []
+        self._waiting: list[ModelRequestPart] = [UserPromptPart(content=opening)]
+        self._parameters = ModelRequestParameters(
+            function_tools=[
+                ToolDefinition(
+                    name=tool.name, description=tool.description, parameters_json_schema=dict(tool.parameters)
+                )
+                for tool in tools
+            ]
+        )
+        self._written = len(instructions) + len(opening) + sum(len(json.dumps(dict(t.parameters))) for t in tools)
+
+    def __enter__(self) -> ModelDialogue:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._runner.run(self._client.aclose())
+        finally:
+            self._runner.close()
+
+    @property
+    def characters(self) -> int:
+        """How much the next request carries, about."""
+        return self._written
+
+    def ask(self, *, seconds: float) -> Turn:
+        """The model's next turn, within `seconds`. Raises ModelTimedOut, ModelUnavailable, ModelAnswerInvalid."""
+        request = ModelRequest(parts=self._waiting, instructions=self._instructions)
+        settings: ModelSettings = {"max_tokens": self._most_output, "timeout": seconds, "max_retries": 0}
+        try:
+            response = self._runner.run(self._request(request, settings, seconds))
+        except (TimeoutError, ModelEndpointRefused) as error:
+            if isinstance(error, ModelEndpointRefused):
+                raise
+            raise ModelTimedOut(f"no answer within {seconds:.1f} s") from None
+        except ModelHTTPError as error:
+            # What the endpoint writes is foreign text and may repeat the key: only its status is told.
+            raise ModelUnavailable(f"the endpoint answered {error.status_code}", status=error.status_code) from None
+        except (AgentRunError, OpenAIError, OSError) as error:
+            raise _name_failure(error, seconds) from None
+        except (ValueError, TypeError, KeyError, AttributeError, UserError):
+            # A body that is JSON and no answer makes the client stumble in any of these ways.
+            raise ModelAnswerInvalid("the endpoint's answer has not the shape of a model's") from None
+        self._messages += [request, response]
+        self._waiting = []
+        turn = _read_turn(response)
+        self._written += len(turn.text) + sum(len(call.arguments) for call in turn.calls)
+        return turn
+
+    def answer(self, *, call: AskedCall, content: Mapping[str, Any]) -> None:
+        """Put the answer of a tool into the next request."""
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=str)
+        self._written += len(text)
+        self._waiting.append(ToolReturnPart(tool_name=call.name, content=text, tool_call_id=call.id))
+
+    async def _request(self, request: ModelRequest, settings: ModelSettings, seconds: float) -> ModelResponse:
+        async with asyncio.timeout(seconds):
+            return await model_request(
+                self._model,
+                [*self._messages, request],
+                model_settings=settings,
+                model_request_parameters=self._parameters,
+            )
+
+
+def _make_model(provider: str, endpoint: Endpoint, api_key: Secret | None, name: str, client: Any) -> Model[Any]:
+    # A local server often asks for no key; the clients insist on one.
+    key = api_key.reveal() if api_key is not None else "none"
+    if provider == "anthropic":
+        return AnthropicModel(name, provider=AnthropicProvider(api_key=key, base_url=endpoint.url, http_client=client))
+    if endpoint.url.rstrip("/") == OPENAI_URL:
+        return OpenAIChatModel(name, provider=OpenAIProvider(api_key=key, base_url=endpoint.url, http_client=client))
+    return OpenAIChatModel(
+        name, provider=OpenAICompatibleProvider("operator", base_url=endpoint.url, api_key=key, http_client=client)
+    )
+
+
+def _name_failure(error: Exception, seconds: float) -> ModelTimedOut | ModelUnavailable | ModelAnswerInvalid:
+    """Which of our errors a failure of the client is: read from the chain of its causes, never from its text."""
+    cause: BaseException | None = error
+    names = []
+    while cause is not None:
+        names.append(type(cause).__name__)
+        if isinstance(cause, ModelEndpointRefused):
+            raise cause
+        cause = cause.__cause__ or cause.__context__
+    if any("Timeout" in name for name in names):
+        return ModelTimedOut(f"no answer within {seconds:.1f} s")
+    if any("Connect" in name or "Connection" in name or name in ("OSError", "gaierror") for name in names):
+        return ModelUnavailable("the endpoint cannot be reached")
+    return ModelAnswerInvalid("the endpoint's answer has not the shape of a model's")
+
+
+def _read_turn(response: ModelResponse) -> Turn:
+    texts, calls = [], []
+    for part in response.parts:
+        if isinstance(part, TextPart):
+            texts.append(part.content)
+        elif isinstance(part, ToolCallPart):
+            arguments = part.args if isinstance(part.args, str) else json.dumps(part.args or {})
+            calls.append(AskedCall(id=part.tool_call_id, name=part.tool_name, arguments=arguments))
+    usage = response.usage
+    return Turn(
+        text="\n".join(texts),
+        calls=tuple(calls),
+        input_llm_tokens=max(0, usage.input_tokens),
+        output_llm_tokens=max(0, usage.output_tokens),
+    )

@@ -1,0 +1,86 @@
+"""Errors of thinking. They end a deliberation or one call in it; none of them leaves a permit half-way."""
+
+from __future__ import annotations
+
+from tools_app.core.errors import GolemError, Recovery
+
+
+class ModelNotConfigured(GolemError):
+    """No language model is set up for this tier, or one whose price is not known."""
+
+    code = "MODEL_NOT_CONFIGURED"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "No language model is set up"
+
+
+class ModelEndpointRefused(GolemError):
+    """The endpoint is not one this server may speak to: no TLS, or an address inside its own network."""
+
+    code = "MODEL_ENDPOINT_REFUSED"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "The model's endpoint is not one this server may speak to"
+
+
+class ModelUnavailable(GolemError):
+    """The endpoint does not answer, or answers with an error. `data` has its status where it gave one."""
+
+    code = "MODEL_UNAVAILABLE"
+    http_status = 503
+    recovery = Recovery.WAIT
+    title = "The language model does not answer"
+
+
+class ModelTimedOut(GolemError):
+    """The model did not answer in the time that was left."""
+
+    code = "MODEL_TIMED_OUT"
+    http_status = 504
+    recovery = Recovery.WAIT
+    title = "The language model did not answer in time"
+
+
+class ModelAnswerInvalid(GolemError):
+    """What came back is no answer of a model: not JSON, no message, too long, or without a word."""
+
+    code = "MODEL_ANSWER_INVALID"
+    http_status = 502
+    recovery = Recovery.WAIT
+    title = "The language model's answer cannot be read"
+
+
+class GolemInDryRun(GolemError):
+    """The heartbeat rehearses: it previews and commits nothing until the owner sets the golem live."""
+
+    code = "GOLEM_IN_DRY_RUN"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "This golem only rehearses"
+
+
+class ThinkingLoops(GolemError):
+    """The same call again and again: the deliberation is ended."""
+
+    code = "THINKING_LOOPS"
+    http_status = 409
+    recovery = Recovery.GIVE_UP
+    title = "The same call was made too often"
+
+
+class ThinkingTooLong(GolemError):
+    """More rounds or calls than one deliberation may take."""
+
+    code = "THINKING_TOO_LONG"
+    http_status = 409
+    recovery = Recovery.GIVE_UP
+    title = "The deliberation took too many steps"
+
+
+class ThinkingOutOfTime(GolemError):
+    """The tick's time is used up."""
+
+    code = "THINKING_OUT_OF_TIME"
+    http_status = 504
+    recovery = Recovery.WAIT
+    title = "The time for this deliberation is used up"

@@ -1,0 +1,187 @@
+"""Which models this process may ask, what they cost, and how a dialogue with one is opened. Configured once by wiring.
+
+Holds the key as a Secret; nothing here prints it. Seed: facts 10 (T1, T2, daily cap).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from importlib import import_module
+from uuid import UUID
+
+from django.conf import settings
+
+from archetypes_app.actions.spend_on_model import ModelReservation, reserve_model_cost, settle_model_cost
+from archetypes_app.models.archetype import InferenceTier
+from golem_project.heartbeat.thinking.conversation import ConversationLimits, Dialogue, ManualTool, Turn
+from golem_project.heartbeat.thinking.endpoint import Endpoint, is_local, parse_endpoint
+from golem_project.heartbeat.thinking.errors import ModelEndpointRefused, ModelNotConfigured, ModelUnavailable
+from tools_app.core import clock
+from tools_app.core.taint import Secret, TaintLabel
+from tools_app.toolkit.toolset import Toolset
+
+PROVIDER_URLS: Mapping[str, str] = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
+}
+_LLM_TOKENS_PER_PRICE = 1_000_000
+_CHARACTERS_PER_LLM_TOKEN = 2
+"""Fewer than any text needs: a reservation is a worst case."""
+
+ToolWriter = Callable[..., Sequence[ManualTool]]
+"""Makes the Pi-facing tools of a toolset: `define_tools(toolset=, permit_ttl_seconds=, has_memory=)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPrice:
+    """Micro-USD per million tokens of the model."""
+
+    input_micro_usd: int
+    output_micro_usd: int
+
+    def cost(self, *, input_llm_tokens: int, output_llm_tokens: int) -> int:
+        """Micro-USD, rounded up."""
+        parts = input_llm_tokens * self.input_micro_usd + output_llm_tokens * self.output_micro_usd
+        return -(-parts // _LLM_TOKENS_PER_PRICE)
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingModel:
+    """One model at the configured endpoint."""
+
+    name: str
+    price: ModelPrice
+
+
+@dataclass(frozen=True, slots=True)
+class ModelClient:
+    """The endpoint, its key, a model for each tier that has one, and who writes the tools down for them."""
+
+    provider: str
+    endpoint: Endpoint
+    models: Mapping[InferenceTier, ThinkingModel]
+    write_tools: ToolWriter
+    api_key: Secret | None = field(default=None, repr=False)
+
+    def choose_model(self, tier: InferenceTier) -> ThinkingModel:
+        """The model of `tier`. Raises ModelNotConfigured, and for one without a price that is not local."""
+        model = self.models.get(tier)
+        if model is None or not model.name:
+            raise ModelNotConfigured(f"tier {tier} has no model; set GOLEM_MODEL_{tier}")
+        if not model.price.input_micro_usd and not model.price.output_micro_usd and not self._is_local():
+            raise ModelNotConfigured(
+                f"{model.name} is not local and has no price, so no cap could hold; set"
+                f" GOLEM_MODEL_{tier}_INPUT_MICRO_USD and GOLEM_MODEL_{tier}_OUTPUT_MICRO_USD"
+            )
+        return model
+
+    def write(self, *, toolset: Toolset, permit_ttl_seconds: int, has_memory: bool) -> Sequence[ManualTool]:
+        """The Pi-facing tools over `toolset`, as a model reads them."""
+        return self.write_tools(toolset=toolset, permit_ttl_seconds=permit_ttl_seconds, has_memory=has_memory)
+
+    def open(
+        self, *, model: ThinkingModel, instructions: str, opening: str, tools: Sequence[ManualTool]
+    ) -> AbstractContextManager[Dialogue]:
+        """Begin a dialogue; nothing is sent yet."""
+        # The model library costs seconds and a hundred megabytes; only a process that thinks pays.
+        door = import_module("golem_project.heartbeat.thinking.dialogue")
+        opened: AbstractContextManager[Dialogue] = door.ModelDialogue(
+            provider=self.provider,
+            endpoint=self.endpoint,
+            api_key=self.api_key,
+            model_name=model.name,
+            most_output_llm_tokens=settings.GOLEM_MODEL_OUTPUT_LLM_TOKENS,
+            most_response_bytes=settings.GOLEM_MODEL_RESPONSE_BYTES,
+            instructions=instructions,
+            opening=opening,
+            tools=tools,
+        )
+        return opened
+
+    def _is_local(self) -> bool:
+        if not self.endpoint.allow_local:
+            return False
+        try:
+            return is_local(self.endpoint)
+        except OSError:
+            raise ModelUnavailable(f"{self.endpoint.host} has no address now") from None
+
+
+class GolemPurse:
+    """Pays for one golem's requests out of its daily cap."""
+
+    def __init__(self, *, golem_id: UUID, price: ModelPrice, most_output_llm_tokens: int, cap_micro_usd: int) -> None:
+        self._golem_id = golem_id
+        self._price = price
+        self._most_output = most_output_llm_tokens
+        self._cap = cap_micro_usd
+        self._held: ModelReservation | None = None
+        self._held_tokens = 0
+        self.spent_micro_usd = 0
+
+    def hold(self, *, characters: int) -> None:
+        """Reserve the worst case of the next request. Raises ModelBudgetSpent."""
+        self._held_tokens = characters // _CHARACTERS_PER_LLM_TOKEN + 1
+        most = self._price.cost(input_llm_tokens=self._held_tokens, output_llm_tokens=self._most_output)
+        self._held = reserve_model_cost(
+            golem_id=self._golem_id, most_micro_usd=most, cap_micro_usd=self._cap, now=clock.now()
+        )
+
+    def settle(self, *, turn: Turn | None) -> None:
+        """Put the real cost in its place. What is not known, or said to be nothing, counts as the worst case."""
+        if self._held is None:
+            return
+        cost = self._held.micro_usd
+        if turn is not None and turn.input_llm_tokens > 0:
+            cost = self._price.cost(input_llm_tokens=turn.input_llm_tokens, output_llm_tokens=turn.output_llm_tokens)
+        settle_model_cost(reservation=self._held, cost_micro_usd=cost)
+        self.spent_micro_usd += cost
+        self._held = None
+
+
+def read_client(*, write_tools: ToolWriter) -> ModelClient | None:
+    """The client the settings describe; None without a model. Raises ModelEndpointRefused, ModelNotConfigured."""
+    if not settings.GOLEM_MODEL_T1 and not settings.GOLEM_MODEL_T2:
+        return None
+    provider = settings.GOLEM_MODEL_PROVIDER
+    if provider not in PROVIDER_URLS:
+        raise ModelNotConfigured(f"GOLEM_MODEL_PROVIDER must be one of {', '.join(PROVIDER_URLS)}")
+    endpoint = parse_endpoint(
+        settings.GOLEM_MODEL_BASE_URL or PROVIDER_URLS[provider], allow_local=settings.GOLEM_MODEL_ALLOW_LOCAL
+    )
+    key = settings.GOLEM_MODEL_API_KEY
+    return ModelClient(
+        provider=provider,
+        endpoint=endpoint,
+        api_key=Secret(key, TaintLabel.OWNER_SECRET) if key else None,
+        models={
+            InferenceTier.T1: ThinkingModel(
+                settings.GOLEM_MODEL_T1,
+                ModelPrice(settings.GOLEM_MODEL_T1_INPUT_MICRO_USD, settings.GOLEM_MODEL_T1_OUTPUT_MICRO_USD),
+            ),
+            InferenceTier.T2: ThinkingModel(
+                settings.GOLEM_MODEL_T2,
+                ModelPrice(settings.GOLEM_MODEL_T2_INPUT_MICRO_USD, settings.GOLEM_MODEL_T2_OUTPUT_MICRO_USD),
+            ),
+        },
+        write_tools=write_tools,
+    )
+
+
+def read_limits() -> ConversationLimits:
+    """The numbers of one deliberation, from the settings."""
+    return ConversationLimits(
+        rounds=settings.GOLEM_THINKING_ROUNDS,
+        calls=settings.GOLEM_THINKING_CALLS,
+        identical_calls=settings.GOLEM_THINKING_IDENTICAL_CALLS,
+        argument_bytes=settings.GOLEM_THINKING_ARGUMENT_BYTES,
+        request_seconds=settings.GOLEM_MODEL_REQUEST_SECONDS,
+        summary_characters=settings.GOLEM_THINKING_SUMMARY_CHARACTERS,
+    )
+
+
+__all__ = [
+    "GolemPurse", "ModelClient", "ModelEndpointRefused", "ModelPrice", "ThinkingModel", "read_client", "read_limits",
+]  # fmt: skip

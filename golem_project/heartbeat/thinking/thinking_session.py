@@ -1,0 +1,100 @@
+"""What a planner and a delegate share: one conversation of one archetype with the golem's model, and its record.
+
+Appends InferenceCall to the golem's audit log: model, tier, tokens, cost, how it ended; never what was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from archetypes_app.models import Archetype, Golem
+from archetypes_app.models.archetype import InferenceTier
+from golem_project.heartbeat.thinking.conversation import Transcript, hold_conversation
+from golem_project.heartbeat.thinking.model_client import GolemPurse, ModelClient, read_limits
+from golem_project.heartbeat.thinking.planner import TouchedPermit
+from golem_project.heartbeat.thinking.prompt import write_instructions, write_opening
+from golem_project.heartbeat.thinking.tool_calls import ToolDesk
+from permits_app.safety.hooks.result_filter import clean_text
+from tools_app.core import audit_log
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.toolkit.enums import Phase
+from tools_app.toolkit.toolset import Toolset
+
+
+@dataclass(frozen=True, slots=True)
+class SessionReport:
+    """What one conversation came to, with what it cost in micro-USD."""
+
+    transcript: Transcript
+    touched: tuple[TouchedPermit, ...]
+    cost_micro_usd: int
+    model: str
+
+
+def think(
+    *,
+    client: ModelClient,
+    golem: Golem,
+    archetype: Archetype,
+    toolset: Toolset,
+    tier: InferenceTier,
+    situation: Mapping[str, Any],
+    is_live: bool,
+    actor: str,
+    deadline: Deadline,
+    now: datetime,
+    owners_words: Iterable[str] = (),
+    task: str = "",
+    api_key_id: UUID | None = None,
+) -> SessionReport:
+    """Let `archetype` think for `golem` with `toolset`. Raises no GolemError: what stopped it is in the report."""
+    transcript, spent, name = Transcript(), 0, ""
+    touched: tuple[TouchedPermit, ...] = ()
+    try:
+        model = client.choose_model(tier)
+        name = model.name
+        has_memory = bool(golem.is_memory_enabled and settings.GOLEM_MEMORY_ENABLED)
+        tools = client.write(toolset=toolset, permit_ttl_seconds=golem.permit_ttl_seconds, has_memory=has_memory)
+        desk = ToolDesk(golem=golem, toolset=toolset, tools=tools, actor=actor, is_live=is_live, api_key_id=api_key_id)
+        purse = GolemPurse(
+            golem_id=golem.pk,
+            price=model.price,
+            most_output_llm_tokens=settings.GOLEM_MODEL_OUTPUT_LLM_TOKENS,
+            cap_micro_usd=settings.GOLEM_MODEL_DAILY_CAP_MICRO_USD,
+        )
+        instructions = write_instructions(
+            archetype=archetype, golem_name=golem.name, phase=Phase(golem.phase), is_live=is_live, tools=tools,
+            toolset=toolset,
+        )  # fmt: skip
+        opening = write_opening(
+            situation=situation,
+            owners_words=owners_words,
+            task=task,
+            most_characters=settings.GOLEM_THINKING_RESULT_CHARACTERS,
+        )
+        with client.open(model=model, instructions=instructions, opening=opening, tools=tools) as dialogue:
+            transcript = hold_conversation(
+                dialogue=dialogue, desk=desk, purse=purse, limits=read_limits(), deadline=deadline
+            )
+        transcript.summary = clean_text(transcript.summary)
+        touched, spent = desk.touched, purse.spent_micro_usd
+    except GolemError as error:
+        transcript.stopped_by = str(error.as_problem()["code"])
+    audit_log.append(
+        golem_id=golem.pk, event="InferenceCall", actor=actor, now=now, heartbeat_tick=golem.heartbeat_tick,
+        data={
+            "archetype": archetype.name, "tier": tier.value, "model": name, "rounds": transcript.rounds,
+            "calls": transcript.calls, "input_llm_tokens": transcript.input_llm_tokens,
+            "output_llm_tokens": transcript.output_llm_tokens, "cost_micro_usd": str(spent),
+            "refusals": transcript.refusals[:20], "stopped_by": transcript.stopped_by,
+            "permit_ids": [str(permit.permit_id) for permit in touched],
+        },
+    )  # fmt: skip
+    return SessionReport(transcript=transcript, touched=touched, cost_micro_usd=spent, model=name)

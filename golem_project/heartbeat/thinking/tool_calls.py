@@ -1,0 +1,236 @@
+"""Runs the calls a model makes: each is the same domain call that REST makes, for this golem and with these tools only.
+
+A tool that is not among those shown does not exist here. A commit in a golem that is not live is refused. Every permit
+touched is noted, so that the record of the tick can say what came of the thinking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from jsonschema import Draft202012Validator
+
+from archetypes_app.models import Golem
+from golem_project.heartbeat.thinking.conversation import ManualTool
+from golem_project.heartbeat.thinking.errors import GolemInDryRun
+from golem_project.heartbeat.thinking.planner import PermitStep, TouchedPermit
+from memory_app.actions.request_query_grimoire import request_query_grimoire
+from memory_app.actions.update_directive import update_directive
+from permits_app.actions.cancel import cancel_permit
+from permits_app.actions.gather_context import gather_context
+from permits_app.actions.preview import preview_action
+from permits_app.actions.query import OWN_QUERIES, query_state
+from permits_app.actions.record_denial import record_preview_denial
+from permits_app.actions.request_commit import request_commit
+from permits_app.actions.request_halt import request_halt
+from permits_app.safety.hooks.result_filter import filter_result
+from tools_app.adapters import flatten_params, normalize_key, resolve_action
+from tools_app.core import clock
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.toolkit.enums import PiTool
+from tools_app.toolkit.registry import REGISTRY, UnknownTool
+from tools_app.toolkit.toolset import Toolset
+
+_DEFAULT_LIMIT = 10
+_SEARCH_WORDS = frozenset({"query", "limit", "store"})
+_FREE_FORM = frozenset({PiTool.PREVIEW_ACTION, PiTool.QUERY_STATE})
+"""Their parameters are those of what they name, and that tool's own schema checks them."""
+_OWN_KEYS = frozenset(query.key for query in OWN_QUERIES)
+
+
+class ToolDesk:
+    """One golem's tools during one deliberation."""
+
+    def __init__(
+        self,
+        *,
+        golem: Golem,
+        toolset: Toolset,
+        tools: Sequence[ManualTool],
+        actor: str,
+        is_live: bool,
+        api_key_id: UUID | None = None,
+        read_now: Callable[[], datetime] = clock.now,
+    ) -> None:
+        self._golem = golem
+        self._toolset = toolset
+        self._tools = {str(tool.name): tool for tool in tools}
+        self._actor = actor
+        self._is_live = is_live
+        self._api_key_id = api_key_id
+        self._read_now = read_now
+        self._touched: dict[UUID, TouchedPermit] = {}
+        self._is_over = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the model halted its golem."""
+        return self._is_over
+
+    @property
+    def touched(self) -> tuple[TouchedPermit, ...]:
+        """Every permit made or used here, as far as it was taken, in order of the preview."""
+        return tuple(self._touched.values())
+
+    def run(self, *, name: str, arguments: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
+        """The call's answer, filtered and cut. Raises UnknownTool, InvalidParams, and what the domain call raises."""
+        tool = self._tools.get(normalize_key(name))
+        if tool is None:
+            raise UnknownTool(f"no tool is called {name[:64]!r}", available=sorted(self._tools))
+        pi_tool = PiTool(str(tool.name))
+        # A strict provider sends every parameter of the union, those not meant as null.
+        given = {str(key): value for key, value in arguments.items() if value is not None}
+        if pi_tool not in _FREE_FORM:
+            _check_schema(tool, given)
+        answer = self._handlers[pi_tool](self, given, deadline)
+        cut: dict[str, Any] = filter_result(answer, most_characters=settings.GOLEM_THINKING_RESULT_CHARACTERS)
+        return cut
+
+    def _preview(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+        body = flatten_params(given)
+        action_type, venue = _read_word(body, "action_type"), _read_word(body, "venue", is_required=False)
+        resolve_action(
+            pi_tool=PiTool.PREVIEW_ACTION, key=action_type, venue=venue or None, toolset=self._toolset, known=REGISTRY
+        )
+        try:
+            permit = preview_action(
+                golem_id=self._golem.pk,
+                api_key_id=self._api_key_id,
+                body=body,
+                now=self._read_now(),
+                actor=self._actor,
+            )
+        except GolemError as error:
+            record_preview_denial(
+                golem_id=self._golem.pk, actor=self._actor, body=body, error=error, now=self._read_now()
+            )
+            raise
+        self._note(permit, PermitStep.PREVIEWED)
+        return permit
+
+    def _commit(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+        if not self._is_live:
+            raise GolemInDryRun("this golem rehearses: its owner can set it live", permit_id=given["permit_id"])
+        answer = request_commit(
+            golem=self._golem,
+            api_key=None,
+            permit_id=UUID(given["permit_id"]),
+            wait_seconds=min(settings.GOLEM_COMMIT_WAIT_SECONDS, deadline.remaining_ms() / 1000),
+            request_id=self._actor,
+        )
+        self._note(answer.permit, PermitStep.COMMITTED)
+        return {
+            "status": answer.permit["status"],
+            "permit": answer.permit,
+            "result": answer.result if answer.is_done and answer.result else None,
+        }
+
+    def _cancel(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+        permit = cancel_permit(
+            golem=self._golem, permit_id=UUID(given["permit_id"]), reason=given["reason"], actor=self._actor,
+            now=self._read_now(),
+        )  # fmt: skip
+        self._note(permit, PermitStep.CANCELLED)
+        return permit
+
+    def _query(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+        return self._read(_flatten_query(given), "query", PiTool.QUERY_STATE)
+
+    def _search(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+        if "read" in given:
+            return self._read(given, "read", PiTool.SEARCH_CONTEXT)
+        return gather_context(
+            golem=self._golem,
+            query=given["query"],
+            limit=given.get("limit", _DEFAULT_LIMIT),
+            now=self._read_now(),
+            api_key_id=self._api_key_id,
+        )
+
+    def _recall(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+        if "read" in given:
+            return self._read(given, "read", PiTool.QUERY_GRIMOIRE)
+        return request_query_grimoire(
+            golem_id=self._golem.pk,
+            query=given["query"],
+            store=given.get("store", "episodes"),
+            limit=given.get("limit", _DEFAULT_LIMIT),
+            filters={name: value for name, value in given.items() if name not in _SEARCH_WORDS},
+            now=self._read_now(),
+        )
+
+    def _update(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+        return update_directive(golem_id=self._golem.pk, actor=self._actor, now=self._read_now(), **given)
+
+    def _halt(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+        report = request_halt(golem=self._golem, actor=self._actor, now=self._read_now(), **given)
+        self._is_over = True
+        return report
+
+    def _read(self, given: dict[str, Any], word: str, pi_tool: PiTool) -> dict[str, Any]:
+        key, cursor = _read_word(given, word), _read_word(given, "cursor", is_required=False)
+        has_venue = pi_tool is not PiTool.QUERY_GRIMOIRE
+        venue = _read_word(given, "venue", is_required=False) if has_venue else ""
+        own_words = {word, "cursor", "venue"} if has_venue else {word, "cursor"}
+        if not (pi_tool is PiTool.QUERY_STATE and normalize_key(key) in _OWN_KEYS):
+            resolve_action(pi_tool=pi_tool, key=key, venue=venue or None, toolset=self._toolset, known=REGISTRY)
+        return query_state(
+            golem=self._golem,
+            query=key,
+            venue=venue or None,
+            params={name: value for name, value in given.items() if name not in own_words},
+            ignored=frozenset() if pi_tool is PiTool.QUERY_STATE else _SEARCH_WORDS,
+            cursor=cursor or None,
+            now=self._read_now(),
+            api_key_id=self._api_key_id,
+            pi_tool=pi_tool,
+        )
+
+    def _note(self, permit: Mapping[str, Any], step: PermitStep) -> None:
+        permit_id = UUID(str(permit["permit_id"]))
+        self._touched[permit_id] = TouchedPermit(
+            permit_id=permit_id, action_type=str(permit["action_type"]), venue=str(permit["venue"]), step=step
+        )
+
+    _handlers: Mapping[PiTool, Callable[[ToolDesk, dict[str, Any], Deadline], dict[str, Any]]] = {
+        PiTool.PREVIEW_ACTION: _preview,
+        PiTool.COMMIT_ACTION: _commit,
+        PiTool.CANCEL_ACTION: _cancel,
+        PiTool.QUERY_STATE: _query,
+        PiTool.SEARCH_CONTEXT: _search,
+        PiTool.QUERY_GRIMOIRE: _recall,
+        PiTool.UPDATE_DIRECTIVE: _update,
+        PiTool.EMERGENCY_HALT: _halt,
+    }
+
+
+def _check_schema(tool: ManualTool, given: Mapping[str, Any]) -> None:
+    """The schema the model was shown is the one that is enforced."""
+    errors = sorted(Draft202012Validator(tool.parameters).iter_errors(given), key=lambda error: list(error.path))
+    if errors:
+        fields = {".".join(str(step) for step in error.path) or "arguments": error.message[:200] for error in errors}
+        raise InvalidParams(f"{tool.name} does not take these arguments", fields=fields)
+
+
+def _read_word(given: Mapping[str, Any], name: str, *, is_required: bool = True) -> str:
+    value = given.get(name)
+    if value is None and not is_required:
+        return ""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidParams(f"{name} must be a word", fields={name: "a word"})
+    return value
+
+
+def _flatten_query(given: Mapping[str, Any]) -> dict[str, Any]:
+    nested = given.get("params")
+    outer = {name: value for name, value in given.items() if name != "params"}
+    if nested is None:
+        return outer
+    if not isinstance(nested, Mapping) or set(nested) & set(outer):
+        raise InvalidParams("params must be an object and repeat nothing", fields={"params": "an object"})
+    return {**outer, **nested}

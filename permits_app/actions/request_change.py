@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from archetypes_app.models import ApiKey, Golem
+from archetypes_app.models import Golem
 from archetypes_app.ownership import list_owners
 from archetypes_app.toolset import resolve_toolset
 from permits_app.approvals import digest, states
@@ -66,7 +66,7 @@ def request_permit_approval(*, permit: ActionPermit, actor: str, now: datetime) 
     golem = permit.golem
     tier = RiskTier(permit.risk_tier)
     check_inbox_room(golem=golem, api_key_id=permit.api_key_id, tier=tier)
-    maker = ApiKey.objects.filter(pk=permit.api_key_id).values_list("created_by_id", flat=True).first()
+    maker = permit.api_key.created_by_id if permit.api_key is not None else None
     request = ChangeRequest(
         golem=golem,
         kind=PERMIT_KIND,

@@ -20,7 +20,7 @@ _NAME = "approvals"
 
 def has_second_factor(user: Any) -> bool:
     """Whether `user` has a confirmed device."""
-    return TOTPDevice.objects.filter(user=user, confirmed=True).exists()
+    return bool(TOTPDevice.objects.filter(user=user, confirmed=True).exists())
 
 
 def check_code(*, user: Any, code: str) -> None:

@@ -317,7 +317,8 @@ def test_the_database_refuses_what_the_code_would_never_do(two_owners: Owners, c
     decision = OwnerApproval.objects.create(**row, owner=other)
     for statement in (
         "UPDATE permits_app_ownerapproval SET reason = 'x'", "DELETE FROM permits_app_ownerapproval",
-        "UPDATE permits_app_changerequest SET shown = '{}'", "UPDATE permits_app_changerequest SET required_approvals = 9",
+        "UPDATE permits_app_changerequest SET shown = '{}'",
+        "UPDATE permits_app_changerequest SET required_approvals = 9",
     ):  # fmt: skip
         with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(statement)

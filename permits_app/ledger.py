@@ -20,6 +20,7 @@ from permits_app.models.spending import SpendState
 from permits_app.safety.spend_rules import judge_spend
 from permits_app.usage import Usage
 from permits_app.valuation import PlanValue
+from tools_app.core.rows import insert_row
 
 DAY = timedelta(hours=24)
 HOUR = timedelta(hours=1)
@@ -124,7 +125,7 @@ def reserve(
     )
     if refusal is not None:
         raise refusal.as_error("spending_limiter")
-    return SpendEntry.objects.create(
+    entry = SpendEntry(
         golem_id=permit.golem_id,
         permit=permit,
         api_key_id=permit.api_key_id,
@@ -134,6 +135,8 @@ def reserve(
         counted_at=now,
         breakdown=value.as_breakdown(),
     )
+    insert_row(entry)
+    return entry
 
 
 def lock_limits(golem_id: UUID) -> SpendingLimits:

@@ -20,6 +20,7 @@ from tools_app.chain.node_errors import RpcTimeout
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.rows import insert_row
 
 _SEND_BUDGET_MS = 10_000
 _APPROVE_SELECTOR = "0x095ea7b3"
@@ -41,7 +42,7 @@ def store_payload(
     replaces: OutboundTransaction | None = None,
 ) -> OutboundTransaction:
     """Write one payload in the caller's transaction. The database refuses a second action under its nonce."""
-    return OutboundTransaction.objects.create(
+    row = OutboundTransaction(
         permit=permit,
         call_index=call_index,
         purpose=purpose,
@@ -58,6 +59,8 @@ def store_payload(
         raw="0x" + signed.raw.hex(),
         tx_hash=signed.tx_hash,
     )
+    insert_row(row)
+    return row
 
 
 def send_payload(row: OutboundTransaction) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from permits_app.errors import PolicyRejected
 from permits_app.safety import hook_chain
-from permits_app.safety.hook import Allow, HookCall
+from permits_app.safety.hook import Allow
+from tests.permits_app.safety.calls import plain_call
 
 _DECIDED = (
     "policy_cage",
@@ -50,30 +50,26 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def _call() -> HookCall:
-    return cast(HookCall, SimpleNamespace(simulation=None))
-
-
 def test_the_seven_hooks_stand_in_the_decided_order() -> None:
     assert hook_chain.SAFETY_HOOKS == _DECIDED
     assert tuple(hook.name for hook in hook_chain._BEFORE_SIMULATION) == _DECIDED[:4]
 
 
 def test_a_preview_asks_the_first_six_in_that_order(seen: list[str]) -> None:
-    hook_chain.run(_call())
+    hook_chain.run(plain_call())
     assert tuple(seen) == _DECIDED[:6]
 
 
 def test_a_commit_asks_them_again_and_simulates_only_when_the_block_moved(seen: list[str]) -> None:
-    hook_chain.recheck(_call(), simulate=False)
+    hook_chain.recheck(plain_call(), simulate=False)
     assert tuple(seen) == (*_DECIDED[:4], _DECIDED[5])
     seen.clear()
-    hook_chain.recheck(_call(), simulate=True)
+    hook_chain.recheck(plain_call(), simulate=True)
     assert tuple(seen) == _DECIDED[:6]
 
 
 def test_a_hook_that_raises_refuses_and_ends_the_chain(seen: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hook_chain, "SIMULATOR", _Raising())
     with pytest.raises(PolicyRejected):
-        hook_chain.run(_call())
+        hook_chain.run(plain_call())
     assert tuple(seen) == _DECIDED[:4]

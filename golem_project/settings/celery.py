@@ -20,6 +20,7 @@ CELERY_TASK_ROUTES: dict[str, Any] = {
     "permits_app.tasks.commit_*": {"queue": "commit"},
     "permits_app.tasks.*": {"queue": "heartbeat"},
     "tools_app.tasks.*": {"queue": "heartbeat"},
+    "golem_project.heartbeat.tasks.*": {"queue": "heartbeat"},
 }
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -44,10 +45,16 @@ CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "sweep-permits": {"task": "permits_app.tasks.sweep_permits_task", "schedule": 3.0},
     "reconcile-transactions": {"task": "permits_app.tasks.commit_reconciliation_task", "schedule": 5.0},
+    "sweep-changes": {"task": "permits_app.tasks.sweep_changes_task", "schedule": 5.0},
     "sign-audit-checkpoints": {"task": "tools_app.tasks.sign_audit_checkpoints_task", "schedule": 600.0},
     "publish-events": {"task": "tools_app.tasks.publish_events_task", "schedule": 5.0},
     "embed-episodes": {"task": "memory_app.tasks.embed_episodes_task", "schedule": 60.0},
     "consolidate-memory": {"task": "memory_app.tasks.consolidate_memory_task", "schedule": 14_400.0},
+    # A look that comes late is worth nothing: the next one sees the same golems.
+    "claim-heartbeats": {
+        "task": "golem_project.heartbeat.tasks.claim_heartbeats_task", "schedule": 1.0, "options": {"expires": 3},
+    },
+    "run-heartbeat-duties": {"task": "golem_project.heartbeat.tasks.run_duties_task", "schedule": 60.0},
     "forget-episodes": {"task": "memory_app.tasks.forget_episodes_task", "schedule": 3_600.0},
 }
 

@@ -1,0 +1,72 @@
+"""What was refused waits: nothing is asked again every tick. Pure; kept in the heartbeat's state between ticks.
+
+A refusal that names when it ends waits until then; another doubles the wait, up to a day. Seed: facts A00 (error
+recovery); issue "The pulse".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from tools_app.core.errors import Recovery
+
+_FIRST: Final[Mapping[Recovery, timedelta]] = {
+    Recovery.PREVIEW_AGAIN: timedelta(0),
+    Recovery.WAIT: timedelta(seconds=30),
+    Recovery.CHECK_STATE: timedelta(seconds=30),
+    Recovery.FIX_PARAMS: timedelta(minutes=5),
+    Recovery.ASK_OWNER: timedelta(minutes=30),
+    Recovery.GIVE_UP: timedelta(hours=1),
+}
+REHEARSAL: Final = timedelta(minutes=10)
+_LONGEST: Final = timedelta(days=1)
+_MOST_KEPT: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Why a wish waits: the code of the refusal, how often in a row, and until when."""
+
+    until: datetime
+    code: str
+    count: int
+
+
+def wait_after(
+    *, before: Wait | None, code: str, recovery: Recovery, resets_at: datetime | None, now: datetime
+) -> Wait:
+    """The wait after one more refusal."""
+    count = before.count + 1 if before is not None and before.code == code else 1
+    first = _FIRST[recovery]
+    # The second time even "preview again" waits.
+    if count > 1 and not first:
+        first = timedelta(seconds=30)
+    step = min(_LONGEST, first * 2 ** min(count - 1, 12))
+    until = now + step
+    if resets_at is not None and now < resets_at <= now + _LONGEST:
+        until = max(until, resets_at) if recovery is not Recovery.WAIT else resets_at
+    return Wait(until, code, count)
+
+
+def is_waiting(wait: Wait | None, *, now: datetime) -> bool:
+    """Whether a wish has to wait still; a wait longer than a day was written by another clock and does not count."""
+    return wait is not None and now < wait.until <= now + _LONGEST
+
+
+def read_waits(stored: Mapping[str, Any]) -> dict[str, Wait]:
+    """The waits of a stored state."""
+    return {
+        key: Wait(datetime.fromisoformat(row["until"]), str(row["code"]), int(row["count"]))
+        for key, row in stored.items()
+    }
+
+
+def write_waits(waits: Mapping[str, Wait], *, now: datetime) -> dict[str, Any]:
+    """What is worth storing: the latest, and none that ended more than a day ago."""
+    kept = sorted(
+        ((key, wait) for key, wait in waits.items() if wait.until > now - _LONGEST), key=lambda item: item[1].until
+    )[-_MOST_KEPT:]
+    return {key: {"until": wait.until.isoformat(), "code": wait.code, "count": wait.count} for key, wait in kept}

@@ -1,0 +1,129 @@
+"""What one tick knows so far: handed from step to step, each adding its own part. Lives for one tick in one worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from archetypes_app.actions.update_vitality import VitalityUpdate
+from archetypes_app.models import Golem
+from archetypes_app.models.archetype import InferenceTier
+from archetypes_app.models.tick import Regime
+from golem_project.heartbeat.backoff import Wait, is_waiting
+from golem_project.heartbeat.claims import BegunTick
+from golem_project.heartbeat.gating import GateVerdict, Surprise, Temper
+from golem_project.heartbeat.liquidity_plan import Wish
+from golem_project.heartbeat.liquidity_rule import LiquidityRule
+from golem_project.heartbeat.mood import Mood
+from golem_project.heartbeat.observation import Observation
+from golem_project.heartbeat.thinking.planner import Deliberation, Planner, Situation, WantedAction
+from permits_app.models.action_record import ActionRecord
+from tools_app.core.clock import Deadline
+
+ACTOR = "system:heartbeat"
+
+Work = Callable[[UUID, float], None]
+"""Has a permit that is COMMITTING worked on, and returns when its outcome is known or after some seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermitFacts:
+    """What the database says of the golem's permits: how many are under way, and how predictions came out."""
+
+    unfinished: int = 0
+    open_actions: int = 0
+    predictions: int = 0
+    correct_predictions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What ANALYZE made of the observation. `due` are wishes that wait for nothing, by key."""
+
+    regime: Regime = Regime.NORMAL
+    range_bps: int = 0
+    surprise: Surprise = field(default_factory=Surprise)
+    temper: Temper = field(default_factory=Temper)
+    prices: tuple[int, ...] = ()
+    base_fees: tuple[int, ...] = ()
+    health: int = 1_000_000
+    pressure_ticks: int = 0
+    wishes: tuple[Wish, ...] = ()
+    due: tuple[str, ...] = ()
+
+
+@dataclass
+class CycleState:
+    """One tick under way."""
+
+    begun: BegunTick
+    golem: Golem
+    now: Callable[[], datetime]
+    deadline: Deadline
+    work: Work
+    choose_planner: Callable[[CycleState], Planner]
+    observation: Observation = field(default_factory=Observation)
+    rule: LiquidityRule | None = None
+    permits: PermitFacts = field(default_factory=PermitFacts)
+    anomalies: list[str] = field(default_factory=list)
+    recalled: tuple[dict[str, Any], ...] = ()
+    analysis: Analysis = field(default_factory=Analysis)
+    verdict: GateVerdict = field(default_factory=lambda: GateVerdict(InferenceTier.T0, 0, 0, ""))
+    deliberations: list[Deliberation] = field(default_factory=list)
+    queue: list[WantedAction] = field(default_factory=list)
+    actions: list[ActionRecord] = field(default_factory=list)
+    current: ActionRecord | None = None
+    permit: dict[str, Any] | None = None
+    waits: dict[str, Wait] = field(default_factory=dict)
+    mutations: list[str] = field(default_factory=list)
+    vitality: VitalityUpdate | None = None
+    mood: Mood = field(default_factory=Mood)
+    mood_after: Mood = field(default_factory=Mood)
+    is_stopped: bool = False
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the tick ends after the gate."""
+        return self.verdict.tier is InferenceTier.T0
+
+    @property
+    def steers(self) -> tuple[str, ...]:
+        """The owner's words since the last tick."""
+        return tuple(str(each.get("text", "")) for each in self.begun.steers)
+
+    @property
+    def waiting(self) -> frozenset[str]:
+        """Keys of wishes that were refused and wait."""
+        at = self.now()
+        return frozenset(key for key, wait in self.waits.items() if is_waiting(wait, now=at))
+
+    def as_situation(self) -> Situation:
+        """What a planner is told."""
+        return Situation(
+            golem=self.golem,
+            heartbeat_tick=self.begun.number,
+            tier=self.verdict.tier,
+            gating_reason=self.verdict.reason,
+            regime=self.analysis.regime.value,
+            is_live=self.golem.is_live,
+            observation=describe_observation(self),
+            probes=self.observation.as_probes(),
+            anomalies=tuple(self.anomalies),
+            interventions=self.steers,
+            recalled=self.recalled,
+        )
+
+
+def describe_observation(state: CycleState) -> str:
+    """One line for the record and for a planner."""
+    seen = state.observation
+    if seen.block is None:
+        return "the chain could not be read"
+    held = sum(1 for each in seen.positions if each.position.liquidity)
+    out = sum(1 for each in seen.positions if each.position.liquidity and not each.position.is_in_range)
+    worth = seen.as_probes()["total_usd"] or "unknown worth"
+    positions = f"{held} positions, {out} out of range" if held else "no position"
+    return f"block {seen.block.number}: {worth}, {positions}, {state.permits.unfinished} actions under way"

@@ -1,0 +1,31 @@
+"""memory-consolidator: one cycle over a golem's episodes every fifty of its ticks. Seed: facts 1.2, A09."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import F
+
+from archetypes_app.models import Heartbeat
+from memory_app.actions.consolidate import consolidate
+
+ACTOR = "system:memory-consolidator"
+
+
+def consolidate_due(*, now: datetime, limit: int = 50) -> int:
+    """Consolidate golems whose last cycle is fifty ticks back; each once, whoever else looks. Returns how many."""
+    step = settings.GOLEM_HEARTBEAT_CONSOLIDATE_TICKS
+    due = Heartbeat.objects.filter(
+        golem__is_memory_enabled=True, golem__heartbeat_tick__gte=F("consolidated_at_tick") + step
+    ).values_list("golem_id", "consolidated_at_tick", "golem__heartbeat_tick")[:limit]
+    done = 0
+    for golem_id, last, tick in due:
+        # Whoever moves the mark does the work; the mark moves in whole steps, so that no fifty ticks are lost.
+        marked = Heartbeat.objects.filter(pk=golem_id, consolidated_at_tick=last).update(
+            consolidated_at_tick=tick - tick % step
+        )
+        if marked:
+            consolidate(golem_id=golem_id, now=now, actor=ACTOR)
+            done += 1
+    return done

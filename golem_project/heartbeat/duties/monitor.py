@@ -1,0 +1,173 @@
+"""heartbeat-monitor: what is wrong with a golem's pulse, judged every minute and told in batches of five.
+
+Observation only. Runway is the balance over the last days' loss; income is what outcomes brought in. Without outcomes
+that carry a profit there is no income, and the rule about gas is silent. Seed: facts 1.2, A09 (thresholds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Max, Sum
+
+from archetypes_app.models import AlertBatch, Golem, Heartbeat, HeartbeatTick
+from archetypes_app.models.tick import TickStatus
+from memory_app.models import Directive
+from memory_app.models.directive import Document
+from permits_app.models import OutcomeRecord
+from permits_app.models.action_record import ActionRecord, ActionState
+from tools_app.core import event_bus
+from tools_app.core.events import Event, EventType
+from tools_app.core.units import BPS, format_micro_usd
+
+RUNWAY_DAYS: Final = 30
+LATE_TIMES: Final = 2
+SUCCESS_WINDOW_TICKS: Final = 20
+LEAST_SUCCESS_BPS: Final = 4_000
+ERROR_WINDOW_TICKS: Final = 10
+MOST_ERRORS: Final = 5
+MOST_GAS_OF_INCOME_BPS: Final = 1_500
+PLAYBOOK_TICKS: Final = 100
+_INCOME_DAYS: Final = 7
+_DAY: Final = timedelta(days=1)
+_DONE: Final = (ActionState.EXECUTED, ActionState.REVERTED, ActionState.BLOCKED)
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """What the monitor judges. Money in micro-USD, times in seconds; None where nothing is known.
+
+    `actions` are the ends of the actions of the last twenty ticks, True where one was executed.
+    """
+
+    balance: int | None = None
+    loss_a_day: int | None = None
+    interval_seconds: int | None = None
+    expected_seconds: int = 60
+    actions: tuple[bool, ...] = ()
+    failed_ticks: int = 0
+    gas: int = 0
+    income: int = 0
+    ticks_since_playbook: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One rule that does not hold, with what was observed and the limit."""
+
+    rule: str
+    observed: str
+    limit: str
+
+    def as_dict(self) -> dict[str, str]:
+        """For the batch and the event."""
+        return {"rule": self.rule, "observed": self.observed, "limit": self.limit}
+
+
+def judge_pulse(pulse: Pulse) -> tuple[Alert, ...]:
+    """Every rule of facts 1.2 that `pulse` breaks. Pure."""
+    found = []
+    if pulse.balance is not None and pulse.loss_a_day and pulse.balance < RUNWAY_DAYS * pulse.loss_a_day:
+        days = pulse.balance // pulse.loss_a_day
+        found.append(
+            Alert("runway", f"{days} days at {format_micro_usd(pulse.loss_a_day)} a day", f"{RUNWAY_DAYS} days")
+        )
+    if pulse.interval_seconds is not None and pulse.interval_seconds > LATE_TIMES * pulse.expected_seconds:
+        found.append(Alert("late", f"{pulse.interval_seconds} s", f"{LATE_TIMES} x {pulse.expected_seconds} s"))
+    if pulse.actions and sum(pulse.actions) * BPS < LEAST_SUCCESS_BPS * len(pulse.actions):
+        found.append(Alert("success", f"{sum(pulse.actions)} of {len(pulse.actions)} actions", "40%"))
+    if pulse.failed_ticks > MOST_ERRORS:
+        found.append(Alert("errors", f"{pulse.failed_ticks} in {ERROR_WINDOW_TICKS} ticks", f"{MOST_ERRORS}"))
+    if pulse.income > 0 and pulse.gas * BPS > MOST_GAS_OF_INCOME_BPS * pulse.income:
+        seen = f"{format_micro_usd(pulse.gas)} of {format_micro_usd(pulse.income)}"
+        found.append(Alert("gas", seen, "15% of income"))
+    if pulse.ticks_since_playbook is not None and pulse.ticks_since_playbook >= PLAYBOOK_TICKS:
+        found.append(Alert("playbook", f"unchanged for {pulse.ticks_since_playbook} ticks", f"{PLAYBOOK_TICKS} ticks"))
+    return tuple(found)
+
+
+def monitor_golems(*, now: datetime, limit: int = 500) -> int:
+    """Judge every golem whose heartbeat is on and whose window is over; returns how many have alerts."""
+    window = timedelta(seconds=settings.GOLEM_HEARTBEAT_ALERT_WINDOW_SECONDS)
+    start = floor_to_window(now)
+    due = Heartbeat.objects.select_related("golem__vitality_record").filter(is_on=True)
+    alerted = 0
+    for heartbeat in due.exclude(monitored_at__gte=start, monitored_at__lt=start + window)[:limit]:
+        with transaction.atomic():
+            seen = Heartbeat.objects.filter(pk=heartbeat.pk, monitored_at=heartbeat.monitored_at)
+            if not seen.update(monitored_at=now):
+                continue
+            alerts = judge_pulse(read_pulse(heartbeat, now=now))
+            alerted += bool(alerts and _tell(heartbeat.golem, alerts, start, now))
+    return alerted
+
+
+def floor_to_window(now: datetime) -> datetime:
+    """The beginning of the five minutes `now` lies in."""
+    seconds = settings.GOLEM_HEARTBEAT_ALERT_WINDOW_SECONDS
+    return now - timedelta(seconds=int(now.timestamp()) % seconds, microseconds=now.microsecond)
+
+
+def read_pulse(heartbeat: Heartbeat, *, now: datetime) -> Pulse:
+    """The figures of one golem."""
+    golem: Golem = heartbeat.golem
+    ticks = list(HeartbeatTick.objects.filter(golem=golem).order_by("-number")[:SUCCESS_WINDOW_TICKS])
+    first = ticks[-1].number if ticks else 0
+    ends = ActionRecord.objects.filter(golem=golem, tick__number__gte=first, state__in=[str(s) for s in _DONE])
+    record = getattr(golem, "vitality_record", None)
+    recent = OutcomeRecord.objects.filter(permit__golem=golem, created_at__gt=now - _INCOME_DAYS * _DAY)
+    income = recent.filter(pnl_micro_usd__gt=0).aggregate(total=Sum("pnl_micro_usd"))["total"] or 0
+    loss = recent.filter(pnl_micro_usd__lt=0).aggregate(total=Sum("pnl_micro_usd"))["total"] or 0
+    gas = ActionRecord.objects.filter(golem=golem, created_at__gt=now - _INCOME_DAYS * _DAY)
+    net_loss = -(loss + income)
+    return Pulse(
+        balance=record.balance_micro_usd if record else None,
+        loss_a_day=net_loss // _INCOME_DAYS if net_loss > 0 else None,
+        interval_seconds=int((now - ticks[0].started_at).total_seconds()) if ticks else None,
+        expected_seconds=ticks[0].theta_seconds if ticks else heartbeat.base_interval_seconds,
+        actions=tuple(state == ActionState.EXECUTED for state in ends.values_list("state", flat=True)),
+        failed_ticks=_count_errors(ticks[:ERROR_WINDOW_TICKS]),
+        gas=gas.aggregate(total=Sum("gas_micro_usd"))["total"] or 0,
+        income=int(income),
+        ticks_since_playbook=_count_since_playbook(golem),
+    )
+
+
+def _count_errors(ticks: Sequence[HeartbeatTick]) -> int:
+    return sum(1 for tick in ticks if tick.status in (TickStatus.FAILED, TickStatus.ABANDONED))
+
+
+def _count_since_playbook(golem: Golem) -> int | None:
+    """Ticks since the playbook's newest version; None for a golem that has none."""
+    newest: Any = Directive.objects.filter(golem=golem, document=Document.PLAYBOOK).aggregate(at=Max("created_at"))[
+        "at"
+    ]
+    if newest is None:
+        return None
+    return HeartbeatTick.objects.filter(golem=golem, started_at__gt=newest).count()
+
+
+def _tell(golem: Golem, alerts: Sequence[Alert], start: datetime, now: datetime) -> bool:
+    rows = [alert.as_dict() for alert in alerts]
+    _, is_new = AlertBatch.objects.get_or_create(
+        golem=golem, window_start=start, defaults={"alerts": rows, "created_at": now}
+    )
+    if is_new:
+        seconds = settings.GOLEM_HEARTBEAT_ALERT_WINDOW_SECONDS
+        facts = {
+            "alerts": rows,
+            "window_seconds": seconds,
+            "source": "heartbeat-monitor",
+            "window_start": start.isoformat(),
+            "window_end": (start + timedelta(seconds=seconds)).isoformat(),
+        }
+        event_bus.emit(
+            golem_id=golem.pk, event=Event(EventType.HEARTBEAT_ALERT, facts), now=now,
+            heartbeat_tick=golem.heartbeat_tick,
+        )  # fmt: skip
+    return is_new

@@ -1,0 +1,33 @@
+"""Every duty in turn; one that fails leaves the others."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Final
+
+from golem_project.heartbeat.duties.consolidator import consolidate_due
+from golem_project.heartbeat.duties.monitor import monitor_golems
+from golem_project.heartbeat.duties.tidying import forget_quiet_ticks
+from tools_app.core.errors import GolemError
+
+logger = logging.getLogger(__name__)
+
+DUTIES: Final[Mapping[str, Callable[..., int]]] = {
+    "consolidated": consolidate_due,
+    "alerted": monitor_golems,
+    "forgotten": forget_quiet_ticks,
+}
+
+
+def run_duties(*, now: datetime) -> dict[str, int]:
+    """How many golems or rows each duty touched."""
+    done = {}
+    for name, duty in DUTIES.items():
+        try:
+            done[name] = duty(now=now)
+        except GolemError as error:
+            logger.warning("a duty of the heartbeat failed: %s: %s", name, error.code)
+            done[name] = 0
+    return done

@@ -1,0 +1,167 @@
+"""What keeping a liquidity position asks for now: the next action, from what was seen. Pure.
+
+In range and earning: harvest when it pays. Out of range: close, then open around the price, swapping only what is
+missing of one side. In a late phase: only what leaves. One action at a time, because each is planned on what the one
+before really left. Seed: facts A11 and RO (a range is at least twice the volatility); issue "The pulse".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from archetypes_app.phases import is_allowed
+from golem_project.heartbeat.liquidity_rule import LiquidityRule
+from golem_project.heartbeat.observation import HeldPosition, Holding, Observation, value_of
+from tools_app.core.units import BPS, apply_bps_up, format_micro_usd
+from tools_app.protocols.uniswap.pools import Pool
+from tools_app.protocols.uniswap.prices import ratio_of_sqrt_price, ratio_text, sqrt_price_moved
+from tools_app.toolkit.enums import ActionClass, Phase
+from tools_app.toolkit.views import NATIVE
+
+VENUE: Final = "uniswap"
+HARVEST_GAS: Final = 250_000
+HARVEST_PAYS_TIMES: Final = 5
+MOST_HALF_WIDTH_BPS: Final = 5_000
+# A swap for the missing side asks for a little more, so that fee and slippage do not leave it short again.
+_SWAP_MARGIN_BPS: Final = 150
+# Below this share of the wanted side the position is opened smaller rather than swapped for.
+_LEAST_SHORTAGE_BPS: Final = 500
+_LATE: Final = frozenset({Phase.SURVIVAL, Phase.TERMINAL})
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """One action the rule asks for. `key` names it from tick to tick, so that a refused one can wait."""
+
+    key: str
+    action_type: str
+    params: dict[str, Any]
+    reason: str
+
+
+def plan_liquidity(
+    *, observation: Observation, rule: LiquidityRule, phase: Phase, range_bps: int = 0
+) -> tuple[Wish, ...]:
+    """The next actions in order of urgency; empty when all is well or nothing can be told. `range_bps` is volatility.
+
+    The first is to be done before the others are worth doing; positions of other pools are left alone.
+    """
+    pool = observation.pool
+    if pool is None:
+        return ()
+    mine = [each for each in observation.positions if each.position.pool.address == pool.address]
+    active = [each for each in mine if each.position.liquidity]
+    closing = [each for each in active if not each.position.is_in_range or phase in _LATE]
+    if closing:
+        return tuple(_close(each, phase) for each in closing) if _may_leave(phase) else ()
+    wishes = [wish for each in mine if (wish := _harvest(each, observation, rule, phase)) is not None]
+    if not active and is_allowed(phase, ActionClass.NEW_POSITION):
+        opening = _open(observation, pool, rule, range_bps)
+        wishes += [opening] if opening is not None else []
+    return tuple(wishes)
+
+
+def _may_leave(phase: Phase) -> bool:
+    return is_allowed(phase, ActionClass.CLOSE_POSITION)
+
+
+def _close(held: HeldPosition, phase: Phase) -> Wish:
+    position = held.position
+    where = "is out of range" if not position.is_in_range else f"is not kept in phase {phase.value}"
+    return Wish(
+        key=f"close:{position.position_id}",
+        action_type="remove_liquidity",
+        params={"position_id": str(position.position_id), "percent_to_remove": 100, "collect_fees": True},
+        reason=f"position {position.position_id} {where}: pool tick {position.pool.pool_tick}, range"
+        f" {position.tick_lower} to {position.tick_upper}",
+    )
+
+
+def _harvest(held: HeldPosition, observation: Observation, rule: LiquidityRule, phase: Phase) -> Wish | None:
+    fees = held.fees_micro_usd
+    if not fees or fees < max(rule.harvest_micro_usd, HARVEST_PAYS_TIMES * harvest_gas_micro_usd(observation)):
+        return None
+    if not is_allowed(phase, ActionClass.DECREASE_POSITION):
+        return None
+    position_id = str(held.position.position_id)
+    return Wish(
+        key=f"harvest:{position_id}",
+        action_type="collect_fees",
+        params={"position_id": position_id},
+        reason=f"position {position_id} has earned {format_micro_usd(fees)}",
+    )
+
+
+def harvest_gas_micro_usd(observation: Observation) -> int:
+    """What collecting costs at twice the base fee; 0 when the coin has no price."""
+    coin = observation.holding(NATIVE)
+    if coin is None or coin.price is None or observation.block is None:
+        return 0
+    return value_of(2 * observation.block.base_fee * HARVEST_GAS, coin.token, coin.price)
+
+
+def _open(observation: Observation, pool: Pool, rule: LiquidityRule, range_bps: int) -> Wish | None:
+    sides = (observation.holding(pool.token0), observation.holding(pool.token1))
+    side0, side1 = sides
+    if side0 is None or side1 is None:
+        return None
+    if observation.deviation_bps is None or observation.deviation_bps > rule.most_deviation_bps:
+        return None
+    half = rule.target_micro_usd // 2
+    wanted0, wanted1 = side0.raw_worth(half), side1.raw_worth(half)
+    if not wanted0 or not wanted1:
+        return None
+    swap = _fill_up(side0, side1, wanted0, wanted1, rule) or _fill_up(side1, side0, wanted1, wanted0, rule)
+    if swap is not None:
+        return swap
+    amounts = (min(side0.raw, wanted0), min(side1.raw, wanted1))
+    if amounts[0] * BPS < wanted0 * _LEAST_SHORTAGE_BPS or amounts[1] * BPS < wanted1 * _LEAST_SHORTAGE_BPS:
+        return None
+    half_width = min(MOST_HALF_WIDTH_BPS, max(rule.half_width_bps, range_bps))
+    lower, upper = (_price_text(pool, side0, side1, bps) for bps in (-half_width, half_width))
+    return Wish(
+        key="open",
+        action_type="add_liquidity",
+        params={
+            "token0": pool.token0,
+            "token1": pool.token1,
+            "fee": pool.fee,
+            "price_lower": lower,
+            "price_upper": upper,
+            "amount0": str(amounts[0]),
+            "amount1": str(amounts[1]),
+            "slippage_bps": rule.slippage_bps,
+        },
+        reason=f"no position in the pool; one of about {format_micro_usd(rule.target_micro_usd)} within"
+        f" {half_width} bps of the price",
+    )
+
+
+def _fill_up(short: Holding, other: Holding, wanted: int, kept: int, rule: LiquidityRule) -> Wish | None:
+    """A swap for what is missing of one side, out of what the other side has beyond its own half."""
+    missing = wanted - short.raw
+    if missing * BPS <= wanted * _LEAST_SHORTAGE_BPS or short.price is None:
+        return None
+    worth = apply_bps_up(value_of(missing, short.token, short.price), _SWAP_MARGIN_BPS)
+    needed = other.raw_worth(worth)
+    spare = other.raw - kept
+    if needed is None or spare <= 0 or needed <= 0:
+        return None
+    amount = min(needed, spare)
+    return Wish(
+        key=f"swap:{other.token.address}:{short.token.address}",
+        action_type="swap",
+        params={
+            "token_in": other.token.address,
+            "token_out": short.token.address,
+            "amount": str(amount),
+            "slippage_bps": rule.slippage_bps,
+        },
+        reason=f"{short.token.symbol} is missing for the position",
+    )
+
+
+def _price_text(pool: Pool, side0: Holding, side1: Holding, bps: int) -> str:
+    ratio = ratio_of_sqrt_price(sqrt_price_moved(pool.sqrt_price, bps=bps))
+    return ratio_text(ratio, base_decimals=side0.token.decimals, quote_decimals=side1.token.decimals)

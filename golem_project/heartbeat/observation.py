@@ -1,0 +1,118 @@
+"""What OBSERVE saw of the chain, as values the pure parts judge. Amounts in base units and micro-USD."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tools_app.core.units import BPS, format_micro_usd, format_units, value_in_micro_usd
+from tools_app.protocols.uniswap.pools import Pool
+from tools_app.protocols.uniswap.v3.positions import Position
+from tools_app.toolkit.views import BlockRef, FeedPrice, TokenMeta
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """One token in the wallet. `price` None: no fresh feed."""
+
+    token: TokenMeta
+    raw: int
+    price: FeedPrice | None
+
+    @property
+    def micro_usd(self) -> int | None:
+        """Worth at the feed's price."""
+        return None if self.price is None else value_of(self.raw, self.token, self.price)
+
+    def raw_worth(self, micro_usd: int) -> int | None:
+        """Base units worth `micro_usd`, rounded down."""
+        if self.price is None:
+            return None
+        scale = 10 ** (self.token.decimals + self.price.decimals)
+        return micro_usd * scale // (self.price.answer * 1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPosition:
+    """One Uniswap V3 position of the golem that still holds something; values None without a fresh price."""
+
+    position: Position
+    micro_usd: int | None
+    fees_micro_usd: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One look at the chain. `price` is token1 per token0 of the watched pool in 1e18ths, else the coin's feed answer.
+
+    `deviation_bps` is how far the pool is from the feeds. `known_positions` is what the next look starts from.
+    """
+
+    block: BlockRef | None = None
+    holdings: tuple[Holding, ...] = ()
+    positions: tuple[HeldPosition, ...] = ()
+    pool: Pool | None = None
+    price: int | None = None
+    deviation_bps: int | None = None
+    total_micro_usd: int | None = None
+    anomalies: tuple[str, ...] = ()
+    known_positions: Mapping[str, Any] = field(default_factory=dict)
+
+    def holding(self, address: str) -> Holding | None:
+        """The holding of one token."""
+        return next((each for each in self.holdings if each.token.address == address), None)
+
+    def as_probes(self) -> dict[str, Any]:
+        """The figures for the record and for a planner: JSON-ready, amounts as decimal strings with units beside."""
+        return {
+            "block_number": self.block.number if self.block else None,
+            "base_fee_wei": str(self.block.base_fee) if self.block else None,
+            "price": None if self.price is None else str(self.price),
+            "pool": self.pool.address if self.pool else None,
+            "pool_tick": self.pool.pool_tick if self.pool else None,
+            "deviation_bps": self.deviation_bps,
+            "total_micro_usd": None if self.total_micro_usd is None else str(self.total_micro_usd),
+            "total_usd": None if self.total_micro_usd is None else format_micro_usd(self.total_micro_usd),
+            "balances": [
+                {
+                    "symbol": each.token.symbol,
+                    "token": each.token.address,
+                    "raw": str(each.raw),
+                    "units": format_units(each.raw, each.token.decimals, each.token.symbol),
+                    "price_age_seconds": each.price.age_seconds if each.price else None,
+                }
+                for each in self.holdings
+            ],
+            "positions": [describe_position(each) for each in self.positions],
+        }
+
+
+def describe_position(held: HeldPosition) -> dict[str, Any]:
+    """One position for the record."""
+    position = held.position
+    return {
+        "position_id": str(position.position_id),
+        "pool": position.pool.address,
+        "tick_lower": position.tick_lower,
+        "tick_upper": position.tick_upper,
+        "pool_tick": position.pool.pool_tick,
+        "in_range": position.is_in_range,
+        "liquidity": str(position.liquidity),
+        "fees0": str(position.fees0),
+        "fees1": str(position.fees1),
+        "value_micro_usd": None if held.micro_usd is None else str(held.micro_usd),
+        "fees_micro_usd": None if held.fees_micro_usd is None else str(held.fees_micro_usd),
+    }
+
+
+def value_of(raw: int, token: TokenMeta, price: FeedPrice) -> int:
+    """Micro-USD of base units."""
+    return value_in_micro_usd(
+        raw=raw, token_decimals=token.decimals, price=price.answer, price_decimals=price.decimals
+    )  # fmt: skip
+
+
+def deviation_bps(*, pool_price: int, feed_price: int) -> int:
+    """How far two prices of one unit are apart, in basis points of the feeds' one."""
+    return abs(pool_price - feed_price) * BPS // feed_price if feed_price else BPS

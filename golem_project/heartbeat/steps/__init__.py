@@ -1,0 +1,1 @@
+"""The nine steps of a tick, one file each, in the order in which `cycle.py` calls them."""

@@ -1,0 +1,119 @@
+"""ANALYZE: what changed since the last look, in figures the gate weighs. Pure but for reading the clock's state."""
+
+from __future__ import annotations
+
+from statistics import median_low
+from typing import Any, Final
+
+from django.conf import settings
+
+from archetypes_app.models.tick import Regime
+from archetypes_app.vitality import LEAST_PREDICTIONS, MILLION
+from golem_project.heartbeat.backoff import read_waits
+from golem_project.heartbeat.cycle_state import Analysis, CycleState
+from golem_project.heartbeat.gating import Surprise, Temper
+from golem_project.heartbeat.liquidity_plan import plan_liquidity
+from golem_project.heartbeat.mood import read_mood
+from golem_project.heartbeat.regime import WINDOW, detect_regime, range_bps
+from tools_app.core.units import BPS
+from tools_app.toolkit.enums import Phase
+
+GAS_PAUSE_TIMES: Final = 5
+_FULL_PRESSURE_TICKS: Final = 3
+_UNKNOWN_OUTCOME_THREAT: Final = MILLION // 2
+
+
+def analyze(state: CycleState) -> None:
+    """Regime, surprise, temper, and what is due."""
+    before = state.begun.state
+    state.waits = read_waits(before.get("waits", {}))
+    state.mood = read_mood(before.get("mood", {}))
+    seen = state.observation
+    prices = _append([int(each) for each in before.get("prices", [])], seen.price)
+    fees = _append([int(each) for each in before.get("base_fees", [])], seen.block.base_fee if seen.block else None)
+    regime = detect_regime(prices)
+    health = _measure_health(state)
+    wishes = list_wishes(state, range_bps=range_bps(prices))
+    due = tuple(wish.key for wish in wishes if wish.key not in state.waiting)
+    state.analysis = Analysis(
+        regime=regime,
+        range_bps=range_bps(prices),
+        surprise=Surprise(
+            price_divergence=_measure_divergence(before.get("expected_price"), seen.price),
+            regime_changed=regime is not Regime(state.begun.regime),
+            health_delta=max(MILLION - health, _vitality_delta(state)),
+            threat=_measure_threat(state, fees),
+            interventions=len(state.steers) + len(due),
+            anomalies=len(state.anomalies),
+        ),
+        temper=Temper(
+            confidence=_measure_confidence(state),
+            pressure=MILLION * min(_FULL_PRESSURE_TICKS, int(before.get("pressure_ticks", 0))) // _FULL_PRESSURE_TICKS,
+            arousal=max(0, state.mood.arousal),
+        ),
+        prices=tuple(prices),
+        base_fees=tuple(fees),
+        health=health,
+        pressure_ticks=int(before.get("pressure_ticks", 0)) + 1 if due else 0,
+        wishes=wishes,
+        due=due,
+    )
+
+
+def list_wishes(state: CycleState, *, range_bps: int) -> tuple[Any, ...]:
+    """What the golem's rule asks for now; nothing without a wallet, while halted, or while an action is under way."""
+    if state.rule is None or not state.golem.address or state.golem.is_halted or state.permits.unfinished:
+        return ()
+    return plan_liquidity(
+        observation=state.observation, rule=state.rule, phase=Phase(state.golem.phase), range_bps=range_bps
+    )
+
+
+def is_gas_dear(base_fees: tuple[int, ...] | list[int]) -> bool:
+    """Whether the newest base fee is more than five times the median of what this golem saw: what can wait, waits."""
+    return len(base_fees) > 1 and base_fees[-1] > GAS_PAUSE_TIMES * median_low(base_fees)
+
+
+def _measure_health(state: CycleState) -> int:
+    """Share of the positions' worth that is in range; all of it when nothing is held."""
+    held = [each for each in state.observation.positions if each.position.liquidity]
+    if not held:
+        return MILLION
+    inside = sum(1 for each in held if each.position.is_in_range)
+    worth = sum(each.micro_usd or 0 for each in held)
+    if not worth:
+        return MILLION * inside // len(held)
+    return MILLION * sum(each.micro_usd or 0 for each in held if each.position.is_in_range) // worth
+
+
+def _vitality_delta(state: CycleState) -> int:
+    """How far vitality would move by the balance alone, against the last measured one."""
+    last, now = state.begun.state.get("total_micro_usd"), state.observation.total_micro_usd
+    if last is None or now is None or not int(last):
+        return 0
+    return min(MILLION, abs(now - int(last)) * MILLION // int(last))
+
+
+def _measure_divergence(expected: Any, price: int | None) -> int:
+    """The price against the expected one (the last), as a share of what counts as wholly different."""
+    if expected is None or price is None or not int(expected):
+        return 0
+    moved_bps = abs(price - int(expected)) * BPS // int(expected)
+    return min(MILLION, moved_bps * MILLION // settings.GOLEM_HEARTBEAT_FULL_DIVERGENCE_BPS)
+
+
+def _measure_threat(state: CycleState, base_fees: list[int]) -> int:
+    if state.golem.is_halted or is_gas_dear(base_fees):
+        return MILLION
+    return _UNKNOWN_OUTCOME_THREAT if state.permits.unfinished else 0
+
+
+def _measure_confidence(state: CycleState) -> int:
+    facts = state.permits
+    if facts.predictions < LEAST_PREDICTIONS:
+        return 0
+    return MILLION * facts.correct_predictions // facts.predictions
+
+
+def _append(series: list[int], value: int | None) -> list[int]:
+    return [*series, value][-WINDOW:] if value is not None else series[-WINDOW:]

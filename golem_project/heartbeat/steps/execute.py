@@ -1,0 +1,49 @@
+"""EXECUTE: commit the permit, once, by the tick that still holds the golem. A dry run ends before it."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+
+from golem_project.heartbeat import claims
+from golem_project.heartbeat.actions import change_action, put_off, refuse_action, rehearse
+from golem_project.heartbeat.cycle_state import ACTOR, CycleState
+from permits_app.actions.commit import start_commit
+from permits_app.actions.record_denial import record_commit_denial
+from permits_app.models.action_record import ActionState
+from tools_app.core.errors import GolemError
+
+
+def execute(state: CycleState) -> None:
+    """Start the commit in the transaction that proves the fence, then have it worked on."""
+    action = state.current
+    if action is None:
+        return
+    if not state.golem.is_live:
+        rehearse(state, action)
+        state.current, state.is_stopped = None, True
+        return
+    permit_id = UUID(str(action.permit_id))
+    try:
+        with transaction.atomic():
+            # Holding the clock's row, no other tick can begin between this check and the commit's start.
+            lease = settings.GOLEM_HEARTBEAT_LEASE_SECONDS
+            is_ours = claims.renew(begun=state.begun, lease_seconds=lease, now=state.now())
+            if is_ours:
+                start_commit(golem=state.golem, permit_id=permit_id, actor=ACTOR, now=state.now())
+                change_action(action, ActionState.COMMITTING)
+    except GolemError as error:
+        record_commit_denial(
+            golem_id=state.golem.pk, actor=ACTOR, permit_id=permit_id, error=error, now=state.now()
+        )  # fmt: skip
+        refuse_action(state, action, error)
+        state.current = None
+        return
+    if not is_ours:
+        put_off(state, action, code="TICK_LOST", reason="another tick took over, or the heartbeat is off")
+        state.current, state.is_stopped = None, True
+        return
+    seconds = min(settings.GOLEM_HEARTBEAT_VERIFY_SECONDS, state.deadline.remaining_ms() / 1_000)
+    state.work(permit_id, seconds)

@@ -1,0 +1,79 @@
+"""OBSERVE: the chain in one batch, and what the database says of actions under way. Settles actions of dead ticks."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import connection
+
+from archetypes_app.models import VitalityRecord
+from archetypes_app.toolset import view_golem
+from archetypes_app.vitality import PREDICTION_WINDOW_TICKS
+from golem_project.heartbeat.actions import settle_earlier
+from golem_project.heartbeat.cycle_state import CycleState, PermitFacts
+from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
+from golem_project.heartbeat.probes import observe_chain
+from permits_app.models import ActionPermit, OutcomeRecord
+from permits_app.models.action_record import OPEN_STATES, ActionRecord
+from permits_app.models.permit import UNFINISHED
+from tools_app import runner
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+
+PREDICTION_TOLERANCE_BPS = 200
+
+
+def observe(state: CycleState) -> None:
+    """Look once. A node or a rule that does not work is an anomaly of the tick, not its end."""
+    state.permits = read_permit_facts(state)
+    if state.permits.open_actions:
+        settle_earlier(state)
+    try:
+        state.rule = parse_liquidity_rule(state.begun.liquidity_rule)
+    except GolemError as error:
+        state.anomalies.append(f"{error.code}: {error.detail}")
+    look(state)
+
+
+def look(state: CycleState) -> None:
+    """See the chain as it is now; a later look in the same tick sees what an action left."""
+    view = view_golem(state.golem)
+    known = state.observation.known_positions or state.begun.state.get("known_positions", {})
+    try:
+        chain = runner.open_reader(
+            view.home_chain_id, now=state.now(), deadline=Deadline.after_ms(settings.GOLEM_HEARTBEAT_PROBE_MS)
+        )
+    except GolemError as error:
+        state.anomalies.append(f"{error.code}: {error.detail}")
+        return
+    state.observation = observe_chain(chain=chain, golem=view, rule=state.rule, known=known)
+    state.anomalies.extend(each for each in state.observation.anomalies if each not in state.anomalies)
+
+
+def read_permit_facts(state: CycleState) -> PermitFacts:
+    """Counts of this golem, in one statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _FACTS_SQL,
+            {
+                "golem": state.golem.pk,
+                "first_tick": max(0, state.begun.number - PREDICTION_WINDOW_TICKS),
+                "unfinished": [str(each) for each in UNFINISHED],
+                "open": [str(each) for each in OPEN_STATES],
+                "tolerance": PREDICTION_TOLERANCE_BPS,
+            },
+        )
+        return PermitFacts(*(int(each) for each in cursor.fetchone()))
+
+
+# A permit's tick of life ends three ticks after the tick it was made in.
+_FACTS_SQL = f"""
+SELECT (SELECT COUNT(*) FROM {ActionPermit._meta.db_table}
+         WHERE golem_id = %(golem)s AND status = ANY(%(unfinished)s)),
+       (SELECT COUNT(*) FROM {ActionRecord._meta.db_table} WHERE golem_id = %(golem)s AND state = ANY(%(open)s)),
+       COUNT(*), COUNT(*) FILTER (WHERE outcome.is_verified AND outcome.divergence_bps <= %(tolerance)s)
+  FROM {OutcomeRecord._meta.db_table} AS outcome
+  JOIN {ActionPermit._meta.db_table} AS permit ON permit.id = outcome.permit_id
+ WHERE permit.golem_id = %(golem)s
+   AND permit.expires_at_tick - 3 >= GREATEST(%(first_tick)s, COALESCE(
+       (SELECT since_tick FROM {VitalityRecord._meta.db_table} WHERE golem_id = %(golem)s), 0))
+"""  # noqa: S608  (the tables' own names)

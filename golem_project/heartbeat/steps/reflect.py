@@ -1,0 +1,202 @@
+"""REFLECT: vitality, mood, the next tick, and the decision's record. The tick's end and its event commit together."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from archetypes_app.actions.update_vitality import VitalityFacts, update_vitality
+from archetypes_app.models import DecisionCycleRecord
+from archetypes_app.models.tick import TickStatus
+from golem_project.heartbeat import claims
+from golem_project.heartbeat.backoff import write_waits
+from golem_project.heartbeat.cycle_state import ACTOR, CycleState, describe_observation
+from golem_project.heartbeat.mood import MoodSigns, update_mood
+from golem_project.heartbeat.regime import choose_theta
+from golem_project.heartbeat.schedule import NextTick, plan_next_tick
+from golem_project.heartbeat.tick_events import make_complete_event, make_opening_events
+from permits_app.models import OutcomeRecord
+from permits_app.models.action_record import ActionRecord, ActionState
+from tools_app.core import event_bus
+from tools_app.core.errors import GolemError
+
+_REFUSED = (ActionState.BLOCKED, ActionState.REVERTED)
+
+
+def reflect(state: CycleState, *, duration_ms: int, error: GolemError | None = None) -> DecisionCycleRecord | None:
+    """Close the tick; its decision, or None when another one took over, and then nothing of this one is written."""
+    now = state.now()
+    with transaction.atomic():
+        measure_vitality(state, now)
+        next_tick, theta = plan_next(state, now)
+        record = make_record(state, now, error)
+        end = claims.TickEnd(
+            status=TickStatus.FAILED if error is not None else TickStatus.COMPLETE,
+            duration_ms=duration_ms,
+            next_tick_at=next_tick.at,
+            missed=next_tick.missed,
+            regime=state.analysis.regime.value,
+            state=remember(state, theta, now),
+            steers_used=len(state.begun.steers),
+        )
+        if not claims.end_tick(begun=state.begun, end=end, record=record, now=now):
+            transaction.set_rollback(True)
+            return None
+        events = [make_complete_event(state, record=record, end=end, theta_seconds=theta, error=error)]
+        if state.is_quiet:
+            # A quiet tick is over before anybody could have watched it begin: its events travel together.
+            events = [*make_opening_events(state), *events]
+        event_bus.emit_all(golem_id=state.golem.pk, events=events, now=now, heartbeat_tick=state.begun.number)
+    return record
+
+
+def measure_vitality(state: CycleState, now: datetime) -> None:
+    """Vitality and phase from what was seen; without a balance nothing is measured."""
+    balance = state.observation.total_micro_usd
+    if balance is None:
+        return
+    state.vitality = update_vitality(
+        golem_id=state.golem.pk,
+        facts=VitalityFacts(
+            balance_micro_usd=balance,
+            predictions=state.permits.predictions,
+            correct_predictions=state.permits.correct_predictions,
+        ),
+        now=now,
+        actor=ACTOR,
+    )
+    if state.vitality is not None and state.vitality.transition is not None:
+        state.mutations.append(f"phase {state.vitality.phase_before.value} to {state.vitality.phase.value}")
+
+
+def plan_next(state: CycleState, now: datetime) -> tuple[NextTick, int]:
+    """When the golem ticks next, and the interval behind it in seconds."""
+    theta = choose_theta(base_seconds=state.begun.base_seconds, regime=state.analysis.regime)
+    planned = plan_next_tick(
+        golem_id=state.golem.pk,
+        heartbeat_tick=state.begun.number,
+        scheduled_at=state.begun.scheduled_at,
+        theta_seconds=theta,
+        jitter_bps=settings.GOLEM_HEARTBEAT_JITTER_BPS,
+        now=now,
+    )
+    return planned, theta
+
+
+def remember(state: CycleState, theta: int, now: datetime) -> dict[str, Any]:
+    """What the next tick starts from. Expected is that nothing changes."""
+    analysis, seen = state.analysis, state.observation
+    before = state.begun.state
+    price = seen.price if seen.price is not None else before.get("expected_price")
+    total = seen.total_micro_usd if seen.total_micro_usd is not None else before.get("total_micro_usd")
+    state.mood_after = update_mood(state.mood, _read_signs(state))
+    return {
+        "theta_seconds": theta,
+        "phase": state.vitality.phase.value if state.vitality else state.golem.phase,
+        "prices": [str(each) for each in analysis.prices],
+        "base_fees": [str(each) for each in analysis.base_fees],
+        "expected_price": None if price is None else str(price),
+        "total_micro_usd": None if total is None else str(total),
+        "known_positions": dict(seen.known_positions),
+        "pressure_ticks": analysis.pressure_ticks,
+        "mood": state.mood_after.as_dict(),
+        "waits": write_waits(state.waits, now=now),
+    }
+
+
+def make_record(state: CycleState, now: datetime, error: GolemError | None) -> DecisionCycleRecord:
+    """The decision, complete; not saved."""
+    analysis = state.analysis
+    state.mood_after = update_mood(state.mood, _read_signs(state))
+    return DecisionCycleRecord(
+        tick_id=state.begun.id,
+        golem_id=state.golem.pk,
+        heartbeat_tick=state.begun.number,
+        decided_at=now,
+        is_live=state.golem.is_live,
+        observation=describe_observation(state),
+        regime=analysis.regime.value,
+        probes=state.observation.as_probes(),
+        anomalies=list(state.anomalies),
+        pad_before=state.mood.as_dict(),
+        pad_after=state.mood_after.as_dict(),
+        prediction_error=state.verdict.prediction_error,
+        threshold=state.verdict.threshold,
+        tier=state.verdict.tier.value,
+        gating_reason=state.verdict.reason,
+        context_summary=_word_context(state),
+        interventions=[*state.begun.steers, *({"due": key} for key in analysis.due)],
+        deliberation=_describe_thinking(state),
+        outcome=_describe_outcome(state, error),
+        episodes_written=_list_episodes(state),
+        mutations=list(state.mutations),
+        vitality=state.vitality.vitality.value if state.vitality else None,
+        phase=state.vitality.phase.value if state.vitality else state.golem.phase,
+        costs=_sum_costs(state),
+    )
+
+
+def _read_signs(state: CycleState) -> MoodSigns:
+    return MoodSigns(
+        executed=_count(state.actions, ActionState.EXECUTED),
+        refused=sum(_count(state.actions, each) for each in _REFUSED),
+        range_bps=state.analysis.range_bps,
+        anomalies=len(state.anomalies),
+        vitality=state.vitality.vitality.value if state.vitality else None,
+    )
+
+
+def _count(actions: list[ActionRecord], wanted: ActionState) -> int:
+    return sum(1 for each in actions if each.state == wanted)
+
+
+def _word_context(state: CycleState) -> str:
+    recalled = len(state.recalled)
+    return f"{recalled} insights recalled" if recalled else "nothing recalled"
+
+
+def _describe_thinking(state: CycleState) -> dict[str, Any]:
+    if not state.deliberations:
+        return {}
+    last = state.deliberations[-1]
+    return {
+        "planner": last.planner,
+        "model": last.model,
+        "rounds": sum(each.rounds for each in state.deliberations) or len(state.deliberations),
+        "summary": "; ".join(each.summary for each in state.deliberations if each.summary),
+        "refusals": [code for each in state.deliberations for code in each.refusals],
+        "stopped_by": last.stopped_by,
+        "touched": [
+            {"permit_id": str(each.permit_id), "action_type": each.action_type, "step": each.step.value}
+            for deliberation in state.deliberations
+            for each in deliberation.touched
+        ],
+    }
+
+
+def _describe_outcome(state: CycleState, error: GolemError | None) -> dict[str, Any]:
+    counted = {each.value.lower(): _count(state.actions, each) for each in ActionState}
+    found: dict[str, Any] = {name: number for name, number in counted.items() if number}
+    if error is not None:
+        found["error_code"] = error.code
+    return found
+
+
+def _list_episodes(state: CycleState) -> list[str]:
+    permits = [each.permit_id for each in state.actions if each.permit_id is not None]
+    if not permits:
+        return []
+    rows = OutcomeRecord.objects.filter(permit_id__in=permits, episode_id__isnull=False)
+    return [str(each) for each in rows.values_list("episode_id", flat=True)]
+
+
+def _sum_costs(state: CycleState) -> dict[str, Any]:
+    return {
+        "model_micro_usd": str(sum(each.cost_micro_usd for each in state.deliberations)),
+        "gas_micro_usd": str(sum(each.gas_micro_usd or 0 for each in state.actions)),
+        "input_llm_tokens": sum(each.input_llm_tokens for each in state.deliberations),
+        "output_llm_tokens": sum(each.output_llm_tokens for each in state.deliberations),
+    }

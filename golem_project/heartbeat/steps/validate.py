@@ -1,0 +1,58 @@
+"""VALIDATE: the permit against the tick itself, which no hook knows: time left, the coin kept for gas, dear gas.
+
+What opens or grows a position is also put to the archetype's own risk-assessor, the heartbeat's way into delegation.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from golem_project.heartbeat.actions import put_off
+from golem_project.heartbeat.cycle_state import CycleState
+from golem_project.heartbeat.second_opinion import ask_risk_assessor
+from golem_project.heartbeat.steps.analyze import is_gas_dear
+from permits_app.models.permit import PermitStatus
+from tools_app.core.units import format_units
+from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.views import NATIVE
+
+LEAST_COIN_LEFT_WEI: Final = 10**16
+LEAST_TIME_LEFT_MS: Final = 2_000
+_LEAVING: Final = frozenset({ActionClass.CLOSE_POSITION.value, ActionClass.DECREASE_POSITION.value})
+
+
+def validate(state: CycleState) -> None:
+    """Let the permit go on, or put its action off."""
+    action, permit = state.current, state.permit
+    if action is None or permit is None:
+        return
+    doubt = _find_doubt(state)
+    if doubt is None:
+        return
+    put_off(state, action, code=doubt[0], reason=doubt[1])
+    state.current = state.permit = None
+
+
+def _find_doubt(state: CycleState) -> tuple[str, str] | None:
+    permit = state.permit or {}
+    if permit["status"] != PermitStatus.CREATED:
+        return "PERMIT_WAITS", f"the permit is {permit['status']} and still needs {', '.join(permit['missing'])}"
+    if state.deadline.remaining_ms() < LEAST_TIME_LEFT_MS:
+        return "TICK_OVER", "what is left of the tick is too little for a commit"
+    if permit["action_class"] in _LEAVING:
+        return None
+    if is_gas_dear(state.analysis.base_fees):
+        return "GAS_DEAR", "gas costs more than five times its usual; what is not urgent waits"
+    return _judge_gas_reserve(state) or ask_risk_assessor(state)
+
+
+def _judge_gas_reserve(state: CycleState) -> tuple[str, str] | None:
+    coin = state.observation.holding(NATIVE)
+    if coin is None or state.permit is None or not state.permit["calls"]:
+        return None
+    gas_limit = sum(int(call["gas_limit"]) for call in state.permit["calls"])
+    fee = 2 * gas_limit * (state.observation.block.base_fee if state.observation.block else 0)
+    if coin.raw - fee >= LEAST_COIN_LEFT_WEI:
+        return None
+    least = format_units(LEAST_COIN_LEFT_WEI, coin.token.decimals, coin.token.symbol)
+    return "GAS_RESERVE", f"less than {least} would be left, which is kept for getting out"

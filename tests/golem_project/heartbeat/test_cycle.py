@@ -1,0 +1,86 @@
+"""A tick on the real local chain: quiet when nothing happens, and the whole road when something does."""
+
+from __future__ import annotations
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from archetypes_app.models import DecisionCycleRecord, HeartbeatTick
+from golem_project.heartbeat.cycle import run_heartbeat_tick
+from permits_app.models.action_record import ActionRecord
+from tests.golem_project.heartbeat.pulses import claim_one, make_due, tick, turn_on, work_here
+from tests.live_golem import LiveGolem
+from tools_app.core.models import OutboxEvent
+
+_BOUNDARIES = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE SAVEPOINT")
+
+
+def _list_queries(captured: CaptureQueriesContext) -> list[str]:
+    return [row["sql"] for row in captured.captured_queries if not str(row["sql"]).startswith(_BOUNDARIES)]
+
+
+def test_a_quiet_tick_takes_at_most_twelve_queries(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    turn_on(golem, rule={})
+    tick(golem)
+    make_due(golem)
+    claim = claim_one(golem)
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        record = run_heartbeat_tick(claim=claim, work=work_here)
+    assert record is not None and record.tier == "T0", record and record.gating_reason
+    queries = _list_queries(captured)
+    assert len(queries) <= 12, "\n\n".join(queries)
+
+
+def test_a_quiet_tick_is_recorded_whole(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    turn_on(golem, rule={})
+    tick(golem)
+    record = tick(golem)
+    stored = DecisionCycleRecord.objects.get(pk=record.pk)
+    assert (stored.heartbeat_tick, stored.tier, stored.regime) == (2, "T0", "NORMAL")
+    assert stored.probes["block_number"] and int(stored.probes["total_micro_usd"]) > 0
+    assert stored.vitality is not None and 900_000 < stored.vitality < 1_000_000
+    assert stored.gating_reason.startswith("under the threshold")
+    assert (stored.threshold, stored.prediction_error) == (300_000, 0)
+    assert stored.costs["model_micro_usd"] == "0"
+    done = HeartbeatTick.objects.get(golem=golem, number=2)
+    assert done.status == "COMPLETE" and done.duration_ms is not None
+    kinds = list(
+        OutboxEvent.objects.filter(golem_id=golem.pk, heartbeat_tick=2)
+        .order_by("sequence")
+        .values_list("type", flat=True)
+    )
+    assert kinds == ["heartbeat:tick", "heartbeat:complete"]
+    golem.refresh_from_db()
+    assert golem.heartbeat_tick == 2
+
+
+def test_a_golem_with_funds_and_a_rule_opens_its_position_in_its_first_tick(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    turn_on(golem)
+    record = tick(golem)
+    action = ActionRecord.objects.get(tick=record.tick)
+    assert (action.state, action.action_type) == ("EXECUTED", "add_liquidity"), (action.block_reason, action.problem)
+    assert action.permit.status == "COMMITTED" and action.permit.outcome.is_verified
+    assert len(action.tx_hashes) == action.permit.transactions.count() > 0
+    assert action.gas_micro_usd and action.gas_micro_usd > 0
+    later = tick(golem)
+    assert [each["in_range"] for each in later.probes["positions"]] == [True]
+    assert later.tier == "T0", later.gating_reason
+
+
+def test_a_golem_that_is_not_live_only_rehearses(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    turn_on(golem, is_live=False)
+    before = live_golem.balance("USDC")
+    record = tick(golem)
+    action = ActionRecord.objects.get(tick=record.tick)
+    assert action.state == "REHEARSED" and not record.is_live
+    assert action.permit.status == "CANCELLED"
+    assert action.permit.spend_entry.state == "RELEASED"
+    assert live_golem.balance("USDC") == before and live_golem.mined_nonce() == 0
+    again = tick(golem)
+    assert again.tier == "T0" and not ActionRecord.objects.filter(tick=again.tick).exists(), again.gating_reason

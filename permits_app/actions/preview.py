@@ -47,6 +47,7 @@ from tools_app.adapters import resolve_action
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.events import Event, EventType
+from tools_app.core.rows import insert_row
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass, PiTool, RiskTier
@@ -255,7 +256,7 @@ def _open_permit(
     permit = _make_permit(golem, policy, judged, api_key_id, now)
     with transaction.atomic():
         expire_lapsed(golem_id=golem.pk, now=now)
-        permit.save(force_insert=True)
+        insert_row(permit)
         ledger.reserve(
             permit=permit, value=call.value, counts_per_day=counts_per_day(call),
             heartbeat_tick=golem.heartbeat_tick, now=now,

@@ -6,9 +6,11 @@ Seed: decisions, "Memory".
 from __future__ import annotations
 
 from datetime import datetime
+from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import F, FloatField, Func, Value
+from django.db.models import Count, F, FloatField, Func, Value
 
 from memory_app.decay import STABILITIES_UNTIL_ARCHIVED
 from memory_app.models import Episode
@@ -44,6 +46,36 @@ def archive_forgotten_episodes(*, now: datetime, limit: int = 1_000) -> int:
                 golem_id=golem_id, event="EpisodesArchived", actor="system:memory", data={"episodes": archived}, now=now
             )
     return len(rows)
+
+
+def archive_over_cap(*, golem_id: UUID, now: datetime, most: int | None = None) -> int:
+    """Archive the least retained episodes of a golem that holds more than `most` (GOLEM_MEMORY_MOST_EPISODES).
+
+    Pinned ones stay; older ones go first where retention is equal. Returns how many. Writes one audit entry.
+    """
+    cap = settings.GOLEM_MEMORY_MOST_EPISODES if most is None else most
+    kept = Episode.objects.filter(golem_id=golem_id, archived_at__isnull=True)
+    with transaction.atomic():
+        over = kept.count() - cap
+        if over <= 0:
+            return 0
+        # R = exp(-t/S) falls as t/S grows; the quotient orders as R does.
+        faded = kept.filter(is_pinned=False).annotate(
+            spent=_SecondsOf(Value(now) - F("last_accessed_at")) / F("stability_days")
+        )
+        rows = faded.order_by("-spent", "occurred_at", "pk").select_for_update(skip_locked=True, of=("self",))
+        archived = list(rows.values_list("pk", flat=True)[:over])
+        Episode.objects.filter(pk__in=archived).update(archived_at=now)
+        if archived:
+            data = {"episodes": [str(pk) for pk in archived[:500]], "count": str(len(archived)), "cap": str(cap)}
+            audit_log.append(golem_id=golem_id, event="EpisodesArchived", actor="system:memory", data=data, now=now)
+    return len(archived)
+
+
+def list_golems_over_cap() -> list[UUID]:
+    """Golems with more unarchived episodes than they may keep."""
+    counted = Episode.objects.filter(archived_at__isnull=True).values("golem_id").annotate(kept=Count("pk"))
+    return list(counted.filter(kept__gt=settings.GOLEM_MEMORY_MOST_EPISODES).values_list("golem_id", flat=True))
 
 
 def restore_episode(*, episode: Episode, actor: str, now: datetime) -> None:

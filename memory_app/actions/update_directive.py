@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db import transaction
 
 from archetypes_app.models import Golem
+from memory_app.cleaning import clean_text
 from memory_app.directive_text import Section, diff_texts, parse_sections, render_sections, replace_section
 from memory_app.errors import DirectiveTooLarge, MemoryOwnerUnknown
 from memory_app.models import Directive
@@ -23,7 +24,6 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import InvalidParams
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.taint import DataSink, redact_text
 
 LONGEST_TITLE = 80
 LONGEST_SECTION = 8_000
@@ -58,7 +58,7 @@ def update_directive(
         after = render_sections(sections)
         if latest is not None and after == before:
             return _answer(latest, changed=False)
-        _check_size(sections, after)
+        check_document(sections, after)
         version = (latest.version if latest else 0) + 1
         fresh = Directive.objects.create(
             golem_id=golem_id,
@@ -71,16 +71,14 @@ def update_directive(
             actor=actor,
             created_at=now,
         )
-        _announce(fresh, now)
+        announce_directive(fresh, now)
     return _answer(fresh, changed=True)
 
 
 def _check_input(section: str, change: str, reason: str) -> tuple[Section, str]:
-    title = " ".join(section.replace("\x00", "").split())
-    text = (
-        redact_text(change.replace("\x00", ""), sink=DataSink.MEMORY).replace("\r\n", "\n").replace("\r", "\n").strip()
-    )
-    why = redact_text(reason.replace("\x00", ""), sink=DataSink.MEMORY).strip()
+    title = " ".join(clean_text(section).split())
+    text = clean_text(change.replace("\r\n", "\n").replace("\r", "\n")).strip()
+    why = clean_text(reason).strip()
     problems: dict[str, str] = {}
     if not title or len(title) > LONGEST_TITLE or title.startswith("#"):
         problems["section"] = f"a heading of 1 to {LONGEST_TITLE} characters, without #"
@@ -101,7 +99,8 @@ def _check_input(section: str, change: str, reason: str) -> tuple[Section, str]:
     return Section(title, "\n".join(text.splitlines()).strip("\n")), why
 
 
-def _check_size(sections: tuple[Section, ...], text: str) -> None:
+def check_document(sections: tuple[Section, ...], text: str) -> None:
+    """Raises DirectiveTooLarge for too many sections or characters."""
     if len(sections) > MOST_SECTIONS:
         raise DirectiveTooLarge(
             f"a document has at most {MOST_SECTIONS} sections; rewrite one of them",
@@ -116,7 +115,8 @@ def _check_size(sections: tuple[Section, ...], text: str) -> None:
         )
 
 
-def _announce(directive: Directive, now: datetime) -> None:
+def announce_directive(directive: Directive, now: datetime, *, restored: int | None = None) -> None:
+    """Audit entry and grimoire:directive of a new version; `restored` names the version it goes back to."""
     facts = {
         "document": directive.document,
         "version": directive.version,
@@ -130,7 +130,8 @@ def _announce(directive: Directive, now: datetime) -> None:
         data={**facts, "version": str(directive.version), "reason": directive.reason},
         now=now,
     )
-    event_bus.emit(golem_id=directive.golem_id, event=Event(EventType.GRIMOIRE_DIRECTIVE, facts), now=now)
+    payload = facts if restored is None else {**facts, "restored": restored}
+    event_bus.emit(golem_id=directive.golem_id, event=Event(EventType.GRIMOIRE_DIRECTIVE, payload), now=now)
 
 
 def _answer(directive: Directive, *, changed: bool) -> dict[str, Any]:

@@ -1,0 +1,267 @@
+"""Take in a predecessor's archive: every row or none, at a confidence of 0.4, as reports and never as verified.
+
+Nothing imported tunes: a heuristic comes in as an insight in words. Permits, votes and pins of the other golem do not
+come along; who said it and which file it came from do. Seed: tool `memory_import_grimoire`; decisions, "Memory".
+"""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.dateparse import parse_datetime
+
+from archetypes_app.models import Golem
+from memory_app.actions.store_strategy import check_strategy_name
+from memory_app.archive_file import Archive, check_archive, read_rows
+from memory_app.cleaning import clean_text, clean_value
+from memory_app.decay import STABILITY_DAYS, Importance
+from memory_app.errors import GrimoireFileRefused, MemoryOwnerUnknown
+from memory_app.insights import IMPORTED_PERCENT
+from memory_app.models import Episode, Insight, Strategy
+from memory_app.models.insight import InsightCategory, Kind
+from memory_app.models.provenance import Source, Trust
+from memory_app.poison import describe_poison, find_poison
+from tools_app.core import audit_log, event_bus
+from tools_app.core.errors import InvalidParams
+from tools_app.core.events import Event, EventType
+from tools_app.core.hashing import hash_canonical
+
+_CHUNK = 1_000
+_LONGEST_SUMMARY = 2_000
+_KINDS = {Kind.INSIGHT.value, Kind.WARNING.value}
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """Rows taken in, those known already, and those put into quarantine; nothing was kept when `dry_run`."""
+
+    episodes: int
+    insights: int
+    strategies: int
+    duplicates: int
+    quarantined: int
+    confidence_percent: int
+    dry_run: bool
+
+
+def import_grimoire(
+    *,
+    golem_id: UUID,
+    archive: Archive,
+    now: datetime,
+    actor: str,
+    confidence_percent: int = IMPORTED_PERCENT,
+    dry_run: bool = False,
+    recorded_tool: str = "",
+    recorded_permit_id: UUID | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Import:
+    """Take in a checked archive in one transaction: all of it or nothing, whatever interrupts it.
+
+    Exact duplicates of what the golem knows are left out. Texts that try to steer come in quarantined. Raises
+    GrimoireFileRefused for a row that is not what an archive holds, InvalidParams for a confidence above 0.4.
+    """
+    if not 0 <= confidence_percent <= IMPORTED_PERCENT:
+        raise InvalidParams("imports start at 0.4 or less", fields={"import_confidence": "0 to 0.4"})
+    check_archive(archive.path)
+    tally = {"episode": 0, "insight": 0, "strategy": 0, "quarantined": 0, "seen": 0}
+    origin = {
+        "source": Source.IMPORT, "trust": Trust.REPORTED, "recorded_tool": recorded_tool,
+        "recorded_permit_id": recorded_permit_id,
+    }  # fmt: skip
+    signer = f"import:{archive.public_key[:16]}:{archive.sha256[:16]}"
+    with transaction.atomic():
+        if not Golem.objects.select_for_update(no_key=True).filter(pk=golem_id).values_list("pk").first():
+            raise MemoryOwnerUnknown(f"there is no golem {golem_id}")
+        makers: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+            "episode": lambda row: _make_episode(row, golem_id, signer, origin, now),
+            "insight": lambda row: _make_insight(row, golem_id, signer, origin, confidence_percent, now),
+            "strategy": lambda row: _make_strategy(row, golem_id, signer, origin, now),
+        }
+        for chunk in _chunks(read_rows(archive), _CHUNK):
+            for kind, made in _make_rows(chunk, makers).items():
+                fresh = _save(golem_id, kind, made)
+                tally[kind] += len(fresh)
+                tally["quarantined"] += sum(row.is_quarantined for row in fresh)
+            tally["seen"] += len(chunk)
+            if on_progress is not None:
+                on_progress(tally["seen"])
+        done = Import(
+            tally["episode"], tally["insight"], tally["strategy"],
+            tally["seen"] - tally["episode"] - tally["insight"] - tally["strategy"], tally["quarantined"],
+            confidence_percent, dry_run,
+        )  # fmt: skip
+        if dry_run:
+            transaction.set_rollback(True)
+        else:
+            _announce(golem_id, archive, done, actor, now)
+    return done
+
+
+def _make_rows(
+    chunk: Iterable[Mapping[str, Any]], makers: Mapping[str, Callable[[Mapping[str, Any]], Any]]
+) -> dict[str, list[Any]]:
+    made: dict[str, list[Any]] = {kind: [] for kind in makers}
+    for row in chunk:
+        kind = str(row.get("row"))
+        if kind not in makers:
+            raise GrimoireFileRefused(f"an archive holds no row of kind {kind[:40]!r}")
+        try:
+            made[kind].append(makers[kind](row))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise GrimoireFileRefused(f"a row of kind {kind} is not what an archive holds") from error
+    return made
+
+
+def _make_episode(
+    row: Mapping[str, Any], golem_id: UUID, signer: str, origin: Mapping[str, Any], now: datetime
+) -> Episode:
+    summary = clean_text(_text(row["summary"])).strip()[:_LONGEST_SUMMARY]
+    if not summary:
+        raise ValueError("an episode has a summary")
+    signs = find_poison(f"{row['summary']}\n{row.get('outcome')}")
+    importance = Importance(row["importance"])
+    tokens = [clean_text(_text(token), longest=64) for token in row["tokens"]][:16]
+    tool = clean_text(_text(row["tool_name"]), longest=96)
+    return Episode(
+        id=uuid.uuid4(), golem_id=golem_id, permit_id=None, chain_id=_chain(row.get("chain_id")), tool_name=tool,
+        action_type=clean_text(_text(row.get("action_type") or ""), longest=64),
+        venue=clean_text(_text(row.get("venue") or ""), longest=64), tokens=tokens,
+        token_keys=[token.lower() for token in tokens], summary=summary,
+        prediction=_object(row.get("prediction")), outcome=_object(row.get("outcome")),
+        reflection=_object(row.get("reflection")), prediction_error_bps=_count(row.get("prediction_error_bps")),
+        importance=importance.value, stability_days=_stability(row.get("stability_days"), importance),
+        dream_tag=clean_text(_text(row.get("dream_tag") or ""), longest=64), last_accessed_at=now,
+        occurred_at=min(now, _time(row["occurred_at"])), recorded_by=f"{signer}:{_text(row['recorded_by'])}"[:128],
+        block_number=_count(row.get("block_number")), block_hash=_text(row.get("block_hash") or "")[:66],
+        content_hash=hash_canonical({"imported": _text(row["content_hash"])[:66]}),
+        search_text=" ".join([tool.replace("_", " "), *tokens]), is_quarantined=bool(signs),
+        quarantine_reason=describe_poison(signs) if signs else "", **origin,
+    )  # fmt: skip
+
+
+def _make_insight(
+    row: Mapping[str, Any], golem_id: UUID, signer: str, origin: Mapping[str, Any], percent: int, now: datetime
+) -> Insight:
+    text = clean_text(_text(row["text"])).strip()[:_LONGEST_SUMMARY]
+    if not text:
+        raise ValueError("an insight has a text")
+    signs = find_poison(_text(row["text"]))
+    return Insight(
+        id=uuid.uuid4(), golem_id=golem_id, kind=row["kind"] if row["kind"] in _KINDS else Kind.INSIGHT, text=text,
+        category=InsightCategory(row["category"]), confidence_percent=min(percent, int(row["confidence_percent"])),
+        tool_name=clean_text(_text(row.get("tool_name") or ""), longest=96), chain_id=_chain(row.get("chain_id")),
+        token_keys=[_text(key).lower()[:64] for key in row.get("token_keys") or []][:16],
+        last_accessed_at=now, recorded_by=f"{signer}:{_text(row['recorded_by'])}"[:128],
+        identity_hash=hash_canonical({"imported": " ".join(text.split()).lower()}), is_quarantined=bool(signs),
+        quarantine_reason=describe_poison(signs) if signs else "", **origin,
+    )  # fmt: skip
+
+
+def _make_strategy(
+    row: Mapping[str, Any], golem_id: UUID, signer: str, origin: Mapping[str, Any], now: datetime
+) -> Strategy:
+    check_strategy_name(_text(row["name"]))
+    description = clean_text(_text(row["description"])).strip()[:4_000]
+    signs = find_poison(f"{row['description']}\n{row.get('parameters')}")
+    return Strategy(
+        golem_id=golem_id, name=row["name"], version=int(row["version"]), parameters=_object(row.get("parameters")),
+        description=description, chains=[int(chain) for chain in row.get("chains") or []][:32],
+        token_pairs=[clean_text(_text(pair), longest=129) for pair in row.get("token_pairs") or []][:32],
+        created_at=now, recorded_by=f"{signer}:{_text(row['recorded_by'])}"[:128], is_quarantined=bool(signs),
+        quarantine_reason=describe_poison(signs) if signs else "", **origin,
+    )  # fmt: skip
+
+
+def _save(golem_id: UUID, kind: str, made: list[Any]) -> list[Any]:
+    if not made:
+        return []
+    if kind == "strategy":
+        names = set(
+            Strategy.objects.filter(golem_id=golem_id)
+            .exclude(pk__in=[row.pk for row in made])
+            .values_list("name", "version")
+        )
+        fresh = [row for row in made if (row.name, row.version) not in names]
+        Strategy.objects.bulk_create(fresh)
+        return fresh
+    model, column = (Episode, "content_hash") if kind == "episode" else (Insight, "identity_hash")
+    known = set(
+        model.objects.filter(
+            golem_id=golem_id, **{f"{column}__in": [getattr(row, column) for row in made]}
+        ).values_list(column, flat=True)
+    )
+    unique = {getattr(row, column): row for row in made if getattr(row, column) not in known}
+    model.objects.bulk_create(list(unique.values()))
+    return list(unique.values())
+
+
+def _announce(golem_id: UUID, archive: Archive, done: Import, actor: str, now: datetime) -> None:
+    counts = {"episodes": done.episodes, "insights": done.insights, "strategies": done.strategies}
+    audit_log.append(
+        golem_id=golem_id, event="GrimoireImported", actor=actor, now=now,
+        data={
+            "file": archive.path.name, "sha256": archive.sha256, "public_key": archive.public_key,
+            "from_golem": str(archive.header.get("golem_id", ""))[:36], "quarantined": str(done.quarantined),
+            **{name: str(count) for name, count in counts.items()},
+        },
+    )  # fmt: skip
+    payload = {"change": "imported", "counts": counts, "content_hash": archive.sha256}
+    event_bus.emit(golem_id=golem_id, event=Event(EventType.GRIMOIRE_PURGED, payload), now=now)
+
+
+def _chunks(rows: Iterator[dict[str, Any]], size: int) -> Iterator[list[dict[str, Any]]]:
+    while chunk := list(islice(rows, size)):
+        yield chunk
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("text is expected")
+    return value
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise TypeError("an object is expected")
+    cleaned: dict[str, Any] = clean_value(value)
+    return cleaned
+
+
+def _count(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+        raise ValueError("a count is expected")
+    return value
+
+
+def _chain(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**53:
+        raise ValueError("a chain id is expected")
+    return value
+
+
+def _stability(value: Any, importance: Importance) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value) or value <= 0:
+        return STABILITY_DAYS[importance]
+    return min(STABILITY_DAYS[importance], float(value))
+
+
+def _time(value: Any) -> datetime:
+    found = parse_datetime(_text(value))
+    if found is None or found.tzinfo is None:
+        raise ValueError("a time with its zone is expected")
+    return found

@@ -1,0 +1,108 @@
+"""Search stored memories for texts that try to steer, and for one statement planted many times; quarantine both.
+
+Runs every hour over what was not scanned since the signs last changed, and at once when an owner asks.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+
+from memory_app.models import Episode, Insight
+from memory_app.models.provenance import Source
+from memory_app.near_duplicates import make_near_keys
+from memory_app.poison import describe_poison, find_poison
+from tools_app.core import audit_log, event_bus
+from tools_app.core.events import Event, EventType
+
+FLOOD = 20
+"""This many near-equal statements of an agent or an import are a flood, not experience."""
+FLOODED = "poison scan: the same statement was planted many times"
+
+
+@dataclass(frozen=True, slots=True)
+class PoisonScan:
+    """What one scan read and put aside."""
+
+    scanned: int
+    quarantined: int
+
+
+def scan_for_poison(
+    *,
+    now: datetime,
+    golem_id: UUID | None = None,
+    limit: int = 5_000,
+    actor: str = "system:memory",
+    again: bool = False,
+) -> PoisonScan:
+    """Scan up to `limit` episodes and insights that were not scanned yet (or, with `again`, the longest unscanned).
+
+    What is found is quarantined with its reason, one audit entry and one event a golem. Safe to run twice at once.
+    """
+    found: dict[UUID, list[str]] = defaultdict(list)
+    scanned = 0
+    with transaction.atomic():
+        for model in (Episode, Insight):
+            rows = model.objects.filter(is_quarantined=False).filter(Q() if again else Q(scanned_at__isnull=True))
+            if golem_id is not None:
+                rows = rows.filter(golem_id=golem_id)
+            ordered = rows.order_by("scanned_at", "pk") if again else rows.order_by("pk")
+            for row in ordered.defer("search").select_for_update(skip_locked=True, of=("self",))[:limit]:
+                scanned += 1
+                columns = _scan(row)
+                model.objects.filter(pk=row.pk).update(scanned_at=now, **columns)
+                if "is_quarantined" in columns:
+                    found[row.golem_id].append(str(row.pk))
+        for owner in _list_writers(golem_id):
+            found[owner].extend(_quarantine_floods(owner))
+        for owner, ids in found.items():
+            if ids:
+                _announce(owner, ids, actor, now)
+    return PoisonScan(scanned=scanned, quarantined=sum(len(ids) for ids in found.values()))
+
+
+def _scan(row: Episode | Insight) -> dict[str, object]:
+    columns: dict[str, object] = {}
+    if isinstance(row, Episode):
+        text = f"{row.summary}\n{row.search_text}\n{row.outcome}"
+        if not row.near_keys and row.permit_id is None:
+            columns["near_keys"] = make_near_keys(row.summary)
+    else:
+        text = row.text
+    signs = find_poison(text)
+    if signs:
+        columns |= {"is_quarantined": True, "quarantine_reason": describe_poison(signs)}
+    return columns
+
+
+def _list_writers(golem_id: UUID | None) -> list[UUID]:
+    rows = Episode.objects.filter(source__in=[Source.AGENT, Source.IMPORT], is_quarantined=False)
+    rows = rows.filter(golem_id=golem_id) if golem_id is not None else rows
+    return list(rows.order_by().values_list("golem_id", flat=True).distinct())
+
+
+def _quarantine_floods(golem_id: UUID) -> list[str]:
+    rows = Episode.objects.filter(
+        golem_id=golem_id, source__in=[Source.AGENT, Source.IMPORT], is_quarantined=False, is_pinned=False
+    )
+    bands: dict[int, list[UUID]] = defaultdict(list)
+    for pk, keys in rows.order_by("occurred_at", "pk").values_list("pk", "near_keys"):
+        for key in keys[:4]:
+            bands[key].append(pk)
+    planted = {pk for members in bands.values() if len(members) >= FLOOD for pk in members[1:]}
+    Episode.objects.filter(pk__in=planted).update(is_quarantined=True, quarantine_reason=FLOODED)
+    return [str(pk) for pk in planted]
+
+
+def _announce(golem_id: UUID, ids: list[str], actor: str, now: datetime) -> None:
+    audit_log.append(
+        golem_id=golem_id, event="MemoryQuarantined", actor=actor, data={"memories": sorted(ids)[:500]}, now=now
+    )
+    payload = {"change": "quarantined", "counts": {"memories": len(ids)}, "reason": "poison scan"}
+    event_bus.emit(golem_id=golem_id, event=Event(EventType.GRIMOIRE_PURGED, payload), now=now)

@@ -1,0 +1,135 @@
+"""Heuristics as TOML and back: what tunes, by how much, how sure it is, and the episodes behind it.
+
+The document is the owner's view of the rows; an edited one is applied to them, and the database holds every bound.
+Seed: decisions, "Memory".
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from archetypes_app.models import Golem
+from memory_app.announcements import announce_insight
+from memory_app.cleaning import clean_text
+from memory_app.errors import MemoryOwnerUnknown
+from memory_app.json_text import dump_toml
+from memory_app.models import Insight
+from memory_app.models.insight import InsightCategory, Kind, Tunable
+from memory_app.models.provenance import Source, Trust
+from tools_app.core import audit_log
+from tools_app.core.errors import InvalidParams
+
+_MOST = 500
+_PLAIN = ("tool_name", "chain_id", "token_keys", "parameter", "factor_bps", "confidence_percent", "is_pinned", "text")
+
+
+def render_heuristics(rows: Iterable[Insight]) -> str:
+    """One `[[heuristic]]` a row, in the order of tool, tokens and parameter."""
+    ordered = sorted(rows, key=lambda row: (row.tool_name, row.chain_id or 0, row.token_keys, row.parameter))
+    parts = []
+    for row in ordered:
+        values = {name: getattr(row, name) for name in _PLAIN if getattr(row, name) is not None}
+        values["episode_ids"] = [str(episode_id) for episode_id in row.episode_ids]
+        values["category"] = str(row.category)
+        values["identity_hash"] = row.identity_hash
+        values["is_archived"] = row.archived_at is not None
+        parts.append(f"[[heuristic]]\n{dump_toml(values)}")
+    return "\n".join(parts)
+
+
+def list_heuristics(*, golem_id: UUID) -> list[Insight]:
+    """The golem's heuristics that are not quarantined, archived ones too."""
+    return list(Insight.objects.filter(golem_id=golem_id, kind=Kind.HEURISTIC, is_quarantined=False))
+
+
+def apply_heuristics(*, golem_id: UUID, text: str, actor: str, reason: str, now: datetime) -> int:
+    """Make the golem's heuristics what the TOML says, in one transaction; those it leaves out are archived.
+
+    Returns how many rows changed. A value the database refuses (more slippage than was asked, fewer than five
+    episodes, another parameter) refuses the whole text. Raises InvalidParams, MemoryOwnerUnknown.
+    """
+    wanted = _parse(text)
+    changed = 0
+    with transaction.atomic():
+        if not Golem.objects.select_for_update(no_key=True).filter(pk=golem_id).values_list("pk").first():
+            raise MemoryOwnerUnknown(f"there is no golem {golem_id}")
+        known = {row.identity_hash: row for row in Insight.objects.filter(golem_id=golem_id, kind=Kind.HEURISTIC)}
+        for columns in wanted:
+            row = known.pop(columns["identity_hash"], None)
+            changed += _apply(golem_id, row, columns, actor, reason, now)
+        for row in known.values():
+            if row.archived_at is None and not row.is_quarantined:
+                row.archived_at = now
+                row.save(update_fields=["archived_at", "updated_at"])
+                announce_insight(row, change="archive", now=now, reason=reason)
+                changed += 1
+        if changed:
+            audit_log.append(
+                golem_id=golem_id, event="HeuristicsEdited", actor=actor, now=now,
+                data={"changed": str(changed), "reason": reason[:500]},
+            )  # fmt: skip
+    return changed
+
+
+def _apply(golem_id: UUID, row: Insight | None, columns: dict[str, Any], actor: str, reason: str, now: datetime) -> int:
+    is_archived = columns.pop("is_archived")
+    if row is None:
+        row = Insight(
+            golem_id=golem_id, kind=Kind.HEURISTIC, source=Source.OWNER, trust=Trust.REPORTED, recorded_by=actor,
+            last_accessed_at=now,
+        )  # fmt: skip
+    elif (row.archived_at is not None) == is_archived and all(
+        getattr(row, name) == value for name, value in columns.items()
+    ):
+        return 0
+    for name, value in columns.items():
+        setattr(row, name, value)
+    row.archived_at = (row.archived_at or now) if is_archived else None
+    try:
+        with transaction.atomic():
+            row.save()
+    except IntegrityError:
+        raise InvalidParams(
+            f"the heuristic of {row.tool_name} asks for what none may", fields={"text": "inside the bounds of tuning"}
+        ) from None
+    announce_insight(row, change="revised", now=now, reason=reason)
+    return 1
+
+
+def _parse(text: str) -> list[dict[str, Any]]:
+    try:
+        rows = tomllib.loads(text).get("heuristic", [])
+        if not isinstance(rows, list) or len(rows) > _MOST:
+            raise ValueError(f"at most {_MOST} [[heuristic]] tables")
+        return [_read(row) for row in rows]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise InvalidParams(f"no valid heuristics: {error}", fields={"text": "TOML of heuristics"}) from None
+
+
+def _read(row: dict[str, Any]) -> dict[str, Any]:
+    percent, factor = row["confidence_percent"], row["factor_bps"]
+    if not isinstance(percent, int) or not isinstance(factor, int) or not 0 <= percent <= 100:
+        raise ValueError("confidence_percent is 0 to 100 and factor_bps a whole number")
+    unknown = set(row) - {*_PLAIN, "episode_ids", "category", "identity_hash", "is_archived"}
+    if unknown:
+        raise ValueError(f"unknown keys {', '.join(sorted(unknown))}")
+    return {
+        "tool_name": clean_text(row["tool_name"], longest=96),
+        "chain_id": row.get("chain_id"),
+        "token_keys": [str(key)[:64] for key in row["token_keys"]],
+        "parameter": Tunable(row["parameter"]),
+        "factor_bps": factor,
+        "confidence_percent": percent,
+        "is_pinned": bool(row.get("is_pinned", False)),
+        "text": clean_text(row["text"], longest=2_000),
+        "episode_ids": [UUID(found) for found in row["episode_ids"]],
+        "category": InsightCategory(row["category"]),
+        "identity_hash": str(row["identity_hash"])[:66],
+        "is_archived": bool(row.get("is_archived", False)),
+    }

@@ -170,8 +170,8 @@ abstract contract CageJudge is CageCalls {
             }
             uint256 debt = after_.debts[i];
             if (after_.gross[i] * BPS >= least * debt) continue;
-            // Paying back a part is no offence; the ratio must not have become worse.
-            if (after_.gross[i] * before.debts[i] < before.gross[i] * debt) {
+            // Paying back a part is no offence; the ratio must not have become worse, and there must have been one.
+            if (before.debts[i] == 0 || after_.gross[i] * before.debts[i] < before.gross[i] * debt) {
                 revert CollateralRatioTooLow(positionList[i], after_.gross[i] * BPS / debt, least);
             }
         }

@@ -1,7 +1,8 @@
 """Augment: what memory may do to an action before it is previewed, which is slippage, timing and route, and no more.
 
-That is a type: `SoftParams` has no other member. What consolidation learned tightens slippage and no more: never
-above what was asked for, never under half of it, with the episodes behind the change named. It never loads the
+That is a type: `SoftParams` has no other member. What consolidation learned tightens slippage (never above what was
+asked for, never under half of it) and moves a deadline by half at most, with the episodes behind each change named.
+No tool takes a route to prefer yet, so nothing sets one. It never loads the
 embedding model, because it runs inside the simulation worker on the way of every preview: like episodes are those
 of the same tool and tokens, by index.
 Memory fails open: a database that is slow or away costs the augmentation, not the preview.
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -24,7 +25,7 @@ from django.db.models import F
 from memory_app.decay import retention_at
 from memory_app.filters import EpisodeFilters, select_episodes
 from memory_app.models import Insight
-from memory_app.models.insight import LEAST_FACTOR_BPS, Kind, Tunable
+from memory_app.models.insight import LARGEST_DEADLINE_FACTOR_BPS, LEAST_FACTOR_BPS, Kind, Tunable
 from tools_app.core.units import BPS
 
 logger = logging.getLogger(__name__)
@@ -33,7 +34,12 @@ _MOST_EPISODES = 5
 _RECENT = 50
 NOTHING_LEARNED = "like episodes are shown; nothing has been learned from them that would change a parameter"
 LEARNED = "slippage was tightened: like actions went as predicted"
+LEARNED_TIMING = "the deadline was moved: like actions were mined too late, or no longer are"
 _LEAST_PERCENT_TO_TUNE = 50
+_PARAMETER_OF = {"slippage_bps": "slippage_bps", "deadline_seconds": "deadline", "route_hint": "route"}
+"""How tools name what SoftParams holds."""
+SHORTEST_DEADLINE_SECONDS = 30
+LONGEST_DEADLINE_SECONDS = 1_800
 NO_EPISODES = "this golem remembers nothing like it"
 UNAVAILABLE = "memory did not answer in time; the action goes on without it"
 
@@ -62,8 +68,9 @@ class Augmentation:
 
     @property
     def changes(self) -> dict[str, int | str]:
-        """The soft parameters that memory sets, by name."""
-        return {name: value for name, value in asdict(self.soft_params).items() if value is not None}
+        """The soft parameters that memory sets, by the name tools give them."""
+        values = asdict(self.soft_params)
+        return {_PARAMETER_OF[name]: value for name, value in values.items() if value is not None}
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form for the permit."""
@@ -84,21 +91,41 @@ def augment(*, golem_id: UUID, tool_name: str, params: Mapping[str, Any], now: d
     if not settings.GOLEM_MEMORY_ENABLED:
         return Augmentation(note="memory is switched off", is_available=False)
     try:
-        found, heuristic = _find_alike(golem_id, tool_name, _read_tokens(params), _read_chain(params), now)
+        found, tunings = _find_alike(golem_id, tool_name, _read_tokens(params), _read_chain(params), now)
     except Error:
         logger.warning("augmentation was skipped", exc_info=True)
         return Augmentation(note=UNAVAILABLE, is_available=False)
-    asked = params.get(Tunable.SLIPPAGE.value)
-    if heuristic is not None and isinstance(asked, int) and not isinstance(asked, bool):
-        tightened = tighten_slippage(asked_bps=asked, factor_bps=heuristic.factor_bps)
-        if tightened < asked:
-            return Augmentation(
-                soft_params=SoftParams(slippage_bps=tightened),
-                episode_ids=found,
-                note=LEARNED,
-                behind={"slippage_bps": heuristic.episode_ids},
-            )
-    return Augmentation(episode_ids=found, note=NOTHING_LEARNED if found else NO_EPISODES)
+    soft, notes, behind = SoftParams(), [], {}
+    for name, tuning in tunings.items():
+        asked = params.get(name.value)
+        if not isinstance(asked, int) or isinstance(asked, bool):
+            continue
+        if name is Tunable.SLIPPAGE:
+            tightened = tighten_slippage(asked_bps=asked, factor_bps=tuning.factor_bps)
+            if tightened < asked:
+                soft = replace(soft, slippage_bps=tightened)
+                notes.append(LEARNED)
+                behind[name.value] = tuning.episode_ids
+        else:
+            moved = move_deadline(asked_seconds=asked, factor_bps=tuning.factor_bps)
+            if moved != asked:
+                soft = replace(soft, deadline_seconds=moved)
+                notes.append(LEARNED_TIMING)
+                behind[name.value] = tuning.episode_ids
+    note = "; ".join(notes) or (NOTHING_LEARNED if found else NO_EPISODES)
+    return Augmentation(soft_params=soft, episode_ids=found, note=note, behind=behind)
+
+
+def move_deadline(*, asked_seconds: int, factor_bps: int) -> int:
+    """The deadline in seconds a heuristic leaves: between half and one and a half times what was asked.
+
+    It is never made longer than half an hour nor shorter than half a minute; what was asked beyond that stays.
+    """
+    factor = min(LARGEST_DEADLINE_FACTOR_BPS, max(LEAST_FACTOR_BPS, factor_bps))
+    moved = asked_seconds * factor // BPS
+    if moved > asked_seconds:
+        return max(asked_seconds, min(moved, LONGEST_DEADLINE_SECONDS))
+    return min(asked_seconds, max(moved, SHORTEST_DEADLINE_SECONDS))
 
 
 def tighten_slippage(*, asked_bps: int, factor_bps: int) -> int:
@@ -115,7 +142,7 @@ class _Tuning:
 
 def _find_alike(
     golem_id: UUID, tool_name: str, tokens: frozenset[str], chain_id: int | None, now: datetime
-) -> tuple[tuple[UUID, ...], _Tuning | None]:
+) -> tuple[tuple[UUID, ...], dict[Tunable, _Tuning]]:
     filters = EpisodeFilters(tool_name=tool_name)
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -123,30 +150,35 @@ def _find_alike(
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [timeout])
         rows = select_episodes(golem_id=golem_id, filters=filters).order_by("-occurred_at")
         recent = list(rows.values_list("pk", "token_keys", "last_accessed_at", "stability_days")[:_RECENT])
-        tuning = _find_tuning(golem_id, tool_name, tokens, chain_id)
+        tunings = _find_tunings(golem_id, tool_name, tokens, chain_id)
         # Nothing was written; rolling back also takes the timeout off an outer transaction.
         transaction.set_rollback(True)
     ranked = sorted(
         (-len(tokens & set(keys)), -retention_at(last_accessed_at=accessed, stability_days=stability, now=now), pk)
         for pk, keys, accessed, stability in recent
     )
-    return tuple(pk for _, _, pk in ranked[:_MOST_EPISODES]), tuning
+    return tuple(pk for _, _, pk in ranked[:_MOST_EPISODES]), tunings
 
 
-def _find_tuning(golem_id: UUID, tool_name: str, tokens: frozenset[str], chain_id: int | None) -> _Tuning | None:
+def _find_tunings(
+    golem_id: UUID, tool_name: str, tokens: frozenset[str], chain_id: int | None
+) -> dict[Tunable, _Tuning]:
     rows = Insight.objects.filter(
         golem_id=golem_id,
         kind=Kind.HEURISTIC,
-        parameter=Tunable.SLIPPAGE,
         tool_name=tool_name,
         token_keys=sorted(tokens),
         is_quarantined=False,
+        archived_at__isnull=True,
         confidence_percent__gte=_LEAST_PERCENT_TO_TUNE,
     )
     # Learned on one chain, it says nothing about another; a call that names none runs on the golem's home chain.
     rows = rows.filter(chain_id=F("golem__home_chain_id") if chain_id is None else chain_id)
-    row = rows.values_list("factor_bps", "episode_ids").first()
-    return None if row is None else _Tuning(row[0], tuple(row[1]))
+    found = rows.order_by("-confidence_percent", "pk").values_list("parameter", "factor_bps", "episode_ids")
+    tunings: dict[Tunable, _Tuning] = {}
+    for parameter, factor_bps, episode_ids in found:
+        tunings.setdefault(Tunable(parameter), _Tuning(factor_bps, tuple(episode_ids)))
+    return tunings
 
 
 def _read_tokens(params: Mapping[str, Any]) -> frozenset[str]:

@@ -14,30 +14,31 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 
 from archetypes_app.models import Golem
+from memory_app.actions.snapshot_heuristics import snapshot_heuristics
+from memory_app.announcements import announce_insight
 from memory_app.errors import MemoryOwnerUnknown
 from memory_app.insights import FIRST_PERCENT, confirm, contradict
 from memory_app.models import Episode, Insight
-from memory_app.models.insight import LEAST_EPISODES_TO_TUNE, LEAST_FACTOR_BPS, InsightCategory, Kind, Tunable
+from memory_app.models.insight import LEAST_EPISODES_TO_TUNE, InsightCategory, Kind, Tunable
 from memory_app.models.provenance import Source, Trust
-from tools_app.core import audit_log
-from tools_app.core.hashing import hash_canonical
-from tools_app.core.units import BPS
+from memory_app.tuning import Subject, Tuned, tune
+from tools_app.core import audit_log, event_bus
+from tools_app.core.events import Event, EventType
 
 MOST_EPISODES = 100
 LEAST_CLUSTER = 3
-CYCLE = timedelta(hours=4)
-LARGEST_SHIFT_BPS = 1_000
 _LOOK_BACK = timedelta(days=30)
 _MOST_BEHIND = 100
 _AS_PREDICTED = "as_predicted"
 _MOVED = "moved"
+_LATE = "late"
 # The sentences `reflect` writes for a revert; only their cause counts here, never the contract's own words.
 _CAUSES = {
     "The price moved further than the slippage bound allowed.": (_MOVED, InsightCategory.SLIPPAGE),
-    "The transaction was mined after its deadline.": ("late", InsightCategory.GAS_TIMING),
+    "The transaction was mined after its deadline.": (_LATE, InsightCategory.GAS_TIMING),
     "The route had too little liquidity.": ("shallow", InsightCategory.LIQUIDITY_DEPTH),
 }
 
@@ -55,24 +56,12 @@ class Consolidation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Subject:
+class _Cluster:
     """What the episodes of one cluster share."""
 
-    tool_name: str
-    chain_id: int | None
-    token_keys: tuple[str, ...]
+    subject: Subject
     pattern: str
     category: InsightCategory
-
-    def identify(self, pattern: str) -> str:
-        return hash_canonical(
-            {
-                "tool_name": self.tool_name,
-                "chain_id": self.chain_id,
-                "token_keys": list(self.token_keys),
-                "pattern": pattern,
-            }
-        )
 
 
 @dataclass(slots=True)
@@ -111,9 +100,9 @@ def consolidate(
         rows = _candidates(now).filter(golem_id=golem_id).order_by("-occurred_at", "pk")
         episodes = list(rows.defer("search", "search_text")[: min(max_episodes, MOST_EPISODES)])
         size = max(min_cluster_size, LEAST_CLUSTER)
-        clusters = {subject: members for subject, members in _cluster(episodes).items() if len(members) >= size}
-        for subject, members in clusters.items():
-            _learn(golem_id, subject, members, tally, now)
+        clusters = {found: members for found, members in _cluster(episodes).items() if len(members) >= size}
+        for found, members in clusters.items():
+            _learn(golem_id, found, members, tally, now)
         used = [episode.pk for members in clusters.values() for episode in members]
         Episode.objects.filter(pk__in=used).update(consolidated_at=now)
         done = Consolidation(
@@ -129,13 +118,15 @@ def consolidate(
         elif clusters:
             data = {name: str(getattr(done, name)) for name in Consolidation.__slots__}
             audit_log.append(golem_id=golem_id, event="MemoryConsolidated", actor=actor, data=data, now=now)
+            counts = {name: getattr(done, name) for name in Consolidation.__slots__}
+            event_bus.emit(
+                golem_id=golem_id,
+                event=Event(EventType.GRIMOIRE_CONSOLIDATED, {"counts": counts, "examined": len(episodes)}),
+                now=now,
+            )
+            if tally.tuned:
+                snapshot_heuristics(golem_id=golem_id, actor=actor, reason="consolidation", now=now)
     return done
-
-
-def shift_factor(*, factor_bps: int, tighten: bool) -> int:
-    """The factor one cycle later: a tenth tighter, or a tenth back towards what was asked; 5,000 to 10,000."""
-    step = factor_bps * LARGEST_SHIFT_BPS // BPS
-    return max(LEAST_FACTOR_BPS, factor_bps - step) if tighten else min(BPS, factor_bps + step)
 
 
 def _candidates(now: datetime) -> QuerySet[Episode]:
@@ -150,14 +141,18 @@ def _candidates(now: datetime) -> QuerySet[Episode]:
     )
 
 
-def _cluster(episodes: Iterable[Episode]) -> dict[_Subject, list[Episode]]:
-    clusters: dict[_Subject, list[Episode]] = defaultdict(list)
+def _cluster(episodes: Iterable[Episode]) -> dict[_Cluster, list[Episode]]:
+    clusters: dict[_Cluster, list[Episode]] = defaultdict(list)
     for episode in episodes:
         found = _read_pattern(episode)
         if found is not None:
-            subject = _Subject(episode.tool_name, episode.chain_id, tuple(sorted(set(episode.token_keys))), *found)
-            clusters[subject].append(episode)
+            clusters[_Cluster(subject_of(episode), *found)].append(episode)
     return clusters
+
+
+def subject_of(episode: Episode) -> Subject:
+    """What an episode is about."""
+    return Subject(episode.tool_name, episode.chain_id, tuple(sorted(set(episode.token_keys))))
 
 
 def _read_pattern(episode: Episode) -> tuple[str, InsightCategory] | None:
@@ -172,14 +167,17 @@ def _read_pattern(episode: Episode) -> tuple[str, InsightCategory] | None:
     return None
 
 
-def _learn(golem_id: UUID, subject: _Subject, members: list[Episode], tally: _Tally, now: datetime) -> None:
-    identity = subject.identify(subject.pattern)
+def _learn(golem_id: UUID, cluster: _Cluster, members: list[Episode], tally: _Tally, now: datetime) -> None:
+    subject = cluster.subject
+    identity = subject.identify(cluster.pattern)
     row = Insight.objects.filter(golem_id=golem_id, identity_hash=identity).first()
+    is_new = row is None
     if row is None:
         row = Insight(
-            golem_id=golem_id, category=subject.category, tool_name=subject.tool_name, chain_id=subject.chain_id,
+            golem_id=golem_id, category=cluster.category, tool_name=subject.tool_name, chain_id=subject.chain_id,
             token_keys=list(subject.token_keys), confidence_percent=FIRST_PERCENT, recorded_by="system:memory",
-            identity_hash=identity, kind=Kind.INSIGHT if subject.pattern == _AS_PREDICTED else Kind.WARNING,
+            trust=Trust.VERIFIED, identity_hash=identity,
+            kind=Kind.INSIGHT if cluster.pattern == _AS_PREDICTED else Kind.WARNING,
         )  # fmt: skip
         tally.created += 1
     else:
@@ -189,63 +187,80 @@ def _learn(golem_id: UUID, subject: _Subject, members: list[Episode], tally: _Ta
     new_ids = [episode.pk for episode in members]
     row.episode_ids = [*new_ids, *(known for known in row.episode_ids if known not in set(new_ids))][:_MOST_BEHIND]
     row.last_accessed_at = now
-    row.text, row.embedding = _word(subject, members, len(row.episode_ids)), None
+    row.recorded_block = max((episode.block_number or 0 for episode in members), default=0) or None
+    row.text, row.embedding = _word(cluster, members, len(row.episode_ids)), None
     row.save()
-    if subject.pattern in (_AS_PREDICTED, _MOVED):
-        opposite = _MOVED if subject.pattern == _AS_PREDICTED else _AS_PREDICTED
-        tally.contradicted += _contradict(golem_id, subject.identify(opposite))
-        tally.tuned += _tune(golem_id, subject, row, now)
+    announce_insight(row, change="written" if is_new else "confirmed", now=now)
+    if cluster.pattern in (_AS_PREDICTED, _MOVED):
+        opposite = _MOVED if cluster.pattern == _AS_PREDICTED else _AS_PREDICTED
+        tally.contradicted += _contradict(golem_id, subject.identify(opposite), now)
+    tally.tuned += _tune(golem_id, cluster, row, now)
 
 
-def _contradict(golem_id: UUID, identity: str) -> int:
+def _contradict(golem_id: UUID, identity: str, now: datetime) -> int:
     row = Insight.objects.filter(golem_id=golem_id, identity_hash=identity).first()
     if row is None:
         return 0
     row.confidence_percent = contradict(row.confidence_percent)
-    row.downvotes = F("downvotes") + 1
+    row.downvotes += 1
     row.save(update_fields=["confidence_percent", "downvotes", "updated_at"])
+    announce_insight(row, change="contradicted", now=now)
     return 1
 
 
-def _tune(golem_id: UUID, subject: _Subject, insight: Insight, now: datetime) -> int:
-    identity = subject.identify("tune slippage")
-    row = Insight.objects.select_for_update().filter(golem_id=golem_id, identity_hash=identity).first()
-    tighten = subject.pattern == _AS_PREDICTED
-    if len(insight.episode_ids) < LEAST_EPISODES_TO_TUNE or (row is None and not tighten):
-        return 0
-    # A clock that went back counts as inside the cycle.
-    if row is not None and row.tuned_at is not None and now < row.tuned_at + CYCLE:
-        return 0
-    if row is None:
-        row = Insight(
-            golem_id=golem_id, category=InsightCategory.SLIPPAGE, kind=Kind.HEURISTIC, tool_name=subject.tool_name,
-            chain_id=subject.chain_id, token_keys=list(subject.token_keys), confidence_percent=FIRST_PERCENT,
-            recorded_by="system:memory", identity_hash=identity, parameter=Tunable.SLIPPAGE,
-        )  # fmt: skip
-    else:
-        row.confidence_percent = confirm(row.confidence_percent) if tighten else contradict(row.confidence_percent)
-    row.factor_bps = shift_factor(factor_bps=row.factor_bps, tighten=tighten)
-    row.episode_ids = insight.episode_ids
-    row.tuned_at = row.last_accessed_at = now
-    row.text = f"{_name(subject)}: ask for {row.factor_bps // 100}% of the slippage that was asked for"
-    row.embedding = None
-    row.save()
-    return 1
+def _tune(golem_id: UUID, cluster: _Cluster, insight: Insight, now: datetime) -> int:
+    moves = {
+        _AS_PREDICTED: ((Tunable.SLIPPAGE, True), (Tunable.DEADLINE, False)),
+        _MOVED: ((Tunable.SLIPPAGE, False),),
+        _LATE: ((Tunable.DEADLINE, True),),
+    }.get(cluster.pattern, ())
+    return sum(
+        tune(
+            golem_id=golem_id, subject=cluster.subject, parameter=parameter, episode_ids=list(insight.episode_ids),
+            advance=advance, now=now,
+        ) is not None
+        for parameter, advance in moves
+    )  # fmt: skip
 
 
-def _word(subject: _Subject, members: list[Episode], behind: int) -> str:
+def retune(
+    *, golem_id: UUID, tool_name: str = "", tokens: Iterable[str] = (), chain_id: int | None = None, now: datetime
+) -> list[Tuned]:
+    """Move the heuristics that insights already drawn speak for, as far as one cycle may. Joins the transaction.
+
+    An insight without an episode newer than the heuristic's last move changes nothing.
+    """
+    wanted = sorted({token.lower() for token in tokens})
+    rows = Insight.objects.filter(
+        golem_id=golem_id, source=Source.RUNTIME, archived_at__isnull=True, is_quarantined=False,
+        kind__in=[Kind.INSIGHT, Kind.WARNING], episode_ids__len__gte=LEAST_EPISODES_TO_TUNE,
+    )  # fmt: skip
+    rows = rows.filter(tool_name=tool_name) if tool_name else rows
+    rows = rows.filter(chain_id=chain_id) if chain_id is not None else rows
+    found = []
+    for row in rows.order_by("pk"):
+        if wanted and sorted(row.token_keys) != wanted:
+            continue
+        subject = Subject(row.tool_name, row.chain_id, tuple(sorted(set(row.token_keys))))
+        for pattern, parameter, advance in (
+            (_AS_PREDICTED, Tunable.SLIPPAGE, True), (_MOVED, Tunable.SLIPPAGE, False), (_LATE, Tunable.DEADLINE, True),
+        ):  # fmt: skip
+            if row.identity_hash == subject.identify(pattern):
+                moved = tune(
+                    golem_id=golem_id, subject=subject, parameter=parameter, episode_ids=list(row.episode_ids),
+                    advance=advance, now=now,
+                )  # fmt: skip
+                found += [moved] if moved else []
+    return found
+
+
+def _word(cluster: _Cluster, members: list[Episode], behind: int) -> str:
     worst = max((episode.prediction_error_bps or 0) for episode in members)
     sentences = {
         _AS_PREDICTED: f"went as predicted; at most {worst} bps off",
         _MOVED: f"the price moved between preview and execution, by up to {worst} bps",
-        "late": "transactions were mined after their deadline",
+        _LATE: "transactions were mined after their deadline",
         "shallow": "the route had too little liquidity",
         "refused": "the contract refused for a reason that is not known here",
     }
-    return f"{_name(subject)}: {sentences[subject.pattern]} ({behind} episodes)"
-
-
-def _name(subject: _Subject) -> str:
-    tokens = f" with {'/'.join(subject.token_keys)}" if subject.token_keys else ""
-    chain = f" on chain {subject.chain_id}" if subject.chain_id is not None else ""
-    return f"{subject.tool_name}{tokens}{chain}"
+    return f"{cluster.subject.name}: {sentences[cluster.pattern]} ({behind} episodes)"

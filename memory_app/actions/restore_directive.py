@@ -54,7 +54,8 @@ def write_directive(
         before = latest.text if latest else ""
         if latest is not None and before == after:
             return latest
-        check_document(parse_sections(after), after)
+        if document is not Document.HEURISTICS:
+            check_document(parse_sections(after), after)
         version = (latest.version if latest else 0) + 1
         fresh = Directive.objects.create(
             golem_id=golem_id, document=document, version=version, section=WHOLE, text=after,

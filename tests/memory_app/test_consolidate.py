@@ -11,11 +11,12 @@ from django.db import IntegrityError, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_app.actions.consolidate import consolidate, list_golems_to_consolidate, shift_factor
+from memory_app.actions.consolidate import consolidate, list_golems_to_consolidate
 from memory_app.augment import Augmentation, augment, tighten_slippage
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import Kind
 from memory_app.tasks import consolidate_memory_task
+from memory_app.tuning import shift_factor
 from tests.memory_app.factories import NOW, make_golem, remember
 from tools_app.core.models import AuditEntry
 

@@ -1,0 +1,139 @@
+"""How far a heuristic moves: a tenth of itself in four hours at most, on five episodes at least, inside fixed bounds.
+
+Slippage only ever gets tighter than what was asked (5,000 to 10,000 of 10,000); a deadline may get shorter or longer by
+half. Everything a heuristic says comes from verified outcomes. Seed: facts 12 (TUNE); decisions, "Memory".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from memory_app.announcements import announce_insight
+from memory_app.insights import FIRST_PERCENT, confirm, contradict
+from memory_app.models import Episode, Insight
+from memory_app.models.insight import (
+    LARGEST_DEADLINE_FACTOR_BPS,
+    LEAST_EPISODES_TO_TUNE,
+    LEAST_FACTOR_BPS,
+    InsightCategory,
+    Kind,
+    Tunable,
+)
+from tools_app.core.hashing import hash_canonical
+from tools_app.core.units import BPS
+
+CYCLE = timedelta(hours=4)
+LARGEST_SHIFT_BPS = 1_000
+_WORDS = {
+    Tunable.SLIPPAGE: "ask for {}% of the slippage that was asked for",
+    Tunable.DEADLINE: "allow {}% of the deadline that was asked for",
+}
+_CATEGORIES = {Tunable.SLIPPAGE: InsightCategory.SLIPPAGE, Tunable.DEADLINE: InsightCategory.GAS_TIMING}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What like episodes share: the same tool on the same chain with the same tokens."""
+
+    tool_name: str
+    chain_id: int | None
+    token_keys: tuple[str, ...]
+
+    def identify(self, pattern: str) -> str:
+        """The identity of what is said about this subject."""
+        return hash_canonical(
+            {
+                "tool_name": self.tool_name,
+                "chain_id": self.chain_id,
+                "token_keys": list(self.token_keys),
+                "pattern": pattern,
+            }
+        )
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        tokens = f" with {'/'.join(self.token_keys)}" if self.token_keys else ""
+        chain = f" on chain {self.chain_id}" if self.chain_id is not None else ""
+        return f"{self.tool_name}{tokens}{chain}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """One heuristic before and after; `before_bps` is 10,000 for a new one."""
+
+    insight_id: UUID
+    subject: str
+    parameter: str
+    before_bps: int
+    after_bps: int
+
+
+def shift_factor(*, factor_bps: int, tighten: bool) -> int:
+    """The slippage factor one cycle later: a tenth tighter, or a tenth back towards what was asked; 5,000 to 10,000."""
+    step = factor_bps * LARGEST_SHIFT_BPS // BPS
+    return max(LEAST_FACTOR_BPS, factor_bps - step) if tighten else min(BPS, factor_bps + step)
+
+
+def shift_deadline(*, factor_bps: int, lengthen: bool) -> int:
+    """The deadline factor one cycle later: a tenth longer up to 15,000, or a tenth back towards what was asked."""
+    step = factor_bps * LARGEST_SHIFT_BPS // BPS
+    return min(LARGEST_DEADLINE_FACTOR_BPS, factor_bps + step) if lengthen else max(BPS, factor_bps - step)
+
+
+def tune(
+    *,
+    golem_id: UUID,
+    subject: Subject,
+    parameter: Tunable,
+    episode_ids: list[UUID],
+    advance: bool,
+    now: datetime,
+    recorded_by: str = "system:memory",
+) -> Tuned | None:
+    """Move (or make) the heuristic of `subject`; None when it must wait or there is nothing to undo.
+
+    `advance` means the evidence speaks for it: slippage tighter, deadline longer; else it goes back and is doubted.
+    Waits for five episodes, four hours, and an episode newer than its last move. A heuristic that its owner archived
+    stays so. Joins the caller's transaction, which holds the golem's row; emits grimoire:heuristic.
+    """
+    identity = subject.identify(f"tune {'slippage' if parameter is Tunable.SLIPPAGE else parameter.value}")
+    row = Insight.objects.select_for_update(of=("self",)).filter(golem_id=golem_id, identity_hash=identity).first()
+    if len(episode_ids) < LEAST_EPISODES_TO_TUNE or (row is None and not advance):
+        return None
+    if row is not None and not _may_move(row, episode_ids, now):
+        return None
+    is_new = row is None
+    if row is None:
+        row = Insight(
+            golem_id=golem_id, category=_CATEGORIES[parameter], kind=Kind.HEURISTIC, tool_name=subject.tool_name,
+            chain_id=subject.chain_id, token_keys=list(subject.token_keys), confidence_percent=FIRST_PERCENT,
+            recorded_by=recorded_by, identity_hash=identity, parameter=parameter,
+        )  # fmt: skip
+    else:
+        row.confidence_percent = confirm(row.confidence_percent) if advance else contradict(row.confidence_percent)
+    before = row.factor_bps
+    if parameter is Tunable.SLIPPAGE:
+        row.factor_bps = shift_factor(factor_bps=before, tighten=advance)
+    else:
+        row.factor_bps = shift_deadline(factor_bps=before, lengthen=advance)
+    row.episode_ids = episode_ids
+    row.tuned_at = row.last_accessed_at = now
+    row.text = f"{subject.name}: {_WORDS[parameter].format(row.factor_bps // 100)}"
+    row.embedding = None
+    row.save()
+    announce_insight(row, change="promoted" if is_new else "revised" if advance else "demoted", now=now)
+    return Tuned(row.pk, subject.name, parameter.value, before, row.factor_bps)
+
+
+def _may_move(row: Insight, episode_ids: list[UUID], now: datetime) -> bool:
+    if row.archived_at is not None or row.is_pinned or row.is_quarantined:
+        return False
+    if row.tuned_at is None:
+        return True
+    # A clock that went back counts as inside the cycle.
+    if now < row.tuned_at + CYCLE:
+        return False
+    return Episode.objects.filter(pk__in=set(episode_ids) - set(row.episode_ids)).exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 CHAIN_ID = 31337
 GAS = 12_000_000
 COINS_WEI = 10**24
+MOST_POLLS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,22 +115,22 @@ class NodeEngine:
 
     def __init__(self, rpc: JsonRpc) -> None:
         self.rpc = rpc
-        self._next = self._head_time() + 1
+        # Whoever used the node before may have set its clock to the present.
+        self._next = max(self._head_time(), int(time.time())) + 2
 
     def send(self, account: LocalAccount, to: str | None, data: bytes, value: int = 0) -> Sent:
         at = self._next
         request = {"from": account.address, "data": "0x" + data.hex(), "value": hex(value), "gas": hex(GAS)}
-        if to is not None:
-            request["to"] = to
-        [foreseen] = self.simulate([request], at=at)
+        # The node simulates no creation; what it gives is only missed when it fails.
+        foreseen = self.simulate([{**request, "to": to}], at=at)[0] if to is not None else None
         nonce = int(self.rpc.call("eth_getTransactionCount", account.address, "latest"), 16)
         raw = sign_raw(account, to, data, value, nonce)
         self.rpc.call("evm_setNextBlockTimestamp", at)
         transaction_hash = self.rpc.call("eth_sendRawTransaction", "0x" + raw.hex())
-        receipt = self.rpc.call("eth_getTransactionReceipt", transaction_hash)
-        assert receipt is not None, "the node mines at once"
+        receipt = self._wait(transaction_hash)
         succeeded = receipt["status"] == "0x1"
-        assert succeeded == foreseen.succeeded, "the node did what it simulated"
+        assert foreseen is None or succeeded == foreseen.succeeded, "the node did what it simulated"
+        output = b"" if foreseen is None else foreseen.output
         self._next = at + 1
         logs = tuple(
             LogEntry(checksum(log["address"]), tuple(log["topics"]), log["data"], int(log["blockNumber"], 16),
@@ -136,7 +138,7 @@ class NodeEngine:
             for log in receipt["logs"]
         )  # fmt: skip
         created = receipt.get("contractAddress")
-        return Sent(succeeded, foreseen.output, int(receipt["gasUsed"], 16), logs, created and checksum(created), at)
+        return Sent(succeeded, output, int(receipt["gasUsed"], 16), logs, created and checksum(created), at)
 
     def simulate(self, requests: Sequence[dict[str, Any]], *, at: int) -> list[Sent]:
         """Transactions one after the other in one block of time `at`, none of them kept."""
@@ -169,6 +171,14 @@ class NodeEngine:
     def revert(self, snapshot: tuple[str, int]) -> None:
         assert self.rpc.call("evm_revert", snapshot[0])
         self._next = snapshot[1]
+
+    def _wait(self, transaction_hash: str) -> dict[str, Any]:
+        for _ in range(MOST_POLLS):
+            receipt: dict[str, Any] | None = self.rpc.call("eth_getTransactionReceipt", transaction_hash)
+            if receipt is not None:
+                return receipt
+            time.sleep(0.001)
+        raise AssertionError(f"{transaction_hash} was not mined")
 
     def _head_time(self) -> int:
         return int(self.rpc.call("eth_getBlockByNumber", "latest", False)["timestamp"], 16)

@@ -20,6 +20,8 @@ from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat, Heartbe
 from archetypes_app.models.tick import MOST_THETA_SECONDS, TickStatus
 from golem_project.heartbeat.schedule import longest_wait
 
+# Two processes read the clock some milliseconds apart; only a difference no two of ours can have is a clock that jumped.
+_CLOCK_SLACK = timedelta(seconds=30)
 _CLOCK, _TICK, _GOLEM = Heartbeat._meta.db_table, HeartbeatTick._meta.db_table, Golem._meta.db_table
 
 
@@ -67,20 +69,24 @@ def claim_due(*, now: datetime, limit: int, lease_seconds: int, jitter_bps: int)
                 "now": now,
                 "limit": limit,
                 "expires": now + lease,
-                "furthest": now + longest_wait(most_theta_seconds=MOST_THETA_SECONDS, jitter_bps=jitter_bps),
+                "furthest": now
+                + longest_wait(most_theta_seconds=MOST_THETA_SECONDS, jitter_bps=jitter_bps)
+                + _CLOCK_SLACK,
+                "longest_lease": now + lease + _CLOCK_SLACK,
             },
         )
         return [Claim(UUID(str(golem_id)), int(fence)) for golem_id, fence in cursor.fetchall()]
 
 
 _CLAIM_SQL = f"""
+WITH due AS MATERIALIZED (
+    SELECT golem_id FROM {_CLOCK}
+     WHERE is_on AND (next_tick_at <= %(now)s OR next_tick_at > %(furthest)s)
+       AND (lease_expires_at IS NULL OR lease_expires_at <= %(now)s OR lease_expires_at > %(longest_lease)s)
+     ORDER BY next_tick_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)
 UPDATE {_CLOCK} AS clock
    SET fence = clock.fence + 1, lease_expires_at = %(expires)s
- WHERE clock.golem_id IN (
-       SELECT golem_id FROM {_CLOCK}
-        WHERE is_on AND (next_tick_at <= %(now)s OR next_tick_at > %(furthest)s)
-          AND (lease_expires_at IS NULL OR lease_expires_at <= %(now)s OR lease_expires_at > %(expires)s)
-        ORDER BY next_tick_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)
+  FROM due WHERE clock.golem_id = due.golem_id
 RETURNING clock.golem_id, clock.fence
 """  # noqa: S608  (the tables' own names)
 

@@ -1,12 +1,15 @@
-"""Expire permits whose time is over and give their reservations back. Emits permit:expired."""
+"""Expire permits whose time or ticks are over and give their reservations back. Emits permit:expired."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.db.models import F
 
+from archetypes_app.models import Golem
 from permits_app import ledger, lifecycle
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
@@ -14,13 +17,16 @@ from permits_app.models.permit import PermitStatus
 # Plain SQL, because every preview asks before it reserves.
 _LAPSED_SQL = f"""
 SELECT id FROM {ActionPermit._meta.db_table}
- WHERE status = 'CREATED' AND expires_at <= %(now)s AND (%(golem)s::uuid IS NULL OR golem_id = %(golem)s::uuid)
+ WHERE status = 'CREATED'
+   AND (expires_at <= %(now)s
+        OR expires_at_tick <= (SELECT heartbeat_tick FROM {Golem._meta.db_table} AS golem WHERE golem.id = golem_id))
+   AND (%(golem)s::uuid IS NULL OR golem_id = %(golem)s::uuid)
  ORDER BY expires_at LIMIT %(limit)s
 """  # noqa: S608
 
 
 def expire_lapsed(*, golem_id: UUID | None, now: datetime, limit: int = 200) -> int:
-    """Expire CREATED permits with `expires_at` at or before `now`, of one golem or of all. Returns how many."""
+    """Expire CREATED permits whose time or third heartbeat tick has come, of one golem or of all. Returns how many."""
     with connection.cursor() as cursor:
         cursor.execute(_LAPSED_SQL, {"now": now, "golem": golem_id, "limit": limit})
         lapsed = [pk for (pk,) in cursor.fetchall()]
@@ -28,7 +34,13 @@ def expire_lapsed(*, golem_id: UUID | None, now: datetime, limit: int = 200) -> 
 
 
 def expire_permit(*, permit_id: UUID, now: datetime) -> bool:
-    """Expire one permit if its time is over; True when this call did it."""
+    """Expire one permit if its time or its ticks are over; True when this call did it."""
+    return _expire(permit_id, now, {"expires_at__lte": now}) or _expire(
+        permit_id, now, {"expires_at_tick__lte": F("golem__heartbeat_tick")}
+    )
+
+
+def _expire(permit_id: UUID, now: datetime, condition: dict[str, Any]) -> bool:
     with transaction.atomic():
         done = lifecycle.transition(
             permit_id=permit_id,
@@ -36,7 +48,7 @@ def expire_permit(*, permit_id: UUID, now: datetime) -> bool:
             to=PermitStatus.EXPIRED,
             actor="system:clock",
             now=now,
-            condition={"expires_at__lte": now},
+            condition=condition,
             finished_at=now,
         )
         if done:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import HookCall
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.toolkit.views import FeeQuote
 
 
-def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas_limits: Sequence[int]) -> dict[str, Any]:
+def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget | None) -> dict[str, Any]:
     """Balance deltas, gas, fee and price impact as the simulation saw them; amounts in base units with units beside.
 
+    `fee_wei` is what is expected, `l1_fee_wei` the part of it that a rollup takes for layer one, `l1_fee_most_wei` what
+    is kept for that part.
     A local write has `summary` and `details` instead.
     """
     if call.plan is None or call.simulation is None:
@@ -20,7 +22,8 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas_limits: Sequ
         return {"summary": effect.summary if effect else "", "details": dict(effect.details) if effect else {}}
     gas_used = sum(outcome.gas_used for outcome in call.simulation.calls)
     native = call.chain.native() if call.chain else None
-    fee_expected = gas_used * (fees.base_fee + fees.priority_fee) if fees else 0
+    l1_fee = gas.l1_fee_expected if gas else 0
+    fee_expected = gas_used * (fees.base_fee + fees.priority_fee) + l1_fee if fees else 0
     known = {token.address: token for token in call.plan.tokens}
     if native is not None:
         known[native.address] = native
@@ -49,9 +52,11 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas_limits: Sequ
         ],
         "gas_used": gas_used,
         "gas_per_call": [outcome.gas_used for outcome in call.simulation.calls],
-        "gas_limit": sum(gas_limits),
+        "gas_limit": sum(gas.limits) if gas else 0,
         "fee_wei": str(fee_expected),
         "fee_units": format_units(fee_expected, native.decimals, native.symbol) if native else "",
+        "l1_fee_wei": str(l1_fee),
+        "l1_fee_most_wei": str(gas.l1_fee if gas else 0),
         "worst_cost_usd": format_micro_usd(call.value.total_micro_usd),
         "price_impact_bps": call.plan.price_impact_bps,
         "slippage_bps": call.plan.slippage_bps,

@@ -5,7 +5,6 @@ A spent token without a fresh feed refuses the call. Seed: decisions, "Safety ho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,10 +27,13 @@ class ValuePart:
 
 @dataclass(frozen=True, slots=True)
 class PlanValue:
-    """The worst a plan can cost. `spend_micro_usd` is without gas, `gas_micro_usd` the gas budget at its cap."""
+    """The worst a plan can cost. `spend_micro_usd` is without gas; the gas budget at its worst is `gas_wei` wei of the
+    chain's coin, layer one of a rollup included, worth `gas_micro_usd`.
+    """
 
     parts: tuple[ValuePart, ...] = ()
     gas_micro_usd: int = 0
+    gas_wei: int = 0
 
     @property
     def spend_micro_usd(self) -> int:
@@ -56,7 +58,7 @@ class PlanValue:
             for part in self.parts
         ]
         if self.gas_micro_usd:
-            lines.append({"role": "gas", "micro_usd": str(self.gas_micro_usd)})
+            lines.append({"role": "gas", "raw": str(self.gas_wei), "micro_usd": str(self.gas_micro_usd)})
         return lines
 
     def as_prices(self) -> list[dict[str, Any]]:
@@ -89,12 +91,12 @@ def value_plan(*, plan: TxPlan, chain: ChainReader) -> PlanValue:
     return PlanValue(parts=tuple(parts))
 
 
-def value_gas(*, gas_limits: Sequence[int], max_fee_per_gas: int, chain: ChainReader) -> int:
-    """Micro-USD of the whole gas budget: every call's limit at the fee cap, at the native coin's price."""
+def value_gas(*, budget_wei: int, chain: ChainReader) -> int:
+    """Micro-USD of a gas budget at the native coin's price. Raises PriceUnavailable, PriceStale."""
     native = chain.native()
     price = chain.price(native)
     return value_in_micro_usd(
-        raw=sum(gas_limits) * max_fee_per_gas,
+        raw=budget_wei,
         token_decimals=native.decimals,
         price=price.answer,
         price_decimals=price.decimals,

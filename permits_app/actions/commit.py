@@ -10,7 +10,7 @@ Seed: 000 "Layer 2"; 002 "Capability flow"; decisions, "Permits".
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -43,6 +43,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.plan_store import decode_plan
 from permits_app.policy import GOLEM_LISTS, GOLEM_ROWS, Policy, read_policy
 from permits_app.safety import hook_chain
+from permits_app.safety.gas_budget import check_gas_fits
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.sealing import hash_plan, hash_simulation
 from permits_app.selectors import view_permit
@@ -188,23 +189,13 @@ def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: dateti
     moved = chain.block.hash != permit.block_hash
     report = hook_chain.recheck(_call_of(permit, tool, toolset, policy, plan, chain, now), simulate=moved)
     if report.simulation is not None:
-        gas = [outcome.gas_used for outcome in report.simulation.calls]
-        _check_gas(permit, gas)
+        check_gas_fits(permit=permit, chain=chain, calls=plan.calls, outcomes=report.simulation.calls)
         ActionPermit.objects.filter(pk=permit.pk).update(
             simulation_hash=hash_simulation(plan_hash=permit.plan_hash, simulation=report.simulation),
             block_number=report.simulation.block.number,
             block_hash=report.simulation.block.hash,
         )
     return chain
-
-
-def _check_gas(permit: ActionPermit, gas_used: Sequence[int]) -> None:
-    for call, gas in zip(permit.calls, gas_used, strict=True):
-        if gas > int(call["gas_limit"]):
-            raise PolicyChanged(
-                f"{call['label']} now needs {gas} gas, more than the {call['gas_limit']} the permit may use",
-                permit_id=str(permit.pk),
-            )
 
 
 def _call_of(

@@ -34,7 +34,7 @@ from permits_app.policy import Policy, load_golem, read_policy
 from permits_app.prediction import describe_expected
 from permits_app.risk import needs_guardian
 from permits_app.safety import hook_chain
-from permits_app.safety.gas_budget import limit_gas
+from permits_app.safety.gas_budget import GasBudget, budget_gas
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.safety.hook_chain import HookReport
 from permits_app.safety.hooks.spending_limiter import counts_per_day
@@ -67,7 +67,7 @@ class _Judged:
     asked: Mapping[str, Any]
     report: HookReport
     fees: FeeQuote | None
-    gas_limits: tuple[int, ...]
+    gas: GasBudget | None
     risk_tier: RiskTier
     review: dict[str, Any]
     soft_params: dict[str, Any]
@@ -180,15 +180,15 @@ def _judge(
     watch.lap("hooks and simulation")
     call = replace(call, simulation=report.simulation)
     fees: FeeQuote | None = None
-    gas_limits: tuple[int, ...] = ()
-    if call.chain is not None and report.simulation is not None:
+    gas: GasBudget | None = None
+    if call.chain is not None and call.plan is not None and report.simulation is not None:
         fees = call.chain.fees()
-        gas_limits = tuple(limit_gas(outcome) for outcome in report.simulation.calls)
-        gas = value_gas(gas_limits=gas_limits, max_fee_per_gas=fees.max_fee, chain=call.chain)
-        call = replace(call, value=replace(call.value, gas_micro_usd=gas))
+        gas = budget_gas(chain=call.chain, calls=call.plan.calls, outcomes=report.simulation.calls)
+        micro_usd = value_gas(budget_wei=gas.wei, chain=call.chain)
+        call = replace(call, value=replace(call.value, gas_micro_usd=micro_usd, gas_wei=gas.wei))
     tier, review = _review(call)
     watch.lap("gas, risk and review")
-    return _Judged(call, asked, report, fees, gas_limits, tier, review, soft.as_dict())
+    return _Judged(call, asked, report, fees, gas, tier, review, soft.as_dict())
 
 
 def make_hook_call(
@@ -309,12 +309,12 @@ def _make_permit(golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID
         expires_at=now + life_of(golem=golem, awaits_owner=awaits_owner),
         expires_at_tick=golem.heartbeat_tick + 3,
         bounds=encode_bounds(call.plan) if call.plan else {},
-        calls=encode_calls(call.plan, judged.gas_limits) if call.plan else [],
+        calls=encode_calls(call.plan, judged.gas.limits) if call.plan and judged.gas else [],
     )
     if judged.fees is not None:
         permit.max_fee_per_gas = str(judged.fees.max_fee)
         permit.max_priority_fee_per_gas = str(judged.fees.priority_fee)
-    permit.expected_outcome = describe_expected(call=call, fees=judged.fees, gas_limits=judged.gas_limits)
+    permit.expected_outcome = describe_expected(call=call, fees=judged.fees, gas=judged.gas)
     permit.plan_hash = hash_plan(permit)
     if simulation is not None:
         _attach_simulation(permit, simulation)

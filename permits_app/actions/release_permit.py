@@ -19,6 +19,7 @@ from permits_app.models import ActionPermit, ChangeRequest
 from permits_app.models.permit import PermitStatus
 from permits_app.policy import read_policy
 from permits_app.safety import hook_chain
+from permits_app.safety.gas_budget import check_gas_fits
 from permits_app.sealing import hash_plan, hash_simulation
 from tools_app.simulation.engine import SimulationResult
 
@@ -50,8 +51,8 @@ def resimulate(*, permit: ActionPermit, golem: Golem, now: datetime) -> FreshJud
                 f"a unit of gas now costs {base_fee} wei, more than the {permit.max_fee_per_gas} of the permit",
                 permit_id=str(permit.pk),
             )
-    if report.simulation is not None:
-        _check_gas(permit, report.simulation)
+    if report.simulation is not None and call.chain is not None and call.plan is not None:
+        check_gas_fits(permit=permit, chain=call.chain, calls=call.plan.calls, outcomes=report.simulation.calls)
     return FreshJudgement(report.decisions, report.simulation)
 
 
@@ -91,12 +92,3 @@ def end_waiting_permit(request: ChangeRequest, to: PermitStatus, actor: str, rea
     )  # fmt: skip
     if done:
         ledger.release(permit_id=request.permit_id)
-
-
-def _check_gas(permit: ActionPermit, simulation: SimulationResult) -> None:
-    for call, outcome in zip(permit.calls, simulation.calls, strict=True):
-        if outcome.gas_used > int(call["gas_limit"]):
-            raise PolicyChanged(
-                f"{call['label']} now needs {outcome.gas_used} gas, more than the {call['gas_limit']} it may use",
-                permit_id=str(permit.pk),
-            )

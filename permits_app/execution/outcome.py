@@ -131,7 +131,7 @@ def value_spent(*, permit: ActionPermit, judgement: Judgement, chain_native_deci
     prices = {price["feed"]: price for price in permit.prices}
     for part in permit.spend_entry.breakdown:
         if part["role"] == "gas":
-            budget = sum(int(call["gas_limit"]) for call in permit.calls) * int(permit.max_fee_per_gas)
+            budget = int(part.get("raw", 0))
             total += -(-int(part["micro_usd"]) * judgement.fee_wei // budget) if budget else 0
             continue
         if part["role"] == "allowance":

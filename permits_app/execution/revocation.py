@@ -23,7 +23,7 @@ from permits_app.execution.settlement import finish
 from permits_app.models import ActionPermit, SpendEntry
 from permits_app.models.permit import PermitStatus
 from permits_app.plan_store import encode_bounds, encode_calls
-from permits_app.safety.gas_budget import limit_gas
+from permits_app.safety.gas_budget import GasBudget, budget_gas, limit_gas
 from permits_app.sealing import hash_action, hash_plan, hash_simulation
 from permits_app.valuation import PlanValue, value_gas
 from tools_app import runner
@@ -113,13 +113,13 @@ def _open_permit(
     simulation = run_simulation(request, deadline=Deadline.after_ms(_BUDGET_MS))
     if not simulation.succeeded:
         raise SimulationFailed("setting the standing allowances to zero reverts in simulation")
-    permit, gas_micro_usd = _make_permit(golem, epoch, chain, plan, simulation, now)
+    permit, value = _make_permit(golem, epoch, chain, plan, simulation, now)
     try:
         with transaction.atomic():
             permit.save(force_insert=True)
             SpendEntry.objects.create(
-                golem=golem, permit=permit, reserved_micro_usd=gas_micro_usd, counts_per_day=False, counted_at=now,
-                breakdown=PlanValue(gas_micro_usd=gas_micro_usd).as_breakdown(),
+                golem=golem, permit=permit, reserved_micro_usd=value.gas_micro_usd, counts_per_day=False,
+                counted_at=now, breakdown=value.as_breakdown(),
             )  # fmt: skip
             audit_log.append(
                 golem_id=golem.pk, event="HaltRevocationStarted", actor=actor, now=now,
@@ -135,13 +135,16 @@ def _open_permit(
 
 def _make_permit(
     golem: Golem, epoch: int, chain: ChainReader, plan: TxPlan, simulation: SimulationResult, now: datetime
-) -> tuple[ActionPermit, int]:
+) -> tuple[ActionPermit, PlanValue]:
     fees = chain.fees()
-    gas_limits = [limit_gas(outcome) for outcome in simulation.calls]
+    # A halt waits neither for an oracle nor for a price: without them what they would add stays uncounted.
     try:
-        gas_micro_usd = value_gas(gas_limits=tuple(gas_limits), max_fee_per_gas=fees.max_fee, chain=chain)
+        gas = budget_gas(chain=chain, calls=plan.calls, outcomes=simulation.calls)
     except GolemError:
-        # A halt does not wait for a price: without one the gas stays uncounted.
+        gas = GasBudget(tuple(limit_gas(outcome) for outcome in simulation.calls), fees.max_fee)
+    try:
+        gas_micro_usd = value_gas(budget_wei=gas.wei, chain=chain)
+    except GolemError:
         gas_micro_usd = 0
     permit = ActionPermit(
         id=uuid.uuid4(),
@@ -164,13 +167,13 @@ def _make_permit(
         value_micro_usd=gas_micro_usd,
         policy_hash="",
         bounds=encode_bounds(plan),
-        calls=encode_calls(plan, gas_limits),
+        calls=encode_calls(plan, gas.limits),
         max_fee_per_gas=str(fees.max_fee),
         max_priority_fee_per_gas=str(fees.priority_fee),
         expected_outcome={
             "balance_deltas": [],
             "gas_used": sum(outcome.gas_used for outcome in simulation.calls),
-            "gas_limit": sum(gas_limits),
+            "gas_limit": sum(gas.limits),
         },
         expires_at=now + timedelta(seconds=golem.permit_ttl_seconds),
         expires_at_tick=golem.heartbeat_tick + 3,
@@ -180,4 +183,4 @@ def _make_permit(
     )
     permit.plan_hash = hash_plan(permit)
     permit.simulation_hash = hash_simulation(plan_hash=permit.plan_hash, simulation=simulation)
-    return permit, gas_micro_usd
+    return permit, PlanValue(gas_micro_usd=gas_micro_usd, gas_wei=gas.wei)

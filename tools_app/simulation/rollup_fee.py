@@ -6,13 +6,16 @@ the pinned block. Every other chain charges nothing more, and a rollup whose ora
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final
 
 from rlp import encode as rlp_encode
 
+from tools_app.chain.node_errors import ContractOutputUnexpected
+from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.plan import Call
-from tools_app.toolkit.views import BlockRef
 
 OP_ORACLE: Final = "0x420000000000000000000000000000000000000F"
 OP_FEE: Final = "function getL1Fee(bytes data) view returns (uint256 fee)"
@@ -22,8 +25,6 @@ ARBITRUM_GAS: Final = (
     " returns (uint64 gasEstimateForL1, uint256 baseFee, uint256 l1BaseFeeEstimate)"
 )
 _DYNAMIC_FEE_TYPE: Final = b"\x02"
-# The oracle prices bytes: a signature's are as many and as random as these.
-_SIGNATURE: Final = (b"\x01", b"\xff" * 32, b"\xff" * 32)
 
 
 class RollupKind(StrEnum):
@@ -44,51 +45,46 @@ ROLLUPS: Final[dict[int, RollupKind]] = {
 }
 
 
-class Reader(Protocol):
-    """What is needed of a chain reader: one typed call at the pinned block."""
+@dataclass(frozen=True, slots=True)
+class L1Charge:
+    """What one transaction pays for layer one: further gas it needs in its limit, and wei on top of all gas."""
 
-    @property
-    def block(self) -> BlockRef: ...
-
-    def call(self, to: str, signature: str, *args: object) -> tuple[object, ...]: ...
+    gas: int = 0
+    fee_wei: int = 0
 
 
-def estimate_l1_fee(
-    reader: Reader,
+def estimate_l1_charges(
+    chain: ChainReader,
     *,
-    chain_id: int,
-    call: Call,
+    calls: Sequence[Call],
+    gas_limits: Sequence[int],
     nonce: int,
-    gas_limit: int,
     max_fee_per_gas: int,
     max_priority_fee_per_gas: int,
-    kind: RollupKind | None = None,
-    oracle: str | None = None,
-) -> int:
-    """The fee in wei for carrying `call` as a signed type 2 transaction to layer one; zero where there is none.
+) -> tuple[L1Charge, ...]:
+    """What each of `calls` is charged as a type 2 transaction, asked of the chain's own oracle in one round trip.
 
-    `kind` and `oracle` replace what is known of the chain. Raises what the reader raises, also when the oracle does
-    not answer as it should.
+    Nothing on a chain without layer one. Raises ContractOutputUnexpected when the oracle does not answer as it
+    should, and what the reader raises.
     """
-    kind = kind or ROLLUPS.get(chain_id, RollupKind.NONE)
+    kind = ROLLUPS.get(chain.chain_id, RollupKind.NONE)
     if kind is RollupKind.NONE:
-        return 0
-    if kind is RollupKind.OP_STACK:
-        signed = encode_signed(
-            chain_id=chain_id,
-            call=call,
-            nonce=nonce,
-            gas_limit=gas_limit,
-            max_fee_per_gas=max_fee_per_gas,
-            max_priority_fee_per_gas=max_priority_fee_per_gas,
-        )
-        return _as_int(reader.call(oracle or OP_ORACLE, OP_FEE, signed)[0])
-    answer = reader.call(oracle or ARBITRUM_NODE_INTERFACE, ARBITRUM_GAS, call.to, False, call.data)
-    # Arbitrum charges layer one as gas of its own, at the price the transaction pays.
-    return _as_int(answer[0]) * max_fee_per_gas
+        return (L1Charge(),) * len(calls)
+    if kind is RollupKind.ARBITRUM:
+        asked = [ReadCall(ARBITRUM_NODE_INTERFACE, ARBITRUM_GAS, (c.to, len(c.to) <= 2, c.data)) for c in calls]
+        # Arbitrum takes its charge as gas, at the price the transaction pays.
+        return tuple(L1Charge(gas=found) for found in _ask(chain, asked))
+    asked = []
+    for position, (call, gas_limit) in enumerate(zip(calls, gas_limits, strict=True)):
+        unsigned = encode_unsigned(
+            chain_id=chain.chain_id, call=call, nonce=nonce + position, gas_limit=gas_limit,
+            max_fee_per_gas=max_fee_per_gas, max_priority_fee_per_gas=max_priority_fee_per_gas,
+        )  # fmt: skip
+        asked.append(ReadCall(OP_ORACLE, OP_FEE, (unsigned,)))
+    return tuple(L1Charge(fee_wei=found) for found in _ask(chain, asked))
 
 
-def encode_signed(
+def encode_unsigned(
     *,
     chain_id: int,
     call: Call,
@@ -97,7 +93,7 @@ def encode_signed(
     max_fee_per_gas: int,
     max_priority_fee_per_gas: int,
 ) -> bytes:
-    """The transaction as it will be sent, with a signature of the same size in place of the real one."""
+    """The transaction as it will be sent but for its signature, whose bytes the oracle adds itself."""
     fields = [
         _trim(chain_id),
         _trim(nonce),
@@ -108,16 +104,20 @@ def encode_signed(
         _trim(call.value),
         call.data,
         [],
-        *_SIGNATURE,
     ]
     return _DYNAMIC_FEE_TYPE + bytes(rlp_encode(fields))
 
 
+def _ask(chain: ChainReader, asked: Sequence[ReadCall]) -> list[int]:
+    found = []
+    for read, outcome in zip(asked, chain.call_many(asked), strict=True):
+        if not outcome.ok or not isinstance(outcome.values[0], int):
+            raise ContractOutputUnexpected(
+                f"the layer-one fee oracle at {read.to} does not answer: {outcome.revert_reason}", address=read.to
+            )
+        found.append(outcome.values[0])
+    return found
+
+
 def _trim(value: int) -> bytes:
     return value.to_bytes((value.bit_length() + 7) // 8, "big")
-
-
-def _as_int(value: object) -> int:
-    if not isinstance(value, int):
-        raise TypeError("the signature promises a number")
-    return value

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from permits_app.errors import SimulationFailed
 from permits_app.safety.figures import format_amount
-from permits_app.safety.gas_budget import limit_gas
+from permits_app.safety.gas_budget import GasBudget, budget_gas
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
 from permits_app.safety.tiers import classify_call
 from tools_app.chain.node_errors import InsufficientFunds
@@ -81,8 +81,10 @@ class Simulator:
             or judge_flows(plan=call.plan, simulation=simulation, native=native)
             or judge_allowances(plan=call.plan, simulation=simulation)
             or judge_surprises(plan=call.plan, simulation=simulation)
-            or judge_gas(plan=call.plan, simulation=simulation, native=native, max_fee_per_gas=chain.fees().max_fee)
         )
+        if refusal is None:
+            budget = budget_gas(chain=chain, calls=call.plan.calls, outcomes=simulation.calls)
+            refusal = judge_gas(plan=call.plan, simulation=simulation, native=native, budget=budget)
         if refusal is not None:
             return refusal
         return Allow(note=f"{simulation.gas_used} gas; {simulation.fidelity}", simulation=simulation)
@@ -226,14 +228,13 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
     return None
 
 
-def judge_gas(*, plan: TxPlan, simulation: SimulationResult, native: TokenMeta, max_fee_per_gas: int) -> Reject | None:
-    """The golem's coin does not cover the calls' value and the whole gas budget at its fee cap."""
-    budget = sum(limit_gas(outcome) for outcome in simulation.calls) * max_fee_per_gas
+def judge_gas(*, plan: TxPlan, simulation: SimulationResult, native: TokenMeta, budget: GasBudget) -> Reject | None:
+    """The golem's coin does not cover the calls' value and the whole gas budget at its worst."""
     have = simulation.balances_before[simulation.sender, NATIVE]
-    need = sum(call.value for call in plan.calls) + budget
+    need = sum(call.value for call in plan.calls) + budget.wei
     if have >= need:
         return None
-    gas = format_units(budget, native.decimals, native.symbol)
+    gas = format_units(budget.wei, native.decimals, native.symbol)
     return _poor("simulator.gas", have, need, native, f"the calls' value and up to {gas} of gas")
 
 

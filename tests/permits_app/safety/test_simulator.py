@@ -9,7 +9,7 @@ import pytest
 
 from golem_project import wiring
 from permits_app.errors import SimulationFailed
-from permits_app.safety.gas_budget import limit_gas
+from permits_app.safety.gas_budget import GasBudget, limit_gas
 from permits_app.safety.hook import Allow, HookCall, Reject
 from permits_app.safety.hooks.simulator import Simulator, judge_gas, judge_surprises
 from tests.evm.world import CHAIN_ID, World
@@ -201,8 +201,8 @@ def test_an_account_without_coin_for_gas_is_refused_before_it_fails(live_golem: 
 
 @pytest.mark.parametrize(("short", "passes"), [(-1, True), (0, True), (1, False)])
 def test_the_coin_must_cover_value_and_the_whole_gas_budget_to_the_wei(short: int, passes: bool) -> None:
-    budget = limit_gas(used(100_000)) * 7
-    have = budget + 5 - short
+    budget = GasBudget(limits=(limit_gas(used(100_000)),), max_fee_per_gas=7, l1_fee_expected=2, l1_fee=3)
+    have = 150_000 * 7 + 3 + 5 - short
     simulation = SimulationResult(
         engine="rpc", fidelity="", block=BlockRef(1, "0x", 1, 1), sender=OTHER,
         calls=(CallOutcome(True, b"", 100_000, ()),),
@@ -210,7 +210,7 @@ def test_the_coin_must_cover_value_and_the_whole_gas_budget_to_the_wei(short: in
         allowances_before={}, allowances_after={},
     )  # fmt: skip
     plan = TxPlan(chain_id=CHAIN_ID, calls=(Call(OTHER, b"", 5, "pay"),))
-    refusal = judge_gas(plan=plan, simulation=simulation, native=COIN, max_fee_per_gas=7)
+    refusal = judge_gas(plan=plan, simulation=simulation, native=COIN, budget=budget)
     assert (refusal is None) == passes
 
 

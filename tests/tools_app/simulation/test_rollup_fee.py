@@ -1,4 +1,4 @@
-"""What a rollup's oracle is asked and answers, on contracts of our own with the oracles' ABI."""
+"""What a rollup's oracle is asked and answers: our simulated contract at the predeploy's address."""
 
 from __future__ import annotations
 
@@ -10,63 +10,79 @@ from eth_utils.crypto import keccak
 
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
+from tests.tools_app.simulation.rollups import as_rollup, put_oracle
 from tools_app.chain.node_errors import ContractOutputUnexpected
-from tools_app.simulation.rollup_fee import RollupKind, encode_signed, estimate_l1_fee
+from tools_app.simulation import rollup_fee
+from tools_app.simulation.rollup_fee import L1Charge, RollupKind, encode_unsigned, estimate_l1_charges
 from tools_app.toolkit.plan import Call
 
-# Seven wei for each byte of the bytes it is given.
-OP_CODE = "602435600702" + "5f5260205ff3"
-# As much gas as the data has bytes, then two prices.
+# As much gas as the data has bytes, then two prices: the interface of Arbitrum's NodeInterface.
 ARBITRUM_CODE = "6064355f526002602052600360405260605ff3"
-CALL = Call("0x" + "11" * 20, bytes(range(200)), 10**18, "a call")
-FEES: dict[str, Any] = {
-    "nonce": 7,
-    "gas_limit": 123_456,
-    "max_fee_per_gas": 3 * 10**9,
-    "max_priority_fee_per_gas": 10**8,
-}
-
-
-def deploy(chain: World, runtime: str) -> str:
-    size = len(runtime) // 2
-    receipt = chain.send(chain.actors.deployer, None, f"0x60{size:02x}8060095f395ff3{runtime}")
-    address: str = receipt["contractAddress"]
-    assert receipt["status"] == "0x1"
-    return address
+CALLS = (
+    Call("0x" + "11" * 20, bytes(range(200)), 10**18, "a call"),
+    Call("0x" + "22" * 20, b"", 1, "a transfer"),
+)
+FEES: dict[str, Any] = {"nonce": 7, "max_fee_per_gas": 3 * 10**9, "max_priority_fee_per_gas": 10**8}
+LIMITS = (123_456, 21_000)
 
 
 def test_a_chain_without_layer_one_charges_nothing(open_reader: OpenReader) -> None:
-    assert estimate_l1_fee(open_reader(), chain_id=31337, call=CALL, **FEES) == 0
+    assert estimate_l1_charges(open_reader(), calls=CALLS, gas_limits=LIMITS, **FEES) == (L1Charge(), L1Charge())
 
 
-def test_the_op_oracle_is_given_the_transaction_as_it_will_be_sent(open_reader: OpenReader, chain: World) -> None:
-    oracle = deploy(chain, OP_CODE)
-    fee = estimate_l1_fee(open_reader(), chain_id=31337, call=CALL, kind=RollupKind.OP_STACK, oracle=oracle, **FEES)
-    signed = Account.from_key(keccak(b"any key")).sign_transaction(
+def test_the_op_oracle_is_given_each_transaction_unsigned(
+    open_reader: OpenReader, chain: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_rollup(monkeypatch, RollupKind.OP_STACK)
+    put_oracle(chain, l1_base_fee=10**10, base_fee_scalar=1_000_000)
+    charges = estimate_l1_charges(open_reader(), calls=CALLS, gas_limits=LIMITS, **FEES)
+    for position, (call, limit) in enumerate(zip(CALLS, LIMITS, strict=True)):
+        unsigned = encode_unsigned(
+            chain_id=31337, call=call, nonce=7 + position, gas_limit=limit,
+            max_fee_per_gas=3 * 10**9, max_priority_fee_per_gas=10**8,
+        )  # fmt: skip
+        counted = sum(4 if byte == 0 else 16 for byte in unsigned) + 68 * 16
+        assert charges[position] == L1Charge(fee_wei=counted * 10**10)
+
+
+def test_the_unsigned_bytes_are_those_that_will_be_signed() -> None:
+    call, limit = CALLS[0], LIMITS[0]
+    told = {"chain_id": 31337, "call": call, "gas_limit": limit, **FEES}
+    account = Account.from_key(keccak(b"any key"))
+    signed = account.sign_transaction(
         {
             "type": 2,
             "chainId": 31337,
             "nonce": 7,
-            "to": CALL.to,
-            "value": CALL.value,
-            "data": CALL.data,
-            "gas": 123_456,
+            "to": call.to,
+            "value": call.value,
+            "data": call.data,
+            "gas": limit,
             "maxFeePerGas": 3 * 10**9,
             "maxPriorityFeePerGas": 10**8,
         }
     )
+    recovered = Account._recover_hash(
+        keccak(encode_unsigned(**told)), vrs=(signed.v, signed.r, signed.s)
+    )  # the hash of exactly these bytes was signed
 
-    assert abs(len(signed.raw_transaction) - len(encode_signed(chain_id=31337, call=CALL, **FEES))) <= 2
-    assert fee == 7 * len(encode_signed(chain_id=31337, call=CALL, **FEES))
-
-
-def test_arbitrums_gas_is_paid_at_the_fee_cap(open_reader: OpenReader, chain: World) -> None:
-    oracle = deploy(chain, ARBITRUM_CODE)
-    fee = estimate_l1_fee(open_reader(), chain_id=31337, call=CALL, kind=RollupKind.ARBITRUM, oracle=oracle, **FEES)
-
-    assert fee == len(CALL.data) * FEES["max_fee_per_gas"]
+    assert recovered == account.address
 
 
-def test_an_oracle_that_is_not_there_is_an_error_and_never_zero(open_reader: OpenReader) -> None:
+def test_arbitrum_takes_its_charge_as_gas(
+    open_reader: OpenReader, chain: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_rollup(monkeypatch, RollupKind.ARBITRUM)
+    chain.rpc.call("anvil_setCode", rollup_fee.ARBITRUM_NODE_INTERFACE, "0x" + ARBITRUM_CODE)
+    charges = estimate_l1_charges(open_reader(), calls=CALLS, gas_limits=LIMITS, **FEES)
+
+    assert charges == (L1Charge(gas=200), L1Charge(gas=0))
+
+
+@pytest.mark.parametrize("kind", [RollupKind.OP_STACK, RollupKind.ARBITRUM])
+def test_an_oracle_that_is_not_there_is_an_error_and_never_zero(
+    open_reader: OpenReader, monkeypatch: pytest.MonkeyPatch, kind: RollupKind
+) -> None:
+    as_rollup(monkeypatch, kind)
     with pytest.raises(ContractOutputUnexpected):
-        estimate_l1_fee(open_reader(), chain_id=8453, call=CALL, oracle="0x" + "9a" * 20, **FEES)
+        estimate_l1_charges(open_reader(), calls=CALLS, gas_limits=LIMITS, **FEES)

@@ -25,8 +25,8 @@ DEBUG = read_flag("GOLEM_DEBUG", False)
 ALLOWED_HOSTS = read_text("GOLEM_ALLOWED_HOSTS", "127.0.0.1,localhost,testserver,[::1]").split(",")
 
 INSTALLED_APPS = [
+    "unfold",  # first: it puts its admin site in place before anything registers with one
     "golem_project.apps.GolemConfig",
-    "unfold",
     "unfold.contrib.filters",
     "unfold.contrib.forms",
     "django.contrib.admin",

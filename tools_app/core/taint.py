@@ -55,7 +55,7 @@ _SECRET_TEXT: Final = (
     # An agent's bearer token: the prefix and 43 characters of randomness.
     (re.compile(r"golem_[A-Za-z0-9_-]{40,}"), REMOVED),
     (re.compile(r"(?i)\bbearer\s+[A-Za-z0-9._~+/=-]{16,}"), f"Bearer {REMOVED}"),
-    (re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[^\s/@:]*:[^\s/@]+@"), rf"\1{REMOVED}@"),
+    (re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,31}://)[^\s/@:]*:[^\s/@]+@"), rf"\1{REMOVED}@"),
     # Node providers put the key in the path: https://host/v2/<key>.
     (re.compile(r"(?i)\b((?:https?|wss?)://[^\s/]+/v[0-9]/)[A-Za-z0-9_-]{20,}"), rf"\1{REMOVED}"),
     (re.compile(r"(?i)([?&](?:api[-_]?key|key|token|secret|access_token)=)[^&\s]+"), rf"\1{REMOVED}"),
@@ -67,7 +67,8 @@ _SECRET_TEXT: Final = (
         rf"\1\2{REMOVED}",
     ),
 )
-_EMAIL: Final = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}")
+# Every repetition is bounded before its anchor: text from outside must not be able to make this quadratic.
+_EMAIL: Final = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}")
 
 _SECRET_KEYS: Final = frozenset(
     {

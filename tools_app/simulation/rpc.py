@@ -12,28 +12,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tools_app.chain.abi import checksum, clean_text
-from tools_app.chain.blocks import parse_block
-from tools_app.chain.networks import Network
-from tools_app.chain.node_errors import (
-    ContractOutputUnexpected,
-    GasLimitRefused,
-    InsufficientFunds,
-    RpcNonsense,
-    RpcTimeout,
-    build_revert,
-    revert_bytes,
-)
+from tools_app.chain.node_errors import RpcNonsense, build_revert, revert_bytes
 from tools_app.chain.rpc import parse_bytes, parse_quantity
-from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
-from tools_app.core.errors import GolemError, Recovery
-from tools_app.simulation.engine import (
-    CallOutcome,
-    SimulationRequest,
-    SimulationResult,
-    SimulationTimeout,
-    SimulationUnavailable,
-)
+from tools_app.simulation.engine import CallOutcome, SimulationRequest, SimulationResult
 from tools_app.simulation.measuring import (
     READ_FROM,
     READ_GAS,
@@ -41,9 +23,9 @@ from tools_app.simulation.measuring import (
     build_result,
     find_unmeasured,
     list_reads,
-    normalise,
     value_of,
 )
+from tools_app.simulation.node_engine import NodeEngine
 from tools_app.toolkit.views import BlockRef, LogEntry
 
 ENGINE_NAME: Final = "rpc"
@@ -53,39 +35,17 @@ _COIN_READER: Final = "0x6F1eF3a2cB1aE3E6cD4B6a6d9B10c7D9a5C0b1a1".lower()
 _COIN_READER_CODE: Final = "0x60003531600052" + "60206000f3"
 
 
-class RpcSimulationEngine:
-    """Simulates on the nodes of one chain. Holds no state of its own."""
+class RpcSimulationEngine(NodeEngine):
+    """Simulates on the nodes of one chain; a second round trip measures tokens that moved unannounced."""
 
-    def __init__(self, *, network: Network, pool: RpcPool) -> None:
-        self._network = network
-        self._pool = pool
+    lacks = "eth_simulateV1"
 
-    def run(self, request: SimulationRequest, *, deadline: Deadline) -> SimulationResult:
-        """Run `request`; a second round trip measures tokens that moved unannounced.
-
-        Raises SimulationUnavailable, SimulationTimeout, InsufficientFunds, GasLimitRefused, and
-        ContractOutputUnexpected when a watched token does not tell balances.
-        """
-        try:
-            block = request.block or parse_block(self._pool.latest_block(deadline=deadline))
-            request = normalise(request, block)
-            result = self._run_once(request, block, extra=(), deadline=deadline)
-            unmeasured = find_unmeasured(request, result.calls)
-            if result.succeeded and unmeasured:
-                result = self._run_once(request, block, extra=unmeasured, deadline=deadline)
-            return result
-        except (InsufficientFunds, GasLimitRefused, ContractOutputUnexpected, SimulationUnavailable):
-            raise
-        except RpcTimeout as error:
-            raise SimulationTimeout(error.detail, chain_id=request.chain_id) from error
-        except GolemError as error:
-            raise SimulationUnavailable(
-                f"eth_simulateV1 on {self._network.name} is not available: {error.detail}",
-                chain_id=request.chain_id,
-                cause=error.code,
-                # Only an owner can give a chain another node; everything else may pass by itself.
-                recovery=Recovery.ASK_OWNER if error.next_step is Recovery.ASK_OWNER else None,
-            ) from error
+    def _simulate(self, request: SimulationRequest, block: BlockRef, deadline: Deadline) -> SimulationResult:
+        result = self._run_once(request, block, extra=(), deadline=deadline)
+        unmeasured = find_unmeasured(request, result.calls)
+        if result.succeeded and unmeasured:
+            result = self._run_once(request, block, extra=unmeasured, deadline=deadline)
+        return result
 
     def _run_once(
         self, request: SimulationRequest, block: BlockRef, *, extra: Sequence[tuple[str, ...]], deadline: Deadline

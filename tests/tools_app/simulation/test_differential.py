@@ -158,3 +158,10 @@ def test_where_two_engines_are_needed_one_is_not_enough(chain_table: None) -> No
         chains.configure_chains([networks.with_rpc_urls(networks.KNOWN_NETWORKS[31337], [node.url])])
         with pytest.raises(SimulationUnavailable):
             run_simulation(_coin_request(), deadline=Deadline.after_ms(5_000), risk_tier=RiskTier.ELEVATED)
+
+
+def test_a_chain_of_another_machine_is_never_run_in_this_process(chain_table: None) -> None:
+    with serve(_plain_node({"eth_chainId": hex(324)})) as node:
+        chains.configure_chains([networks.with_rpc_urls(networks.KNOWN_NETWORKS[324], [node.url])])
+        with pytest.raises(SimulationUnavailable, match="not the EVM"):
+            run_simulation(replace(_coin_request(), chain_id=324), deadline=Deadline.after_ms(5_000))

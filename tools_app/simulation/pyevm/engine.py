@@ -12,25 +12,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tools_app.chain.abi import checksum
-from tools_app.chain.blocks import parse_block
-from tools_app.chain.networks import Network
-from tools_app.chain.node_errors import (
-    ContractOutputUnexpected,
-    GasLimitRefused,
-    InsufficientFunds,
-    RpcTimeout,
-    build_revert,
-)
-from tools_app.chain.rpc_pool import RpcPool
+from tools_app.chain.node_errors import build_revert
 from tools_app.core.clock import Deadline
-from tools_app.core.errors import GolemError
-from tools_app.simulation.engine import (
-    CallOutcome,
-    SimulationRequest,
-    SimulationResult,
-    SimulationTimeout,
-    SimulationUnavailable,
-)
+from tools_app.simulation.engine import CallOutcome, SimulationRequest, SimulationResult
 from tools_app.simulation.measuring import (
     READ_FROM,
     READ_GAS,
@@ -38,9 +22,9 @@ from tools_app.simulation.measuring import (
     build_result,
     find_unmeasured,
     list_reads,
-    normalise,
     value_of,
 )
+from tools_app.simulation.node_engine import NodeEngine
 from tools_app.simulation.pyevm.base import BASES, Base, Header
 from tools_app.simulation.pyevm.budget import Budget
 from tools_app.simulation.pyevm.differences import list_differences
@@ -55,43 +39,20 @@ ENGINE_NAME: Final = "pyevm"
 _READ_FROM: Final = bytes.fromhex(READ_FROM[2:])
 
 
-class PyEvmSimulationEngine:
+class PyEvmSimulationEngine(NodeEngine):
     """Simulates in process, reading what it lacks from the nodes of one chain. Its bases are shared by the process."""
 
-    def __init__(self, *, network: Network, pool: RpcPool) -> None:
-        self._network = network
-        self._pool = pool
+    lacks = "the state"
 
-    def run(self, request: SimulationRequest, *, deadline: Deadline) -> SimulationResult:
-        """Run `request`. What moved unannounced is measured in the same fork.
-
-        Raises SimulationUnavailable, SimulationTimeout, InsufficientFunds, GasLimitRefused, and
-        ContractOutputUnexpected when a watched token does not tell balances.
-        """
-        try:
-            block = request.block or parse_block(self._pool.latest_block(deadline=deadline))
-            request = normalise(request, block)
-            fork = self.open_fork(request, block, deadline=deadline)
-            return self._run(request, block, fork)
-        except (
-            InsufficientFunds,
-            GasLimitRefused,
-            ContractOutputUnexpected,
-            SimulationUnavailable,
-            SimulationTimeout,
-        ):
-            raise
-        except RpcTimeout as error:
-            raise SimulationTimeout(error.detail, chain_id=request.chain_id) from error
-        except GolemError as error:
-            raise SimulationUnavailable(
-                f"the state of {self._network.name} cannot be read: {error.detail}",
-                chain_id=request.chain_id,
-                cause=error.code,
-            ) from error
+    def _simulate(self, request: SimulationRequest, block: BlockRef, deadline: Deadline) -> SimulationResult:
+        return self._run(request, block, self.open_fork(request, block, deadline=deadline))
 
     def open_fork(self, request: SimulationRequest, block: BlockRef, *, deadline: Deadline) -> Fork:
-        """A throw-away fork at `block` with what the request will touch. Raises what a node raises."""
+        """A throw-away fork at `block` with what the request will touch.
+
+        Raises SimulationUnavailable for a chain of another machine, and what a node raises.
+        """
+        rules = rules_of(request.chain_id)
         source = NodeSource(pool=self._pool, block_hash=block.hash, number=block.number, deadline=deadline)
         base = BASES.get(request.chain_id, block.hash)
         reads = [Touch(READ_FROM, r.to, r.data) for r in list_reads(request, ()) if r.signature is not None]
@@ -103,7 +64,6 @@ class PyEvmSimulationEngine:
         header = base.header
         if header is None:
             raise AssertionError("a prefetch always leaves the header")
-        rules = rules_of(request.chain_id)
         return Fork(base=base, source=source, header=header, rules=rules, chain_id=request.chain_id,
                     timestamp=timestamp, budget=Budget(deadline))  # fmt: skip
 

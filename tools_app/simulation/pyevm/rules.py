@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from tools_app.simulation.engine import SimulationUnavailable
+
 NEWEST: Final = "prague"
 """The newest rules py-evm knows."""
 
@@ -37,8 +39,14 @@ class Rules:
 _CHAIN_FORKS: Final[dict[int, str]] = {1: "osaka"}
 
 
+# ZKsync runs contracts on a machine of its own, whose code and gas are not the EVM's.
+_OTHER_MACHINES: Final[frozenset[int]] = frozenset({324})
+
+
 def rules_of(chain_id: int) -> Rules:
-    """The rules a chain is simulated under."""
+    """The rules a chain is simulated under. Raises SimulationUnavailable for a chain of another machine."""
+    if chain_id in _OTHER_MACHINES:
+        raise SimulationUnavailable("this chain's machine is not the EVM; only its node knows it", chain_id=chain_id)
     chain_fork = _CHAIN_FORKS.get(chain_id, NEWEST)
     known = ("shanghai", "cancun", NEWEST)
     return Rules(fork=chain_fork if chain_fork in known else NEWEST, chain_fork=chain_fork)

@@ -1,0 +1,61 @@
+"""What every engine that learns of a chain from its nodes has in common: how it is made, and how it fails."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from tools_app.chain.blocks import parse_block
+from tools_app.chain.networks import Network
+from tools_app.chain.node_errors import ContractOutputUnexpected, GasLimitRefused, InsufficientFunds, RpcTimeout
+from tools_app.chain.rpc_pool import RpcPool
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError, Recovery
+from tools_app.simulation.engine import SimulationRequest, SimulationResult, SimulationTimeout, SimulationUnavailable
+from tools_app.simulation.measuring import normalise
+from tools_app.toolkit.views import BlockRef
+
+_TOLD_AS_THEY_ARE = (
+    InsufficientFunds,
+    GasLimitRefused,
+    ContractOutputUnexpected,
+    SimulationUnavailable,
+    SimulationTimeout,
+)
+
+
+class NodeEngine(ABC):
+    """Simulates with the nodes of one chain. Holds no state of its own."""
+
+    lacks: ClassVar[str]
+    """What is missing when it cannot run, before `of {chain} is not available`."""
+
+    def __init__(self, *, network: Network, pool: RpcPool) -> None:
+        self._network = network
+        self._pool = pool
+
+    def run(self, request: SimulationRequest, *, deadline: Deadline) -> SimulationResult:
+        """Run `request`, on the newest block when it names none. What moved unannounced is measured too.
+
+        Raises SimulationUnavailable, SimulationTimeout, InsufficientFunds, GasLimitRefused, and
+        ContractOutputUnexpected when a watched token does not tell balances.
+        """
+        try:
+            block = request.block or parse_block(self._pool.latest_block(deadline=deadline))
+            return self._simulate(normalise(request, block), block, deadline)
+        except _TOLD_AS_THEY_ARE:
+            raise
+        except RpcTimeout as error:
+            raise SimulationTimeout(error.detail, chain_id=request.chain_id) from error
+        except GolemError as error:
+            raise SimulationUnavailable(
+                f"{self.lacks} of {self._network.name} is not available: {error.detail}",
+                chain_id=request.chain_id,
+                cause=error.code,
+                # Only an owner can give a chain another node; everything else may pass by itself.
+                recovery=Recovery.ASK_OWNER if error.next_step is Recovery.ASK_OWNER else None,
+            ) from error
+
+    @abstractmethod
+    def _simulate(self, request: SimulationRequest, block: BlockRef, deadline: Deadline) -> SimulationResult:
+        """Run a normalised request on `block`. Raises whatever the node and the calls raise."""

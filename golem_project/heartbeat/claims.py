@@ -20,7 +20,7 @@ from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat, Heartbe
 from archetypes_app.models.tick import MOST_THETA_SECONDS, TickStatus
 from golem_project.heartbeat.schedule import longest_wait
 
-# Two processes read the clock some milliseconds apart; only a difference no two of ours can have is a clock that jumped.
+# Two processes read the clock some milliseconds apart; only what no two of ours can differ by is a clock that jumped.
 _CLOCK_SLACK = timedelta(seconds=30)
 _CLOCK, _TICK, _GOLEM = Heartbeat._meta.db_table, HeartbeatTick._meta.db_table, Golem._meta.db_table
 

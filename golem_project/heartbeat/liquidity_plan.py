@@ -1,8 +1,9 @@
 """What keeping a liquidity position asks for now: the next action, from what was seen. Pure.
 
 In range and earning: harvest when it pays. Out of range: close, then open around the price, swapping only what is
-missing of one side. In a late phase: only what leaves. One action at a time, because each is planned on what the one
-before really left. Seed: facts A11 and RO (a range is at least twice the volatility); issue "The pulse".
+missing of one side; neither while the pool is pushed away from the feeds. In a late phase: only what leaves. One action
+at a time, because each is planned on what the one before really left.
+Seed: facts A11 and RO (a range is at least twice the volatility); issue "The pulse".
 """
 
 from __future__ import annotations
@@ -53,13 +54,18 @@ def plan_liquidity(
     mine = [each for each in observation.positions if each.position.pool.address == pool.address]
     active = [each for each in mine if each.position.liquidity]
     closing = [each for each in active if not each.position.is_in_range or phase in _LATE]
-    if closing:
+    if closing and (phase in _LATE or _is_fair(observation, rule)):
         return tuple(_close(each, phase) for each in closing) if _may_leave(phase) else ()
     wishes = [wish for each in mine if (wish := _harvest(each, observation, rule, phase)) is not None]
     if not active and is_allowed(phase, ActionClass.NEW_POSITION):
         opening = _open(observation, pool, rule, range_bps)
         wishes += [opening] if opening is not None else []
     return tuple(wishes)
+
+
+def _is_fair(observation: Observation, rule: LiquidityRule) -> bool:
+    """Whether the pool's price is near the feeds'; not when it cannot be told."""
+    return observation.deviation_bps is not None and observation.deviation_bps <= rule.most_deviation_bps
 
 
 def _may_leave(phase: Phase) -> bool:
@@ -106,7 +112,7 @@ def _open(observation: Observation, pool: Pool, rule: LiquidityRule, range_bps: 
     side0, side1 = sides
     if side0 is None or side1 is None:
         return None
-    if observation.deviation_bps is None or observation.deviation_bps > rule.most_deviation_bps:
+    if not _is_fair(observation, rule):
         return None
     half = rule.target_micro_usd // 2
     wanted0, wanted1 = side0.raw_worth(half), side1.raw_worth(half)

@@ -19,8 +19,9 @@ class LiquidityRule:
     """A Uniswap V3 position of `token_a` and `token_b` in the pool of `fee_tier`, `half_width_bps` to each side.
 
     `target_micro_usd` is what both sides are worth together when it is opened; fees are collected from
-    `harvest_micro_usd` on, and not before they are worth five times their gas. Nothing is opened while the pool's price
-    is further than `most_deviation_bps` from the feeds'.
+    `harvest_micro_usd` on, and not before they are worth five times their gas. Nothing is opened or moved while the
+    pool's price is further than `most_deviation_bps` from the feeds': a pushed price comes back, at the cost of whoever
+    traded at it.
     """
 
     token_a: str
@@ -29,7 +30,7 @@ class LiquidityRule:
     half_width_bps: int = 500
     target_micro_usd: int = 500_000_000
     harvest_micro_usd: int = 1_000_000
-    most_deviation_bps: int = 1_000
+    most_deviation_bps: int = 200
     slippage_bps: int = 50
 
     def as_json(self) -> dict[str, Any]:

@@ -181,7 +181,7 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
     E.PERMIT_CREATED: _describe(
         "A preview ended in a permit.",
         {"permit_id": UUID, "tool_name": TEXT, "action_type": TEXT, "risk_tier": TEXT, "value_micro_usd": AMOUNT,
-         "simulation_hash": HEX, "expires_at": TIME}, status=TEXT, delegated_by=TEXT, reason=TEXT),
+         "simulation_hash": TEXT, "expires_at": TIME}, status=TEXT, delegated_by=TEXT, reason=TEXT),
     E.PERMIT_COMMITTED: _describe(
         "The permit's transactions are in a block; `status` says COMMITTED or REVERTED.", _PERMIT, **_PERMIT_MORE),
     E.PERMIT_EXPIRED: _describe("The permit's time or ticks are over.", _PERMIT, **_PERMIT_MORE),
@@ -266,6 +266,9 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         "A subscription could not be served; it is tried again. `skipped_from_block` and `skipped_to_block` name "
         "blocks that were given up.", {**_SUBSCRIPTION, "kind": TEXT, "error_code": TEXT}, failures=INTEGER,
         skipped_from_block=INTEGER, skipped_to_block=INTEGER),
+    E.STREAM_WEBHOOK_DISABLED: _describe(
+        "A webhook failed for 24 hours, or its receiver is gone, and was switched off.",
+        {"endpoint_id": UUID, "label": TEXT, "reason": TEXT}),
     E.POOL_EVENT: _describe(
         "A swap, mint, burn or collect of a pool. Amounts in base units, positive into the pool. `is_removed` says "
         "that a reorganisation took the block of an earlier event away.",

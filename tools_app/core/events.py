@@ -60,6 +60,7 @@ class EventType(StrEnum):
     STREAM_SUBSCRIBED = "stream:subscribed"
     STREAM_ENDED = "stream:ended"
     STREAM_FAILED = "stream:failed"
+    STREAM_WEBHOOK_DISABLED = "stream:webhook_disabled"
     POOL_EVENT = "pool:event"
     POOL_STATE = "pool:state"
     POSITION_ALERT = "position:alert"

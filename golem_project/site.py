@@ -18,6 +18,7 @@ from archetypes_app.admin.records import read_time
 from archetypes_app.models import Golem
 from archetypes_app.ownership import list_owned_golems
 from permits_app.admin.golem_page import Meter, PermitLine, build_meters, describe_permits
+from permits_app.approvals.inbox import Inbox, build_inbox
 from permits_app.models import ActionPermit, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from tools_app.admin.display import show_age, show_badge
@@ -67,6 +68,7 @@ class Board:
     may_add: bool
     figures: tuple[Figure, ...]
     attention: tuple[PermitLine, ...]
+    inbox: Inbox
     permits: tuple[PermitLine, ...]
     golems: tuple[GolemLine, ...]
     audit: tuple[AuditLine, ...]
@@ -96,6 +98,7 @@ def build_board(user: Any, *, now: datetime) -> Board:
         may_add=bool(user.has_perm("archetypes_app.add_golem")),
         figures=_count_figures(golems, permits, now),
         attention=tuple(describe_permits(_list_attention(permits, now), now=now)),
+        inbox=build_inbox(user, now=now),
         permits=tuple(describe_permits(permits.order_by("-created_at")[:SHOWN_ROWS], now=now)),
         golems=_list_golems(golems, now),
         audit=_list_audit(user, golems, now),

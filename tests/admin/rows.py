@@ -23,6 +23,7 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "permits_app.spendinglimits": lambda golem: factories.make_limits(golem=golem),
     "permits_app.spendentry": lambda golem: factories.make_spend_entry(permit=factories.make_permit(golem=golem)),
     "permits_app.capabilitygrant": lambda golem: factories.make_grant(permit=factories.make_permit(golem=golem)),
+    "permits_app.changerequest": lambda golem: factories.make_change_request(golem=golem),
     "permits_app.haltrecord": lambda golem: factories.make_halt(golem=golem),
     "permits_app.noncereservation": lambda golem: factories.make_nonce_reservation(
         permit=factories.make_permit(golem=golem, signer=list_tokens(31337)[0].address), nonce=golem.pk.int % 10**6

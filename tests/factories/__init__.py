@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.factories.approvals import make_change_request
 from tests.factories.golems import make_api_key, make_archetype, make_golem, make_operator, make_owner, make_profile
 from tests.factories.permits import (
     make_allowlist_entry,
@@ -25,6 +26,7 @@ __all__ = [
     "make_archetype",
     "make_audit_entry",
     "make_cage",
+    "make_change_request",
     "make_committed_permit",
     "make_directive",
     "make_episode",

@@ -1,0 +1,78 @@
+"""change_policy: what an owner wants of limits, cage or allowlist. Tightening is immediate; loosening asks the owners.
+
+Seed: decisions, "Tiers of approval" (loosening), "PolicyCage".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from archetypes_app.models import Golem
+from permits_app.actions.request_change import request_operation
+from permits_app.approvals.errors import ChangeUnchanged
+from permits_app.approvals.policy_state import PolicyDifference, apply_differences, diff_policy, read_policy_state
+from permits_app.approvals.setup import is_in_setup
+from permits_app.approvals.write_policy import write_policy
+from permits_app.models import ChangeRequest, PolicyVersion
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyOutcome:
+    """What took effect at once, and the request that was opened for the rest."""
+
+    applied: tuple[PolicyDifference, ...]
+    request: ChangeRequest | None
+
+
+def compare_policy(*, golem: Golem, changes: Sequence[Mapping[str, Any]]) -> tuple[PolicyDifference, ...]:
+    """What `changes` (`row`, `name`, `after`) would change now; in a golem's set-up nothing loosens."""
+    before = read_policy_state(golem)
+    return diff_policy(before, apply_differences(before, changes))
+
+
+def change_policy(
+    *,
+    golem: Golem,
+    changes: Sequence[Mapping[str, Any]],
+    owner: Any,
+    reason: str,
+    now: datetime,
+    title: str = "",
+) -> PolicyOutcome:
+    """Apply what tightens, or everything while the golem is set up; open one request for what loosens.
+
+    Raises ChangeUnchanged, NotAnOwner, ReasonNeeded.
+    """
+    found = compare_policy(golem=golem, changes=changes)
+    if not found:
+        raise ChangeUnchanged("the policy is so already")
+    free = is_in_setup(golem)
+    at_once = tuple(each for each in found if free or not each.loosens)
+    waiting = [each.as_dict() for each in found if each not in at_once]
+    with transaction.atomic():
+        if at_once:
+            write_policy(
+                golem=golem, changes=[each.as_dict() for each in at_once], actor=f"owner:{owner.pk}", reason=reason,
+                now=now,
+            )  # fmt: skip
+        request = None
+        if waiting:
+            request = request_operation(
+                golem=golem, name="policy", arguments={"changes": waiting, "title": title}, owner=owner, reason=reason,
+                now=now,
+            )  # fmt: skip
+    return PolicyOutcome(at_once, request)
+
+
+def roll_back_policy(*, golem: Golem, version: PolicyVersion, owner: Any, reason: str, now: datetime) -> PolicyOutcome:
+    """Put an older version back, as any change: what loosens waits for the owners. Raises as change_policy."""
+    found = diff_policy(read_policy_state(golem), version.policy)
+    return change_policy(
+        golem=golem, changes=[each.as_dict() for each in found], owner=owner, reason=reason, now=now,
+        title=f"Put policy version {version.number} back",
+    )  # fmt: skip

@@ -1,0 +1,67 @@
+"""Change requests in the admin: the inbox and a page each; nobody edits a row. Versions of policies are read only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+from django_otp.plugins.otp_totp.models import TOTPDevice
+from unfold.decorators import display
+
+from archetypes_app.admin.choices import GolemFilter
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
+from archetypes_app.models import Golem
+from archetypes_app.ownership import list_owned_golems
+from permits_app.approvals.urls import list_urls
+from permits_app.models import ChangeRequest
+from tools_app.admin.display import format_usd, show_age, show_badge
+from tools_app.admin.read_only import ReadOnlyAdminMixin
+
+# The library's page shows the secret of every device to who may see it; here nobody may.
+admin.site.unregister(TOTPDevice)
+
+
+@admin.register(ChangeRequest)
+class ChangeRequestAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
+    """Decided on pages of their own."""
+
+    list_display = ("title", "golem", "risk", "state_badge", "worth", "asker", "age")
+    list_filter = (GolemFilter, "state", "risk_tier", "kind")
+    search_fields = ("=id", "=digest", "=plan_hash", "title")
+    search_help_text = "A whole request id, digest or plan hash, or words of a title"
+    ordering = ("-created_at",)
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """With what the page shows."""
+        return super().get_queryset(request).select_related("golem__archetype", "asked_by", "api_key", "permit")
+
+    @display(description="Risk", ordering="risk_rank")
+    def risk(self, obj: ChangeRequest) -> SafeString:
+        """Coloured."""
+        return show_badge(obj.risk_tier)
+
+    @display(description="State", ordering="state")
+    def state_badge(self, obj: ChangeRequest) -> SafeString:
+        """In words."""
+        return show_badge(obj.get_state_display())
+
+    @display(description="At stake", ordering="value_micro_usd")
+    def worth(self, obj: ChangeRequest) -> str:
+        """In dollars."""
+        return format_usd(obj.value_micro_usd)
+
+    @display(description="Asked", ordering="created_at")
+    def age(self, obj: ChangeRequest) -> SafeString:
+        """How long ago."""
+        return show_age(obj.created_at)
+
+    def list_golems(self, request: HttpRequest) -> QuerySet[Golem]:
+        """Golems whose announcements this person may see."""
+        return Golem.objects.all() if is_operator(request.user) else list_owned_golems(request.user)
+
+    def get_urls(self) -> Any:
+        """Our pages take the place of the list and the form."""
+        return [*list_urls(self), *super().get_urls()]

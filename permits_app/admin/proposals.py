@@ -1,0 +1,205 @@
+"""What an owner asks for on a golem's page: resume, another phase, strategy, co-owners, the Warden, another policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.forms import Form
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path
+
+from archetypes_app.actions.change_phase import worsen_phase
+from archetypes_app.admin.audited import name_actor
+from archetypes_app.models import Golem
+from archetypes_app.phases import is_worse
+from permits_app.actions.announce import turn_warden_on
+from permits_app.actions.change_policy import roll_back_policy
+from permits_app.actions.request_change import request_operation
+from permits_app.approvals.announced import is_warden_on
+from permits_app.approvals.backtest import replay_permits, suggest_least_policy
+from permits_app.approvals.forms import OwnersForm, PhaseWishForm, StrategyForm, WhyForm
+from permits_app.approvals.policy_state import diff_policy, read_policy_state
+from permits_app.approvals.views import page_of as page_of_request
+from permits_app.models import PolicyVersion
+from tools_app.admin.confirm import report_refusal, show_confirmation
+from tools_app.core import clock
+from tools_app.core.errors import GolemError
+from tools_app.toolkit.enums import Phase
+
+SHOWN_VERSIONS = 30
+
+
+class ProposalPages:
+    """Pages of the golem's admin that open a request to its owners."""
+
+    def list_proposal_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+        """Their addresses."""
+        return [
+            path("<uuid:golem_id>/resume/", wrap(self.resume_view), name=f"{name}_resume"),
+            path("<uuid:golem_id>/phase/", wrap(self.phase_view), name=f"{name}_phase"),
+            path("<uuid:golem_id>/strategy/", wrap(self.strategy_view), name=f"{name}_strategy"),
+            path("<uuid:golem_id>/owners/", wrap(self.owners_view), name=f"{name}_owners"),
+            path("<uuid:golem_id>/warden/", wrap(self.warden_view), name=f"{name}_warden"),
+            path("<uuid:golem_id>/policy/", wrap(self.policy_view), name=f"{name}_policy"),
+            path("<uuid:golem_id>/policy/<int:number>/", wrap(self.version_view), name=f"{name}_policy_version"),
+        ]
+
+    def resume_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
+        """Ask to let a halted golem act again."""
+        return self._ask(
+            request, golem_id, WhyForm(request.POST or None), lambda golem, given: ("resume", {}),
+            title="Resume after the halt", submit="Ask to resume",
+            explanation="It needs a second factor, and another owner where there is one. What was cancelled stays"
+            " cancelled; its keys get back what the halt took.",
+        )  # fmt: skip
+
+    def phase_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
+        """A worse phase holds at once; a better one is asked for."""
+        golem = self._golem(request, golem_id)
+        form = PhaseWishForm(request.POST or None, initial={"to": golem.phase})
+        if request.method == "POST" and form.is_valid() and is_worse(Phase(form.cleaned_data["to"]), Phase(golem.phase)):
+            return self._worsen(request, golem, form.cleaned_data)
+        return self._ask(
+            request, golem_id, form, lambda golem, given: ("phase", {"to": given["to"]}),
+            title="Reset the phase", submit="Reset it",
+            explanation="A phase only gets worse by itself. A worse one holds at once; a better one waits for the"
+            " owners' approval. Both are kept in the golem's history with the reason.",
+        )  # fmt: skip
+
+    def strategy_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
+        """Ask for another text of the strategy."""
+        return self._ask(
+            request, golem_id, StrategyForm(request.POST or None),
+            lambda golem, given: ("strategy", {"section": given["section"], "text": given["text"]}),
+            title="Write the strategy", submit="Ask for it",
+            explanation="Its agent reads the strategy and cannot change it. Nothing in it can loosen a limit.",
+        )  # fmt: skip
+
+    def owners_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
+        """Ask for other co-owners."""
+        golem = self._golem(request, golem_id)
+        names = ", ".join(sorted(person.get_username() for person in golem.co_owners.all()))
+        return self._ask(
+            request, golem_id, OwnersForm(request.POST or None, initial={"co_owners": names}),
+            lambda golem, given: ("owners", {"co_owners": given["co_owners"]}),
+            title="Change the co-owners", submit="Ask for it",
+            explanation="Co-owners see and do what the owner does, and approve what the owner asks for.",
+        )  # fmt: skip
+
+    def warden_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
+        """On holds at once; off is asked for."""
+        golem = self._golem(request, golem_id)
+        form = WhyForm(request.POST or None)
+        if is_warden_on(golem):
+            return self._ask(
+                request, golem_id, form, lambda golem, given: ("warden", {}), title="Turn the Warden off",
+                submit="Ask to turn it off", explanation="Its actions would be executed at once, without being"
+                " announced. This waits for the owners' approval and then cools off.",
+            )  # fmt: skip
+        if request.method == "POST" and form.is_valid():
+            actor, reason = name_actor(request.user), form.cleaned_data["reason"]
+            try:
+                turn_warden_on(golem=golem, actor=actor, reason=reason, now=clock.now())
+            except GolemError as error:
+                return report_refusal(request, error, self._page(golem))
+            messages.success(request, "The Warden is on.")
+            return HttpResponseRedirect(self._page(golem))
+        return self._confirm(
+            request, golem, form, title="Turn the Warden on", submit="Turn it on",
+            explanation="Each action is announced and waits: 10 minutes for a standard one, 1 h elevated, 24 h high,"
+            " 48 h critical. An owner may cancel it meanwhile.",
+        )  # fmt: skip
+
+    def policy_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
+        """Versions of the policy, and the least one that would have allowed the last days."""
+        golem = self._golem(request, golem_id)
+        versions = PolicyVersion.objects.filter(golem=golem).order_by("-number")[:SHOWN_VERSIONS]
+        now = clock.now()
+        state = read_policy_state(golem)
+        suggestion = suggest_least_policy(golem=golem, now=now)
+        context = {"versions": versions, "suggestion": suggestion, "replay": replay_permits(golem=golem, policy=state)}
+        return self._show(request, golem, "policy", title=f"Policy of {golem.name}", **context)
+
+    def version_view(self, request: HttpRequest, golem_id: UUID, number: int) -> HttpResponse:
+        """One version beside the policy of now, what would have been decided otherwise, and the way back to it."""
+        golem = self._golem(request, golem_id)
+        version = PolicyVersion.objects.filter(golem=golem, number=number).first()
+        if version is None:
+            raise Http404("no such version")
+        form = WhyForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            try:
+                outcome = roll_back_policy(
+                    golem=golem, version=version, owner=request.user, reason=form.cleaned_data["reason"],
+                    now=clock.now(),
+                )  # fmt: skip
+            except GolemError as error:
+                return report_refusal(request, error, request.path)
+            if outcome.applied:
+                messages.success(request, "What tightens holds from now on.")
+            if outcome.request is not None:
+                return HttpResponseRedirect(page_of_request(outcome.request.pk))
+            return HttpResponseRedirect(self._page(golem))
+        differences = diff_policy(read_policy_state(golem), version.policy)
+        replay = replay_permits(golem=golem, policy=version.policy)
+        return self._show(
+            request, golem, "version", title=f"Policy version {number}", version=version, differences=differences,
+            replay=replay, form=form,
+        )  # fmt: skip
+
+    def _worsen(self, request: HttpRequest, golem: Golem, given: dict[str, Any]) -> HttpResponse:
+        to, actor = Phase(given["to"]), name_actor(request.user)
+        try:
+            worsen_phase(golem=golem, to=to, reason=given["reason"], actor=actor, now=clock.now())
+        except GolemError as error:
+            return report_refusal(request, error, self._page(golem))
+        messages.success(request, f"{golem.name} is {to.value.lower()} now.")
+        return HttpResponseRedirect(self._page(golem))
+
+    def _ask(
+        self,
+        request: HttpRequest,
+        golem_id: UUID,
+        form: Form,
+        wish: Callable[[Golem, dict[str, Any]], tuple[str, dict[str, Any]]],
+        **page: str,
+    ) -> HttpResponse:
+        golem = self._golem(request, golem_id)
+        if request.method == "POST" and form.is_valid():
+            name, arguments = wish(golem, form.cleaned_data)
+            try:
+                opened = request_operation(
+                    golem=golem, name=name, arguments=arguments, owner=request.user,
+                    reason=form.cleaned_data["reason"], now=clock.now(),
+                )  # fmt: skip
+            except GolemError as error:
+                return report_refusal(request, error, self._page(golem))
+            messages.info(request, "It waits for the owners.")
+            return HttpResponseRedirect(page_of_request(opened.pk))
+        return self._confirm(request, golem, form, **page)
+
+    def _confirm(self, request: HttpRequest, golem: Golem, form: Form, **page: str) -> HttpResponse:
+        return show_confirmation(
+            request=request, model_admin=self, form=form, back_url=self._page(golem), subject=golem,
+            title=page["title"], explanation=page["explanation"], submit=page["submit"],
+        )  # fmt: skip
+
+    def _show(self, request: HttpRequest, golem: Golem, name: str, *, title: str, **context: Any) -> HttpResponse:
+        admin: Any = self
+        whole = {
+            **admin.admin_site.each_context(request), "title": title, "opts": admin.opts, "golem": golem, **context,
+        }  # fmt: skip
+        return TemplateResponse(request, f"permits_app/approvals/{name}.html", whole)
+
+    def _golem(self, request: HttpRequest, golem_id: UUID) -> Golem:
+        admin: Any = self
+        golem: Golem = admin.get_own_golem(request, golem_id)
+        return golem
+
+    def _page(self, golem: Golem) -> str:
+        admin: Any = self
+        return str(admin.page_of(golem))

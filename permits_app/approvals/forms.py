@@ -1,0 +1,115 @@
+"""Forms of approvals: a decision, a comment, the second factor, and what an owner asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from unfold.widgets import (
+    UnfoldAdminPasswordWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from archetypes_app.models.golem import PHASE_CHOICES
+from permits_app.models.approval import Verdict
+
+_CODE = {"inputmode": "numeric", "autocomplete": "one-time-code", "maxlength": "7", "placeholder": "123 456"}
+
+
+def make_code_field(**given: Any) -> forms.CharField:
+    """Six digits of an authenticator."""
+    return forms.CharField(
+        label="Code of your authenticator", required=False, max_length=7,
+        widget=UnfoldAdminTextInputWidget(attrs=_CODE), **given,
+    )  # fmt: skip
+
+
+class DecisionForm(forms.Form):
+    """Approve or reject; the button says which."""
+
+    code = make_code_field(help_text="Six digits, used once. Asked for when you approve")
+    reason = forms.CharField(
+        required=False, max_length=1_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+        help_text="Needed to reject; kept in the audit log",
+    )  # fmt: skip
+    digest = forms.CharField(max_length=66, widget=forms.HiddenInput())
+    verdict = forms.ChoiceField(choices=Verdict.choices, widget=forms.HiddenInput())
+
+
+class CommentForm(forms.Form):
+    """Words for the other owners."""
+
+    text = forms.CharField(
+        label="Comment", max_length=2_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+        help_text="Decides nothing",
+    )  # fmt: skip
+
+
+class EnrolForm(forms.Form):
+    """The first code of a new device, and the proof of who sets it up."""
+
+    proof = forms.CharField(
+        label="Your account password", strip=False,
+        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "current-password"}),
+    )  # fmt: skip
+    old_code = make_code_field()
+    code = make_code_field(help_text="What the new device shows now")
+
+    def __init__(self, *args: Any, user: Any, replaces: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+        self.fields["code"].label = "Code of the new device"
+        self.fields["code"].required = True
+        if replaces:
+            self.fields["old_code"].label = "Code of the device you have"
+            self.fields["old_code"].required = True
+        else:
+            del self.fields["old_code"]
+
+    def clean_proof(self) -> str:
+        """It must be the account's."""
+        proof = str(self.cleaned_data["proof"])
+        if not self.user.check_password(proof):
+            raise forms.ValidationError("That is not your password.")
+        return proof
+
+
+class WhyForm(forms.Form):
+    """Why a change is asked for; shown to who decides."""
+
+    reason = forms.CharField(
+        label="Why", max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "autofocus": True}),
+        help_text="Shown to the owners who decide, and kept in the audit log",
+    )  # fmt: skip
+
+
+class StrategyForm(WhyForm):
+    """A section of the strategy."""
+
+    section = forms.CharField(max_length=80, widget=UnfoldAdminTextInputWidget(), help_text="Its heading")
+    text = forms.CharField(max_length=8_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 10}),
+                           help_text="Markdown; headings inside start with ###")  # fmt: skip
+    field_order = ("section", "text", "reason")
+
+
+class OwnersForm(WhyForm):
+    """Who co-owns the golem."""
+
+    co_owners = forms.CharField(
+        label="Co-owners", required=False, max_length=500, widget=UnfoldAdminTextInputWidget(),
+        help_text="User names, separated by commas; empty for none",
+    )  # fmt: skip
+    field_order = ("co_owners", "reason")
+
+    def clean_co_owners(self) -> list[str]:
+        """As a list of names."""
+        return [name.strip() for name in str(self.cleaned_data["co_owners"]).split(",") if name.strip()]
+
+
+class PhaseWishForm(WhyForm):
+    """The phase asked for."""
+
+    to = forms.ChoiceField(label="Phase", choices=PHASE_CHOICES, widget=UnfoldAdminSelectWidget())
+    field_order = ("to", "reason")

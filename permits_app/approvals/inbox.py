@@ -1,0 +1,205 @@
+"""What waits for owners, highest risk first and oldest first within it, and one request as a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+from django.utils.safestring import SafeString
+
+from archetypes_app.admin.owner_scope import is_operator
+from archetypes_app.ownership import is_owner, list_owned_golems, list_owners
+from permits_app.approvals.freshness import find_staleness
+from permits_app.approvals.second_factor import has_second_factor
+from permits_app.models import Announcement, ChangeComment, ChangeRequest, OwnerApproval
+from permits_app.models.approval import LIVE_STATES, ChangeState, Verdict
+from permits_app.models.warden import AnnouncementState
+from tools_app.admin.display import format_age, format_seconds, format_usd, show_age, show_badge
+from tools_app.core.models import AuditEntry
+
+SHOWN = 50
+_TONES = {
+    "OPEN": "warn", "APPROVED": "busy", "EXECUTED": "good", "REJECTED": "bad", "STALE": "quiet", "EXPIRED": "quiet",
+    "CANCELLED": "quiet", "FAILED": "bad",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class InboxLine:
+    """One request in a list."""
+
+    request: ChangeRequest
+    risk: SafeString
+    state: SafeString
+    worth: str
+    age: SafeString
+    due: str
+    given: int
+    asker: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnnouncedLine:
+    """One announced permit."""
+
+    announcement: Announcement
+    risk: SafeString
+    due: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """The whole page."""
+
+    waiting: tuple[InboxLine, ...]
+    hidden: int
+    cooling: tuple[InboxLine, ...]
+    announced: tuple[AnnouncedLine, ...]
+    closed: tuple[InboxLine, ...]
+    has_second_factor: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionPage:
+    """One request with everything an owner needs to decide it."""
+
+    request: ChangeRequest
+    risk: SafeString
+    state: SafeString
+    worth: str
+    asked: SafeString
+    deadline: str
+    cooling: str
+    due: str
+    asker: str
+    owners: tuple[str, ...]
+    decisions: tuple[OwnerApproval, ...]
+    comments: tuple[ChangeComment, ...]
+    given: int
+    stale: str
+    may_decide: bool
+    may_approve: bool
+    why_not: str
+    may_cancel: bool
+    needs_device: bool
+    audit: tuple[AuditEntry, ...]
+    refresh: bool
+
+
+def list_waiting(user: Any) -> QuerySet[ChangeRequest]:
+    """Open requests `user` may see, in the order of the inbox."""
+    rows = _visible(user).filter(state=ChangeState.OPEN).select_related("golem", "asked_by", "api_key")
+    return rows.order_by("-risk_rank", "created_at")
+
+
+def build_inbox(user: Any, *, now: datetime) -> Inbox:
+    """The inbox of `user` as of `now`."""
+    waiting = list_waiting(user)
+    lines = _lines(waiting[: SHOWN + 1], now)
+    seen = _visible(user).select_related("golem", "asked_by", "api_key")
+    cooling = seen.filter(state=ChangeState.APPROVED).order_by("executes_at")
+    closed = seen.exclude(state__in=LIVE_STATES).order_by("-closed_at")
+    return Inbox(
+        waiting=lines[:SHOWN],
+        hidden=max(0, waiting.count() - SHOWN) if len(lines) > SHOWN else 0,
+        cooling=_lines(cooling[:SHOWN], now),
+        announced=_list_announced(user, now),
+        closed=_lines(closed[:20], now),
+        has_second_factor=has_second_factor(user),
+    )
+
+
+def build_decision_page(request: ChangeRequest, user: Any, *, now: datetime) -> DecisionPage:
+    """The page of one request as `user` sees it."""
+    decisions = tuple(request.decisions.select_related("owner").order_by("decided_at"))
+    owners = list_owners(request.golem)
+    is_open = request.state == ChangeState.OPEN
+    mine = is_owner(request.golem, user)
+    has_decided = any(each.owner_id == user.pk for each in decisions)
+    is_barred = request.barred_owner_id == user.pk and not request.is_single_owner
+    stale = find_staleness(request) if is_open else ""
+    may_decide = is_open and mine and not has_decided and not stale
+    return DecisionPage(
+        request=request,
+        risk=show_badge(request.risk_tier),
+        state=show_badge(request.get_state_display(), _TONES[request.state]),
+        worth=format_usd(request.value_micro_usd),
+        asked=show_age(request.created_at, now=now),
+        deadline=format_age(request.deadline_at, now=now),
+        cooling=format_seconds(request.cooling_seconds) if request.cooling_seconds else "",
+        due=format_age(request.executes_at, now=now) if request.executes_at else "",
+        asker=name_asker(request),
+        owners=tuple(person.get_username() for person in owners),
+        decisions=decisions,
+        comments=tuple(request.comments.select_related("author")),
+        given=sum(each.verdict == Verdict.APPROVE for each in decisions),
+        stale=stale,
+        may_decide=may_decide,
+        may_approve=may_decide and not is_barred,
+        why_not=_why_not(mine=mine, is_barred=is_barred, has_decided=has_decided),
+        may_cancel=mine and request.state in LIVE_STATES,
+        needs_device=request.needs_second_factor and not has_second_factor(user),
+        audit=tuple(
+            AuditEntry.objects.filter(golem_id=request.golem_id)
+            .filter(Q(data__request_id=str(request.pk)) | Q(data__permit_id=str(request.permit_id or request.pk)))
+            .order_by("seq")[:50]
+        ),
+        refresh=request.state == ChangeState.APPROVED and not request.cooling_seconds,
+    )
+
+
+def name_asker(request: ChangeRequest) -> str:
+    """Who asked, for people."""
+    if request.asked_by is not None:
+        return f"{request.asked_by.get_username()}, an owner"
+    if request.api_key is not None:
+        label = f" ({request.api_key.label})" if request.api_key.label else ""
+        return f"the agent with key {request.api_key}{label}"
+    return request.asker
+
+
+def _visible(user: Any) -> QuerySet[ChangeRequest]:
+    rows = ChangeRequest.objects.all()
+    return rows if is_operator(user) else rows.filter(golem__in=list_owned_golems(user))
+
+
+def _lines(rows: QuerySet[ChangeRequest], now: datetime) -> tuple[InboxLine, ...]:
+    approving = Count("decisions", filter=Q(decisions__verdict=Verdict.APPROVE))
+    counts = dict(
+        ChangeRequest.objects.filter(pk__in=[row.pk for row in rows]).annotate(n=approving).values_list("pk", "n")
+    )
+    return tuple(
+        InboxLine(
+            request=row,
+            risk=show_badge(row.risk_tier),
+            state=show_badge(row.get_state_display(), _TONES[row.state]),
+            worth=format_usd(row.value_micro_usd),
+            age=show_age(row.created_at, now=now),
+            due=format_age(row.executes_at or row.deadline_at, now=now),
+            given=counts.get(row.pk, 0),
+            asker=name_asker(row),
+        )
+        for row in rows
+    )
+
+
+def _list_announced(user: Any, now: datetime) -> tuple[AnnouncedLine, ...]:
+    rows = Announcement.objects.select_related("permit__golem").filter(state=AnnouncementState.WAITING)
+    if not is_operator(user):
+        rows = rows.filter(permit__golem__in=list_owned_golems(user))
+    return tuple(
+        AnnouncedLine(row, show_badge(row.permit.risk_tier), format_age(row.executes_at, now=now))
+        for row in rows.order_by("executes_at")[:SHOWN]
+    )
+
+
+def _why_not(*, mine: bool, is_barred: bool, has_decided: bool) -> str:
+    if not mine:
+        return "Only owners of this golem decide. An operator of the server sees requests and decides none."
+    if has_decided:
+        return "Your decision is recorded."
+    if is_barred:
+        return "You asked for this, or an agent with your key did. Another owner has to approve it."
+    return ""

@@ -16,10 +16,12 @@ from unfold.widgets import (
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
+    UnfoldBooleanWidget,
 )
 
 from archetypes_app.forms import list_chains
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
+from tools_app.admin.confirm import ReasonForm
 from tools_app.admin.display import format_chain
 from tools_app.chain.abi import checksum
 from tools_app.core.units import MICRO_USD_PER_USD, usd_to_micro
@@ -178,6 +180,15 @@ class ShortenForm(forms.Form):
     seconds_left = forms.IntegerField(
         label="Seconds from now", min_value=0, max_value=3_600, widget=UnfoldAdminIntegerFieldWidget(),
         help_text="0 ends it at once",
+    )  # fmt: skip
+
+
+class HaltForm(ReasonForm):
+    """Why, and whether it is only rehearsed."""
+
+    is_drill = forms.BooleanField(
+        label="Drill", required=False, widget=UnfoldBooleanWidget(),
+        help_text="Report what a halt would stop, and change nothing",
     )  # fmt: skip
 
 

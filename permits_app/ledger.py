@@ -38,7 +38,8 @@ SELECT spent.tick, spent.session, spent.day, spent.oldest, written.writes, writt
                heartbeat_tick, api_key_id, counts_per_day, counted_at
           FROM permits_app_spendentry
          WHERE golem_id = %(golem)s AND state <> 'RELEASED' AND permit_id IS DISTINCT FROM %(excluded)s
-           AND (counted_at > %(day_start)s OR api_key_id = %(key)s OR heartbeat_tick = %(tick)s)
+           AND (counted_at > %(day_start)s OR api_key_id = %(key)s
+                OR (%(tick)s > 0 AND heartbeat_tick = %(tick)s))
       ) AS entries
   ) AS spent
  CROSS JOIN (

@@ -346,19 +346,29 @@ def _emergency_halt() -> PiToolDef:
         label="Emergency halt",
         description=(
             "Stop the golem at once: block every open permit, cancel what was signed but is not mined, and refuse every"
-            " further write until the owner resumes it. The answer lists what was stopped, in order, with times. Does"
-            " not sell or close any position, and cannot be undone by the agent."
+            " further write until the owner resumes it. Positions are closed only when the owner chose that for a halt."
+            " The answer lists what was stopped, in order, with times; a drill lists the same and stops nothing. Does"
+            " not swap what is held, and cannot be undone by the agent."
         ),
         snippet=(
             "emergency_halt: stop everything now, blocking open permits and replacing unmined transactions; only the"
-            " owner can resume, and positions stay as they are."
+            " owner can resume, and positions stay unless the owner chose otherwise."
         ),
         guidelines=(
             Guideline("Halt when you see a compromise, a drained balance or an action you did not ask for."),
             Guideline("Do not halt for a loss or a refused action; those are what limits are for."),
             Guideline("close positions first where time allows: after a halt you cannot.", _LAST),
         ),
-        parameters=_closed({"reason": _text("What you saw, in one or two sentences.")}, ["reason"]),
+        parameters=_closed(
+            {
+                "reason": _text("What you saw, in one or two sentences."),
+                "drill": {
+                    "type": "boolean",
+                    "description": "true only to rehearse: the report of a halt, and nothing is stopped.",
+                },
+            },
+            ["reason"],
+        ),
         scope=Scope.HALT,
         is_write=True,
     )

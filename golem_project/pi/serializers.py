@@ -43,6 +43,16 @@ class PermitId(serializers.UUIDField):
         return UUID(str(super().to_internal_value(data)))
 
 
+class StrictFlag(serializers.BooleanField):
+    """true or false, and no text or number that could pass for either."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        """Refuses everything but the two."""
+        if not isinstance(data, bool):
+            self.fail("invalid")
+        return bool(data)
+
+
 class StrictInput(serializers.Serializer[Any]):
     """Refuses fields it does not have."""
 
@@ -95,6 +105,7 @@ class UpdateDirectiveInput(StrictInput):
 
 class EmergencyHaltInput(StrictInput):
     reason = StrictText(max_length=MAX_TEXT)
+    drill = StrictFlag(required=False, allow_null=True, help_text="Report what a halt would stop, and stop nothing")
 
 
 class PermitListQuery(StrictInput):
@@ -248,6 +259,7 @@ class UpdateDirectiveOutput(serializers.Serializer[Any]):
 class EmergencyHaltOutput(serializers.Serializer[Any]):
     halted = serializers.BooleanField()
     reason = serializers.CharField()
+    is_drill = serializers.BooleanField(required=False, help_text="Nothing was changed")
     steps = serializers.ListField(
         child=serializers.DictField(), help_text="What was stopped, in order, with times in ms"
     )

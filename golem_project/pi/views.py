@@ -254,7 +254,15 @@ class EmergencyHaltView(PiView):
     def post(self, request: Request) -> Response:
         values = _parse(wire.EmergencyHaltInput, self.body)
         agent = self.agent
-        return _answer(request_halt(golem=agent.golem, actor=agent.actor, now=clock.now(), **values))
+        return _answer(
+            request_halt(
+                golem=agent.golem,
+                reason=values["reason"],
+                actor=agent.actor,
+                now=clock.now(),
+                is_drill=bool(values.get("drill")),
+            )  # fmt: skip
+        )
 
 
 class UnknownToolView(PiView):

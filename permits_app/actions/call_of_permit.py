@@ -8,7 +8,7 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.models import ActionPermit
 from permits_app.plan_store import decode_plan
-from permits_app.policy import read_policy
+from permits_app.policy import Policy, read_policy
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.valuation import PlanValue, value_plan
 from tools_app import runner
@@ -22,12 +22,14 @@ from tools_app.toolkit.toolset import Toolset
 _BUDGET_MS = 10_000
 
 
-def make_permit_call(*, permit: ActionPermit, golem: Golem, toolset: Toolset, now: datetime) -> HookCall:
+def make_permit_call(
+    *, permit: ActionPermit, golem: Golem, toolset: Toolset, now: datetime, policy: Policy | None = None
+) -> HookCall:
     """The call of `permit` at the chain's newest block. Raises what reading the chain raises."""
     tool = REGISTRY.get(permit.tool_name)
     if not isinstance(tool, WriteTool | LocalWriteTool):
         raise TypeError(f"{tool.name} is no write")
-    policy = read_policy(golem=golem, toolset=toolset)
+    policy = policy or read_policy(golem=golem, toolset=toolset)
     plan = None if permit.is_local else decode_plan(permit)
     chain = runner.open_reader(plan.chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS)) if plan else None
     return HookCall(
@@ -45,6 +47,7 @@ def make_permit_call(*, permit: ActionPermit, golem: Golem, toolset: Toolset, no
         limits=policy.limits,
         cage=policy.cage,
         allowlist=policy.allowlist_on(plan.chain_id) if plan else frozenset(),
+        is_venue_trusted=plan is None or policy.trusts(chain_id=plan.chain_id, venue=tool.venue),
         api_key_id=permit.api_key_id,
         now=now,
         own_permit_id=permit.pk,

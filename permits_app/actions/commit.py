@@ -22,8 +22,8 @@ from archetypes_app.errors import GolemHalted
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import capabilities, ledger, lifecycle
+from permits_app.actions.call_of_permit import make_permit_call
 from permits_app.actions.expire import expire_permit
-from permits_app.actions.preview import open_chain
 from permits_app.approvals.announced import check_announced
 from permits_app.errors import (
     LeaseLost,
@@ -40,23 +40,17 @@ from permits_app.execution.nonces import abandon_nonces
 from permits_app.execution.settlement import finish
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.plan_store import decode_plan
-from permits_app.policy import GOLEM_LISTS, GOLEM_ROWS, Policy, read_policy
+from permits_app.policy import GOLEM_LISTS, GOLEM_ROWS, read_policy
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_gas_fits
-from permits_app.safety.hook import HookCall, HookStage
 from permits_app.sealing import hash_plan, hash_simulation
 from permits_app.selectors import view_permit
-from permits_app.valuation import PlanValue, value_plan
 from tools_app import runner
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.plan import LocalEffect, TxPlan
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
-from tools_app.toolkit.toolset import Toolset
 
 logger = logging.getLogger(__name__)
 
@@ -181,51 +175,20 @@ def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: dateti
         raise PolicyChanged("limits, cage, phase or tools changed since the preview", permit_id=str(permit.pk))
     if tool.schema_version != permit.schema_version:
         raise PolicyChanged("the tool's schema changed since the preview", permit_id=str(permit.pk))
-    if permit.is_local:
-        hook_chain.recheck(_call_of(permit, tool, toolset, policy, None, None, now), simulate=True)
+    call = make_permit_call(permit=permit, golem=golem, toolset=toolset, policy=policy, now=now)
+    if call.chain is None:
+        hook_chain.recheck(call, simulate=True)
         return None
-    plan = decode_plan(permit)
-    chain = open_chain(plan.chain_id, now=now)
-    moved = chain.block.hash != permit.block_hash
-    report = hook_chain.recheck(_call_of(permit, tool, toolset, policy, plan, chain, now), simulate=moved)
-    if report.simulation is not None:
-        check_gas_fits(permit=permit, chain=chain, calls=plan.calls, outcomes=report.simulation.calls)
+    chain = call.chain
+    report = hook_chain.recheck(call, simulate=chain.block.hash != permit.block_hash)
+    if report.simulation is not None and call.plan is not None:
+        check_gas_fits(permit=permit, chain=chain, calls=call.plan.calls, outcomes=report.simulation.calls)
         ActionPermit.objects.filter(pk=permit.pk).update(
             simulation_hash=hash_simulation(plan_hash=permit.plan_hash, simulation=report.simulation),
             block_number=report.simulation.block.number,
             block_hash=report.simulation.block.hash,
         )
     return chain
-
-
-def _call_of(
-    permit: ActionPermit,
-    tool: WriteTool | LocalWriteTool,
-    toolset: Toolset,
-    policy: Policy,
-    plan: TxPlan | None,
-    chain: ChainReader | None,
-    now: datetime,
-) -> HookCall:
-    return HookCall(
-        stage=HookStage.COMMIT,
-        golem=permit.golem,
-        view=view_golem(permit.golem),
-        toolset=toolset,
-        tool=tool,
-        params=permit.params,
-        plan=plan,
-        effect=LocalEffect(summary="") if plan is None else None,
-        action_class=ActionClass(permit.action_class),
-        value=value_plan(plan=plan, chain=chain) if plan and chain else PlanValue(),
-        chain=chain,
-        limits=policy.limits,
-        cage=policy.cage,
-        allowlist=policy.allowlist_on(plan.chain_id) if plan else frozenset(),
-        api_key_id=permit.api_key_id,
-        now=now,
-        own_permit_id=permit.pk,
-    )
 
 
 def _commit_local(permit: ActionPermit, tool: LocalWriteTool) -> None:

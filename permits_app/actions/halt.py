@@ -2,7 +2,8 @@
 
 `halt_golem` locks the golem's row and raises its halt epoch; starting a commit and storing signed bytes take the same
 lock, so each lies wholly before or wholly after the halt. `carry_out_halt` then does what needs the chain, in a
-worker: cancels what was signed, revokes standing approvals, lists positions. Emits halt:started and halt:completed.
+worker: cancels what was signed, revokes standing approvals, lists positions, and takes them back when the owner chose
+that. Emits halt:started and halt:completed.
 Seed: 000 "Layer 1" (emergency_halt); decisions, "Halt".
 """
 
@@ -20,7 +21,8 @@ from archetypes_app.models.api_key import Scope
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import ledger, lifecycle
 from permits_app.execution import cancellation, revocation
-from permits_app.models import ActionPermit, HaltRecord
+from permits_app.execution.unwinding import list_open_positions, unwind_positions
+from permits_app.models import ActionPermit, HaltRecord, HaltSetting
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.assets import read_balances
 from tools_app import runner
@@ -66,7 +68,10 @@ def halt_golem(*, golem: Golem, reason: str, actor: str, now: datetime, is_drill
     steps.note("transactions in flight listed", transactions=in_flight)
     allowances = list_allowances(golem)
     steps.note("standing allowances listed", allowances=allowances)
-    on_chain = bool(in_flight or allowances) and record.completed_at is None
+    unwinds = does_unwind(golem)
+    if unwinds:
+        steps.note("positions are unwound next, as the owner chose")
+    on_chain = bool(in_flight or allowances or unwinds) and record.completed_at is None
     with transaction.atomic():
         if not was_halted:
             HaltRecord.objects.filter(pk=record.pk).update(steps=steps.rows)
@@ -94,6 +99,8 @@ def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[st
         _try(steps, "standing allowances revoked", "allowances", lambda: _revoke(golem, epoch, record.actor, now)),
         _try(steps, "positions listed for unwinding", "positions", lambda: _list_positions(golem, now)),
     ]
+    if does_unwind(golem):
+        done.append(_unwind(steps, golem, epoch, record.actor, now))
     with transaction.atomic():
         record = HaltRecord.objects.select_for_update().get(pk=record.pk)
         if record.completed_at is not None:
@@ -114,6 +121,11 @@ def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[st
             payload = {"epoch": epoch, "steps": len(record.steps)}
             event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_COMPLETED, payload), now=now)
     return list(record.steps)
+
+
+def does_unwind(golem: Golem) -> bool:
+    """Whether the golem's owner chose that a halt takes its positions back."""
+    return HaltSetting.objects.filter(golem=golem, unwind_on_halt=True).exists()
 
 
 def list_unfinished_halts() -> list[tuple[UUID, int]]:
@@ -182,6 +194,8 @@ def _rehearse(golem: Golem, reason: str, actor: str, now: datetime, steps: _Step
     steps.note("transactions in flight would be cancelled", transactions=_describe_in_flight(golem))
     steps.note("standing allowances would be revoked", allowances=list_allowances(golem))
     _try(steps, "positions listed for unwinding", "positions", lambda: _list_positions(golem, now))
+    if does_unwind(golem):
+        _try(steps, "positions would be unwound", "positions", lambda: list_open_positions(golem=golem, now=now))
     audit_log.append(
         golem_id=golem.pk, event="HaltDrill", actor=actor, now=now, data={"reason": reason, "steps": steps.rows}
     )
@@ -195,6 +209,17 @@ def _try(steps: _Steps, name: str, word: str, call: Callable[[], list[dict[str, 
         steps.note(name, failed=error.code, detail=error.detail)
         return False
     return True
+
+
+def _unwind(steps: _Steps, golem: Golem, epoch: int, actor: str, now: datetime) -> bool:
+    name = "positions unwound"
+    try:
+        positions, is_done = unwind_positions(golem=golem, epoch=epoch, actor=actor, now=now)
+    except GolemError as error:
+        steps.note(name, failed=error.code, detail=error.detail)
+        return False
+    steps.note(name, positions=positions)
+    return is_done
 
 
 def _open_permits(golem: Golem) -> Any:

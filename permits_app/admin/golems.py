@@ -9,6 +9,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
+from django.utils.html import format_html
 
 from archetypes_app.actions.change_phase import reset_phase
 from archetypes_app.admin.audited import name_actor
@@ -16,9 +17,11 @@ from archetypes_app.admin.golem import GolemAdmin as GolemFormAdmin
 from archetypes_app.forms import PhaseForm
 from archetypes_app.models import Golem
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
-from permits_app.actions.halt import halt_golem, resume_golem
+from permits_app.actions.halt import does_unwind, halt_golem, resume_golem
 from permits_app.admin.golem_page import build_golem_page
+from permits_app.admin.halts import show_steps
 from permits_app.admin.wizard import WizardPages
+from permits_app.forms import HaltForm
 from permits_app.safety.drawdown import read_fall
 from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
 from tools_app.admin.display import format_bps
@@ -67,10 +70,27 @@ class GolemAdmin(WizardPages, GolemFormAdmin):
     def halt_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
         """Stop the golem, with a reason."""
         golem = self.get_own_golem(request, golem_id)
-        return self._act(
-            request, golem, halt_golem, title=f"Halt {golem.name}", submit="Halt it now", is_dangerous=True,
-            explanation="No commit starts and nothing new is signed from then on. Open permits are cancelled. What was "
-            "sent before may still be mined.", done=f"{golem.name} is halted.",
+        form = HaltForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            reason, is_drill = form.cleaned_data["reason"], form.cleaned_data["is_drill"]
+            try:
+                report = halt_golem(
+                    golem=golem, reason=reason, actor=name_actor(request.user), now=clock.now(), is_drill=is_drill
+                )
+            except GolemError as error:
+                return report_refusal(request, error, self.page_of(golem))
+            if is_drill:
+                told = format_html("A drill: nothing was changed. {}", show_steps(report["steps"]))
+                messages.info(request, told)
+            else:
+                messages.success(request, f"{golem.name} is halted.")
+            return HttpResponseRedirect(self.page_of(golem))
+        unwinds = "Its positions are taken back into its wallet. " if does_unwind(golem) else ""
+        return show_confirmation(
+            request=request, model_admin=self, form=form, back_url=self.page_of(golem), subject=golem,
+            title=f"Halt {golem.name}", submit="Halt it now", is_dangerous=True,
+            explanation="No commit starts and nothing new is signed from then on. Open permits are cancelled, standing "
+            f"approvals revoked. {unwinds}What was sent before may still be mined.",
         )  # fmt: skip
 
     def resume_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:

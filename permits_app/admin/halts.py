@@ -1,17 +1,24 @@
-"""Halts as they happened, read only: what was stopped, step by step, and which keys lost which scopes."""
+"""Halts as they happened, read only and step by step; and what an owner chose for one."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from django.contrib import admin
+from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
+from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
-from permits_app.models import HaltRecord
+from permits_app.models import HaltRecord, HaltSetting
 from tools_app.admin.display import show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin
+
+_MOST_ITEMS = 20
 
 
 @admin.register(HaltRecord)
@@ -38,6 +45,52 @@ class HaltRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
     @display(description="Steps")
     def step_list(self, obj: HaltRecord) -> SafeString:
-        """In order, with milliseconds from the start."""
-        rows = [(step.get("step", ""), step.get("at_ms", "")) for step in obj.steps]
-        return format_html('<ol class="gx-list">{}</ol>', format_html_join("", "<li>{} ({} ms)</li>", rows))
+        """In order, with milliseconds from the start, and what each one did."""
+        return show_steps(obj.steps)
+
+
+@admin.register(HaltSetting)
+class HaltSettingAdmin(AuditedEditMixin, OwnerScopedAdmin):
+    """What an owner chose for a halt of their golem; without a row positions stay as they are."""
+
+    list_display = ("golem", "unwinds")
+    list_filter = (GolemFilter,)
+    list_select_related = ("golem",)
+    search_fields = ("golem__name",)
+    fields = ("golem", "unwind_on_halt")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """A setting never moves to another golem."""
+        return ("golem",) if obj is not None else ()
+
+    @display(description="On a halt", ordering="unwind_on_halt")
+    def unwinds(self, obj: HaltSetting) -> SafeString:
+        """In words."""
+        return show_badge("positions are unwound", "warn") if obj.unwind_on_halt else show_badge("positions stay")
+
+
+def show_steps(steps: Sequence[Mapping[str, Any]]) -> SafeString:
+    """The steps of a halt or a drill as a list, each with its time and its facts."""
+    rows = [(step.get("step", ""), step.get("at_ms", ""), _show_facts(step)) for step in steps]
+    return format_html('<ol class="gx-list">{}</ol>', format_html_join("", "<li>{} ({} ms){}</li>", rows))
+
+
+def _show_facts(step: Mapping[str, Any]) -> SafeString:
+    lines: list[str] = []
+    for name, value in step.items():
+        if name in ("step", "at_ms"):
+            continue
+        if isinstance(value, list):
+            lines += [_show_item(item) for item in value[:_MOST_ITEMS]] or ["none"]
+            if len(value) > _MOST_ITEMS:
+                lines.append(f"and {len(value) - _MOST_ITEMS} more")
+        else:
+            lines.append(f"{name.replace('_', ' ')}: {_show_item(value)}")
+    items = format_html_join("", "<li>{}</li>", [(line,) for line in lines])
+    return format_html("<ul>{}</ul>", items) if lines else format_html("")
+
+
+def _show_item(item: Any) -> str:
+    if isinstance(item, Mapping):
+        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in item.items() if value not in (None, ""))
+    return {True: "yes", False: "no"}[item] if isinstance(item, bool) else str(item)

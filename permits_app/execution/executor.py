@@ -18,9 +18,10 @@ from archetypes_app.models import Golem
 from permits_app.capabilities import MintedCapability, check_minted
 from permits_app.errors import LeaseLost, PlanTampered, SignerUnavailable
 from permits_app.execution import broadcast
+from permits_app.execution.halt_calls import is_halts_own
 from permits_app.execution.lease import Lease
 from permits_app.execution.nonces import reserve_nonces
-from permits_app.execution.payloads import is_own_revocation, send_payload, store_payload
+from permits_app.execution.payloads import send_payload, store_payload
 from permits_app.execution.signers.base import SignedTransaction, UnsignedTransaction
 from permits_app.execution.signers.choose import open_signer
 from permits_app.execution.transaction_lives import list_siblings, record_receipt
@@ -87,7 +88,7 @@ def store_signed(
     check_minted(capability)
     with transaction.atomic():
         golem = Golem.objects.select_for_update().get(pk=permit.golem_id)
-        if golem.is_halted and not is_own_revocation(permit, golem):
+        if golem.is_halted and not is_halts_own(permit, golem):
             raise GolemHalted("the golem was halted before this commit was signed", reason=golem.halt_reason)
         row = ActionPermit.objects.select_for_update().get(pk=permit.pk)
         if row.status != PermitStatus.COMMITTING or row.lease_owner != lease.owner:
@@ -128,7 +129,7 @@ def _may_send(permit: ActionPermit, row: OutboundTransaction) -> bool:
     if row.purpose == PayloadPurpose.FILL or row.broadcast_count:
         return True
     golem = Golem.objects.only("halted_at", "halt_reason", "halt_epoch").get(pk=permit.golem_id)
-    if not golem.is_halted or is_own_revocation(permit, golem):
+    if not golem.is_halted or is_halts_own(permit, golem):
         return True
     if not permit.transactions.filter(purpose=PayloadPurpose.CALL, broadcast_count__gt=0).exists():
         raise GolemHalted("the golem was halted before this commit was sent", reason=golem.halt_reason)

@@ -10,7 +10,6 @@ from hashlib import sha256
 
 from django.db.models import F
 
-from archetypes_app.models import Golem
 from permits_app.execution import broadcast
 from permits_app.execution.signers.base import SignedTransaction, UnsignedTransaction
 from permits_app.execution.transaction_lives import advance, is_in_a_block
@@ -23,7 +22,6 @@ from tools_app.core.errors import GolemError
 from tools_app.core.rows import insert_row
 
 _SEND_BUDGET_MS = 10_000
-_APPROVE_SELECTOR = "0x095ea7b3"
 
 
 def digest_action(*, to: str, value: int, data: bytes) -> str:
@@ -89,16 +87,3 @@ def send_payload(row: OutboundTransaction) -> bool:
         return False
     advance(row, TransactionState.BROADCAST, broadcast_at=row.broadcast_at or clock.now())
     return True
-
-
-def is_own_revocation(permit: ActionPermit, golem: Golem) -> bool:
-    """Whether the halt itself sends this: made under the present halt, nothing but allowances set to zero."""
-    if permit.halt_epoch is None or permit.halt_epoch != golem.halt_epoch:
-        return False
-    return bool(permit.calls) and all(
-        call["value"] == "0"
-        and call["data"].startswith(_APPROVE_SELECTOR)
-        and len(call["data"]) == 2 + 2 * 68
-        and int(call["data"][-64:], 16) == 0
-        for call in permit.calls
-    )

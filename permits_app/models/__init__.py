@@ -5,8 +5,9 @@ from __future__ import annotations
 from permits_app.models.action_record import ActionRecord
 from permits_app.models.allowlist import AllowlistEntry
 from permits_app.models.approval import ChangeComment, ChangeExecution, ChangeRequest, OwnerApproval
+from permits_app.models.denied_call import DeniedCall
 from permits_app.models.grant import CapabilityGrant
-from permits_app.models.halt import HaltRecord
+from permits_app.models.halt import HaltRecord, HaltSetting
 from permits_app.models.idempotency import IdempotencyRecord
 from permits_app.models.known_contract import KnownContract
 from permits_app.models.net_asset_value import HighWaterMark
@@ -17,6 +18,7 @@ from permits_app.models.policy_cage import PolicyCage
 from permits_app.models.policy_version import PolicyVersion
 from permits_app.models.spending import SpendEntry, SpendingLimits
 from permits_app.models.transaction import OutboundTransaction
+from permits_app.models.venue_trust import VenueTrust
 from permits_app.models.wallet import Wallet
 from permits_app.models.warden import Announcement, Warden
 
@@ -29,8 +31,10 @@ __all__ = [
     "ChangeComment",
     "ChangeExecution",
     "ChangeRequest",
+    "DeniedCall",
     "HighWaterMark",
     "HaltRecord",
+    "HaltSetting",
     "IdempotencyRecord",
     "KnownContract",
     "NonceCursor",
@@ -42,6 +46,7 @@ __all__ = [
     "PolicyVersion",
     "SpendEntry",
     "SpendingLimits",
+    "VenueTrust",
     "Wallet",
     "Warden",
 ]

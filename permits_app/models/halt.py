@@ -1,10 +1,12 @@
-"""HaltRecord: one halt of a golem, step by step, with what its keys could do before."""
+"""HaltRecord: one halt of a golem, step by step, and what its owner chose for one."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.db import models
+
+from tools_app.core.models import TimeStamped
 
 
 class HaltRecord(models.Model):
@@ -25,3 +27,19 @@ class HaltRecord(models.Model):
 
     def __str__(self) -> str:
         return f"halt {self.epoch} of {self.golem}"
+
+
+class HaltSetting(TimeStamped):
+    """What an owner chose for a halt of their golem. Without a row: nothing is unwound."""
+
+    golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="halt_setting")
+    unwind_on_halt = models.BooleanField(
+        "unwind positions", default=False,
+        help_text="A halt takes the golem's liquidity positions back into its wallet",
+    )  # fmt: skip
+
+    class Meta:
+        verbose_name = "halt setting"
+
+    def __str__(self) -> str:
+        return "unwinds" if self.unwind_on_halt else "leaves positions as they are"

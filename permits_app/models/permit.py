@@ -95,6 +95,7 @@ class ActionPermit(TimeStamped):
                 condition=models.Q(status__in=["COMMITTING", "UNKNOWN"]),
                 name="permit_unfinished",
             ),
+            models.Index(fields=["expires_at"], condition=models.Q(status="CREATED"), name="permit_lapsing"),
         ]
         constraints = [
             models.CheckConstraint(condition=models.Q(value_micro_usd__gte=0), name="permit_value_not_negative"),

@@ -107,7 +107,12 @@ class SpendEntry(TimeStamped):
     class Meta:
         verbose_name = "spend entry"
         verbose_name_plural = "spend entries"
-        indexes = [models.Index(fields=["golem", "counted_at"], name="spend_entry_window")]
+        indexes = [
+            models.Index(fields=["golem", "counted_at"], name="spend_entry_window"),
+            models.Index(
+                fields=["golem", "heartbeat_tick"], condition=models.Q(heartbeat_tick__gt=0), name="spend_entry_tick"
+            ),
+        ]
         constraints = [
             models.CheckConstraint(condition=models.Q(reserved_micro_usd__gte=0), name="spend_reserved_not_negative"),
             models.CheckConstraint(

@@ -9,7 +9,7 @@ from archetypes_app.models import Golem
 from permits_app import ledger
 from permits_app.models import AllowlistEntry, OutboundTransaction, SpendingLimits, Wallet
 from permits_app.models.allowlist import AllowlistKind
-from permits_app.models.transaction import TransactionState
+from permits_app.models.transaction import UNSETTLED
 from permits_app.safety.assets import read_balances
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import InsufficientBalance, InvalidParams
@@ -30,7 +30,6 @@ SWAP_GAS = 180_000
 LP_GAS = 520_000
 """Gas units of two approvals and a new V3 position, with some room."""
 
-_OPEN_STATES = (TransactionState.SIGNED, TransactionState.BROADCAST)
 _WEI_PER_GWEI = Decimal(10**9)
 
 
@@ -46,7 +45,7 @@ class Balance:
 
 @dataclass(frozen=True, slots=True)
 class PendingTransaction:
-    """A transaction that is signed or sent and not seen mined."""
+    """A transaction that is signed or sent and not seen in a block, or that a reorganisation took out of one."""
 
     tx_hash: str
     nonce: int
@@ -303,7 +302,7 @@ def _price_gas(reader: ChainReader, wei: int) -> tuple[UsdAmount | None, str | N
 
 def _list_pending(account: str, chain_id: int) -> tuple[PendingTransaction, ...]:
     rows = OutboundTransaction.objects.filter(
-        sender=account, chain_id=chain_id, state__in=[str(state) for state in _OPEN_STATES]
+        sender=account, chain_id=chain_id, is_live=True, state__in=[str(state) for state in UNSETTLED]
     ).order_by("nonce")
     return tuple(PendingTransaction(row.tx_hash, row.nonce, row.state, str(row.permit_id)) for row in rows)
 

@@ -14,13 +14,15 @@ from django.test import override_settings
 from permits_app import capabilities
 from permits_app.actions import halt as halt_module
 from permits_app.actions.sweep import list_unfinished
-from permits_app.execution import cancellation, executor, replacement, revocation
+from permits_app.execution import cancellation, executor, halt_permits, replacement, unwinding
 from permits_app.execution.reconcile import reconcile_transactions
-from permits_app.models import ActionPermit, HaltRecord, OutboundTransaction
+from permits_app.models import ActionPermit, HaltRecord, HaltSetting, OutboundTransaction
 from permits_app.models.permit import UNFINISHED
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mine, mining_paused
 from tests.permits_app.execution.test_halt import allowance_on_chain, give_allowance, halt
+from tests.permits_app.execution.test_unwinding import liquidity_of
+from tests.permits_app.safety.calls import open_position
 from tools_app.core import clock
 
 KILLED = 9
@@ -31,11 +33,11 @@ STEPS: dict[str, tuple[Any, str, bool]] = {
     "after the first cancellation is sent": (replacement, "send_payload", True),
     "before the winners are looked up": (cancellation, "_find_winner", False),
     "before the allowances are revoked": (halt_module, "_revoke", False),
-    "after the revocation has a permit": (revocation, "_open_permit", True),
+    "after the revocation has a permit": (halt_permits, "_open_permit", True),
     "after its capability is minted": (capabilities, "mint", True),
     "before its bytes are stored": (executor, "store_signed", False),
     "after its bytes are stored": (executor, "store_signed", True),
-    "before its outcome is judged": (revocation, "finish", False),
+    "before its outcome is judged": (halt_permits, "finish", False),
     "after the allowances are revoked": (halt_module, "_revoke", True),
 }
 
@@ -106,3 +108,41 @@ def test_a_halt_survives_a_worker_killed_at_any_step(
     nonces = sorted(live.values_list("nonce", flat=True))
     assert nonces == list(range(nonces[0], nonces[0] + len(nonces)))
     assert shared_golem.mined_nonce() == nonces[-1] + 1
+
+
+UNWINDING: dict[str, tuple[Any, str, bool]] = {
+    "before the position is looked at": (unwinding, "_unwind", False),
+    "after its unwinding has a permit": (halt_permits, "_open_permit", True),
+    "before its bytes are stored": (executor, "store_signed", False),
+    "after its bytes are stored": (executor, "store_signed", True),
+    "before its outcome is judged": (halt_permits, "finish", False),
+    "after the position is unwound": (unwinding, "_unwind", True),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+@pytest.mark.parametrize("step", UNWINDING)
+def test_unwinding_survives_a_worker_killed_at_any_step(shared_golem: LiveGolem, step: str) -> None:
+    target, name, happens = UNWINDING[step]
+    position_id = open_position(shared_golem, shared_golem.world)
+    HaltSetting.objects.create(golem=shared_golem.golem, unwind_on_halt=True)
+    sent = shared_golem.mined_nonce()
+    epoch = halt(shared_golem)["epoch"]
+
+    def carry_out() -> None:
+        halt_module.carry_out_halt(golem_id=shared_golem.golem.pk, epoch=epoch, now=clock.now())
+
+    assert run_killed(carry_out, target, name, happens) == KILLED
+    for _ in range(3):
+        ActionPermit.objects.filter(status__in=[str(state) for state in UNFINISHED]).update(
+            lease_expires_at=clock.now() - timedelta(seconds=1)
+        )
+        for unfinished in list_unfinished(now=clock.now() + timedelta(minutes=1)):
+            shared_golem.work(str(unfinished))
+        reconcile_transactions(now=clock.now())
+        for golem_id, open_epoch in halt_module.list_unfinished_halts():
+            halt_module.carry_out_halt(golem_id=golem_id, epoch=open_epoch, now=clock.now())
+    assert HaltRecord.objects.get().completed_at is not None
+    assert liquidity_of(shared_golem, position_id) == 0
+    assert shared_golem.mined_nonce() == sent + 1
+    assert OutboundTransaction.objects.filter(is_live=True).count() == 1

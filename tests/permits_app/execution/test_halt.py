@@ -13,7 +13,7 @@ from archetypes_app.models.api_key import Scope
 from permits_app.actions.halt import carry_out_halt, halt_golem, list_allowances, list_unfinished_halts, resume_golem
 from permits_app.errors import LeaseLost
 from permits_app.execution import cancellation, executor
-from permits_app.execution.payloads import is_own_revocation
+from permits_app.execution.halt_calls import is_halts_own
 from permits_app.models import ActionPermit, HaltRecord, OutboundTransaction
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import PayloadPurpose, TransactionState
@@ -143,15 +143,16 @@ def test_a_halted_golems_own_revocation_may_do_nothing_else(live_golem: LiveGole
     halt(live_golem)
     live_golem.golem.refresh_from_db()
     permit.halt_epoch = 1
-    assert is_own_revocation(permit, live_golem.golem) is False
-    zero = {"value": "0", "data": "0x095ea7b3" + "11".rjust(64, "0") + "0" * 64}
+    assert is_halts_own(permit, live_golem.golem) is False
+    token, data = live_golem.world.tokens["USDC"].address, "0x095ea7b3" + "11".rjust(64, "0") + "0" * 64
+    zero = {"to": token, "value": "0", "data": data}
     permit.calls = [zero]
-    assert is_own_revocation(permit, live_golem.golem) is True
+    assert is_halts_own(permit, live_golem.golem) is True
     for bad in ({**zero, "value": "1"}, {**zero, "data": zero["data"][:-1] + "1"}):
         permit.calls = [zero, bad]
-        assert is_own_revocation(permit, live_golem.golem) is False
+        assert is_halts_own(permit, live_golem.golem) is False
     permit.calls, permit.halt_epoch = [zero], 2
-    assert is_own_revocation(permit, live_golem.golem) is False
+    assert is_halts_own(permit, live_golem.golem) is False
 
 
 def test_a_drill_reports_and_changes_nothing(live_golem: LiveGolem) -> None:

@@ -1,0 +1,177 @@
+"""Under a halt: one plan of the runtime's own, simulated, put into a permit bound to the halt's epoch, and executed.
+
+The same executor as for everything else; what such a permit may hold is judged from its bytes (`halt_calls.py`).
+Seed: decisions, "Halt".
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from archetypes_app.models import Golem
+from permits_app import capabilities
+from permits_app.errors import SameActionPending
+from permits_app.execution import executor
+from permits_app.execution.lease import take_lease
+from permits_app.execution.settlement import finish
+from permits_app.models import ActionPermit, SpendEntry
+from permits_app.models.permit import PermitStatus
+from permits_app.plan_store import encode_bounds, encode_calls
+from permits_app.safety.gas_budget import GasBudget, budget_gas
+from permits_app.safety.hooks.simulator import build_request
+from permits_app.sealing import hash_action, hash_plan, hash_simulation
+from permits_app.valuation import PlanValue, value_gas
+from tools_app.core import audit_log, clock
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.simulation.engine import SimulationResult
+from tools_app.simulation.select import run_simulation
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.enums import ActionClass, RiskTier
+from tools_app.toolkit.plan import TxPlan
+
+TOOL_NAME = "emergency_halt"
+_BUDGET_MS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class HaltPlan:
+    """What the halt wants done: `params` make it one action of its own, `facts` go into the audit log as `event`.
+
+    `check` raises what it has against the simulation.
+    """
+
+    plan: TxPlan
+    action_type: str
+    params: Mapping[str, Any]
+    event: str
+    facts: Mapping[str, Any]
+    check: Callable[[SimulationResult], None]
+
+
+def execute_halt_plan(
+    *, golem: Golem, epoch: int, chain: ChainReader, wanted: HaltPlan, actor: str, now: datetime
+) -> ActionPermit:
+    """Simulate, sign and send `wanted`; the permit as it ended.
+
+    Raises the node's errors, what `wanted.check` raises, SameActionPending while another worker does it,
+    SignerUnavailable, GolemHalted when another halt came meanwhile.
+    """
+    request = build_request(plan=wanted.plan, account=golem.address, chain=chain)
+    simulation = run_simulation(request, deadline=Deadline.after_ms(_BUDGET_MS))
+    wanted.check(simulation)
+    permit = _open_permit(golem, epoch, chain, wanted, simulation, actor, now)
+    lease = take_lease(permit_id=permit.pk, now=clock.now()) if permit is not None else None
+    if permit is None or lease is None:
+        raise SameActionPending("another worker does this under the halt; what is left is looked at again")
+    try:
+        expires = clock.now() + timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS)
+        capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
+        pending = chain.pending_nonce(permit.signer)
+        execution = executor.execute(permit=permit, capability=capability, pending_nonce=pending, lease=lease)
+        finish(permit=permit, tool=None, execution=execution)
+    finally:
+        lease.release()
+    permit.refresh_from_db()
+    return permit
+
+
+def _open_permit(
+    golem: Golem,
+    epoch: int,
+    chain: ChainReader,
+    wanted: HaltPlan,
+    simulation: SimulationResult,
+    actor: str,
+    now: datetime,
+) -> ActionPermit | None:
+    gas = budget_gas(chain=chain, calls=wanted.plan.calls, outcomes=simulation.calls)
+    value = _value(gas, chain)
+    permit = _make_permit(golem, epoch, chain, wanted, simulation, gas, value, now)
+    try:
+        with transaction.atomic():
+            permit.save(force_insert=True)
+            SpendEntry.objects.create(
+                golem=golem, permit=permit, reserved_micro_usd=value.total_micro_usd, counts_per_day=False,
+                counted_at=now, breakdown=value.as_breakdown(),
+            )  # fmt: skip
+            audit_log.append(
+                golem_id=golem.pk, event=wanted.event, actor=actor, now=now,
+                data={"permit_id": str(permit.pk), "plan_hash": permit.plan_hash, "halt_epoch": epoch, **wanted.facts},
+            )  # fmt: skip
+    except IntegrityError as error:
+        if "permit_equal_action_once" in str(error):
+            return None
+        raise
+    return permit
+
+
+def _make_permit(
+    golem: Golem,
+    epoch: int,
+    chain: ChainReader,
+    wanted: HaltPlan,
+    simulation: SimulationResult,
+    gas: GasBudget,
+    value: PlanValue,
+    now: datetime,
+) -> ActionPermit:
+    plan = wanted.plan
+    permit = ActionPermit(
+        id=uuid.uuid4(),
+        golem=golem,
+        created_at=now,
+        status=PermitStatus.COMMITTING,
+        committing_at=now,
+        halt_epoch=epoch,
+        tool_name=TOOL_NAME,
+        action_type=wanted.action_type,
+        venue="golem",
+        chain_id=plan.chain_id,
+        params=dict(wanted.params),
+        action_hash=hash_action(
+            golem_id=golem.pk,
+            tool_name=TOOL_NAME,
+            params={**wanted.params, "halt_epoch": epoch, "chain_id": plan.chain_id},
+        ),
+        action_class=ActionClass.CLOSE_POSITION.value,
+        risk_tier=RiskTier.ROUTINE.value,
+        signer=golem.address,
+        value_micro_usd=value.total_micro_usd,
+        policy_hash="",
+        bounds=encode_bounds(plan),
+        calls=encode_calls(plan, gas.limits),
+        max_fee_per_gas=str(gas.max_fee_per_gas),
+        max_priority_fee_per_gas=str(chain.fees().priority_fee),
+        expected_outcome={
+            "balance_deltas": [
+                {"token": flow.token.address, "symbol": flow.token.symbol, "raw": str(flow.expected)}
+                for flow in plan.receives
+            ],
+            "gas_used": sum(outcome.gas_used for outcome in simulation.calls),
+            "gas_limit": sum(gas.limits),
+        },
+        expires_at=now + timedelta(seconds=golem.permit_ttl_seconds),
+        expires_at_tick=golem.heartbeat_tick + 3,
+        simulation=simulation.as_dict(),
+        block_number=simulation.block.number,
+        block_hash=simulation.block.hash,
+    )
+    permit.plan_hash = hash_plan(permit)
+    permit.simulation_hash = hash_simulation(plan_hash=permit.plan_hash, simulation=simulation)
+    return permit
+
+
+def _value(gas: GasBudget, chain: ChainReader) -> PlanValue:
+    try:
+        return PlanValue(gas_micro_usd=value_gas(budget_wei=gas.wei, chain=chain), gas_wei=gas.wei)
+    except GolemError:
+        # A halt does not wait for a price: without one the gas stays uncounted.
+        return PlanValue()

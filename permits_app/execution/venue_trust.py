@@ -1,0 +1,79 @@
+"""What an outcome does to the trust in its venue: a divergence takes it away, clean outcomes in a row give it back.
+
+Appends VenueTrustLowered and VenueTrustRestored; emits policy:cage_updated. Only amounts count: gas also moves with a
+block's time. Seed: 002, "OutcomeRecord"; the price of a venue that does other than it simulates is one risk tier.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import F
+
+from permits_app.models import ActionPermit, VenueTrust
+from tools_app.core import audit_log, event_bus
+from tools_app.core.events import Event, EventType
+from tools_app.simulation.differential import GAS_TOLERANCE_BPS
+
+DIVERGENCE_TOLERANCE_BPS = GAS_TOLERANCE_BPS
+"""Beyond this an outcome counts as another than was simulated."""
+
+
+def note_outcome(
+    *, permit: ActionPermit, succeeded: bool, is_verified: bool, divergence_bps: int, now: datetime
+) -> None:
+    """Lower or rebuild the trust of `permit`'s golem in its venue; joins the caller's transaction.
+
+    A transaction that reverted says nothing about amounts and changes nothing.
+    """
+    if not succeeded:
+        return
+    if divergence_bps > DIVERGENCE_TOLERANCE_BPS:
+        _lower(permit, divergence_bps, now)
+    elif is_verified:
+        _count_clean(permit, now)
+
+
+def restore(*, trust: VenueTrust, actor: str, reason: str, now: datetime) -> bool:
+    """Trust the venue again; joins the caller's transaction. False when somebody else did meanwhile."""
+    done = VenueTrust.objects.filter(pk=trust.pk, is_low=True).update(
+        is_low=False, clean_outcomes=0, restored_at=now, restored_by=actor, restored_reason=reason, updated_at=now
+    )
+    if done:
+        facts = {"venue": trust.venue, "chain_id": trust.chain_id, "reason": reason}
+        _tell(trust, "VenueTrustRestored", actor, facts, now)
+    return bool(done)
+
+
+def _lower(permit: ActionPermit, divergence_bps: int, now: datetime) -> None:
+    trust, _ = VenueTrust.objects.update_or_create(
+        golem_id=permit.golem_id, chain_id=permit.chain_id, venue=permit.venue,
+        defaults={"is_low": True, "lowered_at": now, "permit": permit, "divergence_bps": divergence_bps,
+                  "clean_outcomes": 0},
+    )  # fmt: skip
+    facts = {
+        "venue": trust.venue,
+        "chain_id": trust.chain_id,
+        "permit_id": str(permit.pk),
+        "divergence_bps": divergence_bps,
+    }
+    _tell(trust, "VenueTrustLowered", "system:worker", facts, now)
+
+
+def _count_clean(permit: ActionPermit, now: datetime) -> None:
+    rows = VenueTrust.objects.filter(
+        golem_id=permit.golem_id, chain_id=permit.chain_id, venue=permit.venue, is_low=True
+    )
+    if not rows.update(clean_outcomes=F("clean_outcomes") + 1, updated_at=now):
+        return
+    enough = settings.GOLEM_VENUE_TRUST_CLEAN_OUTCOMES
+    trust = rows.filter(clean_outcomes__gte=enough).first()
+    if trust is not None:
+        restore(trust=trust, actor="system:worker", reason=f"{enough} outcomes as they were simulated", now=now)
+
+
+def _tell(trust: VenueTrust, event: str, actor: str, facts: dict[str, str | int], now: datetime) -> None:
+    audit_log.append(golem_id=trust.golem_id, event=event, actor=actor, data=facts, now=now)
+    payload = {"row": "trust in a venue", "fields": ["is_low"]}
+    event_bus.emit(golem_id=trust.golem_id, event=Event(EventType.POLICY_CAGE_UPDATED, payload), now=now)

@@ -20,6 +20,11 @@ LOGGING: dict[str, Any] = {
     "root": {"handlers": ["stderr"], "level": read_text("GOLEM_LOG_LEVEL", "INFO")},
     "loggers": {
         "httpx": {"level": "WARNING"},
+        # At INFO and below these write addresses, headers and bodies of requests to the model.
+        "httpx2": {"level": "WARNING"},
+        "httpcore2": {"level": "WARNING"},
+        "openai": {"level": "WARNING"},
+        "anthropic": {"level": "WARNING"},
         "urllib3": {"level": "WARNING"},
         "django.request": {"level": "ERROR"},
         # At INFO Celery writes every task's whole answer into the log, the golem's strategy with it.

@@ -21,6 +21,7 @@ _MEASURING = ("golem_project/bench/", "golem_project/proof/")
 _ALLOWED_STATUS = {"permits_app/lifecycle.py"}
 
 _REVEALERS = {
+    "golem_project/heartbeat/thinking/dialogue.py",
     "permits_app/execution/signers/keystore.py",
     "permits_app/execution/signers/local.py",
     "tools_app/chain/rpc.py",

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from tools_app.toolkit.enums import ActionClass, Category, Phase, PiTool
-from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, ToolDef, WriteTool
+from tools_app.toolkit.tooldef import ReadTool, ToolDef, WriteTool
 from tools_app.toolkit.toolset import Toolset
 
 MOST_TOOLS: Final = 12
@@ -30,8 +30,14 @@ class TickTask(StrEnum):
     OBSERVE = "OBSERVE"
 
 
+_NEVER: Final = -100
+"""An action that the task's phase refuses anyway only takes a place."""
+
 _BY_CLASS: Final[Mapping[TickTask, Mapping[ActionClass, int]]] = {
-    TickTask.EXIT: {ActionClass.CLOSE_POSITION: 9, ActionClass.DECREASE_POSITION: 7},
+    TickTask.EXIT: {
+        ActionClass.CLOSE_POSITION: 9, ActionClass.DECREASE_POSITION: 7, ActionClass.NEW_POSITION: _NEVER,
+        ActionClass.INCREASE_POSITION: _NEVER, ActionClass.REBALANCE: _NEVER,
+    },
     TickTask.DEFEND: {ActionClass.DECREASE_POSITION: 9, ActionClass.CLOSE_POSITION: 8, ActionClass.REBALANCE: 3},
     TickTask.REBALANCE: {
         ActionClass.REBALANCE: 9, ActionClass.DECREASE_POSITION: 6, ActionClass.CLOSE_POSITION: 6,
@@ -64,9 +70,11 @@ _WORDS: Final[tuple[tuple[TickTask, tuple[str, ...]], ...]] = (
     (TickTask.HARVEST, ("fees_owed", "uncollected", "harvest", "claim", "reward", "collect fees")),
 )
 _OWN_AFFAIRS: Final = frozenset(
-    {"delegate", "revoke_approvals", "balances", "portfolio", "positions", "prices", "quote"}
+    {"delegate", "revoke_approvals", "positions", "position", "pool", "token_price", "quote", "gas_price"}
 )
 """Keys that bear on any task: what the golem holds and what it costs to leave."""
+_HOUSEKEEPING: Final = frozenset({Category.WALLET, Category.BOOTSTRAP, Category.TESTNET, Category.IDENTITY})
+"""Writes for an owner's errand; the owner's words bring them back."""
 
 
 def classify_task(
@@ -92,13 +100,13 @@ def select_tools(
     """The `most` tools that serve `task` best, with the reason for each that is left out; ties go by name.
 
     At least a third is reads, where there are any: a model that cannot look should not act. A tool the owner's words
-    name comes first.
+    name comes first; a write that does not serve the task is left out even where there is room.
     """
     if len(toolset) <= most:
         return toolset
     words = " ".join(interventions).lower()
     ranked = sorted(toolset, key=lambda tool: (-_score(tool, task, words), tool.name))
-    writes = [tool for tool in ranked if not isinstance(tool, ReadTool)]
+    writes = [tool for tool in ranked if not isinstance(tool, ReadTool) and _score(tool, task, words) > 0]
     reads = [tool for tool in ranked if isinstance(tool, ReadTool)]
     kept_writes = writes[: max(min(_MOST_WRITES, most * 2 // 3), most - len(reads))]
     kept_reads = reads[: most - len(kept_writes)]
@@ -109,16 +117,18 @@ def select_tools(
 
 def _score(tool: ToolDef, task: TickTask, words: str) -> int:
     score = 2 * _BY_CATEGORY[task].get(tool.category, 0)
-    if isinstance(tool, WriteTool | LocalWriteTool):
+    if isinstance(tool, WriteTool):
         score += 2 * (_COMPUTED_CLASS if tool.action_class is None else _BY_CLASS[task].get(tool.action_class, 0))
-    if isinstance(tool, LocalWriteTool) and tool.key != "delegate":
-        score -= 4
+        if tool.category in _HOUSEKEEPING:
+            score -= 20
     if tool.key in _OWN_AFFAIRS:
         score += 5
     if tool.pi_tool is PiTool.SEARCH_CONTEXT:
         score += 1
-    if words and (tool.key.replace("_", " ") in words or tool.key in words or tool.venue in words):
+    if words and (tool.key.replace("_", " ") in words or tool.key in words):
         score += 20
+    if words and tool.venue in words:
+        score += 5
     return score
 
 

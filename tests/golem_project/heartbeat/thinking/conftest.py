@@ -60,6 +60,7 @@ def think(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Think]:
     """Play `script` against one deliberation of `golem`; tasks of the queue run at once, in this process."""
     # Who waits for a worker gives its connection back; here the worker is the same transaction.
     monkeypatch.setattr(dispatch, "connections", SimpleNamespace(close_all=lambda: None))
+    monkeypatch.setattr("golem_project.celery.close_old_connections", lambda: None)
     eager = celery_app.conf.task_always_eager
     celery_app.conf.task_always_eager = True
     stack = ExitStack()

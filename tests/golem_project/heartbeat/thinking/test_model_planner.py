@@ -8,13 +8,23 @@ from typing import Any
 import pytest
 
 from archetypes_app.models import Golem, ModelSpendDay
-from golem_project.heartbeat.thinking.planner import PermitStep
+from golem_project.heartbeat.thinking.model_client import ModelPrice
+from golem_project.heartbeat.thinking.model_planner import ModelPlanner
+from golem_project.heartbeat.thinking.planner import Deliberation, PermitStep
 from permits_app.models import ActionPermit, SpendEntry
-from tests.golem_project.heartbeat.thinking.conftest import API_KEY, Think, make_client
+from tests.golem_project.heartbeat.thinking.conftest import API_KEY, PRICE, Think, make_client, make_situation
 from tests.live_golem import SWAP, LiveGolem
-from tests.scripted_model import call, calls, commit_last, last_tool_answer, raw, redirect, say, slow
+from tests.scripted_model import Answer, call, calls, commit_last, last_tool_answer, raw, redirect, say, slow
+from tools_app.core import clock
 from tools_app.core.audit_log import find_broken_link
+from tools_app.core.clock import Deadline
 from tools_app.core.models import AuditEntry, OutboxEvent
+
+
+def preview_swap(**changes: str) -> Answer:
+    """The demo swap."""
+    return calls(("preview_action", json.dumps({**SWAP, **changes})))
+
 
 NEVER_COMMITTED = ("CREATED", "EXPIRED", "CANCELLED", "BLOCKED")
 
@@ -36,7 +46,7 @@ def assert_consistent(live: LiveGolem, *, committed: int = 0) -> None:
 def test_a_model_that_behaves_previews_commits_and_says_what_it_did(live_golem: LiveGolem, think: Think) -> None:
     before = live_golem.balance("WETH")
     found, model = think(
-        live_golem.golem, call("query_state", query="balances", venue="wallet"), call("preview_action", **SWAP),
+        live_golem.golem, call("query_state", query="limits"), preview_swap(),
         commit_last(), say("Bought WETH with 500 USDC."),
     )  # fmt: skip
     assert (found.stopped_by, found.refusals, found.summary) == ("", (), "Bought WETH with 500 USDC.")
@@ -51,7 +61,7 @@ def test_a_model_that_behaves_previews_commits_and_says_what_it_did(live_golem: 
 def test_the_deliberation_is_one_line_of_the_audit_log_with_its_cost_and_without_its_words(
     live_golem: LiveGolem, think: Think
 ) -> None:
-    found, _ = think(live_golem.golem, call("preview_action", **SWAP), say("waiting for a better price"))
+    found, _ = think(live_golem.golem, preview_swap(), say("waiting for a better price"))
     (entry,) = AuditEntry.objects.filter(golem_id=live_golem.golem.pk, event="InferenceCall")
     assert entry.data["cost_micro_usd"] == str(found.cost_micro_usd)
     assert entry.data["permit_ids"] == [str(found.touched[0].permit_id)]
@@ -59,9 +69,7 @@ def test_the_deliberation_is_one_line_of_the_audit_log_with_its_cost_and_without
 
 
 def test_a_golem_that_is_not_live_previews_and_commits_nothing(live_golem: LiveGolem, think: Think) -> None:
-    found, model = think(
-        live_golem.golem, call("preview_action", **SWAP), commit_last(), say("It would have worked."), is_live=False
-    )
+    found, model = think(live_golem.golem, preview_swap(), commit_last(), say("It would have worked."), is_live=False)
     assert found.refusals == ("GOLEM_IN_DRY_RUN",)
     assert last_tool_answer(model.requests[2])["error"]["code"] == "GOLEM_IN_DRY_RUN"
     assert "This is a rehearsal" in model.instructions
@@ -170,7 +178,7 @@ GARBAGE = [
 def test_garbage_for_an_answer_ends_the_thinking_and_nothing_else(
     live_golem: LiveGolem, think: Think, body: bytes
 ) -> None:
-    found, _ = think(live_golem.golem, call("preview_action", **SWAP), raw(body))
+    found, _ = think(live_golem.golem, preview_swap(), raw(body))
     assert found.stopped_by in ("MODEL_ANSWER_INVALID", "MODEL_UNAVAILABLE")
     assert [each.step for each in found.touched] == [PermitStep.PREVIEWED]
     assert_consistent(live_golem)
@@ -225,17 +233,21 @@ def test_a_redirect_is_not_followed(live_golem: LiveGolem, think: Think) -> None
     assert len(model.requests) == 1
 
 
-def test_an_endpoint_nobody_listens_at_is_unavailable(live_golem: LiveGolem, think: Think, free_url: str) -> None:
-    from golem_project.heartbeat.thinking.model_planner import ModelPlanner
-    from tests.golem_project.heartbeat.thinking.conftest import make_situation
-    from tools_app.core import clock
-    from tools_app.core.clock import Deadline
+def think_at(url: str, golem: Golem, *, price: ModelPrice = PRICE, allow_local: bool = True) -> Deliberation:
+    planner = ModelPlanner(make_client(url, price=price, allow_local=allow_local))
+    return planner.deliberate(situation=make_situation(golem), deadline=Deadline.after_ms(5_000), now=clock.now())
 
-    planner = ModelPlanner(make_client(free_url))
-    found = planner.deliberate(
-        situation=make_situation(live_golem.golem), deadline=Deadline.after_ms(5_000), now=clock.now()
-    )
-    assert found.stopped_by == "MODEL_UNAVAILABLE"
+
+def test_an_endpoint_nobody_listens_at_is_unavailable(live_golem: LiveGolem, free_url: str) -> None:
+    assert think_at(free_url, live_golem.golem).stopped_by == "MODEL_UNAVAILABLE"
+    assert_consistent(live_golem)
+
+
+def test_an_endpoint_inside_the_network_is_not_reached_without_the_operators_word(
+    live_golem: LiveGolem, free_url: str
+) -> None:
+    url = free_url.replace("http://", "https://")
+    assert think_at(url, live_golem.golem, allow_local=False).stopped_by == "MODEL_ENDPOINT_REFUSED"
 
 
 def test_the_daily_cap_ends_thinking_before_a_request(live_golem: LiveGolem, think: Think, settings: Any) -> None:
@@ -245,28 +257,15 @@ def test_the_daily_cap_ends_thinking_before_a_request(live_golem: LiveGolem, thi
 
 
 def test_a_model_that_is_not_local_and_has_no_price_is_not_asked(live_golem: LiveGolem, think: Think) -> None:
-    from golem_project.heartbeat.thinking.model_client import ModelPrice
-
-    found, model = think(live_golem.golem, say("x"), client={"price": ModelPrice(0, 0)})
+    found, _ = think(live_golem.golem, say("x"), client={"price": ModelPrice(0, 0)})
     assert found.stopped_by == ""  # loopback is local: free is true
-    found = _think_at("https://models.example.invalid/v1", live_golem.golem)
-    assert found.stopped_by == "MODEL_NOT_CONFIGURED"
-
-
-def _think_at(url: str, golem: Golem) -> Any:
-    from golem_project.heartbeat.thinking.model_client import ModelPrice
-    from golem_project.heartbeat.thinking.model_planner import ModelPlanner
-    from tests.golem_project.heartbeat.thinking.conftest import make_situation
-    from tools_app.core import clock
-    from tools_app.core.clock import Deadline
-
-    planner = ModelPlanner(make_client(url, price=ModelPrice(0, 0), allow_local=False))
-    return planner.deliberate(situation=make_situation(golem), deadline=Deadline.after_ms(5_000), now=clock.now())
+    far = think_at("https://models.example.invalid/v1", live_golem.golem, price=ModelPrice(0, 0), allow_local=False)
+    assert far.stopped_by == "MODEL_NOT_CONFIGURED"
 
 
 def test_limits_hold_for_a_model_as_for_any_agent(live_golem: LiveGolem, think: Think) -> None:
     found, model = think(
-        live_golem.golem, call("preview_action", **{**SWAP, "amount": "10500000000"}), say("too much"),
+        live_golem.golem, preview_swap(amount="10500000000"), say("too much"),
     )  # fmt: skip
     assert found.refusals == ("SAFETY_SPENDING_LIMIT_EXCEEDED",)
     denied = AuditEntry.objects.get(golem_id=live_golem.golem.pk, event="PreviewDenied")

@@ -1,0 +1,165 @@
+"""An OpenAI-compatible server on loopback that plays a model from a script: real HTTP, no model.
+
+Each answer of the script is a function of the request's JSON; the last one is repeated. What was asked is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Answer = Callable[[dict[str, Any]], "Reply"]
+MODEL = "scripted-1"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What goes back: a status, a body as bytes, and how long to wait before it."""
+
+    body: bytes
+    status: int = 200
+    wait_seconds: float = 0.0
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+def say(text: str, *, tokens: tuple[int, int] = (900, 40)) -> Answer:
+    """A last word."""
+    return lambda _: _completion({"role": "assistant", "content": text}, "stop", tokens)
+
+
+def call(name: str, *, tokens: tuple[int, int] = (1_000, 60), **arguments: Any) -> Answer:
+    """One call of a tool."""
+    return calls((name, json.dumps(arguments)), tokens=tokens)
+
+
+def calls(*wanted: tuple[str, str], tokens: tuple[int, int] = (1_000, 60)) -> Answer:
+    """Several calls in one answer; the arguments are text, which may be anything."""
+    message = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
+            for number, (name, arguments) in enumerate(wanted)
+        ],
+    }
+    return lambda _: _completion(message, "tool_calls", tokens)
+
+
+def commit_last(*, tokens: tuple[int, int] = (1_200, 30)) -> Answer:
+    """commit_action with the permit_id of the newest answer that has one."""
+
+    def answer(request: dict[str, Any]) -> Reply:
+        for message in reversed(request["messages"]):
+            if message["role"] == "tool" and "permit_id" in message["content"]:
+                permit_id = json.loads(message["content"])["permit_id"]
+                return call("commit_action", permit_id=permit_id, tokens=tokens)(request)
+        raise AssertionError("no permit in the conversation")
+
+    return answer
+
+
+def raw(body: bytes, *, status: int = 200, content_type: str = "application/json") -> Answer:
+    """Any bytes."""
+    return lambda _: Reply(body, status, headers=(("Content-Type", content_type),))
+
+
+def slow(seconds: float) -> Answer:
+    """An answer that comes too late."""
+    return lambda _: Reply(_completion({"role": "assistant", "content": "late"}, "stop", (1, 1)).body, 200, seconds)
+
+
+def redirect(to: str) -> Answer:
+    """An answer that points elsewhere."""
+    return lambda _: Reply(b"", 307, headers=(("Location", to),))
+
+
+def last_tool_answer(request: dict[str, Any]) -> dict[str, Any]:
+    """What the golem answered to the newest call."""
+    texts = [message["content"] for message in request["messages"] if message["role"] == "tool"]
+    found: dict[str, Any] = json.loads(texts[-1])
+    return found
+
+
+@dataclass
+class ScriptedModel:
+    """The server while it runs."""
+
+    url: str
+    script: list[Answer]
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    authorizations: list[str | None] = field(default_factory=list)
+
+    def answer(self, request: dict[str, Any], authorization: str | None) -> Reply:
+        """The script's answer to the request that comes next."""
+        number = len(self.requests)
+        self.requests.append(request)
+        self.authorizations.append(authorization)
+        return self.script[min(number, len(self.script) - 1)](request)
+
+    @property
+    def instructions(self) -> str:
+        """The standing part of the first request."""
+        return str(self.requests[0]["messages"][0]["content"])
+
+    @property
+    def opening(self) -> str:
+        """The first message of the user's side."""
+        return next(str(m["content"]) for m in self.requests[0]["messages"] if m["role"] == "user")
+
+
+@contextmanager
+def serve_model(script: Sequence[Answer]) -> Iterator[ScriptedModel]:
+    """A scripted model on a free port of loopback."""
+    model = ScriptedModel("", list(script))
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            reply = model.answer(body, self.headers.get("Authorization"))
+            stopping.wait(reply.wait_seconds)
+            try:
+                self.send_response(reply.status)
+                for name, value in reply.headers or (("Content-Type", "application/json"),):
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(reply.body)))
+                self.end_headers()
+                self.wfile.write(reply.body)
+            except (BrokenPipeError, ConnectionResetError):
+                self.close_connection = True
+
+        def log_message(self, format: str, *args: Any) -> None:
+            return
+
+    stopping = threading.Event()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    model.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield model
+    finally:
+        stopping.set()
+        server.shutdown()
+        server.server_close()
+        thread.join(timeout=5)
+
+
+def _completion(message: dict[str, Any], finish: str, tokens: tuple[int, int]) -> Reply:
+    body = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": int(time.monotonic()),
+        "model": MODEL,
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "total_tokens": sum(tokens)},
+    }
+    return Reply(json.dumps(body).encode())

@@ -35,6 +35,7 @@ __all__ = [
     "HighWaterMark",
     "HaltRecord",
     "HaltSetting",
+    "HaltSetting",
     "IdempotencyRecord",
     "KnownContract",
     "NonceCursor",

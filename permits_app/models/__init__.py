@@ -5,7 +5,6 @@ from __future__ import annotations
 from permits_app.models.action_record import ActionRecord
 from permits_app.models.allowlist import AllowlistEntry
 from permits_app.models.approval import ChangeComment, ChangeExecution, ChangeRequest, OwnerApproval
-from permits_app.models.denied_call import DeniedCall
 from permits_app.models.grant import CapabilityGrant
 from permits_app.models.halt import HaltRecord, HaltSetting
 from permits_app.models.idempotency import IdempotencyRecord
@@ -18,7 +17,6 @@ from permits_app.models.policy_cage import PolicyCage
 from permits_app.models.policy_version import PolicyVersion
 from permits_app.models.spending import SpendEntry, SpendingLimits
 from permits_app.models.transaction import OutboundTransaction
-from permits_app.models.venue_trust import VenueTrust
 from permits_app.models.wallet import Wallet
 from permits_app.models.warden import Announcement, Warden
 
@@ -31,10 +29,8 @@ __all__ = [
     "ChangeComment",
     "ChangeExecution",
     "ChangeRequest",
-    "DeniedCall",
     "HighWaterMark",
     "HaltRecord",
-    "HaltSetting",
     "HaltSetting",
     "IdempotencyRecord",
     "KnownContract",
@@ -47,7 +43,6 @@ __all__ = [
     "PolicyVersion",
     "SpendEntry",
     "SpendingLimits",
-    "VenueTrust",
     "Wallet",
     "Warden",
 ]

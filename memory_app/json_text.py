@@ -40,7 +40,7 @@ def parse_object(text: str | None, *, field: str, longest: int = LONGEST) -> dic
 
 
 def dump_toml(values: Mapping[str, Any]) -> str:
-    """`values` as TOML, one line a key; nested objects are inline tables. `tomllib` reads it back unchanged."""
+    """`values` as TOML, one line a key; nested objects are inline tables with sorted keys. `tomllib` reads it back."""
     return "".join(f"{_key(name)} = {_value(value)}\n" for name, value in values.items())
 
 
@@ -65,7 +65,7 @@ def _value(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(name)} = {_value(member)}" for name, member in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(name)} = {_value(member)}" for name, member in sorted(value.items())) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_value(member) for member in value) + "]"
     return _string(str(value))

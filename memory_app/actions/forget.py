@@ -12,10 +12,12 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, F, FloatField, Func, Value
 
+from memory_app.announcements import announce_insight
 from memory_app.decay import STABILITIES_UNTIL_ARCHIVED
-from memory_app.models import Episode
+from memory_app.models import Episode, Insight
 from tools_app.core import audit_log
 
+LEAST_PERCENT_TO_KEEP = 30
 _SECONDS_PER_DAY = 86_400
 
 
@@ -26,7 +28,7 @@ class _SecondsOf(Func):
     output_field = FloatField()
 
 
-def archive_forgotten_episodes(*, now: datetime, limit: int = 1_000) -> int:
+def archive_forgotten_episodes(*, now: datetime, limit: int = 1_000, golem_id: UUID | None = None) -> int:
     """Archive up to `limit` episodes whose retention fell below 0.05 and that are not pinned. Returns how many.
 
     Two runs at once skip each other's rows. Writes one audit entry a golem.
@@ -37,6 +39,8 @@ def archive_forgotten_episodes(*, now: datetime, limit: int = 1_000) -> int:
         .filter(seconds_unused__gt=F("stability_days") * STABILITIES_UNTIL_ARCHIVED * _SECONDS_PER_DAY)
         .order_by("pk")
     )
+    if golem_id is not None:
+        faded = faded.filter(golem_id=golem_id)
     with transaction.atomic():
         rows = list(faded.select_for_update(skip_locked=True, of=("self",)).values_list("pk", "golem_id")[:limit])
         Episode.objects.filter(pk__in=[pk for pk, _ in rows]).update(archived_at=now)
@@ -46,6 +50,28 @@ def archive_forgotten_episodes(*, now: datetime, limit: int = 1_000) -> int:
                 golem_id=golem_id, event="EpisodesArchived", actor="system:memory", data={"episodes": archived}, now=now
             )
     return len(rows)
+
+
+def archive_doubted_insights(*, now: datetime, golem_id: UUID | None = None, limit: int = 1_000) -> int:
+    """Archive insights whose confidence fell under 0.3 and that are not pinned. Returns how many.
+
+    An archived heuristic tunes nothing. Emits one event an insight and writes one audit entry a golem.
+    """
+    rows = Insight.objects.filter(
+        archived_at__isnull=True, is_pinned=False, confidence_percent__lt=LEAST_PERCENT_TO_KEEP
+    )
+    if golem_id is not None:
+        rows = rows.filter(golem_id=golem_id)
+    with transaction.atomic():
+        found = list(rows.order_by("pk").select_for_update(skip_locked=True, of=("self",))[:limit])
+        for row in found:
+            row.archived_at = now
+            row.save(update_fields=["archived_at", "updated_at"])
+            announce_insight(row, change="archive", now=now, reason="confidence under 0.3")
+        for owner in sorted({row.golem_id for row in found}):
+            data = {"insights": [str(row.pk) for row in found if row.golem_id == owner]}
+            audit_log.append(golem_id=owner, event="InsightsArchived", actor="system:memory", data=data, now=now)
+    return len(found)
 
 
 def archive_over_cap(*, golem_id: UUID, now: datetime, most: int | None = None) -> int:

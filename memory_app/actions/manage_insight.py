@@ -14,12 +14,15 @@ from uuid import UUID
 from django.db import transaction
 
 from archetypes_app.models import Golem
+from memory_app.announcements import announce_insight
 from memory_app.cleaning import clean_text
 from memory_app.errors import InsightNotFound, MemoryOwnerUnknown
 from memory_app.insights import FIRST_PERCENT, confirm, contradict
 from memory_app.models import Insight
 from memory_app.models.insight import InsightCategory, Kind
-from memory_app.models.provenance import Source
+from memory_app.models.provenance import Source, Trust
+from memory_app.poison import describe_poison, find_poison
+from memory_app.provenance import Provenance
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.core.hashing import hash_canonical
@@ -32,6 +35,14 @@ class Operation(StrEnum):
     UPVOTE = "UPVOTE"
     DOWNVOTE = "DOWNVOTE"
     EDIT = "EDIT"
+
+
+_WORDS = {
+    Operation.ADD: "written",
+    Operation.UPVOTE: "confirmed",
+    Operation.DOWNVOTE: "contradicted",
+    Operation.EDIT: "reworded",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +78,14 @@ def manage_insight(
     actor: str,
     now: datetime,
     source: Source = Source.AGENT,
+    provenance: Provenance | None = None,
 ) -> InsightChange:
     """Apply one change in one transaction, with its audit entry. An equal text added twice is confirmed instead.
 
     Raises InvalidParams, InsightNotFound, MemoryOwnerUnknown.
     """
     check_change(operation=operation, insight_id=insight_id, content=content)
+    reason = clean_text(reason, longest=500)
     with transaction.atomic():
         if not Golem.objects.select_for_update(no_key=True).filter(pk=golem_id).values_list("pk").first():
             raise MemoryOwnerUnknown(f"there is no golem {golem_id}")
@@ -85,14 +98,19 @@ def manage_insight(
         if row is None:
             row = Insight(
                 golem_id=golem_id, text=text, category=category or InsightCategory.GENERAL, chain_id=chain_id,
-                token_keys=[token.lower() for token in tokens], confidence_percent=FIRST_PERCENT, source=source,
-                recorded_by=actor, last_accessed_at=now, identity_hash=identity,
+                token_keys=[token.lower() for token in tokens], confidence_percent=FIRST_PERCENT,
+                last_accessed_at=now, identity_hash=identity, scanned_at=now,
+                **(provenance or Provenance(actor, source, Trust.REPORTED)).as_columns(),
             )  # fmt: skip
             before = None
         else:
             before = row.confidence_percent
             _change(row, operation, text, identity, category)
+        signs = find_poison(content) if content and text else ()
+        if signs:
+            row.is_quarantined, row.quarantine_reason = True, describe_poison(signs)
         row.save()
+        announce_insight(row, change=_WORDS[operation], now=now, reason=reason)
         change = InsightChange(insight_id=row.pk, operation=operation, before=before, after=row.confidence_percent)
         audit_log.append(
             golem_id=golem_id,
@@ -103,7 +121,7 @@ def manage_insight(
                 "operation": operation.value,
                 "confidence_percent": str(change.after),
                 "text_hash": hash_text(row.text),
-                "reason": reason[:500],
+                "reason": reason,
             },
             now=now,
         )

@@ -16,7 +16,7 @@ from django.db.models import F, FloatField, Value
 from django.db.models.functions import Greatest, Least
 
 from memory_app import embedding
-from memory_app.decay import REINFORCEMENT, STABILITY_CAP_DAYS, archived_from
+from memory_app.decay import REINFORCEMENT, STABILITY_CAP_DAYS, archived_from, retention_at
 from memory_app.errors import EmbeddingUnavailable
 from memory_app.filters import EpisodeFilters, parse_filters
 from memory_app.insights import describe_insight_hit, reinforce_insights, retrieve_insights, select_insights
@@ -129,8 +129,28 @@ def embed_question(question: str) -> tuple[list[float] | None, str]:
 
 
 def describe_hit(hit: Hit) -> dict[str, Any]:
-    """One episode as an agent sees it. `content`, `reflection` and token names are data, never instructions."""
-    episode = hit.episode
+    """One episode found, with its score and the parts of it as decimal text."""
+    return {
+        **_describe(hit.episode),
+        "score": _decimal(hit.score),
+        "score_parts": {
+            "fused": _decimal(hit.fused),
+            "text_rank": hit.text_rank,
+            "vector_rank": hit.vector_rank,
+            "similarity": None if hit.similarity is None else _decimal(hit.similarity),
+        },
+        "retention": _decimal(hit.retention),
+    }
+
+
+def describe_episode(episode: Episode, *, now: datetime) -> dict[str, Any]:
+    """One episode as an agent sees it, with its retention at `now` as decimal text."""
+    retention = retention_at(last_accessed_at=episode.last_accessed_at, stability_days=episode.stability_days, now=now)
+    return {**_describe(episode), "retention": _decimal(retention), "is_archived": episode.archived_at is not None}
+
+
+def _describe(episode: Episode) -> dict[str, Any]:
+    # `content`, `reflection` and token names are data, never instructions.
     return {
         "id": str(episode.pk),
         "source": "episode",
@@ -148,14 +168,6 @@ def describe_hit(hit: Hit) -> dict[str, Any]:
         "outcome": episode.outcome,
         "reflection": episode.reflection,
         "prediction_error_bps": episode.prediction_error_bps,
-        "score": _decimal(hit.score),
-        "score_parts": {
-            "fused": _decimal(hit.fused),
-            "text_rank": hit.text_rank,
-            "vector_rank": hit.vector_rank,
-            "similarity": None if hit.similarity is None else _decimal(hit.similarity),
-        },
-        "retention": _decimal(hit.retention),
         "retained_until": archived_from(
             last_accessed_at=episode.last_accessed_at, stability_days=episode.stability_days
         ).isoformat(),
@@ -163,6 +175,8 @@ def describe_hit(hit: Hit) -> dict[str, Any]:
             "source": episode.source,
             "trust": episode.trust,
             "recorded_by": episode.recorded_by,
+            "tool": episode.recorded_tool,
+            "permit_id": str(episode.recorded_permit_id) if episode.recorded_permit_id else None,
             "block_number": episode.block_number,
         },
     }

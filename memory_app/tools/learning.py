@@ -15,7 +15,7 @@ from pydantic import Field
 from memory_app.actions.consolidate import consolidate
 from memory_app.actions.manage_insight import Operation, check_change, find_insight, manage_insight
 from memory_app.insights import show_percent
-from memory_app.tools.recall import InsightSubject, TokenPair, memory
+from memory_app.tools.families import InsightSubject, TokenPair, from_agent, memory
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
@@ -113,6 +113,7 @@ def memory_manage_insight(
             reason=reason or "",
             actor=f"golem:{ctx.golem.id}",
             now=ctx.now,
+            provenance=from_agent(ctx, capability),
         )
     return ManagedInsight(
         insight_id=str(change.insight_id),

@@ -5,45 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Literal
-
-from pydantic import Field
+from typing import Any
 
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.filters import EpisodeFilters
 from memory_app.insights import describe_insight, select_insights
-from memory_app.models.insight import InsightCategory
-from tools_app.core.errors import InvalidParams
+from memory_app.tools.families import (
+    Confidence,
+    InsightSubject,
+    ResultLimit,
+    SortBy,
+    StoreChoice,
+    TokenPair,
+    ToolName,
+    memory,
+    split_pair,
+)
 from tools_app.toolkit.context import ReadContext
-from tools_app.toolkit.enums import Category, PiTool, Requirement, TickBudget
-from tools_app.toolkit.family import ToolFamily
+from tools_app.toolkit.enums import PiTool, TickBudget
 from tools_app.toolkit.params import ChainId, Flag, ShortText
-
-memory = ToolFamily(prefix="memory", category=Category.MEMORY, requires=frozenset({Requirement.MEMORY}))
-
-StoreChoice = Annotated[
-    Literal["episodes", "insights", "both"],
-    Field(description="What to search: episodes (what happened), insights (what was concluded), or both."),
-]
-TokenPair = Annotated[
-    str,
-    Field(
-        pattern=r"^[^/\s]{1,64}/[^/\s]{1,64}$",
-        description="Two token symbols or addresses, such as USDC/WETH; episodes must hold both.",
-    ),
-]
-ToolName = Annotated[
-    str, Field(pattern=r"^[a-z0-9_]{3,96}$", description="Full name of a tool, such as uniswap_execute_swap.")
-]
-Confidence = Annotated[
-    str,
-    Field(
-        pattern=r"^(0(\.[0-9]{1,2})?|1(\.0{1,2})?)$", description="Least confidence of insights, 0 to 1, such as 0.6."
-    ),
-]
-SortBy = Annotated[Literal["confidence", "created", "updated"], Field(description="Highest or newest first.")]
-InsightSubject = Annotated[InsightCategory, Field(description="What the insight is about.")]
-ResultLimit = Annotated[int, Field(ge=1, le=50, strict=True, description="Most results, 1 to 50.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +73,7 @@ def memory_search(
     golems' memory, documents or the chain.
     """
     filters: dict[str, Any] = {"chain_id": chain_id, "token_pair": token_pair, "tool": tool}
-    if token_pair is not None and len({part.lower() for part in token_pair.split("/")}) < 2:
-        raise InvalidParams("token_pair names one token twice", fields={"token_pair": "two different tokens"})
+    split_pair(token_pair)
     answer = request_query_grimoire(
         golem_id=ctx.golem.id,
         query=query,
@@ -109,7 +88,7 @@ def memory_search(
     found = [*answer.get("episodes", []), *answer.get("insights", [])]
     ranked = sorted(found, key=lambda row: float(row["score"]), reverse=True)
     return MemorySearch(
-        results=[_describe(row) for row in ranked[:limit]],
+        results=[describe_found(row) for row in ranked[:limit]],
         total_episodes_searched=answer.get("episodes_searched", 0),
         total_insights_searched=answer.get("insights_searched", 0),
         mode=answer["mode"],
@@ -157,7 +136,8 @@ def read_percent(confidence: str) -> int:
     return int(Decimal(confidence) * 100)
 
 
-def _describe(episode: Mapping[str, Any]) -> dict[str, Any]:
+def describe_found(episode: Mapping[str, Any]) -> dict[str, Any]:
+    """One episode or insight found, as the specification names its members."""
     told_apart = {"id", "source", "content", "score", "score_parts", "untrusted"}
     return {
         "source": episode["source"],

@@ -23,6 +23,8 @@ _CHARACTERS_PER_TOKEN = 4
 # Prefixes whose tools live in the app whose data they touch.
 _IN_APPS = {
     "memory": "memory_app/tools/",
+    # The memory-consolidator's names without a prefix of their own.
+    **dict.fromkeys(("search", "get", "update", "trigger", "link", "tune"), "memory_app/tools/"),
     "wallet": "permits_app/tools/wallet.py",
     "safety": "permits_app/tools/safety.py",
     "delegate": "permits_app/tools/delegation.py",

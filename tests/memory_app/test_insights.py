@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from archetypes_app.toolset import view_golem
 from memory_app.actions.embed_missing import embed_missing_insights
 from memory_app.actions.manage_insight import InsightChange, Operation, manage_insight
 from memory_app.actions.query_grimoire import query_grimoire
@@ -16,28 +15,9 @@ from memory_app.errors import InsightNotFound
 from memory_app.insights import confirm, contradict, show_percent
 from memory_app.models import Insight
 from memory_app.models.insight import InsightCategory
+from tests.memory_app.calls import read, write
 from tests.memory_app.factories import NOW, make_golem, remember
-from tools_app import runner
-from tools_app.core.errors import GolemError, InvalidParams
-from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool
-
-
-class OneUse:
-    """A capability that counts its uses and refuses the second."""
-
-    permit_id = uuid.UUID(int=1)
-    plan_hash = "0x00"
-    value_limit_micro_usd = 0
-
-    def __init__(self, tool_name: str) -> None:
-        self.tool_name = tool_name
-        self.uses = 0
-
-    def consume(self, *, tool_name: str, plan_hash: str) -> None:
-        if self.uses or tool_name != self.tool_name or plan_hash != self.plan_hash:
-            raise GolemError("used")
-        self.uses += 1
+from tools_app.core.errors import InvalidParams
 
 
 def manage(golem: Any, operation: Operation, **given: Any) -> InsightChange:
@@ -46,25 +26,6 @@ def manage(golem: Any, operation: Operation, **given: Any) -> InsightChange:
         "actor": "golem:x", "now": NOW,
     }  # fmt: skip
     return manage_insight(golem_id=golem.pk, operation=operation, **(facts | given))
-
-
-def write(golem: Any, name: str, **params: Any) -> dict[str, Any]:
-    tool = REGISTRY.get(name)
-    assert isinstance(tool, LocalWriteTool)
-    checked = runner.check_params(tool=tool, params=params)
-    capability = OneUse(name)
-    runner.preview_local(tool=tool, params=checked, golem=view_golem(golem), now=NOW)
-    answer = runner.run_local_write(
-        tool=tool, params=checked, golem=view_golem(golem), capability=capability, now=NOW
-    ).data
-    assert capability.uses == 1
-    return dict(answer)
-
-
-def read(golem: Any, name: str, **params: Any) -> dict[str, Any]:
-    tool = REGISTRY.get(name)
-    assert isinstance(tool, ReadTool)
-    return dict(runner.run_read(tool=tool, params=params, golem=view_golem(golem), now=NOW).data)
 
 
 def test_confidence_moves_by_what_the_specification_says_and_stays_in_bounds() -> None:

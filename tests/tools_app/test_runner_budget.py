@@ -1,0 +1,121 @@
+"""A tool ends by its budget and by what is left of its tick, with a typed error and its connection closed."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from archetypes_app.models import Golem
+from archetypes_app.toolset import view_golem
+from golem_project import wiring
+from tests.factories.golems import make_golem, make_owner
+from tools_app import runner
+from tools_app.core import clock
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import BudgetExceeded
+from tools_app.core.models import OutboxEvent
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import ReadTool
+
+
+@dataclass
+class SilentNode:
+    """Accepts connections, reads, and never answers; knows how many are open."""
+
+    socket: socket.socket
+    asked: int = 0
+    open: set[int] = field(default_factory=set)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+
+    def serve(self) -> None:
+        while True:
+            try:
+                client, _ = self.socket.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._hold, args=(client,), daemon=True).start()
+
+    def _hold(self, client: socket.socket) -> None:
+        key = id(client)
+        self.open.add(key)
+        with client:
+            while client.recv(65_536):
+                self.asked += 1
+        self.open.discard(key)
+
+    def wait_until_closed(self) -> bool:
+        end = time.monotonic() + 3
+        while self.open and time.monotonic() < end:
+            time.sleep(0.01)
+        return not self.open
+
+
+@pytest.fixture
+def silent_node() -> Iterator[SilentNode]:
+    listener = socket.create_server(("127.0.0.1", 0))
+    node = SilentNode(listener)
+    threading.Thread(target=node.serve, daemon=True).start()
+    wiring.configure_networks({31337: (node.url,)})
+    yield node
+    listener.close()
+    wiring.configure_networks({})
+
+
+TOOL = "data_get_token_price"
+
+
+@pytest.fixture
+def golem(db: None) -> Golem:
+    return make_golem(name="budget", owner=make_owner(name="budget owner"))
+
+
+def _ask_price(golem: Golem) -> Any:
+    tool = REGISTRY.get(TOOL)
+    assert isinstance(tool, ReadTool)
+    return runner.run_read(tool=tool, params={"token": "WETH"}, golem=view_golem(golem), now=clock.now())
+
+
+def test_a_fast_tool_that_waits_for_a_silent_node_ends_after_a_second(golem: Golem, silent_node: SilentNode) -> None:
+    started = time.monotonic()
+    with pytest.raises(BudgetExceeded) as overrun:
+        _ask_price(golem)
+    took = time.monotonic() - started
+    budget = int(REGISTRY.get(TOOL).tick_budget)
+    assert budget / 1_000 - 0.1 < took < budget / 1_000 + 0.7
+    assert overrun.value.data["budget_ms"] == budget
+    assert silent_node.asked >= 1 and silent_node.wait_until_closed(), "a connection was left open"
+    error = OutboxEvent.objects.get(type="tool:error")
+    assert error.payload["error_code"] == "BUDGET_EXCEEDED"
+
+
+def test_a_tool_gets_only_what_is_left_of_its_tick(golem: Golem, silent_node: SilentNode) -> None:
+    started = time.monotonic()
+    with runner.bounded_by(Deadline.after_ms(200)), pytest.raises(BudgetExceeded, match="left of its tick"):
+        _ask_price(golem)
+    assert time.monotonic() - started < 0.8
+    assert silent_node.wait_until_closed()
+
+
+def test_a_tool_is_not_begun_in_a_tick_that_is_over(golem: Golem, silent_node: SilentNode) -> None:
+    with runner.bounded_by(Deadline.after_ms(0)), pytest.raises(BudgetExceeded):
+        _ask_price(golem)
+    assert silent_node.asked == 0
+
+
+def test_the_tighter_of_two_bounds_holds_and_ends_with_its_block(golem: Golem, silent_node: SilentNode) -> None:
+    with runner.bounded_by(Deadline.after_ms(100)):
+        with runner.bounded_by(Deadline.after_ms(60_000)), pytest.raises(BudgetExceeded):
+            _ask_price(golem)
+    started = time.monotonic()
+    with pytest.raises(BudgetExceeded, match="longer than its budget"):
+        _ask_price(golem)
+    assert time.monotonic() - started > 0.5

@@ -29,6 +29,9 @@ MARK_WINDOW = timedelta(hours=24)
 BREAKER_PAUSE_BPS = 1_300
 BREAKER_BLOCK_BPS = 2_000
 BREAKER_COOL_DOWN = timedelta(seconds=3_600)
+VOLATILITY_NUMERATOR, VOLATILITY_DENOMINATOR = 7, 10
+VOLATILE_FOR = timedelta(hours=24)
+"""So long after a pause both thresholds of the breaker are seven tenths of what they are on a quiet day."""
 
 _LEAVING = frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION})
 _GROWING = frozenset({ActionClass.NEW_POSITION, ActionClass.INCREASE_POSITION})
@@ -95,16 +98,25 @@ def mark_of(row: HighWaterMark) -> Mark:
     return Mark(row.value_micro_usd, row.reached_at, row.violated_at, row.violated_bps, row.paused_until)
 
 
+def breaker_thresholds(*, paused_until: datetime | None, now: datetime) -> tuple[int, int]:
+    """The falls in basis points that pause and that block: after a pause the next day counts as volatile."""
+    if paused_until is None or now >= paused_until + VOLATILE_FOR:
+        return BREAKER_PAUSE_BPS, BREAKER_BLOCK_BPS
+    pause, block = BREAKER_PAUSE_BPS * VOLATILITY_NUMERATOR, BREAKER_BLOCK_BPS * VOLATILITY_NUMERATOR
+    return pause // VOLATILITY_DENOMINATOR, block // VOLATILITY_DENOMINATOR
+
+
 def move_mark(*, mark: Mark, value_micro_usd: int, most_bps: int, now: datetime) -> Mark:
     """The mark after `value_micro_usd` was measured: risen, aged, paused or violated. Pure."""
     value, reached_at, paused_until = mark.value_micro_usd, mark.reached_at, mark.paused_until
     if value_micro_usd >= value or (mark.violated_at is None and now - reached_at > MARK_WINDOW):
         value, reached_at = value_micro_usd, now
     fallen_bps = measure_fall(mark_micro_usd=value, value_micro_usd=value_micro_usd)
-    if fallen_bps >= BREAKER_PAUSE_BPS and (paused_until is None or paused_until <= reached_at):
+    pause_bps, block_bps = breaker_thresholds(paused_until=paused_until, now=now)
+    if fallen_bps >= pause_bps and (paused_until is None or paused_until <= reached_at):
         paused_until = now + BREAKER_COOL_DOWN
     moved = replace(mark, value_micro_usd=value, reached_at=reached_at, paused_until=paused_until)
-    if mark.violated_at is None and (fallen_bps > most_bps or fallen_bps >= BREAKER_BLOCK_BPS):
+    if mark.violated_at is None and (fallen_bps > most_bps or fallen_bps >= block_bps):
         return replace(moved, violated_at=now, violated_bps=fallen_bps)
     return moved
 

@@ -48,7 +48,10 @@ class AllowanceLeft:
 
 @dataclass(frozen=True, slots=True)
 class TxPlan:
-    """An immutable list of calls with its promises. `details` is JSON-ready text for the permit, amounts as strings."""
+    """An immutable list of calls with its promises. `details` is JSON-ready text for the permit, amounts as strings.
+
+    `collateral_ratio_bps` is collateral over debt after the plan, in basis points; a plan that borrows must state it.
+    """
 
     chain_id: int
     calls: tuple[Call, ...]
@@ -60,6 +63,7 @@ class TxPlan:
     slippage_bps: int | None = None
     price_impact_bps: int | None = None
     deadline: int | None = None
+    collateral_ratio_bps: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -2,7 +2,7 @@
 
 Each rule is a function of plain values with an id of its own; loading and deciding are apart, so that deciding can be
 measured and mutated by itself. A decrease or close is never stopped here by anything but the phase table and a halt,
-so a golem can always get out. The collateral ratio needs a figure that no tool reads yet and is not judged.
+so a golem can always get out. What borrows must state its collateral ratio; a plan that does not is refused.
 Seed: 002, "PolicyCageHook"; 001, "Phase-based gating"; decisions, "PolicyCage".
 """
 
@@ -36,6 +36,7 @@ DAY = timedelta(hours=24)
 _LEAVING = frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION})
 _RAISING = frozenset({ActionClass.NEW_POSITION, ActionClass.INCREASE_POSITION, ActionClass.REBALANCE})
 _LATE_PHASES = frozenset({Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL})
+_BORROWING = frozenset({Category.LENDING, Category.DERIVATIVES})
 # A swap changes what is held and a transfer gives it away; everything else puts value into a venue.
 _NO_POSITION = frozenset({Category.TRADING, Category.WALLET})
 
@@ -140,6 +141,7 @@ def judge_rows(call: HookCall, rows: CageRows) -> Reject | None:
     """The rules that need rows of the past and no balance."""
     return (
         judge_profile(call, is_conservative=rows.is_conservative)
+        or _judge_collateral(call)
         or _judge_fall(call, rows.fall)
         or _judge_rebalances(call, rows.rebalances)
     )
@@ -332,6 +334,32 @@ def judge_concentration(*, portfolio: Portfolio, most_bps: int) -> Reject | None
     return None
 
 
+def judge_collateral(*, ratio_bps: int | None, least_bps: int, borrows: bool) -> Reject | None:
+    """Collateral over debt below the cage's least, or not told by a plan that borrows."""
+    if ratio_bps is None and not borrows:
+        return None
+    if ratio_bps is not None and ratio_bps >= least_bps:
+        return None
+    known = ratio_bps is not None
+    return Reject(
+        rule="policy_cage.collateral_ratio" if known else "policy_cage.collateral_unknown",
+        reason=(
+            f"collateral would be {format_bps(ratio_bps or 0)} of the debt; the cage asks for {format_bps(least_bps)}"
+            if known
+            else "the plan borrows and does not say how much collateral would stand behind the debt"
+        ),
+        observed=format_bps(ratio_bps or 0) if known else "no collateral ratio",
+        limit=f"at least {format_bps(least_bps)}",
+        would_pass=f"less debt or more collateral: at least {format_bps(least_bps)}",
+    )
+
+
+def borrows(call: HookCall) -> bool:
+    """Whether a call may leave a debt behind: a tool of layer 3 that lends or leverages, and leaves no position."""
+    is_leverage = call.tool.risk_layer is RiskLayer.UNBOUNDED and call.tool.category in _BORROWING
+    return call.plan is not None and is_leverage and call.action_class not in _LEAVING
+
+
 def _agree(call: HookCall) -> Allow:
     return Allow(note=f"{call.action_class.value.lower()} is allowed in {call.golem.phase.lower()}")
 
@@ -340,6 +368,16 @@ def _judge_fall(call: HookCall, fall: Fall) -> Reject | None:
     return judge_fall(
         fall=fall, action_class=call.action_class, most_bps=call.cage.max_drawdown_bps, now=call.now
     )  # fmt: skip
+
+
+def _judge_collateral(call: HookCall) -> Reject | None:
+    if call.plan is None or call.action_class in _LEAVING:
+        return None
+    return judge_collateral(
+        ratio_bps=call.plan.collateral_ratio_bps,
+        least_bps=call.cage.min_collateral_ratio_bps,
+        borrows=borrows(call),
+    )
 
 
 def _judge_gate(call: HookCall, rows: CageRows, portfolio: Portfolio) -> Reject | None:

@@ -13,7 +13,17 @@ from hypothesis import strategies as st
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
 from permits_app.errors import NothingToAcknowledge, PolicyRejected
 from permits_app.models import HighWaterMark
-from permits_app.safety.drawdown import Fall, judge_fall, measure_fall, read_fall, record_value
+from permits_app.safety.drawdown import (
+    Fall,
+    breaker_thresholds,
+    judge_fall,
+    mark_of,
+    measure_fall,
+    move_mark,
+    read_fall,
+    record_value,
+)
+from permits_app.safety.records import Mark
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import NOW
 from tools_app.core import clock
@@ -122,3 +132,68 @@ def test_the_owner_acknowledges_on_a_page_of_the_admin(live_golem: LiveGolem) ->
     assert "fell 50" in page.content.decode()
     assert browser.post(f"/admin/archetypes_app/golem/{pk}/drawdown/", {"reason": "seen"}).status_code == 302
     assert read_fall(pk).violated_at is None
+
+
+@pytest.mark.parametrize(
+    ("after", "thresholds"),
+    [
+        (None, (1_300, 2_000)),
+        (-HOUR, (910, 1_400)),
+        (24 * HOUR - timedelta(microseconds=1), (910, 1_400)),
+        (24 * HOUR, (1_300, 2_000)),
+    ],
+)
+def test_the_breaker_trips_at_seven_tenths_until_a_day_after_a_pause(
+    after: timedelta | None, thresholds: tuple[int, int]
+) -> None:
+    paused_until = None if after is None else NOW
+    assert breaker_thresholds(paused_until=paused_until, now=NOW + (after or HOUR)) == thresholds
+
+
+@pytest.mark.parametrize(("value", "violates"), [(8_601, False), (8_600, True)])
+def test_a_fall_that_goes_on_after_a_pause_blocks_at_fourteen_percent(
+    live_golem: LiveGolem, value: int, violates: bool
+) -> None:
+    pk = live_golem.golem.pk
+    record_value(golem_id=pk, value_micro_usd=10_000 * USD, most_bps=5_000, now=NOW)
+    assert record_value(golem_id=pk, value_micro_usd=8_700 * USD, most_bps=5_000, now=NOW).paused_until == NOW + HOUR
+    fall = record_value(golem_id=pk, value_micro_usd=value * USD, most_bps=5_000, now=NOW + HOUR)
+    assert (fall.violated_at is not None) is violates
+
+
+def test_a_second_pause_comes_with_a_fall_of_nine_percent_from_a_new_mark() -> None:
+    mark = Mark(10_000, NOW, paused_until=NOW)
+    still = move_mark(mark=mark, value_micro_usd=9_091, most_bps=5_000, now=NOW + HOUR)
+    assert still == mark
+    again = move_mark(mark=mark, value_micro_usd=9_090, most_bps=5_000, now=NOW + HOUR)
+    assert again.paused_until == NOW + 2 * HOUR
+
+
+@given(st.integers(0, 10**15), st.integers(0, 10**15), st.integers(0, 5_000), st.integers(0, 200))
+def test_a_known_mark_moves_as_the_locked_one_does(mark: int, value: int, most_bps: int, hours: int) -> None:
+    before = Mark(mark, NOW)
+    moved = move_mark(mark=before, value_micro_usd=value, most_bps=most_bps, now=NOW + hours * HOUR)
+    assert moved.value_micro_usd in (mark, value)
+    assert moved.value_micro_usd >= value
+    assert (moved.violated_at is None) == (moved.violated_bps == 0)
+
+
+def test_a_mark_that_moved_meanwhile_is_not_overwritten(live_golem: LiveGolem) -> None:
+    pk = live_golem.golem.pk
+    record_value(golem_id=pk, value_micro_usd=100 * USD, most_bps=1_300, now=NOW)
+    stale = mark_of(HighWaterMark.objects.get(golem_id=pk))
+    record_value(golem_id=pk, value_micro_usd=200 * USD, most_bps=1_300, now=NOW)
+    fall = record_value(golem_id=pk, value_micro_usd=150 * USD, most_bps=1_300, now=NOW, known=stale)
+    assert fall.violated_at == NOW
+    assert HighWaterMark.objects.get(golem_id=pk).value_micro_usd == 200 * USD
+
+
+def test_a_known_mark_is_moved_by_one_statement(live_golem: LiveGolem, django_assert_num_queries: Any) -> None:
+    pk = live_golem.golem.pk
+    record_value(golem_id=pk, value_micro_usd=100 * USD, most_bps=1_300, now=NOW)
+    known = mark_of(HighWaterMark.objects.get(golem_id=pk))
+    with django_assert_num_queries(0):
+        record_value(golem_id=pk, value_micro_usd=99 * USD, most_bps=1_300, now=NOW + HOUR, known=known)
+    with django_assert_num_queries(1):
+        record_value(golem_id=pk, value_micro_usd=101 * USD, most_bps=1_300, now=NOW + HOUR, known=known)
+    assert HighWaterMark.objects.get(golem_id=pk).value_micro_usd == 101 * USD

@@ -20,17 +20,19 @@ from permits_app.safety.hooks.policy_cage import (
     enters_position,
     judge_asset_count,
     judge_asset_list,
+    judge_collateral,
     judge_concentration,
     judge_layer,
     judge_phase,
     judge_position,
     judge_rebalances,
+    judge_rows,
     load_holdings,
 )
 from tests.evm.world import World
 from tests.live_golem import LiveGolem
-from tests.permits_app.safety.calls import NOW, WBTC, WETH, live_call, open_position, plain_call, swap_call
-from tools_app.toolkit.enums import ActionClass, Phase, RiskLayer
+from tests.permits_app.safety.calls import NOW, SWAP_TOOL, WBTC, WETH, live_call, open_position, plain_call, swap_call
+from tools_app.toolkit.enums import ActionClass, Category, Phase, RiskLayer
 from tools_app.toolkit.plan import TokenFlow, TxPlan
 
 A, P = ActionClass, Phase
@@ -159,6 +161,45 @@ def test_without_a_chain_nothing_that_raises_exposure_passes() -> None:
     assert verdict.rule == "policy_cage.unknown"
     leaving = plain_call(plan, action_class=A.DECREASE_POSITION)
     assert isinstance(HOOK.decide(leaving, CageRows(), None), Allow)
+
+
+@pytest.mark.parametrize(("ratio", "passes"), [(12_499, False), (12_500, True), (12_501, True)])
+def test_the_collateral_ratio_is_held_to_the_basis_point(ratio: int, passes: bool) -> None:
+    refusal = judge_collateral(ratio_bps=ratio, least_bps=12_500, borrows=True)
+    assert (refusal is None) == passes
+    if refusal is not None:
+        assert (refusal.rule, refusal.limit) == ("policy_cage.collateral_ratio", "at least 12500 bps (125%)")
+
+
+BORROW = replace(SWAP_TOOL, name="lending_borrow", category=Category.LENDING, risk_layer=RiskLayer.UNBOUNDED)
+
+
+@pytest.mark.parametrize("category", [Category.LENDING, Category.DERIVATIVES])
+@pytest.mark.parametrize(("ratio", "rule"), [(None, "collateral_unknown"), (12_499, "collateral_ratio"), (12_500, "")])
+def test_what_borrows_without_stating_enough_collateral_is_refused(
+    category: Category, ratio: int | None, rule: str
+) -> None:
+    plan = TxPlan(chain_id=31337, calls=(), collateral_ratio_bps=ratio)
+    call = plain_call(plan, tool=replace(BORROW, category=category), action_class=A.INCREASE_POSITION)
+    refusal = judge_rows(call, CageRows())
+    assert (refusal.rule if refusal else "") == (f"policy_cage.{rule}" if rule else "")
+
+
+def test_what_gives_debt_back_or_does_not_borrow_needs_no_ratio() -> None:
+    plan = TxPlan(chain_id=31337, calls=())
+    assert judge_rows(plain_call(plan, tool=BORROW, action_class=A.DECREASE_POSITION), CageRows()) is None
+    assert judge_rows(plain_call(plan, tool=BORROW, action_class=A.CLOSE_POSITION), CageRows()) is None
+    supply = replace(BORROW, risk_layer=RiskLayer.BOUNDED)
+    assert judge_rows(plain_call(plan, tool=supply), CageRows()) is None
+    swap = replace(BORROW, category=Category.TRADING)
+    assert judge_rows(plain_call(plan, tool=swap), CageRows()) is None
+    assert judge_rows(plain_call(None, tool=BORROW), CageRows()) is None
+
+
+def test_a_stated_ratio_is_judged_whatever_the_tool() -> None:
+    plan = TxPlan(chain_id=31337, calls=(), collateral_ratio_bps=12_499)
+    refusal = judge_rows(plain_call(plan), CageRows())
+    assert refusal is not None and refusal.rule == "policy_cage.collateral_ratio"
 
 
 # ---- on the local chain --------------------------------------------------------------------------------------------

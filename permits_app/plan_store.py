@@ -47,6 +47,7 @@ def encode_bounds(plan: TxPlan) -> dict[str, Any]:
         "slippage_bps": plan.slippage_bps,
         "price_impact_bps": plan.price_impact_bps,
         "deadline": plan.deadline,
+        "collateral_ratio_bps": plan.collateral_ratio_bps,
         "details": dict(plan.details),
     }
 
@@ -81,6 +82,7 @@ def decode_plan(permit: ActionPermit) -> TxPlan:
         slippage_bps=bounds["slippage_bps"],
         price_impact_bps=bounds["price_impact_bps"],
         deadline=bounds["deadline"],
+        collateral_ratio_bps=bounds.get("collateral_ratio_bps"),
         details=bounds["details"],
     )
 

@@ -13,10 +13,11 @@ from django.contrib.auth.models import Group, User
 
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.actions.revoke_api_key import revoke_api_key
-from archetypes_app.models import ApiKey, Archetype, Golem, ToolOverride, ToolProfile
+from archetypes_app.models import ApiKey, Archetype, Golem, Heartbeat, ToolOverride, ToolProfile
 from archetypes_app.models.api_key import Scope
 from archetypes_app.models.override import OverrideMode
 from golem_project.embedded.world.fund import fund
+from golem_project.heartbeat.owner_actions import save_heartbeat
 from permits_app.actions.allow_addresses import allow_addresses, suggest_allowlist
 from permits_app.actions.create_wallet import create_wallet
 from permits_app.models import PolicyCage, SpendingLimits
@@ -31,6 +32,9 @@ KEY_LABEL = "demo agent"
 _PASSWORD_FILE = "demo_password"  # noqa: S105  (a file's name)
 _FIRST_FUNDS = {"USDC": 20_000 * 10**6, "WETH": 2 * 10**18, "DAI": 5_000 * 10**18}
 _FIRST_WEI = 10 * 10**18
+# A position a person sees at once, well inside the limits; the heartbeat rehearses it until the golem is set live.
+_LIQUIDITY_RULE = {"token_a": "WETH", "token_b": "USDC", "fee_tier": 500, "target_micro_usd": 800_000_000}
+_HEARTBEAT_SECONDS = 30
 
 
 class DemoChainMissing(GolemError):
@@ -63,6 +67,7 @@ def seed_demo(*, now: datetime, with_token: bool) -> DemoSeed:
         create_wallet(golem=golem, actor="system:seed", now=now)
         fund(urls[0], golem.address, _FIRST_WEI, _FIRST_FUNDS)
     allow_addresses(golem=golem, choices=suggest_allowlist(CHAIN_ID), actor="system:seed", now=now)
+    _seed_heartbeat(golem, now)
     token = _replace_token(golem, owner, now) if with_token else ""
     return DemoSeed(golem=golem, owner_name=OWNER_NAME, password=password, token=token)
 
@@ -103,6 +108,15 @@ def _seed_golem(owner: User) -> Golem:
         )
         SpendingLimits.objects.get_or_create(golem=golem, defaults={"writes_per_hour": 600})
     return golem
+
+
+def _seed_heartbeat(golem: Golem, now: datetime) -> None:
+    """On, by rules, as a dry run; an owner who turned it off finds it off."""
+    if not Heartbeat.objects.filter(golem=golem).exists():
+        heartbeat = Heartbeat(
+            golem=golem, is_on=True, base_interval_seconds=_HEARTBEAT_SECONDS, liquidity_rule=_LIQUIDITY_RULE
+        )  # fmt: skip
+        save_heartbeat(heartbeat=heartbeat, was_on=False, now=now)
 
 
 def _replace_token(golem: Golem, owner: User, now: datetime) -> str:

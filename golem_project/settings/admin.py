@@ -94,11 +94,24 @@ UNFOLD: dict[str, Any] = {
                 ],
             },
             {
+                "title": "Pulse",
+                "items": [
+                    _link("Heartbeats", "ecg_heart", "archetypes_app.heartbeat"),
+                    _link("Decisions", "psychology", "archetypes_app.decisioncyclerecord"),
+                    _link("Actions", "bolt", "permits_app.actionrecord"),
+                    _link("Ticks", "timer", "archetypes_app.heartbeattick"),
+                    _link("Alerts", "notification_important", "archetypes_app.alertbatch"),
+                ],
+            },
+            {
                 "title": "Permits",
                 "items": [
+                    _view("Approvals", "how_to_reg", "permits_app.changerequest", "inbox"),
                     _link("Permits", "verified_user", "permits_app.actionpermit"),
                     _link("Outcomes", "fact_check", "permits_app.outcomerecord"),
+                    _link("Trust in venues", "thumbs_up_down", "permits_app.venuetrust"),
                     _link("Halts", "front_hand", "permits_app.haltrecord"),
+                    _link("Halt settings", "tune", "permits_app.haltsetting"),
                     _link("Grants", "token", "permits_app.capabilitygrant"),
                 ],
             },

@@ -1,0 +1,170 @@
+"""The heartbeat in the admin: its owner sets it; ticks, decisions, actions and alerts are read only."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.forms import ModelForm, ValidationError
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from archetypes_app.admin.audited import AuditedEditMixin
+from archetypes_app.admin.choices import GolemFilter
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.models import AlertBatch, DecisionCycleRecord, Heartbeat, HeartbeatTick
+from golem_project.heartbeat.decisions import describe_decision
+from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
+from golem_project.heartbeat.owner_actions import save_heartbeat
+from permits_app.models.action_record import ActionRecord
+from tools_app.admin.display import show_age, show_badge
+from tools_app.admin.read_only import ReadOnlyAdminMixin
+from tools_app.core import clock
+from tools_app.core.errors import InvalidParams
+
+_TONES = {"EXECUTED": "good", "COMPLETE": "good", "BLOCKED": "warn", "DEFERRED": "warn", "REVERTED": "bad"}
+_BAD = {"FAILED": "bad", "ABANDONED": "bad"}
+
+
+class HeartbeatForm(ModelForm[Heartbeat]):
+    """What an owner sets."""
+
+    class Meta:
+        model = Heartbeat
+        fields = ("golem", "is_on", "planner", "base_interval_seconds", "liquidity_rule")
+
+    def clean_liquidity_rule(self) -> Any:
+        """The rule, or what is wrong with it, field by field."""
+        rule = self.cleaned_data["liquidity_rule"] or {}
+        if not isinstance(rule, dict):
+            raise ValidationError('an object such as {"token_a": "WETH", "token_b": "USDC"}')
+        try:
+            parse_liquidity_rule(rule)
+        except InvalidParams as error:
+            raise ValidationError([f"{name}: {why}" for name, why in error.data["fields"].items()]) from error
+        return rule
+
+
+@admin.register(Heartbeat)
+class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
+    """On or off, how often, and who plans. Whether it acts or only rehearses is `is live` on the golem's own page."""
+
+    form = HeartbeatForm
+    list_display = ("golem", "mode", "planner", "regime", "next_tick_at", "tick_number", "missed_ticks")
+    list_filter = (GolemFilter, "is_on", "planner")
+    list_select_related = ("golem",)
+    search_fields = ("golem__name",)
+    fields = (
+        "golem", "is_on", "mode", "planner", "base_interval_seconds", "liquidity_rule", "regime", "next_tick_at",
+        "tick_number", "missed_ticks",
+    )  # fmt: skip
+    readonly_fields = ("mode", "regime", "next_tick_at", "tick_number", "missed_ticks")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """A heartbeat stays with its golem."""
+        fixed = super().get_readonly_fields(request, obj)
+        return (*fixed, "golem") if obj is not None else fixed
+
+    def save_model(self, request: HttpRequest, obj: Heartbeat, form: Any, change: bool) -> None:
+        """Through the owner's action."""
+        was_on = bool(form.initial.get("is_on")) if change else False
+        save_heartbeat(heartbeat=obj, was_on=was_on, now=clock.now())
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Turned off rather than deleted: its fence may never start anew."""
+        return False
+
+    @display(description="Mode")
+    def mode(self, obj: Heartbeat) -> SafeString:
+        """Off, dry run or live."""
+        if not obj.is_on:
+            return show_badge("off")
+        return show_badge("live", "good") if obj.golem.is_live else show_badge("dry run", "info")
+
+    @display(description="Tick")
+    def tick_number(self, obj: Heartbeat) -> int:
+        """How many there were."""
+        return int(obj.golem.heartbeat_tick)
+
+
+@admin.register(HeartbeatTick)
+class HeartbeatTickAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
+    """Every tick with its times."""
+
+    list_display = ("golem", "number", "state", "age", "lateness_ms", "duration_ms", "missed_before")
+    list_filter = (GolemFilter, "status")
+    list_select_related = ("golem",)
+    search_fields = ("=number",)
+    ordering = ("-started_at",)
+
+    @display(description="State", ordering="status")
+    def state(self, obj: HeartbeatTick) -> SafeString:
+        """Running, complete, abandoned or failed."""
+        return show_badge(obj.status.lower(), _BAD.get(obj.status) or _TONES.get(obj.status, "info"))
+
+    @display(description="Started", ordering="started_at")
+    def age(self, obj: HeartbeatTick) -> SafeString:
+        """How long ago."""
+        return show_age(obj.started_at)
+
+
+@admin.register(DecisionCycleRecord)
+class DecisionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
+    """What a tick saw, why it thought or did not, and what became of it."""
+
+    list_display = ("golem", "heartbeat_tick", "tier", "regime", "gating_reason", "is_live", "age")
+    list_filter = (GolemFilter, "tier", "regime", "is_live")
+    list_select_related = ("golem",)
+    search_fields = ("=heartbeat_tick",)
+    ordering = ("-decided_at",)
+    fields = ("golem", "heartbeat_tick", "decided_at", "is_live", "tier", "gating_reason", "observation", "whole")
+    readonly_fields = ("whole",)
+
+    @display(description="Decided", ordering="decided_at")
+    def age(self, obj: DecisionCycleRecord) -> SafeString:
+        """How long ago."""
+        return show_age(obj.decided_at)
+
+    @display(description="The whole record, with its actions and outcomes")
+    def whole(self, obj: DecisionCycleRecord) -> SafeString:
+        """Indented."""
+        return format_html('<pre class="gx-pre">{}</pre>', json.dumps(describe_decision(obj), indent=2))
+
+
+@admin.register(ActionRecord)
+class ActionRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
+    """What ticks wanted, and how far it came."""
+
+    list_display = ("golem", "tick", "action_type", "venue", "badge", "block_reason", "age")
+    list_filter: ClassVar[tuple[Any, ...]] = (GolemFilter, "state", "action_type")
+    list_select_related = ("golem", "tick")
+    search_fields = ("=action_type",)
+    ordering = ("-created_at",)
+
+    @display(description="State", ordering="state")
+    def badge(self, obj: ActionRecord) -> SafeString:
+        """Where it ended."""
+        return show_badge(obj.state.lower(), _TONES.get(obj.state, "info"))
+
+    @display(description="Wanted", ordering="created_at")
+    def age(self, obj: ActionRecord) -> SafeString:
+        """How long ago."""
+        return show_age(obj.created_at)
+
+
+@admin.register(AlertBatch)
+class AlertBatchAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
+    """What the monitor noticed, five minutes at a time."""
+
+    list_display = ("golem", "window_start", "words")
+    list_filter = (GolemFilter,)
+    list_select_related = ("golem",)
+    ordering = ("-window_start",)
+
+    @display(description="Alerts")
+    def words(self, obj: AlertBatch) -> str:
+        """Rule, what was observed, the limit."""
+        return "; ".join(f"{each['rule']}: {each['observed']} (limit {each['limit']})" for each in obj.alerts)

@@ -1,0 +1,23 @@
+"""What goes wrong between an owner and a heartbeat."""
+
+from __future__ import annotations
+
+from tools_app.core.errors import GolemError, Recovery
+
+
+class HeartbeatOff(GolemError):
+    """The golem does not tick."""
+
+    code = "HEARTBEAT_OFF"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "The golem's heartbeat is off"
+
+
+class SteersPending(GolemError):
+    """Words for the next tick are waiting already."""
+
+    code = "STEERS_PENDING"
+    http_status = 409
+    recovery = Recovery.WAIT
+    title = "Enough words wait for the next tick"

@@ -1,0 +1,130 @@
+"""What an owner does to a heartbeat, in the browser and in words; and what other owners cannot."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from archetypes_app.models import AlertBatch, Golem, Heartbeat
+from golem_project.heartbeat.errors import HeartbeatOff, SteersPending
+from golem_project.heartbeat.owner_actions import steer_golem, tick_soon
+from tests.factories.golems import PASSWORD, make_golem, make_owner
+from tests.golem_project.heartbeat.pulses import RULE, tick, turn_on
+from tests.live_golem import LiveGolem
+from tools_app.core import clock
+from tools_app.core.errors import InvalidParams
+from tools_app.core.models import AuditEntry
+
+
+@pytest.fixture
+def owner(db: None) -> Any:
+    return make_owner(name="ana")
+
+
+@pytest.fixture
+def golem(owner: Any) -> Golem:
+    return make_golem(name="Keeper", owner=owner)
+
+
+@pytest.fixture
+def browser(owner: Any, client: Client) -> Client:
+    assert client.login(username="ana", password=PASSWORD)
+    return client
+
+
+def _form(golem: Golem, **changes: Any) -> dict[str, Any]:
+    form = {
+        "golem": str(golem.pk), "is_on": "on", "planner": "RULE", "base_interval_seconds": "30",
+        "liquidity_rule": json.dumps(RULE),
+    }  # fmt: skip
+    return {name: value for name, value in {**form, **changes}.items() if value is not None}
+
+
+def test_an_owner_turns_a_heartbeat_on_and_off(browser: Client, golem: Golem) -> None:
+    added = browser.post(reverse("admin:archetypes_app_heartbeat_add"), _form(golem))
+    assert added.status_code == 302, added.context["errors"]
+    heartbeat = Heartbeat.objects.get(golem=golem)
+    assert heartbeat.is_on and heartbeat.liquidity_rule == RULE
+    assert 0 <= (heartbeat.next_tick_at - clock.now()).total_seconds() + 1 <= 31
+    assert not golem.is_live, "a heartbeat that is turned on rehearses until its owner says otherwise"
+    page = reverse("admin:archetypes_app_heartbeat_change", args=[golem.pk])
+    assert "dry run" in browser.get(page).content.decode().lower()
+    assert browser.post(page, _form(golem, is_on=None)).status_code == 302
+    heartbeat.refresh_from_db()
+    assert not heartbeat.is_on
+    edits = AuditEntry.objects.filter(golem_id=golem.pk, event="AdminEdit").order_by("seq")
+    assert [each.data["did"] for each in edits] == ["added", "changed"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "wrong"),
+    [
+        ({"token_a": "WETH"}, "token_b"),
+        ({**RULE, "fee_tier": 7}, "fee_tier"),
+        ({**RULE, "half_width_bps": 1}, "half_width_bps"),
+        ({**RULE, "target_micro_usd": 1.5}, "target_micro_usd"),
+        ({**RULE, "colour": "red"}, "colour"),
+        ([1], "an object"),
+    ],
+)
+def test_a_rule_that_is_not_complete_is_refused_with_its_field(
+    browser: Client, golem: Golem, rule: Any, wrong: str
+) -> None:
+    answer = browser.post(reverse("admin:archetypes_app_heartbeat_add"), _form(golem, liquidity_rule=json.dumps(rule)))
+    assert answer.status_code == 200 and wrong in answer.content.decode()
+    assert not Heartbeat.objects.exists()
+
+
+def test_another_owner_sees_nothing_of_it(client: Client, golem: Golem) -> None:
+    Heartbeat.objects.create(golem=golem, is_on=True)
+    AlertBatch.objects.create(golem=golem, window_start=clock.now(), created_at=clock.now())
+    make_owner(name="ben")
+    client.login(username="ben", password=PASSWORD)
+    for model in ("heartbeat", "heartbeattick", "decisioncyclerecord", "alertbatch"):
+        page = client.get(reverse(f"admin:archetypes_app_{model}_changelist"))
+        assert page.status_code == 200 and "Keeper" not in page.content.decode()
+    page_of_golem = reverse("admin:archetypes_app_heartbeat_change", args=[golem.pk])
+    assert client.get(page_of_golem).status_code == 404
+    added = client.post(reverse("admin:archetypes_app_heartbeat_add"), _form(golem))
+    assert added.status_code == 200 and Heartbeat.objects.count() == 1
+
+
+def test_the_owners_words_make_the_next_tick_think_and_are_used_once(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    turn_on(golem, rule={}, is_live=False)
+    tick(golem)
+    steer_golem(golem=golem, text="  Leave the pool before Friday. ", actor="owner:1", now=clock.now())
+    record = tick(golem)
+    assert record.tier == "T2" and "the owner's words" in record.gating_reason
+    assert record.interventions[0]["text"] == "Leave the pool before Friday."
+    assert AuditEntry.objects.get(golem_id=golem.pk, event="GolemSteered").actor == "owner:1"
+    assert tick(golem).tier == "T0"
+
+
+def test_words_nobody_would_read_are_refused(golem: Golem) -> None:
+    with pytest.raises(HeartbeatOff):
+        steer_golem(golem=golem, text="hello", actor="owner:1", now=clock.now())
+    with pytest.raises(HeartbeatOff):
+        tick_soon(golem=golem, now=clock.now())
+    Heartbeat.objects.create(golem=golem, is_on=True)
+    with pytest.raises(InvalidParams):
+        steer_golem(golem=golem, text="x" * 501, actor="owner:1", now=clock.now())
+    for _ in range(5):
+        steer_golem(golem=golem, text="again", actor="owner:1", now=clock.now())
+    with pytest.raises(SteersPending):
+        steer_golem(golem=golem, text="again", actor="owner:1", now=clock.now())
+
+
+def test_every_decision_can_be_read_in_the_browser(browser: Client, golem: Golem) -> None:
+    turn_on(golem, rule={}, is_live=False)
+    record = tick(golem)
+    listed = browser.get(reverse("admin:archetypes_app_decisioncyclerecord_changelist")).content.decode()
+    assert record.gating_reason in listed
+    page = browser.get(reverse("admin:archetypes_app_decisioncyclerecord_change", args=[record.pk]))
+    assert "prediction_error_millionths" in page.content.decode()
+    for name in ("archetypes_app_heartbeattick", "permits_app_actionrecord", "archetypes_app_alertbatch"):
+        assert browser.get(reverse(f"admin:{name}_changelist")).status_code == 200

@@ -1,4 +1,7 @@
-"""The ASGI entry point. Views and middleware are synchronous, so a request crosses into a thread once."""
+"""The ASGI entry point. Views and middleware are synchronous, so a request crosses into a thread once.
+
+Event streams are served in front of Django, on the event loop alone.
+"""
 
 from __future__ import annotations
 
@@ -26,4 +29,8 @@ class ThreadedHandler(ASGIHandler):
 
 
 django.setup(set_prefix=False)
-application = ThreadedHandler()
+
+# Its models need the apps to be loaded.
+from golem_project.stream.sse import EventStream  # noqa: E402
+
+application = EventStream(ThreadedHandler())

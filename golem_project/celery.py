@@ -20,7 +20,7 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf["CELERY_DB_REUSE_MAX"] = _NEVER
 # Threads of the web server look the application up too; without this only the main thread finds it.
 app.set_default()
-app.autodiscover_tasks(["tools_app", "memory_app", "permits_app", "golem_project.heartbeat"])
+app.autodiscover_tasks(["tools_app", "memory_app", "permits_app", "golem_project.heartbeat", "golem_project.stream"])
 
 
 @task_prerun.connect

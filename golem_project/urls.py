@@ -7,10 +7,12 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from golem_project import status
+from golem_project.stream.pages import EventPageView
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("admin/", admin.site.urls),
+    path("api/v1/events", EventPageView.as_view(), name="events"),
     path("api/v1/", include("golem_project.pi.urls")),
     path("healthz", status.healthz, name="healthz"),
     path("readyz", status.readyz, name="readyz"),

@@ -16,6 +16,7 @@ from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThink
 from golem_project.heartbeat.thinking.errors import ModelEndpointRefused, ModelNotConfigured
 from golem_project.heartbeat.thinking.model_client import read_client
 from golem_project.pi.definitions import define_tools
+from golem_project.stream import sealed
 from golem_project.test_chains import EmbeddedTestChains
 from permits_app import delegation_router
 from permits_app.execution import broadcast
@@ -43,6 +44,7 @@ def configure() -> None:
         )
     )
     runner.configure(runner.ToolEnvironment(open_reader=open_reader, services=_build_services()))
+    sealed.configure(_read_passphrase())
     event_bus.configure(_open_stream, checks_payloads=settings.GOLEM_EVENT_PAYLOADS_ARE_CHECKED)
     configure_thinking()
 

@@ -46,6 +46,7 @@ INSTALLED_APPS = [
     "archetypes_app.apps.ArchetypesConfig",
     "memory_app.apps.MemoryConfig",
     "permits_app.apps.PermitsConfig",
+    "golem_project.stream.apps.StreamConfig",
 ]
 
 MIDDLEWARE = [

@@ -21,6 +21,7 @@ CELERY_TASK_ROUTES: dict[str, Any] = {
     "permits_app.tasks.*": {"queue": "heartbeat"},
     "tools_app.tasks.*": {"queue": "heartbeat"},
     "golem_project.heartbeat.tasks.*": {"queue": "heartbeat"},
+    "golem_project.stream.tasks.*": {"queue": "stream"},
 }
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -53,6 +54,9 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     # A look that comes late is worth nothing: the next one sees the same golems.
     "claim-heartbeats": {
         "task": "golem_project.heartbeat.tasks.claim_heartbeats_task", "schedule": 1.0, "options": {"expires": 3},
+    },
+    "spread-webhooks": {
+        "task": "golem_project.stream.tasks.spread_webhooks_task", "schedule": 2.0, "options": {"expires": 10},
     },
     "run-heartbeat-duties": {"task": "golem_project.heartbeat.tasks.run_duties_task", "schedule": 60.0},
     "forget-episodes": {"task": "memory_app.tasks.forget_episodes_task", "schedule": 3_600.0},

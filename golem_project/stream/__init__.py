@@ -1,0 +1,1 @@
+"""The event fabric's way out: server-sent events, JSON pages, webhooks, the terminal."""

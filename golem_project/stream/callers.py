@@ -1,0 +1,79 @@
+"""Who follows events, and whose: an agent's token its own golem's, an owner's session those of the golems they own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth import get_user
+from django.http import HttpRequest
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from archetypes_app.admin.owner_scope import is_operator
+from archetypes_app.models.api_key import Scope
+from archetypes_app.ownership import list_owned_golems
+from golem_project.pi.authentication import REALM, identify, read_bearer
+from golem_project.pi.errors import ApiKeyMissing, Forbidden, ScopeMissing
+from tools_app.core import clock
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Somebody who may follow events. `golem_ids` None means all of them: an operator of the server."""
+
+    name: str
+    golem_ids: frozenset[str] | None
+
+    @property
+    def is_authenticated(self) -> bool:
+        return True
+
+
+def identify_caller(request: Any, *, now: datetime) -> Caller:
+    """The caller behind a request: a bearer token first, else a session of the admin.
+
+    Raises ApiKeyMissing, ApiKeyInvalid, ApiKeyExpired, ApiKeyRevoked, ScopeMissing, Forbidden.
+    """
+    token = read_bearer(request)
+    if token is not None:
+        key = identify(token, now=now)
+        if Scope.EVENTS not in key.scopes:
+            raise ScopeMissing(
+                "this needs the scope 'events'; the owner can make a token that has it",
+                scope=str(Scope.EVENTS), scopes=sorted(key.scopes),
+            )  # fmt: skip
+        return Caller(name=f"key:{key.prefix}", golem_ids=frozenset({str(key.golem_id)}))
+    user: Any = get_user(request)
+    if not user.is_authenticated:
+        raise ApiKeyMissing("send the golem's token as `Authorization: Bearer golem_…`, or sign in to the admin")
+    if not (user.is_active and user.is_staff):
+        raise Forbidden("this account has no access to the admin")
+    if is_operator(user):
+        return Caller(name=f"owner:{user.pk}", golem_ids=None)
+    owned = list_owned_golems(user).values_list("pk", flat=True)
+    return Caller(name=f"owner:{user.pk}", golem_ids=frozenset(str(pk) for pk in owned))
+
+
+class CallerAuthentication(BaseAuthentication):
+    """The same for Django REST framework's views; they only answer GET, so a session needs no CSRF token."""
+
+    def authenticate(self, request: Request) -> tuple[Caller, None]:
+        return identify_caller(_plain(request), now=clock.now()), None
+
+    def authenticate_header(self, request: Request) -> str:
+        return REALM
+
+
+class IsCaller(BasePermission):
+    """Lets in whom `CallerAuthentication` knew."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return isinstance(request.user, Caller)
+
+
+def _plain(request: Request) -> HttpRequest:
+    inner: HttpRequest = request._request
+    return inner

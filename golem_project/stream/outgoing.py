@@ -1,0 +1,157 @@
+"""Sends one request to an address an owner typed, and to no other.
+
+The host is resolved once, every address is checked, and the connection goes to a checked one: a name that resolves
+differently a moment later changes nothing. Redirects are answers, not instructions. The answer is read up to a few
+kilobytes and the whole exchange ends by one deadline, however slowly the other side drips.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import socket
+import ssl
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from tools_app.core import clock
+
+MOST_ANSWER_BYTES = 4_096
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_LONGEST_URL = 500
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class AddressRefused(Exception):
+    """The URL is malformed or leads where no webhook may go. Its text is safe to show."""
+
+
+class ExchangeFailed(Exception):
+    """No answer came. Its text names the kind of failure only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the receiver said; its body is dropped."""
+
+    status: int
+    retry_after_seconds: int | None
+    duration_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A checked URL and the one address to connect to."""
+
+    url: SplitResult
+    host: str
+    port: int
+    address: str
+
+
+def check_url(url: str, *, allows_private: bool) -> SplitResult:
+    """The parts of a URL a webhook may have. Raises AddressRefused."""
+    if len(url) > _LONGEST_URL or not url.isascii() or any(c <= " " for c in url):
+        raise AddressRefused("the URL must be short and plain ASCII without spaces")
+    try:
+        parts = urlsplit(url)
+        _port = parts.port
+    except ValueError:
+        raise AddressRefused("the URL is malformed") from None
+    if parts.scheme not in ({"https", "http"} if allows_private else {"https"}):
+        raise AddressRefused("the URL must begin with https://")
+    if not parts.hostname or parts.username is not None or parts.password is not None or parts.fragment:
+        raise AddressRefused("the URL needs a host, and may hold no user, password or fragment")
+    return parts
+
+
+def resolve(url: str, *, allows_private: bool) -> Target:
+    """Resolve the host once and refuse it when any of its addresses is not public. Raises AddressRefused."""
+    parts = check_url(url, allows_private=allows_private)
+    host = parts.hostname or ""
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise ExchangeFailed("the host name does not resolve") from None
+    addresses = [str(entry[4][0]) for entry in found]
+    if not allows_private:
+        for address in addresses:
+            if not is_public(ipaddress.ip_address(address.partition("%")[0])):
+                raise AddressRefused("the host has an address that is not public")
+    return Target(url=parts, host=host, port=port, address=addresses[0])
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address is one of the open internet, looking through every form that carries an IPv4 address."""
+    if isinstance(address, ipaddress.IPv6Address):
+        inner: list[Address] = [found for found in (address.ipv4_mapped, address.sixtofour) if found is not None]
+        if address.teredo is not None:
+            inner += address.teredo
+        if address in _NAT64:
+            inner.append(ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF))
+        if not all(is_public(found) for found in inner):
+            return False
+        if address.ipv4_mapped is not None:
+            return True
+    return address.is_global and not address.is_multicast and not address.is_reserved and not address.is_unspecified
+
+
+def post(target: Target, *, headers: Mapping[str, str], body: bytes, seconds: float) -> Answer:
+    """POST `body` and wait for the answer at most `seconds` in all. Raises ExchangeFailed."""
+    started = clock.monotonic_ms()
+    connection = _connection(target, seconds)
+    # Timeouts of a socket begin anew with every byte; this one does not.
+    alarm = threading.Timer(seconds, _break_off, [connection])
+    alarm.daemon = True
+    alarm.start()
+    path = target.url.path or "/"
+    try:
+        connection.request("POST", f"{path}?{target.url.query}" if target.url.query else path, body, dict(headers))
+        response = connection.getresponse()
+        response.read(MOST_ANSWER_BYTES)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise ExchangeFailed(f"no answer: {type(error).__name__}") from None
+    finally:
+        alarm.cancel()
+        connection.close()
+    return Answer(
+        status=response.status,
+        retry_after_seconds=_read_seconds(response.headers.get("Retry-After")),
+        duration_ms=int(clock.monotonic_ms() - started),
+    )
+
+
+class _PinnedConnection(http.client.HTTPConnection):
+    """Connects to the checked address, while the Host header and the certificate are those of the name."""
+
+    def __init__(self, target: Target, *, seconds: float) -> None:
+        super().__init__(target.host, target.port, timeout=seconds)
+        self._target = target
+
+    def connect(self) -> None:
+        plain = socket.create_connection((self._target.address, self._target.port), timeout=self.timeout)
+        self.sock = plain
+        if self._target.url.scheme == "https":
+            self.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=self._target.host)
+
+
+def _connection(target: Target, seconds: float) -> http.client.HTTPConnection:
+    connection = _PinnedConnection(target, seconds=seconds)
+    connection.default_port = 443 if target.url.scheme == "https" else 80
+    return connection
+
+
+def _break_off(connection: http.client.HTTPConnection) -> None:
+    if connection.sock is not None:
+        try:
+            connection.sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            connection.sock.close()
+
+
+def _read_seconds(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 6 else None

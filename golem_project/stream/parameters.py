@@ -1,0 +1,104 @@
+"""What a caller asks of the event log: which golems, which types, from which place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID
+
+from golem_project.stream.callers import Caller
+from golem_project.stream.errors import GolemUnknown
+from tools_app.core.errors import InvalidParams
+from tools_app.core.event_log import EventFilter, LogHead, find_position
+from tools_app.core.events import EventType
+
+MOST_PER_PAGE = 500
+DEFAULT_PER_PAGE = 100
+_FAMILIES = frozenset(f"{kind.partition(':')[0]}:*" for kind in EventType)
+_KNOWN_TYPES = frozenset(str(kind) for kind in EventType) | _FAMILIES
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The parsed query: a filter, and either a cursor or a time to start from."""
+
+    wanted: EventFilter
+    cursor: str | None
+    since: datetime | None
+    limit: int = DEFAULT_PER_PAGE
+
+    def start(self, *, head: LogHead, default: int) -> int:
+        """The position to start after. Raises CursorUnknown."""
+        if self.cursor is not None:
+            return head.parse_cursor(self.cursor)
+        if self.since is not None:
+            return find_position(self.since, head=head)
+        return default
+
+
+def read_question(query: Mapping[str, str], *, caller: Caller, last_event_id: str | None = None) -> Question:
+    """Parse the query. `Last-Event-ID` wins over `cursor`, which wins over `since`.
+
+    Raises InvalidParams, GolemUnknown.
+    """
+    unknown = set(query) - {"golem", "types", "since", "cursor", "last_event_id", "limit"}
+    if unknown:
+        raise InvalidParams(f"unknown parameters: {', '.join(sorted(unknown))}", fields=sorted(unknown))
+    return Question(
+        wanted=EventFilter(
+            golem_ids=choose_golems(_words(query.get("golem")), caller=caller), types=read_types(query.get("types"))
+        ),
+        cursor=last_event_id or query.get("last_event_id") or query.get("cursor") or None,
+        since=read_since(query.get("since")),
+        limit=_read_limit(query.get("limit")),
+    )
+
+
+def choose_golems(named: Iterable[str], *, caller: Caller) -> frozenset[str] | None:
+    """The golems to follow: the named ones of the caller's, or all of the caller's. Raises GolemUnknown."""
+    chosen = set()
+    for word in named:
+        try:
+            golem_id = str(UUID(word))
+        except ValueError:
+            raise InvalidParams("`golem` is an id (UUID), several separated by commas", golem=word[:40]) from None
+        if caller.golem_ids is not None and golem_id not in caller.golem_ids:
+            raise GolemUnknown("none of the golems you may follow has this id", golem_id=golem_id)
+        chosen.add(golem_id)
+    return frozenset(chosen) if chosen else caller.golem_ids
+
+
+def read_types(text: str | None) -> frozenset[str] | None:
+    """Wire names or families (`tool:*`), separated by commas. Raises InvalidParams."""
+    names = frozenset(_words(text))
+    strange = sorted(names - _KNOWN_TYPES)
+    if strange:
+        raise InvalidParams(
+            "`types` names event types or families, separated by commas", unknown=strange[:10],
+            families=sorted(_FAMILIES),
+        )  # fmt: skip
+    return names or None
+
+
+def read_since(text: str | None) -> datetime | None:
+    """An RFC 3339 time; one without offset is UTC. Raises InvalidParams."""
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text.strip().replace(" ", "+"))
+    except ValueError:
+        raise InvalidParams("`since` is an RFC 3339 time such as 2026-01-31T12:00:00Z", since=text[:40]) from None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def _read_limit(text: str | None) -> int:
+    if not text:
+        return DEFAULT_PER_PAGE
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:6]) <= MOST_PER_PAGE:
+        raise InvalidParams(f"`limit` is between 1 and {MOST_PER_PAGE}", limit=text[:10])
+    return int(text)
+
+
+def _words(text: str | None) -> list[str]:
+    return [word.strip() for word in (text or "").split(",") if word.strip()]

@@ -38,6 +38,7 @@ from tools_app.toolkit.plan import LocalEffect
 ExecutionId = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9._:-]{1,96}$", description="Your own id of the execution, such as a permit_id.")
 ]
+# The specification says `action_type`, a word the Pi tool keeps for itself.
 ExecutionKindName = Annotated[ExecutionKind, Field(description="What the execution does.")]
 TxHash = Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{64}$", description="Hash of its transaction.")]
 Period = Annotated[Literal["7d", "30d", "90d"], Field(description="How far to look back.")]
@@ -185,7 +186,7 @@ def preview_execution(
     ctx: WriteContext,
     execution_id: str,
     strategy_name: str,
-    action_type: ExecutionKind,
+    execution_type: ExecutionKind,
     portfolio_snapshot: str,
     market_conditions: str,
     decision_params: str,
@@ -196,7 +197,7 @@ def preview_execution(
 ) -> LocalEffect:
     """What would be recorded. Raises InvalidParams."""
     prediction = _read_prediction(
-        strategy_name, action_type, portfolio_snapshot, market_conditions, decision_params, predicted_outcome,
+        strategy_name, execution_type, portfolio_snapshot, market_conditions, decision_params, predicted_outcome,
         reasoning_chain, tx_hash, reflection,
     )  # fmt: skip
     return LocalEffect(
@@ -219,7 +220,7 @@ def memory_record_execution(
     capability: Capability,
     execution_id: ExecutionId,
     strategy_name: StrategyName,
-    action_type: ExecutionKindName,
+    execution_type: ExecutionKindName,
     portfolio_snapshot: JsonObject,
     market_conditions: JsonObject,
     decision_params: JsonObject,
@@ -234,7 +235,7 @@ def memory_record_execution(
     recorded under the same id.
     """
     prediction = _read_prediction(
-        strategy_name, action_type, portfolio_snapshot, market_conditions, decision_params, predicted_outcome,
+        strategy_name, execution_type, portfolio_snapshot, market_conditions, decision_params, predicted_outcome,
         reasoning_chain, tx_hash, reflection,
     )  # fmt: skip
     with transaction.atomic():
@@ -393,7 +394,7 @@ def _describe_strategy(row: Strategy, with_performance: bool) -> dict[str, Any]:
 
 def _read_prediction(
     strategy_name: str,
-    action_type: ExecutionKind,
+    execution_type: ExecutionKind,
     portfolio_snapshot: str,
     market_conditions: str,
     decision_params: str,
@@ -404,7 +405,7 @@ def _read_prediction(
 ) -> Prediction:
     return Prediction(
         strategy_name=strategy_name,
-        kind=action_type,
+        kind=execution_type,
         portfolio_snapshot=parse_object(portfolio_snapshot, field="portfolio_snapshot"),
         market_conditions=parse_object(market_conditions, field="market_conditions"),
         decision_params=parse_object(decision_params, field="decision_params"),

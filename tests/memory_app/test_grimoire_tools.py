@@ -45,7 +45,7 @@ TWINS = {
 GOOD: dict[str, Any] = {"prediction": {"amount_out": "1000"}, "outcome": {"amount_out": "1000", "succeeded": True}}
 EXECUTION = {
     "strategy_name": "eth-range",
-    "action_type": "SWAP",
+    "execution_type": "SWAP",
     "portfolio_snapshot": '{"USDC": "1000"}',
     "market_conditions": '{"regime": "calm"}',
     "decision_params": '{"fee": 500}',
@@ -314,7 +314,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("memory_store_strategy", {"strategy_name": "a", "parameters": '{"a": NaN}', "description": "x"}),
     ("memory_store_strategy", {"strategy_name": "a", "parameters": "[" * 4_000, "description": "x"}),
     ("memory_record_execution", {"execution_id": "e 1", **EXECUTION}),
-    ("memory_record_execution", {"execution_id": "e1", **EXECUTION, "action_type": "GAMBLE"}),
+    ("memory_record_execution", {"execution_id": "e1", **EXECUTION, "execution_type": "GAMBLE"}),
     ("memory_record_execution", {"execution_id": "e1", **EXECUTION, "predicted_outcome": '{"pnl_usd": "many"}'}),
     ("memory_record_execution", {"execution_id": "e1", **EXECUTION, "predicted_outcome": '{"confidence": "2"}'}),
     ("memory_record_outcome", {"execution_id": "e1", "realized_pnl": "1e9", "gas_used_usd": "0"}),

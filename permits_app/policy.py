@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import Value
+
 from archetypes_app.models import Golem
 from archetypes_app.toolset import hash_toolset
-from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
+from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits, VenueTrust
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.toolset import Toolset
 
@@ -19,17 +21,27 @@ GOLEM_ROWS = ("archetype", "policy_cage", "spending_limits")
 """What `select_related` fetches with a golem for a decision."""
 GOLEM_LISTS = ("profiles", "archetype__profiles", "tool_overrides", "archetype__tool_overrides")
 """What `prefetch_related` fetches with it."""
+_DISTRUSTED = "DISTRUSTED"
 _UNHASHED = frozenset({"id", "golem", "created_at", "updated_at"})
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Everything that may refuse a call of one golem. `allowlist` holds (chain id, kind, address)."""
+    """Everything that may refuse a call of one golem. `allowlist` holds (chain id, kind, address).
+
+    `distrusted` holds (chain id, venue) where outcomes were other than simulated; it is not hashed, because it changes
+    a call's risk tier and no limit.
+    """
 
     cage: PolicyCage
     limits: SpendingLimits
     allowlist: frozenset[tuple[int, str, str]]
     hash: str
+    distrusted: frozenset[tuple[int, str]] = frozenset()
+
+    def trusts(self, *, chain_id: int, venue: str) -> bool:
+        """Whether outcomes at a venue were as they were simulated."""
+        return (chain_id, venue) not in self.distrusted
 
     def allowlist_on(self, chain_id: int) -> frozenset[tuple[str, str]]:
         """(kind, address) pairs of one chain."""
@@ -45,7 +57,11 @@ def read_policy(*, golem: Golem, toolset: Toolset) -> Policy:
     """The policy as it stands now; a golem without rows gets the defaults, which are strict."""
     cage = getattr(golem, "policy_cage", None) or PolicyCage.objects.get_or_create(golem=golem)[0]
     limits = getattr(golem, "spending_limits", None) or SpendingLimits.objects.get_or_create(golem=golem)[0]
-    allowlist = frozenset(AllowlistEntry.objects.filter(golem=golem).values_list("chain_id", "kind", "address"))
+    # One statement for both, because every preview and every commit reads them.
+    venues = VenueTrust.objects.filter(golem=golem, is_low=True).values_list("chain_id", Value(_DISTRUSTED), "venue")
+    entries = AllowlistEntry.objects.filter(golem=golem).values_list("chain_id", "kind", "address")
+    rows = [(int(chain), str(kind), str(name)) for chain, kind, name in entries.union(venues, all=True)]
+    allowlist = frozenset(row for row in rows if row[1] != _DISTRUSTED)
     digest = hash_canonical(
         {
             "cage": _columns(cage),
@@ -55,7 +71,8 @@ def read_policy(*, golem: Golem, toolset: Toolset) -> Policy:
             "toolset": hash_toolset(toolset),
         }
     )
-    return Policy(cage=cage, limits=limits, allowlist=allowlist, hash=digest)
+    distrusted = frozenset((chain, venue) for chain, kind, venue in rows if kind == _DISTRUSTED)
+    return Policy(cage=cage, limits=limits, allowlist=allowlist, hash=digest, distrusted=distrusted)
 
 
 def _columns(row: PolicyCage | SpendingLimits) -> dict[str, str]:

@@ -26,9 +26,11 @@ def classify_risk(
     is_cross_chain: bool = False,
     returns_to_golem: bool = True,
     uses_v4_hooks: bool = False,
+    is_venue_trusted: bool = True,
 ) -> RiskTier:
     """The tier of one call. `value_micro_usd` is the most it can spend; a write that spends nothing and takes no
-    position (`READ_ONLY`: memory, alerts) is ROUTINE. A privileged call is CRITICAL whatever it is worth.
+    position (`READ_ONLY`: memory, alerts) is ROUTINE. A privileged call is CRITICAL whatever it is worth. At a venue
+    whose outcomes were other than simulated a call is one tier higher; leaving it never is.
     """
     if capability is CapabilityTier.PRIVILEGED:
         return RiskTier.CRITICAL
@@ -39,9 +41,16 @@ def classify_risk(
         tier = RiskTier.HIGH
     if not returns_to_golem and action_class not in _LEAVING:
         tier = max(tier, RiskTier.ELEVATED, key=_ORDER.index)
+    if not is_venue_trusted:
+        tier = _ORDER[min(_ORDER.index(tier) + 1, len(_ORDER) - 1)]
     if action_class in _LEAVING and returns_to_golem:
         tier = min(tier, RiskTier.STANDARD, key=_ORDER.index)
     return tier
+
+
+def is_riskier(tier: RiskTier, *, than: RiskTier) -> bool:
+    """Whether `tier` is above another."""
+    return _ORDER.index(tier) > _ORDER.index(than)
 
 
 def needs_guardian(tier: RiskTier, value_micro_usd: int, hot_lane_micro_usd: int) -> bool:

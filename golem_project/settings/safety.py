@@ -37,6 +37,7 @@ GOLEM_LIMIT_WRITES_PER_HOUR = 20
 GOLEM_LIMIT_SLIPPAGE_BPS = 100
 GOLEM_LIMIT_PRICE_IMPACT_BPS = 300
 
+GOLEM_VENUE_TRUST_CLEAN_OUTCOMES = 5  # so many outcomes as simulated, one after the other, restore trust in a venue
 GOLEM_GAS_LIMIT_MARGIN_BPS = 2_000  # gas limit = simulated gas before refunds x 1.2
 GOLEM_DUST_MICRO_USD = 10_000  # $0.01: below it an amount may be whole units written as base units
 

@@ -43,6 +43,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.policy import GOLEM_LISTS, GOLEM_ROWS, read_policy
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_gas_fits
+from permits_app.safety.tiers import check_tier_holds
 from permits_app.sealing import hash_plan, hash_simulation
 from permits_app.selectors import view_permit
 from tools_app import runner
@@ -176,6 +177,7 @@ def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: dateti
     if tool.schema_version != permit.schema_version:
         raise PolicyChanged("the tool's schema changed since the preview", permit_id=str(permit.pk))
     call = make_permit_call(permit=permit, golem=golem, toolset=toolset, policy=policy, now=now)
+    check_tier_holds(call=call, permit=permit)
     if call.chain is None:
         hook_chain.recheck(call, simulate=True)
         return None

@@ -228,6 +228,7 @@ def make_hook_call(
         limits=policy.limits,
         cage=policy.cage,
         allowlist=policy.allowlist_on(plan.chain_id) if plan else frozenset(),
+        is_venue_trusted=plan is None or policy.trusts(chain_id=plan.chain_id, venue=tool.venue),
         api_key_id=api_key_id,
         now=now,
     )

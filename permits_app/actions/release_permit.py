@@ -20,6 +20,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.policy import read_policy
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_gas_fits
+from permits_app.safety.tiers import check_tier_holds
 from permits_app.sealing import hash_plan, hash_simulation
 from tools_app.simulation.engine import SimulationResult
 
@@ -43,6 +44,7 @@ def resimulate(*, permit: ActionPermit, golem: Golem, now: datetime) -> FreshJud
     if policy.hash != permit.policy_hash or permit.tool_name not in toolset:
         raise PolicyChanged("limits, cage, phase or tools changed since the preview", permit_id=str(permit.pk))
     call = make_permit_call(permit=permit, golem=golem, toolset=toolset, now=now)
+    check_tier_holds(call=call, permit=permit)
     report = hook_chain.recheck(call, simulate=True)
     if call.chain is not None:
         base_fee = call.chain.fees().base_fee

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from permits_app.admin import golems, halts, ledgers, limits, permits, wallets
+from permits_app.admin import golems, halts, ledgers, limits, permits, venue_trust, wallets
 
-__all__ = ["golems", "halts", "ledgers", "limits", "permits", "wallets"]
+__all__ = ["golems", "halts", "ledgers", "limits", "permits", "venue_trust", "wallets"]

@@ -17,6 +17,7 @@ from permits_app.models.policy_cage import PolicyCage
 from permits_app.models.policy_version import PolicyVersion
 from permits_app.models.spending import SpendEntry, SpendingLimits
 from permits_app.models.transaction import OutboundTransaction
+from permits_app.models.venue_trust import VenueTrust
 from permits_app.models.wallet import Wallet
 from permits_app.models.warden import Announcement, Warden
 
@@ -43,6 +44,7 @@ __all__ = [
     "PolicyVersion",
     "SpendEntry",
     "SpendingLimits",
+    "VenueTrust",
     "Wallet",
     "Warden",
 ]

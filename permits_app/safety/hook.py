@@ -56,6 +56,7 @@ class HookCall:
     api_key_id: UUID | None
     now: datetime
     own_permit_id: UUID | None = None
+    is_venue_trusted: bool = True
     simulation: SimulationResult | None = None
     records: RecordSource | None = None
 

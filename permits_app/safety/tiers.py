@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from permits_app.risk import classify_risk
+from permits_app.errors import PolicyChanged
+from permits_app.models import ActionPermit
+from permits_app.risk import classify_risk, is_riskier
 from permits_app.safety.hook import HookCall
 from tools_app.toolkit.enums import RiskTier
 
@@ -15,7 +17,7 @@ def returns_to_golem(call: HookCall) -> bool:
 
 
 def classify_call(call: HookCall) -> RiskTier:
-    """The tier of `call`, from its tool, its class, its recipients and the most it can spend."""
+    """The tier of `call`: from its tool, class and recipients, the most it can spend and the trust in its venue."""
     return classify_risk(
         category=call.tool.category,
         capability=call.tool.capability,
@@ -24,4 +26,17 @@ def classify_call(call: HookCall) -> RiskTier:
         venue=call.tool.venue,
         value_micro_usd=call.value.spend_micro_usd,
         returns_to_golem=returns_to_golem(call),
+        is_venue_trusted=call.is_venue_trusted,
     )
+
+
+def check_tier_holds(*, call: HookCall, permit: ActionPermit) -> None:
+    """A permit covers the tier it was given for; a venue that lost trust, or a price, may have raised it since.
+
+    Raises PolicyChanged.
+    """
+    tier = classify_call(call)
+    if is_riskier(tier, than=RiskTier(permit.risk_tier)):
+        raise PolicyChanged(
+            f"this call is {tier} now, and its permit was given for {permit.risk_tier}", permit_id=str(permit.pk)
+        )

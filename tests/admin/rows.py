@@ -32,6 +32,7 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
         permit=factories.make_permit(golem=golem), nonce=golem.pk.int % 10**6
     ),
     "permits_app.outcomerecord": lambda golem: factories.make_outcome(permit=factories.make_permit(golem=golem)),
+    "permits_app.venuetrust": lambda golem: factories.make_venue_trust(permit=factories.make_permit(golem=golem)),
     "permits_app.wallet": lambda golem: factories.make_wallet(golem=golem),
     "memory_app.episode": lambda golem: factories.make_episode(golem=golem),
     "memory_app.directive": lambda golem: factories.make_directive(golem=golem),

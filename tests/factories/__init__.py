@@ -16,6 +16,7 @@ from tests.factories.permits import (
     make_permit,
     make_spend_entry,
     make_transaction,
+    make_venue_trust,
     make_wallet,
 )
 from tests.factories.records import make_audit_entry, make_directive, make_episode, make_event, make_phase_transition
@@ -44,5 +45,6 @@ __all__ = [
     "make_profile",
     "make_spend_entry",
     "make_transaction",
+    "make_venue_trust",
     "make_wallet",
 ]

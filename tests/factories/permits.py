@@ -19,6 +19,7 @@ from permits_app.models import (
     PolicyCage,
     SpendEntry,
     SpendingLimits,
+    VenueTrust,
     Wallet,
 )
 from permits_app.models.nonce import NonceState
@@ -49,6 +50,14 @@ def make_wallet(*, golem: Golem, address: str | None = None) -> Wallet:
 def make_limits(*, golem: Golem, **columns: Any) -> SpendingLimits:
     """Spending limits, with the settings' defaults."""
     return SpendingLimits.objects.create(golem=golem, **columns)
+
+
+def make_venue_trust(*, permit: ActionPermit, **columns: Any) -> VenueTrust:
+    """Low trust in the permit's venue, lowered by its outcome."""
+    facts = {"lowered_at": clock.now(), "divergence_bps": 350, **columns}
+    return VenueTrust.objects.create(
+        golem=permit.golem, chain_id=permit.chain_id, venue=permit.venue, permit=permit, **facts
+    )
 
 
 def make_halt(*, golem: Golem) -> HaltRecord:

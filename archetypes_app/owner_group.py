@@ -36,7 +36,6 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("permits_app", "spendentry"): ("view",),
     ("permits_app", "spendinglimits"): ("view", "add", "change"),
     ("permits_app", "venuetrust"): ("view", "change"),
-    ("permits_app", "venuetrust"): ("view", "change"),
     ("permits_app", "wallet"): ("view", "add"),
     ("memory_app", "episode"): ("view",),
     ("memory_app", "directive"): ("view",),

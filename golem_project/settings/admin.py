@@ -110,7 +110,6 @@ UNFOLD: dict[str, Any] = {
                     _link("Permits", "verified_user", "permits_app.actionpermit"),
                     _link("Outcomes", "fact_check", "permits_app.outcomerecord"),
                     _link("Trust in venues", "thumbs_up_down", "permits_app.venuetrust"),
-                    _link("Trust in venues", "thumbs_up_down", "permits_app.venuetrust"),
                     _link("Halts", "front_hand", "permits_app.haltrecord"),
                     _link("Halt settings", "tune", "permits_app.haltsetting"),
                     _link("Grants", "token", "permits_app.capabilitygrant"),

@@ -48,7 +48,6 @@ def make_permit_call(
         cage=policy.cage,
         allowlist=policy.allowlist_on(plan.chain_id) if plan else frozenset(),
         is_venue_trusted=plan is None or policy.trusts(chain_id=plan.chain_id, venue=tool.venue),
-        is_venue_trusted=plan is None or policy.trusts(chain_id=plan.chain_id, venue=tool.venue),
         api_key_id=permit.api_key_id,
         now=now,
         own_permit_id=permit.pk,

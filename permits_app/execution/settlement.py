@@ -20,7 +20,6 @@ from permits_app.execution.executor import Execution
 from permits_app.execution.outcome import Judgement
 from permits_app.execution.transaction_lives import advance
 from permits_app.execution.venue_trust import note_outcome
-from permits_app.execution.venue_trust import note_outcome
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose, TransactionState
@@ -207,10 +206,6 @@ def _close(
         OutcomeRecord.objects.bulk_create(
             [OutcomeRecord(permit=permit, **judged)], update_conflicts=True, unique_fields=["permit"],
             update_fields=[*judged, "updated_at"],
-        )  # fmt: skip
-        note_outcome(
-            permit=permit, succeeded=judgement.succeeded, is_verified=judgement.is_verified,
-            divergence_bps=judgement.divergence_bps, now=now,
         )  # fmt: skip
         note_outcome(
             permit=permit, succeeded=judgement.succeeded, is_verified=judgement.is_verified,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from permits_app.models import ActionPermit
+from permits_app.models import ActionPermit, DeniedCall
 from tools_app.core.units import format_units
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
@@ -52,8 +52,8 @@ def encode_bounds(plan: TxPlan) -> dict[str, Any]:
     }
 
 
-def decode_plan(permit: ActionPermit) -> TxPlan:
-    """The plan the permit was given for, from its row alone."""
+def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:
+    """The plan the permit was given for, or the refused one, from its row alone."""
     bounds = permit.bounds
     return TxPlan(
         chain_id=permit.chain_id,

@@ -33,11 +33,11 @@ from permits_app.plan_store import encode_bounds, encode_calls
 from permits_app.policy import Policy, load_golem, read_policy
 from permits_app.prediction import describe_expected
 from permits_app.risk import needs_guardian
-from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import GasBudget, budget_gas
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.safety.hook_chain import HookReport
 from permits_app.safety.hooks.spending_limiter import counts_per_day
+from permits_app.safety.judging import judge_call
 from permits_app.safety.tiers import classify_call
 from permits_app.sealing import hash_action, hash_plan, hash_simulation
 from permits_app.selectors import view_permit
@@ -170,13 +170,13 @@ def _judge(
             api_key_id=api_key_id, now=now,
         )  # fmt: skip
     watch.lap("memory, plan and prices")
-    report = hook_chain.run(call)
+    report = judge_call(call)
     if report.modified_params is not None:
         call = make_hook_call(
             stage=HookStage.PREVIEW, golem=golem, toolset=toolset, policy=policy, tool=tool,
             params=dict(report.modified_params), api_key_id=api_key_id, now=now,
         )  # fmt: skip
-        report = hook_chain.run(call, may_modify=False)
+        report = judge_call(call, may_modify=False)
     watch.lap("hooks and simulation")
     call = replace(call, simulation=report.simulation)
     fees: FeeQuote | None = None

@@ -1,7 +1,7 @@
-"""The admin of golems as a whole, permits, limits, ledgers and wallets."""
+"""The admin of golems as a whole, approvals, permits, limits, ledgers and wallets."""
 
 from __future__ import annotations
 
-from permits_app.admin import golems, halts, ledgers, limits, permits, venue_trust, wallets
+from permits_app.admin import changes, golems, halts, ledgers, limits, permits, venue_trust, wallets
 
-__all__ = ["golems", "halts", "ledgers", "limits", "permits", "venue_trust", "wallets"]
+__all__ = ["changes", "golems", "halts", "ledgers", "limits", "permits", "venue_trust", "wallets"]

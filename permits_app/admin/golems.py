@@ -11,15 +11,15 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from django.utils.html import format_html
 
-from archetypes_app.actions.change_phase import reset_phase
 from archetypes_app.admin.audited import name_actor
 from archetypes_app.admin.golem import GolemAdmin as GolemFormAdmin
-from archetypes_app.forms import PhaseForm
 from archetypes_app.models import Golem
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
-from permits_app.actions.halt import does_unwind, halt_golem, resume_golem
+from permits_app.actions.halt import does_unwind, halt_golem
 from permits_app.admin.golem_page import build_golem_page
 from permits_app.admin.halts import show_steps
+from permits_app.admin.live_tools import LiveToolsMixin
+from permits_app.admin.proposals import ProposalPages
 from permits_app.admin.wizard import WizardPages
 from permits_app.forms import HaltForm
 from permits_app.safety.drawdown import read_fall
@@ -27,11 +27,10 @@ from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmatio
 from tools_app.admin.display import format_bps
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
-from tools_app.toolkit.enums import Phase
 
 
 @admin.register(Golem)
-class GolemAdmin(WizardPages, GolemFormAdmin):
+class GolemAdmin(ProposalPages, LiveToolsMixin, WizardPages, GolemFormAdmin):
     """One golem: what it is doing on top, its settings below."""
 
     change_form_template = "admin/archetypes_app/golem/page.html"
@@ -53,14 +52,13 @@ class GolemAdmin(WizardPages, GolemFormAdmin):
         return response
 
     def get_urls(self) -> Any:
-        """Halt, resume and the wizard, before the form's own addresses."""
+        """Halt, what is asked of the owners, and the wizard, before the form's own addresses."""
         wrap = self.admin_site.admin_view
         name = "archetypes_app_golem"
         return [
             path("<uuid:golem_id>/halt/", wrap(self.halt_view), name=f"{name}_halt"),
-            path("<uuid:golem_id>/resume/", wrap(self.resume_view), name=f"{name}_resume"),
             path("<uuid:golem_id>/drawdown/", wrap(self.drawdown_view), name=f"{name}_drawdown"),
-            path("<uuid:golem_id>/phase/", wrap(self.phase_view), name=f"{name}_phase"),
+            *self.list_proposal_urls(wrap, name),
             path("<uuid:golem_id>/set-up/wallet/", wrap(self.wallet_view), name=f"{name}_set_up_wallet"),
             path("<uuid:golem_id>/set-up/limits/", wrap(self.limits_view), name=f"{name}_set_up_limits"),
             path("<uuid:golem_id>/set-up/token/", wrap(self.token_view), name=f"{name}_set_up_token"),
@@ -93,15 +91,6 @@ class GolemAdmin(WizardPages, GolemFormAdmin):
             f"approvals revoked. {unwinds}What was sent before may still be mined.",
         )  # fmt: skip
 
-    def resume_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
-        """Let a halted golem act again, with a reason."""
-        golem = self.get_own_golem(request, golem_id)
-        return self._act(
-            request, golem, resume_golem, title=f"Resume {golem.name}", submit="Resume", is_dangerous=False,
-            explanation="It may ask for permits and commit them again. What was cancelled stays cancelled.",
-            done=f"{golem.name} may act again.",
-        )  # fmt: skip
-
     def drawdown_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
         """The owner has seen a fall of the holdings and lets the golem act again, with a reason."""
         golem = self.get_own_golem(request, golem_id)
@@ -112,24 +101,6 @@ class GolemAdmin(WizardPages, GolemFormAdmin):
             is_dangerous=False, explanation=f"Its holdings {seen} from their high-water mark. Until it is acknowledged "
             "the golem only decreases and closes positions; afterwards the mark starts anew from what it holds then.",
             done=f"{golem.name} may open positions again.",
-        )  # fmt: skip
-
-    def phase_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
-        """The owner's reset of the phase, with a reason; the only thing that improves one."""
-        golem = self.get_own_golem(request, golem_id)
-        form = PhaseForm(request.POST or None, initial={"to": golem.phase})
-        if request.method == "POST" and form.is_valid():
-            to, reason = Phase(form.cleaned_data["to"]), form.cleaned_data["reason"]
-            try:
-                reset_phase(golem=golem, to=to, reason=reason, actor=name_actor(request.user), now=clock.now())
-            except GolemError as error:
-                return report_refusal(request, error, self.page_of(golem))
-            messages.success(request, f"{golem.name} is {to.value.lower()} now.")
-            return HttpResponseRedirect(self.page_of(golem))
-        return show_confirmation(
-            request=request, model_admin=self, title=f"Reset the phase of {golem.name}", form=form, submit="Reset it",
-            explanation="A phase only gets worse by itself. A reset is kept in the golem's history with its reason.",
-            back_url=self.page_of(golem), subject=golem,
         )  # fmt: skip
 
     def get_own_golem(self, request: HttpRequest, golem_id: Any) -> Golem:

@@ -9,9 +9,13 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from archetypes_app.admin.audited import AuditedEditMixin
+from archetypes_app.admin.audited import AuditedEditMixin, name_actor
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.models import Golem
+from permits_app import ledger
+from permits_app.admin.loosening import LooseningMixin
+from permits_app.approvals.write_policy import keep_version
 from permits_app.forms import AllowlistEntryForm, PolicyCageForm, SpendingLimitsForm
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
 from tools_app.admin.display import format_bps, format_chain, format_usd, show_badge, show_hex
@@ -20,8 +24,11 @@ from tools_app.core import clock, event_bus
 from tools_app.core.events import Event, EventType
 
 
-class PolicyRowAdmin(AuditedEditMixin, OwnerScopedAdmin):
-    """Rows of a golem's policy. A change voids open permits by their policy hash and is announced as an event."""
+class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):
+    """Rows of a golem's policy. A change voids open permits by their policy hash and is announced as an event.
+
+    What loosens is not saved here: it becomes a request to the owners. Every saved state is kept as a version.
+    """
 
     list_select_related = ("golem",)
 
@@ -34,12 +41,22 @@ class PolicyRowAdmin(AuditedEditMixin, OwnerScopedAdmin):
         super().save_related(request, form, formsets, change)
         if form.has_changed() or not change:
             self._announce(form.instance, sorted(form.changed_data))
+            self._keep(request, form.instance.golem, "edited in the admin")
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Keep the policy as it was before its first edit."""
+        self._keep(request, obj.golem, "as it was before this edit")
+        super().save_model(request, obj, form, change)
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
         """Audit and announce what goes away."""
         for obj in queryset:
             self._announce(obj, ["deleted"])
         return super().log_deletions(request, queryset)
+
+    def _keep(self, request: HttpRequest, golem: Golem, reason: str) -> None:
+        ledger.lock_limits(golem.pk)
+        keep_version(golem=golem, actor=name_actor(request.user), reason=reason, now=clock.now())
 
     def _announce(self, obj: Any, fields: list[str]) -> None:
         payload = {"row": str(obj._meta.verbose_name), "fields": fields}

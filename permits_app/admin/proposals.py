@@ -20,11 +20,11 @@ from permits_app.actions.announce import turn_warden_on
 from permits_app.actions.change_policy import roll_back_policy
 from permits_app.actions.request_change import request_operation
 from permits_app.approvals.announced import is_warden_on
-from permits_app.approvals.backtest import replay_permits, suggest_least_policy
-from permits_app.approvals.forms import OwnersForm, PhaseWishForm, StrategyForm, WhyForm
-from permits_app.approvals.policy_state import diff_policy, read_policy_state
+from permits_app.approvals.backtest import replay_permits, suggest_least_policy, suggestion_as_changes
+from permits_app.approvals.forms import DraftForm, OwnersForm, PhaseWishForm, StrategyForm, WhyForm
+from permits_app.approvals.policy_state import apply_differences, diff_policy, read_policy_state
 from permits_app.approvals.views import page_of as page_of_request
-from permits_app.models import PolicyVersion
+from permits_app.models import PolicyVersion, SpendingLimits
 from tools_app.admin.confirm import report_refusal, show_confirmation
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -61,7 +61,11 @@ class ProposalPages:
         """A worse phase holds at once; a better one is asked for."""
         golem = self._golem(request, golem_id)
         form = PhaseWishForm(request.POST or None, initial={"to": golem.phase})
-        if request.method == "POST" and form.is_valid() and is_worse(Phase(form.cleaned_data["to"]), Phase(golem.phase)):
+        if (
+            request.method == "POST"
+            and form.is_valid()
+            and is_worse(Phase(form.cleaned_data["to"]), Phase(golem.phase))
+        ):
             return self._worsen(request, golem, form.cleaned_data)
         return self._ask(
             request, golem_id, form, lambda golem, given: ("phase", {"to": given["to"]}),
@@ -118,11 +122,19 @@ class ProposalPages:
         """Versions of the policy, and the least one that would have allowed the last days."""
         golem = self._golem(request, golem_id)
         versions = PolicyVersion.objects.filter(golem=golem).order_by("-number")[:SHOWN_VERSIONS]
-        now = clock.now()
         state = read_policy_state(golem)
-        suggestion = suggest_least_policy(golem=golem, now=now)
-        context = {"versions": versions, "suggestion": suggestion, "replay": replay_permits(golem=golem, policy=state)}
-        return self._show(request, golem, "policy", title=f"Policy of {golem.name}", **context)
+        suggestion = suggest_least_policy(golem=golem, now=clock.now())
+        limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
+        draft = DraftForm(request.GET if "try" in request.GET else None, instance=limits)
+        tried = state
+        if draft.is_bound and draft.is_valid():
+            wanted = {name: str(value) for name, value in draft.cleaned_data.items()}
+            tried = {**state, "limits": {**state["limits"], **wanted}}
+        return self._show_policy(
+            request, golem, "policy", title=f"Policy of {golem.name}", versions=versions, draft=draft,
+            suggestion=suggestion, replay=replay_permits(golem=golem, policy=tried),
+            suggested=diff_policy(state, apply_differences(state, suggestion_as_changes(suggestion))),
+        )  # fmt: skip
 
     def version_view(self, request: HttpRequest, golem_id: UUID, number: int) -> HttpResponse:
         """One version beside the policy of now, what would have been decided otherwise, and the way back to it."""
@@ -146,7 +158,7 @@ class ProposalPages:
             return HttpResponseRedirect(self._page(golem))
         differences = diff_policy(read_policy_state(golem), version.policy)
         replay = replay_permits(golem=golem, policy=version.policy)
-        return self._show(
+        return self._show_policy(
             request, golem, "version", title=f"Policy version {number}", version=version, differences=differences,
             replay=replay, form=form,
         )  # fmt: skip
@@ -188,7 +200,9 @@ class ProposalPages:
             title=page["title"], explanation=page["explanation"], submit=page["submit"],
         )  # fmt: skip
 
-    def _show(self, request: HttpRequest, golem: Golem, name: str, *, title: str, **context: Any) -> HttpResponse:
+    def _show_policy(
+        self, request: HttpRequest, golem: Golem, name: str, *, title: str, **context: Any
+    ) -> HttpResponse:
         admin: Any = self
         whole = {
             **admin.admin_site.each_context(request), "title": title, "opts": admin.opts, "golem": golem, **context,

@@ -9,6 +9,7 @@ from collections.abc import Container, Sequence
 from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -25,6 +26,7 @@ from permits_app.actions.allow_addresses import AllowlistChoice, suggest_allowli
 from permits_app.actions.create_golem import create_golem
 from permits_app.actions.create_wallet import create_wallet, import_wallet
 from permits_app.actions.set_limits import set_limits
+from permits_app.approvals.setup import is_in_setup
 from permits_app.forms import WalletForm, WalletSource, WizardLimitsForm
 from permits_app.models import SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
@@ -91,6 +93,9 @@ class WizardPages:
     def limits_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
         """Third page: limits and allowlist."""
         golem = self._golem(request, golem_id)
+        if not is_in_setup(golem):
+            messages.info(request, "It is set up: change its limits here, and what loosens is asked of its owners.")
+            return HttpResponseRedirect(reverse("admin:archetypes_app_golem_change", args=[golem.pk]))
         offered = _offer_allowlist(golem)
         row = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
         form = WizardLimitsForm(

@@ -163,8 +163,9 @@ def list_decisions(*, golem: Golem, last: int) -> list[PastDecision]:
 def make_limits(policy: PolicyState) -> SpendingLimits:
     """Limits of a draft, never saved."""
     row = SpendingLimits()
-    for name in LIMIT_COLUMNS:
-        setattr(row, name, row._meta.get_field(name).to_python(policy["limits"][name]))
+    for field in row._meta.concrete_fields:
+        if field.name in LIMIT_COLUMNS:
+            setattr(row, field.name, field.to_python(policy["limits"][field.name]))
     return row
 
 

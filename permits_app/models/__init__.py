@@ -5,6 +5,7 @@ from __future__ import annotations
 from permits_app.models.action_record import ActionRecord
 from permits_app.models.allowlist import AllowlistEntry
 from permits_app.models.approval import ChangeComment, ChangeExecution, ChangeRequest, OwnerApproval
+from permits_app.models.denied_call import DeniedCall
 from permits_app.models.grant import CapabilityGrant
 from permits_app.models.halt import HaltRecord, HaltSetting
 from permits_app.models.idempotency import IdempotencyRecord
@@ -30,6 +31,7 @@ __all__ = [
     "ChangeComment",
     "ChangeExecution",
     "ChangeRequest",
+    "DeniedCall",
     "HighWaterMark",
     "HaltRecord",
     "HaltSetting",

@@ -11,7 +11,7 @@ from django.test import Client
 from archetypes_app.actions.create_api_key import hash_token
 from archetypes_app.models import ApiKey, Golem
 from permits_app.actions.create_wallet import create_wallet
-from permits_app.models import AllowlistEntry, SpendingLimits
+from permits_app.models import AllowlistEntry, ChangeRequest, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from tests import factories
 from tests.admin.rows import page
@@ -225,9 +225,11 @@ def test_halting_and_resuming_need_a_reason(browser_of_owner: Client, golem: Gol
     assert not Golem.objects.get(pk=golem.pk).is_halted
     browser_of_owner.post(page("archetypes_app.golem", "halt", golem.pk), {"reason": "drill"})
     assert Golem.objects.get(pk=golem.pk).halt_reason == "drill"
-    browser_of_owner.post(page("archetypes_app.golem", "resume", golem.pk), {"reason": "over"})
-    assert not Golem.objects.get(pk=golem.pk).is_halted
-    assert _audited(golem, "HaltResumed")[0]["reason"] == "over"
+    answer = browser_of_owner.post(page("archetypes_app.golem", "resume", golem.pk), {"reason": "over"})
+    request = ChangeRequest.objects.get(golem=golem)
+    assert answer["Location"] == page("permits_app.changerequest", "change", request.pk)
+    assert (request.kind, request.reason, request.risk_tier) == ("resume", "over", "CRITICAL")
+    assert Golem.objects.get(pk=golem.pk).is_halted
 
 
 def test_a_node_that_is_not_there_is_said_so_on_the_golem_page(browser_of_owner: Client, golem: Golem) -> None:

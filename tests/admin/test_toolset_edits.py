@@ -10,6 +10,7 @@ from django.test import Client
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.models import Archetype, Golem, PhaseTransition, ToolOverride, ToolProfile
 from archetypes_app.toolset import resolve_toolset
+from permits_app.models import ChangeRequest
 from tests import factories
 from tests.admin.rows import page
 from tools_app.core.models import AuditEntry
@@ -174,15 +175,17 @@ def test_an_override_of_a_tool_that_does_not_exist_is_refused(client: Client, ow
     assert not ToolOverride.objects.exists()
 
 
-def test_a_phase_is_reset_by_its_owner_with_a_reason(client: Client, owner: Any) -> None:
+def test_a_worse_phase_holds_at_once_and_a_better_one_is_asked_for(client: Client, owner: Any) -> None:
     golem = factories.make_golem(owner=owner)
-    Golem.objects.filter(pk=golem.pk).update(phase="SURVIVAL")
     url = page("archetypes_app.golem", "phase", golem.pk)
-    client.post(url, {"to": "THRIVING", "reason": ""})
+    client.post(url, {"to": "SURVIVAL", "reason": ""})
     before = Golem.objects.get(pk=golem.pk).phase
+    client.post(url, {"to": "SURVIVAL", "reason": "careful now"})
     client.post(url, {"to": "THRIVING", "reason": "topped up"})
-    assert (before, Golem.objects.get(pk=golem.pk).phase) == ("SURVIVAL", "THRIVING")
-    assert PhaseTransition.objects.get(golem=golem).reason == "topped up"
+    request = ChangeRequest.objects.get(golem=golem)
+    assert (before, Golem.objects.get(pk=golem.pk).phase) == ("THRIVING", "SURVIVAL")
+    assert PhaseTransition.objects.get(golem=golem).reason == "careful now"
+    assert (request.kind, request.change["to"], request.reason) == ("phase", "THRIVING", "topped up")
 
 
 def test_a_golem_edit_shows_what_it_loses(client: Client, owner: Any) -> None:

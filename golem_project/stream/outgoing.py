@@ -105,7 +105,8 @@ def post(target: Target, *, headers: Mapping[str, str], body: bytes, seconds: fl
     started = clock.monotonic_ms()
     connection = _connection(target, seconds)
     # Timeouts of a socket begin anew with every byte; this one does not.
-    alarm = threading.Timer(seconds, _break_off, [connection])
+    is_over = threading.Event()
+    alarm = threading.Timer(seconds, _break_off, [connection, is_over])
     alarm.daemon = True
     alarm.start()
     path = target.url.path or "/"
@@ -113,6 +114,9 @@ def post(target: Target, *, headers: Mapping[str, str], body: bytes, seconds: fl
         connection.request("POST", f"{path}?{target.url.query}" if target.url.query else path, body, dict(headers))
         response = connection.getresponse()
         response.read(MOST_ANSWER_BYTES)
+        if is_over.is_set():
+            # A connection cut in the middle of the headers reads like their end.
+            raise TimeoutError
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise ExchangeFailed(f"no answer: {type(error).__name__}") from None
     finally:
@@ -145,7 +149,8 @@ def _connection(target: Target, seconds: float) -> http.client.HTTPConnection:
     return connection
 
 
-def _break_off(connection: http.client.HTTPConnection) -> None:
+def _break_off(connection: http.client.HTTPConnection, is_over: threading.Event) -> None:
+    is_over.set()
     if connection.sock is not None:
         try:
             connection.sock.shutdown(socket.SHUT_RDWR)

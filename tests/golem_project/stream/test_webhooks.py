@@ -1,0 +1,381 @@
+"""Webhooks against a real receiver on a socket: signed, retried, given up, replayed, switched off, never inside."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import http.server
+import ipaddress
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from golem_project.stream import outgoing, signing, tasks, webhooks
+from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
+from golem_project.stream.outgoing import AddressRefused, ExchangeFailed
+from golem_project.stream.signing import SignatureWrong
+from tests.golem_project.pi.conftest import Agent, MakeAgent
+from tests.golem_project.stream.conftest import emit
+from tools_app.core import clock, event_bus
+from tools_app.core.events import Event, EventType
+from tools_app.core.models import AuditEntry, OutboxEvent
+from tools_app.core.taint import Secret
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+class Receiver:
+    """An http server that answers with the statuses it was told, and keeps what it got."""
+
+    def __init__(self) -> None:
+        self.got: list[tuple[dict[str, str], bytes]] = []
+        self.statuses: list[int] = []
+        self.extra: dict[str, str] = {}
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                receiver.got.append(({name.lower(): value for name, value in self.headers.items()}, body))
+                self.send_response(receiver.statuses.pop(0) if receiver.statuses else 200)
+                for name, value in receiver.extra.items():
+                    self.send_header(name, value)
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                """Quiet."""
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/hook?a=1"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    made = Receiver()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+def make_endpoint(agent: Agent, url: str, types: tuple[str, ...] = ()) -> tuple[WebhookEndpoint, Secret]:
+    return webhooks.create_endpoint(
+        owner=agent.golem.owner, golem=None, label="hook", url=url, types=types, now=clock.now()
+    )
+
+
+def deliver_all(now: datetime) -> int:
+    return sum(webhooks.deliver(delivery_id=pk, now=now) for pk in webhooks.list_due(now=now))
+
+
+def test_a_signature_is_that_of_the_published_example() -> None:
+    """What the specification's reference library answers for its own example, and by hand."""
+    secret, message_id, body = (
+        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        b'{"test": 2432232314}',
+    )
+    at = datetime.fromtimestamp(1_614_265_330, tz=UTC)
+    headers = signing.sign_headers(secrets=[secret], message_id=message_id, now=at, body=body)
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    by_hand = hmac.new(key, f"{message_id}.1614265330.".encode() + body, hashlib.sha256).digest()
+    assert headers["webhook-signature"] == "v1," + base64.b64encode(by_hand).decode()
+    assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+    signing.verify_headers(secret=secret, headers=headers, body=body, now=at)
+
+
+@given(body=st.binary(max_size=200), flip=st.integers(min_value=0, max_value=10_000))
+def test_a_body_changed_by_one_bit_or_an_old_time_is_refused(body: bytes, flip: int) -> None:
+    secret = signing.make_secret()
+    headers = signing.sign_headers(secrets=[secret], message_id="msg_1", now=NOW, body=body)
+    signing.verify_headers(secret=secret, headers=headers, body=body, now=NOW + timedelta(minutes=4))
+    changed = bytearray(body or b"\x00")
+    changed[flip % len(changed)] ^= 1
+    for text, moment in ((bytes(changed), NOW), (body, NOW + timedelta(minutes=6)), (body, NOW - timedelta(minutes=6))):
+        with pytest.raises(SignatureWrong):
+            signing.verify_headers(secret=secret, headers=headers, body=text, now=moment)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_event_reaches_the_receiver_signed_and_once(make_agent: MakeAgent, receiver: Receiver) -> None:
+    agent, other = make_agent(), make_agent()
+    emit(agent.golem.pk, 1)
+    _endpoint, secret = make_endpoint(agent, receiver.url, ("tool:*",))
+    emit(agent.golem.pk, 2)
+    emit(other.golem.pk, 3)
+    event_bus.emit(golem_id=agent.golem.pk, event=Event(EventType.HALT_STARTED, {"reason": "x"}), now=clock.now())
+    assert webhooks.spread_events(now=clock.now()) == 1
+    assert webhooks.spread_events(now=clock.now()) == 0
+    assert deliver_all(clock.now()) == 1
+    assert deliver_all(clock.now()) == 0
+    [(headers, body)] = receiver.got
+    signing.verify_headers(secret=secret.reveal(), headers=headers, body=body, now=clock.now())
+    event = OutboxEvent.objects.get(payload__duration_ms=2)
+    assert headers["webhook-id"] == f"msg_{event.pk.hex}"
+    data = json.loads(body)
+    assert (data["type"], data["data"]["event_id"], data["data"]["sequence"]) == ("tool:end", str(event.pk), 2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_tasks_deliver_too_and_two_of_them_try_once(
+    make_agent: MakeAgent, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = make_agent()
+    make_endpoint(agent, receiver.url)
+    emit(agent.golem.pk, 1)
+    asked: list[str] = []
+    monkeypatch.setattr(tasks.dispatch, "enqueue", lambda _task, *, delivery_id: asked.append(delivery_id))
+    assert tasks.spread_webhooks_task() == 1
+    threads = [threading.Thread(target=_run_task, args=(asked[0],)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(receiver.got) == 1
+
+
+def _run_task(delivery_id: str) -> None:
+    from django.db import connections
+
+    try:
+        tasks.deliver_webhook_task(delivery_id=delivery_id)
+    finally:
+        connections.close_all()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_failing_receiver_is_tried_for_a_day_then_given_up_switched_off_and_replayed(
+    make_agent: MakeAgent, receiver: Receiver
+) -> None:
+    agent = make_agent()
+    endpoint, _ = make_endpoint(agent, receiver.url)
+    emit(agent.golem.pk, 1)
+    webhooks.spread_events(now=NOW)
+    receiver.statuses = [500] * 20
+    delivery, now, tries = WebhookDelivery.objects.get(), NOW, []
+    while delivery.state == DeliveryState.WAITING:
+        now = delivery.next_attempt_at or now
+        assert not webhooks.deliver(delivery_id=delivery.pk, now=now - timedelta(seconds=1))
+        webhooks.deliver(delivery_id=delivery.pk, now=now)
+        tries.append((now - NOW).total_seconds())
+        delivery.refresh_from_db()
+    gaps = [later - earlier for earlier, later in zip(tries, tries[1:], strict=False)]
+    assert len(receiver.got) == len(tries) == len(webhooks.RETRY_AFTER_SECONDS) + 1
+    assert gaps[:-1] == sorted(gaps[:-1])
+    assert 23 * 3600 < tries[-1] <= 24 * 3600
+    assert (delivery.state, delivery.last_status, delivery.attempts) == (DeliveryState.DEAD, 500, len(tries))
+    assert {headers["webhook-id"] for headers, _ in receiver.got} == {f"msg_{delivery.event_id.hex}"}
+
+    emit(agent.golem.pk, 2)
+    webhooks.spread_events(now=now)
+    receiver.statuses = [500]
+    deliver_all(now + timedelta(hours=1))
+    endpoint.refresh_from_db()
+    assert endpoint.disabled_at is not None
+    assert "24 hours" in endpoint.disabled_reason
+    assert list(webhooks.list_disabled(agent.golem.owner)) == [endpoint]
+    assert OutboxEvent.objects.filter(golem_id=agent.golem.pk, type="stream:webhook_disabled").count() == 1
+    assert AuditEntry.objects.filter(golem_id=agent.golem.pk, event="WebhookDisabled").count() == 1
+    assert webhooks.list_due(now=now + timedelta(days=2)) == []
+
+    receiver.statuses, receiver.got = [], []
+    webhooks.enable_endpoint(endpoint=endpoint)
+    assert webhooks.replay(deliveries=WebhookDelivery.objects.filter(pk=delivery.pk), now=now) == 1
+    webhooks.spread_events(now=now)
+    deliver_all(now + timedelta(days=2))
+    numbers = [json.loads(body)["data"]["payload"].get("duration_ms") for _, body in receiver.got]
+    # What happened while it was off, the notice included, is not left out.
+    assert sorted(str(number) for number in numbers) == ["1", "2", "None"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_that_dies_in_the_middle_is_followed_by_another_try(
+    make_agent: MakeAgent, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = make_agent()
+    make_endpoint(agent, receiver.url)
+    emit(agent.golem.pk, 1)
+    webhooks.spread_events(now=NOW)
+    [delivery_id] = webhooks.list_due(now=NOW)
+    with monkeypatch.context() as patch:
+        patch.setattr(webhooks, "_record", _die)
+        with pytest.raises(SystemExit):
+            webhooks.deliver(delivery_id=delivery_id, now=NOW)
+    assert webhooks.list_due(now=NOW + timedelta(seconds=30)) == []
+    assert webhooks.deliver(delivery_id=delivery_id, now=NOW + timedelta(seconds=61))
+    assert len({headers["webhook-id"] for headers, _ in receiver.got}) == 1
+    assert len(receiver.got) == 2
+
+
+def _die(*_args: Any, **_options: Any) -> None:
+    raise SystemExit
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("status", "extra"), [(302, {"Location": "http://169.254.169.254/"}), (410, {}), (429, {"Retry-After": "900"})]
+)
+def test_redirects_are_not_followed_gone_switches_off_and_retry_after_is_kept(
+    make_agent: MakeAgent, receiver: Receiver, status: int, extra: dict[str, str]
+) -> None:
+    agent = make_agent()
+    endpoint, _ = make_endpoint(agent, receiver.url)
+    emit(agent.golem.pk, 1)
+    webhooks.spread_events(now=NOW)
+    receiver.statuses, receiver.extra = [status], extra
+    deliver_all(NOW)
+    endpoint.refresh_from_db()
+    delivery = WebhookDelivery.objects.get()
+    assert (len(receiver.got), delivery.last_status) == (1, status)
+    assert (endpoint.disabled_at is not None) == (status == 410)
+    assert delivery.next_attempt_at is not None
+    assert delivery.next_attempt_at - NOW >= timedelta(seconds=900 if status == 429 else 5)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_no_longer_owns_a_golem_hears_no_more_of_it(make_agent: MakeAgent, receiver: Receiver) -> None:
+    agent, buyer = make_agent(), make_agent()
+    make_endpoint(agent, receiver.url)
+    agent.golem.owner = buyer.golem.owner
+    agent.golem.save()
+    emit(agent.golem.pk, 1)
+    assert webhooks.spread_events(now=NOW) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_secret_is_sealed_in_its_row_rotates_with_an_overlap_and_is_in_no_body(
+    make_agent: MakeAgent, receiver: Receiver
+) -> None:
+    agent = make_agent()
+    endpoint, first = make_endpoint(agent, receiver.url)
+    row = bytes(WebhookEndpoint.objects.get().sealed_secret)
+    assert base64.b64decode(first.reveal().removeprefix("whsec_")) not in row
+    assert first.reveal().encode() not in row
+    second = webhooks.rotate_secret(endpoint=endpoint, now=clock.now())
+    payload = {"alerts": [{"note": f"see {second.reveal()} and {agent.key.token}"}]}
+    event_bus.emit(golem_id=agent.golem.pk, event=Event(EventType.HEARTBEAT_ALERT, payload), now=clock.now())
+    webhooks.spread_events(now=clock.now())
+    assert deliver_all(clock.now()) == 1
+    [(headers, body)] = receiver.got
+    for secret in (first, second):
+        signing.verify_headers(secret=secret.reveal(), headers=headers, body=body, now=clock.now())
+    assert second.reveal() not in body.decode()
+    assert agent.key.token not in body.decode()
+    later = clock.now() + timedelta(hours=25)
+    assert webhooks.reveal_secrets(WebhookEndpoint.objects.get(), now=later) == [second.reveal()]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
+        "224.0.0.1", "255.255.255.255", "240.0.0.1", "::1", "::", "fe80::1", "fc00::1", "ff02::1",
+        "::ffff:127.0.0.1", "::ffff:10.0.0.1", "2002:7f00:1::", "2002:a00:1::", "64:ff9b::7f00:1", "192.0.2.1",
+        "2001:db8::1", "2001:0:7f00:1::",
+    ],
+)  # fmt: skip
+def test_an_address_that_is_not_public_is_refused_in_every_disguise(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not outgoing.is_public(ipaddress.ip_address(address))
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_a, **_o: [(family, socket.SOCK_STREAM, 6, "", (address, 443))])
+    with pytest.raises(AddressRefused):
+        outgoing.resolve("https://hooks.example.org/x", allows_private=False)
+
+
+@pytest.mark.parametrize("address", ["1.1.1.1", "2606:4700:4700::1111", "::ffff:1.1.1.1"])
+def test_a_public_address_is_let_through(address: str) -> None:
+    assert outgoing.is_public(ipaddress.ip_address(address))
+
+
+def test_one_private_address_among_public_ones_is_enough_to_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 443)) for address in ("1.1.1.1", "10.0.0.1")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_a, **_o: found)
+    with pytest.raises(AddressRefused):
+        outgoing.resolve("https://hooks.example.org/x", allows_private=False)
+
+
+def test_a_name_that_resolves_differently_a_moment_later_changes_nothing(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = receiver.server.server_address[1]
+    resolve = socket.getaddrinfo
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_a, **_o: resolve("127.0.0.1", port, type=socket.SOCK_STREAM))
+    target = outgoing.resolve(f"http://rebinding.example:{port}/hook", allows_private=True)
+
+    def rebound(host: str, *args: Any, **options: Any) -> Any:
+        assert host == "127.0.0.1", "the name was looked up a second time"
+        return resolve(host, *args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", rebound)
+    assert outgoing.post(target, headers={}, body=b"{}", seconds=5).status == 200
+    assert receiver.got[0][0]["host"] == f"rebinding.example:{port}"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://hooks.example.org/", "ftp://hooks.example.org/", "https://", "https://user@hooks.example.org/",
+        "https://a:b@hooks.example.org/", "https://hooks.example.org:99999/", "https://hooks.example.org/\r\nX: y",
+        "https://hooks.exämple.org/", "https://hooks.example.org/" + "x" * 500, "file:///etc/passwd", "",
+    ],
+)  # fmt: skip
+def test_a_url_no_webhook_may_have_is_refused(url: str) -> None:
+    with pytest.raises(AddressRefused):
+        outgoing.check_url(url, allows_private=False)
+
+
+def serve_raw(answer: Callable[[socket.socket], None]) -> str:
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def run() -> None:
+        connection, _ = listener.accept()
+        with connection, listener:
+            connection.recv(65_536)
+            try:
+                answer(connection)
+            except OSError:
+                return
+
+    threading.Thread(target=run, daemon=True).start()
+    return f"http://127.0.0.1:{listener.getsockname()[1]}/"
+
+
+def _drip(connection: socket.socket) -> None:
+    connection.sendall(b"HTTP/1.1 200 OK\r\n")
+    while True:
+        connection.sendall(b"X-A: b\r\n")
+        threading.Event().wait(0.05)
+
+
+def _flood(connection: socket.socket) -> None:
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
+    while True:
+        connection.sendall(b"x" * 65_536)
+
+
+def _babble(connection: socket.socket) -> None:
+    connection.sendall(b"\x00\xff not http at all\r\n\r\n")
+
+
+@pytest.mark.parametrize(("answer", "is_fine"), [(_drip, False), (_flood, True), (_babble, False)])
+def test_a_hostile_receiver_costs_little_time_and_memory(
+    answer: Callable[[socket.socket], None], is_fine: bool
+) -> None:
+    target = outgoing.resolve(serve_raw(answer), allows_private=True)
+    started = clock.monotonic_ms()
+    if is_fine:
+        assert outgoing.post(target, headers={}, body=b"{}", seconds=1).status == 200
+    else:
+        with pytest.raises(ExchangeFailed):
+            outgoing.post(target, headers={}, body=b"{}", seconds=1)
+    assert clock.monotonic_ms() - started < 2_000

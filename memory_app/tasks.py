@@ -19,9 +19,16 @@ from django.db import OperationalError
 
 from memory_app import embedding
 from memory_app.actions.consolidate import consolidate, list_golems_to_consolidate
+from memory_app.actions.dream import dream, list_golems_to_dream
 from memory_app.actions.embed_missing import embed_missing_episodes, embed_missing_insights
-from memory_app.actions.forget import archive_forgotten_episodes
+from memory_app.actions.forget import (
+    archive_doubted_insights,
+    archive_forgotten_episodes,
+    archive_over_cap,
+    list_golems_over_cap,
+)
 from memory_app.actions.query_grimoire import query_grimoire
+from memory_app.actions.scan_poison import scan_for_poison
 from memory_app.actions.store_episode import store_episode
 from memory_app.errors import EmbeddingUnavailable
 from tools_app.core import clock
@@ -125,6 +132,32 @@ def consolidate_memory_task(**_: Any) -> int:
     for golem_id in golems:
         consolidate(golem_id=golem_id, now=now)
     return len(golems)
+
+
+@shared_task(ignore_result=True)
+def scan_memory_task(**_: Any) -> int:
+    """Search what was not searched yet for poison, and keep every golem under its cap. Returns what was put aside."""
+    now = clock.now()
+    for golem_id in list_golems_over_cap():
+        archive_over_cap(golem_id=golem_id, now=now)
+    archive_doubted_insights(now=now)
+    return scan_for_poison(now=now).quarantined
+
+
+@shared_task(ignore_result=True)
+def dream_golems_task(**_: Any) -> int:
+    """Let every golem dream that was surprised lately, each in a task of its own. Returns how many."""
+    golems = list_golems_to_dream(now=clock.now())
+    for golem_id in golems:
+        dream_task.delay(golem_id=str(golem_id))
+    return len(golems)
+
+
+@shared_task(ignore_result=True, acks_late=False)
+def dream_task(*, golem_id: str, trigger: str = "schedule", **_: Any) -> str | None:
+    """One dream; not repeated when its worker stops, because the next one takes up what it left."""
+    found = dream(golem_id=UUID(golem_id), clock_now=clock.now, trigger=trigger)
+    return str(found.dream_id) if found else None
 
 
 @worker_ready.connect

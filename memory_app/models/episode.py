@@ -76,6 +76,7 @@ class Episode(TimeStamped):
         models.BigIntegerField(), default=list, blank=True, editable=False, help_text="Bands that near duplicates share"
     )
     scanned_at = models.DateTimeField(null=True, blank=True, help_text="When it was last searched for poison")
+    dreamt_at = models.DateTimeField(null=True, blank=True, help_text="When it was last replayed in a dream")
 
     search_text = models.TextField(
         editable=False, help_text="Tool, venue, tokens and lesson, searched beside the summary"

@@ -1,0 +1,143 @@
+"""REM: run an episode's action again on the local engine, as it was asked and with one parameter changed.
+
+The plan is built at the block the preview saw and run on the state the transaction really met, so that the price that
+moved in between decides. Nothing is sent: the tool returns a plan, the engine in process runs it. Seed: facts 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from typing_extensions import TypeIs
+
+from memory_app.augment import LONGEST_DEADLINE_SECONDS
+from memory_app.models import Episode
+from tools_app import runner
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.simulation.engine import SimulationRequest, SimulationResult
+from tools_app.simulation.select import EngineSetting, run_simulation
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import WriteTool
+from tools_app.toolkit.views import GolemView
+
+WIDEST_SLIPPAGE_BPS = 100
+_BUDGET_MS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Imagined:
+    """What one run would have done. `changed` is empty for the action as it was; deltas are base units as text."""
+
+    changed: Mapping[str, int | str]
+    succeeded: bool
+    reason: str
+    gas_used: int
+    deltas: Mapping[str, str]
+    fidelity: str
+    block_number: int
+
+    def as_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return {
+            "changed": dict(self.changed),
+            "succeeded": self.succeeded,
+            "reason": self.reason,
+            "gas_used": self.gas_used,
+            "deltas": dict(self.deltas),
+            "fidelity": self.fidelity,
+            "block_number": self.block_number,
+        }
+
+
+def can_imagine(episode: Episode) -> bool:
+    """Whether the episode keeps what a run needs: a write tool that exists, its parameters and its chain."""
+    if not episode.params or episode.chain_id is None or episode.tool_name not in REGISTRY:
+        return False
+    return isinstance(REGISTRY.get(episode.tool_name), WriteTool)
+
+
+def list_variations(params: Mapping[str, Any]) -> list[dict[str, int | str]]:
+    """One change each: half and twice the slippage, twice the deadline, half the amount; only of what was asked."""
+    found: list[dict[str, int | str]] = []
+    slippage, deadline, amount = params.get("slippage_bps"), params.get("deadline"), params.get("amount")
+    if _is_count(slippage):
+        found.append({"slippage_bps": max(1, slippage // 2)})
+        if slippage * 2 <= WIDEST_SLIPPAGE_BPS:
+            found.append({"slippage_bps": slippage * 2})
+    if _is_count(deadline) and deadline * 2 <= LONGEST_DEADLINE_SECONDS:
+        found.append({"deadline": deadline * 2})
+    if isinstance(amount, int | str) and str(amount).isdigit() and int(amount) > 1:
+        found.append({"amount": str(int(amount) // 2)})
+    return found
+
+
+def imagine(*, episode: Episode, golem: GolemView, now: datetime) -> Iterator[Imagined]:
+    """The action as it was, then each variation. Raises the error of the first run; a later failure is an outcome.
+
+    The state is that before the block of the outcome, where the node still has it, else the newest.
+    """
+    yield _run(episode, golem, {}, now)
+    for changed in list_variations(episode.params):
+        try:
+            yield _run(episode, golem, changed, now)
+        except GolemError as error:
+            yield Imagined(changed, False, f"{error.code}: {error.detail}"[:300], 0, {}, "not run", 0)
+
+
+def _run(episode: Episode, golem: GolemView, changed: Mapping[str, int | str], now: datetime) -> Imagined:
+    tool = REGISTRY.get(episode.tool_name)
+    if not isinstance(tool, WriteTool) or episode.chain_id is None:
+        raise TypeError(f"{episode.tool_name} returns no plan")
+    params = runner.check_params(tool=tool, params={**episode.params, **changed})
+    asked_at, ran_at = _open_blocks(episode, now)
+    when = datetime.fromtimestamp(asked_at.block.timestamp, UTC)
+    plan = runner.build_plan(tool=tool, params=params, golem=golem, now=when, chain=asked_at)
+    result = run_simulation(_make_request(plan, episode, golem, ran_at), deadline=Deadline.after_ms(_BUDGET_MS),
+                            setting=EngineSetting.PYEVM)  # fmt: skip
+    return _describe(changed, result)
+
+
+def _open_blocks(episode: Episode, now: datetime) -> tuple[ChainReader, ChainReader]:
+    chain_id = int(episode.chain_id or 0)
+    newest = runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
+    seen, mined = episode.prediction.get("block_number"), episode.block_number
+    if not _is_count(seen) or not mined or mined - 1 > newest.block.number:
+        return newest, newest
+    before, at = newest.block_at(int(seen)), newest.block_at(mined - 1)
+    return (
+        runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS), block=before),
+        runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS), block=at),
+    )
+
+
+def _make_request(plan: TxPlan, episode: Episode, golem: GolemView, ran_at: ChainReader) -> SimulationRequest:
+    sender = str(episode.calls[0].get("sender") if episode.calls else "") or golem.address or ""
+    return SimulationRequest(
+        chain_id=plan.chain_id,
+        sender=sender,
+        calls=plan.calls,
+        watch=tuple((sender, token.address) for token in plan.tokens),
+        block=ran_at.block,
+    )
+
+
+def _describe(changed: Mapping[str, int | str], result: SimulationResult) -> Imagined:
+    return Imagined(
+        changed=dict(changed),
+        succeeded=result.succeeded,
+        reason=(result.failure or "")[:300],
+        gas_used=result.gas_used,
+        deltas={token: str(delta) for token, delta in result.deltas.items() if delta},
+        fidelity=result.fidelity,
+        block_number=result.block.number,
+    )
+
+
+def _is_count(value: Any) -> TypeIs[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

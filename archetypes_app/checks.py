@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.conf import settings
 from django.core.checks import CheckMessage, Error, Info, Tags, register
 from django.core.checks import Warning as CheckWarning
 from django.db import DatabaseError
@@ -13,6 +12,7 @@ from django.db import DatabaseError
 from archetypes_app.delegation import find_violations
 from archetypes_app.graph import find_stored_violations, read_builtin_nodes
 from archetypes_app.models import ToolOverride
+from archetypes_app.requirements import list_absent_requirements
 from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.registry import REGISTRY
 
@@ -62,20 +62,10 @@ def check_stored_graph(app_configs: Any, databases: Any = None, **kwargs: Any) -
     ]  # fmt: skip
 
 
-def list_absent_requirements() -> list[Requirement]:
-    """Requirements that no golem of this server can have; the wallet is each golem's own."""
-    present = {Requirement.WALLET}
-    if settings.GOLEM_MEMORY_ENABLED:
-        present.add(Requirement.MEMORY)
-    if settings.GOLEM_UNISWAP_API_KEY:
-        present.add(Requirement.UNISWAP_API)
-    return sorted(set(Requirement) - present)
-
-
 _HINTS = {
     Requirement.WALLET: "give the golem a wallet",
     Requirement.MEMORY: "set GOLEM_MEMORY_ENABLED=1",
     Requirement.UNISWAP_API: "set GOLEM_UNISWAP_API_KEY",
-    Requirement.SMART_WALLET: "this version has no smart wallets",
-    Requirement.LIMIT_ORDERS: "this version has no limit order service",
+    Requirement.SMART_WALLET: "a smart wallet is each golem's own: a Safe or a cage behind its signer",
+    Requirement.LIMIT_ORDERS: "set GOLEM_LIMIT_ORDERS_URL",
 }

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
-from django.conf import settings
-
 from archetypes_app.builtin_profiles import CONSERVATIVE_WRITE_CATEGORIES
 from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.models.override import OverrideMode
+from archetypes_app.requirements import list_present_requirements
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.enums import Category, Phase, Requirement, RiskLayer
 from tools_app.toolkit.registry import REGISTRY
@@ -165,21 +164,6 @@ def split_overrides(overrides: Iterable[ToolOverride]) -> tuple[frozenset[str], 
     rows = list(overrides)
     included = frozenset(row.tool_name for row in rows if row.mode == OverrideMode.INCLUDE)
     return included, frozenset(row.tool_name for row in rows if row.mode == OverrideMode.EXCLUDE)
-
-
-def list_present_requirements(golem: Golem) -> frozenset[Requirement]:
-    """What is set up for `golem`: its wallet, and what this server has and the golem may use.
-
-    This server has no smart wallets and no limit order service, so those two are never present.
-    """
-    present = set()
-    if golem.address:
-        present.add(Requirement.WALLET)
-    if golem.is_memory_enabled and settings.GOLEM_MEMORY_ENABLED:
-        present.add(Requirement.MEMORY)
-    if settings.GOLEM_UNISWAP_API_KEY:
-        present.add(Requirement.UNISWAP_API)
-    return frozenset(present)
 
 
 @lru_cache(maxsize=512)

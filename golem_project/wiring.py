@@ -10,6 +10,7 @@ import redis
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from archetypes_app import requirements
 from golem_project.embedded.token_list import token_list_path
 from golem_project.heartbeat.thinking import model_planner
 from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
@@ -22,6 +23,7 @@ from permits_app import delegation_router
 from permits_app.execution import broadcast
 from permits_app.execution.signers import choose
 from permits_app.execution.signers.keystore import Keystore
+from permits_app.smart_accounts import can_batch
 from tools_app import runner
 from tools_app.chain.chains import ChainSettings, configure_chains, open_reader
 from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls
@@ -30,6 +32,7 @@ from tools_app.core import event_bus
 from tools_app.core.event_bus import StreamClient
 from tools_app.core.taint import Secret
 from tools_app.subsystems.testnet.dev_chains import DevChains
+from tools_app.toolkit.enums import Requirement
 
 
 def configure() -> None:
@@ -46,6 +49,7 @@ def configure() -> None:
     runner.configure(runner.ToolEnvironment(open_reader=open_reader, services=_build_services()))
     sealed.configure(_read_passphrase())
     event_bus.configure(_open_stream, checks_payloads=settings.GOLEM_EVENT_PAYLOADS_ARE_CHECKED)
+    requirements.configure({Requirement.SMART_WALLET: can_batch})
     configure_thinking()
 
 

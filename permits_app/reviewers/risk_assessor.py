@@ -15,15 +15,8 @@ from typing import Any, Final
 
 from permits_app.reviewers.decoding import Reading, UnknownCall, read_calls
 from permits_app.reviewers.limits import judge_limits, value_spends
-from permits_app.reviewers.pool_facts import NamedPool, find_pools, read_prices, value_pool
-from permits_app.reviewers.revert_risk import (
-    LOOKBACK_BLOCKS,
-    MOST_REVERT_MILLIONTHS,
-    count_wait_blocks,
-    estimate_revert,
-    join_risks,
-    measure_tolerance,
-)
+from permits_app.reviewers.pool_facts import NamedPool, find_pools, value_pool
+from permits_app.reviewers.revert_chance import judge_revert_chance, measure_revert_chance
 from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.reviewers.safety_guardian import judge_price, judge_spends, make_venue
 from permits_app.safety.hook import HookCall
@@ -136,36 +129,11 @@ def _weigh_pools(desk: _Desk) -> None:
 
 
 def _judge_revert(desk: _Desk) -> None:
-    """The sum over the pools gone through: one that fails is enough."""
-    head = desk.chain.block
-    first = max(0, head.number - LOOKBACK_BLOCKS)
-    blocks = head.number - first
-    seconds = head.timestamp - desk.chain.block_at(first).timestamp if blocks else 0
-    wait = count_wait_blocks(wait_seconds=desk.call.golem.permit_ttl_seconds, blocks=blocks, seconds=seconds)
-    tolerance = measure_tolerance(desk.plan)
-    is_exchange = bool(desk.plan.spends and desk.plan.receives)
-    risks = [
-        estimate_revert(
-            prices=read_prices(pool, desk.chain, from_block=first),
-            first_block=first,
-            last_block=head.number,
-            wait_blocks=wait,
-            tolerance_bps=tolerance,
-            # Who sells token0 is hurt when it falls; a position is hurt by either.
-            falls_hurt=pool.sells_token0 or not is_exchange,
-            rises_hurt=not pool.sells_token0 or not is_exchange,
-        )
-        for pool in desk.pools
-    ]
-    chance = join_risks(risks)
-    desk.figures["revert_chance_millionths"] = str(chance)
-    desk.figures["revert_wait_blocks"] = wait
-    desk.figures["tolerance_bps"] = tolerance
-    if chance > MOST_REVERT_MILLIONTHS:
-        desk.reasons.append(
-            f"in {chance // 10_000}.{chance % 10_000 // 1_000}% of {blocks} blocks the price moved by more than"
-            f" this plan's {tolerance} bps within {wait} blocks; at most 5% are accepted"
-        )
+    chance = measure_revert_chance(
+        plan=desk.plan, chain=desk.chain, pools=desk.pools, permit_ttl_seconds=desk.call.golem.permit_ttl_seconds
+    )
+    desk.figures.update(chance.as_figures())
+    desk.reasons.extend(judge_revert_chance(chance))
 
 
 def _veto(reason: str, check: str) -> Review:

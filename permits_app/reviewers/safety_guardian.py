@@ -1,8 +1,9 @@
 """safety-guardian: a second pair of eyes that reads the bytes, not the tool's word for them.
 
 It decodes every call itself, adds up what they take and bring, and vetoes unless that is exactly what the plan
-promises, everything returns to the golem, and the price is sane against on-chain feeds. What it does not know it
-vetoes; when it fails it vetoes. Seed: 001, "safety-guardian"; decisions, "Tiers of approval" (ELEVATED).
+promises, everything returns to the golem, the price is sane against on-chain feeds, and the market is calm enough for
+the call to land. What it does not know it vetoes; when it fails it vetoes.
+Seed: 001, "safety-guardian"; facts 1.2 (revert probability); decisions, "Tiers of approval" (ELEVATED).
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
 from permits_app.reviewers.decoding import Reading, UnknownCall, Venue, read_calls
 from permits_app.reviewers.limits import judge_limits, value_spends
+from permits_app.reviewers.pool_facts import find_pools
+from permits_app.reviewers.revert_chance import judge_revert_chance, measure_revert_chance
 from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import HookCall
@@ -44,8 +47,9 @@ Finding = str
 
 def review(call: HookCall) -> Review:
     """APPROVE, or VETO with every reason found. Never raises: a reviewer that cannot judge vetoes."""
+    figures: dict[str, Any] = {}
     try:
-        reasons, checks = _judge(call)
+        reasons, checks = _judge(call, figures)
     except UnknownCall as error:
         return _veto(f"the calls cannot be read: {error}", "calls decoded")
     except GolemError as error:
@@ -55,10 +59,10 @@ def review(call: HookCall) -> Review:
         logger.exception("the safety-guardian raised")
         return _veto("the reviewer failed and therefore vetoes", "reviewer ran")
     verdict = ReviewVerdict.VETO if reasons else ReviewVerdict.APPROVE
-    return Review(REVIEWER, verdict, tuple(reasons), tuple(checks))
+    return Review(REVIEWER, verdict, tuple(reasons), tuple(checks), figures=figures)
 
 
-def _judge(call: HookCall) -> tuple[list[Finding], list[str]]:
+def _judge(call: HookCall, figures: dict[str, Any]) -> tuple[list[Finding], list[str]]:
     plan, chain, account = call.plan, call.chain, call.view.address
     if plan is None:
         return [], ["no transaction"]
@@ -69,6 +73,15 @@ def _judge(call: HookCall) -> tuple[list[Finding], list[str]]:
     payable = list_payable(call)
     tolerance = call.limits.max_slippage_bps + call.limits.max_price_impact_bps
     now = max(int(call.now.timestamp()), chain.block.timestamp)
+
+    def judge_revert() -> list[Finding]:
+        pools = find_pools(reading, chain, deployment)
+        chance = measure_revert_chance(
+            plan=plan, chain=chain, pools=pools, permit_ttl_seconds=call.golem.permit_ttl_seconds
+        )
+        figures.update(chance.as_figures())
+        return judge_revert_chance(chance)
+
     rules: Sequence[tuple[str, Callable[[], list[Finding]]]] = (
         ("calls decoded", list),
         ("recipients", lambda: judge_recipients(reading, account=account, payable=payable)),
@@ -86,6 +99,7 @@ def _judge(call: HookCall) -> tuple[list[Finding], list[str]]:
             f"pool prices, within {format_bps(tolerance)}",
             lambda: judge_pools(reading, chain, deployment, most_off_bps=tolerance),
         ),
+        ("chance of a revert at most 5%", judge_revert),
     )
     reasons: list[Finding] = []
     checks: list[str] = []

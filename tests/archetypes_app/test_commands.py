@@ -18,6 +18,7 @@ from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.delegation import Node
 from archetypes_app.describe import describe_graph, describe_profiles
 from archetypes_app.models import Archetype, Golem, ToolOverride
+from archetypes_app.requirements import list_absent_requirements
 from archetypes_app.toolset import resolve_toolset
 from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.registry import REGISTRY
@@ -145,10 +146,10 @@ def test_the_stored_graph_is_checked_with_the_database(golem: Golem) -> None:
 
 def test_what_the_server_lacks_is_told_by_name_and_is_no_failure(settings: Any) -> None:
     settings.GOLEM_MEMORY_ENABLED = False
-    assert Requirement.MEMORY in checks.list_absent_requirements()
+    assert Requirement.MEMORY in list_absent_requirements()
     (message,) = [each for each in checks.check_requirements(None) if each.msg.startswith("memory ")]
     assert "memory_search" in message.msg
     assert not message.is_serious()
     settings.GOLEM_MEMORY_ENABLED = True
     settings.GOLEM_UNISWAP_API_KEY = "key"
-    assert not {Requirement.MEMORY, Requirement.UNISWAP_API} & set(checks.list_absent_requirements())
+    assert not {Requirement.MEMORY, Requirement.UNISWAP_API} & set(list_absent_requirements())

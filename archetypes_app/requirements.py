@@ -1,0 +1,65 @@
+"""What is set up for one golem: facts that decide which of its tools exist for it.
+
+A fact that only a layer above knows (how a wallet signs) is a function handed down by wiring. What nobody handed down
+is absent: a tool too few is safe. Seed: 002, "Capability gating"; decisions, "Profiles".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+from django.conf import settings
+
+from archetypes_app.models import Golem
+from tools_app.toolkit.enums import Requirement
+from tools_app.toolkit.registry import REGISTRY
+
+RequirementFact = Callable[[Golem], bool]
+"""Whether a golem has what a requirement names. May read one row; never the network."""
+
+_facts: dict[Requirement, RequirementFact] = {}
+
+
+def configure(facts: Mapping[Requirement, RequirementFact]) -> None:
+    """Hand down the facts of the layers above. Called by wiring."""
+    _facts.clear()
+    _facts.update(facts)
+
+
+def list_present_requirements(golem: Golem) -> frozenset[Requirement]:
+    """What is set up for `golem`: its wallet, its memory, and what the server lends it or its signer can do.
+
+    A fact handed down is asked only when some registered tool needs it, so that it costs nobody else a query.
+    """
+    present = set()
+    if golem.address:
+        present.add(Requirement.WALLET)
+    if golem.is_memory_enabled and settings.GOLEM_MEMORY_ENABLED:
+        present.add(Requirement.MEMORY)
+    if settings.GOLEM_UNISWAP_API_KEY:
+        present.add(Requirement.UNISWAP_API)
+    if settings.GOLEM_LIMIT_ORDERS_URL:
+        present.add(Requirement.LIMIT_ORDERS)
+    present.update(need for need, fact in _facts.items() if need in list_needed_requirements() and fact(golem))
+    return frozenset(present)
+
+
+@cache
+def list_needed_requirements() -> frozenset[Requirement]:
+    """Requirements that at least one registered tool has; the registry is frozen."""
+    return frozenset(need for tool in REGISTRY for need in tool.requires)
+
+
+def list_absent_requirements() -> list[Requirement]:
+    """Requirements that no golem of this server can have; wallet and smart wallet are each golem's own."""
+    present = {Requirement.WALLET}
+    if Requirement.SMART_WALLET in _facts:
+        present.add(Requirement.SMART_WALLET)
+    if settings.GOLEM_MEMORY_ENABLED:
+        present.add(Requirement.MEMORY)
+    if settings.GOLEM_UNISWAP_API_KEY:
+        present.add(Requirement.UNISWAP_API)
+    if settings.GOLEM_LIMIT_ORDERS_URL:
+        present.add(Requirement.LIMIT_ORDERS)
+    return sorted(set(Requirement) - present)

@@ -1,0 +1,16 @@
+"""Which golems have an account that runs several calls as one transaction: a Safe or a cage behind their signer."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from archetypes_app.models import Golem
+from permits_app.models import Wallet
+
+BATCHING_KINDS: Final = frozenset({"GNOSIS_SAFE", "POLICY_CAGE", "ZERODEV"})
+"""Kinds of wallet whose account is a contract that batches; a plain key sends a sequence instead."""
+
+
+def can_batch(golem: Golem) -> bool:
+    """Whether the golem's signer stands for an account that batches. One row."""
+    return bool(golem.address) and Wallet.objects.filter(golem_id=golem.pk, kind__in=BATCHING_KINDS).exists()

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contracts.cage import CagedSafe, build_caged_safe
-from tests.contracts.engines import Engine, InProcessEngine, NodeEngine
+from golem_project.proof.caged.engines import Engine, InProcessEngine, NodeEngine
+from golem_project.proof.caged.safe import CagedSafe, build_caged_safe
 from tests.evm.world import World
 
 

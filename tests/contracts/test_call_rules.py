@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from golem_project.embedded.world.deploy import PERMIT2
+from golem_project.proof.caged.engines import InProcessEngine
+from golem_project.proof.caged.safe import APPROVE, TAKE, TRANSFER, USD, CagedSafe, deploy, selector
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.contract import Limit, RuleKind, call_rule, limit_rule, spender_rule
-from tests.contracts.cage import APPROVE, TAKE, TRANSFER, USD, CagedSafe, deploy, selector
-from tests.contracts.engines import InProcessEngine
+from permits_app.policy_cage.forbidden import FORBIDDEN_FUNCTIONS
 from tests.contracts.test_outcome_rules import expect
 from tools_app.chain.abi import encode_call
 from tools_app.toolkit.plan import Call
@@ -16,27 +17,9 @@ from tools_app.toolkit.plan import Call
 MULTICALL = "function multicall(bytes[] data)"
 APPROVAL_FOR_ALL = "function setApprovalForAll(address operator, bool approved)"
 PERMIT2_APPROVE = "function approve(address token, address spender, uint160 amount, uint48 expiration)"
-# Every way to give a right over what the account holds, to sign for it, or to hide either.
-FORBIDDEN = (
-    "approve(address,uint256)", "increaseAllowance(address,uint256)", "decreaseAllowance(address,uint256)",
-    "increaseApproval(address,uint256)", "setApprovalForAll(address,bool)",
-    "permit(address,address,uint256,uint256,uint8,bytes32,bytes32)",
-    "permit(address,address,uint256,uint256,bool,uint8,bytes32,bytes32)",
-    "permit(address,address,uint256,uint256,bytes)", "permit(address,uint256,uint256,uint8,bytes32,bytes32)",
-    "permit(address,uint256,uint256,uint256,bytes)", "approve(address,address,uint160,uint48)",
-    "approve(address,uint256,uint256)",
-    "permit(address,((address,uint160,uint48,uint48),address,uint256),bytes)",
-    "permit(address,((address,uint160,uint48,uint48)[],address,uint256),bytes)",
-    "approveAndCall(address,uint256,bytes)", "approveAndCall(address,uint256)", "authorizeOperator(address)",
-    "setOperator(address,bool)", "setRelayerApproval(address,address,bool)", "approveDelegation(address,uint256)",
-    "delegationWithSig(address,address,uint256,uint256,uint8,bytes32,bytes32)", "setAuthorization(address,bool)",
-    "setAuthorizationWithSig((address,address,bool,uint256,uint256),(uint8,bytes32,bytes32))", "allow(address,bool)",
-    "signMessage(bytes)", "approveHash(bytes32)", "multiSend(bytes)",
-    "execTransaction(address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes)",
-)  # fmt: skip
 
 
-@pytest.mark.parametrize("signature", FORBIDDEN)
+@pytest.mark.parametrize("signature", FORBIDDEN_FUNCTIONS)
 def test_no_owner_can_allow_a_right_over_what_the_account_holds(built: CagedSafe, signature: str) -> None:
     assert built.ask("isForbidden", selector(f"function {signature}"))
 

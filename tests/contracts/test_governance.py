@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from golem_project.proof.caged.engines import CHAIN_ID, Sent
+from golem_project.proof.caged.safe import USD, CagedSafe, deploy
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.abi import ERRORS, FUNCTIONS
 from permits_app.policy_cage.contract import (
@@ -21,8 +23,6 @@ from permits_app.policy_cage.contract import (
     valuer_rule,
 )
 from permits_app.policy_cage.safe_tx import NONCE, SafeTx, hash_safe_tx
-from tests.contracts.cage import USD, CagedSafe, deploy
-from tests.contracts.engines import CHAIN_ID, Sent
 from tests.contracts.test_outcome_rules import expect
 from tools_app.chain.abi import decode_revert, encode_call
 
@@ -146,8 +146,8 @@ def test_only_the_safe_changes_anything(built: CagedSafe, data: bytes) -> None:
 
 
 def test_one_owner_of_two_needed_changes_nothing(caged: CagedSafe) -> None:
+    from golem_project.proof.caged.safe import sign_digest
     from permits_app.policy_cage.safe_tx import encode_exec_transaction
-    from tests.contracts.cage import sign_digest
 
     nonce = int(caged.read(caged.safe, NONCE)[0])
     tx = SafeTx(to=caged.cage, data=cage_contract.encode_propose([limit_rule(Limit.MAX_POSITION_BPS, 1)]), nonce=nonce)
@@ -237,7 +237,7 @@ def test_the_guardian_can_only_halt(caged: CagedSafe) -> None:
 
 def test_a_plain_account_in_development_is_said_to_be_not_enforced(caged: CagedSafe) -> None:
     from golem_project.embedded.world.solidity import load_contract
-    from tests.contracts.cage import standard_rules
+    from golem_project.proof.caged.safe import standard_rules
 
     data = cage_contract.encode_deployment(
         bytes.fromhex(load_contract("PolicyCage").bytecode[2:]), account=caged.owners[0].address,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from golem_project.proof.caged.safe import USD, CagedSafe, set_session
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.abi import ERRORS
 from permits_app.policy_cage.contract import Limit, limit_rule
-from tests.contracts.cage import USD, CagedSafe, set_session
 from tests.contracts.test_outcome_rules import expect
 from tools_app.chain.abi import decode_revert
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from golem_project.embedded.npm import fetch_packages, load_lock
+from golem_project.proof.caged.safe import DEFAULT_LIMITS, FEED_DECIMALS, USD, CagedSafe, deploy
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import AssetRule, Rule, asset_rules, limit_rule, valuer_rule
-from tests.contracts.cage import DEFAULT_LIMITS, FEED_DECIMALS, USD, CagedSafe, deploy
 from tests.evm.world import World
 from tests.tools_app.simulation.protocol_bytecode import LOCK, compile_vault
 from tools_app.chain.abi import decode_output, encode_call, encode_constructor
@@ -143,17 +143,15 @@ def sum_of_fees(cage: WorldCage) -> int:
 
 
 def test_an_erc_4626_share_counts_as_the_assets_it_would_give(caged: CagedSafe) -> None:
-    folder = fetch_packages(
-        [load_lock(LOCK)["openzeppelin"]] if "openzeppelin" in load_lock(LOCK) else load_lock(LOCK).values()
-    )
+    folder = fetch_packages([load_lock(LOCK)["openzeppelin"]])
     code = bytes.fromhex(compile_vault(folder["@openzeppelin/contracts"]).removeprefix("0x"))
     usdc = caged.coins["USDC"].address
     sent = caged.engine.send(caged.deployer, None, code + encode_constructor("constructor(address asset)", usdc))
     vault = sent.created
     assert sent.succeeded and vault
     valuer = deploy(caged, "Erc4626Valuer", "constructor(address vault)", vault)
+    from golem_project.proof.caged.safe import selector
     from permits_app.policy_cage.contract import call_rule, spender_rule
-    from tests.contracts.cage import selector
 
     deposit = "function deposit(uint256 assets, address receiver)"
     redeem = "function redeem(uint256 shares, address receiver, address owner)"

@@ -30,7 +30,14 @@ SETTINGS: dict[str, Any] = {
 }
 # The cage does not fit a contract's size without the intermediate representation, nor its locals on the stack.
 VIA_IR_FILES = frozenset(
-    {"PolicyCage.sol", "V3PositionValuer.sol", "Erc4626Valuer.sol", "LendingValuer.sol", "FuzzVenue.sol"}
+    {
+        "PolicyCage.sol",
+        "V3PositionValuer.sol",
+        "Erc4626Valuer.sol",
+        "LendingValuer.sol",
+        "FuzzVenue.sol",
+        "CageWatcher.sol",
+    }
 )
 IMPORT = re.compile(r"""^import [^;]*?"\./([^"]+)";""", re.MULTILINE)
 # Emscripten build without callbacks: imports are answered from `sources`, so nothing is read from disk or network.

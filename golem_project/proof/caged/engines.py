@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tools_app.chain.abi import checksum
 from tools_app.simulation.pyevm.local_chain import LocalChain
-from tools_app.simulation.pyevm.transaction import Transaction
+from tools_app.simulation.pyevm.transaction import Executed, Transaction
 from tools_app.toolkit.views import LogEntry
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class Engine(Protocol):
     """A chain on which every transaction has a block of its own, one second after the last."""
 
     name: str
+    history: list[tuple[LogEntry, int]]
+    """Every log so far with its block's time."""
 
     def send(self, account: LocalAccount, to: str | None, data: bytes, value: int = 0) -> Sent: ...
 
@@ -65,6 +67,7 @@ class InProcessEngine:
 
     def __init__(self) -> None:
         self.chain = LocalChain(chain_id=CHAIN_ID)
+        self.history: list[tuple[LogEntry, int]] = []
 
     def send(self, account: LocalAccount, to: str | None, data: bytes, value: int = 0) -> Sent:
         raw = sign_raw(account, to, data, value, self.chain.state.get_nonce(_raw(account.address)))
@@ -80,12 +83,15 @@ class InProcessEngine:
         created = (
             None if done.contract_address is None or to is not None else checksum("0x" + done.contract_address.hex())
         )
+        self.history += [(log, block.timestamp) for log in logs]
         return Sent(done.succeeded, done.output, done.gas_used, logs, created, block.timestamp)
 
+    def call(self, to: str, data: bytes, *, sender: str) -> Executed:
+        """Run it in the next block's place and undo it."""
+        return self.chain.call(Transaction(sender=_raw(sender), to=_raw(to), value=0, data=data, gas=GAS))
+
     def read(self, to: str, data: bytes, sender: str | None = None) -> bytes:
-        done = self.chain.call(
-            Transaction(sender=_raw(sender or "0x" + "00" * 20), to=_raw(to), value=0, data=data, gas=GAS)
-        )
+        done = self.call(to, data, sender=sender or "0x" + "00" * 20)
         assert done.error is None, f"a read reverted: {done.output.hex()}"
         return done.output
 
@@ -101,11 +107,12 @@ class InProcessEngine:
     def give_coins(self, address: str, wei: int) -> None:
         self.chain.set_balance(_raw(address), wei)
 
-    def snapshot(self) -> int:
-        return self.chain.snapshot()
+    def snapshot(self) -> tuple[int, int]:
+        return self.chain.snapshot(), len(self.history)
 
-    def revert(self, snapshot: int) -> None:
-        assert self.chain.revert(snapshot)
+    def revert(self, snapshot: tuple[int, int]) -> None:
+        assert self.chain.revert(snapshot[0])
+        del self.history[snapshot[1] :]
 
 
 class NodeEngine:
@@ -115,6 +122,7 @@ class NodeEngine:
 
     def __init__(self, rpc: JsonRpc) -> None:
         self.rpc = rpc
+        self.history: list[tuple[LogEntry, int]] = []
         # Whoever used the node before may have set its clock to the present.
         self._next = max(self._head_time(), int(time.time())) + 2
 
@@ -137,6 +145,7 @@ class NodeEngine:
                      log["transactionHash"], int(log["logIndex"], 16))
             for log in receipt["logs"]
         )  # fmt: skip
+        self.history += [(log, at) for log in logs]
         created = receipt.get("contractAddress")
         return Sent(succeeded, output, int(receipt["gasUsed"], 16), logs, created and checksum(created), at)
 
@@ -165,12 +174,13 @@ class NodeEngine:
     def give_coins(self, address: str, wei: int) -> None:
         self.rpc.call("anvil_setBalance", address, hex(wei))
 
-    def snapshot(self) -> tuple[str, int]:
-        return self.rpc.call("evm_snapshot"), self._next
+    def snapshot(self) -> tuple[str, int, int]:
+        return self.rpc.call("evm_snapshot"), self._next, len(self.history)
 
-    def revert(self, snapshot: tuple[str, int]) -> None:
+    def revert(self, snapshot: tuple[str, int, int]) -> None:
         assert self.rpc.call("evm_revert", snapshot[0])
         self._next = snapshot[1]
+        del self.history[snapshot[2] :]
 
     def _wait(self, transaction_hash: str) -> dict[str, Any]:
         for _ in range(MOST_POLLS):

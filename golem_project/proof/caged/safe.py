@@ -11,6 +11,7 @@ from eth_typing import Hash32
 from golem_project.embedded.world.artifacts import fetch_artifacts
 from golem_project.embedded.world.deploy import PERMIT2, SAFE_FILES
 from golem_project.embedded.world.solidity import load_contract
+from golem_project.proof.caged.engines import CHAIN_ID, COINS_WEI, Engine, Sent, make_account
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import AssetRule, Limit, Rule
@@ -24,7 +25,6 @@ from permits_app.policy_cage.safe_tx import (
     hash_safe_tx,
     join_signatures,
 )
-from tests.contracts.engines import CHAIN_ID, COINS_WEI, Engine, Sent, make_account
 from tools_app.chain.abi import decode_output, encode_call, encode_constructor
 from tools_app.toolkit.plan import Call
 
@@ -198,9 +198,13 @@ def build_caged_safe(
     limits: dict[Limit, int] | None = None,
     holdings: dict[str, float] | None = None,
     extra_rules: Sequence[Rule] = (),
-    is_session_set: bool = True,
+    most_usd: int = 50_000,
+    salt: int = 0,
 ) -> CagedSafe:
-    """A Safe worth 100,000 USD with its cage enabled. `holdings` are whole units by symbol."""
+    """A Safe worth 100,000 USD with its cage enabled.
+
+    `holdings` are whole units by symbol; `most_usd` of each asset may leave at once, and twice that in a day.
+    """
     caged = CagedSafe(
         engine=engine,
         owners=tuple(sorted((make_account(f"owner {n}") for n in range(3)), key=lambda a: int(a.address, 16))),
@@ -212,14 +216,14 @@ def build_caged_safe(
     for one in (*caged.owners, caged.session, caged.guardian, caged.stranger, caged.deployer):
         engine.give_coins(one.address, COINS_WEI)
     deploy_coins(caged)
-    deploy_safe(caged)
+    deploy_safe(caged, salt=salt)
     for name in ("venue", "lender"):
         setattr(caged, name, deploy(caged, "FuzzVenue"))
     for symbol, amount in (holdings or {"USDC": 70_000, "WETH": 5, "WBTC": 0.25}).items():
         caged.mint(symbol, caged.safe, caged.coins[symbol].units(amount))
     for coin in caged.coins.values():
         caged.mint(coin.symbol, caged.venue, 10**9 * 10**coin.decimals)
-    rules = standard_rules(caged, limits or {})
+    rules = standard_rules(caged, limits or {}, most_usd=most_usd)
     data = cage_contract.encode_deployment(
         bytes.fromhex(load_contract("PolicyCage").bytecode[2:]), account=caged.safe,
         base_asset=caged.coins["USDC"].address, rules=[*rules, *extra_rules],
@@ -228,17 +232,16 @@ def build_caged_safe(
     assert sent.succeeded and sent.created, cage_contract.decode_cage_error(sent.output).text
     caged.cage = sent.created
     assert caged.owner_call(caged.safe, encode_call(ENABLE_MODULE, caged.cage)).succeeded
-    if is_session_set:
-        set_session(caged)
+    set_session(caged)
     return caged
 
 
-def standard_rules(caged: CagedSafe, limits: dict[Limit, int]) -> list[Rule]:
+def standard_rules(caged: CagedSafe, limits: dict[Limit, int], *, most_usd: int = 50_000) -> list[Rule]:
     """The defaults, three assets with wide caps, the venue's calls and the lender's valuer."""
     rules = [cage_contract.limit_rule(limit, value) for limit, value in {**DEFAULT_LIMITS, **limits}.items()]
     for coin in caged.coins.values():
         asset = AssetRule(coin.feed, MAX_AGE, coin.decimals, FEED_DECIMALS)
-        whole = 50_000 * USD * 10 ** (coin.decimals + FEED_DECIMALS) // (coin.price * USD)
+        whole = most_usd * USD * 10 ** (coin.decimals + FEED_DECIMALS) // (coin.price * USD)
         rules += cage_contract.asset_rules(coin.address, asset, per_batch=whole, per_window=2 * whole)
     for target in (caged.venue, caged.lender):
         rules += [cage_contract.call_rule(target, selector(text)) for text in VENUE_CALLS]
@@ -283,7 +286,7 @@ def deploy_coins(caged: CagedSafe) -> None:
         caged.coins[symbol] = Coin(symbol, token, feed, decimals, price)
 
 
-def deploy_safe(caged: CagedSafe) -> None:
+def deploy_safe(caged: CagedSafe, *, salt: int = 0) -> None:
     """The real Safe 1.5.0, two of three owners."""
     artifacts = fetch_artifacts()
     for key, file in SAFE_FILES.items():
@@ -296,7 +299,7 @@ def deploy_safe(caged: CagedSafe) -> None:
         threshold=2,
         fallback_handler=caged.contracts["safe_fallback_handler"],
     )
-    data = encode_call(CREATE_PROXY, caged.contracts["safe"], initializer, 0)
+    data = encode_call(CREATE_PROXY, caged.contracts["safe"], initializer, salt)
     sent = caged.engine.send(caged.deployer, caged.contracts["safe_proxy_factory"], data)
     assert sent.succeeded
     created = next(log for log in sent.logs if log.address == caged.contracts["safe_proxy_factory"])

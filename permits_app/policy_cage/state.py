@@ -1,0 +1,232 @@
+"""Everything a cage knows, rebuilt from its events alone: rules, pending changes, session, windows.
+
+`apply_event` is the only thing that changes a state; the mirror keeps its JSON form in the database. Pure: no chain,
+no clock, no database. Seed: issue of the cage, "The mirror and custody".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from permits_app.policy_cage.contract import (
+    SLOT_SECONDS,
+    WINDOW_SECONDS,
+    AssetRule,
+    AssetState,
+    BatchClass,
+    CageEvent,
+    Limit,
+    RuleKind,
+    address_key,
+    key_address,
+    limit_key,
+)
+
+LOSSES: Final = "0x0000000000000000000000000000000000000001"
+REBALANCES: Final = "0x0000000000000000000000000000000000000002"
+TOP_UPS: Final = "0x0000000000000000000000000000000000000003"
+_SLOTS: Final = WINDOW_SECONDS // SLOT_SECONDS
+
+RuleId = tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingChange:
+    """A loosening that waits: `ready_at` in unix seconds."""
+
+    value: int
+    base: int
+    ready_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """The session key and what is left to it; budget in micro-USD."""
+
+    key: str = "0x" + "00" * 20
+    expires_at: int = 0
+    operations_left: int = 0
+    budget_left: int = 0
+
+
+@dataclass
+class CageState:
+    """One cage after some block. Rules are keyed by (kind, 0x-hex key); windows by what they count."""
+
+    cage: str
+    account: str
+    base_asset: str
+    rules: dict[RuleId, int] = field(default_factory=dict)
+    pending: dict[RuleId, PendingChange] = field(default_factory=dict)
+    assets: list[str] = field(default_factory=list)
+    positions: list[str] = field(default_factory=list)
+    session: SessionState = field(default_factory=SessionState)
+    windows: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    last_rebalance_at: int = 0
+    is_halted: bool = False
+    is_drawdown_breached: bool = False
+
+    # ---- reading -------------------------------------------------------------------------------------------------
+
+    def rule(self, kind: RuleKind, key: bytes) -> int:
+        return self.rules.get((int(kind), "0x" + key.hex()), 0)
+
+    def limit(self, limit: Limit) -> int:
+        return self.rule(RuleKind.LIMIT, limit_key(limit))
+
+    def asset(self, token: str) -> AssetRule | None:
+        """The asset's rule, None for what is neither approved nor retiring."""
+        value = self.rule(RuleKind.ASSET, address_key(token))
+        return AssetRule.unpack(value) if value else None
+
+    def is_approved(self, token: str) -> bool:
+        asset = self.asset(token)
+        return asset is not None and asset.state is AssetState.APPROVED
+
+    def spent(self, what: str, *, now: int) -> int:
+        """What counts in the window that ends now."""
+        slot = now // SLOT_SECONDS
+        return sum(amount for at, amount in self.windows.get(what, ()) if at + _SLOTS >= slot)
+
+    # ---- following -----------------------------------------------------------------------------------------------
+
+    def apply_event(self, event: CageEvent, *, block_time: int) -> None:
+        """Become what the contract is after `event`, mined at `block_time` (unix seconds)."""
+        handler = getattr(self, f"_on_{_snake(event.name)}")
+        handler(event.args, block_time)
+
+    def _on_rule_changed(self, args: Mapping[str, Any], _: int) -> None:
+        rule = (int(args["kind"]), "0x" + args["key"].hex())
+        was, now = args["from"], args["to"]
+        self.pending.pop(rule, None)
+        if now:
+            self.rules[rule] = now
+        else:
+            self.rules.pop(rule, None)
+        if rule[0] == RuleKind.ASSET:
+            _keep_list(self.assets, key_address(args["key"]), was=bool(was), now=bool(now))
+        elif rule[0] == RuleKind.VALUER:
+            _keep_list(self.positions, key_address(args["key"]), was=bool(was), now=bool(now))
+
+    def _on_change_proposed(self, args: Mapping[str, Any], _: int) -> None:
+        rule = (int(args["kind"]), "0x" + args["key"].hex())
+        self.pending[rule] = PendingChange(args["to"], args["from"], args["readyAt"])
+
+    def _on_change_cancelled(self, args: Mapping[str, Any], _: int) -> None:
+        self.pending.pop((int(args["kind"]), "0x" + args["key"].hex()), None)
+
+    def _on_session_set(self, args: Mapping[str, Any], _: int) -> None:
+        self.session = SessionState(args["key"], args["expiresAt"], args["operations"], args["budget"])
+
+    def _on_halted(self, _: Mapping[str, Any], __: int) -> None:
+        self.is_halted = True
+
+    def _on_resumed(self, _: Mapping[str, Any], __: int) -> None:
+        self.is_halted = False
+
+    def _on_drawdown_breached(self, _: Mapping[str, Any], __: int) -> None:
+        self.is_drawdown_breached = True
+
+    def _on_drawdown_acknowledged(self, _: Mapping[str, Any], __: int) -> None:
+        self.is_drawdown_breached = False
+
+    def _on_outflow_counted(self, args: Mapping[str, Any], block_time: int) -> None:
+        self._count(args["asset"], args["amount"], block_time)
+
+    def _on_gas_topped_up(self, args: Mapping[str, Any], block_time: int) -> None:
+        self._count(TOP_UPS, args["amount"], block_time)
+        left = self.session
+        self.session = SessionState(left.key, left.expires_at, left.operations_left - 1, left.budget_left)
+
+    def _on_batch_executed(self, args: Mapping[str, Any], block_time: int) -> None:
+        left = self.session
+        self.session = SessionState(left.key, left.expires_at, args["operationsLeft"], args["budgetLeft"])
+        if args["loss"]:
+            self._count(LOSSES, args["loss"], block_time)
+        if args["batchClass"] in (BatchClass.REBALANCE, BatchClass.OPENING_AND_REBALANCE):
+            self._count(REBALANCES, 1, block_time)
+            self.last_rebalance_at = block_time
+
+    def _count(self, what: str, amount: int, block_time: int) -> None:
+        slot = block_time // SLOT_SECONDS
+        entries = [entry for entry in self.windows.get(what, []) if entry[0] + _SLOTS >= slot]
+        if entries and entries[-1][0] == slot:
+            entries[-1] = (slot, entries[-1][1] + amount)
+        else:
+            entries.append((slot, amount))
+        self.windows[what] = entries
+
+    # ---- keeping -------------------------------------------------------------------------------------------------
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready; integers as decimal strings."""
+        return {
+            "cage": self.cage,
+            "account": self.account,
+            "base_asset": self.base_asset,
+            "rules": [[kind, key, str(value)] for (kind, key), value in sorted(self.rules.items())],
+            "pending": [
+                [kind, key, str(change.value), str(change.base), change.ready_at]
+                for (kind, key), change in sorted(self.pending.items())
+            ],
+            "assets": list(self.assets),
+            "positions": list(self.positions),
+            "session": {
+                "key": self.session.key,
+                "expires_at": self.session.expires_at,
+                "operations_left": self.session.operations_left,
+                "budget_left_micro_usd": str(self.session.budget_left),
+            },
+            "windows": {
+                what: [[slot, str(amount)] for slot, amount in entries]
+                for what, entries in sorted(self.windows.items())
+            },
+            "last_rebalance_at": self.last_rebalance_at,
+            "is_halted": self.is_halted,
+            "is_drawdown_breached": self.is_drawdown_breached,
+        }
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> CageState:
+        """The state that `as_dict` wrote."""
+        session = kept["session"]
+        return cls(
+            cage=kept["cage"],
+            account=kept["account"],
+            base_asset=kept["base_asset"],
+            rules={(kind, key): int(value) for kind, key, value in kept["rules"]},
+            pending={
+                (kind, key): PendingChange(int(value), int(base), ready_at)
+                for kind, key, value, base, ready_at in kept["pending"]
+            },
+            assets=list(kept["assets"]),
+            positions=list(kept["positions"]),
+            session=SessionState(
+                session["key"], session["expires_at"], session["operations_left"], int(session["budget_left_micro_usd"])
+            ),
+            windows={
+                what: [(slot, int(amount)) for slot, amount in entries] for what, entries in kept["windows"].items()
+            },
+            last_rebalance_at=kept["last_rebalance_at"],
+            is_halted=kept["is_halted"],
+            is_drawdown_breached=kept["is_drawdown_breached"],
+        )
+
+
+def _keep_list(items: list[str], item: str, *, was: bool, now: bool) -> None:
+    """The contract's own order: new ones at the end, the last one moves into a gap."""
+    if was == now:
+        return
+    if now:
+        items.append(item)
+        return
+    index = items.index(item)
+    last = items.pop()
+    if index < len(items):
+        items[index] = last
+
+
+def _snake(name: str) -> str:
+    return "".join("_" + letter.lower() if letter.isupper() else letter for letter in name).lstrip("_")

@@ -1,4 +1,4 @@
-"""Sixty-four threads on one permit, one limit, one nonce, on real PostgreSQL; every task twice, and twice at once."""
+"""Sixty-four threads on one permit, one limit, one nonce, on real PostgreSQL."""
 
 from __future__ import annotations
 
@@ -6,33 +6,25 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from typing import Any
 
-import pytest
 from django.db import connection
 
-from permits_app import ledger, tasks
-from permits_app.actions.halt import halt_golem
+from permits_app import ledger
 from permits_app.execution.nonces import reserve_nonces
 from permits_app.models import (
     ActionPermit,
-    HaltRecord,
     NonceReservation,
-    OutboundTransaction,
-    OutcomeRecord,
     SpendEntry,
     SpendingLimits,
 )
-from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
 from permits_app.valuation import PlanValue
 from tests.live_golem import LiveGolem
-from tools_app import tasks as tools_tasks
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
 from tools_app.core.errors import GolemError
-from tools_app.core.models import AuditCheckpoint, AuditEntry, OutboxEvent
+from tools_app.core.models import AuditEntry
 
 MANY = 64
 
@@ -113,108 +105,3 @@ def test_one_permit_asking_for_nonces_sixty_four_times_at_once_gets_the_same(sha
     )
     assert answers == [[0, 1]] * MANY
     assert NonceReservation.objects.count() == 2
-
-
-def commit_task(golem: LiveGolem) -> tuple[Callable[[], Any], Callable[[], None]]:
-    permit_id = golem.preview()["permit_id"]
-    golem.start(permit_id)
-    usdc = golem.balance("USDC")
-
-    def check() -> None:
-        assert golem.permit(permit_id).status == PermitStatus.COMMITTED
-        assert usdc - golem.balance("USDC") == 500_000_000
-        assert golem.mined_nonce() == OutboundTransaction.objects.count() == 2
-        assert OutcomeRecord.objects.count() == 1
-
-    return lambda: tasks.commit_permit_task.run(permit_id=permit_id), check
-
-
-def halt_task(golem: LiveGolem) -> tuple[Callable[[], Any], Callable[[], None]]:
-    halt_golem(golem=golem.golem, reason="x", actor="t", now=clock.now())
-
-    def check() -> None:
-        assert HaltRecord.objects.get().completed_at is not None
-        assert OutboxEvent.objects.filter(type="halt:completed").count() == 1
-        assert AuditEntry.objects.filter(event="HaltCompleted").count() == 1
-
-    return lambda: tasks.commit_halt_task.run(golem_id=str(golem.golem.pk), epoch=1), check
-
-
-def sweep_task(golem: LiveGolem) -> tuple[Callable[[], Any], Callable[[], None]]:
-    permit_id = golem.preview()["permit_id"]
-    ActionPermit.objects.filter(pk=permit_id).update(expires_at=clock.now() - timedelta(seconds=1))
-
-    def check() -> None:
-        assert golem.permit(permit_id).status == PermitStatus.EXPIRED
-        assert SpendEntry.objects.get(permit_id=permit_id).state == SpendState.RELEASED
-        assert AuditEntry.objects.filter(event="PermitExpired").count() == 1
-
-    return tasks.sweep_permits_task.run, check
-
-
-def reconciliation_task(golem: LiveGolem) -> tuple[Callable[[], Any], Callable[[], None]]:
-    lost = golem.permit(golem.preview()["permit_id"])
-    used = golem.permit(golem.preview(amount="400000000")["permit_id"])
-    for permit in (lost, used):
-        reserve_nonces(permit_id=permit.pk, chain_id=31337, address=permit.signer, count=1, pending_nonce=0)
-    NonceReservation.objects.filter(permit=lost).update(state="ABANDONED", permit=None)
-
-    def check() -> None:
-        assert OutboundTransaction.objects.filter(purpose="FILL").count() == 1
-        assert AuditEntry.objects.filter(event="NonceFilled").count() == 1
-        assert golem.mined_nonce() == 1
-
-    return tasks.commit_reconciliation_task.run, check
-
-
-def checkpoint_task(golem: LiveGolem) -> tuple[Callable[[], Any], Callable[[], None]]:
-    golem.preview()
-
-    def check() -> None:
-        assert AuditCheckpoint.objects.filter(golem_id=golem.golem.pk).count() == 1
-        assert verify_stored_chain(golem.golem.pk).broken is None
-
-    return tools_tasks.sign_audit_checkpoints_task.run, check
-
-
-def publish_task(golem: LiveGolem) -> tuple[Callable[[], Any], Callable[[], None]]:
-    golem.preview()
-
-    def check() -> None:
-        assert not OutboxEvent.objects.filter(published_at__isnull=True).exists()
-
-    return tools_tasks.publish_events_task.run, check
-
-
-def remember_task(golem: LiveGolem) -> tuple[Callable[[], Any], Callable[[], None]]:
-    permit_id = golem.preview()["permit_id"]
-    golem.commit(permit_id)
-
-    def check() -> None:
-        from memory_app.models import Episode
-
-        assert Episode.objects.filter(permit_id=permit_id).count() == 1
-        assert OutcomeRecord.objects.get(permit_id=permit_id).episode_id is not None
-
-    return lambda: tasks.remember_outcome_task.run(permit_id=permit_id), check
-
-
-TASKS = [
-    commit_task, halt_task, sweep_task, reconciliation_task, checkpoint_task, publish_task, remember_task,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("case", TASKS)
-def test_a_task_run_twice_has_its_effect_once(shared_golem: LiveGolem, case: Any) -> None:
-    run, check = case(shared_golem)
-    run()
-    check()
-    run()
-    check()
-
-
-@pytest.mark.parametrize("case", TASKS)
-def test_a_task_run_twice_at_once_has_its_effect_once(shared_golem: LiveGolem, case: Any) -> None:
-    run, check = case(shared_golem)
-    at_once(lambda _: run(), count=2)
-    check()

@@ -1,0 +1,328 @@
+"""Every Celery task of the product, run twice and twice at once: its effect happens once.
+
+A task without a row fails here. A row prepares one situation and answers what to run and what must hold afterwards;
+a task that only its own tests can set up names the test that delivers it twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.test import override_settings
+
+from archetypes_app.models import Heartbeat, HeartbeatTick
+from golem_project.celery import app
+from golem_project.heartbeat import tasks as heartbeat_tasks
+from golem_project.heartbeat.claims import claim_due
+from golem_project.stream import tasks as stream_tasks
+from golem_project.stream import webhooks
+from golem_project.stream.models import WebhookDelivery, WebhookEndpoint
+from memory_app import tasks as memory_tasks
+from memory_app.models import Episode
+from permits_app import tasks
+from permits_app.actions.halt import halt_golem
+from permits_app.execution.nonces import reserve_nonces
+from permits_app.models import (
+    ActionPermit,
+    HaltRecord,
+    NonceReservation,
+    OutboundTransaction,
+    OutcomeRecord,
+    SpendEntry,
+)
+from permits_app.models.permit import PermitStatus
+from permits_app.models.spending import SpendState
+from tests.concurrency.test_sixty_four_at_once import at_once
+from tests.golem_project.heartbeat.pulses import turn_on
+from tests.live_golem import LiveGolem
+from tools_app import tasks as tools_tasks
+from tools_app.core import clock
+from tools_app.core.audit_checkpoints import verify_stored_chain
+from tools_app.core.models import AuditCheckpoint, AuditEntry, OutboxEvent
+
+Prepared = tuple[Callable[[], Any], Callable[[], None]]
+
+
+def commit_task(golem: LiveGolem) -> Prepared:
+    permit_id = golem.preview()["permit_id"]
+    golem.start(permit_id)
+    usdc = golem.balance("USDC")
+
+    def check() -> None:
+        assert golem.permit(permit_id).status == PermitStatus.COMMITTED
+        assert usdc - golem.balance("USDC") == 500_000_000
+        assert golem.mined_nonce() == OutboundTransaction.objects.count() == 2
+        assert OutcomeRecord.objects.count() == 1
+
+    return lambda: tasks.commit_permit_task.run(permit_id=permit_id), check
+
+
+def halt_task(golem: LiveGolem) -> Prepared:
+    halt_golem(golem=golem.golem, reason="x", actor="t", now=clock.now())
+
+    def check() -> None:
+        assert HaltRecord.objects.get().completed_at is not None
+        assert OutboxEvent.objects.filter(type="halt:completed").count() == 1
+        assert AuditEntry.objects.filter(event="HaltCompleted").count() == 1
+
+    return lambda: tasks.commit_halt_task.run(golem_id=str(golem.golem.pk), epoch=1), check
+
+
+def sweep_task(golem: LiveGolem) -> Prepared:
+    permit_id = golem.preview()["permit_id"]
+    ActionPermit.objects.filter(pk=permit_id).update(expires_at=clock.now() - timedelta(seconds=1))
+
+    def check() -> None:
+        assert golem.permit(permit_id).status == PermitStatus.EXPIRED
+        assert SpendEntry.objects.get(permit_id=permit_id).state == SpendState.RELEASED
+        assert AuditEntry.objects.filter(event="PermitExpired").count() == 1
+
+    return tasks.sweep_permits_task.run, check
+
+
+def reconciliation_task(golem: LiveGolem) -> Prepared:
+    lost = golem.permit(golem.preview()["permit_id"])
+    used = golem.permit(golem.preview(amount="400000000")["permit_id"])
+    for permit in (lost, used):
+        reserve_nonces(permit_id=permit.pk, chain_id=31337, address=permit.signer, count=1, pending_nonce=0)
+    NonceReservation.objects.filter(permit=lost).update(state="ABANDONED", permit=None)
+
+    def check() -> None:
+        assert OutboundTransaction.objects.filter(purpose="FILL").count() == 1
+        assert AuditEntry.objects.filter(event="NonceFilled").count() == 1
+        assert golem.mined_nonce() == 1
+
+    return tasks.commit_reconciliation_task.run, check
+
+
+def checkpoint_task(golem: LiveGolem) -> Prepared:
+    golem.preview()
+
+    def check() -> None:
+        assert AuditCheckpoint.objects.filter(golem_id=golem.golem.pk).count() == 1
+        assert verify_stored_chain(golem.golem.pk).broken is None
+
+    return tools_tasks.sign_audit_checkpoints_task.run, check
+
+
+def publish_task(golem: LiveGolem) -> Prepared:
+    golem.preview()
+
+    def check() -> None:
+        assert not OutboxEvent.objects.filter(published_at__isnull=True).exists()
+
+    return tools_tasks.publish_events_task.run, check
+
+
+def remember_task(golem: LiveGolem) -> Prepared:
+    permit_id = golem.preview()["permit_id"]
+    golem.commit(permit_id)
+
+    def check() -> None:
+        assert Episode.objects.filter(permit_id=permit_id).count() == 1
+        assert OutcomeRecord.objects.get(permit_id=permit_id).episode_id is not None
+
+    return lambda: tasks.remember_outcome_task.run(permit_id=permit_id), check
+
+
+def preview_task(golem: LiveGolem) -> Prepared:
+    """Two requests are two permits; each holds its own reservation and no limit is passed."""
+    body = {"action_type": "swap", "venue": "uniswap", "token_in": "USDC", "token_out": "WETH", "amount": "500000000"}
+
+    def check() -> None:
+        permits = ActionPermit.objects.filter(golem=golem.golem)
+        assert permits.count() == SpendEntry.objects.filter(state=SpendState.RESERVED).count() > 0
+        assert permits.count() == AuditEntry.objects.filter(event="PermitCreated").count()
+        assert verify_stored_chain(golem.golem.pk).broken is None
+
+    return lambda: tasks.preview_action_task.run(golem_id=str(golem.golem.pk), api_key_id=None, body=body), check
+
+
+def store_episode_task(golem: LiveGolem) -> Prepared:
+    permit_id = golem.preview()["permit_id"]
+    facts: dict[str, Any] = {
+        "golem_id": str(golem.golem.pk), "permit_id": permit_id, "tool_name": "uniswap_execute_swap",
+        "action_type": "swap", "venue": "uniswap", "chain_id": 31337, "tokens": ["USDC", "WETH"], "prediction": {},
+        "outcome": {"succeeded": True}, "summary": "Swapped 500 USDC", "importance": "notable",
+        "provenance": {"source": "RUNTIME"}, "occurred_at": clock.now().isoformat(),
+    }  # fmt: skip
+
+    def check() -> None:
+        assert Episode.objects.filter(permit_id=UUID(permit_id)).count() == 1
+
+    return lambda: memory_tasks.store_episode_task.run(**facts), check
+
+
+def query_grimoire_task(golem: LiveGolem) -> Prepared:
+    def check() -> None:
+        assert not Episode.objects.exists()
+
+    def run() -> Any:
+        return memory_tasks.query_grimoire_task.run(
+            golem_id=str(golem.golem.pk), query="swap", store="episodes", limit=3, filters={}
+        )
+
+    return run, check
+
+
+def unchanged_task(task: Any) -> Callable[[LiveGolem], Prepared]:
+    """A task that works off what is there: after one run another one finds nothing to do."""
+
+    def prepare(golem: LiveGolem) -> Prepared:
+        permit_id = golem.preview()["permit_id"]
+        golem.commit(permit_id)
+        tasks.remember_outcome_task.run(permit_id=permit_id)
+        task.run()
+        before = count_rows()
+
+        def check() -> None:
+            assert count_rows() == before
+
+        return task.run, check
+
+    return prepare
+
+
+def count_rows() -> dict[str, int]:
+    """How many rows each model of the product has."""
+    ours = ("tools_app", "archetypes_app", "memory_app", "permits_app", "stream")
+    models = [model for label in ours for model in apps.get_app_config(label).get_models()]
+    return {model._meta.label: model._base_manager.count() for model in models}
+
+
+def dream_task(golem: LiveGolem) -> Prepared:
+    """A golem with nothing to dream about: however often it is asked, nothing is written."""
+    before = count_rows()
+
+    def check() -> None:
+        assert count_rows() == before
+
+    return lambda: memory_tasks.dream_task.run(golem_id=str(golem.golem.pk)), check
+
+
+def claim_task(golem: LiveGolem) -> Prepared:
+    turn_on(golem.golem, rule={})
+
+    def check() -> None:
+        beat = Heartbeat.objects.get(golem=golem.golem)
+        assert beat.fence == 1
+
+    return heartbeat_tasks.claim_heartbeats_task.run, check
+
+
+def tick_task(golem: LiveGolem) -> Prepared:
+    turn_on(golem.golem, rule={})
+    (claim,) = claim_due(
+        now=clock.now(), limit=1, lease_seconds=settings.GOLEM_HEARTBEAT_LEASE_SECONDS,
+        jitter_bps=settings.GOLEM_HEARTBEAT_JITTER_BPS,
+    )  # fmt: skip
+
+    def check() -> None:
+        assert list(HeartbeatTick.objects.values_list("number", "status")) == [(1, "COMPLETE")]
+
+    return lambda: heartbeat_tasks.tick_golem_task.run(golem_id=str(golem.golem.pk), fence=claim.fence), check
+
+
+def make_webhook(golem: LiveGolem) -> WebhookEndpoint:
+    """An endpoint that was set up where private addresses were allowed; trying it here is refused before it is sent."""
+    with override_settings(GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES=True):
+        endpoint, _ = webhooks.create_endpoint(
+            owner=golem.owner, golem=golem.golem, label="hook", url="https://127.0.0.1:1/hook",
+            types=["permit:created"], now=clock.now(),
+        )  # fmt: skip
+    return endpoint
+
+
+def spread_task(golem: LiveGolem) -> Prepared:
+    make_webhook(golem)
+    golem.preview()
+
+    def check() -> None:
+        assert WebhookDelivery.objects.count() == 1
+
+    return stream_tasks.spread_webhooks_task.run, check
+
+
+def deliver_task(golem: LiveGolem) -> Prepared:
+    make_webhook(golem)
+    golem.preview()
+    webhooks.spread_events(now=clock.now())
+    delivery = WebhookDelivery.objects.get()
+
+    def check() -> None:
+        delivery.refresh_from_db()
+        assert (delivery.state, delivery.attempts) == ("WAITING", 1)
+        assert delivery.next_attempt_at is not None and delivery.next_attempt_at > clock.now()
+
+    return lambda: stream_tasks.deliver_webhook_task.run(delivery_id=str(delivery.pk)), check
+
+
+ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
+    "permits_app.tasks.preview_action_task": preview_task,
+    "permits_app.tasks.commit_permit_task": commit_task,
+    "permits_app.tasks.commit_halt_task": halt_task,
+    "permits_app.tasks.sweep_permits_task": sweep_task,
+    "permits_app.tasks.sweep_changes_task": unchanged_task(tasks.sweep_changes_task),
+    "permits_app.tasks.commit_reconciliation_task": reconciliation_task,
+    "permits_app.tasks.remember_outcome_task": remember_task,
+    "tools_app.tasks.sign_audit_checkpoints_task": checkpoint_task,
+    "tools_app.tasks.publish_events_task": publish_task,
+    "memory_app.tasks.store_episode_task": store_episode_task,
+    "memory_app.tasks.query_grimoire_task": query_grimoire_task,
+    "memory_app.tasks.embed_episodes_task": unchanged_task(memory_tasks.embed_episodes_task),
+    "memory_app.tasks.forget_episodes_task": unchanged_task(memory_tasks.forget_episodes_task),
+    "memory_app.tasks.consolidate_memory_task": unchanged_task(memory_tasks.consolidate_memory_task),
+    "memory_app.tasks.scan_memory_task": unchanged_task(memory_tasks.scan_memory_task),
+    "memory_app.tasks.dream_golems_task": unchanged_task(memory_tasks.dream_golems_task),
+    "memory_app.tasks.dream_task": dream_task,
+    "golem_project.heartbeat.tasks.claim_heartbeats_task": claim_task,
+    "golem_project.heartbeat.tasks.tick_golem_task": tick_task,
+    "golem_project.heartbeat.tasks.run_duties_task": unchanged_task(heartbeat_tasks.run_duties_task),
+    "golem_project.stream.tasks.spread_webhooks_task": spread_task,
+    "golem_project.stream.tasks.deliver_webhook_task": deliver_task,
+}
+
+ELSEWHERE: dict[str, str] = {
+    "permits_app.tasks.commit_change_task": (
+        "tests/permits_app/approvals/test_waiting_permits.py::test_a_second_execution_of_one_request_does_nothing"
+    ),
+    "permits_app.tasks.commit_announced_task": (
+        "tests/permits_app/approvals/test_waiting_permits.py::test_a_second_execution_of_one_request_does_nothing"
+    ),
+}
+"""Tasks whose situation only their own tests make: the test that runs them a second time."""
+
+
+def test_every_task_of_the_product_has_a_row() -> None:
+    app.loader.import_default_modules()
+    ours = {name for name in app.tasks if not name.startswith("celery.")}
+    assert ours == set(ROWS) | set(ELSEWHERE)
+
+
+@pytest.mark.parametrize("task", ELSEWHERE)
+def test_what_is_proven_elsewhere_is_there(task: str) -> None:
+    path, _, name = ELSEWHERE[task].partition("::")
+    assert f"def {name}(" in (Path(settings.BASE_DIR) / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("task", ROWS)
+def test_a_task_run_twice_has_its_effect_once(shared_golem: LiveGolem, task: str) -> None:
+    run, check = ROWS[task](shared_golem)
+    run()
+    check()
+    run()
+    check()
+
+
+@pytest.mark.parametrize("task", ROWS)
+def test_a_task_run_twice_at_once_has_its_effect_once(shared_golem: LiveGolem, task: str) -> None:
+    run, check = ROWS[task](shared_golem)
+    at_once(lambda _: run(), count=2)
+    check()

@@ -1,0 +1,38 @@
+"""`manage.py reset_second_factor USERNAME`: forget the devices of an owner who lost theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+
+from archetypes_app.ownership import list_owned_golems
+from permits_app.approvals.second_factor import forget_devices
+from tools_app.core import audit_log, clock
+
+
+class Command(BaseCommand):
+    """For who runs the server; the audit log of every golem the owner has tells of it."""
+
+    help = "Forget an owner's second factor, so that they can set up another with their password."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Whose, and why."""
+        parser.add_argument("username")
+        parser.add_argument("--reason", required=True)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Forget and tell."""
+        owner = get_user_model()._default_manager.filter(username=options["username"]).first()
+        if owner is None:
+            raise CommandError(f"there is no account {options['username']!r}")
+        with transaction.atomic():
+            removed = forget_devices(user=owner)
+            for golem in list_owned_golems(owner):
+                audit_log.append(
+                    golem_id=golem.pk, event="SecondFactorReset", actor="system:operator", now=clock.now(),
+                    data={"owner": str(owner.pk), "reason": options["reason"], "devices": str(removed)},
+                )  # fmt: skip
+        self.stdout.write(f"{removed} device(s) forgotten")

@@ -1,0 +1,67 @@
+"""`manage.py verify_request`: recompute the digest of a change request, from its row or from an exported file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from permits_app.approvals.digest import export_request, verify_export
+from permits_app.models import ChangeRequest
+
+
+class Command(BaseCommand):
+    """Says of each hash whether it holds, and shows what would be signed. Leaves with 1 when one does not."""
+
+    help = "Check a change request: --file needs neither database nor node."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """An id or a file."""
+        parser.add_argument("request_id", nargs="?", type=UUID, help="of a request in this server's database")
+        parser.add_argument("--file", type=Path, help="exported from the request's page")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Check, report, fail."""
+        document = self._read(options["request_id"], options["file"])
+        try:
+            findings = verify_export(document)
+        except (KeyError, TypeError, ValueError) as error:
+            raise CommandError(f"this is no exported request: {error!r}") from None
+        self._show(document["binding"])
+        for finding in findings:
+            mark = self.style.SUCCESS("holds") if finding.holds else self.style.ERROR("DOES NOT HOLD")
+            self.stdout.write(f"{mark}  {finding.what} {finding.detail}".rstrip())
+        if not all(finding.holds for finding in findings):
+            raise CommandError("this is not what the owners were asked; do not approve it")
+
+    def _read(self, request_id: UUID | None, path: Path | None) -> dict[str, Any]:
+        if (request_id is None) == (path is None):
+            raise CommandError("name a request, or a file with --file")
+        if path is not None:
+            try:
+                document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            except (OSError, ValueError) as error:
+                raise CommandError(f"{path} cannot be read: {error}") from None
+            return document
+        request = ChangeRequest.objects.select_related("permit").filter(pk=request_id).first()
+        if request is None:
+            raise CommandError(f"there is no request {request_id}")
+        return json.loads(json.dumps(export_request(request)))  # type: ignore[no-any-return]
+
+    def _show(self, binding: dict[str, Any]) -> None:
+        shown = binding["shown"]
+        self.stdout.write(f"{binding['title']} ({binding['risk_tier'].lower()}), asked by {binding['asker']}")
+        for line in shown.get("differences", []):
+            self.stdout.write(f"  {line['words']}: {line['before']} -> {line['after']}")
+        for call in shown.get("calls", []):
+            self.stdout.write(f"  {call['function']} on {call['to_name']} {call['to']}")
+            for argument in call["arguments"]:
+                self.stdout.write(f"    {argument['name']}: {argument['text'] or argument['raw']}")
+        for flow in shown.get("bounds", {}).get("leaves_at_most", []):
+            self.stdout.write(f"  leaves at most {flow['units']}")
+        for flow in shown.get("bounds", {}).get("returns_at_least", []):
+            self.stdout.write(f"  comes back at least {flow['units']}")

@@ -1,0 +1,111 @@
+"""The second factor: set up with a password, replaced with the old one, never shown again, slow against guessing."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from django_otp.plugins.otp_totp.models import TOTPDevice
+
+from permits_app.approvals.errors import SecondFactorWrong
+from permits_app.approvals.second_factor import check_code, has_second_factor, start_enrolment
+from tests import factories
+from tests.factories.golems import PASSWORD
+from tests.permits_app.approvals.people import give_device, next_code
+from tools_app.core.models import AuditEntry
+
+pytestmark = pytest.mark.django_db
+URL = "admin:permits_app_changerequest_second_factor"
+
+
+def _code_of(device: TOTPDevice) -> str:
+    device.confirmed = True
+    device.save()
+    code = next_code(device.user)
+    device.confirmed = False
+    device.save()
+    return code
+
+
+@pytest.fixture
+def owner() -> Any:
+    return factories.make_owner()
+
+
+@pytest.fixture
+def client(owner: Any) -> Client:
+    client = Client()
+    client.force_login(owner)
+    return client
+
+
+def test_a_device_counts_only_after_its_first_code_and_the_password(client: Client, owner: Any) -> None:
+    shown = client.get(reverse(URL))
+    device = TOTPDevice.objects.get(user=owner)
+    assert "no-store" in shown["Cache-Control"]
+    assert "<svg" in shown.content.decode()
+    assert not has_second_factor(owner)
+    client.post(reverse(URL), {"proof": "wrong", "code": _code_of(device)})
+    assert not has_second_factor(owner)
+    answer = client.post(reverse(URL), {"proof": PASSWORD, "code": _code_of(device)})
+    assert answer.status_code == 302
+    assert has_second_factor(owner)
+
+
+def test_a_wrong_first_code_sets_nothing_up(client: Client, owner: Any) -> None:
+    client.get(reverse(URL))
+    answer = client.post(reverse(URL), {"proof": PASSWORD, "code": "000000"})
+    assert answer.status_code == 403
+    assert not has_second_factor(owner)
+
+
+def test_a_device_is_replaced_only_with_a_code_of_the_old_one(client: Client, owner: Any) -> None:
+    old = give_device(owner)
+    client.get(reverse(URL))
+    new = TOTPDevice.objects.get(user=owner, confirmed=False)
+    refused = client.post(reverse(URL), {"proof": PASSWORD, "old_code": "000000", "code": "000000"})
+    assert refused.status_code == 403
+    assert TOTPDevice.objects.filter(pk=old.pk).exists()
+    TOTPDevice.objects.filter(pk=old.pk).update(throttling_failure_count=0)
+    fresh = start_enrolment(user=owner)
+    TOTPDevice.objects.filter(user=owner, confirmed=True).update(confirmed=False)
+    TOTPDevice.objects.filter(pk=fresh.pk).update(confirmed=True)
+    new_code = next_code(owner)
+    TOTPDevice.objects.filter(pk=fresh.pk).update(confirmed=False)
+    TOTPDevice.objects.filter(pk=old.pk).update(confirmed=True)
+    answer = client.post(reverse(URL), {"proof": PASSWORD, "old_code": next_code(owner), "code": new_code})
+    assert answer.status_code == 302
+    assert not TOTPDevice.objects.filter(pk__in=[old.pk, new.pk]).exists()
+    assert TOTPDevice.objects.get(user=owner).pk == fresh.pk
+
+
+def test_guessing_makes_the_device_wait(owner: Any) -> None:
+    give_device(owner)
+    right = next_code(owner)
+    wrong = f"{(int(right) + 1) % 1_000_000:06d}"
+    with pytest.raises(SecondFactorWrong):
+        check_code(user=owner, code=wrong)
+    with pytest.raises(SecondFactorWrong):
+        check_code(user=owner, code=right)
+    assert TOTPDevice.objects.get(user=owner).throttling_failure_count == 1
+
+
+def test_no_page_of_the_admin_shows_a_secret(client: Client, owner: Any) -> None:
+    device = give_device(owner)
+    root = Client()
+    root.force_login(factories.make_operator())
+    assert root.get("/admin/otp_totp/totpdevice/").status_code == 404
+    for browser in (client, root):
+        assert device.key not in browser.get(reverse("admin:permits_app_changerequest_inbox")).content.decode()
+
+
+def test_a_lost_device_is_forgotten_by_who_runs_the_server_and_told_in_the_audit_log(owner: Any) -> None:
+    golem = factories.make_golem(owner=owner)
+    give_device(owner)
+    call_command("reset_second_factor", owner.username, reason="lost", stdout=StringIO())
+    assert not has_second_factor(owner)
+    assert AuditEntry.objects.get(golem_id=golem.pk, event="SecondFactorReset").data["reason"] == "lost"

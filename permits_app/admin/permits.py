@@ -19,6 +19,7 @@ from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from permits_app.actions.cancel import annotate_permit, block_permit, cancel_permit, shorten_permit
 from permits_app.admin.golem_page import describe_action
 from permits_app.admin.permit_story import build_story
+from permits_app.admin.trace_view import build_trace
 from permits_app.forms import NoteForm, ShortenForm
 from permits_app.models import ActionPermit
 from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
@@ -108,6 +109,21 @@ class ActionPermitAdmin(OwnerScopedAdmin):
         }
         return TemplateResponse(request, "admin/permits_app/actionpermit/story.html", context)
 
+    def trace_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The calls inside the plan, run once more for the page."""
+        permit = self._get_permit(request, object_id)
+        if not self.has_view_permission(request, permit):
+            raise PermissionDenied
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Call tree: {describe_action(permit)} at {permit.venue}",
+            "subtitle": None,
+            "opts": self.opts,
+            "original": permit,
+            "trace": build_trace(permit),
+        }
+        return TemplateResponse(request, "admin/permits_app/actionpermit/trace.html", context)
+
     @action(description="Cancel", url_path="cancel", permissions=["end"])
     def cancel(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """End the permit and give its reservation back."""
@@ -159,13 +175,14 @@ class ActionPermitAdmin(OwnerScopedAdmin):
         )  # fmt: skip
 
     def get_urls(self) -> Any:
-        """The four actions, whose buttons the story page draws itself."""
+        """The call tree, and the four actions, whose buttons the story page draws itself."""
         wrap = self.admin_site.admin_view
         name = "permits_app_actionpermit"
         return [
             path("<path:object_id>/cancel/", wrap(self.cancel), name=f"{name}_cancel"),
             path("<path:object_id>/block/", wrap(self.block), name=f"{name}_block"),
             path("<path:object_id>/shorten/", wrap(self.shorten), name=f"{name}_shorten"),
+            path("<path:object_id>/trace/", wrap(self.trace_view), name=f"{name}_trace"),
             path("<path:object_id>/note/", wrap(self.annotate), name=f"{name}_note"),
             *super().get_urls(),
         ]

@@ -30,6 +30,7 @@ from tools_app.admin.display import (
 )
 from tools_app.admin.tokens import format_token_amount, name_addresses
 from tools_app.core.units import format_units
+from tools_app.simulation.select import describe_fidelity
 
 HOOK_PURPOSE: Mapping[str, str] = {
     "policy_cage": "Phase and cage allow this kind of action",
@@ -143,7 +144,7 @@ def describe_simulation(permit: ActionPermit, now: datetime) -> tuple[Fact, ...]
     age = (permit.created_at - seen).total_seconds() if seen else 0
     total = sum(int(call.get("gas_used", 0)) for call in run.get("calls", []))
     return (
-        Fact("Engine", str(run.get("engine", "")), str(run.get("fidelity", ""))),
+        Fact("Engine", str(run.get("engine", "")), describe_fidelity(run, at=permit.created_at)),
         Fact("On block", f"{permit.block_number:,}", f"{format_seconds(age)} old at the preview" if seen else ""),
         Fact("Block hash", show_hex(permit.block_hash)),
         Fact("Base fee", format_gwei(block.get("base_fee", 0))),

@@ -91,6 +91,6 @@ class VenueTrustAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
             return HttpResponseRedirect(back)
         return show_confirmation(
             request=request, model_admin=self, title=f"Trust {trust.venue} again", form=form, submit="Trust it again",
-            explanation=f"An outcome there was {format_bps(trust.divergence_bps)} away from its simulation. Until it is "
-            "trusted again every call of this golem there is one risk tier higher.", back_url=back, subject=trust,
+            explanation=f"An outcome there was {format_bps(trust.divergence_bps)} away from its simulation. Until it "
+            "is trusted again every call of this golem there is one risk tier higher.", back_url=back, subject=trust,
         )  # fmt: skip

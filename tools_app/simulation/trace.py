@@ -26,6 +26,7 @@ from tools_app.toolkit.views import LogEntry, TokenMeta
 MOST_FRAMES: Final = 500
 """A plan can make thousands of calls; the first of them show what it does."""
 _LONGEST_VALUE: Final = 200
+_LONGEST_INPUT: Final = 4_096
 _TOKEN_CALLS: Final = {
     parse_signature(text).selector: text
     for text in (
@@ -47,8 +48,8 @@ def trace_calls(
     """One JSON-ready tree for each call of `request`: integers as decimal text, amounts also in units.
 
     A frame has `kind`, `sender`, `to`, `name`, `function`, `arguments`, `value_wei`, `value`, `gas_used`, `succeeded`,
-    `error`, `output`, `events`, `calls`. `signatures` are human-readable ABI lines that may name more functions.
-    Raises SimulationUnavailable, SimulationTimeout, ChainNotSupported, and what the node raises.
+    `error`, `input` (cut), `output`, `events`, `calls`. `signatures` are human-readable ABI lines that may name more
+    functions. Raises SimulationUnavailable, SimulationTimeout, ChainNotSupported, and what the node raises.
     """
     # py-evm takes most of a second to import; pages that show no trace do not wait for it.
     from tools_app.simulation.pyevm.engine import PyEvmSimulationEngine
@@ -105,6 +106,7 @@ class _Teller:
             "gas_used": str(frame.get_gas_used()),
             "succeeded": frame.is_success,
             "error": _error_of(frame),
+            "input": "0x" + bytes(message.data)[:_LONGEST_INPUT].hex(),
             "output": _cut("0x" + bytes(frame.output).hex()),
             "events": [self._tell_log(entry) for entry in frame._log_entries],
             "calls": children,

@@ -1,0 +1,149 @@
+"""The calls inside a permit's plan as a tree for a page: who called what, in names and units, with gas and reverts.
+
+The plan runs once more in this process on the block it was simulated on, so the page asks a node for state; what the
+node no longer has is said instead of shown. Texts of contracts stay data and are escaped by the template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from permits_app.models import ActionPermit
+from permits_app.plan_store import decode_plan
+from tools_app.admin.call_signatures import NAMED_SIGNATURES
+from tools_app.admin.calls import decode_call
+from tools_app.admin.display import format_gas
+from tools_app.admin.tokens import name_address, name_addresses
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.simulation.engine import SimulationRequest
+from tools_app.simulation.select import describe_fidelity
+from tools_app.simulation.trace import trace_calls
+from tools_app.toolkit.views import BlockRef
+
+BUDGET_MS: Final = 8_000
+# What contracts say to each other inside a plan; what golems themselves call is named by the admin's own list.
+INNER_SIGNATURES: Final = (
+    "function swap(address recipient, bool zeroForOne, int256 amountSpecified, uint160 sqrtPriceLimitX96, bytes data)",
+    "function swap(uint256 amount0Out, uint256 amount1Out, address to, bytes data)",
+    "function uniswapV3SwapCallback(int256 amount0Delta, int256 amount1Delta, bytes data)",
+    "function uniswapV3MintCallback(uint256 amount0Owed, uint256 amount1Owed, bytes data)",
+    "function mint(address recipient, int24 tickLower, int24 tickUpper, uint128 amount, bytes data)",
+    "function mint(address to)",
+    "function burn(address to)",
+    "function burn(int24 tickLower, int24 tickUpper, uint128 amount)",
+    "function collect(address recipient, int24 tickLower, int24 tickUpper, uint128 amount0, uint128 amount1)",
+    "function positions(bytes32 key) view",
+    "function getReserves() view",
+    "function slot0() view",
+    "function factory() view",
+    "function getPair(address token0, address token1) view",
+    "function getPool(address token0, address token1, uint24 feeTier) view",
+    "function balanceOf(address account) view",
+    "function allowance(address owner, address spender) view",
+    "function sync()",
+    "function skim(address to)",
+)
+_OPEN_TO_DEPTH: Final = 2
+_KINDS: Final[Mapping[str, str]] = {
+    "CALL": "calls", "STATICCALL": "reads", "DELEGATECALL": "runs the code of", "CREATE": "creates",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TraceArgument:
+    """One argument in words and units."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFrame:
+    """One call. `is_open` is whether the page shows its inside at once: near the top, and on the way to a revert."""
+
+    verb: str
+    address: str
+    name: str
+    function: str
+    arguments: tuple[TraceArgument, ...]
+    value: str
+    gas: str
+    is_ok: bool
+    error: str
+    events: tuple[str, ...]
+    calls: tuple[TraceFrame, ...]
+    calls_left_out: int
+    is_open: bool
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PermitTrace:
+    """The frames of every call of the plan, or why there are none; `fidelity` is of the permit's own simulation."""
+
+    frames: tuple[TraceFrame, ...]
+    fidelity: str
+    problem: str = ""
+
+
+def build_trace(permit: ActionPermit) -> PermitTrace:
+    """The trace of a permit's plan. A node that cannot answer is a problem on the page and no error."""
+    run = permit.simulation
+    if not run:
+        return PermitTrace((), "", "This write sends no transaction, so there is nothing to trace.")
+    fidelity = describe_fidelity(run, at=permit.created_at)
+    block = BlockRef(
+        number=int(run["block"]["number"]), hash=str(run["block"]["hash"]), timestamp=int(run["block"]["timestamp"]),
+        base_fee=int(run["block"]["base_fee"]),
+    )  # fmt: skip
+    request = SimulationRequest(permit.chain_id, permit.signer, decode_plan(permit).calls, block=block)
+    try:
+        trees = trace_calls(
+            request, deadline=Deadline.after_ms(BUDGET_MS), signatures=(*INNER_SIGNATURES, *NAMED_SIGNATURES)
+        )
+    except GolemError as error:
+        return PermitTrace((), fidelity, f"The node no longer shows the state of that block: {error.detail}")
+    return PermitTrace(tuple(_tell(tree, permit.chain_id, depth=0) for tree in trees), fidelity)
+
+
+def _tell(tree: Mapping[str, Any], chain_id: int, *, depth: int) -> TraceFrame:
+    calls = tuple(_tell(child, chain_id, depth=depth + 1) for child in tree["calls"])
+    to, function, arguments = str(tree["to"]), str(tree["function"]), _list_arguments(tree, chain_id)
+    is_ok = bool(tree["succeeded"])
+    has_failure = not is_ok or any(not call.is_ok for call in calls)
+    return TraceFrame(
+        verb=_KINDS[str(tree["kind"])],
+        address=to,
+        name=name_address(chain_id, to) or str(tree["name"]),
+        function=function,
+        arguments=arguments,
+        value=str(tree["value"]) if tree["value_wei"] != "0" else "",
+        gas=format_gas(int(tree["gas_used"])),
+        is_ok=is_ok,
+        error=str(tree["error"] or ""),
+        events=tuple(_describe_event(event, chain_id) for event in tree["events"]),
+        calls=calls,
+        calls_left_out=int(tree["calls_left_out"]),
+        is_open=depth < _OPEN_TO_DEPTH or has_failure,
+        label=name_addresses(str(tree.get("label", "")), chain_id),
+    )
+
+
+def _list_arguments(tree: Mapping[str, Any], chain_id: int) -> tuple[TraceArgument, ...]:
+    decoded = decode_call({"to": tree["to"], "data": tree["input"]}, chain_id=chain_id)
+    if decoded.function:
+        return tuple(TraceArgument(argument.name, argument.text) for argument in decoded.arguments)
+    return tuple(
+        TraceArgument(str(told["name"]), name_addresses(str(told["value"]), chain_id)) for told in tree["arguments"]
+    )
+
+
+def _describe_event(event: Mapping[str, Any], chain_id: int) -> str:
+    name = str(event["name"]) or name_address(chain_id, str(event["address"])) or str(event["address"])
+    if not event["event"]:
+        return f"an event of {name}"
+    values = ", ".join(f"{key} {name_addresses(str(value), chain_id)}" for key, value in event["values"].items())
+    return f"{name} {event['event']}: {values}"

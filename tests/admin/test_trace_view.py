@@ -1,0 +1,102 @@
+"""The call tree of a permit: what a real swap does inside, where a revert happened, and what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from archetypes_app.owner_group import ensure_owner_group
+from permits_app.admin.trace_view import TraceFrame, build_trace
+from permits_app.models import ActionPermit
+from tests import factories
+from tests.live_golem import LiveGolem
+
+
+def every(frames: tuple[TraceFrame, ...]) -> list[TraceFrame]:
+    """All frames, outer ones first."""
+    return [found for frame in frames for found in (frame, *every(frame.calls))]
+
+
+@pytest.fixture
+def permit(live_golem: LiveGolem) -> ActionPermit:
+    return live_golem.permit(live_golem.preview()["permit_id"])
+
+
+def test_a_swap_is_told_in_names_units_and_gas(permit: ActionPermit) -> None:
+    trace = build_trace(permit)
+    frames = every(trace.frames)
+    swap = trace.frames[-1]
+
+    assert trace.problem == ""
+    assert [frame.gas for frame in trace.frames] == [
+        f"{int(call['gas_used']):,} gas" for call in permit.simulation["calls"]
+    ]
+    assert swap.function in ("exactInputSingle", "exactInput", "swapExactTokensForTokens", "multicall")
+    assert {"USDC", "WETH"} <= {frame.name for frame in frames}
+    assert any(argument.text.startswith("500") and "USDC" in argument.text for f in frames for argument in f.arguments)
+    assert any("Transfer" in event and "USDC" in event for frame in frames for event in frame.events)
+    assert any(frame.function in ("swap", "uniswapV3SwapCallback") for frame in frames)
+    assert all(frame.is_ok for frame in frames)
+    assert all(frame.is_open for frame in trace.frames)
+
+
+def test_the_label_says_engine_block_age_and_rules(permit: ActionPermit) -> None:
+    permit.created_at += timedelta(seconds=7)
+    label = build_trace(permit).fidelity
+
+    assert label.startswith("rpc: eth_simulateV1")
+    assert f"block {permit.block_number}" in label
+    assert label.endswith("s old")
+
+
+def test_a_revert_is_open_down_to_where_it_happened(permit: ActionPermit) -> None:
+    # The swap alone, without its approval: the token refuses the router deep inside.
+    permit.calls = permit.calls[-1:]
+    trace = build_trace(permit)
+    failed = [frame for frame in every(trace.frames) if not frame.is_ok]
+
+    assert len(failed) >= 2
+    assert all(frame.is_open for frame in failed)
+    assert any(frame.error for frame in failed)
+
+
+def test_a_block_the_node_does_not_have_is_said_and_not_raised(permit: ActionPermit) -> None:
+    permit.simulation["block"]["hash"] = "0x" + "ab" * 32
+    trace = build_trace(permit)
+
+    assert trace.frames == ()
+    assert "no longer" in trace.problem
+    assert trace.fidelity
+
+
+def test_a_write_without_a_transaction_has_nothing_to_trace(db: None) -> None:
+    permit = factories.make_permit(golem=factories.make_golem(owner=factories.make_owner()))
+    permit.simulation = {}
+
+    assert "nothing to trace" in build_trace(permit).problem
+
+
+def test_the_page_is_for_the_owner_and_escapes_what_contracts_say(
+    live_golem: LiveGolem, permit: ActionPermit, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live_golem.owner.groups.add(ensure_owner_group())
+    url = f"/admin/permits_app/actionpermit/{permit.pk}/trace/"
+    real = build_trace(permit)
+    evil = replace(real, frames=(replace(real.frames[0], error="<script>alert(1)</script>", is_ok=False),))
+
+    def bent(_: Any) -> Any:
+        return evil
+
+    monkeypatch.setattr("permits_app.admin.permits.build_trace", bent)
+    client.force_login(live_golem.owner)
+    page = client.get(url).content.decode()
+    client.force_login(factories.make_owner(name="bo"))
+    other = client.get(url)
+
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<script>alert(1)" not in page
+    assert other.status_code in (302, 403, 404)

@@ -1,0 +1,65 @@
+"""The call tree of a permit in a browser: without script, at desk and phone width, with a revert in red."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from permits_app.models import ActionPermit
+from tests.browser.conftest import PHONE
+from tests.live_golem import LiveGolem
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize(("name", "viewport"), [("trace", None), ("trace-phone", PHONE)])
+def test_the_call_tree_of_a_swap_fits_the_window_and_folds_without_script(
+    open_window: Any, demo: LiveGolem, swap_id: str, name: str, viewport: dict[str, int] | None
+) -> None:
+    visit = open_window(viewport=viewport, has_javascript=False)
+    visit.log_in("owner-a")
+    page = visit.open(f"/admin/permits_app/actionpermit/{swap_id}/change/")
+    assert "old" in page.inner_text("#simulation")
+    page.get_by_role("link", name="Call tree").click()
+    page.wait_for_load_state("networkidle")
+    visit.shoot(name)
+    text = page.inner_text("#content")
+    frames = page.locator(".gx-frame")
+    inner = page.locator(".gx-frame .gx-frame").first
+
+    assert frames.count() >= 5
+    assert "USDC" in text
+    assert "gas" in text
+    assert "eth_simulateV1" in page.inner_text("#fidelity")
+    first = page.locator(".gx-frame").first
+    was_open = first.get_attribute("open") is not None
+    first.locator("> summary").click()
+    assert (first.get_attribute("open") is not None) != was_open
+    assert inner.count() == 1
+
+
+def test_the_phone_page_is_not_wider_than_the_phone(open_window: Any, demo: LiveGolem, swap_id: str) -> None:
+    visit = open_window(viewport=PHONE)
+    visit.log_in("owner-a")
+    visit.open(f"/admin/permits_app/actionpermit/{swap_id}/trace/")
+
+    assert visit.overflow() <= 0
+
+
+def test_a_revert_is_red_and_open(open_window: Any, demo: LiveGolem, swap_id: str) -> None:
+    permit = ActionPermit.objects.get(pk=swap_id)
+    # The swap without its approval, as a plan that fails deep inside.
+    ActionPermit.objects.filter(pk=swap_id).update(calls=permit.calls[-1:])
+    visit = open_window()
+    visit.log_in("owner-a")
+    page = visit.open(f"/admin/permits_app/actionpermit/{swap_id}/trace/")
+    visit.shoot("trace-revert")
+    bad = page.locator(".gx-frame-bad > summary").last
+    red, green, blue = page.evaluate(
+        "e => getComputedStyle(e).color.match(/\\d+/g).slice(0, 3).map(Number)", bad.element_handle()
+    )
+
+    assert bad.is_visible()
+    assert red > green + 60
+    assert red > blue + 60

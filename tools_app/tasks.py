@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from tools_app.core import audit_checkpoints, clock, event_bus
+from tools_app.subsystems.stream import polling
 
 
 @shared_task(ignore_result=True)
@@ -17,3 +18,9 @@ def publish_events_task() -> int:
 def sign_audit_checkpoints_task() -> int:
     """Sign the audit chains that grew enough since their last checkpoint."""
     return audit_checkpoints.sign_due_checkpoints(now=clock.now())
+
+
+@shared_task(ignore_result=True)
+def poll_subscriptions_task() -> int:
+    """Serve the golems' subscriptions whose time has come; two of these share the work."""
+    return polling.poll_due(now=clock.now())

@@ -19,6 +19,7 @@ CELERY_TASK_ROUTES: dict[str, Any] = {
     "permits_app.tasks.remember_outcome_task": {"queue": "memory"},
     "permits_app.tasks.commit_*": {"queue": "commit"},
     "permits_app.tasks.*": {"queue": "heartbeat"},
+    "tools_app.tasks.poll_subscriptions_task": {"queue": "stream"},
     "tools_app.tasks.*": {"queue": "heartbeat"},
     "golem_project.heartbeat.tasks.*": {"queue": "heartbeat"},
     "golem_project.stream.tasks.*": {"queue": "stream"},
@@ -46,6 +47,9 @@ CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "sweep-permits": {"task": "permits_app.tasks.sweep_permits_task", "schedule": 3.0},
     "reconcile-transactions": {"task": "permits_app.tasks.commit_reconciliation_task", "schedule": 5.0},
+    "sync-policy-cages": {
+        "task": "permits_app.tasks.sync_policy_cages_task", "schedule": 3.0, "options": {"expires": 3},
+    },
     "sweep-changes": {"task": "permits_app.tasks.sweep_changes_task", "schedule": 5.0},
     "sign-audit-checkpoints": {"task": "tools_app.tasks.sign_audit_checkpoints_task", "schedule": 600.0},
     "publish-events": {"task": "tools_app.tasks.publish_events_task", "schedule": 5.0},
@@ -54,6 +58,9 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     # A look that comes late is worth nothing: the next one sees the same golems.
     "claim-heartbeats": {
         "task": "golem_project.heartbeat.tasks.claim_heartbeats_task", "schedule": 1.0, "options": {"expires": 3},
+    },
+    "poll-subscriptions": {
+        "task": "tools_app.tasks.poll_subscriptions_task", "schedule": 1.0, "options": {"expires": 3},
     },
     "spread-webhooks": {
         "task": "golem_project.stream.tasks.spread_webhooks_task", "schedule": 2.0, "options": {"expires": 10},

@@ -44,6 +44,7 @@ def parse_log(raw: Any) -> LogEntry:
             block_number=parse_quantity(raw["blockNumber"]),
             tx_hash=raw["transactionHash"],
             log_index=parse_quantity(raw["logIndex"]),
+            block_hash=str(raw.get("blockHash") or ""),
         )
     except (KeyError, TypeError, ValueError):
         raise RpcNonsense("The node answered something that is no log") from None

@@ -141,6 +141,18 @@ RETURNING id, sequence
 """  # noqa: S608  (the tables' own names)
 
 
+def lock_golem(golem_id: UUID) -> None:
+    """Hold the row of the golem's event counter until the transaction ends: one writer of this golem at a time."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_GOLEM_SQL, {"golem": golem_id})
+
+
+_LOCK_GOLEM_SQL = f"""
+INSERT INTO {EventSequence._meta.db_table} AS counter (golem_id, sequence) VALUES (%(golem)s, 0)
+    ON CONFLICT (golem_id) DO UPDATE SET sequence = counter.sequence
+"""  # noqa: S608  (the tables' own names)
+
+
 def publish_pending(*, now: datetime, limit: int = 500) -> int:
     """Place events that no process placed after their commit. Returns how many."""
     return _publish(None, now, limit=limit)

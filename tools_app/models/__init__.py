@@ -3,5 +3,14 @@
 from __future__ import annotations
 
 from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead, EventHead, EventSequence, OutboxEvent
+from tools_app.models.subscription import StreamSubscription
 
-__all__ = ["AuditCheckpoint", "AuditEntry", "AuditHead", "EventHead", "EventSequence", "OutboxEvent"]
+__all__ = [
+    "AuditCheckpoint",
+    "AuditEntry",
+    "AuditHead",
+    "EventHead",
+    "EventSequence",
+    "OutboxEvent",
+    "StreamSubscription",
+]

@@ -154,5 +154,17 @@ ChainRef = Annotated[
     str,
     Field(pattern=r"^[a-z0-9\-]{4,64}$", description="Name of a private test chain, from testnet_setup_local."),
 ]
+IntervalMs = Annotated[
+    int,
+    Field(ge=5_000, le=3_600_000, description="Milliseconds between two looks, at least 5000."),
+    BeforeValidator(_whole),
+]
+SubscriptionId = Annotated[
+    str,
+    Field(
+        pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+        description="Id of a subscription, as the tool that opened it answered.",
+    ),
+]
 Flag = Annotated[bool, Field(description="true or false.", strict=True)]
 ShortText = Annotated[str, Field(min_length=1, max_length=2_000, description="Plain text, at most 2,000 characters.")]

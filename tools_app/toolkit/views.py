@@ -74,7 +74,7 @@ class FeeQuote:
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """One EVM log; topics and data are 0x-hex, address is checksummed."""
+    """One EVM log; topics and data are 0x-hex, address is checksummed. `block_hash` is empty for a simulated one."""
 
     address: str
     topics: tuple[str, ...]
@@ -82,6 +82,7 @@ class LogEntry:
     block_number: int
     tx_hash: str
     log_index: int
+    block_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,120 @@
+"""What is looked at rather than logged: a pool's state, a pair's price, a position's range and fees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tools_app.core.units import BPS, format_units
+from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
+from tools_app.protocols.uniswap.errors import PoolNotFound, PositionNotFound
+from tools_app.protocols.uniswap.pools import Pool, find_pools, read_balances, read_pool
+from tools_app.protocols.uniswap.prices import ratio_text
+from tools_app.protocols.uniswap.v3.positions import Position, read_position
+from tools_app.protocols.uniswap.valuation import Valuer
+from tools_app.subsystems.stream.pool_events import describe_token
+from tools_app.toolkit.context import ChainReader
+
+CLOSED = "closed"
+
+
+def describe_pool_state(reader: ChainReader, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The payload of `pool:state` at the reader's block. Raises PoolNotFound."""
+    pool = read_pool(reader, deployment_on(reader.chain_id), params["pool_address"])
+    token0, token1 = reader.token(pool.token0), reader.token(pool.token1)
+    state: dict[str, Any] = {
+        "pool_address": pool.address,
+        "venue": f"uniswap {pool.version}",
+        "token0": describe_token(token0),
+        "token1": describe_token(token1),
+        "fee_pips": pool.fee,
+    }
+    if pool.version == "v3":
+        state.update(sqrt_price_x96=str(pool.sqrt_price), pool_tick=pool.pool_tick, liquidity=str(pool.liquidity))
+    else:
+        state.update(
+            reserve0=str(pool.reserve0), reserve0_units=format_units(pool.reserve0, token0.decimals),
+            reserve1=str(pool.reserve1), reserve1_units=format_units(pool.reserve1, token1.decimals),
+        )  # fmt: skip
+    if pool.is_usable:
+        state["price"] = ratio_text(pool.spot, base_decimals=token0.decimals, quote_decimals=token1.decimals)
+    return state
+
+
+def find_pair_pool(reader: ChainReader, deployment: Deployment, token_a: str, token_b: str) -> Pool:
+    """The pool of a pair that holds most of token_b. Raises PoolNotFound."""
+    pools = [pool for pool in find_pools(reader, deployment, [(token_a, token_b)]) if pool.is_usable]
+    if not pools:
+        raise PoolNotFound("no Uniswap pool trades this pair directly", token_a=token_a, token_b=token_b)
+    balances = read_balances(reader, pools)
+    return max(pools, key=lambda pool: balances[pool.address][0 if pool.token0 == token_b else 1])
+
+
+def describe_price(reader: ChainReader, params: Mapping[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+    """The payload of `price:update`; `state` remembers the last price. Raises PoolNotFound."""
+    token_a, token_b = reader.token(params["token_a"]), reader.token(params["token_b"])
+    pool = find_pair_pool(reader, deployment_on(reader.chain_id), params["token_a"], params["token_b"])
+    spot = pool.spot_from(params["token_a"])
+    price = ratio_text(spot, base_decimals=token_a.decimals, quote_decimals=token_b.decimals)
+    update: dict[str, Any] = {
+        "token_a": describe_token(token_a),
+        "token_b": describe_token(token_b),
+        "price": price,
+        "source": "slot0" if pool.version == "v3" else "reserves",
+        "pool_address": pool.address,
+        "fee_pips": pool.fee,
+        "venue": f"uniswap {pool.version}",
+    }
+    if "numerator" in state:
+        numerator, denominator = int(state["numerator"]), int(state["denominator"])
+        moved = spot.numerator * denominator - numerator * spot.denominator
+        bps = abs(moved) * BPS // (numerator * spot.denominator)
+        update.update(previous_price=state["price"], change_bps=bps if moved >= 0 else -bps)
+    state.update(numerator=str(spot.numerator), denominator=str(spot.denominator), price=price)
+    return update
+
+
+def describe_alerts(reader: ChainReader, params: Mapping[str, Any], state: dict[str, Any]) -> list[dict[str, Any]]:
+    """The payloads of `position:alert` that are new since the last look; `state` remembers what was told."""
+    deployment = deployment_on(reader.chain_id)
+    try:
+        position = read_position(reader, deployment, int(params["position_id"]))
+    except PositionNotFound:
+        return [{"position_id": params["position_id"], "alert": CLOSED}]
+    facts, alerts = _describe_position(reader, position), []
+    if params["out_of_range_alert"]:
+        was_inside = state.get("is_in_range", True)
+        if was_inside != position.is_in_range:
+            alerts.append({**facts, "alert": "in_range" if position.is_in_range else "out_of_range"})
+        state["is_in_range"] = position.is_in_range
+    if params.get("fee_threshold_micro_usd") is not None:
+        threshold = int(params["fee_threshold_micro_usd"])
+        valuer = Valuer(reader, deployment)
+        worth = valuer.value([(position.pool.token0, position.fees0), (position.pool.token1, position.fees1)])
+        is_above = worth is not None and worth >= threshold
+        if is_above and not state.get("is_above", False):
+            alerts.append(
+                {
+                    **facts, "alert": "fees_above_threshold", "fees_value_micro_usd": str(worth),
+                    "threshold_micro_usd": str(threshold),
+                }
+            )  # fmt: skip
+        state["is_above"] = is_above
+    return alerts
+
+
+def _describe_position(reader: ChainReader, position: Position) -> dict[str, Any]:
+    token0, token1 = reader.token(position.pool.token0), reader.token(position.pool.token1)
+    return {
+        "position_id": str(position.position_id),
+        "pool_address": position.pool.address,
+        "pool_tick": position.pool.pool_tick,
+        "tick_lower": position.tick_lower,
+        "tick_upper": position.tick_upper,
+        "token0": describe_token(token0),
+        "token1": describe_token(token1),
+        "fees0": str(position.fees0),
+        "fees0_units": format_units(position.fees0, token0.decimals),
+        "fees1": str(position.fees1),
+        "fees1_units": format_units(position.fees1, token1.decimals),
+    }

@@ -1,0 +1,224 @@
+"""The six `stream_*` tools: each checks its target on the chain once, then leaves a row that a worker serves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from tools_app.chain.networks import configured_networks
+from tools_app.core.errors import InvalidParams
+from tools_app.core.units import usd_to_micro
+from tools_app.models.subscription import SubscriptionKind
+from tools_app.protocols.uniswap.addresses import CHAINS, deployment_on
+from tools_app.protocols.uniswap.pools import read_pool
+from tools_app.protocols.uniswap.routing import pool_token
+from tools_app.protocols.uniswap.v3.positions import read_position
+from tools_app.subsystems.stream.family import stream
+from tools_app.subsystems.stream.pool_events import POOL_EVENT_NAMES
+from tools_app.subsystems.stream.snapshots import find_pair_pool
+from tools_app.subsystems.stream.subscriptions import end_subscriptions, open_subscription
+from tools_app.toolkit.context import ReadContext
+from tools_app.toolkit.enums import TickBudget
+from tools_app.toolkit.params import (
+    Address,
+    ChainId,
+    Flag,
+    IntervalMs,
+    MicroUsdText,
+    PoolAddress,
+    PositionId,
+    SubscriptionId,
+    Token,
+)
+
+LOGS_INTERVAL_MS = 2_000
+
+PoolEventName = Annotated[
+    Literal["swap", "mint", "burn", "collect"], Field(description="Kind of pool event; a V2 pool has no collect.")
+]
+TradeType = Annotated[Literal["swap"], Field(description="Kind of trade; only swaps are served.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribed:
+    """What opening a subscription answers; its events carry the same `subscription_id`."""
+
+    subscription_id: str
+    event: str
+    chain_ids: tuple[int, ...]
+    interval_ms: int
+    expires_at: str
+
+
+@stream.read(
+    query="stream_pool_events",
+    budget=TickBudget.FAST,
+    steps=("Checking the pool",),
+    snippet="stream_pool_events: follow the swaps, mints, burns and collects of one Uniswap pool as pool:event events.",
+)
+def stream_pool_events(
+    ctx: ReadContext,
+    pool_address: PoolAddress,
+    chain_id: ChainId,
+    events: list[PoolEventName] | None = None,
+) -> Subscribed:
+    """Follow the swaps, mints, burns and collects of a Uniswap V2 or V3 pool.
+
+    Use to react to trades and liquidity in a pool you are in. Each log appears once as `pool:event`, with amounts in
+    base units and in units; when a reorganisation takes a block away, the event is told again with `is_removed`.
+    Does not tell what happened before it was opened, and does not read V4 pools. It ends after a day unless renewed.
+    """
+    reader = ctx.chain(chain_id)
+    ctx.step("Checking the pool")
+    read_pool(reader, deployment_on(chain_id), pool_address)
+    params = {"pool_address": pool_address, "events": sorted(set(events or POOL_EVENT_NAMES))}
+    return _open(ctx, SubscriptionKind.POOL_EVENTS, (chain_id,), params, LOGS_INTERVAL_MS, "pool:event")
+
+
+@stream.read(
+    query="stream_pool_state",
+    budget=TickBudget.FAST,
+    steps=("Checking the pool",),
+    snippet="stream_pool_state: a snapshot of one Uniswap pool's price and liquidity at an interval, as pool:state.",
+)
+def stream_pool_state(
+    ctx: ReadContext, pool_address: PoolAddress, chain_id: ChainId, interval_ms: IntervalMs = 15_000
+) -> Subscribed:
+    """Get a snapshot of a Uniswap V2 or V3 pool at an interval.
+
+    Use to watch price and liquidity without asking again and again. Each snapshot is a `pool:state` event of one block.
+    Does not tell what happens between two snapshots; stream_pool_events does. It ends after a day unless renewed.
+    """
+    reader = ctx.chain(chain_id)
+    ctx.step("Checking the pool")
+    read_pool(reader, deployment_on(chain_id), pool_address)
+    params = {"pool_address": pool_address}
+    return _open(ctx, SubscriptionKind.POOL_STATE, (chain_id,), params, interval_ms, "pool:state")
+
+
+@stream.read(
+    query="stream_position_alerts",
+    budget=TickBudget.FAST,
+    steps=("Checking the position",),
+    snippet="stream_position_alerts: be told when a V3 position leaves or re-enters its range or earns enough fees.",
+)
+def stream_position_alerts(
+    ctx: ReadContext,
+    position_id: PositionId,
+    chain_id: ChainId,
+    out_of_range_alert: Flag = True,
+    fee_threshold_usd: MicroUsdText | None = None,
+    check_interval_ms: IntervalMs = 30_000,
+) -> Subscribed:
+    """Be told when a Uniswap V3 position leaves or re-enters its range, earns more fees than a threshold, or closes.
+
+    Use to watch a position without a tick for each look. Each change is one `position:alert` event; fees are told once
+    each time they pass the threshold. Does not act on the position. It ends after a day unless renewed.
+    """
+    reader = ctx.chain(chain_id)
+    ctx.step("Checking the position")
+    read_position(reader, deployment_on(chain_id), int(position_id))
+    if not out_of_range_alert and fee_threshold_usd is None:
+        raise InvalidParams("nothing to alert on: set out_of_range_alert or fee_threshold_usd")
+    params = {
+        "position_id": position_id,
+        "out_of_range_alert": out_of_range_alert,
+        "fee_threshold_micro_usd": str(usd_to_micro(fee_threshold_usd)) if fee_threshold_usd is not None else None,
+    }
+    return _open(ctx, SubscriptionKind.POSITION_ALERTS, (chain_id,), params, check_interval_ms, "position:alert")
+
+
+@stream.read(
+    query="stream_price_feed",
+    budget=TickBudget.FAST,
+    steps=("Finding the pool",),
+    snippet="stream_price_feed: the price of one token in another at an interval, from their deepest pool, as events.",
+)
+def stream_price_feed(
+    ctx: ReadContext, token_a: Token, token_b: Token, chain_id: ChainId, interval_ms: IntervalMs = 15_000
+) -> Subscribed:
+    """Get the price of token_a in token_b at an interval, from the pair's deepest Uniswap pool.
+
+    Use to watch a pair. Each look is a `price:update` event with the change since the last one in basis points.
+    Does not average over time and does not ask an oracle. It ends after a day unless renewed.
+    """
+    reader = ctx.chain(chain_id)
+    deployment = deployment_on(chain_id)
+    tokens = [pool_token(deployment, reader.token(each)) for each in (token_a, token_b)]
+    ctx.step("Finding the pool")
+    find_pair_pool(reader, deployment, *tokens)
+    params = {"token_a": tokens[0], "token_b": tokens[1]}
+    return _open(ctx, SubscriptionKind.PRICE_FEED, (chain_id,), params, interval_ms, "price:update")
+
+
+@stream.read(
+    query="stream_trades",
+    budget=TickBudget.FAST,
+    snippet="stream_trades: follow the Uniswap swaps of a wallet on one or all chains as trade:executed events.",
+)
+def stream_trades(
+    ctx: ReadContext,
+    wallet_address: Address,
+    chain_ids: list[ChainId] | None = None,
+    trade_types: list[TradeType] | None = None,
+) -> Subscribed:
+    """Follow the trades of a wallet: what it paid into Uniswap pools and what it got, once its block is mined.
+
+    Use to be told when a swap is done. A trade is a transaction in which a Uniswap V2 or V3 pool swapped and tokens
+    left or reached the wallet; a side paid in the chain's own coin shows as its wrapped form. Does not tell
+    fills of limit orders or UniswapX, nor what happened before it was opened. It ends after a day unless renewed.
+    """
+    known = [network.chain_id for network in configured_networks() if network.chain_id in CHAINS]
+    chosen = list(dict.fromkeys(chain_ids)) if chain_ids else known
+    for chain_id in chosen:
+        if chain_id not in known:
+            raise InvalidParams(f"chain {chain_id} is not served here", chain_ids=known)
+        ctx.chain(chain_id)
+    params = {"wallet_address": wallet_address, "trade_types": sorted(set(trade_types or ["swap"]))}
+    return _open(ctx, SubscriptionKind.TRADES, tuple(chosen), params, LOGS_INTERVAL_MS, "trade:executed")
+
+
+@dataclass(frozen=True, slots=True)
+class Unsubscribed:
+    """What `stream_unsubscribe` answers: ids that ended, and ids that still live."""
+
+    unsubscribed: tuple[str, ...]
+    remaining: tuple[str, ...]
+
+
+@stream.read(
+    query="stream_unsubscribe",
+    budget=TickBudget.FAST,
+    snippet="stream_unsubscribe: end some or all of this golem's live subscriptions; their events stop at once.",
+)
+def stream_unsubscribe(ctx: ReadContext, subscription_ids: list[SubscriptionId] | None = None) -> Unsubscribed:
+    """End some or all of the golem's live subscriptions.
+
+    Use when events are no longer needed, or to make room for others. Without ids all of them end. Does not touch
+    subscriptions of other golems, and does not delete events already told.
+    """
+    ended, living = end_subscriptions(golem_id=ctx.golem.id, ids=subscription_ids, now=ctx.now)
+    return Unsubscribed(unsubscribed=tuple(ended), remaining=tuple(living))
+
+
+def _open(
+    ctx: ReadContext,
+    kind: SubscriptionKind,
+    chain_ids: tuple[int, ...],
+    params: Mapping[str, Any],
+    interval_ms: int,
+    event: str,
+) -> Subscribed:
+    row = open_subscription(
+        golem_id=ctx.golem.id, kind=kind, chain_ids=chain_ids, params=params, interval_ms=interval_ms, now=ctx.now
+    )
+    return Subscribed(
+        subscription_id=str(row.subscription_id),
+        event=event,
+        chain_ids=chain_ids,
+        interval_ms=interval_ms,
+        expires_at=row.expires_at.isoformat(),
+    )

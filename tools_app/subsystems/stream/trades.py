@@ -1,0 +1,111 @@
+"""Trades of a wallet, from the logs of their blocks: what it paid into pools and what it got out of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tools_app.chain.abi import decode_log, encode_event_topics, event_topic
+from tools_app.core.units import format_units
+from tools_app.protocols.uniswap.addresses import deployment_on
+from tools_app.protocols.uniswap.errors import PoolNotFound
+from tools_app.protocols.uniswap.history import SWAP_V2, SWAP_V3
+from tools_app.protocols.uniswap.pools import Pool, read_pool
+from tools_app.standards.erc20 import TRANSFER_EVENT
+from tools_app.subsystems.stream.pool_events import describe_log, describe_token
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.views import LogEntry
+
+_SWAPS = (SWAP_V3, SWAP_V2)
+
+
+@dataclass
+class _Trade:
+    paid: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    got: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    swaps: list[tuple[Pool, LogEntry]] = field(default_factory=list)
+
+
+def find_trades(
+    reader: ChainReader, wallet: str, *, from_block: int, to_block: int
+) -> list[tuple[LogEntry, dict[str, Any]]]:
+    """Each trade as the log of its last swap and its payload, in chain order. Raises RpcUnavailable."""
+    moved: dict[str, _Trade] = defaultdict(_Trade)
+    for direction in ("from", "to"):
+        topics = encode_event_topics(TRANSFER_EVENT, **{direction: wallet})
+        for log in reader.logs(address=None, topics=topics, from_block=from_block, to_block=to_block):
+            found = decode_log(TRANSFER_EVENT, log)
+            if found is not None and found["from"] != found["to"]:
+                side = moved[log.tx_hash].paid if direction == "from" else moved[log.tx_hash].got
+                side[log.address] += found["value"]
+    if not moved:
+        return []
+    _add_swaps(reader, moved, from_block=from_block, to_block=to_block)
+    trades = [
+        (trade.swaps[-1][1], payload)
+        for trade in moved.values()
+        if trade.swaps and (payload := _describe(reader, wallet, trade)) is not None
+    ]
+    return sorted(trades, key=lambda found: (found[0].block_number, found[0].log_index))
+
+
+def _add_swaps(reader: ChainReader, moved: dict[str, _Trade], *, from_block: int, to_block: int) -> None:
+    topics = [[event_topic(signature) for signature in _SWAPS]]
+    pools: dict[str, Pool | None] = {}
+    for log in reader.logs(address=None, topics=topics, from_block=from_block, to_block=to_block):
+        if log.tx_hash not in moved:
+            continue
+        if log.address not in pools:
+            pools[log.address] = _confirm(reader, log.address)
+        pool = pools[log.address]
+        if pool is not None:
+            moved[log.tx_hash].swaps.append((pool, log))
+
+
+def _confirm(reader: ChainReader, address: str) -> Pool | None:
+    try:
+        return read_pool(reader, deployment_on(reader.chain_id), address)
+    except PoolNotFound:
+        # Somebody else's contract with an event of the same shape.
+        return None
+
+
+def _describe(reader: ChainReader, wallet: str, trade: _Trade) -> dict[str, Any] | None:
+    (first_pool, first), (last_pool, last) = trade.swaps[0], trade.swaps[-1]
+    paid = _largest(trade.paid) or _wrapped_leg(reader, first_pool, first, into_pool=True)
+    got = _largest(trade.got) or _wrapped_leg(reader, last_pool, last, into_pool=False)
+    if paid is None or got is None or paid[0] == got[0]:
+        return None
+    token_in, token_out = reader.token(paid[0]), reader.token(got[0])
+    return {
+        "wallet_address": wallet,
+        "trade_type": "swap",
+        "token_in": describe_token(token_in),
+        "amount_in": str(paid[1]),
+        "amount_in_units": format_units(paid[1], token_in.decimals),
+        "token_out": describe_token(token_out),
+        "amount_out": str(got[1]),
+        "amount_out_units": format_units(got[1], token_out.decimals),
+        "pool_address": last_pool.address,
+        "venue": f"uniswap {last_pool.version}",
+    }
+
+
+def _largest(amounts: dict[str, int]) -> tuple[str, int] | None:
+    held: Iterable[tuple[str, int]] = ((token, amount) for token, amount in amounts.items() if amount > 0)
+    return max(held, key=lambda pair: pair[1], default=None)
+
+
+def _wrapped_leg(reader: ChainReader, pool: Pool, log: LogEntry, *, into_pool: bool) -> tuple[str, int] | None:
+    """The side that moved as the chain's own coin: the pool's wrapped coin, or nothing."""
+    payload = describe_log(reader, pool, log)
+    wrapped = deployment_on(reader.chain_id).wrapped_native
+    if payload is None:
+        return None
+    for token, name in ((pool.token0, "amount0"), (pool.token1, "amount1")):
+        amount = int(payload[name])
+        if token == wrapped and (amount > 0) == into_pool and amount != 0:
+            return token, abs(amount)
+    return None

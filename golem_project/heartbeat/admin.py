@@ -5,25 +5,29 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
-from django.contrib import admin
-from django.forms import ModelForm, ValidationError
-from django.http import HttpRequest
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.forms import CharField, Form, ModelForm, ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.decorators import display
+from unfold.decorators import action, display
+from unfold.widgets import UnfoldAdminTextareaWidget
 
-from archetypes_app.admin.audited import AuditedEditMixin
+from archetypes_app.admin.audited import AuditedEditMixin, name_actor
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import AlertBatch, DecisionCycleRecord, Heartbeat, HeartbeatTick
 from golem_project.heartbeat.decisions import describe_decision
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
-from golem_project.heartbeat.owner_actions import save_heartbeat
+from golem_project.heartbeat.owner_actions import LONGEST_STEER, save_heartbeat, steer_golem, tick_soon
 from permits_app.models.action_record import ActionRecord
+from tools_app.admin.confirm import report_refusal, show_confirmation
 from tools_app.admin.display import show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
-from tools_app.core.errors import InvalidParams
+from tools_app.core.errors import GolemError, InvalidParams
 
 _TONES = {"EXECUTED": "good", "COMPLETE": "good", "BLOCKED": "warn", "DEFERRED": "warn", "REVERTED": "bad"}
 _BAD = {"FAILED": "bad", "ABANDONED": "bad"}
@@ -48,6 +52,15 @@ class HeartbeatForm(ModelForm[Heartbeat]):
         return rule
 
 
+class SteerForm(Form):
+    """The owner's words."""
+
+    text = CharField(
+        max_length=LONGEST_STEER, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "autofocus": True}),
+        help_text="For the next tick; kept in the audit log",
+    )  # fmt: skip
+
+
 @admin.register(Heartbeat)
 class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
     """On or off, how often, and who plans. Whether it acts or only rehearses is `is live` on the golem's own page."""
@@ -61,6 +74,7 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
         "golem", "is_on", "mode", "planner", "base_interval_seconds", "liquidity_rule", "regime", "next_tick_at",
         "tick_number", "missed_ticks",
     )  # fmt: skip
+    actions_detail: ClassVar[tuple[str, ...]] = ("steer", "tick_now")
     readonly_fields = ("mode", "regime", "next_tick_at", "tick_number", "missed_ticks")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -76,6 +90,49 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Turned off rather than deleted: its fence may never start anew."""
         return False
+
+    @action(description="Say a word", icon="campaign", url_path="steer", permissions=["change"])
+    def steer(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The owner's words for the next tick."""
+        heartbeat, page = self._open(request, object_id)
+        form = SteerForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            actor = name_actor(request.user)
+            try:
+                steer_golem(golem=heartbeat.golem, text=form.cleaned_data["text"], actor=actor, now=clock.now())
+            except GolemError as error:
+                return report_refusal(request, error, page)
+            messages.success(request, "The next tick hears it.")
+            return HttpResponseRedirect(page)
+        return show_confirmation(
+            request=request, model_admin=self, title=f"Say a word to {heartbeat.golem.name}", form=form,
+            submit="Say it",
+            explanation="The next tick thinks at its hardest and its planner is told. Rules read no words: they look"
+            " again. Limits and checks stay as they are.", back_url=page, subject=heartbeat,
+        )  # fmt: skip
+
+    @action(description="Tick now", icon="bolt", url_path="tick-now", permissions=["change"])
+    def tick_now(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Make it due at once."""
+        heartbeat, page = self._open(request, object_id)
+        if request.method == "POST":
+            try:
+                tick_soon(golem=heartbeat.golem, now=clock.now())
+            except GolemError as error:
+                return report_refusal(request, error, page)
+            messages.success(request, "It ticks within seconds.")
+            return HttpResponseRedirect(page)
+        return show_confirmation(
+            request=request, model_admin=self, title=f"Let {heartbeat.golem.name} tick now", form=Form(),
+            submit="Tick now", explanation="Its next tick begins within seconds instead of when it is due.",
+            back_url=page, subject=heartbeat,
+        )  # fmt: skip
+
+    def _open(self, request: HttpRequest, object_id: str) -> tuple[Heartbeat, str]:
+        heartbeat: Heartbeat = self.get_row(request, object_id)
+        if not self.has_change_permission(request, heartbeat):
+            raise PermissionDenied
+        return heartbeat, reverse("admin:archetypes_app_heartbeat_change", args=[heartbeat.pk])
 
     @display(description="Mode")
     def mode(self, obj: Heartbeat) -> SafeString:

@@ -21,6 +21,7 @@ _FIRST: Final[Mapping[Recovery, timedelta]] = {
     Recovery.ASK_OWNER: timedelta(minutes=30),
     Recovery.GIVE_UP: timedelta(hours=1),
 }
+REHEARSED: Final = "REHEARSED"
 REHEARSAL: Final = timedelta(minutes=10)
 _LONGEST: Final = timedelta(days=1)
 _MOST_KEPT: Final = 32

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from archetypes_app.models.tick import Regime
 from archetypes_app.vitality import LEAST_PREDICTIONS, MILLION
-from golem_project.heartbeat.backoff import read_waits
+from golem_project.heartbeat.backoff import REHEARSED, read_waits
 from golem_project.heartbeat.cycle_state import Analysis, CycleState
 from golem_project.heartbeat.gating import Surprise, Temper
 from golem_project.heartbeat.liquidity_plan import plan_liquidity
@@ -27,6 +27,9 @@ def analyze(state: CycleState) -> None:
     """Regime, surprise, temper, and what is due."""
     before = state.begun.state
     state.waits = read_waits(before.get("waits", {}))
+    if state.golem.is_live:
+        # What was only rehearsed was not refused; a golem that was just set live does it at once.
+        state.waits = {key: wait for key, wait in state.waits.items() if wait.code != REHEARSED}
     state.mood = read_mood(before.get("mood", {}))
     seen = state.observation
     prices = _append([int(each) for each in before.get("prices", [])], seen.price)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -103,6 +104,18 @@ def test_the_owners_words_make_the_next_tick_think_and_are_used_once(live_golem:
     assert record.interventions[0]["text"] == "Leave the pool before Friday."
     assert AuditEntry.objects.get(golem_id=golem.pk, event="GolemSteered").actor == "owner:1"
     assert tick(golem).tier == "T0"
+
+
+def test_an_owner_says_a_word_and_asks_for_a_tick_in_the_browser(browser: Client, golem: Golem) -> None:
+    Heartbeat.objects.create(golem=golem, is_on=True, next_tick_at=clock.now() + timedelta(seconds=50))
+    for name in ("steer", "tick_now"):
+        page = reverse(f"admin:archetypes_app_heartbeat_{name}", args=[golem.pk])
+        assert browser.get(page).status_code == 200
+        assert Heartbeat.objects.get(golem=golem).pending_steers == [] or name == "tick_now"
+        assert browser.post(page, {"text": "Be careful."}).status_code == 302
+    heartbeat = Heartbeat.objects.get(golem=golem)
+    assert [each["text"] for each in heartbeat.pending_steers] == ["Be careful."]
+    assert heartbeat.next_tick_at <= clock.now()
 
 
 def test_words_nobody_would_read_are_refused(golem: Golem) -> None:

@@ -1,0 +1,33 @@
+"""The golem of `make run`: its heartbeat is on, by rules, as a dry run, and stays as its owner left it."""
+
+from __future__ import annotations
+
+from archetypes_app.models import Golem, Heartbeat
+from golem_project.demo.seed import seed_demo
+from permits_app.models.action_record import ActionRecord
+from tests.evm.world import World
+from tests.golem_project.heartbeat.pulses import tick
+from tools_app.core import clock
+
+
+def test_the_demo_golem_rehearses_and_one_switch_makes_it_live(db: None, local_chain: World) -> None:
+    from archetypes_app.actions.sync_builtins import sync_builtins
+
+    sync_builtins()
+    golem = seed_demo(now=clock.now(), with_token=False).golem
+    heartbeat = Heartbeat.objects.get(golem=golem)
+    assert heartbeat.is_on and heartbeat.planner == "RULE" and not golem.is_live
+    assert [each.state for each in ActionRecord.objects.filter(tick=tick(golem).tick)] == ["REHEARSED"]
+    Golem.objects.filter(pk=golem.pk).update(is_live=True)
+    actions = ActionRecord.objects.filter(tick=tick(golem).tick)
+    assert [(each.action_type, each.state) for each in actions] == [("add_liquidity", "EXECUTED")]
+
+
+def test_a_heartbeat_its_owner_turned_off_is_not_turned_on_again(db: None, local_chain: World) -> None:
+    from archetypes_app.actions.sync_builtins import sync_builtins
+
+    sync_builtins()
+    golem = seed_demo(now=clock.now(), with_token=False).golem
+    Heartbeat.objects.filter(golem=golem).update(is_on=False)
+    seed_demo(now=clock.now(), with_token=False)
+    assert not Heartbeat.objects.get(golem=golem).is_on

@@ -135,7 +135,10 @@ def _tell(tree: Mapping[str, Any], chain_id: int, *, depth: int) -> TraceFrame:
 def _list_arguments(tree: Mapping[str, Any], chain_id: int) -> tuple[TraceArgument, ...]:
     decoded = decode_call({"to": tree["to"], "data": tree["input"]}, chain_id=chain_id)
     if decoded.function:
-        return tuple(TraceArgument(argument.name, argument.text) for argument in decoded.arguments)
+        return tuple(
+            TraceArgument(argument.name, argument.text or name_addresses(argument.address, chain_id))
+            for argument in decoded.arguments
+        )
     return tuple(
         TraceArgument(str(told["name"]), name_addresses(str(told["value"]), chain_id)) for told in tree["arguments"]
     )

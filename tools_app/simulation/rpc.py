@@ -55,7 +55,10 @@ class RpcSimulationEngine(NodeEngine):
         rows = _rows_of(answer, block, expected=2 * len(reads) + len(request.calls))
         return build_result(
             engine=ENGINE_NAME,
-            fidelity=f"rpc: eth_simulateV1 on the node that will carry the transaction, block {block.number}",
+            fidelity=(
+                "rpc: eth_simulateV1 on the node that will carry the transaction, the node's own rules, "
+                f"block {block.number}"
+            ),
             request=request,
             block=block,
             calls=tuple(_outcome(row, block.number + 1) for row in rows[len(reads) : len(rows) - len(reads)]),

@@ -1,0 +1,236 @@
+"""The pages: order, caps, what is shown and escaped, who sees what; without JavaScript, because there is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from archetypes_app.models import Golem
+from golem_project import wiring
+from permits_app.models import ChangeRequest, OwnerApproval, SpendingLimits
+from permits_app.models.approval import RISK_RANK
+from tests import factories
+from tests.admin.rows import page
+from tests.permits_app.approvals.people import give_device, next_code, share
+from tools_app.core import clock
+
+pytestmark = pytest.mark.django_db
+INBOX = "admin:permits_app_changerequest_inbox"
+
+
+@pytest.fixture
+def ana() -> Any:
+    return factories.make_owner(name="ana")
+
+
+@pytest.fixture
+def bo() -> Any:
+    person = factories.make_owner(name="bo")
+    give_device(person)
+    return person
+
+
+@pytest.fixture
+def golem(ana: Any, bo: Any) -> Golem:
+    golem = share(factories.make_golem(owner=ana), bo)
+    factories.make_limits(golem=golem)
+    factories.make_cage(golem=golem)
+    factories.make_api_key(golem=golem)
+    return golem
+
+
+@pytest.fixture
+def known_chain() -> Iterator[None]:
+    """The local chain is configured, though nobody asks it."""
+    wiring.configure_networks({31337: ("http://127.0.0.1:9",)})
+    yield
+    wiring.configure_networks({})
+
+
+def _browser(person: Any) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def _waiting(golem: Golem, tier: str, number: int, *, minutes_old: int) -> ChangeRequest:
+    """A row as an agent's request leaves it, without its permit's simulation."""
+    when = clock.now() - timedelta(minutes=minutes_old)
+    permit = factories.make_permit(golem=golem, status="AWAITING_APPROVAL", risk_tier=tier)
+    row = ChangeRequest.objects.create(
+        golem=golem, kind="permit", permit=permit, title=f"{tier} {number}", risk_tier=tier, risk_rank=RISK_RANK[tier],
+        asker="key:x", change={}, shown={}, plan_hash="0x1", policy_hash="0x1", fold_hash=f"0x{tier}{number}",
+        digest="0x1", deadline_at=when + timedelta(days=1),
+    )  # fmt: skip
+    ChangeRequest.objects.filter(pk=row.pk).update(created_at=when)
+    return row
+
+
+def test_a_flood_cannot_hide_a_critical_request(golem: Golem, ana: Any) -> None:
+    for number in range(120):
+        _waiting(golem, "HIGH", number, minutes_old=200 - number)
+    _waiting(golem, "CRITICAL", 0, minutes_old=0)
+    answer = _browser(ana).get(reverse(INBOX))
+    lines = answer.context["inbox"].waiting
+    assert lines[0].request.title == "CRITICAL 0"
+    assert (len(lines), answer.context["inbox"].hidden) == (50, 71)
+    front = _browser(ana).get("/admin/").context["board"].inbox.waiting
+    assert front[0].request.title == "CRITICAL 0"
+
+
+def test_the_inbox_goes_by_risk_and_then_by_age(golem: Golem, ana: Any) -> None:
+    _waiting(golem, "HIGH", 1, minutes_old=5)
+    _waiting(golem, "HIGH", 2, minutes_old=50)
+    _waiting(golem, "CRITICAL", 3, minutes_old=1)
+    lines = _browser(ana).get(reverse(INBOX)).context["inbox"].waiting
+    assert [line.request.title for line in lines] == ["CRITICAL 3", "HIGH 2", "HIGH 1"]
+
+
+def test_an_owner_decides_on_the_page_and_sees_why_they_may_not(golem: Golem, ana: Any, bo: Any) -> None:
+    request = factories.make_change_request(golem=golem, owner=ana)
+    mine, theirs = _browser(ana), _browser(bo)
+    shown = mine.get(page("permits_app.changerequest", "change", request.pk)).content.decode()
+    assert "Another owner has to approve it" in shown
+    assert 'value="APPROVE"' not in shown
+    url = page("permits_app.changerequest", "decide", request.pk)
+    refused = mine.post(url, {"verdict": "APPROVE", "digest": request.digest})
+    assert refused.status_code == 403
+    assert "Nobody approves what they asked for" in refused.content.decode()
+    answer = theirs.post(url, {"verdict": "APPROVE", "digest": request.digest, "code": next_code(bo)})
+    assert answer.status_code == 302
+    assert OwnerApproval.objects.get().owner == bo
+
+
+def test_a_stale_page_answers_409_and_is_shown_again(golem: Golem, ana: Any, bo: Any) -> None:
+    request = factories.make_change_request(golem=golem, owner=ana)
+    SpendingLimits.objects.filter(golem=golem).update(writes_per_hour=7)
+    url = page("permits_app.changerequest", "decide", request.pk)
+    body = {"verdict": "APPROVE", "digest": request.digest, "code": next_code(bo)}
+    answer = _browser(bo).post(url, body)
+    assert answer.status_code == 409
+    assert "out of date" in answer.content.decode().lower()
+
+
+def test_comments_and_cancelling_are_on_the_page(golem: Golem, ana: Any, bo: Any) -> None:
+    request = factories.make_change_request(golem=golem, owner=ana)
+    browser = _browser(bo)
+    browser.post(page("permits_app.changerequest", "comment", request.pk), {"text": "why <b>now</b>?"})
+    shown = browser.get(page("permits_app.changerequest", "change", request.pk)).content.decode()
+    assert "why &lt;b&gt;now&lt;/b&gt;?" in shown
+    browser.post(page("permits_app.changerequest", "cancel", request.pk), {"reason": "not needed"})
+    request.refresh_from_db()
+    assert (request.state, request.state_reason) == ("CANCELLED", "not needed")
+
+
+def test_the_exported_file_is_the_request(golem: Golem, ana: Any) -> None:
+    request = factories.make_change_request(golem=golem, owner=ana)
+    answer = _browser(ana).get(page("permits_app.changerequest", "export", request.pk))
+    assert "attachment" in answer["Content-Disposition"]
+    assert json.loads(answer.content)["digest"] == request.digest
+
+
+def test_text_from_an_agent_is_escaped(golem: Golem, ana: Any) -> None:
+    attack = "<script>alert(1)</script>"
+    request = factories.make_change_request(golem=golem, owner=ana)
+    row = _waiting(golem, "CRITICAL", 1, minutes_old=1)
+    assert row.pk != request.pk
+    ChangeRequest.objects.filter(pk=row.pk).update(title=attack, state_reason=attack)
+    for url in (page("permits_app.changerequest", "change", row.pk), reverse(INBOX)):
+        assert attack not in _browser(ana).get(url).content.decode()
+
+
+def test_another_owner_s_requests_answer_like_none(golem: Golem, ana: Any) -> None:
+    request = factories.make_change_request(golem=golem, owner=ana)
+    stranger = _browser(factories.make_owner(name="cy"))
+    for name in ("change", "export", "cancel"):
+        assert stranger.get(page("permits_app.changerequest", name, request.pk)).status_code == 404
+    for name in ("decide", "comment"):
+        assert stranger.post(page("permits_app.changerequest", name, request.pk)).status_code == 404
+    assert request.title not in stranger.get(reverse(INBOX)).content.decode()
+
+
+def test_limits_that_loosen_ask_why_and_become_a_request(golem: Golem, ana: Any) -> None:
+    row = golem.spending_limits
+    url = page("permits_app.spendinglimits", "change", row.pk)
+    body = {
+        "per_transaction_micro_usd": "12,000", "per_day_micro_usd": "50,000", "per_tick_micro_usd": "50,000",
+        "per_session_micro_usd": "50,000", "hot_lane_micro_usd": "1,000", "writes_per_hour": "20",
+        "max_slippage_bps": "1", "max_price_impact_bps": "3", "allowlist_mode": "STRICT",
+    }  # fmt: skip
+    asked = _browser(ana).post(url, body).content.decode()
+    assert "This loosens what holds now" in asked
+    assert not ChangeRequest.objects.exists()
+    answer = _browser(ana).post(url, {**body, "_why": "bigger trades"})
+    request = ChangeRequest.objects.get()
+    row.refresh_from_db()
+    assert answer["Location"] == page("permits_app.changerequest", "change", request.pk)
+    assert (row.per_transaction_micro_usd, row.per_day_micro_usd) == (10_000_000_000, 50_000_000_000)
+    assert [line["after"] for line in request.shown["differences"]] == ["$12,000.00"]
+    assert request.reason == "bigger trades"
+
+
+def test_a_new_allowlist_entry_becomes_a_request(golem: Golem, ana: Any, known_chain: None) -> None:
+    url = page("permits_app.allowlistentry", "add")
+    body = {"golem": str(golem.pk), "chain_id": "31337", "kind": "SPENDER", "label": "router",
+            "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "_why": "a new venue"}  # fmt: skip
+    _browser(ana).post(url, body)
+    request = ChangeRequest.objects.get()
+    assert not golem.allowlist.exists()
+    assert request.cooling_seconds == 172_800
+
+
+def test_a_live_golem_gets_more_tools_only_by_request(golem: Golem, ana: Any) -> None:
+    profile = factories.make_profile(name="reader", categories=["trading"], owner=ana, is_read_only=True)
+    Golem.objects.filter(pk=golem.pk).update(is_live=True)
+    golem.refresh_from_db()
+    form = _browser(ana).get(page("archetypes_app.golem", "change", golem.pk)).context["adminform"].form
+    body = {
+        "name": golem.name, "archetype": str(golem.archetype_id), "profiles": [str(profile.pk)],
+        "home_chain_id": "31337", "base_asset": "USDC", "permit_ttl_seconds": "60", "is_memory_enabled": "on",
+        "is_live": "on", "edit_version": str(form.instance.version), "tool_overrides-TOTAL_FORMS": "0",
+        "tool_overrides-INITIAL_FORMS": "0", "_tools_seen": "1",
+    }  # fmt: skip
+    for name in form.fields:
+        initial = form[name].value()
+        if name not in body and initial not in (None, False, []):
+            body[name] = initial
+    url = page("archetypes_app.golem", "change", golem.pk)
+    asked = _browser(ana).post(url, body)
+    assert "More tools for a live golem" in asked.content.decode()
+    assert not golem.profiles.exists()
+    _browser(ana).post(url, {**body, "_why": "it needs quotes"})
+    request = ChangeRequest.objects.get()
+    assert (request.kind, request.reason) == ("tools", "it needs quotes")
+    assert not golem.profiles.exists()
+
+
+def test_versions_and_the_back_test_have_pages(golem: Golem, ana: Any) -> None:
+    row = golem.spending_limits
+    browser = _browser(ana)
+    body = {
+        "per_transaction_micro_usd": "9,000", "per_day_micro_usd": "100,000", "per_tick_micro_usd": "50,000",
+        "per_session_micro_usd": "50,000", "hot_lane_micro_usd": "1,000", "writes_per_hour": "20",
+        "max_slippage_bps": "1", "max_price_impact_bps": "3", "allowlist_mode": "STRICT",
+    }  # fmt: skip
+    browser.post(page("permits_app.spendinglimits", "change", row.pk), body)
+    whole = browser.get(page("archetypes_app.golem", "policy", golem.pk)).content.decode()
+    assert "v2" in whole
+    url = page("archetypes_app.golem", "policy_version", golem.pk, 1)
+    assert "loosens" in browser.get(url).content.decode()
+    browser.post(url, {"reason": "back"})
+    assert ChangeRequest.objects.get().title == "Put policy version 1 back"
+    drafted = browser.get(page("archetypes_app.golem", "policy", golem.pk), {**body, "try": "1"})
+    assert drafted.status_code == 200
+
+
+@pytest.mark.parametrize("name", ["resume", "phase", "strategy", "owners", "warden", "policy"])
+def test_every_page_of_asking_opens_and_is_closed_to_strangers(golem: Golem, ana: Any, name: str) -> None:
+    url = page("archetypes_app.golem", name, golem.pk)
+    assert _browser(ana).get(url).status_code == 200
+    assert _browser(factories.make_owner(name="cy")).get(url).status_code == 404

@@ -1,0 +1,141 @@
+"""The Warden: a commit announces, the delay runs, then it is executed, cancelled or expired; on the real contracts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from archetypes_app.actions.sync_builtins import sync_builtins
+from archetypes_app.models import Archetype
+from permits_app.actions.announce import (
+    cancel_announced,
+    cancel_as_watchdog,
+    execute_announced,
+    expire_announced,
+    list_due_announcements,
+    turn_warden_on,
+)
+from permits_app.actions.commit import start_commit
+from permits_app.actions.execute_change import execute_change
+from permits_app.actions.request_commit import request_commit
+from permits_app.approvals.errors import ActionAnnounced
+from permits_app.errors import PermitNotFound
+from permits_app.models import Announcement, ChangeRequest, SpendEntry, SpendingLimits
+from tests import factories
+from tests.live_golem import LiveGolem
+from tests.permits_app.approvals.people import approve
+from tools_app.core import clock
+from tools_app.core.models import AuditEntry, OutboxEvent
+
+pytestmark = pytest.mark.usefixtures("eager")
+STANDARD_DELAY = timedelta(minutes=10)
+
+
+@pytest.fixture
+def watched(live_golem: LiveGolem) -> LiveGolem:
+    """A live golem whose Warden is on."""
+    turn_warden_on(golem=live_golem.golem, actor="owner:1", reason="careful", now=clock.now())
+    return live_golem
+
+
+def _announce(live: LiveGolem, **changes: Any) -> str:
+    permit = live.preview(**changes)
+    answer = request_commit(
+        golem=live.golem, api_key=live.key.key, permit_id=permit["permit_id"], wait_seconds=0, request_id="test"
+    )
+    assert not answer.is_done
+    assert (answer.permit["status"], answer.permit["missing"]) == ("ANNOUNCED", ["delay"])
+    return str(permit["permit_id"])
+
+
+def test_a_commit_is_announced_and_executed_when_the_delay_is_over(watched: LiveGolem) -> None:
+    permit_id = _announce(watched)
+    now = clock.now()
+    row = Announcement.objects.get(permit_id=permit_id)
+    assert row.executes_at - row.announced_at == STANDARD_DELAY
+    assert execute_announced(permit_id=row.permit_id, now=now) is None
+    assert list_due_announcements(now=now) == []
+    assert list_due_announcements(now=now + STANDARD_DELAY) == [row.permit_id]
+    execute_announced(permit_id=row.permit_id, now=now + STANDARD_DELAY)
+    assert watched.permit(permit_id).status == "COMMITTED"
+    row.refresh_from_db()
+    assert row.state == "EXECUTED"
+    assert OutboxEvent.objects.filter(type="approval:announced").count() == 1
+
+
+def test_nothing_is_announced_while_the_warden_is_off(live_golem: LiveGolem) -> None:
+    permit = live_golem.preview()
+    assert live_golem.commit(permit["permit_id"])["status"] == "COMMITTED"
+    assert not Announcement.objects.exists()
+
+
+def test_a_commit_started_past_the_announcement_is_refused(watched: LiveGolem) -> None:
+    permit = watched.preview()
+    with pytest.raises(ActionAnnounced):
+        start_commit(golem=watched.golem, permit_id=permit["permit_id"], actor="key:test", now=clock.now())
+    assert watched.mined_nonce() == 0
+
+
+def test_the_deadline_on_chain_outlives_the_announcement(watched: LiveGolem) -> None:
+    permit = watched.permit(_announce(watched))
+    assert permit.bounds["deadline"] > int((clock.now() + STANDARD_DELAY).timestamp()) + 3_600
+
+
+def test_an_owner_cancels_what_is_announced(watched: LiveGolem) -> None:
+    permit_id = _announce(watched)
+    row = Announcement.objects.get(permit_id=permit_id)
+    cancel_announced(golem=watched.golem, permit_id=row.permit_id, reason="no", actor="owner:1", now=clock.now())
+    assert watched.permit(permit_id).status == "CANCELLED"
+    assert SpendEntry.objects.get(permit_id=permit_id).state == "RELEASED"
+    assert execute_announced(permit_id=row.permit_id, now=clock.now() + STANDARD_DELAY) is None
+    assert watched.mined_nonce() == 0
+
+
+def test_a_vault_watchdog_of_the_same_owner_cancels_and_nobody_else_s_golem_does(watched: LiveGolem) -> None:
+    sync_builtins()
+    permit_id = Announcement.objects.get(permit_id=_announce(watched)).permit_id
+    kind = Archetype.objects.get(name="vault-watchdog")
+    dog = factories.make_golem(owner=watched.owner, name="Dog", archetype=kind)
+    strange_dog = factories.make_golem(owner=factories.make_owner(name="x"), name="Dog", archetype=kind)
+    plain = factories.make_golem(owner=watched.owner, name="Cat")
+    for caller in (strange_dog, plain):
+        with pytest.raises(PermitNotFound):
+            cancel_as_watchdog(watchdog=caller, permit_id=permit_id, reason="odd", actor="key:x", now=clock.now())
+    cancel_as_watchdog(watchdog=dog, permit_id=permit_id, reason="odd", actor="key:dog", now=clock.now())
+    assert watched.permit(str(permit_id)).status == "CANCELLED"
+    assert AuditEntry.objects.get(golem_id=watched.golem.pk, event="PermitCancelled").actor == "key:dog"
+
+
+def test_an_announcement_whose_window_is_over_expires(watched: LiveGolem) -> None:
+    permit_id = _announce(watched)
+    late = clock.now() + STANDARD_DELAY + timedelta(hours=1, seconds=5)
+    assert list_due_announcements(now=late) == []
+    assert expire_announced(now=late) == 1
+    assert watched.permit(permit_id).status == "EXPIRED"
+
+
+def test_a_policy_that_moved_meanwhile_blocks_the_announced_action(watched: LiveGolem) -> None:
+    permit_id = _announce(watched)
+    SpendingLimits.objects.filter(golem=watched.golem).update(writes_per_hour=5)
+    row = Announcement.objects.get(permit_id=permit_id)
+    execute_announced(permit_id=row.permit_id, now=clock.now() + STANDARD_DELAY)
+    assert watched.permit(permit_id).status == "BLOCKED"
+    assert watched.mined_nonce() == 0
+
+
+def test_silence_never_approves_what_needs_an_owner(
+    two_owners: tuple[LiveGolem, Any, Any], critical_swap: None
+) -> None:
+    live, _, other = two_owners
+    turn_warden_on(golem=live.golem, actor="owner:1", reason="careful", now=clock.now())
+    request = ChangeRequest.objects.get(permit_id=live.preview()["permit_id"])
+    assert list_due_announcements(now=clock.now() + timedelta(days=9)) == []
+    approve(request, other)
+    execute_change(request_id=request.pk, now=clock.now())
+    row = Announcement.objects.get(permit_id=request.permit_id)
+    assert live.permit(str(request.permit_id)).status == "ANNOUNCED"
+    assert row.executes_at - row.announced_at == timedelta(hours=48)
+    execute_announced(permit_id=row.permit_id, now=row.executes_at)
+    assert live.permit(str(request.permit_id)).status == "COMMITTED"

@@ -1,4 +1,4 @@
-"""Every route with every kind of token: no agent edits a policy, decides a request, or reads one of a person's pages."""
+"""Every route with every kind of token: no agent edits a policy, decides a request, or reads a page of a person."""
 
 from __future__ import annotations
 

@@ -97,8 +97,8 @@ def _measure_fleet(like: Golem) -> Iterator[Figure]:
         for process in processes:
             process.wait(timeout=30)
     ticks = HeartbeatTick.objects.filter(golem__in=golems, started_at__gte=begun, started_at__lt=clock.now())
-    late = [float(each) for each in ticks.values_list("lateness_ms", flat=True)]
-    spent = [float(each) for each in ticks.exclude(duration_ms=None).values_list("duration_ms", flat=True)]
+    late = [float(each or 0) for each in ticks.values_list("lateness_ms", flat=True)]
+    spent = [float(each or 0) for each in ticks.exclude(duration_ms=None).values_list("duration_ms", flat=True)]
     Heartbeat.objects.filter(golem__in=golems).update(is_on=False)
     due = int(GOLEMS * WATCH_SECONDS / THETA_SECONDS)
     what = f"{GOLEMS} golems at theta {THETA_SECONDS} s on {WORKERS} worker processes: start after due, p95"

@@ -28,18 +28,18 @@ from tools_app.toolkit.tooldef import ReadTool
 class SilentNode:
     """Accepts connections, reads, and never answers; knows how many are open."""
 
-    socket: socket.socket
+    listener: socket.socket
     asked: int = 0
     open: set[int] = field(default_factory=set)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+        return f"http://127.0.0.1:{self.listener.getsockname()[1]}"
 
     def serve(self) -> None:
         while True:
             try:
-                client, _ = self.socket.accept()
+                client, _ = self.listener.accept()
             except OSError:
                 return
             threading.Thread(target=self._hold, args=(client,), daemon=True).start()

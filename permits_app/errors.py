@@ -263,3 +263,40 @@ class DelegateNeedsModel(GolemError):
     http_status = 409
     recovery = Recovery.FIX_PARAMS
     title = "This delegate needs a planner"
+
+
+# ---- the cage on chain -----------------------------------------------------------------------------------------------
+
+
+class CageMirrorBehind(PolicyRejected):
+    """What is known of the golem's contract is not of the newest block. `data` has block_number, synced_at."""
+
+    code = "CAGE_MIRROR_BEHIND"
+    http_status = 503
+    recovery = Recovery.WAIT
+    title = "The mirror of the golem's cage is behind its chain"
+
+
+class CageWouldRefuse(PolicyRejected):
+    """The golem's contract would refuse the batch. `data` has error and values, as the contract would name them."""
+
+    code = "CAGE_WOULD_REFUSE"
+    title = "The golem's cage on chain would refuse this action"
+
+
+class CageReorganised(GolemError):
+    """The chain changed while the cage's events were read; nothing was kept, and the next sync reads again."""
+
+    code = "CAGE_REORGANISED"
+    http_status = 503
+    recovery = Recovery.WAIT
+    title = "The chain was reorganised while the cage was read"
+
+
+class NotACage(GolemError):
+    """At this address there is no PolicyCage of a version this server knows."""
+
+    code = "NOT_A_CAGE"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no cage at this address"

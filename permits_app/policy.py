@@ -17,7 +17,7 @@ from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits, Venue
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.toolset import Toolset
 
-GOLEM_ROWS = ("archetype", "policy_cage", "spending_limits")
+GOLEM_ROWS = ("archetype", "policy_cage__mirror", "spending_limits")
 """What `select_related` fetches with a golem for a decision."""
 GOLEM_LISTS = ("profiles", "archetype__profiles", "tool_overrides", "archetype__tool_overrides")
 """What `prefetch_related` fetches with it."""
@@ -65,6 +65,7 @@ def read_policy(*, golem: Golem, toolset: Toolset) -> Policy:
     digest = hash_canonical(
         {
             "cage": _columns(cage),
+            **describe_contract(cage),
             "limits": _columns(limits),
             "allowlist": sorted(f"{chain}:{kind}:{address}" for chain, kind, address in allowlist),
             "phase": golem.phase,
@@ -73,6 +74,14 @@ def read_policy(*, golem: Golem, toolset: Toolset) -> Policy:
     )
     distrusted = frozenset((chain, venue) for chain, kind, venue in rows if kind == _DISTRUSTED)
     return Policy(cage=cage, limits=limits, allowlist=allowlist, hash=digest, distrusted=distrusted)
+
+
+def describe_contract(cage: PolicyCage) -> dict[str, str]:
+    """The contract behind a cage and its rules; nothing for a local one. The mirror's block stays out."""
+    mirror = getattr(cage, "mirror", None)
+    if mirror is None:
+        return {}
+    return {"contract": f"{mirror.chain_id}:{mirror.contract}:{mirror.is_enforced}:{mirror.rules_hash}"}
 
 
 def _columns(row: PolicyCage | SpendingLimits) -> dict[str, str]:

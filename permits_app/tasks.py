@@ -19,6 +19,7 @@ from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.remember import remember_outcome
 from permits_app.actions.sweep import forget_answers, list_unfinished, list_unremembered, sweep_permits
 from permits_app.actions.sweep_changes import list_due_changes, time_out_changes
+from permits_app.actions.sync_policy_cage import sync_policy_cages
 from permits_app.execution.reconcile import reconcile_transactions
 from tools_app.core import clock
 from tools_app.core.errors import DatabaseUnavailable, GolemError, InternalError
@@ -105,6 +106,12 @@ def sweep_changes_task() -> dict[str, int]:
     for permit_id in announced:
         commit_announced_task.delay(permit_id=str(permit_id))
     return {"ended": ended, "changes": len(changes), "announced": len(announced)}
+
+
+@shared_task(ignore_result=True)
+def sync_policy_cages_task() -> dict[str, int]:
+    """Follow the contract of every mirrored cage to its chain's newest block."""
+    return sync_policy_cages(now=clock.now())
 
 
 @shared_task(ignore_result=True)

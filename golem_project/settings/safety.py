@@ -22,6 +22,8 @@ GOLEM_APPROVAL_OPEN_PER_AGENT = 10  # open requests of one agent and one risk ti
 GOLEM_CHANGE_CLAIM_SECONDS = 25  # a worker that executes a change longer is taken for dead; the sweep takes 5 s more
 GOLEM_WARDEN_WINDOW_SECONDS = 3_600  # how long an announced action may still be executed after its delay
 
+GOLEM_CAGE_MIRROR_MAX_AGE_SECONDS = 30  # a cage not seen at the newest block for longer refuses writes
+
 GOLEM_IDEMPOTENCY_HOURS = 24  # how long a first answer is replayed
 GOLEM_IDEMPOTENCY_LOCK_SECONDS = 60  # a request that runs longer is taken for dead and its key is free again
 

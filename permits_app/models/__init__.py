@@ -14,7 +14,7 @@ from permits_app.models.net_asset_value import HighWaterMark
 from permits_app.models.nonce import NonceCursor, NonceReservation
 from permits_app.models.outcome import OutcomeRecord
 from permits_app.models.permit import ActionPermit
-from permits_app.models.policy_cage import PolicyCage
+from permits_app.models.policy_cage import CageCheckpoint, CageMirror, PolicyCage
 from permits_app.models.policy_version import PolicyVersion
 from permits_app.models.spending import SpendEntry, SpendingLimits
 from permits_app.models.transaction import OutboundTransaction
@@ -27,6 +27,8 @@ __all__ = [
     "ActionRecord",
     "AllowlistEntry",
     "Announcement",
+    "CageCheckpoint",
+    "CageMirror",
     "CapabilityGrant",
     "ChangeComment",
     "ChangeExecution",

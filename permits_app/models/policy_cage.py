@@ -1,4 +1,7 @@
-"""PolicyCage: what a golem's owner never lets it exceed. Local rows are enforced by this server only."""
+"""PolicyCage: what a golem's owner never lets it exceed. Local rows are enforced by this server only.
+
+A row with a mirror follows a contract: its figures come from the chain, and the mirror says as of which block.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
+from archetypes_app.models.golem import ADDRESS
 from tools_app.core.models import TimeStamped
 
 
@@ -42,3 +46,48 @@ class PolicyCage(TimeStamped):
 
     def __str__(self) -> str:
         return f"Cage of {self.golem}"
+
+
+class CageMirror(TimeStamped):
+    """What the chain says of the contract behind a cage, as of one block. Only the sync writes it."""
+
+    cage: Any = models.OneToOneField(PolicyCage, on_delete=models.CASCADE, related_name="mirror")
+    chain_id = models.PositiveBigIntegerField()
+    contract = models.CharField(max_length=42, validators=[ADDRESS])
+    account = models.CharField(max_length=42, validators=[ADDRESS], help_text="The Safe, or a plain account")
+    base_asset = models.CharField(max_length=42, validators=[ADDRESS])
+    deployed_block = models.PositiveBigIntegerField()
+    is_enforced = models.BooleanField(default=False, help_text="Off: not enforced on chain; the account is a plain one")
+    state: Any = models.JSONField(default=dict, help_text="Rules, pending changes, session and windows")
+    rules_hash = models.CharField(max_length=80, blank=True)
+    block_number = models.PositiveBigIntegerField()
+    block_hash = models.CharField(max_length=66)
+    block_at = models.DateTimeField()
+    synced_at = models.DateTimeField(null=True, blank=True, help_text="When it was last known to be the newest block")
+    problem = models.CharField(max_length=200, blank=True, help_text="Why the last sync did not succeed")
+
+    class Meta:
+        verbose_name = "cage mirror"
+        constraints = [models.UniqueConstraint(fields=["chain_id", "contract"], name="cage_mirror_once_per_contract")]
+
+    def __str__(self) -> str:
+        return f"{self.contract} at block {self.block_number}"
+
+
+class CageCheckpoint(models.Model):
+    """A mirror after one block that changed it: where a reorganised chain is followed from again."""
+
+    mirror: Any = models.ForeignKey(CageMirror, on_delete=models.CASCADE, related_name="checkpoints")
+    block_number = models.PositiveBigIntegerField()
+    block_hash = models.CharField(max_length=66)
+    block_at = models.DateTimeField()
+    state: Any = models.JSONField()
+
+    class Meta:
+        verbose_name = "cage checkpoint"
+        constraints = [
+            models.UniqueConstraint(fields=["mirror", "block_number"], name="cage_checkpoint_once_per_block")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.mirror_id} at block {self.block_number}"

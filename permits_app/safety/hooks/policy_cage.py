@@ -19,6 +19,7 @@ from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
 from permits_app.safety.action_gate import judge_gate
 from permits_app.safety.assets import Portfolio, find_wrapped_native, read_portfolio
+from permits_app.safety.cage_contract import judge_contract
 from permits_app.safety.chain_facts import preload_chain_facts
 from permits_app.safety.drawdown import Fall, fall_of, judge_fall, record_value
 from permits_app.safety.figures import format_bps
@@ -73,7 +74,7 @@ class PolicyCageHook:
         if refusal is not None:
             return refusal
         rows = load_rows(call)
-        refusal = judge_rows(call, rows)
+        refusal = judge_rows(call, rows) or judge_contract(call)
         if refusal is None and call.plan is not None and call.action_class in _RAISING:
             refusal = judge_holdings(call, rows, load_holdings(call))
         return refusal or _agree(call)

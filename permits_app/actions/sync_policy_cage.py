@@ -1,0 +1,160 @@
+"""sync_policy_cage: bring the mirror of a cage to its chain's newest block; register_cage makes one.
+
+The chain is read first, outside any transaction; then the rows are locked and written if nobody else was faster. What
+a reorganisation took back is rolled back to the last block that still stands. Appends CageMirrored when a rule or the
+session changed; emits policy:cage_updated. Seed: issue of the cage, "The mirror and custody".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from archetypes_app.models import Golem
+from permits_app.models import CageCheckpoint, CageMirror, PolicyCage
+from permits_app.policy_cage.mirror import (
+    CageFacts,
+    Followed,
+    MirrorPoint,
+    follow_cage,
+    hash_rules,
+    read_columns,
+    read_facts,
+)
+from permits_app.policy_cage.state import CageState
+from tools_app import runner
+from tools_app.core import audit_log, event_bus
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.core.events import Event, EventType
+from tools_app.toolkit.context import ChainReader
+
+_BUDGET_MS = 10_000
+_CHECKPOINTS_KEPT = 64
+_ACTOR = "system:cage-mirror"
+
+
+def register_cage(*, golem_id: UUID, chain_id: int, contract: str, deployed_block: int, now: datetime) -> CageMirror:
+    """Let a golem's cage follow a contract from the block that holds its deployment. Raises NotACage."""
+    facts = read_facts(_open(chain_id, now), contract)
+    with transaction.atomic():
+        golem = Golem.objects.select_for_update().get(pk=golem_id)
+        cage, _ = PolicyCage.objects.get_or_create(golem=golem)
+        start = CageState(cage=contract, account=facts.account, base_asset=facts.base_asset)
+        mirror, _ = CageMirror.objects.update_or_create(
+            cage=cage,
+            defaults={
+                "chain_id": chain_id, "contract": contract, "account": facts.account, "base_asset": facts.base_asset,
+                "deployed_block": deployed_block, "is_enforced": facts.is_enforced, "state": start.as_dict(),
+                "rules_hash": hash_rules(start), "block_number": max(0, deployed_block - 1), "block_hash": "",
+                "block_at": datetime.fromtimestamp(0, UTC), "synced_at": None, "problem": "",
+            },
+        )  # fmt: skip
+        mirror.checkpoints.all().delete()
+        data = {"contract": contract, "chain_id": str(chain_id), "account": facts.account}
+        audit_log.append(golem_id=golem_id, event="CageRegistered", actor=_ACTOR, data=data, now=now)
+    return sync_policy_cage(mirror_id=mirror.pk, now=now)
+
+
+def sync_policy_cages(*, now: datetime) -> dict[str, int]:
+    """Every mirror; one that fails keeps its problem on its row and stops nobody else's."""
+    done, failed = 0, 0
+    for mirror_id in CageMirror.objects.order_by("pk").values_list("pk", flat=True):
+        try:
+            sync_policy_cage(mirror_id=mirror_id, now=now)
+            done += 1
+        except GolemError:
+            failed += 1
+    return {"synced": done, "failed": failed}
+
+
+def sync_policy_cage(*, mirror_id: int, now: datetime) -> CageMirror:
+    """Follow one cage. Raises CageReorganised and what a node raises, after keeping it as the row's problem."""
+    mirror = CageMirror.objects.select_related("cage").get(pk=mirror_id)
+    try:
+        followed = follow_cage(known=_known(mirror), open_chain=lambda: _open(mirror.chain_id, now))
+        facts = read_facts(_open(mirror.chain_id, now), mirror.contract)
+    except GolemError as error:
+        CageMirror.objects.filter(pk=mirror_id).update(problem=f"{error.code}: {error.detail}"[:200])
+        raise
+    return _keep(mirror, followed, facts, now)
+
+
+def _known(mirror: CageMirror) -> list[MirrorPoint]:
+    """Newest first: where it stands, its checkpoints, and the block before its deployment."""
+    current = _as_point(mirror.block_number, mirror.block_hash, mirror.block_at, mirror.state)
+    rows = mirror.checkpoints.filter(block_number__lt=mirror.block_number).order_by("-block_number")
+    kept = [_as_point(row.block_number, row.block_hash, row.block_at, row.state) for row in rows]
+    empty = CageState(cage=mirror.contract, account=mirror.account, base_asset=mirror.base_asset)
+    return [current, *kept, MirrorPoint(max(0, mirror.deployed_block - 1), "", 0, empty)]
+
+
+def _as_point(number: int, block_hash: str, at: datetime, state: dict[str, Any]) -> MirrorPoint:
+    return MirrorPoint(number, block_hash, int(at.timestamp()), CageState.from_dict(state))
+
+
+def _keep(seen: CageMirror, followed: Followed, facts: CageFacts, now: datetime) -> CageMirror:
+    with transaction.atomic():
+        mirror = CageMirror.objects.select_for_update(of=("self",)).select_related("cage").get(pk=seen.pk)
+        if (mirror.block_number, mirror.block_hash, mirror.contract) != (
+            seen.block_number, seen.block_hash, seen.contract,
+        ):  # fmt: skip
+            return mirror
+        is_rolled_back = followed.base.block_number < mirror.block_number
+        mirror.checkpoints.filter(block_number__gt=followed.base.block_number).delete()
+        _write_checkpoints(mirror, followed.changed)
+        was, state = CageState.from_dict(mirror.state), followed.head.state
+        mirror.is_enforced = facts.is_enforced
+        mirror.state, mirror.rules_hash = state.as_dict(), hash_rules(state)
+        mirror.block_number, mirror.block_hash = followed.head.block_number, followed.head.block_hash
+        mirror.block_at = datetime.fromtimestamp(followed.head.block_time, UTC)
+        mirror.synced_at, mirror.problem = now, ""
+        mirror.save()
+        changed = _write_columns(mirror.cage, state)
+        if was.rules != state.rules or was.session.key != state.session.key or is_rolled_back:
+            _announce(mirror, changed, is_rolled_back=is_rolled_back, now=now)
+    return mirror
+
+
+def _write_checkpoints(mirror: CageMirror, points: Sequence[MirrorPoint]) -> None:
+    CageCheckpoint.objects.bulk_create(
+        CageCheckpoint(
+            mirror=mirror, block_number=point.block_number, block_hash=point.block_hash,
+            block_at=datetime.fromtimestamp(point.block_time, UTC), state=point.state.as_dict(),
+        )
+        for point in points
+    )  # fmt: skip
+    surplus = mirror.checkpoints.order_by("-block_number").values_list("pk", flat=True)[_CHECKPOINTS_KEPT:]
+    mirror.checkpoints.filter(pk__in=list(surplus)).delete()
+
+
+def _write_columns(cage: PolicyCage, state: CageState) -> list[str]:
+    """The figures of the cage's own row; returns which moved."""
+    changed = [name for name, value in read_columns(state).items() if getattr(cage, name) != value]
+    for name in changed:
+        setattr(cage, name, read_columns(state)[name])
+    if changed:
+        cage.save(update_fields=[*changed, "updated_at"])
+    return changed
+
+
+def _announce(mirror: CageMirror, changed: Sequence[str], *, is_rolled_back: bool, now: datetime) -> None:
+    golem_id = mirror.cage.golem_id
+    data = {
+        "contract": mirror.contract,
+        "block_number": str(mirror.block_number),
+        "block_hash": mirror.block_hash,
+        "rules_hash": mirror.rules_hash,
+        "rolled_back": is_rolled_back,
+    }
+    audit_log.append(golem_id=golem_id, event="CageMirrored", actor=_ACTOR, data=data, now=now)
+    event = Event(EventType.POLICY_CAGE_UPDATED, {"row": "cage mirror", "fields": list(changed)})
+    event_bus.emit(golem_id=golem_id, event=event, now=now)
+
+
+def _open(chain_id: int, now: datetime) -> ChainReader:
+    return runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))

@@ -1,0 +1,151 @@
+"""Follows a cage's events to the newest block, and back and again when the chain was reorganised.
+
+Reads only; what it found is kept by `actions.sync_policy_cage`. A point is the cage after one block: the state, and the
+block's hash that tells whether the chain still holds it. Seed: issue of the cage, "The mirror and custody".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+
+from permits_app.errors import CageReorganised, NotACage
+from permits_app.models import CageMirror
+from permits_app.policy_cage.abi import FUNCTIONS
+from permits_app.policy_cage.contract import Limit, RuleKind, decode_cage_event
+from permits_app.policy_cage.state import CageState
+from tools_app.chain.node_errors import BlockUnavailable, CallReverted, ContractOutputUnexpected
+from tools_app.core.hashing import hash_canonical
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.views import BlockRef, LogEntry
+
+VERSION = 1
+COLUMNS: dict[str, Limit] = {
+    "max_assets": Limit.MAX_ASSETS,
+    "max_position_bps": Limit.MAX_POSITION_BPS,
+    "max_concentration_bps": Limit.MAX_CONCENTRATION_BPS,
+    "max_drawdown_bps": Limit.MAX_DRAWDOWN_BPS,
+    "min_rebalance_interval_seconds": Limit.MIN_REBALANCE_INTERVAL_SECONDS,
+    "max_rebalances_per_day": Limit.MAX_REBALANCES_PER_DAY,
+    "min_collateral_ratio_bps": Limit.MIN_COLLATERAL_RATIO_BPS,
+}
+"""Columns of the PolicyCage row that follow the contract."""
+
+
+@dataclass(frozen=True)
+class MirrorPoint:
+    """A cage after one block; `block_time` in unix seconds. An empty hash is the block before its deployment."""
+
+    block_number: int
+    block_hash: str
+    block_time: int
+    state: CageState
+
+
+@dataclass(frozen=True)
+class Followed:
+    """From which known point the chain was followed, what changed since, and where it stands now."""
+
+    base: MirrorPoint
+    changed: tuple[MirrorPoint, ...]
+    head: MirrorPoint
+
+
+@dataclass(frozen=True, slots=True)
+class CageFacts:
+    """What never changes about a cage, and whether its account acts through it."""
+
+    account: str
+    base_asset: str
+    is_enforced: bool
+
+
+def read_facts(chain: ChainReader, contract: str) -> CageFacts:
+    """What the contract says of itself. Raises NotACage."""
+    try:
+        [version] = chain.call(contract, FUNCTIONS["VERSION"])
+        [account] = chain.call(contract, FUNCTIONS["account"])
+        [base_asset] = chain.call(contract, FUNCTIONS["baseAsset"])
+        [is_enforced] = chain.call(contract, FUNCTIONS["isEnforced"])
+    except (CallReverted, ContractOutputUnexpected) as error:
+        raise NotACage(f"{contract} does not answer as a PolicyCage does", contract=contract) from error
+    if version != VERSION:
+        raise NotACage(f"{contract} is of version {version}; this server knows {VERSION}", contract=contract)
+    return CageFacts(account, base_asset, is_enforced)
+
+
+def follow_cage(*, known: Sequence[MirrorPoint], open_chain: Callable[[], ChainReader]) -> Followed:
+    """Follow from the newest known point that the chain still holds; the last of `known` is before the deployment.
+
+    Raises CageReorganised when the chain moved under the reading, and what a node raises.
+    """
+    chain = open_chain()
+    head = chain.block
+    base = next(point for point in known if not point.block_hash or _still_holds(chain, point))
+    logs = chain.logs(
+        address=base.state.cage, topics=[], from_block=base.block_number + 1, to_block=head.number
+    ) if base.block_number < head.number else []  # fmt: skip
+    changed = tuple(_replay(chain, base, logs))
+    again = open_chain()
+    if not _holds(again, head.number, head.hash):
+        raise CageReorganised(f"block {head.number} is no longer {head.hash}", block_number=head.number)
+    last = changed[-1] if changed else base
+    return Followed(base, changed, MirrorPoint(head.number, head.hash, head.timestamp, last.state))
+
+
+def read_columns(state: CageState) -> dict[str, Any]:
+    """The contract's figures as columns of the PolicyCage row."""
+    columns: dict[str, Any] = {name: state.limit(limit) for name, limit in COLUMNS.items()}
+    columns["allows_arbitrary_calldata"] = bool(state.limit(Limit.ALLOWS_ARBITRARY_CALLS))
+    return columns
+
+
+def hash_rules(state: CageState) -> str:
+    """SHA-256 of every rule, high-water mark and phase included, so that a policy's hash moves when one does."""
+    return hash_canonical({f"{kind}:{key}": str(value) for (kind, key), value in state.rules.items()})
+
+
+def list_allowed(state: CageState, kind: RuleKind) -> list[tuple[str, int]]:
+    """(key, value) of every rule of one kind, keys as 0x-hex of 32 bytes."""
+    return sorted((key, value) for (of, key), value in state.rules.items() if of == kind)
+
+
+def is_behind(mirror: CageMirror, *, now: datetime) -> bool:
+    """Whether nobody saw this mirror at the chain's newest block lately."""
+    if mirror.synced_at is None:
+        return True
+    return now - mirror.synced_at > timedelta(seconds=settings.GOLEM_CAGE_MIRROR_MAX_AGE_SECONDS)
+
+
+def _replay(chain: ChainReader, base: MirrorPoint, logs: Sequence[LogEntry]) -> list[MirrorPoint]:
+    points: list[MirrorPoint] = []
+    state, block = base.state, None
+    for log in sorted(logs, key=lambda log: (log.block_number, log.log_index)):
+        event = decode_cage_event(log)
+        if event is None:
+            continue
+        if block is None or block.number != log.block_number:
+            block = chain.block_at(log.block_number)
+            state = CageState.from_dict(state.as_dict())
+            points.append(_point(block, state))
+        state.apply_event(event, block_time=block.timestamp)
+    return points
+
+
+def _point(block: BlockRef, state: CageState) -> MirrorPoint:
+    return MirrorPoint(block.number, block.hash, block.timestamp, state)
+
+
+def _still_holds(chain: ChainReader, point: MirrorPoint) -> bool:
+    return point.block_number <= chain.block.number and _holds(chain, point.block_number, point.block_hash)
+
+
+def _holds(chain: ChainReader, number: int, block_hash: str) -> bool:
+    try:
+        return chain.block_at(number).hash == block_hash
+    except BlockUnavailable:
+        return False

@@ -1,0 +1,101 @@
+"""What a pre-flight needs of the chain: one simulation of the calls between two looks at the cage, and a few reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from permits_app.policy_cage.abi import FUNCTIONS
+from permits_app.policy_cage.contract import decode_cage_error
+from permits_app.policy_cage.preflight import Measured, Observed, Refusal
+from permits_app.policy_cage.safe_tx import IS_MODULE_ENABLED, ZERO_ADDRESS
+from permits_app.policy_cage.state import CageState
+from tools_app.chain.abi import checksum, decode_output, encode_call
+from tools_app.core.clock import Deadline
+from tools_app.simulation.engine import CallOutcome, SimulationRequest
+from tools_app.simulation.select import run_simulation
+from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.toolkit.enums import EngineSetting, RiskTier
+from tools_app.toolkit.plan import Call
+
+_GET_STORAGE: str = "function getStorageAt(uint256 offset, uint256 length) view returns (bytes)"
+# keccak256 of the names that Safe gives the slots of its guard, its modules' guard and its fallback handler.
+_HOOK_SLOTS = (
+    0x4A204F620C8C5CCDCA3FD54D003BADD85BA500436A431F0CBDA4F558C93C34C8,
+    0xB104E0B93118902C651344349B610029D694CFDEC91C589C91EBAFBCD0289947,
+    0x6C9A6C4A39284E37ED1CF53D337577D14212A4870FB976A4366C693B939918D5,
+)
+
+
+def observe_batch(
+    *,
+    state: CageState,
+    calls: Sequence[Call],
+    chain: ChainReader,
+    now: int,
+    deadline: Deadline,
+    risk_tier: RiskTier | None = None,
+    setting: EngineSetting = EngineSetting.AUTO,
+) -> Observed:
+    """Run `calls` from the account and see what the cage would see. `now` in unix seconds.
+
+    Raises SimulationUnavailable, SimulationTimeout, SimulationDisagrees, and what a node raises.
+    """
+    look = Call(to=state.cage, data=encode_call(FUNCTIONS["measure"]), value=0, label="what the cage sees")
+    prices = [
+        Call(to=state.cage, data=encode_call(FUNCTIONS["priceOf"], asset), value=0, label="a price")
+        for asset in state.assets
+    ]
+    request = SimulationRequest(
+        chain_id=chain.chain_id,
+        sender=state.account,
+        calls=(look, *prices, *calls, look),
+        block=chain.block,
+    )
+    result = run_simulation(request, deadline=deadline, risk_tier=risk_tier, setting=setting)
+    before, after = result.calls[0], result.calls[-1]
+    priced, ran = result.calls[1 : 1 + len(prices)], result.calls[1 + len(prices) : -1]
+    failed = next((index for index, outcome in enumerate(ran) if not outcome.succeeded), None)
+    codeless = [to for to in dict.fromkeys(call.to for call in calls) if not chain.code(to)]
+    return Observed(
+        now=max(now, chain.block.timestamp + 1),
+        prices={asset: _read_price(one) for asset, one in zip(state.assets, priced, strict=True)},
+        before=_read_measure(before),
+        after=None if failed is not None else _read_measure(after),
+        failure=None if failed is None else Refusal("CallFailed", (failed, ran[failed].output)),
+        codeless=frozenset(codeless),
+        hooks=_read_hooks(chain, state.account),
+        modules=_read_modules(chain, state.account, calls),
+        has_account_code=bool(chain.code(state.account)),
+    )
+
+
+def _read_price(outcome: CallOutcome) -> tuple[int, int] | Refusal:
+    if not outcome.succeeded:
+        return _read_refusal(outcome)
+    answer, unit = decode_output(FUNCTIONS["priceOf"], outcome.output)
+    return answer, unit
+
+
+def _read_measure(outcome: CallOutcome) -> Measured | Refusal:
+    if not outcome.succeeded:
+        return _read_refusal(outcome)
+    [(balances, _, gross, debts, largest, newest, _)] = decode_output(FUNCTIONS["measure"], outcome.output)
+    return Measured(balances, gross, debts, largest, newest)
+
+
+def _read_refusal(outcome: CallOutcome) -> Refusal:
+    reason = decode_cage_error(outcome.output)
+    return Refusal(reason.name or "", tuple(reason.args.values()))
+
+
+def _read_hooks(chain: ChainReader, account: str) -> frozenset[str]:
+    outcomes = chain.call_many([ReadCall(account, _GET_STORAGE, (slot, 1)) for slot in _HOOK_SLOTS])
+    found = {checksum("0x" + outcome.values[0][-20:].hex()) for outcome in outcomes if outcome.ok}
+    return frozenset(found | {ZERO_ADDRESS})
+
+
+def _read_modules(chain: ChainReader, account: str, calls: Sequence[Call]) -> frozenset[str]:
+    targets = list(dict.fromkeys(call.to for call in calls))
+    outcomes = chain.call_many([ReadCall(account, IS_MODULE_ENABLED, (target,)) for target in targets])
+    pairs = zip(targets, outcomes, strict=True)
+    return frozenset(target for target, outcome in pairs if outcome.ok and outcome.values[0])

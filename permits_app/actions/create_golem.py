@@ -1,4 +1,7 @@
-"""Create a golem with its limits and its cage, so that it is never without either. Appends GolemCreated."""
+"""Create a golem with its limits and its cage, so that it is never without either. Appends GolemCreated.
+
+What the environment says is the default for new golems: profiles, memory, wallet. Decisions, "Profiles".
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from django.db import transaction
 
 from archetypes_app.models import Archetype, Golem, ToolProfile
 from archetypes_app.profiles import list_new_golem_profiles
+from permits_app.actions.give_configured_wallet import give_configured_wallet, read_configured_wallet
 from permits_app.models import PolicyCage, SpendingLimits
 from tools_app.core import audit_log
 
@@ -25,11 +29,15 @@ def create_golem(
     base_asset: str,
     actor: str,
     now: datetime,
+    gives_wallet: bool = True,
 ) -> Golem:
-    """A golem without wallet, token or allowlist, with the limits new golems start with.
+    """A golem without token or allowlist, with the limits new golems start with and the wallet GOLEM_WALLET_* gives.
 
-    `profiles` None means what TOOL_PROFILE or GOLEM_PROFILE says. Raises UnknownProfile.
+    `profiles` None means what TOOL_PROFILE or GOLEM_PROFILE says; `gives_wallet` False leaves the wallet to the caller.
+    Raises UnknownProfile, and what reading the configured wallet raises, before anything is made or after all is.
     """
+    if gives_wallet:
+        read_configured_wallet()
     with transaction.atomic():
         golem = Golem.objects.create(
             owner=owner,
@@ -47,4 +55,7 @@ def create_golem(
             golem_id=golem.pk, event="GolemCreated", actor=actor, now=now,
             data={"name": name, "archetype": archetype.name, "profiles": sorted(p.name for p in golem.profiles.all())},
         )  # fmt: skip
+    if gives_wallet:
+        # Making a key takes a second of hashing, which no transaction should wait for.
+        give_configured_wallet(golem=golem, actor=actor, now=now)
     return golem

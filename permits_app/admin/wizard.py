@@ -9,6 +9,7 @@ from collections.abc import Container, Sequence
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -19,14 +20,22 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.admin.api_keys import show_new_token
 from archetypes_app.admin.audited import name_actor
+from archetypes_app.errors import UnknownProfile
 from archetypes_app.forms import NewGolemForm
 from archetypes_app.models import Archetype, Golem, ToolProfile
 from archetypes_app.models.api_key import Scope
+from archetypes_app.profiles import list_new_golem_profiles
 from permits_app.actions.allow_addresses import AllowlistChoice, suggest_allowlist
 from permits_app.actions.create_golem import create_golem
 from permits_app.actions.create_wallet import create_wallet, import_wallet
+from permits_app.actions.give_configured_wallet import (
+    ConfiguredWallet,
+    import_configured_file,
+    read_configured_wallet,
+)
 from permits_app.actions.set_limits import set_limits
 from permits_app.approvals.setup import is_in_setup
+from permits_app.errors import SignerUnavailable, WalletExists
 from permits_app.forms import WalletForm, WalletSource, WizardLimitsForm
 from permits_app.models import SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
@@ -35,6 +44,9 @@ from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.taint import Secret, TaintLabel
+
+CONFIGURED = "CONFIGURED"
+"""A choice of the wallet page: GOLEM_WALLET_KEYSTORE_FILE."""
 
 STEPS = ("Who it is", "Wallet", "Limits", "Token", "Done")
 
@@ -50,6 +62,17 @@ class TokenForm(forms.Form):
     )
 
 
+class WizardWalletForm(WalletForm):
+    """The wallet page, with the server's own keystore file as one more source where there is one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field: Any = self.fields["source"]
+        if settings.GOLEM_WALLET_KEYSTORE_FILE:
+            field.choices = [*field.choices, (CONFIGURED, "Use the keystore file this server was set up with")]
+        field.initial = _default_wallet_source()
+
+
 class WizardPages:
     """The wizard as pages of the golem's admin."""
 
@@ -58,17 +81,20 @@ class WizardPages:
         admin: Any = self
         if not admin.has_add_permission(request):
             raise PermissionDenied
+        offered = admin.list_choices(ToolProfile, request).order_by("name")
         form = NewGolemForm(
             request.POST or None,
             owner=request.user,
             archetypes=admin.list_choices(Archetype, request).order_by("name"),
-            profiles=admin.list_choices(ToolProfile, request).order_by("name"),
+            profiles=offered,
+            initial={"profiles": _list_ticked(request, offered)},
         )
         if request.method == "POST" and form.is_valid():
             golem = create_golem(
                 owner=request.user,
                 actor=name_actor(request.user),
                 now=clock.now(),
+                gives_wallet=False,
                 **{name: form.cleaned_data[name] for name in form.Meta.fields},
             )
             return HttpResponseRedirect(reverse("admin:archetypes_app_golem_set_up_wallet", args=[golem.pk]))
@@ -80,7 +106,7 @@ class WizardPages:
         following = reverse("admin:archetypes_app_golem_set_up_limits", args=[golem.pk])
         if golem.address:
             return HttpResponseRedirect(following)
-        form = WalletForm(request.POST or None, request.FILES or None)
+        form = WizardWalletForm(request.POST or None, request.FILES or None)
         if request.method == "POST" and form.is_valid():
             try:
                 self._give_wallet(golem, form.cleaned_data, actor=name_actor(request.user))
@@ -141,6 +167,9 @@ class WizardPages:
     def _give_wallet(self, golem: Golem, chosen: dict[str, Any], *, actor: str) -> None:
         if chosen["source"] == WalletSource.CREATE:
             create_wallet(golem=golem, actor=actor, now=clock.now())
+        elif chosen["source"] == CONFIGURED:
+            if import_configured_file(golem=golem, actor=actor, now=clock.now()) is None:
+                raise WalletExists("the server's keystore file serves another golem already; choose another wallet")
         elif chosen["source"] == WalletSource.IMPORT:
             passphrase = Secret(chosen["passphrase"], TaintLabel.WALLET_SECRET)
             import_wallet(golem=golem, document=chosen["document"], passphrase=passphrase, actor=actor, now=clock.now())
@@ -166,6 +195,28 @@ class WizardPages:
             **extra,
         }
         return TemplateResponse(request, "admin/archetypes_app/golem/wizard.html", context)
+
+
+def _list_ticked(request: HttpRequest, offered: Any) -> list[Any]:
+    """Keys of the profiles TOOL_PROFILE or GOLEM_PROFILE gives a new golem, where this person may choose them."""
+    try:
+        names = [profile.name for profile in list_new_golem_profiles()]
+    except UnknownProfile as error:
+        messages.warning(request, f"TOOL_PROFILE: {error.detail}. Nothing is ticked for you.")
+        return []
+    return list(offered.filter(name__in=names).values_list("pk", flat=True))
+
+
+def _default_wallet_source() -> str:
+    """What is chosen on the wallet page before anybody chooses."""
+    try:
+        source = read_configured_wallet()
+    except SignerUnavailable:
+        return str(WalletSource.CREATE)
+    if source is ConfiguredWallet.IMPORT and settings.GOLEM_WALLET_KEYSTORE_FILE:
+        return CONFIGURED
+    is_none = settings.GOLEM_WALLET_SOURCE.strip().lower() == "none"
+    return str(WalletSource.NONE if is_none else WalletSource.CREATE)
 
 
 def _offer_allowlist(golem: Golem) -> Sequence[AllowlistChoice]:

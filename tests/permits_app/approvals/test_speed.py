@@ -1,0 +1,81 @@
+"""Decision to execution through the real queue and a real worker: under two seconds, on the real contracts."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from permits_app.actions.halt import halt_golem
+from permits_app.actions.request_change import request_operation
+from permits_app.models import ChangeRequest, VenueTrust
+from tests.golem_project.pi.conftest import Agent
+from tests.golem_project.pi.test_actions import worker_process as worker_process
+from tests.live_golem import LiveGolem
+from tests.permits_app.approvals.people import approve, give_device, make_owner_with_device
+from tools_app.core import clock
+
+MOST_SECONDS = 2.0
+POSITION = {
+    "action_type": "add_liquidity", "venue": "uniswap", "token0": "WETH", "token1": "USDC", "price_lower": "2700",
+    "price_upper": "3300", "fee": 500, "amount0": str(10**17),
+}  # fmt: skip
+
+
+def _await_closed(request: ChangeRequest) -> float:
+    """Seconds until the request was executed, from now."""
+    started = time.perf_counter()
+    while time.perf_counter() - started < 30:
+        request.refresh_from_db()
+        if request.closed_at is not None:
+            return time.perf_counter() - started
+        time.sleep(0.01)
+    raise AssertionError(f"still {request.state}: {request.problem}")
+
+
+@pytest.fixture
+def other(shared_golem: LiveGolem) -> Any:
+    give_device(shared_golem.owner)
+    person = make_owner_with_device(name="owner-b")
+    shared_golem.golem.co_owners.add(person)
+    return person
+
+
+def test_an_approved_transaction_of_a_high_tier_is_sent_within_two_seconds(
+    worker_process: None, shared_golem: LiveGolem, other: Any
+) -> None:
+    first = shared_golem.preview()
+    shared_golem.commit(first["permit_id"])
+    VenueTrust.objects.create(
+        golem=shared_golem.golem, chain_id=31337, venue="uniswap", lowered_at=clock.now(),
+        permit_id=first["permit_id"], divergence_bps=300,
+    )  # fmt: skip
+    answer = Agent(golem=shared_golem.golem, key=shared_golem.key, client=Client()).post("preview_action", POSITION)
+    assert answer.status_code == 200, answer.content
+    assert (answer.json()["risk_tier"], answer.json()["status"]) == ("HIGH", "AWAITING_APPROVAL")
+    request = ChangeRequest.objects.get(permit_id=answer.json()["permit_id"])
+    approve(request, other)
+    seconds = _await_closed(request)
+    assert request.state == "EXECUTED", request.problem
+    assert seconds < MOST_SECONDS
+    deadline = time.perf_counter() + 20
+    while shared_golem.permit(str(request.permit_id)).status != "COMMITTED" and time.perf_counter() < deadline:
+        time.sleep(0.02)
+    assert shared_golem.permit(str(request.permit_id)).status == "COMMITTED"
+
+
+def test_an_approved_operation_takes_effect_within_two_seconds(
+    worker_process: None, shared_golem: LiveGolem, other: Any
+) -> None:
+    golem = shared_golem.golem
+    halt_golem(golem=golem, reason="drill", actor="owner:1", now=clock.now())
+    golem.refresh_from_db()
+    request = request_operation(
+        golem=golem, name="resume", arguments={}, owner=shared_golem.owner, reason="over", now=clock.now()
+    )
+    approve(request, other)
+    assert _await_closed(request) < MOST_SECONDS
+    golem.refresh_from_db()
+    assert not golem.is_halted

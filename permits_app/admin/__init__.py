@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from permits_app.admin import changes, golems, halts, ledgers, limits, permits, venue_trust, wallets
+from permits_app.admin import changes, golems, halts, ledgers, limits, machinery, permits, venue_trust, wallets
 
-__all__ = ["changes", "golems", "halts", "ledgers", "limits", "permits", "venue_trust", "wallets"]
+__all__ = ["changes", "golems", "halts", "ledgers", "limits", "machinery", "permits", "venue_trust", "wallets"]

@@ -87,7 +87,7 @@ def _show_facts(step: Mapping[str, Any]) -> SafeString:
         else:
             lines.append(f"{name.replace('_', ' ')}: {_show_item(value)}")
     items = format_html_join("", "<li>{}</li>", [(line,) for line in lines])
-    return format_html("<ul>{}</ul>", items) if lines else format_html("")
+    return format_html("<ul>{}</ul>", items) if lines else SafeString()
 
 
 def _show_item(item: Any) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from drf_spectacular.generators import SchemaGenerator
 
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.models.api_key import Scope
@@ -121,3 +122,15 @@ def test_of_sixty_four_requests_at_once_one_is_the_first(transactional_db: None)
     with ThreadPoolExecutor(64) as pool:
         answers = Counter(pool.map(claim, range(64)))
     assert answers == {"Claim": 1, "in use": 63}
+
+
+def test_the_schema_documents_the_header_at_every_post_with_an_effect() -> None:
+    paths = SchemaGenerator().get_schema(request=None, public=True)["paths"]
+    documented = {
+        operation["operationId"]
+        for methods in paths.values()
+        for method, operation in methods.items()
+        if method == "post" and any(p["name"] == "Idempotency-Key" for p in operation.get("parameters", []))
+    }
+    assert {"preview_action", "commit_action", "cancel_action", "update_directive", "emergency_halt"} <= documented
+    assert not documented & {"query_state", "search_context", "query_grimoire"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.test import override_settings
+from django.test import Client, override_settings
 
 from archetypes_app.errors import GolemHalted
 from archetypes_app.models import ApiKey
@@ -207,3 +207,21 @@ def test_the_next_commit_after_a_halt_is_refused(live_golem: LiveGolem) -> None:
         live_golem.start(permit_id)
     assert refused.value.code == "GOLEM_HALTED"
     assert clock.monotonic_ms() - started < 1_000
+
+
+def test_an_agents_drill_over_http_stops_nothing(live_golem: LiveGolem, client: Client) -> None:
+    headers = {"HTTP_AUTHORIZATION": f"Bearer {live_golem.key.token}"}
+    permit_id = live_golem.preview()["permit_id"]
+    answer = client.post(
+        "/api/v1/pi/emergency_halt", {"reason": "exercise", "drill": True}, "application/json", **headers
+    )
+    assert answer.status_code == 200, answer.content
+    assert (answer.json()["halted"], answer.json()["is_drill"]) == (False, True)
+    assert any(step.get("permit_ids") == [permit_id] for step in answer.json()["steps"])
+    for word in ("true", 1, "no"):
+        refused = client.post(
+            "/api/v1/pi/emergency_halt", {"reason": "x", "drill": word}, "application/json", **headers
+        )
+        assert refused.status_code == 422
+    assert not HaltRecord.objects.exists()
+    assert live_golem.commit(permit_id)["status"] == "COMMITTED"

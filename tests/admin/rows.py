@@ -8,8 +8,21 @@ from typing import Any
 from django.urls import reverse
 
 from archetypes_app.models import Golem
+from permits_app.models import HaltSetting, HighWaterMark, IdempotencyRecord
 from tests import factories
 from tools_app.admin.tokens import list_tokens
+from tools_app.core import clock
+from tools_app.core.models import AuditCheckpoint
+
+
+def make_kept_answer(golem: Golem) -> IdempotencyRecord:
+    """An answer kept for a repeat of one of the golem's keys."""
+    now = clock.now()
+    return IdempotencyRecord.objects.create(
+        api_key=factories.make_api_key(golem=golem).key, key="k", request_digest="0x", claim="c", locked_until=now,
+        created_at=now, expires_at=now,
+    )  # fmt: skip
+
 
 MAKERS: dict[str, Callable[[Golem], Any]] = {
     "archetypes_app.golem": lambda golem: golem,
@@ -25,6 +38,11 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "permits_app.capabilitygrant": lambda golem: factories.make_grant(permit=factories.make_permit(golem=golem)),
     "permits_app.changerequest": lambda golem: factories.make_change_request(golem=golem),
     "permits_app.haltrecord": lambda golem: factories.make_halt(golem=golem),
+    "permits_app.haltsetting": lambda golem: HaltSetting.objects.create(golem=golem),
+    "permits_app.highwatermark": lambda golem: HighWaterMark.objects.create(
+        golem=golem, value_micro_usd=1, reached_at=clock.now()
+    ),
+    "permits_app.idempotencyrecord": lambda golem: make_kept_answer(golem),
     "permits_app.noncereservation": lambda golem: factories.make_nonce_reservation(
         permit=factories.make_permit(golem=golem, signer=list_tokens(31337)[0].address), nonce=golem.pk.int % 10**6
     ),
@@ -36,6 +54,9 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "permits_app.wallet": lambda golem: factories.make_wallet(golem=golem),
     "memory_app.episode": lambda golem: factories.make_episode(golem=golem),
     "memory_app.directive": lambda golem: factories.make_directive(golem=golem),
+    "tools_app.auditcheckpoint": lambda golem: AuditCheckpoint.objects.create(
+        golem_id=golem.pk, seq=1, entry_hash="0x", signed_at_ms=0, public_key="00", signature="00"
+    ),
     "tools_app.auditentry": lambda golem: factories.make_audit_entry(golem=golem),
     "tools_app.outboxevent": lambda golem: factories.make_event(golem=golem),
 }
@@ -46,6 +67,7 @@ EDITED_BY_OWNERS = frozenset(
         "archetypes_app.archetype",
         "archetypes_app.toolprofile",
         "permits_app.allowlistentry",
+        "permits_app.haltsetting",
         "permits_app.policycage",
         "permits_app.spendinglimits",
     }
@@ -58,6 +80,7 @@ SEEN_BY_OPERATORS_ALONE = (
     "django_celery_beat.crontabschedule",
     "django_celery_beat.solarschedule",
     "django_celery_beat.clockedschedule",
+    "permits_app.knowncontract",
     "permits_app.noncecursor",
 )
 

@@ -28,6 +28,8 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("permits_app", "changerequest"): ("view", "change"),
     ("permits_app", "haltrecord"): ("view",),
     ("permits_app", "haltsetting"): ("view", "add", "change"),
+    ("permits_app", "highwatermark"): ("view",),
+    ("permits_app", "idempotencyrecord"): ("view",),
     ("permits_app", "policyversion"): ("view",),
     ("permits_app", "noncereservation"): ("view",),
     ("permits_app", "outboundtransaction"): ("view",),
@@ -39,6 +41,7 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("permits_app", "wallet"): ("view", "add"),
     ("memory_app", "episode"): ("view",),
     ("memory_app", "directive"): ("view",),
+    ("tools_app", "auditcheckpoint"): ("view",),
     ("tools_app", "auditentry"): ("view",),
     ("tools_app", "outboxevent"): ("view",),
 }

@@ -33,7 +33,15 @@ TESTS: dict[str, tuple[str, ...]] = {
     },
     "permits_app.risk": ("tests/permits_app/test_risk.py",),
     "permits_app.capabilities": ("tests/permits_app/test_capabilities.py",),
-    "permits_app.ledger": ("tests/concurrency/test_double_commit.py", "tests/permits_app/safety/test_spend_rules.py"),
+    f"{SAFETY}.record_reader": (
+        "tests/permits_app/safety/test_rate_limiter.py", "tests/permits_app/safety/test_repetition.py",
+        "tests/permits_app/safety/test_policy_cage.py", "tests/permits_app/safety/test_action_gate.py",
+    ),
+    "permits_app.execution.halt_calls": ("tests/permits_app/execution/test_unwinding.py",),
+    "permits_app.ledger": (
+        "tests/permits_app/safety/test_boundaries.py", "tests/concurrency/test_double_commit.py",
+        "tests/permits_app/test_main_job.py",
+    ),
     "permits_app.lifecycle": ("tests/concurrency/test_double_commit.py", "tests/adversary/test_attacks.py"),
 }  # fmt: skip
 PER_ROUND = 5

@@ -7,7 +7,7 @@ the tick quiet, never fails it. Seed: architecture, "probes.py"; facts A09 (PROB
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
@@ -15,8 +15,8 @@ from typing import Any, Final
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.observation import HeldPosition, Holding, Observation, deviation_bps, value_of
 from tools_app.chain.chains import get_deployment
-from tools_app.chain.feeds import PriceStale, PriceUnavailable, feed_calls
-from tools_app.chain.networks import MULTICALL3, ChainNotSupported
+from tools_app.chain.feeds import PriceStale, PriceUnavailable
+from tools_app.chain.networks import ChainNotSupported
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.errors import GolemError
 from tools_app.protocols.uniswap import pools as pool_reads
@@ -25,7 +25,6 @@ from tools_app.protocols.uniswap.pools import ZERO_ADDRESS, Pool, sort_tokens
 from tools_app.protocols.uniswap.v3 import positions as position_reads
 from tools_app.protocols.uniswap.v3.positions import list_position_ids, pool_position_key, read_positions
 from tools_app.standards.erc20 import BALANCE_OF
-from tools_app.standards.multicall import coin_balance_call
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.views import NATIVE, FeedPrice, GolemView, TokenMeta
 
@@ -95,28 +94,19 @@ def _find_deployment(chain_id: int) -> Deployment | None:
 def _warm(
     chain: ChainReader,
     golem: GolemView,
-    tokens: Iterable[TokenMeta],
+    tokens: Sequence[TokenMeta],
     deployment: Deployment | None,
     known: Mapping[str, Any],
 ) -> None:
     """Ask everything that will be asked, at once."""
-    named = get_deployment(chain.chain_id)
     calls: list[ReadCall] = []
-    for token in tokens:
-        feed = _feed_of(chain.chain_id, token)
-        if feed is not None:
-            calls.extend(feed_calls(feed))
-        if golem.address is not None and not token.is_native:
-            calls.append(ReadCall(token.address, BALANCE_OF, (golem.address,)))
     if golem.address is not None:
-        if named.contracts.get("multicall3") == MULTICALL3:
-            calls.append(coin_balance_call(golem.address))
+        calls += [ReadCall(each.address, BALANCE_OF, (golem.address,)) for each in tokens if not each.is_native]
         if deployment is not None:
-            calls.extend(_position_calls(deployment, golem.address, known))
+            calls += _position_calls(deployment, golem.address, known)
     if known.get("pool"):
-        calls.extend(ReadCall(known["pool"], signature) for signature in (pool_reads.SLOT0, pool_reads.LIQUIDITY))
-    if calls:
-        chain.call_many(calls)
+        calls += [ReadCall(known["pool"], signature) for signature in (pool_reads.SLOT0, pool_reads.LIQUIDITY)]
+    chain.preload(calls=calls, prices_of=tokens, accounts=[golem.address] if golem.address is not None else [])
 
 
 def _feed_of(chain_id: int, token: TokenMeta) -> Any:
@@ -196,20 +186,12 @@ def _read_holdings(
     found = []
     for token in wanted:
         if token.is_native:
-            raw = _read_coin(chain, golem.address)
+            raw = chain.native_balance(golem.address)
         else:
             answer = raw_of[token.address]
             raw = int(answer.values[0]) if answer.ok else 0
         found.append(Holding(token, raw, _read_price(chain, token, raw, anomalies)))
     return found
-
-
-def _read_coin(chain: ChainReader, account: str) -> int:
-    if get_deployment(chain.chain_id).contracts.get("multicall3") == MULTICALL3:
-        outcome = chain.call_many([coin_balance_call(account)])[0]
-        if outcome.ok:
-            return int(outcome.values[0])
-    return chain.native_balance(account)
 
 
 def _read_price(chain: ChainReader, token: TokenMeta, raw: int, anomalies: list[str]) -> FeedPrice | None:

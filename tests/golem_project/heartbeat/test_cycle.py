@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -10,6 +13,7 @@ from golem_project.heartbeat.cycle import run_heartbeat_tick
 from permits_app.models.action_record import ActionRecord
 from tests.golem_project.heartbeat.pulses import claim_one, make_due, tick, turn_on, work_here
 from tests.live_golem import LiveGolem
+from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.models import OutboxEvent
 
 _BOUNDARIES = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE SAVEPOINT")
@@ -56,6 +60,26 @@ def test_a_quiet_tick_is_recorded_whole(live_golem: LiveGolem) -> None:
     assert kinds == ["heartbeat:tick", "heartbeat:complete"]
     golem.refresh_from_db()
     assert golem.heartbeat_tick == 2
+
+
+def test_a_quiet_tick_with_a_position_asks_the_node_twice(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    golem = live_golem.golem
+    turn_on(golem)
+    assert ActionRecord.objects.get(tick=tick(golem).tick).state == "EXECUTED"
+    tick(golem)
+    asked: list[int] = []
+    original = RpcPool._ask
+
+    def count(self: Any, node: Any, requests: Any, *args: Any, **kwargs: Any) -> Any:
+        asked.append(len(requests))
+        return original(self, node, requests, *args, **kwargs)
+
+    monkeypatch.setattr(RpcPool, "_ask", count)
+    record = tick(golem)
+    assert record.tier == "T0" and record.probes["positions"][0]["in_range"]
+    assert len(asked) == 2 and asked[0] == 1, "the head, and everything else in one batch"
 
 
 def test_a_golem_with_funds_and_a_rule_opens_its_position_in_its_first_tick(live_golem: LiveGolem) -> None:

@@ -54,6 +54,8 @@ def list_permits(
 
 def view_permit(permit: ActionPermit) -> dict[str, Any]:
     """The ActionPermit as JSON: hashes, what is expected, what is missing, how long it lasts, and what became of it."""
+    # A permit that nobody committed has sent nothing, and every preview answers with such a one.
+    sent = () if permit.status in _NOTHING_SENT else permit.transactions.order_by("call_index")
     transactions = [
         {
             "call_index": row.call_index,
@@ -63,7 +65,7 @@ def view_permit(permit: ActionPermit) -> dict[str, Any]:
             "gas_used": row.gas_used,
             "block_number": row.block_number,
         }
-        for row in permit.transactions.order_by("call_index")
+        for row in sent
     ]
     return {
         "permit_id": str(permit.pk),
@@ -95,6 +97,9 @@ def view_permit(permit: ActionPermit) -> dict[str, Any]:
         "result": permit.result,
         "problem": permit.problem,
     }
+
+
+_NOTHING_SENT = frozenset({PermitStatus.CREATED, PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED})
 
 
 def _missing(permit: ActionPermit) -> list[str]:

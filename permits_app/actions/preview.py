@@ -100,8 +100,7 @@ def preview_action(
         raise GolemHalted("this golem is halted; only its owner can resume it", reason=golem.halt_reason)
     toolset = resolve_toolset(golem)
     tool, params = _resolve(body, toolset)
-    _check_no_equal_action(golem, tool, params)
-    waiting = find_waiting_permit(golem=golem, action_hash=_hash_wish(golem, tool, params))
+    waiting = _find_equal_action(golem, tool, params)
     if waiting is not None:
         return {**view_permit(waiting), "timings_ms": watch.laps}
     policy = read_policy(golem=golem, toolset=toolset)
@@ -127,22 +126,23 @@ def _resolve(body: Mapping[str, Any], toolset: Toolset) -> tuple[WriteTool | Loc
     return tool, runner.check_params(tool=tool, params=params)
 
 
-def _check_no_equal_action(golem: Golem, tool: ToolDef, params: Mapping[str, Any]) -> None:
-    pending = ActionPermit.objects.filter(
-        golem=golem,
-        action_hash=_hash_wish(golem, tool, params),
-        status__in=[str(state) for state in UNFINISHED],
-    ).first()
-    if pending is not None:
-        raise SameActionPending(
-            "an equal action is being committed or its outcome is unknown; look its permit up",
-            permit_id=str(pending.pk),
-            permit_status=pending.status,
-        )
+def _find_equal_action(golem: Golem, tool: ToolDef, params: Mapping[str, Any]) -> ActionPermit | None:
+    """The permit of an equal action that waits for owners. Raises SameActionPending for one that is under way.
 
-
-def _hash_wish(golem: Golem, tool: ToolDef, params: Mapping[str, Any]) -> str:
-    return hash_action(golem_id=golem.pk, tool_name=tool.name, params=params)
+    One narrow statement: nearly every preview finds neither.
+    """
+    action_hash = hash_action(golem_id=golem.pk, tool_name=tool.name, params=params)
+    states = (*UNFINISHED, PermitStatus.AWAITING_APPROVAL)
+    equal = ActionPermit.objects.filter(golem=golem, action_hash=action_hash, status__in=[str(s) for s in states])
+    found = dict(equal.order_by().values_list("status", "pk"))
+    for status in UNFINISHED:
+        if status in found:
+            raise SameActionPending(
+                "an equal action is being committed or its outcome is unknown; look its permit up",
+                permit_id=str(found[status]),
+                permit_status=str(status),
+            )
+    return find_waiting_permit(golem=golem, action_hash=action_hash) if found else None
 
 
 def _judge(

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import decode_cage_error
-from permits_app.policy_cage.preflight import Measured, Observed, Refusal
 from permits_app.policy_cage.safe_tx import IS_MODULE_ENABLED, ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
+from permits_app.policy_cage.verdicts import Measured, Observed, Refusal
 from tools_app.chain.abi import checksum, decode_output, encode_call
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import CallOutcome, SimulationRequest

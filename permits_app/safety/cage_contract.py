@@ -9,8 +9,9 @@ from permits_app.errors import CageMirrorBehind, CageWouldRefuse
 from permits_app.models import CageMirror
 from permits_app.policy_cage.mirror import is_behind
 from permits_app.policy_cage.observing import observe_batch
-from permits_app.policy_cage.preflight import Refusal, predict
+from permits_app.policy_cage.preflight import predict
 from permits_app.policy_cage.state import CageState
+from permits_app.policy_cage.verdicts import Refusal
 from permits_app.safety.hook import HookCall, Reject
 from tools_app.core.clock import Deadline
 from tools_app.toolkit.enums import EngineSetting

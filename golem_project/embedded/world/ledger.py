@@ -62,7 +62,7 @@ class Ledger:
         signed = sender.sign_transaction(transaction)
         self.now += 1
         self.rpc.call("anvil_setNextBlockBaseFeePerGas", hex(BASE_FEE_WEI))
-        transaction_hash = self.rpc.call("eth_sendRawTransaction", "0x" + signed.raw_transaction.hex())
+        transaction_hash = self.rpc.send_raw(signed.raw_transaction)
         self.rpc.call("evm_mine", self.now)
         self._sent.append(Sent(transaction_hash, what))
         return to or self._created_address(transaction_hash, what)

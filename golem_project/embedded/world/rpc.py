@@ -85,6 +85,10 @@ class JsonRpc:
         raw = self.call("eth_call", {"to": to, "data": call_data(signature, *arguments)}, "latest")
         return tuple(decode(tuple_members(returns), bytes.fromhex(raw[2:])))
 
+    def send_raw(self, raw: bytes) -> str:
+        """Hand over a signed transaction; returns its hash."""
+        return str(self.call("eth_sendRawTransaction", "0x" + raw.hex()))
+
     def balance_of(self, token: str, account: str) -> int:
         """ERC-20 balance in base units."""
         return int(self.read(token, "balanceOf(address)", account, returns="(uint256)")[0])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tools_app.chain.abi import checksum
+from tools_app.core import clock
 from tools_app.simulation.pyevm.local_chain import LocalChain
 from tools_app.simulation.pyevm.transaction import Executed, Transaction
 from tools_app.toolkit.views import LogEntry
@@ -124,7 +125,7 @@ class NodeEngine:
         self.rpc = rpc
         self.history: list[tuple[LogEntry, int]] = []
         # Whoever used the node before may have set its clock to the present.
-        self._next = max(self._head_time(), int(time.time())) + 2
+        self._next = max(self._head_time(), int(clock.now().timestamp())) + 2
 
     def send(self, account: LocalAccount, to: str | None, data: bytes, value: int = 0) -> Sent:
         at = self._next
@@ -134,7 +135,7 @@ class NodeEngine:
         nonce = int(self.rpc.call("eth_getTransactionCount", account.address, "latest"), 16)
         raw = sign_raw(account, to, data, value, nonce)
         self.rpc.call("evm_setNextBlockTimestamp", at)
-        transaction_hash = self.rpc.call("eth_sendRawTransaction", "0x" + raw.hex())
+        transaction_hash = self.rpc.send_raw(raw)
         receipt = self._wait(transaction_hash)
         succeeded = receipt["status"] == "0x1"
         assert foreseen is None or succeeded == foreseen.succeeded, "the node did what it simulated"

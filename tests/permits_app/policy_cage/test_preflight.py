@@ -10,8 +10,9 @@ from golem_project.proof.caged.engines import Engine, InProcessEngine
 from golem_project.proof.caged.safe import CagedSafe
 from golem_project.proof.caged.watching import Seen, Step
 from permits_app.policy_cage.contract import decode_cage_error, decode_cage_event
-from permits_app.policy_cage.preflight import Measured, Observed, Refusal, Verdict, predict
+from permits_app.policy_cage.preflight import predict
 from permits_app.policy_cage.state import CageState
+from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Verdict
 
 BATCHES = 2_000
 REENTERED = bytes.fromhex("b5dfd9e5")

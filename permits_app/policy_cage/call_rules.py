@@ -1,0 +1,129 @@
+"""Whether the calls of a batch may be made at all, in the contract's own order: `_checkCalls` of CageCalls.sol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from permits_app.policy_cage.contract import (
+    MOST_ALLOWANCE_SECONDS,
+    MOST_CALLS,
+    PERMIT2,
+    UINT128_MAX,
+    Limit,
+    RuleKind,
+    call_key,
+)
+from permits_app.policy_cage.forbidden import FORBIDDEN_SELECTORS
+from permits_app.policy_cage.state import CageState
+from permits_app.policy_cage.verdicts import UINT256_MAX, Observed, Refused, value_of
+from tools_app.chain.abi import AbiDecodeError, checksum, decode_values
+from tools_app.toolkit.plan import Call
+from tools_app.toolkit.views import NATIVE
+
+_APPROVE: Final = bytes.fromhex("095ea7b3")
+_PERMIT2_APPROVE: Final = bytes.fromhex("87517c45")
+_MULTICALL: Final = bytes.fromhex("ac9650d8")
+_MULTICALLS: Final = (_MULTICALL, bytes.fromhex("5ae401dc"), bytes.fromhex("1f0464d1"))
+
+
+def check_calls(state: CageState, calls: Sequence[Call], observed: Observed) -> None:
+    """Raises Refused with the first call that may not be made."""
+    if not 0 < len(calls) <= MOST_CALLS:
+        raise Refused("CallCount", len(calls), MOST_CALLS)
+    for call in calls:
+        _check_call(state, call, observed)
+
+
+def _check_call(state: CageState, call: Call, observed: Observed) -> None:
+    to, data = call.to, call.data
+    if to in (state.account, state.cage) or to in observed.hooks:
+        raise Refused("TargetForbidden", to)
+    if to in observed.codeless:
+        raise Refused("TargetHasNoCode", to)
+    if to in observed.modules:
+        raise Refused("TargetForbidden", to)
+    if call.value and state.asset(NATIVE) is None:
+        raise Refused("CoinNotApproved", call.value)
+    if len(data) < 4:
+        if data:
+            raise Refused("CallDataMalformed", bytes(4))
+        return _check_listed(state, to, bytes(4))
+    selector = data[:4]
+    if to == PERMIT2:
+        return _check_permit2(state, selector, data, observed)
+    if selector == _APPROVE and state.asset(to) is not None:
+        if len(data) != 68 or call.value:
+            raise Refused("CallDataMalformed", selector)
+        spender, amount = _words(data)
+        return _check_allowance(state, observed, to, spender, amount, selector)
+    return _check_plain(state, to, selector, data)
+
+
+def _check_plain(state: CageState, to: str, selector: bytes, data: bytes) -> None:
+    if selector in FORBIDDEN_SELECTORS:
+        raise Refused("SelectorForbidden", selector)
+    _check_listed(state, to, selector)
+    for inner in _unwrap(selector, data):
+        if len(inner) < 4:
+            raise Refused("CallDataMalformed", selector)
+        one = inner[:4]
+        if one in _MULTICALLS or one in FORBIDDEN_SELECTORS:
+            raise Refused("SelectorForbidden", one)
+        _check_listed(state, to, one)
+
+
+def _unwrap(selector: bytes, data: bytes) -> Sequence[bytes]:
+    if selector not in _MULTICALLS:
+        return ()
+    types = ("bytes[]",) if selector == _MULTICALL else ("bytes32", "bytes[]")
+    try:
+        inner: Sequence[bytes] = decode_values(types, data[4:])[-1]
+    except AbiDecodeError:
+        raise Refused("") from None
+    return inner
+
+
+def _check_permit2(state: CageState, selector: bytes, data: bytes, observed: Observed) -> None:
+    if selector != _PERMIT2_APPROVE:
+        raise Refused("SelectorForbidden", selector)
+    if len(data) != 132:
+        raise Refused("CallDataMalformed", selector)
+    token, spender, amount, expiration = _words(data)
+    if token >> 160:
+        raise Refused("CallDataMalformed", selector)
+    address = _address(token)
+    if state.asset(address) is None:
+        raise Refused("AssetNotApproved", address)
+    latest = observed.now + MOST_ALLOWANCE_SECONDS
+    if expiration > latest:
+        raise Refused("AllowanceTooLong", expiration, latest)
+    _check_allowance(state, observed, address, spender, amount, selector)
+
+
+def _check_allowance(
+    state: CageState, observed: Observed, token: str, spender: int, amount: int, selector: bytes
+) -> None:
+    if spender >> 160:
+        raise Refused("CallDataMalformed", selector)
+    if amount == 0:
+        return
+    most = state.rule(RuleKind.SPENDER, spender.to_bytes(32, "big"))
+    if most == 0:
+        raise Refused("SpenderNotAllowed", _address(spender))
+    worth = UINT256_MAX if amount > UINT128_MAX else value_of(observed, token, amount)
+    if worth > most:
+        raise Refused("AllowanceTooLarge", worth, most)
+
+
+def _check_listed(state: CageState, to: str, selector: bytes) -> None:
+    if not state.rule(RuleKind.CALL, call_key(to, selector)) and not state.limit(Limit.ALLOWS_ARBITRARY_CALLS):
+        raise Refused("CallNotAllowed", to, selector)
+
+
+def _words(data: bytes) -> list[int]:
+    return [int.from_bytes(data[at : at + 32], "big") for at in range(4, len(data), 32)]
+
+
+def _address(word: int) -> str:
+    return checksum(f"0x{word:040x}")

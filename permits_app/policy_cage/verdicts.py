@@ -1,0 +1,81 @@
+"""What a pre-flight starts from and what it may answer; and the one way it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from permits_app.policy_cage.contract import BatchClass
+
+MICRO_USD: Final = 10**6
+UINT256_MAX: Final = 2**256 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The contract's error by name, with its arguments in order. An empty name is a revert without a reason."""
+
+    name: str
+    args: tuple[Any, ...] = ()
+
+
+class Refused(Exception):
+    """Ends the judging with the contract's error."""
+
+    def __init__(self, name: str, *args: Any) -> None:
+        super().__init__(name)
+        self.refusal = Refusal(name, args)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the account held at one moment, in the order of the state's assets and positions; positions in micro-USD."""
+
+    balances: tuple[int, ...]
+    gross: tuple[int, ...]
+    debts: tuple[int, ...]
+    largest: tuple[int, ...]
+    newest: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What the chain says at `now` (unix seconds).
+
+    `prices` are (answer, unit) or the refusal of the feed, by asset; `after` is None when a call failed, and then
+    `failure` says which and why. `hooks` are the Safe's guards and handler, the zero address where one is not set.
+    """
+
+    now: int
+    prices: Mapping[str, tuple[int, int] | Refusal]
+    before: Measured | Refusal
+    after: Measured | Refusal | None
+    failure: Refusal | None = None
+    codeless: frozenset[str] = frozenset()
+    hooks: frozenset[str] = frozenset()
+    modules: frozenset[str] = frozenset()
+    has_account_code: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a batch that runs counts as; values in micro-USD."""
+
+    batch_class: BatchClass
+    moved: int
+    loss: int
+
+
+def value_of(observed: Observed, asset: str, amount: int) -> int:
+    """Micro-USD of base units, rounded down as the contract rounds. Raises Refused."""
+    answer, unit = price_of(observed, asset)
+    return amount * answer * MICRO_USD // unit
+
+
+def price_of(observed: Observed, asset: str) -> tuple[int, int]:
+    """(answer, unit) of an asset. Raises Refused with the feed's refusal."""
+    price = observed.prices[asset]
+    if isinstance(price, Refusal):
+        raise Refused(price.name, *price.args)
+    return price

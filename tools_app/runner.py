@@ -1,7 +1,7 @@
 """Runs handlers: parameters validated, budget kept, events emitted, errors typed. Nothing else calls a handler.
 
 A tool has its own budget and never more than is left of the tick it runs in. It is cancelled at its next read of the
-chain, whose connection ends by the same deadline, or at its next progress step.
+chain, whose connection ends by the same deadline, or at its next progress step; one that keeps a checkpoint leaves it.
 
 Seed: 002, "Event Fabric integration" and "Tick budget enforcement"; decisions, "Events and audit".
 """
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any, Protocol, TypeVar
+from uuid import uuid4
 
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.chain.node_errors import RpcTimeout
@@ -23,8 +24,9 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import BudgetExceeded, GolemError
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
+from tools_app.models.tool_checkpoint import forget_checkpoint, keep_checkpoint, load_checkpoint
 from tools_app.toolkit.capability import Capability
-from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
+from tools_app.toolkit.context import ChainReader, Checkpoint, ReadContext, WriteContext
 from tools_app.toolkit.plan import LocalEffect, TxPlan
 from tools_app.toolkit.result import ToolResult, encode_result
 from tools_app.toolkit.schema import validate_params
@@ -34,6 +36,7 @@ from tools_app.toolkit.views import BlockRef, GolemView
 T = TypeVar("T")
 
 _PROGRESS_INTERVAL_MS = 250
+_LONGEST_SUMMARY = 300
 
 
 class OpenReader(Protocol):
@@ -151,15 +154,29 @@ def _run(
     params_hash = hash_canonical({name: str(value) for name, value in params.items()})
     told = _Told(golem, now)
     told.add(EventType.TOOL_START, tool_name=tool.name, params_hash=params_hash)
-    ctx = _make_context(tool=tool, golem=golem, now=now, context=context, told=told, chain=chain)
+    place = {"golem_id": golem.id, "tool_name": tool.name, "params_hash": params_hash}
+    left = load_checkpoint(**place, now=now) if tool.keeps_checkpoint else {}
+    ctx = _make_context(
+        tool=tool, golem=golem, now=now, context=context, told=told, chain=chain, checkpoint=Checkpoint(left)
+    )
     try:
         answer = _call_in_time(tool, ctx, call)
     except GolemError as error:
-        told.add(EventType.TOOL_ERROR, tool_name=tool.name, error_code=error.code, error_message=error.detail)
+        told.add(
+            EventType.TOOL_ERROR, tool_name=tool.name, params_hash=params_hash, error_code=error.code,
+            error_message=error.detail, duration_ms=int(clock.monotonic_ms() - started_ms),
+        )  # fmt: skip
+        if isinstance(error, BudgetExceeded) and tool.keeps_checkpoint and ctx.checkpoint.kept:
+            keep_checkpoint(**place, data=ctx.checkpoint.kept, now=now)
         raise
     else:
+        if left:
+            forget_checkpoint(**place)
         duration_ms = int(clock.monotonic_ms() - started_ms)
-        told.add(EventType.TOOL_END, tool_name=tool.name, success=True, duration_ms=duration_ms)
+        told.add(
+            EventType.TOOL_END, tool_name=tool.name, params_hash=params_hash, success=True, duration_ms=duration_ms,
+            result_summary=_summarise(answer),
+        )  # fmt: skip
     finally:
         told.flush()
     return answer
@@ -200,17 +217,30 @@ def _within(deadline: Deadline) -> Deadline:
     return deadline if outer is None or deadline.at_ms <= outer.at_ms else outer
 
 
+def _summarise(answer: Any) -> str:
+    """What kind of answer it was, by the names of its fields: their values may be foreign or confidential."""
+    if isinstance(answer, TxPlan):
+        return f"a plan of {len(answer.calls)} calls"
+    data = answer.data if isinstance(answer, ToolResult) else answer
+    names = sorted(map(str, data)) if isinstance(data, Mapping) else []
+    return f"fields: {', '.join(names)}"[:_LONGEST_SUMMARY] if names else type(answer).__name__
+
+
 class _Told:
-    """Events of one call, written together: a call of milliseconds costs one statement, a long one shows progress."""
+    """Events of one call, written together: a call of milliseconds costs one statement, a long one shows progress.
+
+    All of them carry the same `call_id`, so that two calls of one tool at once can be told apart.
+    """
 
     def __init__(self, golem: GolemView, now: datetime) -> None:
         self._golem = golem
         self._now = now
+        self._call_id = str(uuid4())
         self._events: list[Event] = []
         self._flushed_ms = clock.monotonic_ms()
 
     def add(self, kind: EventType, **payload: Any) -> None:
-        self._events.append(Event(kind, payload))
+        self._events.append(Event(kind, {"call_id": self._call_id, **payload}))
         if clock.monotonic_ms() - self._flushed_ms > _PROGRESS_INTERVAL_MS:
             self.flush()
 
@@ -229,6 +259,7 @@ def _make_context(
     context: type[ReadContext],
     told: _Told,
     chain: ChainReader | None,
+    checkpoint: Checkpoint,
 ) -> ReadContext:
     environment = _get_environment()
     deadline = _within(Deadline.after_ms(int(tool.tick_budget)))
@@ -250,7 +281,7 @@ def _make_context(
 
     return context(
         golem=golem, now=now, deadline=deadline, open_chain=open_chain, report_step=report_step,
-        services=environment.services,
+        services=environment.services, checkpoint=checkpoint,
     )  # fmt: skip
 
 

@@ -49,6 +49,8 @@ def plan_workers() -> tuple[ChildPlan, ...]:
         plan_worker("simulation", "simulation,heartbeat", pool="prefork", concurrency=2),
         plan_worker("commit", "commit", pool="threads", concurrency=4),
         plan_worker("memory", "memory", pool="threads", concurrency=1),
+        # Webhooks and subscriptions wait for other people's servers; no heartbeat may wait with them.
+        plan_worker("stream", "stream", pool="threads", concurrency=4),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib.auth import get_user
 from django.http import HttpRequest
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -65,6 +66,19 @@ class CallerAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return REALM
+
+
+class CallerScheme(OpenApiAuthenticationExtension):
+    """How the OpenAPI document describes it: the agent's own scheme, or the admin's session cookie."""
+
+    target_class = CallerAuthentication
+    name = ["golemEvents", "adminSession"]
+
+    def get_security_definition(self, auto_schema: Any) -> Any:
+        return [
+            {"type": "http", "scheme": "bearer", "description": "A golem's token with the scope `events`."},
+            {"type": "apiKey", "in": "cookie", "name": "sessionid", "description": "A session of the admin."},
+        ]
 
 
 class IsCaller(BasePermission):

@@ -7,19 +7,25 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from golem_project import wiring
+from tests.evm.world import World
 from tests.factories.golems import make_golem, make_owner
 from tools_app import runner
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import BudgetExceeded
 from tools_app.core.models import OutboxEvent
+from tools_app.models import ToolCheckpoint
+from tools_app.models.tool_checkpoint import keep_checkpoint, load_checkpoint
+from tools_app.subsystems.data import pool_tools
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool
 
@@ -119,3 +125,47 @@ def test_the_tighter_of_two_bounds_holds_and_ends_with_its_block(golem: Golem, s
     with pytest.raises(BudgetExceeded, match="longer than its budget"):
         _ask_price(golem)
     assert time.monotonic() - started > 0.5
+
+
+def test_a_tool_that_keeps_a_checkpoint_goes_on_where_its_time_was_over(
+    golem: Golem, local_chain: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_tools, "SCAN_BLOCKS", 40)
+    monkeypatch.setattr(pool_tools, "REREAD_BLOCKS", 0)
+    tool = REGISTRY.get("data_get_new_pools")
+    assert isinstance(tool, ReadTool) and tool.keeps_checkpoint
+    scanned: list[tuple[int, int]] = []
+    original = pool_tools.list_created
+
+    def scan_slowly(*args: Any, from_block: int, to_block: int, **kwargs: Any) -> Any:
+        scanned.append((from_block, to_block))
+        time.sleep(0.08)
+        return original(*args, from_block=from_block, to_block=to_block, **kwargs)
+
+    monkeypatch.setattr(pool_tools, "list_created", scan_slowly)
+
+    def ask() -> Any:
+        return runner.run_read(tool=tool, params={"hours": 48}, golem=view_golem(golem), now=clock.now())
+
+    whole = ask().data
+    ranges = list(scanned)
+    assert len(ranges) > 4 and not ToolCheckpoint.objects.exists()
+    scanned.clear()
+    with runner.bounded_by(Deadline.after_ms(300)), pytest.raises(BudgetExceeded):
+        ask()
+    left = ToolCheckpoint.objects.get(golem_id=golem.pk, tool_name=tool.name)
+    assert 1 <= len(scanned) < len(ranges) and left.data["next"] == scanned[-1][1] + 1
+    before = len(scanned)
+    assert ask().data == whole
+    assert scanned[before:] == ranges[before:], "it began again instead of going on"
+    assert not ToolCheckpoint.objects.exists()
+
+
+def test_a_checkpoint_of_another_golem_or_another_question_is_not_taken(golem: Golem) -> None:
+    now = clock.now()
+    place = {"golem_id": golem.pk, "tool_name": "data_get_new_pools", "params_hash": "0x1"}
+    keep_checkpoint(**place, data={"next": 7}, now=now)
+    assert load_checkpoint(**place, now=now) == {"next": 7}
+    assert load_checkpoint(**{**place, "params_hash": "0x2"}, now=now) == {}
+    assert load_checkpoint(**{**place, "golem_id": uuid4()}, now=now) == {}
+    assert load_checkpoint(**place, now=now + timedelta(minutes=11)) == {}

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from functools import partial
 from typing import Any, Protocol
@@ -53,6 +55,7 @@ class StreamClient(Protocol):
 _open_stream: Callable[[], StreamClient] | None = None
 _checks_payloads = False
 _ring_rests_until_ms = 0.0
+_heartbeat_tick: ContextVar[int] = ContextVar("heartbeat_tick", default=0)
 
 
 def configure(open_stream: Callable[[], StreamClient], *, checks_payloads: bool = False) -> None:
@@ -81,19 +84,35 @@ def ring_key(log_id: UUID | str) -> str:
     return f"{STREAM_KEY}:{log_id}"
 
 
-def emit(*, golem_id: UUID, event: Event, now: datetime, heartbeat_tick: int = 0) -> OutboxEvent:
+@contextmanager
+def within_tick(heartbeat_tick: int) -> Iterator[None]:
+    """Everything emitted inside belongs to this heartbeat tick, however deep the call is."""
+    token = _heartbeat_tick.set(heartbeat_tick)
+    try:
+        yield
+    finally:
+        _heartbeat_tick.reset(token)
+
+
+def emit(*, golem_id: UUID, event: Event, now: datetime, heartbeat_tick: int | None = None) -> OutboxEvent:
     """Write `event` to the outbox in the caller's transaction; it is published when that commits."""
     return emit_all(golem_id=golem_id, events=[event], now=now, heartbeat_tick=heartbeat_tick)[0]
 
 
-def emit_all(*, golem_id: UUID, events: Sequence[Event], now: datetime, heartbeat_tick: int = 0) -> list[OutboxEvent]:
-    """Write `events` in their order with consecutive numbers; they are published together."""
+def emit_all(
+    *, golem_id: UUID, events: Sequence[Event], now: datetime, heartbeat_tick: int | None = None
+) -> list[OutboxEvent]:
+    """Write `events` in their order with consecutive numbers; they are published together.
+
+    Without `heartbeat_tick` they belong to the tick that `within_tick` set, or to none (0).
+    """
+    tick = _heartbeat_tick.get() if heartbeat_tick is None else heartbeat_tick
     rows = [
         OutboxEvent(
             golem_id=golem_id,
             type=str(event.type),
             version=event.version,
-            heartbeat_tick=heartbeat_tick,
+            heartbeat_tick=tick,
             occurred_at=now,
             payload=clean_for(DataSink.EVENTS, event.payload),
         )
@@ -108,7 +127,7 @@ def emit_all(*, golem_id: UUID, events: Sequence[Event], now: datetime, heartbea
             {
                 "golem": golem_id,
                 "count": len(rows),
-                "tick": heartbeat_tick,
+                "tick": tick,
                 "at": now,
                 "ids": [row.id for row in rows],
                 "types": [row.type for row in rows],

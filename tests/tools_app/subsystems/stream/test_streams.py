@@ -20,6 +20,7 @@ from tools_app.core.units import format_units
 from tools_app.models import StreamSubscription
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.pools import read_pool
+from tools_app.protocols.uniswap.v3.math import sqrt_price_at_tick
 from tools_app.protocols.uniswap.v3.positions import list_position_ids, read_position
 from tools_app.subsystems.stream import polling
 from tools_app.tasks import poll_subscriptions_task
@@ -53,9 +54,9 @@ class Follower:
     def call(self, name: str, **params: Any) -> Any:
         return call_tool(make_context(self.world, golem_id=self.golem_id), name, **params)
 
-    def swap(self, amount: int, *, sell: str = "USDC", buy: str = "WETH", fee: int = 500) -> dict[str, Any]:
-        tokens = self.world.tokens
-        order = (tokens[sell].address, tokens[buy].address, fee, self.trader.address, amount, 0, 0)
+    def swap(self, amount: int, *, fee: int = 500, limit: int = 0) -> dict[str, Any]:
+        usdc, weth = self.world.tokens["USDC"].address, self.world.tokens["WETH"].address
+        order = (usdc, weth, fee, self.trader.address, amount, 0, limit)
         return self.world.transact(self.trader, self.world.contracts["uniswap_v3_swap_router_02"], SINGLE, order)
 
     def poll(self) -> int:
@@ -224,12 +225,10 @@ def test_a_position_is_told_to_leave_its_range_to_earn_and_to_come_back(follower
     quiet = len(follower.events("position:alert"))
     reader = make_context(follower.world).chain(CHAIN_ID)
     position = read_position(reader, deployment_on(CHAIN_ID), int(position_id))
-    fee = position.pool.fee
-    for _ in range(12):
-        follower.swap(20_000_000 * 10**6, fee=fee)
-        now = read_position(make_context(follower.world).chain(CHAIN_ID), deployment_on(CHAIN_ID), int(position_id))
-        if not now.is_in_range:
-            break
+    sells_up = position.pool.token1 == follower.world.tokens["USDC"].address
+    limit = sqrt_price_at_tick(position.tick_upper if sells_up else position.tick_lower - 1)
+    follower.swap(200_000_000 * 10**6, fee=position.pool.fee, limit=limit)
+    now = read_position(make_context(follower.world).chain(CHAIN_ID), deployment_on(CHAIN_ID), int(position_id))
     assert not now.is_in_range
     follower.poll()
     follower.poll()

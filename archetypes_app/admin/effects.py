@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.messages.storage.fallback import FallbackStorage
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 
 from archetypes_app.admin.audited import name_actor
@@ -39,10 +40,13 @@ class ToolsetEffectsMixin:
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         """Django's form; a post that changes somebody's tools is shown first and saved when it was seen."""
-        if request.method == "POST" and object_id and CONFIRMED not in request.POST:
-            rehearsed = self._rehearse(request, object_id, form_url, extra_context)
-            if rehearsed is not None:
-                return rehearsed
+        if request.method == "POST" and object_id:
+            effects = self._rehearse(request, object_id, form_url, extra_context)
+            refusal = self.refuse_effects(request, object_id, effects)
+            if refusal is not None:
+                return refusal
+            if effects and CONFIRMED not in request.POST:
+                return self._show_diff(request, object_id, effects)
         response: HttpResponse = super().changeform_view(request, object_id, form_url, extra_context)  # type: ignore[misc]
         form = (getattr(response, "context_data", None) or {}).get("adminform")
         if form and form.form.has_error("__all__", code=EDIT_CONFLICT):
@@ -76,8 +80,24 @@ class ToolsetEffectsMixin:
                 effects.append(GolemEffect(golem, was, becomes, diff))
         return tuple(effects)
 
-    def _rehearse(self, request: HttpRequest, object_id: str, form_url: str, extra_context: Any) -> HttpResponse | None:
-        """The diff page, when saving would change tools; None when it would not, or would not save."""
+    def refuse_effects(
+        self, request: HttpRequest, object_id: str, effects: tuple[GolemEffect, ...]
+    ) -> HttpResponse | None:
+        """A shared row never gives a live golem more tools: that is asked for on the golem's own page."""
+        widened = sorted(effect.golem.name for effect in effects if effect.golem.is_live and effect.diff.added)
+        if not widened:
+            return None
+        messages.error(
+            request,
+            f"Live golems would get more tools by this ({', '.join(widened[:5])}). Give them on the golem's own page,"
+            " where its owners approve it. Nothing was saved.",
+        )
+        return HttpResponseRedirect(request.path)
+
+    def _rehearse(
+        self, request: HttpRequest, object_id: str, form_url: str, extra_context: Any
+    ) -> tuple[GolemEffect, ...]:
+        """What saving would change for golems; nothing when it would not save. It is taken back."""
         kept = request._messages  # type: ignore[attr-defined]
         request._messages = FallbackStorage(request)  # type: ignore[attr-defined]
         try:
@@ -88,7 +108,7 @@ class ToolsetEffectsMixin:
             request._messages = kept  # type: ignore[attr-defined]
         effects: tuple[GolemEffect, ...] = getattr(request, "toolset_effects", ())
         request.toolset_effects = ()  # type: ignore[attr-defined]
-        return self._show_diff(request, object_id, effects) if effects else None
+        return effects
 
     def _show_diff(self, request: HttpRequest, object_id: str, effects: tuple[GolemEffect, ...]) -> HttpResponse:
         admin: Any = self

@@ -31,9 +31,9 @@ from golem_project.pi.preferences import prefers_async, read_dialect
 from golem_project.request_id import current_request_id
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.update_directive import update_directive
-from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.gather_context import gather_context
 from permits_app.actions.query import query_state
+from permits_app.actions.request_cancel import request_cancel
 from permits_app.actions.request_commit import CommitAnswer, request_commit
 from permits_app.actions.request_halt import request_halt
 from permits_app.actions.request_preview import request_preview
@@ -150,7 +150,7 @@ class CancelActionView(PiView):
         values = _parse(wire.CancelActionInput, self.body)
         agent = self.agent
         try:
-            permit = cancel_permit(golem=agent.golem, actor=agent.actor, now=clock.now(), **values)
+            permit = request_cancel(golem=agent.golem, actor=agent.actor, now=clock.now(), **values)
         except PermitNotFound as error:
             raise _unless_writeless(error, agent, PiTool.CANCEL_ACTION) from None
         return _answer(permit)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 
@@ -28,38 +27,28 @@ REASON: Final = "_why"
 class LiveToolsMixin:
     """Stands before the golem's form."""
 
-    def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        """The form, unless saving it would give a live golem more tools."""
-        if request.method == "POST" and object_id:
-            answer = self._intercept(request, object_id, form_url, extra_context)
-            if answer is not None:
-                return answer
-        shown: HttpResponse = super().changeform_view(request, object_id, form_url, extra_context)  # type: ignore[misc]
-        return shown
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """Whom a golem with agents belongs to is not moved by a form: its owners approve what it does."""
+        fixed = tuple(super().get_readonly_fields(request, obj))  # type: ignore[misc]
+        return (*fixed, "owner") if obj is not None and not is_in_setup(obj) else fixed
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """Note where the tools would come from."""
         super().save_related(request, form, formsets, change)  # type: ignore[misc]
         request.tool_sources_after = read_tool_sources(form.instance)  # type: ignore[attr-defined]
 
-    def _intercept(
-        self, request: HttpRequest, object_id: str, form_url: str, extra_context: Any
+    def refuse_effects(
+        self, request: HttpRequest, object_id: str, effects: tuple[GolemEffect, ...]
     ) -> HttpResponse | None:
+        """Asks why, and then the owners, when a live golem would get more tools."""
         admin: Any = self
         golem: Golem = admin.get_row(request, object_id)
-        if not golem.is_live or is_in_setup(golem) or not admin.has_change_permission(request, golem):
-            return None
-        with transaction.atomic():
-            admin._rehearse(request, object_id, form_url, extra_context)
-        effects: tuple[GolemEffect, ...] = getattr(request, "rehearsed_effects", ())
-        after = getattr(request, "tool_sources_after", None)
-        if after is None or not any(effect.diff.added for effect in effects):
+        if not golem.is_live or is_in_setup(golem) or not any(effect.diff.added for effect in effects):
             return None
         reason = str(request.POST.get(REASON, "")).strip()
         if not reason:
             return self._ask_why(request, golem, effects)
+        after = request.tool_sources_after  # type: ignore[attr-defined]
         try:
             opened = request_operation(
                 golem=golem, name="tools", arguments=after, owner=request.user, reason=reason, now=clock.now()
@@ -68,11 +57,6 @@ class LiveToolsMixin:
             return report_refusal(request, error, admin.page_of(golem))
         messages.info(request, "The golem is live, so this waits for its owners. Nothing else of the form was saved.")
         return HttpResponseRedirect(page_of_request(opened.pk))
-
-    def _show_diff(self, request: HttpRequest, object_id: str, effects: tuple[GolemEffect, ...]) -> HttpResponse:
-        request.rehearsed_effects = effects  # type: ignore[attr-defined]
-        shown: HttpResponse = super()._show_diff(request, object_id, effects)  # type: ignore[misc]
-        return shown
 
     def _ask_why(self, request: HttpRequest, golem: Golem, effects: tuple[GolemEffect, ...]) -> HttpResponse:
         admin: Any = self

@@ -234,3 +234,25 @@ def test_every_page_of_asking_opens_and_is_closed_to_strangers(golem: Golem, ana
     url = page("archetypes_app.golem", name, golem.pk)
     assert _browser(ana).get(url).status_code == 200
     assert _browser(factories.make_owner(name="cy")).get(url).status_code == 404
+
+
+def test_a_shared_profile_never_gives_a_live_golem_more_tools(golem: Golem, ana: Any) -> None:
+    profile = factories.make_profile(name="mine", categories=["data"], owner=ana)
+    golem.profiles.set([profile])
+    Golem.objects.filter(pk=golem.pk).update(is_live=True)
+    url = page("archetypes_app.toolprofile", "change", profile.pk)
+    body = {"name": "mine", "categories": ["data", "intelligence", "memory", "trading"], "description": "",
+            "edit_version": str(profile.version), "_tools_seen": "1"}  # fmt: skip
+    answer = _browser(ana).post(url, body, follow=True)
+    profile.refresh_from_db()
+    assert "Live golems would get more tools" in answer.content.decode()
+    assert profile.categories == ["data"]
+
+
+def test_nobody_moves_a_golem_with_agents_to_another_owner_by_a_form(golem: Golem) -> None:
+    other = factories.make_owner(name="cy")
+    root = _browser(factories.make_operator())
+    form = root.get(page("archetypes_app.golem", "change", golem.pk)).context["adminform"].form
+    assert "owner" not in form.fields
+    root.post(page("archetypes_app.golem", "change", golem.pk), {"owner": str(other.pk), "name": golem.name})
+    assert Golem.objects.get(pk=golem.pk).owner.get_username() == "ana"

@@ -5,16 +5,20 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('archetypes_app', '0003_vitality_record'),
+        ("archetypes_app", "0003_vitality_record"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='golem',
-            name='co_owners',
-            field=models.ManyToManyField(blank=True, help_text='They see and decide what the owner does; a change of them is itself decided by an owner', related_name='co_owned_golems', to=settings.AUTH_USER_MODEL),
+            model_name="golem",
+            name="co_owners",
+            field=models.ManyToManyField(
+                blank=True,
+                help_text="They see and decide what the owner does; a change of them is itself decided by an owner",
+                related_name="co_owned_golems",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
     ]

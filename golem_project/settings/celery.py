@@ -48,7 +48,9 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "sweep-permits": {"task": "permits_app.tasks.sweep_permits_task", "schedule": 3.0},
     "reconcile-transactions": {"task": "permits_app.tasks.commit_reconciliation_task", "schedule": 5.0},
     "sync-policy-cages": {
-        "task": "permits_app.tasks.sync_policy_cages_task", "schedule": 3.0, "options": {"expires": 3},
+        "task": "permits_app.tasks.sync_policy_cages_task",
+        "schedule": 3.0,
+        "options": {"expires": 3},
     },
     "sweep-changes": {"task": "permits_app.tasks.sweep_changes_task", "schedule": 5.0},
     "sign-audit-checkpoints": {"task": "tools_app.tasks.sign_audit_checkpoints_task", "schedule": 600.0},
@@ -57,13 +59,19 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "consolidate-memory": {"task": "memory_app.tasks.consolidate_memory_task", "schedule": 14_400.0},
     # A look that comes late is worth nothing: the next one sees the same golems.
     "claim-heartbeats": {
-        "task": "golem_project.heartbeat.tasks.claim_heartbeats_task", "schedule": 1.0, "options": {"expires": 3},
+        "task": "golem_project.heartbeat.tasks.claim_heartbeats_task",
+        "schedule": 1.0,
+        "options": {"expires": 3},
     },
     "poll-subscriptions": {
-        "task": "tools_app.tasks.poll_subscriptions_task", "schedule": 1.0, "options": {"expires": 3},
+        "task": "tools_app.tasks.poll_subscriptions_task",
+        "schedule": 1.0,
+        "options": {"expires": 3},
     },
     "spread-webhooks": {
-        "task": "golem_project.stream.tasks.spread_webhooks_task", "schedule": 2.0, "options": {"expires": 10},
+        "task": "golem_project.stream.tasks.spread_webhooks_task",
+        "schedule": 2.0,
+        "options": {"expires": 10},
     },
     "run-heartbeat-duties": {"task": "golem_project.heartbeat.tasks.run_duties_task", "schedule": 60.0},
     "scan-memory": {"task": "memory_app.tasks.scan_memory_task", "schedule": 3_600.0},

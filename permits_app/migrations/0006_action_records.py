@@ -5,38 +5,92 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('archetypes_app', '0005_heartbeat'),
-        ('permits_app', '0005_code_marks_and_gate'),
+        ("archetypes_app", "0005_heartbeat"),
+        ("permits_app", "0005_code_marks_and_gate"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ActionRecord',
+            name="ActionRecord",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('position', models.PositiveSmallIntegerField(help_text="Its place among the tick's actions")),
-                ('action_type', models.CharField(max_length=64)),
-                ('venue', models.CharField(blank=True, max_length=64)),
-                ('tool_name', models.CharField(blank=True, max_length=96)),
-                ('params', models.JSONField(default=dict)),
-                ('reason', models.TextField(blank=True, help_text='Why it was wanted')),
-                ('state', models.CharField(choices=[('PLANNED', 'Planned'), ('PREVIEWED', 'Previewed: it has a permit'), ('COMMITTING', 'Being executed, or its outcome is not seen yet'), ('EXECUTED', 'Executed'), ('REVERTED', 'Reverted'), ('REHEARSED', 'Rehearsed: the golem is not live'), ('BLOCKED', 'Refused'), ('DEFERRED', 'Put off')], default='PLANNED', max_length=10)),
-                ('tx_hashes', models.JSONField(default=list)),
-                ('block_reason', models.TextField(blank=True)),
-                ('problem', models.JSONField(default=dict)),
-                ('gas_micro_usd', models.BigIntegerField(blank=True, help_text='Gas paid, micro-USD', null=True)),
-                ('golem', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='action_records', to='archetypes_app.golem')),
-                ('permit', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='action_records', to='permits_app.actionpermit')),
-                ('tick', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='actions', to='archetypes_app.heartbeattick')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                ("position", models.PositiveSmallIntegerField(help_text="Its place among the tick's actions")),
+                ("action_type", models.CharField(max_length=64)),
+                ("venue", models.CharField(blank=True, max_length=64)),
+                ("tool_name", models.CharField(blank=True, max_length=96)),
+                ("params", models.JSONField(default=dict)),
+                ("reason", models.TextField(blank=True, help_text="Why it was wanted")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("PLANNED", "Planned"),
+                            ("PREVIEWED", "Previewed: it has a permit"),
+                            ("COMMITTING", "Being executed, or its outcome is not seen yet"),
+                            ("EXECUTED", "Executed"),
+                            ("REVERTED", "Reverted"),
+                            ("REHEARSED", "Rehearsed: the golem is not live"),
+                            ("BLOCKED", "Refused"),
+                            ("DEFERRED", "Put off"),
+                        ],
+                        default="PLANNED",
+                        max_length=10,
+                    ),
+                ),
+                ("tx_hashes", models.JSONField(default=list)),
+                ("block_reason", models.TextField(blank=True)),
+                ("problem", models.JSONField(default=dict)),
+                ("gas_micro_usd", models.BigIntegerField(blank=True, help_text="Gas paid, micro-USD", null=True)),
+                (
+                    "golem",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="action_records",
+                        to="archetypes_app.golem",
+                    ),
+                ),
+                (
+                    "permit",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="action_records",
+                        to="permits_app.actionpermit",
+                    ),
+                ),
+                (
+                    "tick",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="actions",
+                        to="archetypes_app.heartbeattick",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'action',
-                'indexes': [models.Index(condition=models.Q(('state__in', ['PLANNED', 'PREVIEWED', 'COMMITTING'])), fields=['golem'], name='action_record_open')],
-                'constraints': [models.UniqueConstraint(fields=('tick', 'position'), name='action_record_once_per_position'), models.CheckConstraint(condition=models.Q(models.Q(('state__in', ['PREVIEWED', 'COMMITTING', 'EXECUTED', 'REVERTED']), _negated=True), ('permit__isnull', False), _connector='OR'), name='action_record_done_has_permit')],
+                "verbose_name": "action",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state__in", ["PLANNED", "PREVIEWED", "COMMITTING"])),
+                        fields=["golem"],
+                        name="action_record_open",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("tick", "position"), name="action_record_once_per_position"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state__in", ["PREVIEWED", "COMMITTING", "EXECUTED", "REVERTED"]), _negated=True),
+                            ("permit__isnull", False),
+                            _connector="OR",
+                        ),
+                        name="action_record_done_has_permit",
+                    ),
+                ],
             },
         ),
     ]

@@ -5,36 +5,48 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('archetypes_app', '0007_golem_simulation_engine'),
-        ('permits_app', '0007_change_requests'),
+        ("archetypes_app", "0007_golem_simulation_engine"),
+        ("permits_app", "0007_change_requests"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='HaltSetting',
+            name="HaltSetting",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('unwind_on_halt', models.BooleanField(default=False, help_text="A halt takes the golem's liquidity positions back into its wallet", verbose_name='unwind positions')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                (
+                    "unwind_on_halt",
+                    models.BooleanField(
+                        default=False,
+                        help_text="A halt takes the golem's liquidity positions back into its wallet",
+                        verbose_name="unwind positions",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'halt setting',
+                "verbose_name": "halt setting",
             },
         ),
         migrations.AddIndex(
-            model_name='actionpermit',
-            index=models.Index(condition=models.Q(('status', 'CREATED')), fields=['expires_at'], name='permit_lapsing'),
+            model_name="actionpermit",
+            index=models.Index(condition=models.Q(("status", "CREATED")), fields=["expires_at"], name="permit_lapsing"),
         ),
         migrations.AddIndex(
-            model_name='spendentry',
-            index=models.Index(condition=models.Q(('heartbeat_tick__gt', 0)), fields=['golem', 'heartbeat_tick'], name='spend_entry_tick'),
+            model_name="spendentry",
+            index=models.Index(
+                condition=models.Q(("heartbeat_tick__gt", 0)),
+                fields=["golem", "heartbeat_tick"],
+                name="spend_entry_tick",
+            ),
         ),
         migrations.AddField(
-            model_name='haltsetting',
-            name='golem',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='halt_setting', to='archetypes_app.golem'),
+            model_name="haltsetting",
+            name="golem",
+            field=models.OneToOneField(
+                on_delete=django.db.models.deletion.CASCADE, related_name="halt_setting", to="archetypes_app.golem"
+            ),
         ),
     ]

@@ -18,43 +18,46 @@ INSERT INTO tools_app_eventhead (id, log_id, position) SELECT 1, gen_random_uuid
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('tools_app', '0003_audit_checkpoints'),
+        ("tools_app", "0003_audit_checkpoints"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='EventHead',
+            name="EventHead",
             fields=[
-                ('id', models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
-                ('log_id', models.UUIDField(default=uuid.uuid4)),
-                ('position', models.PositiveBigIntegerField(default=0)),
+                ("id", models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
+                ("log_id", models.UUIDField(default=uuid.uuid4)),
+                ("position", models.PositiveBigIntegerField(default=0)),
             ],
             options={
-                'verbose_name': 'event log head',
+                "verbose_name": "event log head",
             },
         ),
         migrations.RemoveIndex(
-            model_name='outboxevent',
-            name='outbox_event_unpublished',
+            model_name="outboxevent",
+            name="outbox_event_unpublished",
         ),
         migrations.AddField(
-            model_name='outboxevent',
-            name='position',
+            model_name="outboxevent",
+            name="position",
             field=models.PositiveBigIntegerField(blank=True, null=True, unique=True),
         ),
         migrations.RunSQL(PLACE_OLD_EVENTS, migrations.RunSQL.noop),
         migrations.AddIndex(
-            model_name='outboxevent',
-            index=models.Index(condition=models.Q(('position__isnull', True)), fields=['golem_id', 'sequence'], name='outbox_event_unplaced'),
+            model_name="outboxevent",
+            index=models.Index(
+                condition=models.Q(("position__isnull", True)),
+                fields=["golem_id", "sequence"],
+                name="outbox_event_unplaced",
+            ),
         ),
         migrations.AddIndex(
-            model_name='outboxevent',
-            index=models.Index(fields=['golem_id', 'position'], name='outbox_event_by_golem'),
+            model_name="outboxevent",
+            index=models.Index(fields=["golem_id", "position"], name="outbox_event_by_golem"),
         ),
         migrations.AddConstraint(
-            model_name='eventhead',
-            constraint=models.CheckConstraint(condition=models.Q(('id', 1)), name='event_head_is_one_row'),
+            model_name="eventhead",
+            constraint=models.CheckConstraint(condition=models.Q(("id", 1)), name="event_head_is_one_row"),
         ),
     ]

@@ -5,38 +5,71 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('tools_app', '0004_event_positions'),
+        ("tools_app", "0004_event_positions"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='StreamSubscription',
+            name="StreamSubscription",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('subscription_id', models.UUIDField(help_text='One id for the rows of all chains of one subscription')),
-                ('golem_id', models.UUIDField()),
-                ('kind', models.CharField(choices=[('POOL_EVENTS', 'events of a pool'), ('POOL_STATE', 'state of a pool'), ('POSITION_ALERTS', 'alerts of a position'), ('PRICE_FEED', 'price of a pair'), ('TRADES', 'trades of a wallet')], max_length=20)),
-                ('chain_id', models.PositiveBigIntegerField()),
-                ('params', models.JSONField(default=dict)),
-                ('params_hash', models.CharField(max_length=66)),
-                ('interval_ms', models.PositiveIntegerField()),
-                ('created_at', models.DateTimeField()),
-                ('expires_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('end_reason', models.CharField(blank=True, max_length=100)),
-                ('next_poll_at', models.DateTimeField()),
-                ('version', models.PositiveBigIntegerField(default=0)),
-                ('failures', models.PositiveIntegerField(default=0)),
-                ('trail', models.JSONField(default=list)),
-                ('told', models.JSONField(default=list)),
-                ('state', models.JSONField(default=dict)),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "subscription_id",
+                    models.UUIDField(help_text="One id for the rows of all chains of one subscription"),
+                ),
+                ("golem_id", models.UUIDField()),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("POOL_EVENTS", "events of a pool"),
+                            ("POOL_STATE", "state of a pool"),
+                            ("POSITION_ALERTS", "alerts of a position"),
+                            ("PRICE_FEED", "price of a pair"),
+                            ("TRADES", "trades of a wallet"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("chain_id", models.PositiveBigIntegerField()),
+                ("params", models.JSONField(default=dict)),
+                ("params_hash", models.CharField(max_length=66)),
+                ("interval_ms", models.PositiveIntegerField()),
+                ("created_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                ("end_reason", models.CharField(blank=True, max_length=100)),
+                ("next_poll_at", models.DateTimeField()),
+                ("version", models.PositiveBigIntegerField(default=0)),
+                ("failures", models.PositiveIntegerField(default=0)),
+                ("trail", models.JSONField(default=list)),
+                ("told", models.JSONField(default=list)),
+                ("state", models.JSONField(default=dict)),
             ],
             options={
-                'verbose_name': 'stream subscription',
-                'indexes': [models.Index(condition=models.Q(('ended_at__isnull', True)), fields=['next_poll_at'], name='stream_subscription_due'), models.Index(fields=['golem_id', 'subscription_id'], name='stream_subscription_of_golem')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('ended_at__isnull', True)), fields=('golem_id', 'kind', 'chain_id', 'params_hash'), name='stream_subscription_once'), models.CheckConstraint(condition=models.Q(('ended_at__isnull', True), models.Q(('end_reason', ''), _negated=True), _connector='OR'), name='stream_subscription_ends_for_a_reason')],
+                "verbose_name": "stream subscription",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("ended_at__isnull", True)),
+                        fields=["next_poll_at"],
+                        name="stream_subscription_due",
+                    ),
+                    models.Index(fields=["golem_id", "subscription_id"], name="stream_subscription_of_golem"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("ended_at__isnull", True)),
+                        fields=("golem_id", "kind", "chain_id", "params_hash"),
+                        name="stream_subscription_once",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("ended_at__isnull", True), models.Q(("end_reason", ""), _negated=True), _connector="OR"
+                        ),
+                        name="stream_subscription_ends_for_a_reason",
+                    ),
+                ],
             },
         ),
     ]

@@ -1,6 +1,6 @@
 """Who must agree to a change, how long it waits, and how long each action is announced. Pure.
 
-Seed: 002, "PrivilegedTool" and "The Warden"; decisions, "Tiers of approval"; decision 0020.
+Seed: 002, "PrivilegedTool" and "The Warden"; decisions, "Tiers of approval"; decision 0025.
 """
 
 from __future__ import annotations

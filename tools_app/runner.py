@@ -154,7 +154,7 @@ def _run(
     params_hash = hash_canonical({name: str(value) for name, value in params.items()})
     told = _Told(golem, now)
     told.add(EventType.TOOL_START, tool_name=tool.name, params_hash=params_hash)
-    place = {"golem_id": golem.id, "tool_name": tool.name, "params_hash": params_hash}
+    place: dict[str, Any] = {"golem_id": golem.id, "tool_name": tool.name, "params_hash": params_hash}
     left = load_checkpoint(**place, now=now) if tool.keeps_checkpoint else {}
     ctx = _make_context(
         tool=tool, golem=golem, now=now, context=context, told=told, chain=chain, checkpoint=Checkpoint(left)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead, EventHead, EventSequence, OutboxEvent
 from tools_app.models.subscription import StreamSubscription
+from tools_app.models.tool_checkpoint import ToolCheckpoint
 
 __all__ = [
     "AuditCheckpoint",
@@ -13,4 +14,5 @@ __all__ = [
     "EventSequence",
     "OutboxEvent",
     "StreamSubscription",
+    "ToolCheckpoint",
 ]

@@ -102,6 +102,21 @@ class ServiceMissing(GolemError):
     title = "This process was not given what the tool needs"
 
 
+class Checkpoint:
+    """What an earlier call with the same parameters left when its time was over, and what this one would leave.
+
+    Only a tool that declares `keeps_checkpoint` finds anything in `left` or has its `kept` stored. JSON-ready both.
+    """
+
+    def __init__(self, left: Mapping[str, Any] | None = None) -> None:
+        self.left: Mapping[str, Any] = left or {}
+        self.kept: dict[str, Any] = {}
+
+    def keep(self, **data: Any) -> None:
+        """Say how far the call is; the last word counts."""
+        self.kept = data
+
+
 @dataclass(frozen=True, slots=True)
 class ReadContext:
     """Handed to a read tool: chain reads, golem, clock. It has no signer to misuse."""
@@ -112,6 +127,7 @@ class ReadContext:
     open_chain: Callable[[int], ChainReader]
     report_step: Callable[[str], None]
     services: Mapping[type, object] = field(default_factory=dict)
+    checkpoint: Checkpoint = field(default_factory=Checkpoint)
 
     def chain(self, chain_id: int | None = None) -> ChainReader:
         """The pinned reader of `chain_id`, or of the golem's home chain. Raises ChainNotSupported."""

@@ -62,8 +62,12 @@ class ToolFamily:
         aliases: Iterable[str] = (),
         chains: frozenset[int] | None = None,
         schema_version: int = 1,
+        keeps_checkpoint: bool = False,
     ) -> Callable[[F], F]:
-        """Declare a tool that reads. `query` is the word an agent asks with."""
+        """Declare a tool that reads. `query` is the word an agent asks with.
+
+        With `keeps_checkpoint` a call that overruns its budget leaves what it said to `ctx.checkpoint`.
+        """
 
         def declare(handler: F) -> F:
             shared = self._shared(
@@ -78,6 +82,7 @@ class ToolFamily:
                     sprite_trigger=SpriteTrigger.THINKING,
                     pi_tool=pi,
                     key=query,
+                    keeps_checkpoint=keeps_checkpoint,
                 )
             )
             return handler

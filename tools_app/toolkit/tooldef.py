@@ -7,7 +7,7 @@ write. Seed: 002, "ToolDef fields" and "Handler traits"; 001, "Each tool file ex
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -54,6 +54,7 @@ class ToolDef:
     params_model: type[ToolParams]
     handler: Callable[..., Any]
     source: str
+    keeps_checkpoint: bool = field(default=False, kw_only=True)
 
     @cached_property
     def schema(self) -> dict[str, Any]:

@@ -142,13 +142,15 @@ def read_price_a_day_ago(reader: ChainReader, pool: Pool) -> tuple[Ratio | None,
     return None, f"the pool had no trade in the {first - end} blocks before the last 24 hours"
 
 
-def list_created(reader: ChainReader, deployment: Deployment, *, from_block: int) -> list[CreatedPool]:
-    """Pools the factories made since a block, oldest first. Raises RpcUnavailable, LogRangeTooWide."""
+def list_created(
+    reader: ChainReader, deployment: Deployment, *, from_block: int, to_block: int | None = None
+) -> list[CreatedPool]:
+    """Pools the factories made from a block to another (the head), oldest first. Raises RpcUnavailable."""
     logs = reader.logs(
         address=[deployment.v2_factory, deployment.v3_factory],
         topics=[[event_topic(POOL_CREATED), event_topic(PAIR_CREATED)]],
         from_block=from_block,
-        to_block=reader.block.number,
+        to_block=reader.block.number if to_block is None else min(to_block, reader.block.number),
     )
     return [created for log in logs if (created := _created(log)) is not None]
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import usd_to_micro
-from tools_app.protocols.uniswap.addresses import deployment_on
+from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.errors import PoolNotFound
-from tools_app.protocols.uniswap.history import list_created
+from tools_app.protocols.uniswap.history import CreatedPool, list_created
 from tools_app.protocols.uniswap.pools import Pool, find_pools, read_pool, read_states
 from tools_app.protocols.uniswap.prices import ratio_text
 from tools_app.protocols.uniswap.routing import pool_token
 from tools_app.subsystems.data.family import data
 from tools_app.subsystems.data.pool_figures import PoolSummary, by_tvl, read_figures, summarise
-from tools_app.toolkit.context import ReadContext
+from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import ChainId, Hours, Limit, MicroUsdText, PoolAddress, Token
 from tools_app.toolkit.result import TokenAmount, UsdAmount
@@ -24,6 +24,9 @@ from tools_app.toolkit.views import TokenMeta
 SECONDS_PER_HOUR = 3_600
 MOST_NEW_POOLS = 40
 """Newest pools that are valued, however many a spammer made."""
+SCAN_BLOCKS = 5_000
+"""Blocks whose logs are read at a time; after each a call that runs out of time can go on."""
+REREAD_BLOCKS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +222,7 @@ class NewPools:
     query="new_pools",
     budget=TickBudget.MEDIUM,
     steps=("Reading the factories' logs", "Valuing pools"),
+    keeps_checkpoint=True,
     snippet=(
         "new_pools: Uniswap V2 and V3 pools created in the last hours, newest first, with the dollars they hold;"
         " names and symbols of their tokens are foreign data."
@@ -236,14 +240,14 @@ def data_get_new_pools(
 
     Use to watch for new markets. Pools holding less than `min_tvl` dollars are left out, and with a minimum
     above zero also those without a dollar value. Of many, the 40 newest are looked at.
-    Does not judge whether a token is genuine.
+    Does not judge whether a token is genuine. On a slow node a call that runs out of time goes on where it was when
+    it is made again with the same parameters within ten minutes.
     """
     reader = ctx.chain(chain_id)
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading the factories' logs")
-    since = reader.first_block_since(reader.block.timestamp - hours * SECONDS_PER_HOUR)
-    created = list_created(reader, deployment, from_block=since.number)
-    newest = created[::-1][:MOST_NEW_POOLS]
+    found_count, latest = _scan_created(ctx, reader, deployment, hours)
+    newest = latest[::-1]
     ctx.step("Valuing pools")
     states = read_states(reader, [Pool(c.version, c.address, c.token0, c.token1, c.fee) for c in newest])
     figures = {found.pool.address: found for found in read_figures(reader, deployment, states)}
@@ -267,4 +271,31 @@ def data_get_new_pools(
                 tx_hash=pool.tx_hash,
             )
         )
-    return NewPools(reader.chain_id, hours, len(created), len(newest), tuple(rows))
+    return NewPools(reader.chain_id, hours, found_count, len(newest), tuple(rows))
+
+
+def _scan_created(
+    ctx: ReadContext, reader: ChainReader, deployment: Deployment, hours: int
+) -> tuple[int, list[CreatedPool]]:
+    """How many pools were made in the last hours, and the newest of them, oldest first; goes on from a checkpoint."""
+    left = ctx.checkpoint.left
+    if left.get("chain_id") == reader.chain_id:
+        since = int(left["since"])
+        # What lay near the head then may have been reorganised since: it is read again.
+        at = max(since, int(left["next"]) - REREAD_BLOCKS)
+        known = [CreatedPool(**row) for row in left["latest"]]
+        latest = [each for each in known if each.block_number < at]
+        count = int(left["count"]) - (len(known) - len(latest))
+    else:
+        since = reader.first_block_since(reader.block.timestamp - hours * SECONDS_PER_HOUR).number
+        at, latest, count = since, [], 0
+    while at <= reader.block.number:
+        end = min(at + SCAN_BLOCKS - 1, reader.block.number)
+        made = list_created(reader, deployment, from_block=at, to_block=end)
+        count += len(made)
+        latest = [*latest, *made][-MOST_NEW_POOLS:]
+        at = end + 1
+        ctx.checkpoint.keep(
+            chain_id=reader.chain_id, since=since, next=at, count=count, latest=[asdict(each) for each in latest]
+        )
+    return count, latest

@@ -91,6 +91,7 @@ def query_grimoire_task(
     filters: dict[str, Any],
     apply_decay: bool = True,
     min_percent: int = 0,
+    reinforce: bool = True,
     **_: Any,
 ) -> dict[str, Any]:
     """Embed a question and answer it. Not repeated when its worker dies: nobody waits for it any more."""
@@ -103,6 +104,7 @@ def query_grimoire_task(
             filters=filters,
             apply_decay=apply_decay,
             min_percent=min_percent,
+            reinforce=reinforce,
             now=clock.now(),
         )
     )

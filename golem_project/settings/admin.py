@@ -131,7 +131,11 @@ UNFOLD: dict[str, Any] = {
                 "title": "Memory",
                 "items": [
                     _link("Episodes", "history_edu", "memory_app.episode"),
+                    _link("Insights", "lightbulb", "memory_app.insight"),
                     _link("Playbooks", "menu_book", "memory_app.directive"),
+                    _link("Strategies", "route", "memory_app.strategy"),
+                    _link("Executions", "checklist", "memory_app.execution"),
+                    _link("Dreams", "bedtime", "memory_app.dreamjournal"),
                 ],
             },
             {

@@ -14,10 +14,10 @@ GOLEM_EMBEDDING_BATCH = 16  # texts; long texts in large batches take gigabytes
 GOLEM_EMBEDDING_THREADS = read_integer("GOLEM_EMBEDDING_THREADS", 1)  # one core of two stays for the rest
 GOLEM_EMBEDDING_DIR = Path(read_text("GOLEM_CACHE_DIR") or VAR_DIR / "cache") / "embedding"
 
-GOLEM_MEMORY_EXACT_SCAN_ROWS = 10_000  # like sentences cluster and the index then misses some; exact takes 15 ms here
-GOLEM_MEMORY_ANN_EF_SEARCH = 400  # candidates HNSW keeps: recall against time
+GOLEM_MEMORY_EXACT_SCAN_ROWS = 5_000  # like sentences cluster and the index then misses some; exact takes 10 ms here
+GOLEM_MEMORY_ANN_EF_SEARCH = 500  # candidates HNSW keeps: recall against time
 GOLEM_MEMORY_ANN_MAX_SCAN_TUPLES = 40_000  # how far an iterative scan goes before the exact scan takes over
-GOLEM_MEMORY_TEXT_SCAN_ROWS = 1_000  # newest text matches that are ranked; each costs microseconds
+GOLEM_MEMORY_TEXT_SCAN_ROWS = 300  # newest text matches that are ranked; each costs microseconds
 GOLEM_MEMORY_QUERY_WAIT_SECONDS = 3  # then the answer comes from words alone
 GOLEM_MEMORY_AUGMENT_TIMEOUT_MS = 50  # a preview never waits longer for memory
 GOLEM_MEMORY_MOST_EPISODES = read_integer("GOLEM_MEMORY_MOST_EPISODES", 150_000)  # a golem; the least retained go

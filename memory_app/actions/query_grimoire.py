@@ -57,12 +57,14 @@ def query_grimoire(
     apply_decay: bool = True,
     text_only_reason: str = "",
     min_percent: int = 0,
+    reinforce: bool = True,
 ) -> dict[str, Any]:
     """Episodes of one golem for `query`, JSON-ready, best first, at most `limit` (1 to 50).
 
     Scores, similarity and retention are decimal text between 0 and 1. With `text_only_reason` the model is not
     touched; without the model the answer comes from words alone. Either way `mode` and `mode_reason` say so.
-    `min_percent` is the least confidence of insights. Everything answered with is reinforced. Raises InvalidParams.
+    `min_percent` is the least confidence of insights. Everything answered with is reinforced, unless an owner only
+    looks (`reinforce` false). Raises InvalidParams.
     """
     question, wanted, asked = check_question(query=query, store=store, limit=limit)
     parsed = parse_filters(filters or {})
@@ -71,7 +73,7 @@ def query_grimoire(
     answer["mode"] = str(SearchMode.TEXT_ONLY if vector is None else SearchMode.HYBRID)
     answer["mode_reason"] = reason or None
     if wanted in (Store.EPISODES, Store.ALL):
-        answer.update(_answer_episodes(golem_id, question, vector, parsed, asked, now, apply_decay))
+        answer.update(_answer_episodes(golem_id, question, vector, parsed, asked, now, apply_decay, reinforce))
     for name, note in (("insights", NO_INSIGHTS), ("heuristics", NO_HEURISTICS)):
         if wanted in (name, Store.ALL):
             matching = select_insights(
@@ -80,7 +82,8 @@ def query_grimoire(
             found = retrieve_insights(
                 matching=matching, query=question, query_vector=vector, limit=asked, now=now, apply_decay=apply_decay
             )
-            reinforce_insights(golem_id=golem_id, insight_ids=[hit.insight.pk for hit in found], now=now)
+            if reinforce:
+                reinforce_insights(golem_id=golem_id, insight_ids=[hit.insight.pk for hit in found], now=now)
             answer[name] = [describe_insight_hit(hit) for hit in found]
             answer[f"{name}_searched"] = matching.count()
             answer[f"{name}_note"] = None if found else note
@@ -190,9 +193,11 @@ def _answer_episodes(
     limit: int,
     now: datetime,
     apply_decay: bool,
+    reinforce: bool,
 ) -> dict[str, Any]:
     found = _retrieve(golem_id, question, vector, filters, limit, now, apply_decay)
-    reinforce_episodes(golem_id=golem_id, episode_ids=[hit.episode.pk for hit in found.hits], now=now)
+    if reinforce:
+        reinforce_episodes(golem_id=golem_id, episode_ids=[hit.episode.pk for hit in found.hits], now=now)
     return {
         "episodes": [describe_hit(hit) for hit in found.hits],
         "episodes_searched": found.searched,

@@ -40,6 +40,7 @@ def request_query_grimoire(
     now: datetime,
     wait_seconds: float | None = None,
     min_percent: int = 0,
+    reinforce: bool = True,
 ) -> dict[str, Any]:
     """What `query_grimoire` answers, with vectors where possible and `mode: text_only` with its reason where not.
 
@@ -58,6 +59,7 @@ def request_query_grimoire(
             "filters": dict(filters or {}),
             "apply_decay": apply_decay,
             "min_percent": min_percent,
+            "reinforce": reinforce,
         }
         seconds = settings.GOLEM_MEMORY_QUERY_WAIT_SECONDS if wait_seconds is None else wait_seconds
         try:
@@ -74,6 +76,7 @@ def request_query_grimoire(
         now=now,
         text_only_reason=reason,
         min_percent=min_percent,
+        reinforce=reinforce,
     )
 
 

@@ -103,6 +103,13 @@ class Episode(TimeStamped):
             models.Index(fields=["golem", "tool_name", "-occurred_at"], name="episode_by_tool"),
             models.Index(fields=["golem", "chain_id", "-occurred_at"], name="episode_by_chain"),
             models.Index(fields=["golem", "importance", "-occurred_at"], name="episode_by_importance"),
+            models.Index(
+                # Counts how much there is to search without touching the rows.
+                fields=["golem"],
+                include=["id"],
+                condition=models.Q(archived_at__isnull=True, is_quarantined=False),
+                name="episode_live",
+            ),
             GinIndex(fields=["token_keys"], name="episode_tokens"),
             GinIndex(fields=["search"], name="episode_search"),
             GinIndex(fields=["near_keys"], name="episode_near"),

@@ -53,6 +53,10 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "permits_app.venuetrust": lambda golem: factories.make_venue_trust(permit=factories.make_permit(golem=golem)),
     "permits_app.wallet": lambda golem: factories.make_wallet(golem=golem),
     "memory_app.episode": lambda golem: factories.make_episode(golem=golem),
+    "memory_app.insight": lambda golem: factories.make_insight(golem=golem),
+    "memory_app.strategy": lambda golem: factories.make_strategy(golem=golem),
+    "memory_app.execution": lambda golem: factories.make_execution(golem=golem),
+    "memory_app.dreamjournal": lambda golem: factories.make_dream(golem=golem),
     "memory_app.directive": lambda golem: factories.make_directive(golem=golem),
     "tools_app.auditcheckpoint": lambda golem: AuditCheckpoint.objects.create(
         golem_id=golem.pk, seq=1, entry_hash="0x", signed_at_ms=0, public_key="00", signature="00"

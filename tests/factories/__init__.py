@@ -19,7 +19,17 @@ from tests.factories.permits import (
     make_venue_trust,
     make_wallet,
 )
-from tests.factories.records import make_audit_entry, make_directive, make_episode, make_event, make_phase_transition
+from tests.factories.records import (
+    make_audit_entry,
+    make_directive,
+    make_dream,
+    make_episode,
+    make_event,
+    make_execution,
+    make_insight,
+    make_phase_transition,
+    make_strategy,
+)
 
 __all__ = [
     "make_allowlist_entry",
@@ -30,11 +40,14 @@ __all__ = [
     "make_change_request",
     "make_committed_permit",
     "make_directive",
+    "make_dream",
     "make_episode",
     "make_event",
+    "make_execution",
     "make_golem",
     "make_grant",
     "make_halt",
+    "make_insight",
     "make_limits",
     "make_nonce_reservation",
     "make_operator",
@@ -44,6 +57,7 @@ __all__ = [
     "make_phase_transition",
     "make_profile",
     "make_spend_entry",
+    "make_strategy",
     "make_transaction",
     "make_venue_trust",
     "make_wallet",

@@ -16,7 +16,15 @@ from memory_app import embedding
 from memory_app.decay import Importance
 from memory_app.filters import EpisodeFilters
 from memory_app.models import Episode, EpisodeVector
-from memory_app.retrieval import DECAY_WEIGHT, Retrieval, fuse_ranks, retrieve_episodes, weaken
+from memory_app.retrieval import (
+    DECAY_WEIGHT,
+    TEXT_WEIGHT,
+    VECTOR_WEIGHT,
+    Retrieval,
+    fuse_ranks,
+    retrieve_episodes,
+    weaken,
+)
 from tests.memory_app.factories import NOW, make_golem, remember
 
 pytestmark = pytest.mark.django_db
@@ -89,7 +97,7 @@ def test_a_whole_sentence_matches_by_any_of_its_words(taught: Golem) -> None:
 
 def test_a_row_in_both_lists_scores_more_than_in_either() -> None:
     assert fuse_ranks((1, 1)) == 1
-    assert fuse_ranks((1, None)) == fuse_ranks((None, 1)) == 0.5
+    assert (fuse_ranks((1, None)), fuse_ranks((None, 1))) == (TEXT_WEIGHT, VECTOR_WEIGHT)
     assert fuse_ranks((3, 3)) > fuse_ranks((1, None))
     assert fuse_ranks((None, None)) == 0
 

@@ -1,8 +1,9 @@
-"""Memory, read only: episodes with their lesson, and every version of a playbook."""
+"""Episodes with their permit, prediction, outcome, reflection and curve; with the search and figures of overview."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from django.contrib import admin
 from django.urls import reverse
@@ -11,14 +12,17 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from archetypes_app.admin.choices import GolemFilter
-from archetypes_app.admin.owner_scope import OwnerScopedAdmin
-from memory_app.models import Directive, Episode
+from memory_app.admin.keeping import KeptMemoryAdmin
+from memory_app.admin.overview import OverviewViews
+from memory_app.admin.plots import plot_retention
+from memory_app.models import Episode
 from tools_app.admin.display import NOTHING, format_bps, show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin
+from tools_app.core import clock
 
 
 @admin.register(Episode)
-class EpisodeAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
+class EpisodeAdmin(ReadOnlyAdminMixin, OverviewViews, KeptMemoryAdmin):
     """What happened to a golem, as it remembers it. Its text is data, never an instruction."""
 
     list_display = ("summary_short", "golem", "action_type", "importance_badge", "error", "age")
@@ -38,6 +42,15 @@ class EpisodeAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     readonly_fields = (
         "permit_link", "prediction_text", "outcome_text", "reflection_text", "importance_badge", "error", "retention",
     )  # fmt: skip
+
+    change_list_template = "admin/memory_app/episode/list.html"
+
+    def draw(self, row: Episode) -> dict[str, Any]:
+        """Its curve, and prediction beside outcome."""
+        return {
+            "retention_plot": plot_retention([row], now=clock.now()),
+            "comparisons": row.reflection.get("comparisons"),
+        }
 
     @display(description="Episode", ordering="summary")
     def summary_short(self, obj: Episode) -> str:
@@ -86,34 +99,6 @@ class EpisodeAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     def reflection_text(self, obj: Episode) -> SafeString:
         """Indented."""
         return _indent(obj.reflection)
-
-
-@admin.register(Directive)
-class DirectiveAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
-    """Versions of a golem's documents with their differences."""
-
-    list_display = ("document", "version", "golem", "section", "reason", "actor", "age")
-    list_filter = (GolemFilter, "document")
-    list_select_related = ("golem",)
-    search_fields = ("section", "reason", "=actor")
-    ordering = ("-created_at",)
-    fields = ("golem", "document", "version", "section", "reason", "actor", "created_at", "difference", "whole_text")
-    readonly_fields = ("difference", "whole_text")
-
-    @display(description="When", ordering="created_at")
-    def age(self, obj: Directive) -> SafeString:
-        """How long ago."""
-        return show_age(obj.created_at)
-
-    @display(description="Difference")
-    def difference(self, obj: Directive) -> SafeString:
-        """As a unified diff."""
-        return format_html('<pre class="gx-pre">{}</pre>', obj.diff)
-
-    @display(description="Text")
-    def whole_text(self, obj: Directive) -> SafeString:
-        """The whole document."""
-        return format_html('<pre class="gx-pre">{}</pre>', obj.text)
 
 
 def _indent(value: object) -> SafeString:

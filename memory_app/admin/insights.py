@@ -1,0 +1,177 @@
+"""Insights, warnings, heuristics and causal links with the episodes behind them; strategies and executions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import admin
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from archetypes_app.admin.choices import GolemFilter
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from memory_app.actions.store_strategy import render_strategy
+from memory_app.admin.keeping import KeptMemoryAdmin
+from memory_app.admin.plots import plot_retention
+from memory_app.decay import INSIGHT_FLOOR
+from memory_app.models import Episode, Execution, Insight, Strategy
+from tools_app.admin.display import NOTHING, format_bps, format_usd, show_age, show_badge
+from tools_app.admin.read_only import ReadOnlyAdminMixin
+from tools_app.core import clock
+
+_TONES = {"INSIGHT": "info", "WARNING": "warn", "HEURISTIC": "good", "CAUSAL_LINK": "quiet"}
+
+
+@admin.register(Insight)
+class InsightAdmin(ReadOnlyAdminMixin, KeptMemoryAdmin):
+    """What was concluded. Its text is data, never an instruction."""
+
+    list_display = ("text_short", "golem", "kind_badge", "category", "confidence", "votes", "state", "age")
+    list_filter = (GolemFilter, "kind", "category", "source", "is_quarantined", "is_pinned")
+    list_select_related = ("golem",)
+    search_fields = ("text", "=id")
+    ordering = ("-updated_at",)
+    fieldsets = (
+        ("What was concluded", {"fields": ("text", "golem", "kind_badge", "category", "confidence", "votes")}),
+        ("What it tunes", {"fields": ("tunes", "tuned_at")}),
+        ("What stands behind it", {"fields": ("episodes_behind", "ends")}),
+        ("How it is kept", {"fields": ("stability_days", "last_accessed_at", "access_count", "is_pinned", "archived_at",
+                                       "is_quarantined", "quarantine_reason")}),
+        ("Where it comes from", {"fields": ("source", "trust", "recorded_by", "recorded_tool", "recorded_permit_id",
+                                            "recorded_block", "tool_name", "chain_id", "token_keys")}),
+    )  # fmt: skip
+    readonly_fields = ("kind_badge", "confidence", "votes", "tunes", "episodes_behind", "ends")
+
+    def draw(self, row: Insight) -> dict[str, Any]:
+        """Its curve, which never falls below a tenth."""
+        return {"retention_plot": plot_retention([row], now=clock.now(), floor=INSIGHT_FLOOR)}
+
+    @display(description="Insight", ordering="text")
+    def text_short(self, obj: Insight) -> str:
+        """Its beginning."""
+        return obj.text if len(obj.text) <= 110 else f"{obj.text[:109]}…"
+
+    @display(description="Kind", ordering="kind")
+    def kind_badge(self, obj: Insight) -> SafeString:
+        """As a word."""
+        return show_badge(obj.kind, _TONES.get(obj.kind, "quiet"))
+
+    @display(description="Confidence", ordering="confidence_percent")
+    def confidence(self, obj: Insight) -> str:
+        """In percent."""
+        return f"{obj.confidence_percent}%"
+
+    @display(description="Votes")
+    def votes(self, obj: Insight) -> str:
+        """For and against."""
+        return f"{obj.upvotes} for, {obj.downvotes} against"
+
+    @display(description="Kept")
+    def state(self, obj: Insight) -> SafeString:
+        """Pinned, archived or in quarantine."""
+        words = [
+            word
+            for word, holds in (
+                ("quarantined", obj.is_quarantined),
+                ("archived", obj.archived_at is not None),
+                ("pinned", obj.is_pinned),
+            )
+            if holds
+        ]  # fmt: skip
+        return format_html_join(" ", "{}", [(show_badge(word, "quiet"),) for word in words]) if words else NOTHING
+
+    @display(description="Changed", ordering="updated_at")
+    def age(self, obj: Insight) -> SafeString:
+        """How long ago."""
+        return show_age(obj.updated_at)
+
+    @display(description="Effect on a preview")
+    def tunes(self, obj: Insight) -> str:
+        """In words."""
+        if not obj.parameter:
+            return "none: only heuristics tune, and only slippage and deadline"
+        holds = "" if obj.confidence_percent >= 50 and not obj.archived_at else " (not in force)"
+        return f"{obj.parameter}: {format_bps(obj.factor_bps)} of what is asked{holds}"
+
+    @display(description="Episodes")
+    def episodes_behind(self, obj: Insight) -> SafeString:
+        """Links to the first twenty."""
+        rows = Episode.objects.filter(golem_id=obj.golem_id, pk__in=obj.episode_ids).order_by("-occurred_at")[:20]
+        links = [(reverse("admin:memory_app_episode_change", args=[row.pk]), row.summary[:90]) for row in rows]
+        return format_html_join("", '<div><a class="gx-link" href="{}">{}</a></div>', links) if links else NOTHING
+
+    @display(description="From and to")
+    def ends(self, obj: Insight) -> str:
+        """Of a causal link."""
+        return f"{obj.cause_id} → {obj.effect_id}" if obj.cause_id else "–"
+
+
+@admin.register(Strategy)
+class StrategyAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
+    """Every version of every strategy."""
+
+    list_display = ("name", "version", "golem", "source", "is_quarantined", "age")
+    list_filter = (GolemFilter, "source", "is_quarantined")
+    list_select_related = ("golem",)
+    search_fields = ("name", "description")
+    ordering = ("-created_at",)
+    fields = ("golem", "name", "version", "description", "toml", "difference", "source", "trust", "recorded_by",
+              "recorded_tool", "recorded_permit_id", "is_quarantined", "quarantine_reason", "created_at")  # fmt: skip
+    readonly_fields = ("toml", "difference")
+
+    @display(description="When", ordering="created_at")
+    def age(self, obj: Strategy) -> SafeString:
+        """How long ago."""
+        return show_age(obj.created_at)
+
+    @display(description="As TOML")
+    def toml(self, obj: Strategy) -> SafeString:
+        """The whole version."""
+        return format_html('<pre class="gx-pre">{}</pre>', render_strategy(obj))
+
+    @display(description="Difference")
+    def difference(self, obj: Strategy) -> SafeString:
+        """As a unified diff."""
+        return format_html('<pre class="gx-pre">{}</pre>', obj.diff)
+
+
+@admin.register(Execution)
+class ExecutionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
+    """Executions with what was predicted and what came of it."""
+
+    list_display = ("execution_id", "golem", "strategy_name", "kind", "result", "error", "age")
+    list_filter = (GolemFilter, "kind", "is_quarantined")
+    list_select_related = ("golem",)
+    search_fields = ("=execution_id", "=strategy_name", "=tx_hash")
+    ordering = ("-recorded_at",)
+    fields = ("golem", "execution_id", "strategy_name", "kind", "prediction_text", "result", "error", "reasoning_chain",
+              "reflection", "tx_hash", "source", "recorded_by", "recorded_permit_id", "is_quarantined",
+              "quarantine_reason", "recorded_at", "settled_at")  # fmt: skip
+    readonly_fields = ("prediction_text", "result", "error")
+
+    @display(description="Result", ordering="realized_pnl_micro_usd")
+    def result(self, obj: Execution) -> str:
+        """In dollars."""
+        return format_usd(obj.realized_pnl_micro_usd)
+
+    @display(description="Prediction error", ordering="prediction_error_bps")
+    def error(self, obj: Execution) -> str:
+        """In percent."""
+        return "–" if obj.prediction_error_bps is None else format_bps(obj.prediction_error_bps)
+
+    @display(description="When", ordering="recorded_at")
+    def age(self, obj: Execution) -> SafeString:
+        """How long ago."""
+        return show_age(obj.recorded_at)
+
+    @display(description="Situation, decision and prediction")
+    def prediction_text(self, obj: Execution) -> SafeString:
+        """Indented."""
+        whole = {
+            "portfolio": obj.portfolio_snapshot, "market": obj.market_conditions, "decision": obj.decision_params,
+            "prediction": obj.predicted_outcome,
+        }  # fmt: skip
+        return format_html('<pre class="gx-pre">{}</pre>', json.dumps(whole, indent=2, sort_keys=True))

@@ -7,11 +7,12 @@ Seed: decisions, "Permits" (policy_hash).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Value
 
-from archetypes_app.models import Golem
+from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.toolset import hash_toolset
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits, VenueTrust
 from tools_app.core.hashing import hash_canonical
@@ -22,6 +23,18 @@ GOLEM_ROWS = ("archetype", "policy_cage__mirror", "spending_limits")
 GOLEM_LISTS = ("profiles", "archetype__profiles", "tool_overrides", "archetype__tool_overrides")
 """What `prefetch_related` fetches with it."""
 _DISTRUSTED = "DISTRUSTED"
+_PROFILES_SQL = f"""
+SELECT profile.*, TRUE AS is_own FROM {ToolProfile._meta.db_table} AS profile
+  JOIN {Golem.profiles.through._meta.db_table} AS of_golem ON of_golem.toolprofile_id = profile.id
+ WHERE of_golem.golem_id = %(golem)s
+ UNION ALL
+SELECT profile.*, FALSE FROM {ToolProfile._meta.db_table} AS profile
+  JOIN {Archetype.profiles.through._meta.db_table} AS of_archetype ON of_archetype.toolprofile_id = profile.id
+ WHERE of_archetype.archetype_id = %(archetype)s
+ ORDER BY name"""  # noqa: S608  (the tables' own names)
+_OVERRIDES_SQL = f"""
+SELECT * FROM {ToolOverride._meta.db_table}
+ WHERE golem_id = %(golem)s OR archetype_id = %(archetype)s ORDER BY tool_name"""  # noqa: S608
 _UNHASHED = frozenset({"id", "golem", "created_at", "updated_at"})
 
 
@@ -50,7 +63,34 @@ class Policy:
 
 def load_golem(golem_id: UUID) -> Golem:
     """The golem with every row its toolset and policy are made of, so that neither asks again."""
-    return Golem.objects.select_related(*GOLEM_ROWS).prefetch_related(*GOLEM_LISTS).get(pk=golem_id)
+    golem = Golem.objects.select_related(*GOLEM_ROWS).get(pk=golem_id)
+    _fetch_lists(golem)
+    return golem
+
+
+def _fetch_lists(golem: Golem) -> None:
+    """GOLEM_LISTS in two plain statements: as four prefetches they were a quarter of a preview's processor time."""
+    archetype: Archetype = golem.archetype
+    both = {"golem": golem.pk, "archetype": archetype.pk}
+    profiles: dict[bool, list[ToolProfile]] = {True: [], False: []}
+    for profile in ToolProfile.objects.raw(_PROFILES_SQL, both):
+        profiles[bool(vars(profile)["is_own"])].append(profile)
+    overrides: dict[bool, list[ToolOverride]] = {True: [], False: []}
+    for override in ToolOverride.objects.raw(_OVERRIDES_SQL, both):
+        overrides[override.golem_id is not None].append(override)
+    row: Any
+    for row, is_own in ((golem, True), (archetype, False)):
+        row._prefetched_objects_cache = {
+            "profiles": _filled(row.profiles.all(), profiles[is_own]),
+            "tool_overrides": _filled(row.tool_overrides.all(), overrides[is_own]),
+        }
+
+
+def _filled(query: Any, rows: list[Any]) -> Any:
+    # What Django itself keeps for a prefetched relation: the query with its answer.
+    query._result_cache = rows
+    query._prefetch_done = True
+    return query
 
 
 def read_policy(*, golem: Golem, toolset: Toolset) -> Policy:

@@ -1,0 +1,88 @@
+"""Owners, workers and a halt at the same moment, on real PostgreSQL and the real contracts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from permits_app.actions.execute_change import execute_change
+from permits_app.actions.halt import halt_golem
+from permits_app.models import ChangeExecution, ChangeRequest, OutboundTransaction, OwnerApproval
+from tests.concurrency.test_sixty_four_at_once import at_once
+from tests.live_golem import LiveGolem
+from tests.permits_app.approvals.people import approve, give_device, make_owner_with_device, next_code
+from tools_app.core import clock
+from tools_app.core.audit_checkpoints import verify_stored_chain
+
+pytestmark = pytest.mark.usefixtures("critical_swap", "eager")
+
+
+@pytest.fixture
+def owners(shared_golem: LiveGolem) -> list[Any]:
+    """Three owners; the agent's key belongs to the first."""
+    give_device(shared_golem.owner)
+    others = [make_owner_with_device(name=name) for name in ("owner-b", "owner-c")]
+    shared_golem.golem.co_owners.add(*others)
+    return [shared_golem.owner, *others]
+
+
+def _ask(live: LiveGolem) -> ChangeRequest:
+    return ChangeRequest.objects.get(permit_id=live.preview()["permit_id"])
+
+
+def _approve_all(request: ChangeRequest, people: list[Any]) -> list[Any]:
+    codes = [next_code(person) for person in people]
+    return at_once(
+        lambda index: approve(request, people[index], code=codes[index]).state, count=len(people)
+    )  # fmt: skip
+
+
+def test_owners_who_approve_at_once_execute_it_once(shared_golem: LiveGolem, owners: list[Any]) -> None:
+    request = _ask(shared_golem)
+    _approve_all(request, owners[1:])
+    request.refresh_from_db()
+    assert (request.state, shared_golem.permit(str(request.permit_id)).status) == ("EXECUTED", "COMMITTED")
+    assert OwnerApproval.objects.count() == 2
+    assert ChangeExecution.objects.count() == 1
+    assert OutboundTransaction.objects.count() == 2
+    assert verify_stored_chain(shared_golem.golem.pk).broken is None
+
+
+def test_one_owner_who_approves_from_eight_windows_is_counted_once(shared_golem: LiveGolem, owners: list[Any]) -> None:
+    request, code = _ask(shared_golem), next_code(owners[1])
+    answers = at_once(lambda _: approve(request, owners[1], code=code).state, count=8)
+    assert answers.count("OPEN") == 1
+    assert set(answers) - {"OPEN"} == {"SECOND_FACTOR_WRONG"}
+    assert OwnerApproval.objects.count() == 1
+
+
+def test_eight_executions_at_once_send_one_swap(shared_golem: LiveGolem, owners: list[Any]) -> None:
+    request = _ask(shared_golem)
+    ChangeRequest.objects.filter(pk=request.pk).update(state="APPROVED", executes_at=clock.now())
+    answers = at_once(lambda _: execute_change(request_id=request.pk, now=clock.now()), count=8)
+    assert len([answer for answer in answers if answer]) == 1
+    assert shared_golem.permit(str(request.permit_id)).status == "COMMITTED"
+    assert OutboundTransaction.objects.count() == 2
+
+
+def test_a_halt_and_an_approval_at_once_leave_one_of_them(shared_golem: LiveGolem, owners: list[Any]) -> None:
+    request = _ask(shared_golem)
+    approve(request, owners[1])
+    code = next_code(owners[2])
+
+    def act(index: int) -> Any:
+        if index:
+            return halt_golem(golem=shared_golem.golem, reason="drill", actor="owner:1", now=clock.now())["halted"]
+        return approve(request, owners[2], code=code).state
+
+    at_once(act, count=2)
+    request.refresh_from_db()
+    permit = shared_golem.permit(str(request.permit_id))
+    shared_golem.golem.refresh_from_db()
+    assert shared_golem.golem.is_halted
+    ends = {("EXECUTED", "COMMITTED"), ("EXECUTED", "BLOCKED"), ("STALE", "CANCELLED"), ("FAILED", "CANCELLED"),
+            ("OPEN", "CANCELLED"), ("FAILED", "BLOCKED")}  # fmt: skip
+    assert (request.state, permit.status) in ends
+    if permit.status != "COMMITTED":
+        assert shared_golem.mined_nonce() == 0

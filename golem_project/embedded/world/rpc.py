@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import time
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from eth_utils.crypto import keccak
 from golem_project.embedded.errors import EmbeddedError
 
 REQUEST_TIMEOUT_SECONDS = 60
+RECEIPT_TIMEOUT_SECONDS = 20
 
 
 class RpcError(EmbeddedError):
@@ -88,6 +90,16 @@ class JsonRpc:
     def send_raw(self, raw: bytes) -> str:
         """Hand over a signed transaction; returns its hash."""
         return str(self.call("eth_sendRawTransaction", "0x" + raw.hex()))
+
+    def wait_for_receipt(self, transaction_hash: str) -> dict[str, Any]:
+        """The receipt of a transaction once it is mined. Raises EmbeddedError when it is not."""
+        deadline = time.monotonic() + RECEIPT_TIMEOUT_SECONDS
+        while time.monotonic() < deadline:
+            receipt: dict[str, Any] | None = self.call("eth_getTransactionReceipt", transaction_hash)
+            if receipt is not None:
+                return receipt
+            time.sleep(0.001)
+        raise EmbeddedError(f"{transaction_hash} was not mined. Fix: see whether the local chain mines.")
 
     def balance_of(self, token: str, account: str) -> int:
         """ERC-20 balance in base units."""

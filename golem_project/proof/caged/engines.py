@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 CHAIN_ID = 31337
 GAS = 12_000_000
 COINS_WEI = 10**24
-MOST_POLLS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +134,7 @@ class NodeEngine:
         raw = sign_raw(account, to, data, value, nonce)
         self.rpc.call("evm_setNextBlockTimestamp", at)
         transaction_hash = self.rpc.send_raw(raw)
-        receipt = self._wait(transaction_hash)
+        receipt = self.rpc.wait_for_receipt(transaction_hash)
         succeeded = receipt["status"] == "0x1"
         assert foreseen is None or succeeded == foreseen.succeeded, "the node did what it simulated"
         output = b"" if foreseen is None else foreseen.output
@@ -182,14 +180,6 @@ class NodeEngine:
         assert self.rpc.call("evm_revert", snapshot[0])
         self._next = snapshot[1]
         del self.history[snapshot[2] :]
-
-    def _wait(self, transaction_hash: str) -> dict[str, Any]:
-        for _ in range(MOST_POLLS):
-            receipt: dict[str, Any] | None = self.rpc.call("eth_getTransactionReceipt", transaction_hash)
-            if receipt is not None:
-                return receipt
-            time.sleep(0.001)
-        raise AssertionError(f"{transaction_hash} was not mined")
 
     def _head_time(self) -> int:
         return int(self.rpc.call("eth_getBlockByNumber", "latest", False)["timestamp"], 16)

@@ -1,0 +1,184 @@
+"""`manage.py deploy_policy_cage GOLEM`: put a golem's policy into a PolicyCage contract, or follow one that is there.
+
+The server holds no owner key. What it can do by itself is the local chain, where the world's deployer pays; anywhere
+else it writes the transactions for the owner's own wallet, and `--register` follows the contract once it is deployed.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from archetypes_app.models import Golem
+from golem_project.embedded.world.accounts import CHAIN_ID, derive_actors
+from golem_project.embedded.world.ledger import GAS_LIMIT
+from golem_project.embedded.world.rpc import JsonRpc, checksum
+from golem_project.embedded.world.solidity import load_contract
+from permits_app.actions.sync_policy_cage import register_cage
+from permits_app.models import CageMirror
+from permits_app.policy_cage.contract import encode_deployment
+from permits_app.policy_cage.safe_tx import ENABLE_MODULE, NONCE, SafeTx, build_typed_data
+from permits_app.policy_cage.suggested_rules import suggest_rules
+from tools_app import runner
+from tools_app.chain.abi import encode_call, encode_constructor
+from tools_app.chain.chains import get_deployment
+from tools_app.core import clock
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.core.units import usd_to_micro
+from tools_app.toolkit.context import ChainReader
+
+BUDGET_MS = 30_000
+DEPLOYMENT_GAS = 10_000_000
+
+
+class Command(BaseCommand):
+    help = "Deploy a golem's policy as a PolicyCage contract, or register one that was deployed."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("golem", help="the golem's name or id")
+        parser.add_argument("--account", help="the Safe that holds the funds; in development a plain account")
+        parser.add_argument("--high-water-mark-usd", default="", help="dollars from which a drawdown is measured")
+        parser.add_argument("--guardian", help="an address that may halt the cage, and nothing else")
+        parser.add_argument("--v3-valuer", help="a V3PositionValuer that is deployed already")
+        parser.add_argument(
+            "--out", type=Path, help="write the owner's transactions to this file instead of the screen"
+        )
+        parser.add_argument("--send-locally", metavar="RPC_URL", help="deploy on the local chain (31337) and follow it")
+        parser.add_argument("--register", metavar="CONTRACT", help="follow this contract")
+        parser.add_argument("--deployed-block", type=int, default=0, help="the block that holds its deployment")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self._run(find_golem(options["golem"]), options)
+        except GolemError as error:
+            raise CommandError(f"{error.code}: {error.detail}") from error
+
+    def _run(self, golem: Golem, options: dict[str, Any]) -> None:
+        if options["register"]:
+            mirror = follow(golem, options["register"], options["deployed_block"])
+            self.stdout.write(describe(mirror))
+            self._offer_to_enable(mirror)
+            return
+        if not options["account"] or not options["high_water_mark_usd"]:
+            raise CommandError("--account and --high-water-mark-usd are needed to deploy")
+        chain = runner.open_reader(golem.home_chain_id, now=clock.now(), deadline=Deadline.after_ms(BUDGET_MS))
+        if options["send_locally"]:
+            if golem.home_chain_id != CHAIN_ID:
+                raise CommandError(f"the server sends nothing on chain {golem.home_chain_id}; leave --send-locally out")
+            contract, block = deploy_locally(golem, chain, options)
+            mirror = follow(golem, contract, block)
+            self.stdout.write(describe(mirror))
+            self._offer_to_enable(mirror)
+            return
+        text = json.dumps(plan_owner_transactions(golem, chain, options), indent=2) + "\n"
+        if options["out"]:
+            options["out"].write_text(text)
+            self.stdout.write(f"the owner's transactions are in {options['out']}")
+        else:
+            self.stdout.write(text)
+
+    def _offer_to_enable(self, mirror: CageMirror) -> None:
+        """What the owners sign so that the Safe lets the cage act; nothing for a plain account."""
+        chain = runner.open_reader(mirror.chain_id, now=clock.now(), deadline=Deadline.after_ms(BUDGET_MS))
+        if mirror.is_enforced or not chain.code(mirror.account):
+            return
+        [nonce] = chain.call(mirror.account, NONCE)
+        tx = SafeTx(to=mirror.account, data=encode_call(ENABLE_MODULE, mirror.contract), nonce=nonce)
+        typed = build_typed_data(tx, safe=mirror.account, chain_id=mirror.chain_id)
+        self.stdout.write("the owners of the Safe sign this, so that the cage may act for it:")
+        self.stdout.write(json.dumps(typed, indent=2))
+
+
+def find_golem(text: str) -> Golem:
+    """By name, or by id. Raises CommandError."""
+    found = [golem for golem in Golem.objects.all() if text in (golem.name, str(golem.pk))]
+    if len(found) != 1:
+        raise CommandError(f"{len(found)} golems are called {text!r}")
+    return found[0]
+
+
+def follow(golem: Golem, contract: str, deployed_block: int) -> CageMirror:
+    """Register the contract and read it."""
+    return register_cage(
+        golem_id=golem.pk, chain_id=golem.home_chain_id, contract=checksum(contract), deployed_block=deployed_block,
+        now=clock.now(),
+    )  # fmt: skip
+
+
+def describe(mirror: CageMirror) -> str:
+    """One line for the person at the terminal."""
+    word = "enforced on chain" if mirror.is_enforced else "NOT enforced on chain: the account does not act through it"
+    return f"{mirror.contract} follows block {mirror.block_number}: {word}"
+
+
+def build_deployment(golem: Golem, chain: ChainReader, options: dict[str, Any], *, v3_valuer: str | None) -> bytes:
+    """The data of the transaction that creates the cage. Raises what a feed raises."""
+    rules = suggest_rules(
+        golem=golem, chain=chain, high_water_mark_micro_usd=usd_to_micro(options["high_water_mark_usd"]),
+        guardian=options["guardian"], v3_valuer=v3_valuer,
+    )  # fmt: skip
+    code = bytes.fromhex(load_contract("PolicyCage").bytecode[2:])
+    base_asset = chain.token(golem.base_asset).address
+    return encode_deployment(code, account=checksum(options["account"]), base_asset=base_asset, rules=rules)
+
+
+def build_valuer(chain_id: int) -> bytes | None:
+    """The data that creates a valuer of V3 positions, None on a chain without Uniswap V3."""
+    manager = get_deployment(chain_id).contracts.get("uniswap_v3_position_manager")
+    if manager is None:
+        return None
+    code = bytes.fromhex(load_contract("V3PositionValuer").bytecode[2:])
+    return code + encode_constructor("constructor(address manager)", manager)
+
+
+def plan_owner_transactions(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> dict[str, Any]:
+    """What the owner's wallet sends and signs; the address of the cage is known once the first is mined."""
+    account = checksum(options["account"])
+    valuer = build_valuer(chain.chain_id)
+    plan: dict[str, Any] = {"chain_id": chain.chain_id, "account": account}
+    if options["v3_valuer"] is None and valuer is not None:
+        plan["deploy_valuer_first"] = {"data": "0x" + valuer.hex(), "then": "run this again with --v3-valuer ADDRESS"}
+        return plan
+    data = build_deployment(golem, chain, options, v3_valuer=options["v3_valuer"])
+    plan["deploy"] = {"data": "0x" + data.hex(), "gas": str(DEPLOYMENT_GAS)}
+    plan["then"] = "manage.py deploy_policy_cage GOLEM --register CONTRACT --deployed-block NUMBER"
+    return plan
+
+
+def deploy_locally(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> tuple[str, int]:
+    """Deploy on the local chain, paid by the world's deployer; returns the contract and the block it is in."""
+    rpc = JsonRpc(options["send_locally"])
+    try:
+        if int(rpc.call("eth_chainId"), 16) != CHAIN_ID:
+            raise CommandError(f"{options['send_locally']} is not the local chain")
+        valuer_data = build_valuer(chain.chain_id)
+        valuer = options["v3_valuer"]
+        if valuer is None and valuer_data is not None:
+            valuer, _ = create(rpc, valuer_data)
+        return create(rpc, build_deployment(golem, chain, options, v3_valuer=valuer))
+    finally:
+        rpc.close()
+
+
+def create(rpc: JsonRpc, data: bytes) -> tuple[str, int]:
+    """Send one creation and wait; returns its address and block. Raises CommandError when it reverts."""
+    deployer = derive_actors().deployer
+    fields: dict[str, Any] = {
+        "type": 2,
+        "chainId": CHAIN_ID,
+        "nonce": int(rpc.call("eth_getTransactionCount", deployer.address, "pending"), 16),
+        "value": 0,
+        "data": data,
+        "gas": max(GAS_LIMIT, DEPLOYMENT_GAS),
+        "maxFeePerGas": 2 * int(rpc.call("eth_gasPrice"), 16),
+        "maxPriorityFeePerGas": 0,
+    }
+    sent = rpc.send_raw(bytes(deployer.sign_transaction(fields).raw_transaction))
+    receipt = rpc.wait_for_receipt(sent)
+    if receipt["status"] != "0x1":
+        raise CommandError(f"the deployment reverted: {sent}")
+    return checksum(receipt["contractAddress"]), int(receipt["blockNumber"], 16)

@@ -1,0 +1,126 @@
+"""The rules a new cage starts with: the golem's own policy, said in the contract's words.
+
+Nothing is invented: limits come from the golem's rows, assets and contracts from its allowlist, feeds from the chain's
+registry. The owner reads and signs them with the deployment. Seed: decisions, "PolicyCage".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from archetypes_app.models import Golem
+from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
+from permits_app.models.allowlist import AllowlistKind
+from permits_app.policy_cage.contract import (
+    AssetRule,
+    Limit,
+    Rule,
+    asset_rules,
+    call_rule,
+    guardian_rule,
+    limit_rule,
+    spender_rule,
+    valuer_rule,
+)
+from tools_app.chain.chains import get_deployment
+from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS
+from tools_app.chain.signatures import parse_signature
+from tools_app.protocols.uniswap.v2 import plans as v2
+from tools_app.protocols.uniswap.v3 import plans as v3
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.enums import Phase
+
+MAX_LOSS_BPS: Final = 300
+MAX_WINDOW_LOSS_BPS: Final = 300
+MAX_GAS_TOP_UP_WEI: Final = 5 * 10**16
+MAX_SESSION_SECONDS: Final = 30 * 86_400
+MAX_SESSION_OPERATIONS: Final = 1_000
+_PHASES: Final = (Phase.THRIVING, Phase.CAUTIOUS, Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
+_CALLS: Final[Mapping[str, tuple[str, ...]]] = {
+    "uniswap_v2_router": (v2.TOKENS_IN, v2.TOKENS_IN_FEE, v2.TOKENS_OUT),
+    "uniswap_v3_swap_router_02": (
+        v3.MULTICALL_UNTIL, v3.EXACT_IN_SINGLE, v3.EXACT_IN, v3.EXACT_OUT_SINGLE, v3.EXACT_OUT, v3.V2_TOKENS_IN,
+    ),
+    "uniswap_v3_position_manager": (v3.MULTICALL, v3.MINT, v3.INCREASE, v3.DECREASE, v3.COLLECT),
+}  # fmt: skip
+
+
+def suggest_rules(
+    *, golem: Golem, chain: ChainReader, high_water_mark_micro_usd: int, guardian: str | None, v3_valuer: str | None
+) -> list[Rule]:
+    """Rules for the golem's home chain. An allowed token without a feed is left out: the cage could not value it.
+
+    Raises what a feed raises.
+    """
+    cage = PolicyCage.objects.filter(golem=golem).first() or PolicyCage(golem=golem)
+    limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
+    allowed = AllowlistEntry.objects.filter(golem=golem, chain_id=chain.chain_id).order_by("kind", "address")
+    addresses = {kind: [row.address for row in allowed if row.kind == kind] for kind in AllowlistKind.values}
+    rules = _limit_rules(golem, cage, limits, high_water_mark_micro_usd)
+    for token in addresses[AllowlistKind.TOKEN][: cage.max_assets]:
+        rules += _asset_rules(chain, token, limits)
+    rules += _call_rules(chain.chain_id, set(addresses[AllowlistKind.CONTRACT]))
+    for spender in addresses[AllowlistKind.SPENDER]:
+        rules.append(spender_rule(spender, most_micro_usd=limits.per_transaction_micro_usd))
+    if v3_valuer is not None:
+        manager = get_deployment(chain.chain_id).contracts["uniswap_v3_position_manager"]
+        rules.append(valuer_rule(manager, v3_valuer))
+    if guardian is not None:
+        rules.append(guardian_rule(guardian))
+    return rules
+
+
+def _limit_rules(golem: Golem, cage: PolicyCage, limits: SpendingLimits, mark: int) -> list[Rule]:
+    values = {
+        Limit.MAX_LOSS_BPS: MAX_LOSS_BPS,
+        Limit.MAX_WINDOW_LOSS_BPS: MAX_WINDOW_LOSS_BPS,
+        Limit.MAX_POSITION_BPS: cage.max_position_bps,
+        Limit.MAX_CONCENTRATION_BPS: cage.max_concentration_bps,
+        Limit.MAX_DRAWDOWN_BPS: cage.max_drawdown_bps,
+        Limit.MIN_COLLATERAL_RATIO_BPS: cage.min_collateral_ratio_bps,
+        Limit.MIN_REBALANCE_INTERVAL_SECONDS: cage.min_rebalance_interval_seconds,
+        Limit.MAX_REBALANCES_PER_DAY: cage.max_rebalances_per_day,
+        Limit.MAX_ASSETS: min(cage.max_assets, 10),
+        Limit.MAX_GAS_TOP_UP_WEI: MAX_GAS_TOP_UP_WEI,
+        Limit.ALLOWS_ARBITRARY_CALLS: int(cage.allows_arbitrary_calldata),
+        Limit.PHASE: _PHASES.index(Phase(golem.phase)),
+        Limit.HIGH_WATER_MARK_MICRO_USD: mark,
+        Limit.MAX_SESSION_SECONDS: MAX_SESSION_SECONDS,
+        Limit.MAX_SESSION_OPERATIONS: MAX_SESSION_OPERATIONS,
+        Limit.MAX_SESSION_BUDGET_MICRO_USD: limits.per_session_micro_usd,
+    }
+    return [limit_rule(limit, value) for limit, value in values.items()]
+
+
+def _asset_rules(chain: ChainReader, token: str, limits: SpendingLimits) -> list[Rule]:
+    feed = get_deployment(chain.chain_id).feeds.get(token)
+    if feed is None:
+        return []
+    meta = chain.token(token)
+    price = chain.price(meta)
+    unit: int = 10 ** (meta.decimals + price.decimals)
+
+    def base_units(micro_usd: int) -> int:
+        return micro_usd * unit // (price.answer * 10**6)
+
+    asset = AssetRule(
+        feed=feed.address,
+        max_age_seconds=feed.max_age_seconds or DEFAULT_MAX_AGE_SECONDS,
+        token_decimals=meta.decimals,
+        feed_decimals=price.decimals,
+    )
+    return asset_rules(
+        token, asset, per_batch=base_units(limits.per_transaction_micro_usd),
+        per_window=base_units(limits.per_day_micro_usd),
+    )  # fmt: skip
+
+
+def _call_rules(chain_id: int, contracts: set[str]) -> list[Rule]:
+    known = get_deployment(chain_id).contracts
+    return [
+        call_rule(known[key], parse_signature(text).selector)
+        for key, texts in _CALLS.items()
+        if known.get(key) in contracts
+        for text in texts
+    ]

@@ -1,0 +1,200 @@
+"""The deploy command, and a real swap of a Safe judged before and by the contract."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from golem_project.proof.caged.engines import NodeEngine, make_account
+from golem_project.proof.caged.safe import CagedSafe, sign_digest
+from permits_app.actions.sync_policy_cage import sync_policy_cage
+from permits_app.errors import CageMirrorBehind, CageWouldRefuse
+from permits_app.models import CageMirror, PolicyCage, SpendingLimits
+from permits_app.policy_cage.contract import Limit, RuleKind, encode_execute, encode_set_session
+from permits_app.policy_cage.mirror import list_allowed
+from permits_app.policy_cage.safe_tx import (
+    CREATE_PROXY,
+    SafeTx,
+    encode_exec_transaction,
+    encode_setup,
+    hash_safe_tx,
+    join_signatures,
+)
+from permits_app.policy_cage.state import CageState
+from permits_app.safety.cage_contract import judge_contract
+from permits_app.safety.hook import Reject
+from tests.live_golem import LiveGolem
+from tools_app import runner
+from tools_app.chain.abi import checksum, encode_call
+from tools_app.core import clock
+from tools_app.core.clock import Deadline
+from tools_app.protocols.uniswap.v3 import plans as v3
+from tools_app.toolkit.plan import Call
+
+CHAIN_ID = 31337
+USD = 10**6
+APPROVE = "function approve(address spender, uint256 amount)"
+
+
+class SafeOfOne:
+    """A Safe of the local world with one owner, worth 20,000 USDC and 2 WETH."""
+
+    def __init__(self, golem: LiveGolem) -> None:
+        self.world = golem.world
+        self.engine = NodeEngine(golem.world.rpc)
+        self.owner, self.session = make_account("sole owner"), make_account("sole session")
+        for account in (self.owner, self.session):
+            self.engine.give_coins(account.address, 10**21)
+        contracts = golem.world.contracts
+        setup = encode_setup([self.owner.address], threshold=1, fallback_handler=contracts["safe_fallback_handler"])
+        data = encode_call(CREATE_PROXY, contracts["safe"], setup, clock.now().microsecond)
+        sent = self.engine.send(self.owner, contracts["safe_proxy_factory"], data)
+        made = next(log for log in sent.logs if log.address == contracts["safe_proxy_factory"])
+        self.address = checksum("0x" + made.topics[1][-40:])
+        golem.world.fund(self.address, 0, {"USDC": 20_000 * USD, "WETH": 2 * 10**18})
+        self.nonce = 0
+
+    def owner_call(self, to: str, data: bytes) -> None:
+        tx = SafeTx(to=to, data=data, nonce=self.nonce)
+        digest = hash_safe_tx(tx, safe=self.address, chain_id=CHAIN_ID)
+        signed = join_signatures({str(self.owner.address): sign_digest(self.owner, digest)})
+        assert self.engine.send(self.owner, self.address, encode_exec_transaction(tx, signatures=signed)).succeeded
+        self.nonce += 1
+
+    def swap(self, amount: int, least: int = 0) -> tuple[Call, ...]:
+        """USDC for WETH at the real router, as the golem's tool plans it."""
+        usdc, weth = self.world.tokens["USDC"].address, self.world.tokens["WETH"].address
+        router = self.world.contracts["uniswap_v3_swap_router_02"]
+        single = encode_call(v3.EXACT_IN_SINGLE, (usdc, weth, 500, self.address, amount, least, 0))
+        return (
+            Call(usdc, encode_call(APPROVE, router, amount), 0, "approve"),
+            Call(router, encode_call(v3.MULTICALL_UNTIL, 2**40, [single]), 0, "swap"),
+        )
+
+
+def deploy(golem: LiveGolem, *extra: str, account: str) -> str:
+    out = io.StringIO()
+    call_command(
+        "deploy_policy_cage", str(golem.golem.pk), "--account", account, "--high-water-mark-usd", "26000",
+        "--send-locally", golem.world.rpc_url, *extra, stdout=out,
+    )  # fmt: skip
+    return out.getvalue()
+
+
+@pytest.fixture
+def caged(live_golem: LiveGolem) -> tuple[LiveGolem, SafeOfOne, CageMirror]:
+    """The live golem's policy in a contract over a Safe, its session key appointed."""
+    PolicyCage.objects.filter(golem=live_golem.golem).update(max_concentration_bps=6_000)
+    SpendingLimits.objects.filter(golem=live_golem.golem).update(per_session_micro_usd=40_000 * USD)
+    safe = SafeOfOne(live_golem)
+    out = deploy(live_golem, account=safe.address)
+    assert "NOT enforced on chain" in out
+    mirror = CageMirror.objects.get(cage__golem=live_golem.golem)
+    typed = json.loads(out[out.index("{") :])
+    enable = bytes.fromhex(typed["message"]["data"][2:])
+    assert typed["message"]["to"] == typed["domain"]["verifyingContract"] == safe.address
+    safe.engine._next = safe.engine._head_time() + 10
+    safe.owner_call(safe.address, enable)
+    session = encode_set_session(
+        key=safe.session.address, expires_at=safe.engine.now() + 86_400, operations=10, budget_micro_usd=40_000 * USD
+    )
+    safe.owner_call(mirror.contract, session)
+    mirror = sync_policy_cage(mirror_id=mirror.pk, now=clock.now())
+    assert mirror.is_enforced
+    return live_golem, safe, mirror
+
+
+def hook_call(golem: LiveGolem, mirror: CageMirror, calls: tuple[Call, ...], **changes: Any) -> Any:
+    """What hook 1 hands on, as far as the contract's rule reads it."""
+    now = clock.now()
+    reader = runner.open_reader(CHAIN_ID, now=now, deadline=Deadline.after_ms(10_000))
+    facts = {
+        "cage": PolicyCage.objects.select_related("mirror").get(pk=mirror.cage_id), "golem": golem.golem, "now": now,
+        "plan": SimpleNamespace(calls=calls), "chain": reader,
+    }  # fmt: skip
+    return SimpleNamespace(**{**facts, **changes})
+
+
+def test_the_golems_policy_becomes_the_contracts_rules(caged: tuple[LiveGolem, SafeOfOne, CageMirror]) -> None:
+    golem, _, mirror = caged
+    state = CageState.from_dict(mirror.state)
+    assert state.limit(Limit.MAX_CONCENTRATION_BPS) == 6_000
+    assert state.limit(Limit.HIGH_WATER_MARK_MICRO_USD) == 26_000 * USD
+    assert set(state.assets) == {token.address for token in golem.world.tokens.values()}
+    assert state.positions == [golem.world.contracts["uniswap_v3_position_manager"]]
+    assert len(list_allowed(state, RuleKind.CALL)) == 14
+    assert len(list_allowed(state, RuleKind.SPENDER)) == 3
+
+
+def test_a_real_swap_is_let_through_by_pre_flight_and_by_the_contract(
+    caged: tuple[LiveGolem, SafeOfOne, CageMirror],
+) -> None:
+    golem, safe, mirror = caged
+    calls = safe.swap(3_000 * USD)
+    assert judge_contract(hook_call(golem, mirror, calls)) is None
+    sent = safe.engine.send(safe.session, mirror.contract, encode_execute(calls))
+    assert sent.succeeded
+    mirror = sync_policy_cage(mirror_id=mirror.pk, now=clock.now())
+    assert CageState.from_dict(mirror.state).session.operations_left == 9
+
+
+def test_what_the_contract_would_refuse_is_refused_before_anything_is_signed(
+    caged: tuple[LiveGolem, SafeOfOne, CageMirror],
+) -> None:
+    golem, safe, mirror = caged
+    calls = safe.swap(11_000 * USD)
+    refusal = judge_contract(hook_call(golem, mirror, calls))
+    assert isinstance(refusal, Reject)
+    error = refusal.as_error("policy_cage")
+    assert isinstance(error, CageWouldRefuse)
+    assert error.data["error"] == "AllowanceTooLarge"
+    assert error.data["values"] == ["11000000000", "10000000000"]
+    sent = safe.engine.send(safe.session, mirror.contract, encode_execute(calls))
+    caged_error = CagedSafe.error(None, sent)  # type: ignore[arg-type]
+    assert caged_error == ("AllowanceTooLarge", {"observed": 11_000 * USD, "allowed": 10_000 * USD})
+
+
+def test_a_mirror_that_is_behind_refuses_every_write(caged: tuple[LiveGolem, SafeOfOne, CageMirror]) -> None:
+    golem, safe, mirror = caged
+    CageMirror.objects.filter(pk=mirror.pk).update(synced_at=None)
+    refusal = judge_contract(hook_call(golem, mirror, safe.swap(USD)))
+    assert isinstance(refusal, Reject)
+    error = refusal.as_error("policy_cage")
+    assert isinstance(error, CageMirrorBehind)
+    assert (error.code, str(error.next_step)) == ("CAGE_MIRROR_BEHIND", "WAIT")
+
+
+def test_a_plain_account_is_mirrored_and_labelled_as_not_enforced(live_golem: LiveGolem) -> None:
+    out = deploy(live_golem, account=live_golem.golem.address)
+    assert "NOT enforced on chain" in out and "{" not in out
+    mirror = CageMirror.objects.get()
+    assert not mirror.is_enforced
+    assert judge_contract(hook_call(live_golem, mirror, ())) is None
+    # The figures of the row come from the contract now, and the golem acts under them as before.
+    assert live_golem.preview()["permit_id"]
+
+
+def test_the_owners_transactions_are_written_and_nothing_is_sent(live_golem: LiveGolem, tmp_path: Path) -> None:
+    out = tmp_path / "plan.json"
+    before = int(live_golem.world.rpc.call("eth_blockNumber"), 16)
+    call_command(
+        "deploy_policy_cage", live_golem.golem.name, "--account", live_golem.golem.address,
+        "--high-water-mark-usd", "26000", "--v3-valuer", live_golem.world.contracts["multicall3"], "--out", str(out),
+        stdout=io.StringIO(),
+    )  # fmt: skip
+    plan = json.loads(out.read_text())
+    assert plan["deploy"]["data"].startswith("0x60")
+    assert int(live_golem.world.rpc.call("eth_blockNumber"), 16) == before
+    assert not CageMirror.objects.exists()
+
+
+def test_registering_what_is_no_cage_says_so(live_golem: LiveGolem) -> None:
+    with pytest.raises(CommandError, match="NOT_A_CAGE"):
+        call_command("deploy_policy_cage", live_golem.golem.name, "--register", live_golem.world.contracts["weth9"])

@@ -1,0 +1,65 @@
+"""What the cage costs in gas; on a node of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from golem_project.bench.figures import Figure, measure
+from golem_project.embedded.world.solidity import load_contract
+from golem_project.proof.cage import run_siege
+from golem_project.proof.caged.safe import USD, CagedSafe
+from permits_app.policy_cage import contract as cage_contract
+from permits_app.policy_cage.contract import Limit, limit_rule
+from tools_app.core import clock
+
+DAY_SECONDS = 86_400
+
+
+@measure("cage")
+def measure_cage() -> Iterator[Figure]:
+    """Gas of each door of the contract, its size, and hostile batches a second."""
+    yield Figure(
+        "cage.code_bytes", "size of PolicyCage", len(load_contract("PolicyCage").deployed_bytecode) // 2 - 1, "bytes",
+        target=24_576,
+    )  # fmt: skip
+    with run_siege() as siege:
+        yield from measure_gas(siege.watches[0].caged)
+        started = clock.monotonic_ms()
+        for number in range(20):
+            siege.run(number)
+        seconds = (clock.monotonic_ms() - started) / 1000
+        yield Figure(
+            "cage.batches_per_second", "hostile batches run and checked on the node", round(1_000 / seconds),
+            "batches/s", target=300, at_least=True,
+        )  # fmt: skip
+
+
+def measure_gas(caged: CagedSafe) -> Iterator[Figure]:
+    """One transaction of each kind."""
+    weth = caged.coins["WETH"]
+    doors = {
+        "approve": [caged.approve("USDC", 1)],
+        "swap": caged.trade("USDC", 300 * USD, "WETH", weth.units(0.1)),
+        "swap_again": caged.trade("USDC", 300 * USD, "WETH", weth.units(0.1)),
+        "losing_swap": caged.trade("WETH", weth.units(0.1), "USDC", 295 * USD),
+        "open_position": [caged.position(10_000 * USD), *caged.take("USDC", 10_000 * USD)],
+        "four_calls": [*caged.trade("USDC", 300 * USD, "WETH", weth.units(0.1)),
+                       *caged.trade("USDC", 300 * USD, "WBTC", 500_000)],
+    }  # fmt: skip
+    for name, calls in doors.items():
+        sent = caged.execute(*calls)
+        if not sent.succeeded:
+            raise RuntimeError(f"{name} was refused: {caged.error(sent)}")
+        yield Figure(f"cage.gas_{name}", f"gas of execute: {name.replace('_', ' ')}", sent.gas_used, "gas")
+    owner = {
+        "tighten": caged.propose(limit_rule(Limit.MAX_POSITION_BPS, 2_400)),
+        "propose_loosening": caged.propose(limit_rule(Limit.MAX_POSITION_BPS, 2_500)),
+    }
+    caged.engine.advance(DAY_SECONDS)
+    data = cage_contract.encode_apply_change(
+        cage_contract.RuleKind.LIMIT, cage_contract.limit_key(Limit.MAX_POSITION_BPS)
+    )
+    owner["apply_change"] = caged.engine.send(caged.stranger, caged.cage, data)
+    owner["halt"] = caged.engine.send(caged.guardian, caged.cage, cage_contract.encode_halt())
+    for name, sent in owner.items():
+        yield Figure(f"cage.gas_{name}", f"gas of {name.replace('_', ' ')}", sent.gas_used, "gas")

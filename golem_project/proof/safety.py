@@ -37,7 +37,9 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/permits_app/safety/test_rate_limiter.py", "tests/permits_app/safety/test_repetition.py",
         "tests/permits_app/safety/test_policy_cage.py", "tests/permits_app/safety/test_action_gate.py",
     ),
-    "permits_app.execution.halt_calls": ("tests/permits_app/execution/test_unwinding.py",),
+    "permits_app.execution.halt_calls": (
+        "tests/permits_app/execution/test_halt.py", "tests/permits_app/execution/test_unwinding.py",
+    ),
     "permits_app.ledger": (
         "tests/permits_app/safety/test_boundaries.py", "tests/concurrency/test_double_commit.py",
         "tests/permits_app/test_main_job.py",

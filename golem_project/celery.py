@@ -6,12 +6,15 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import task_postrun, task_prerun
+from celery.signals import task_postrun, task_prerun, worker_init
 from django.db import close_old_connections
+
+from tools_app.simulation.select import warm_up
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.local")
 
 _NEVER = 2**31
+_SIMULATING_QUEUES = frozenset({"simulation", "commit"})
 
 app = Celery("golem")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -21,6 +24,13 @@ app.conf["CELERY_DB_REUSE_MAX"] = _NEVER
 # Threads of the web server look the application up too; without this only the main thread finds it.
 app.set_default()
 app.autodiscover_tasks(["tools_app", "memory_app", "permits_app", "golem_project.heartbeat", "golem_project.stream"])
+
+
+@worker_init.connect
+def warm_engines(sender: Any = None, **_: Any) -> None:
+    """Import the engine in process before a simulating worker forks, so that none of its first plans waits for it."""
+    if _SIMULATING_QUEUES & set(sender.app.amqp.queues.consume_from):
+        warm_up()
 
 
 @task_prerun.connect

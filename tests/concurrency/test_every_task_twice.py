@@ -290,6 +290,9 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
 }
 
 ELSEWHERE: dict[str, str] = {
+    "permits_app.tasks.sync_policy_cages_task": (
+        "tests/permits_app/policy_cage/test_mirror.py::test_a_second_sync_without_news_changes_nothing"
+    ),
     "permits_app.tasks.commit_change_task": (
         "tests/permits_app/approvals/test_waiting_permits.py::test_a_second_execution_of_one_request_does_nothing"
     ),

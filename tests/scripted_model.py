@@ -86,6 +86,24 @@ def last_tool_answer(request: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def anthropic_says(text: str) -> Answer:
+    """A last word as Anthropic's messages say it."""
+    return _anthropic([{"type": "text", "text": text}], "end_turn")
+
+
+def anthropic_calls(name: str, **arguments: Any) -> Answer:
+    """One call of a tool, the same way."""
+    return _anthropic([{"type": "tool_use", "id": "toolu_1", "name": name, "input": arguments}], "tool_use")
+
+
+def _anthropic(content: list[dict[str, Any]], stop: str) -> Answer:
+    body = {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": MODEL, "content": content, "stop_reason": stop,
+        "stop_sequence": None, "usage": {"input_tokens": 800, "output_tokens": 20},
+    }  # fmt: skip
+    return raw(json.dumps(body).encode())
+
+
 @dataclass
 class ScriptedModel:
     """The server while it runs."""
@@ -94,6 +112,7 @@ class ScriptedModel:
     script: list[Answer]
     requests: list[dict[str, Any]] = field(default_factory=list)
     authorizations: list[str | None] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
 
     def answer(self, request: dict[str, Any], authorization: str | None) -> Reply:
         """The script's answer to the request that comes next."""
@@ -123,7 +142,8 @@ def serve_model(script: Sequence[Answer]) -> Iterator[ScriptedModel]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            reply = model.answer(body, self.headers.get("Authorization"))
+            model.paths.append(self.path)
+            reply = model.answer(body, self.headers.get("Authorization") or self.headers.get("x-api-key"))
             stopping.wait(reply.wait_seconds)
             try:
                 self.send_response(reply.status)

@@ -1,4 +1,5 @@
-"""The door to pydantic-ai: one exchange with one model behind words of our own. The only file that imports it.
+"""The door to pydantic-ai: one exchange with one model behind words of our own. The only file that imports it
+and the providers' own clients, of which only the configured one is loaded.
 
 Imported when a model is first asked: it costs seconds and a hundred megabytes that a server without a model saves.
 Synchronous on the outside, because the domain calls between two requests are.
@@ -12,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from openai import OpenAIError
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import AgentRunError, ModelHTTPError, UserError
 from pydantic_ai.messages import (
@@ -26,11 +26,6 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.models.anthropic import AnthropicModel
-from pydantic_ai.models.openai import OpenAIChatModel
-from pydantic_ai.providers.anthropic import AnthropicProvider
-from pydantic_ai.providers.openai import OpenAIProvider
-from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
@@ -66,7 +61,10 @@ class ModelDialogue:
     ) -> None:
         self._runner = asyncio.Runner()
         self._client = make_client(endpoint, most_bytes=most_response_bytes)
-        self._model = _make_model(provider, endpoint, api_key, model_name, self._client)
+        open_model = _open_anthropic if provider == "anthropic" else _open_openai
+        # A local server often asks for no key; the clients insist on one.
+        key = api_key.reveal() if api_key is not None else "none"
+        self._model, self._client_error = open_model(endpoint, key, model_name, self._client)
         self._most_output = most_output_llm_tokens
         self._instructions = instructions
         self._messages: list[ModelMessage] = []
@@ -110,7 +108,7 @@ class ModelDialogue:
         except ModelHTTPError as error:
             # What the endpoint writes is foreign text and may repeat the key: only its status is told.
             raise ModelUnavailable(f"the endpoint answered {error.status_code}", status=error.status_code) from None
-        except (AgentRunError, OpenAIError, OSError) as error:
+        except (AgentRunError, self._client_error, OSError) as error:
             raise _name_failure(error, seconds) from None
         except (ValueError, TypeError, KeyError, AttributeError, UserError):
             # A body that is JSON and no answer makes the client stumble in any of these ways.
@@ -137,16 +135,28 @@ class ModelDialogue:
             )
 
 
-def _make_model(provider: str, endpoint: Endpoint, api_key: Secret | None, name: str, client: Any) -> Model[Any]:
-    # A local server often asks for no key; the clients insist on one.
-    key = api_key.reveal() if api_key is not None else "none"
-    if provider == "anthropic":
-        return AnthropicModel(name, provider=AnthropicProvider(api_key=key, base_url=endpoint.url, http_client=client))
+def _open_openai(endpoint: Endpoint, key: str, name: str, client: Any) -> tuple[Model[Any], type[Exception]]:
+    """A model behind OpenAI's chat interface, and what its client raises."""
+    from openai import OpenAIError
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
     if endpoint.url.rstrip("/") == OPENAI_URL:
-        return OpenAIChatModel(name, provider=OpenAIProvider(api_key=key, base_url=endpoint.url, http_client=client))
-    return OpenAIChatModel(
-        name, provider=OpenAICompatibleProvider("operator", base_url=endpoint.url, api_key=key, http_client=client)
-    )
+        own = OpenAIProvider(api_key=key, base_url=endpoint.url, http_client=client)
+        return OpenAIChatModel(name, provider=own), OpenAIError
+    other = OpenAICompatibleProvider("operator", base_url=endpoint.url, api_key=key, http_client=client)
+    return OpenAIChatModel(name, provider=other), OpenAIError
+
+
+def _open_anthropic(endpoint: Endpoint, key: str, name: str, client: Any) -> tuple[Model[Any], type[Exception]]:
+    """A model behind Anthropic's messages, and what its client raises."""
+    from anthropic import AnthropicError
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    own = AnthropicProvider(api_key=key, base_url=endpoint.url, http_client=client)
+    return AnthropicModel(name, provider=own), AnthropicError
 
 
 def _name_failure(error: Exception, seconds: float) -> ModelTimedOut | ModelUnavailable | ModelAnswerInvalid:

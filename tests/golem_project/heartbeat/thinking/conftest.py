@@ -27,10 +27,12 @@ API_KEY = "sk-test-0123456789-never-shown"
 PRICE = ModelPrice(input_micro_usd=3_000_000, output_micro_usd=15_000_000)
 
 
-def make_client(url: str, *, price: ModelPrice = PRICE, allow_local: bool = True) -> ModelClient:
+def make_client(
+    url: str, *, price: ModelPrice = PRICE, allow_local: bool = True, provider: str = "openai"
+) -> ModelClient:
     model = ThinkingModel(MODEL, price)
     return ModelClient(
-        provider="openai",
+        provider=provider,
         endpoint=parse_endpoint(url, allow_local=allow_local),
         models={InferenceTier.T1: model, InferenceTier.T2: model},
         write_tools=define_tools,
@@ -69,7 +71,9 @@ def think(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Think]:
         golem: Golem, *script: Answer, seconds: float = 60.0, client: dict[str, Any] | None = None, **changes: Any
     ) -> tuple[Deliberation, ScriptedModel]:
         model = stack.enter_context(serve_model(script))
-        planner = ModelPlanner(make_client(model.url, **(client or {})))
+        wanted = client or {}
+        base = model.url.removesuffix("/v1") if wanted.get("provider") == "anthropic" else model.url
+        planner = ModelPlanner(make_client(base, **wanted))
         found = planner.deliberate(
             situation=make_situation(golem, **changes), deadline=Deadline.after_ms(seconds * 1000), now=clock.now()
         )

@@ -1,0 +1,122 @@
+"""A whole tick whose planner is a model: nine steps, one record, costs; and a worker killed while the model thinks."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.db.backends.postgresql.base import DatabaseWrapper
+
+from archetypes_app.models import ModelSpendDay
+from archetypes_app.models.tick import PlannerKind
+from golem_project.heartbeat.owner_actions import steer_golem
+from golem_project.heartbeat.thinking import model_planner
+from golem_project.heartbeat.thinking.model_planner import ModelPlanner
+from permits_app.actions.sweep import sweep_permits
+from permits_app.models import ActionPermit, SpendEntry
+from permits_app.models.action_record import ActionRecord
+from tests.golem_project.heartbeat.pulses import tick, turn_on
+from tests.golem_project.heartbeat.thinking.conftest import Think, make_client, make_situation
+from tests.golem_project.heartbeat.thinking.test_model_planner import assert_consistent, preview_swap
+from tests.live_golem import LiveGolem
+from tests.scripted_model import Reply, call, commit_last, say, serve_model
+from tools_app.core import clock
+from tools_app.core.clock import Deadline
+
+
+@pytest.fixture
+def model_of_ticks() -> Iterator[Any]:
+    """Sets the planner the ticks of this process ask."""
+    yield model_planner.configure
+    model_planner.configure(None)
+
+
+def test_a_tick_thinks_with_the_model_and_keeps_what_it_did_and_cost(
+    live_golem: LiveGolem, think: Think, model_of_ticks: Any
+) -> None:
+    turn_on(live_golem.golem, rule={}, planner=PlannerKind.MODEL)
+    tick(live_golem.golem)
+    steer_golem(golem=live_golem.golem, text="Swap a little.", actor="owner:1", now=clock.now())
+    with serve_model([preview_swap(), commit_last(), say("Swapped as you asked.")]) as model:
+        model_of_ticks(make_client(model.url))
+        record = tick(live_golem.golem)
+    assert record.tier == "T2"
+    assert "Swap a little." in model.opening.split("The situation, as data:")[0]
+    assert "Swapped as you asked." in str(record.deliberation)
+    assert int(record.costs["model_micro_usd"]) == ModelSpendDay.objects.get(golem=live_golem.golem).spent_micro_usd
+    (action,) = ActionRecord.objects.filter(golem=live_golem.golem)
+    assert action.permit is not None and action.permit.status == "COMMITTED"
+    assert_consistent(live_golem, committed=1)
+
+
+def test_a_tick_in_rehearsal_commits_nothing_whatever_the_model_asks(
+    live_golem: LiveGolem, think: Think, model_of_ticks: Any
+) -> None:
+    turn_on(live_golem.golem, rule={}, planner=PlannerKind.MODEL, is_live=False)
+    tick(live_golem.golem)
+    steer_golem(golem=live_golem.golem, text="Swap a little.", actor="owner:1", now=clock.now())
+    with serve_model([preview_swap(), commit_last(), say("Rehearsed.")]) as model:
+        model_of_ticks(make_client(model.url))
+        record = tick(live_golem.golem)
+    assert "GOLEM_IN_DRY_RUN" in str(record.deliberation)
+    assert_consistent(live_golem)
+
+
+def test_a_quiet_tick_asks_no_model(live_golem: LiveGolem, think: Think, model_of_ticks: Any) -> None:
+    turn_on(live_golem.golem, rule={}, planner=PlannerKind.MODEL)
+    with serve_model([say("never asked")]) as model:
+        model_of_ticks(make_client(model.url))
+        tick(live_golem.golem)
+        assert tick(live_golem.golem).tier == "T0"
+    assert model.requests == []
+
+
+def test_a_worker_killed_while_the_model_thinks_leaves_a_consistent_golem(shared_golem: LiveGolem) -> None:
+    """The child dies in the middle of its second request: a permit is open, a reservation of the day is left."""
+    child = 0
+
+    def kill(request: dict[str, Any]) -> Reply:
+        os.kill(child, signal.SIGKILL)
+        return say("nobody hears this")(request)
+
+    with serve_model([preview_swap(), kill, call("query_state", query="permits"), say("Going on.")]) as model:
+        for connection in connections.all():
+            connection.close()
+            if isinstance(connection, DatabaseWrapper):
+                connection.close_pool()
+        read_end, write_end = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.read(read_end, 1)
+                planner = ModelPlanner(make_client(model.url))
+                planner.deliberate(
+                    situation=make_situation(shared_golem.golem), deadline=Deadline.after_ms(30_000), now=clock.now()
+                )
+            finally:
+                os._exit(0)
+        os.write(write_end, b"x")
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL
+        (permit,) = ActionPermit.objects.filter(golem=shared_golem.golem)
+        day = ModelSpendDay.objects.get(golem=shared_golem.golem)
+        assert permit.status == "CREATED"
+        assert (day.requests, day.reserved_micro_usd > 0) == (2, True)
+
+        planner = ModelPlanner(make_client(model.url))
+        found = planner.deliberate(
+            situation=make_situation(shared_golem.golem), deadline=Deadline.after_ms(30_000), now=clock.now()
+        )
+    assert (found.stopped_by, found.summary) == ("", "Going on.")
+    later = ModelSpendDay.objects.get(golem=shared_golem.golem)
+    assert later.reserved_micro_usd == day.reserved_micro_usd  # a bill nobody saw counts until the day ends
+    sweep_permits(now=clock.now() + timedelta(minutes=5))
+    permit.refresh_from_db()
+    assert permit.status == "EXPIRED"
+    assert not SpendEntry.objects.filter(permit=permit, state="RESERVED").exists()
+    assert shared_golem.mined_nonce() == 0

@@ -24,7 +24,7 @@ from memory_app.augment import augment
 from permits_app import delegation_router, ledger
 from permits_app.actions.expire import expire_lapsed
 from permits_app.actions.request_change import find_waiting_permit, request_permit_approval
-from permits_app.actions.waiting import cover_wait, life_of
+from permits_app.actions.waiting import cover_wait, life_of, list_missing
 from permits_app.approvals.rules import NEEDS_OWNER
 from permits_app.errors import ReviewVetoed, SameActionPending
 from permits_app.models import ActionPermit
@@ -108,7 +108,7 @@ def preview_action(
     judged = _judge(golem, toolset, policy, tool, params, api_key_id, now, watch)
     permit = _open_permit(golem, policy, judged, api_key_id, actor, now)
     watch.lap("reserve and open the permit")
-    return {**view_permit(permit), "timings_ms": watch.laps}
+    return {**view_permit(permit), "missing": list_missing(permit), "timings_ms": watch.laps}
 
 
 def _resolve(body: Mapping[str, Any], toolset: Toolset) -> tuple[WriteTool | LocalWriteTool, dict[str, Any]]:

@@ -10,8 +10,10 @@ from django.conf import settings
 from archetypes_app.models import Golem
 from permits_app.approvals.announced import wait_of
 from permits_app.approvals.rules import NEEDS_OWNER
+from permits_app.models import ActionPermit
 from permits_app.safety.hook import HookCall
 from permits_app.safety.tiers import classify_call
+from tools_app.toolkit.enums import RiskTier
 
 _DEADLINE: Final = "deadline"
 _HOUR_SECONDS: Final = 3_600
@@ -22,6 +24,13 @@ def life_of(*, golem: Golem, awaits_owner: bool) -> timedelta:
     if awaits_owner:
         return timedelta(hours=settings.GOLEM_APPROVAL_HOURS)
     return timedelta(seconds=golem.permit_ttl_seconds)
+
+
+def list_missing(permit: ActionPermit) -> list[str]:
+    """What a new permit still needs before it is executed: an owner's approval, the Warden's delay."""
+    tier = RiskTier(permit.risk_tier)
+    approval = ["approval"] if tier in NEEDS_OWNER else []
+    return [*approval, "delay"] if wait_of(golem=permit.golem, tier=tier) else approval
 
 
 def cover_wait(call: HookCall) -> dict[str, Any] | None:

@@ -47,7 +47,8 @@ class Command(BaseCommand):
             except (OSError, ValueError) as error:
                 raise CommandError(f"{path} cannot be read: {error}") from None
             return document
-        request = ChangeRequest.objects.select_related("permit").filter(pk=request_id).first()
+        requests = ChangeRequest.objects.select_related("permit")
+        request = requests.filter(pk=request_id).first() if request_id is not None else None
         if request is None:
             raise CommandError(f"there is no request {request_id}")
         return json.loads(json.dumps(export_request(request)))  # type: ignore[no-any-return]

@@ -72,4 +72,4 @@ def test_the_command_refuses_what_is_no_request(tmp_path: Path) -> None:
     path.write_text("{}")
     for arguments in ({"file": path}, {"file": tmp_path / "missing.json"}, {}):
         with pytest.raises(CommandError):
-            call_command("verify_request", stdout=StringIO(), **arguments)  # type: ignore[arg-type]
+            call_command("verify_request", stdout=StringIO(), **arguments)

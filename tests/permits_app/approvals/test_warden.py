@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -42,6 +43,7 @@ def watched(live_golem: LiveGolem) -> LiveGolem:
 
 def _announce(live: LiveGolem, **changes: Any) -> str:
     permit = live.preview(**changes)
+    assert permit["missing"] == ["delay"]
     answer = request_commit(
         golem=live.golem, api_key=live.key.key, permit_id=permit["permit_id"], wait_seconds=0, request_id="test"
     )
@@ -50,10 +52,14 @@ def _announce(live: LiveGolem, **changes: Any) -> str:
     return str(permit["permit_id"])
 
 
+def _row(permit_id: str) -> Announcement:
+    return Announcement.objects.get(permit_id=UUID(permit_id))
+
+
 def test_a_commit_is_announced_and_executed_when_the_delay_is_over(watched: LiveGolem) -> None:
     permit_id = _announce(watched)
     now = clock.now()
-    row = Announcement.objects.get(permit_id=permit_id)
+    row = _row(permit_id)
     assert row.executes_at - row.announced_at == STANDARD_DELAY
     assert execute_announced(permit_id=row.permit_id, now=now) is None
     assert list_due_announcements(now=now) == []
@@ -85,17 +91,17 @@ def test_the_deadline_on_chain_outlives_the_announcement(watched: LiveGolem) -> 
 
 def test_an_owner_cancels_what_is_announced(watched: LiveGolem) -> None:
     permit_id = _announce(watched)
-    row = Announcement.objects.get(permit_id=permit_id)
+    row = _row(permit_id)
     cancel_announced(golem=watched.golem, permit_id=row.permit_id, reason="no", actor="owner:1", now=clock.now())
     assert watched.permit(permit_id).status == "CANCELLED"
-    assert SpendEntry.objects.get(permit_id=permit_id).state == "RELEASED"
+    assert SpendEntry.objects.get(permit=watched.permit(permit_id)).state == "RELEASED"
     assert execute_announced(permit_id=row.permit_id, now=clock.now() + STANDARD_DELAY) is None
     assert watched.mined_nonce() == 0
 
 
 def test_a_vault_watchdog_of_the_same_owner_cancels_and_nobody_else_s_golem_does(watched: LiveGolem) -> None:
     sync_builtins()
-    permit_id = Announcement.objects.get(permit_id=_announce(watched)).permit_id
+    permit_id = _row(_announce(watched)).permit_id
     kind = Archetype.objects.get(name="vault-watchdog")
     dog = factories.make_golem(owner=watched.owner, name="Dog", archetype=kind)
     strange_dog = factories.make_golem(owner=factories.make_owner(name="x"), name="Dog", archetype=kind)
@@ -119,7 +125,7 @@ def test_an_announcement_whose_window_is_over_expires(watched: LiveGolem) -> Non
 def test_a_policy_that_moved_meanwhile_blocks_the_announced_action(watched: LiveGolem) -> None:
     permit_id = _announce(watched)
     SpendingLimits.objects.filter(golem=watched.golem).update(writes_per_hour=5)
-    row = Announcement.objects.get(permit_id=permit_id)
+    row = _row(permit_id)
     execute_announced(permit_id=row.permit_id, now=clock.now() + STANDARD_DELAY)
     assert watched.permit(permit_id).status == "BLOCKED"
     assert watched.mined_nonce() == 0

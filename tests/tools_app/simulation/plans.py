@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tests.evm.world import World
 from tools_app.chain.abi import encode_call
+from tools_app.chain.networks import MULTICALL3
 from tools_app.chain.reader import PinnedReader
 from tools_app.standards import erc20, weth
 from tools_app.toolkit.plan import Call
@@ -23,6 +24,10 @@ MINT = (
     " uint256 amount0Desired, uint256 amount1Desired, uint256 amount0Min, uint256 amount1Min, address recipient,"
     " uint256 deadline) params) payable"
     " returns (uint256 tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)"
+)
+AGGREGATE = (
+    "function aggregate3Value((address target, bool allowFailure, uint256 value, bytes callData)[] calls)"
+    " payable returns ((bool success, bytes returnData)[] results)"
 )
 FAR = 2**40
 
@@ -99,7 +104,19 @@ def approve_then_revoke(reader: PinnedReader, chain: World, me: str) -> tuple[Ca
     )
 
 
+def aggregate(reader: PinnedReader, chain: World, me: str) -> tuple[Call, ...]:
+    """Multicall3: coins go in and some come back, a balance is read, a call that fails is allowed to."""
+    usdc = reader.token("USDC")
+    inner = [
+        (chain.contracts["weth9"], False, 10**15, encode_call("function deposit() payable")),
+        (usdc.address, False, 0, encode_call("function balanceOf(address account) view returns (uint256)", me)),
+        (usdc.address, True, 0, encode_call("function transfer(address to, uint256 value)", me, 2**200)),
+    ]
+    return (Call(MULTICALL3, encode_call(AGGREGATE, inner), 10**15, "aggregate"),)
+
+
 PLANS: list[Plan] = [
+    aggregate,
     v3_swap,
     v3_swap_of_the_coin,
     v2_swap,

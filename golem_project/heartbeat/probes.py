@@ -29,7 +29,9 @@ from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.views import NATIVE, FeedPrice, GolemView, TokenMeta
 
 MOST_TOKENS: Final = 12
-MOST_POSITIONS: Final = 8
+MOST_POSITIONS: Final = 50
+# An emptied position stays in the wallet. It is not read again but every so often, in case somebody filled it.
+_LOOKS_BETWEEN_EMPTY_ONES: Final = 20
 _PRICE_UNIT: Final = 10**18
 
 
@@ -50,9 +52,9 @@ def _observe(chain: ChainReader, golem: GolemView, rule: LiquidityRule | None, k
     _warm(chain, golem, tokens, deployment, known)
     pool = _find_pool(chain, deployment, rule, known, anomalies)
     held = _read_holdings(chain, golem, tokens, anomalies)
-    positions, known_ids = _read_positions(chain, golem, deployment, held)
+    positions, known_ids = _read_positions(chain, golem, deployment, held, known)
     price, deviation = _price_of(chain, pool, held)
-    total = _total(held, positions)
+    total = _total(chain.chain_id, held, positions)
     return Observation(
         block=chain.block,
         holdings=tuple(held),
@@ -206,12 +208,20 @@ def _read_price(chain: ChainReader, token: TokenMeta, raw: int, anomalies: list[
 
 
 def _read_positions(
-    chain: ChainReader, golem: GolemView, deployment: Deployment | None, held: Iterable[Holding]
+    chain: ChainReader,
+    golem: GolemView,
+    deployment: Deployment | None,
+    held: Iterable[Holding],
+    known: Mapping[str, Any],
 ) -> tuple[tuple[HeldPosition, ...], dict[str, Any]]:
     if golem.address is None or deployment is None:
         return (), {}
     ids, count = list_position_ids(chain, deployment, golem.address, limit=MOST_POSITIONS)
-    found = [each for each in read_positions(chain, deployment, ids) if each.liquidity or each.fees0 or each.fees1]
+    looks = int(known.get("looks", 0)) + 1
+    empty = set(known.get("empty", ())) & set(ids) if looks % _LOOKS_BETWEEN_EMPTY_ONES else set()
+    asked = read_positions(chain, deployment, [each for each in ids if each not in empty])
+    found = [each for each in asked if each.liquidity or each.fees0 or each.fees1]
+    empty |= {each.position_id for each in asked} - {each.position_id for each in found}
     prices = {each.token.address: each for each in held}
     rows = [
         {
@@ -221,7 +231,7 @@ def _read_positions(
         for each in found
     ]  # fmt: skip
     valued = tuple(_value_position(each, prices) for each in found)
-    return valued, {"held": count, "positions": rows}
+    return valued, {"held": count, "positions": rows, "empty": sorted(empty), "looks": looks}
 
 
 def _value_position(position: position_reads.Position, prices: Mapping[str, Holding]) -> HeldPosition:
@@ -260,8 +270,17 @@ def _price_of(chain: ChainReader, pool: Pool | None, held: Iterable[Holding]) ->
     return price, deviation_bps(pool_price=price, feed_price=fair)
 
 
-def _total(held: Iterable[Holding], positions: Iterable[HeldPosition]) -> int | None:
-    """Micro-USD of what has a price; None without any price, since nothing says what the golem is worth then."""
+def _total(chain_id: int, held: Sequence[Holding], positions: Iterable[HeldPosition]) -> int | None:
+    """Micro-USD of what has a feed; None while one of those feeds does not answer.
+
+    A golem must not look poor, and fall into a worse phase for good, because a price is missing for a while.
+    """
+    missing = {each.token.address for each in held if each.price is None and _feed_of(chain_id, each.token)}
+    if any(each.raw and each.token.address in missing for each in held):
+        return None
+    for each in positions:
+        if each.micro_usd is None and {each.position.pool.token0, each.position.pool.token1} & missing:
+            return None
     priced = [each.micro_usd for each in held if each.micro_usd is not None]
     if not priced:
         return None

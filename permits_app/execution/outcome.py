@@ -72,15 +72,19 @@ def judge_outcome(
 
 
 def sum_transfers(*, receipts: Sequence[ReceiptView], account: str) -> dict[str, int]:
-    """Base units each token moved in and out of `account`, from ERC-20 Transfer events."""
+    """Base units each token moved in and out of `account`, from Transfer events; an ERC-721 token counts one.
+
+    The simulation counts it so too, by `balanceOf`; a position opened as predicted then diverges by nothing.
+    """
     moved: dict[str, int] = {}
     word = "0x" + account.lower().removeprefix("0x").rjust(64, "0")
     for receipt in receipts:
         for log in receipt.logs:
-            # An ERC-721 Transfer has a fourth topic: an id, not an amount.
-            if len(log.topics) != 3 or log.topics[0] != _TRANSFER_TOPIC:
+            if len(log.topics) not in (3, 4) or log.topics[0] != _TRANSFER_TOPIC:
                 continue
-            amount = int(log.data, 16) if log.data not in ("", "0x") else 0
+            # An ERC-721 Transfer has a fourth topic: an id, not an amount.
+            data = log.data if len(log.topics) == 3 else "0x1"
+            amount = int(data, 16) if data not in ("", "0x") else 0
             if log.topics[2].lower() == word:
                 moved[log.address] = moved.get(log.address, 0) + amount
             if log.topics[1].lower() == word:

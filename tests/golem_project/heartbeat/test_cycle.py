@@ -89,6 +89,7 @@ def test_a_golem_with_funds_and_a_rule_opens_its_position_in_its_first_tick(live
     action = ActionRecord.objects.get(tick=record.tick)
     assert (action.state, action.action_type) == ("EXECUTED", "add_liquidity"), (action.block_reason, action.problem)
     assert action.permit.status == "COMMITTED" and action.permit.outcome.is_verified
+    assert action.permit.outcome.divergence_bps == 0, "the position's own token came as predicted"
     assert len(action.tx_hashes) == action.permit.transactions.count() > 0
     assert action.gas_micro_usd and action.gas_micro_usd > 0
     later = tick(golem)

@@ -16,6 +16,7 @@ from permits_app.models.action_record import ActionRecord
 from tests.evm.world import World
 from tests.golem_project.heartbeat.pulses import RULE, tick, turn_on
 from tests.live_golem import LiveGolem
+from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
 
@@ -180,6 +181,38 @@ def test_a_node_that_does_not_answer_makes_a_quiet_tick(keeper: LiveGolem, setti
     wiring.configure_networks(settings.GOLEM_RPC_URLS)
     again = tick(keeper.golem)
     assert again.tier == "T0" and positions_of(again)
+
+
+def test_a_price_that_is_missing_does_not_make_a_golem_poor(keeper: LiveGolem) -> None:
+    rich = tick(keeper.golem)
+    feed = keeper.world.tokens["WETH"].feed
+    old = keeper.world.timestamp() - 100_000
+    keeper.world.transact(keeper.world.actors.deployer, feed, "setUpdatedAt(uint256)", old)
+    record = tick(keeper.golem)
+    assert any(each.startswith("PRICE_STALE") for each in record.anomalies), record.anomalies
+    assert record.vitality is None and record.phase == rich.phase == "THRIVING"
+    assert record.probes["total_micro_usd"] is None
+    keeper.golem.refresh_from_db()
+    assert keeper.golem.phase == "THRIVING"
+
+
+def test_emptied_positions_cost_no_reads(keeper: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:
+    trade(keeper.world, sells="USDC", buys="WETH", usd=3_000_000)
+    let_feed_follow(keeper.world)
+    assert ("add_liquidity", "EXECUTED") in done_in(tick(keeper.golem))
+    tick(keeper.golem)
+    state = Heartbeat.objects.get(golem=keeper.golem).state["known_positions"]
+    assert (state["held"], len(state["positions"]), len(state["empty"])) == (2, 1, 1)
+    asked: list[int] = []
+    original = RpcPool._ask
+
+    def count(self: Any, node: Any, requests: Any, *args: Any, **kwargs: Any) -> Any:
+        asked.append(len(requests))
+        return original(self, node, requests, *args, **kwargs)
+
+    monkeypatch.setattr(RpcPool, "_ask", count)
+    tick(keeper.golem)
+    assert len(asked) == 2
 
 
 def test_the_risk_assessor_is_asked_by_the_heartbeat_before_a_position_is_opened(keeper: LiveGolem) -> None:

@@ -1,0 +1,66 @@
+"""`manage.py golem tail GOLEM`: what a golem does, as it does it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from contextlib import nullcontext
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+from rich.console import Console
+
+from archetypes_app.models import Golem
+from golem_project.stream.parameters import read_since, read_types
+from golem_project.stream.tail import TailView, follow_log
+from tools_app.core import event_log
+from tools_app.core.errors import GolemError
+from tools_app.core.event_log import EventFilter
+
+
+class Command(BaseCommand):
+    """Commands about one golem."""
+
+    help = "Follow one golem: `golem tail NAME_OR_ID`."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        commands = parser.add_subparsers(dest="what", required=True)
+        tail = commands.add_parser("tail", help="show the golem's events as they come")
+        tail.add_argument("golem", help="its name or id")
+        tail.add_argument("--json", action="store_true", help="one JSON object a line, as the API gives them")
+        tail.add_argument("--since", default="", help="RFC 3339 time to start from; default: only what comes")
+        tail.add_argument("--types", default="", help="wire names or families (tool:*), separated by commas")
+        tail.add_argument("--no-follow", action="store_true", help="end at the newest event")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            types, since = read_types(options["types"]), read_since(options["since"])
+        except GolemError as error:
+            raise CommandError(error.detail) from None
+        golem = find_golem(options["golem"])
+        head = event_log.read_head()
+        position = head.position if since is None else event_log.find_position(since, head=head)
+        wanted = EventFilter(golem_ids=frozenset({str(golem.pk)}), types=types)
+        events = follow_log(position, wanted=wanted, is_endless=not options["no_follow"])
+        view = TailView(Console(file=self.stdout, highlight=False, markup=False))  # type: ignore[arg-type]
+        try:
+            with nullcontext() if options["json"] else view.progress:
+                for event in events:
+                    if options["json"]:
+                        self.stdout.write(event.body)
+                        self.stdout.flush()
+                    else:
+                        view.show(event)
+        except KeyboardInterrupt:
+            return
+
+
+def find_golem(text: str) -> Golem:
+    """The golem of this id or name. Raises CommandError."""
+    try:
+        found = list(Golem.objects.filter(pk=UUID(text)))
+    except ValueError:
+        found = list(Golem.objects.filter(name=text)[:2])
+    if len(found) != 1:
+        raise CommandError(f"{'several golems are' if found else 'no golem is'} called {text!r}; give its id")
+    return found[0]

@@ -17,6 +17,8 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("archetypes_app", "tooloverride"): ("view", "add", "change", "delete"),
     ("archetypes_app", "apikey"): ("view", "add"),
     ("archetypes_app", "phasetransition"): ("view",),
+    ("archetypes_app", "modelspendday"): ("view",),
+    ("archetypes_app", "vitalityrecord"): ("view",),
     ("archetypes_app", "heartbeat"): ("view", "add", "change"),
     ("archetypes_app", "heartbeattick"): ("view",),
     ("archetypes_app", "decisioncyclerecord"): ("view",),

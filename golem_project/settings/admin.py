@@ -80,7 +80,12 @@ UNFOLD: dict[str, Any] = {
         "show_search": False,
         "show_all_applications": False,
         "navigation": [
-            {"items": [{"title": "Overview", "icon": "dashboard", "link": reverse_lazy("admin:index")}]},
+            {
+                "items": [
+                    {"title": "Overview", "icon": "dashboard", "link": reverse_lazy("admin:index")},
+                    {"title": "Fleet", "icon": "monitor_heart", "link": reverse_lazy("fleet")},
+                ]
+            },
             {
                 "title": "Golems",
                 "items": [
@@ -101,6 +106,8 @@ UNFOLD: dict[str, Any] = {
                     _link("Actions", "bolt", "permits_app.actionrecord"),
                     _link("Ticks", "timer", "archetypes_app.heartbeattick"),
                     _link("Alerts", "notification_important", "archetypes_app.alertbatch"),
+                    _link("Vitality", "monitor_heart", "archetypes_app.vitalityrecord"),
+                    _link("Cost of thinking", "payments", "archetypes_app.modelspendday"),
                 ],
             },
             {

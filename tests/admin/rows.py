@@ -7,7 +7,8 @@ from typing import Any
 
 from django.urls import reverse
 
-from archetypes_app.models import Golem
+from archetypes_app.actions.update_vitality import VitalityFacts, update_vitality
+from archetypes_app.models import Golem, ModelSpendDay, VitalityRecord
 from permits_app.models import HaltSetting, HighWaterMark, IdempotencyRecord
 from tests import factories
 from tools_app.admin.tokens import list_tokens
@@ -24,11 +25,21 @@ def make_kept_answer(golem: Golem) -> IdempotencyRecord:
     )  # fmt: skip
 
 
+def make_vitality(golem: Golem) -> VitalityRecord:
+    """One reading of the golem's vitality."""
+    update_vitality(golem_id=golem.pk, facts=VitalityFacts(1_000_000_000), now=clock.now())
+    return VitalityRecord.objects.get(golem=golem)
+
+
 MAKERS: dict[str, Callable[[Golem], Any]] = {
     "archetypes_app.golem": lambda golem: golem,
     "archetypes_app.apikey": lambda golem: factories.make_api_key(golem=golem).key,
     "archetypes_app.archetype": lambda golem: factories.make_archetype(owner=golem.owner),
     "archetypes_app.toolprofile": lambda golem: factories.make_profile(name=f"p-{golem.pk.hex}", owner=golem.owner),
+    "archetypes_app.modelspendday": lambda golem: ModelSpendDay.objects.create(
+        golem=golem, day=clock.now().date(), cap_micro_usd=10_000_000, spent_micro_usd=2_100
+    ),
+    "archetypes_app.vitalityrecord": lambda golem: make_vitality(golem),
     "archetypes_app.phasetransition": lambda golem: factories.make_phase_transition(golem=golem),
     "permits_app.actionpermit": lambda golem: factories.make_permit(golem=golem),
     "permits_app.allowlistentry": lambda golem: factories.make_allowlist_entry(golem=golem),

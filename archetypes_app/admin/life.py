@@ -1,0 +1,71 @@
+"""What a golem's life is measured by: its vitality now, and what its thinking cost each day. Read only."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from archetypes_app.admin.choices import GolemFilter
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.models import ModelSpendDay, VitalityRecord
+from archetypes_app.phases import phase_of_vitality
+from tools_app.admin.display import show_age, show_badge
+from tools_app.admin.read_only import ReadOnlyAdminMixin
+from tools_app.core.units import format_micro_usd
+
+
+@admin.register(VitalityRecord)
+class VitalityRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
+    """The newest reading of each golem; its course over time is in the decisions."""
+
+    list_display = ("golem", "vitality", "stands_for", "economic", "epistemic", "stochastic", "balance", "age")
+    list_filter = (GolemFilter,)
+    list_select_related = ("golem",)
+
+    @display(description="Vitality", ordering="value")
+    def vitality(self, obj: VitalityRecord) -> str:
+        """A share of one, to four places."""
+        return f"{obj.value // 1_000_000}.{obj.value % 1_000_000 // 100:04d}"
+
+    @display(description="Stands for")
+    def stands_for(self, obj: VitalityRecord) -> SafeString:
+        """The phase of this value alone; the golem's own phase may be worse."""
+        return show_badge(phase_of_vitality(obj.value))
+
+    @display(description="Balance", ordering="balance_micro_usd")
+    def balance(self, obj: VitalityRecord) -> str:
+        """What it was worth, of what it set out with."""
+        budget = obj.starting_budget_micro_usd
+        of = format_micro_usd(budget) if budget is not None else "a new budget"
+        return f"{format_micro_usd(obj.balance_micro_usd)} of {of}"
+
+    @display(description="Measured", ordering="measured_at")
+    def age(self, obj: VitalityRecord) -> SafeString:
+        """How long ago."""
+        return show_age(obj.measured_at)
+
+
+@admin.register(ModelSpendDay)
+class ModelSpendDayAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
+    """What thinking cost, by golem and UTC day."""
+
+    list_display = ("golem", "day", "spent", "held", "cap", "requests", "refused")
+    list_filter = (GolemFilter,)
+    list_select_related = ("golem",)
+    ordering = ("-day", "golem_id")
+
+    @display(description="Spent", ordering="spent_micro_usd")
+    def spent(self, obj: ModelSpendDay) -> str:
+        """USD."""
+        return format_micro_usd(obj.spent_micro_usd)
+
+    @display(description="Held by requests")
+    def held(self, obj: ModelSpendDay) -> str:
+        """USD that requests under way, or a worker that died, hold."""
+        return format_micro_usd(obj.reserved_micro_usd)
+
+    @display(description="Cap")
+    def cap(self, obj: ModelSpendDay) -> str:
+        """USD a day."""
+        return format_micro_usd(obj.cap_micro_usd)

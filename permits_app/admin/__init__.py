@@ -2,6 +2,28 @@
 
 from __future__ import annotations
 
-from permits_app.admin import changes, golems, halts, ledgers, limits, machinery, permits, venue_trust, wallets
+from permits_app.admin import (
+    cage_mirrors,
+    changes,
+    golems,
+    halts,
+    ledgers,
+    limits,
+    machinery,
+    permits,
+    venue_trust,
+    wallets,
+)
 
-__all__ = ["changes", "golems", "halts", "ledgers", "limits", "machinery", "permits", "venue_trust", "wallets"]
+__all__ = [
+    "cage_mirrors",
+    "changes",
+    "golems",
+    "halts",
+    "ledgers",
+    "limits",
+    "machinery",
+    "permits",
+    "venue_trust",
+    "wallets",
+]

@@ -14,14 +14,19 @@ from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import Golem
 from permits_app import ledger
+from permits_app.admin.cage_mirrors import show_enforcement
 from permits_app.admin.loosening import LooseningMixin
 from permits_app.approvals.write_policy import keep_version
 from permits_app.forms import AllowlistEntryForm, PolicyCageForm, SpendingLimitsForm
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
-from tools_app.admin.display import format_bps, format_chain, format_usd, show_badge, show_hex
+from permits_app.policy_cage.mirror import COLUMNS
+from tools_app.admin.display import format_bps, format_chain, format_usd, show_hex
 from tools_app.admin.tokens import name_address
 from tools_app.core import clock, event_bus
 from tools_app.core.events import Event, EventType
+
+MIRRORED = (*COLUMNS, "allows_arbitrary_calldata")
+"""Columns that follow a contract where there is one; they change there."""
 
 
 class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):
@@ -30,7 +35,7 @@ class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):
     What loosens is not saved here: it becomes a request to the owners. Every saved state is kept as a version.
     """
 
-    list_select_related = ("golem",)
+    list_select_related: tuple[str, ...] = ("golem",)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """A policy row never moves to another golem."""
@@ -115,9 +120,10 @@ class SpendingLimitsAdmin(PolicyRowAdmin):
 
 @admin.register(PolicyCage)
 class PolicyCageAdmin(PolicyRowAdmin):
-    """A local cage: no contract stands behind it, and the page says so."""
+    """A cage. Without a contract it is edited here and the page says so; with one its figures come from the chain."""
 
     form = PolicyCageForm
+    list_select_related = ("golem", "mirror")
     list_display = ("golem", "enforced_by", "position", "concentration", "drawdown", "max_assets")
     list_filter = (GolemFilter,)
     search_fields = ("golem__name",)
@@ -133,7 +139,8 @@ class PolicyCageAdmin(PolicyRowAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Who enforces it is shown, never chosen."""
-        return ("enforced_by", *super().get_readonly_fields(request, obj))
+        mirrored = MIRRORED if obj is not None and hasattr(obj, "mirror") else ()
+        return ("enforced_by", *mirrored, *super().get_readonly_fields(request, obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """A golem is never without a cage."""
@@ -141,8 +148,8 @@ class PolicyCageAdmin(PolicyRowAdmin):
 
     @display(description="Enforced by")
     def enforced_by(self, obj: PolicyCage) -> SafeString:
-        """This server alone; no contract stands behind the row."""
-        return show_badge("this server only", "warn")
+        """This server alone, or a contract as of a block."""
+        return show_enforcement(getattr(obj, "mirror", None))
 
     @display(description="Position", ordering="max_position_bps")
     def position(self, obj: PolicyCage) -> str:

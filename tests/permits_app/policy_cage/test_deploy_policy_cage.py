@@ -17,6 +17,7 @@ from golem_project.proof.caged.safe import CagedSafe, sign_digest
 from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.errors import CageMirrorBehind, CageWouldRefuse
 from permits_app.models import CageMirror, PolicyCage, SpendingLimits
+from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import Limit, RuleKind, encode_execute, encode_set_session
 from permits_app.policy_cage.mirror import list_allowed
 from permits_app.policy_cage.safe_tx import (
@@ -30,6 +31,7 @@ from permits_app.policy_cage.safe_tx import (
 from permits_app.policy_cage.state import CageState
 from permits_app.safety.cage_contract import judge_contract
 from permits_app.safety.hook import Reject
+from tests.contracts.test_valuers import POSITIONS
 from tests.live_golem import LiveGolem
 from tools_app import runner
 from tools_app.chain.abi import checksum, encode_call
@@ -198,3 +200,48 @@ def test_the_owners_transactions_are_written_and_nothing_is_sent(live_golem: Liv
 def test_registering_what_is_no_cage_says_so(live_golem: LiveGolem) -> None:
     with pytest.raises(CommandError, match="NOT_A_CAGE"):
         call_command("deploy_policy_cage", live_golem.golem.name, "--register", live_golem.world.contracts["weth9"])
+
+
+def test_a_real_v3_position_is_valued_and_its_fees_and_liquidity_cannot_be_sent_away(
+    caged: tuple[LiveGolem, SafeOfOne, CageMirror],
+) -> None:
+    golem, safe, mirror = caged
+    world, thief = golem.world, golem.world.actors.traders[0].address
+    usdc, weth = world.tokens["USDC"].address, world.tokens["WETH"].address
+    manager = world.contracts["uniswap_v3_position_manager"]
+    (token0, amount0), (token1, amount1) = sorted(((usdc, 3_000 * USD), (weth, 10**18)), key=lambda t: int(t[0], 16))
+    slot0 = "function slot0() view returns (uint160 price, int24 tick, uint16 a, uint16 b, uint16 c, uint8 d, bool e)"
+    tick = int(runner_read(world.pool("v3", "USDC", "WETH", 500).address, slot0)[1]) // 10 * 10
+    mint = encode_call(
+        v3.MINT, (token0, token1, 500, tick - 2_000, tick + 2_000, amount0, amount1, 0, 0, safe.address, 2**40)
+    )
+    calls = (
+        Call(usdc, encode_call(APPROVE, manager, 3_000 * USD), 0, "approve"),
+        Call(weth, encode_call(APPROVE, manager, 10**18), 0, "approve"),
+        Call(manager, mint, 0, "mint"),
+    )
+    assert judge_contract(hook_call(golem, mirror, calls)) is None
+    assert safe.engine.send(safe.session, mirror.contract, encode_execute(calls)).succeeded
+    mirror = sync_policy_cage(mirror_id=mirror.pk, now=clock.now())
+    [measured] = runner_read(mirror.contract, FUNCTIONS["measure"])
+    assert measured[2][0] > 4_000 * USD
+    assert abs(measured[6] - 26_000 * USD) < 100 * USD
+    position_id = measured[5][0]
+    liquidity = runner_read(manager, POSITIONS, position_id)[7]
+    sent_away = (
+        Call(manager, encode_call(v3.DECREASE, (position_id, liquidity, 0, 0, 2**40)), 0, "decrease"),
+        Call(manager, encode_call(v3.COLLECT, (position_id, thief, 2**128 - 1, 2**128 - 1)), 0, "collect for a thief"),
+    )
+    refusal = judge_contract(hook_call(golem, mirror, sent_away))
+    assert isinstance(refusal, Reject) and refusal.data["error"] == "LossTooLarge"
+    theft = safe.engine.send(safe.session, mirror.contract, encode_execute(sent_away))
+    assert CagedSafe.error(None, theft)[0] == "LossTooLarge"  # type: ignore[arg-type]
+    own = encode_call(v3.COLLECT, (position_id, safe.address, 2**128 - 1, 2**128 - 1))
+    home = (sent_away[0], Call(manager, own, 0, "collect"))
+    assert judge_contract(hook_call(golem, mirror, home)) is None
+    assert safe.engine.send(safe.session, mirror.contract, encode_execute(home)).succeeded
+
+
+def runner_read(to: str, signature: str, *args: Any) -> tuple[Any, ...]:
+    reader = runner.open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(10_000))
+    return reader.call(to, signature, *args)

@@ -9,6 +9,7 @@ from unittest import mock
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
@@ -176,3 +177,23 @@ def test_what_is_no_cage_is_not_registered(db: None, caged: CagedSafe) -> None:
         with pytest.raises(NotACage):
             register_cage(golem_id=golem.pk, chain_id=CHAIN_ID, contract=address, deployed_block=0, now=clock.now())
     assert not CageMirror.objects.exists()
+
+
+def test_an_owner_sees_the_mirror_its_block_and_whether_it_is_behind(
+    mirror: CageMirror, golem: Golem, client: Client
+) -> None:
+    owner = golem.owner
+    owner.is_staff = owner.is_superuser = True
+    owner.save()
+    client.force_login(owner)
+    page = client.get(f"/admin/permits_app/cagemirror/{mirror.pk}/change/").content.decode()
+    assert mirror.contract in page
+    assert mirror.block_hash in page
+    assert "contract on chain" in page
+    cage = f"/admin/permits_app/policycage/{mirror.cage_id}/change/"
+    page = client.get(cage).content.decode()
+    assert "contract on chain" in page
+    assert 'name="max_position_bps"' not in page
+    CageMirror.objects.filter(pk=mirror.pk).update(synced_at=None)
+    assert "writes are refused" in client.get(cage).content.decode()
+    assert "writes are refused" in client.get("/admin/permits_app/cagemirror/").content.decode()

@@ -1,0 +1,121 @@
+"""Mirrors of cages on chain, read only: which contract, as of which block and how old, its rules in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from permits_app.models import CageMirror
+from permits_app.policy_cage.contract import AssetRule, Limit, RuleKind
+from permits_app.policy_cage.mirror import is_behind, list_allowed
+from permits_app.policy_cage.state import CageState
+from tools_app.admin.display import format_chain, show_age, show_badge, show_hex
+from tools_app.admin.read_only import ReadOnlyAdminMixin
+from tools_app.admin.tokens import name_address
+from tools_app.core import clock
+
+
+def show_enforcement(mirror: CageMirror | None) -> SafeString:
+    """Who enforces a cage: this server, the contract, or a contract that is not obeyed; and whether it is behind."""
+    if mirror is None:
+        return show_badge("this server only", "warn")
+    if is_behind(mirror, now=clock.now()):
+        return show_badge("contract, mirror behind: writes are refused", "bad")
+    if not mirror.is_enforced:
+        return show_badge("contract, not enforced on chain", "warn")
+    return show_badge("contract on chain", "good")
+
+
+@admin.register(CageMirror)
+class CageMirrorAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
+    """One row per cage that follows a contract."""
+
+    owner_path = "cage__golem__owner"
+    list_display = ("golem", "enforcement", "contract_short", "chain", "block_number", "seen")
+    list_select_related = ("cage__golem",)
+    search_fields = ("=contract", "=account", "cage__golem__name")
+    ordering = ("cage__golem__name",)
+    fields = (
+        "golem", "enforcement", "chain", "contract_short", "account_short", "block_number", "block_hash_short", "seen",
+        "problem", "session", "limits", "assets", "pending",
+    )  # fmt: skip
+    readonly_fields = fields
+
+    @display(description="Golem", ordering="cage__golem__name")
+    def golem(self, obj: CageMirror) -> str:
+        """Whose cage it is."""
+        return str(obj.cage.golem)
+
+    @display(description="Enforced by")
+    def enforcement(self, obj: CageMirror) -> SafeString:
+        """The contract, or not."""
+        return show_enforcement(obj)
+
+    @display(description="Contract")
+    def contract_short(self, obj: CageMirror) -> SafeString:
+        """Its address."""
+        return show_hex(obj.contract)
+
+    @display(description="Account")
+    def account_short(self, obj: CageMirror) -> SafeString:
+        """The Safe."""
+        return show_hex(obj.account)
+
+    @display(description="Chain", ordering="chain_id")
+    def chain(self, obj: CageMirror) -> str:
+        """By name."""
+        return format_chain(obj.chain_id)
+
+    @display(description="Block hash")
+    def block_hash_short(self, obj: CageMirror) -> SafeString:
+        """Of the block it is true for."""
+        return show_hex(obj.block_hash)
+
+    @display(description="Seen at the newest block", ordering="synced_at")
+    def seen(self, obj: CageMirror) -> Any:
+        """How long ago."""
+        return show_age(obj.synced_at)
+
+    @display(description="Session key")
+    def session(self, obj: CageMirror) -> str:
+        """What is left to it."""
+        left = CageState.from_dict(obj.state).session
+        return f"{left.key}: {left.operations_left} operations until {left.expires_at} (unix seconds)"
+
+    @display(description="Limits")
+    def limits(self, obj: CageMirror) -> SafeString:
+        """Every scalar limit."""
+        state = CageState.from_dict(obj.state)
+        rows = [(limit.name.replace("_", " ").lower(), f"{state.limit(limit):,}") for limit in Limit]
+        return _list_rows(rows)
+
+    @display(description="Assets")
+    def assets(self, obj: CageMirror) -> SafeString:
+        """Each with its feed and state."""
+        state = CageState.from_dict(obj.state)
+        rows = []
+        for key, value in list_allowed(state, RuleKind.ASSET):
+            asset = AssetRule.unpack(value)
+            address = next(each for each in state.assets if each[2:].lower() == key[-40:])
+            name = name_address(obj.chain_id, address) or address
+            rows.append((name, f"{asset.state.name.lower()}, feed {asset.feed}, at most {asset.max_age_seconds} s old"))
+        return _list_rows(rows)
+
+    @display(description="Waiting changes")
+    def pending(self, obj: CageMirror) -> SafeString:
+        """Loosenings that wait for their time."""
+        state = CageState.from_dict(obj.state)
+        rows = [
+            (f"{RuleKind(kind).name.lower()} {key}", f"{change.base} to {change.value}, from {change.ready_at} on")
+            for (kind, key), change in sorted(state.pending.items())
+        ]
+        return _list_rows(rows) if rows else format_html("{}", "none")
+
+
+def _list_rows(rows: list[tuple[str, str]]) -> SafeString:
+    return format_html("<ul>{}</ul>", format_html_join("", "<li>{}: {}</li>", rows))

@@ -18,7 +18,7 @@ from permits_app.actions.preview import preview_action
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.remember import remember_outcome
 from permits_app.actions.sweep import forget_answers, list_unfinished, list_unremembered, sweep_permits
-from permits_app.actions.sweep_changes import list_due_changes, time_out_changes
+from permits_app.actions.sweep_changes import forget_denials, list_due_changes, time_out_changes
 from permits_app.actions.sync_policy_cage import sync_policy_cages
 from permits_app.execution.reconcile import reconcile_transactions
 from tools_app.core import clock
@@ -99,6 +99,7 @@ def sweep_changes_task() -> dict[str, int]:
     """Time out what nobody decided; hand what is approved or announced, and due, to workers."""
     now = clock.now()
     ended = time_out_changes(now=now)
+    forget_denials(now=now)
     changes = list_due_changes(now=now)
     for request_id in changes:
         commit_change_task.delay(request_id=str(request_id))

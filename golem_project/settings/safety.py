@@ -19,6 +19,7 @@ GOLEM_HALT_WAIT_SECONDS = 20  # how long emergency_halt waits for cancellations 
 
 GOLEM_APPROVAL_HOURS = 24  # a request nobody decided by then is rejected
 GOLEM_APPROVAL_OPEN_PER_AGENT = 10  # open requests of one agent and one risk tier, so that no tier floods another
+GOLEM_DENIED_CALL_DAYS = 30  # how long a refused plan is kept for back-tests
 GOLEM_CHANGE_CLAIM_SECONDS = 25  # a worker that executes a change longer is taken for dead; the sweep takes 5 s more
 GOLEM_WARDEN_WINDOW_SECONDS = 3_600  # how long an announced action may still be executed after its delay
 

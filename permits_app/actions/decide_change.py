@@ -148,8 +148,10 @@ def _close_if_stale(request: ChangeRequest, seen_digest: str, now: datetime) -> 
 def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, now: datetime) -> None:
     actor = f"owner:{owner.pk}"
     given = OwnerApproval.objects.filter(request=request, verdict=Verdict.APPROVE).count()
+    # The decision that settles the request is told by its new state.
+    is_partial = verdict is Verdict.APPROVE and given < request.required_approvals
     states.tell(
-        request=request, audit="OwnerDecided", event=EventType.APPROVAL_COMMENTED, actor=actor, now=now,
+        request=request, audit="OwnerDecided", event=EventType.APPROVAL_GRANTED if is_partial else None, actor=actor, now=now,
         reason=reason, facts={"verdict": str(verdict), "given": str(given), "needs": str(request.required_approvals)},
     )  # fmt: skip
     if verdict is Verdict.REJECT:
@@ -158,7 +160,7 @@ def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, n
         )
         end_waiting_permit(request, PermitStatus.BLOCKED, actor, f"rejected by an owner: {reason}", now)
         return
-    if given < request.required_approvals:
+    if is_partial:
         return
     executes_at = now + timedelta(seconds=request.cooling_seconds)
     states.move_request(

@@ -10,6 +10,7 @@ from archetypes_app.models import ApiKey, Golem
 from permits_app.actions.announce import announce_permit
 from permits_app.actions.commit import start_commit
 from permits_app.actions.record_denial import record_commit_denial
+from permits_app.approvals.announced import is_warden_on
 from permits_app.lifecycle import FINAL
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
@@ -64,6 +65,8 @@ def request_commit(
 
 def _announce(golem: Golem, permit_id: UUID, actor: str) -> CommitAnswer | None:
     """The answer for a permit that waits out its announcement; None when it is committed at once."""
+    if not is_warden_on(golem):
+        return None
     status = ActionPermit.objects.filter(golem=golem, pk=permit_id).values_list("status", flat=True).first()
     if status == PermitStatus.CREATED:
         if announce_permit(permit_id=permit_id, golem=golem, actor=actor, now=clock.now()) is None:

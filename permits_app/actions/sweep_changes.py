@@ -12,7 +12,7 @@ from django.db.models import Q
 from permits_app.actions.announce import expire_announced
 from permits_app.actions.release_permit import end_waiting_permit
 from permits_app.approvals import states
-from permits_app.models import ChangeRequest
+from permits_app.models import ChangeRequest, DeniedCall
 from permits_app.models.approval import LIVE_STATES, ChangeState
 from permits_app.models.permit import PermitStatus
 
@@ -33,6 +33,12 @@ def time_out_changes(*, now: datetime) -> int:
     for request in lost[:_BATCH]:
         ended += _end(request, ChangeState.CANCELLED, f"its permit is {request.permit.status.lower()}", now)
     return ended + expire_announced(now=now)
+
+
+def forget_denials(*, now: datetime) -> int:
+    """Delete refused plans that are older than a back-test looks; how many."""
+    old = now - timedelta(days=settings.GOLEM_DENIED_CALL_DAYS)
+    return int(DeniedCall.objects.filter(denied_at__lt=old).delete()[0])
 
 
 def list_due_changes(*, now: datetime) -> list[UUID]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from archetypes_app.models import Golem
-from permits_app.approvals.announced import wait_of
+from permits_app.approvals.announced import expected_wait_of
 from permits_app.approvals.rules import NEEDS_OWNER
 from permits_app.models import ActionPermit
 from permits_app.safety.hook import HookCall
@@ -30,7 +30,7 @@ def list_missing(permit: ActionPermit) -> list[str]:
     """What a new permit still needs before it is executed: an owner's approval, the Warden's delay."""
     tier = RiskTier(permit.risk_tier)
     approval = ["approval"] if tier in NEEDS_OWNER else []
-    return [*approval, "delay"] if wait_of(golem=permit.golem, tier=tier) else approval
+    return [*approval, "delay"] if expected_wait_of(golem=permit.golem, tier=tier) else approval
 
 
 def cover_wait(call: HookCall) -> dict[str, Any] | None:
@@ -40,7 +40,7 @@ def cover_wait(call: HookCall) -> dict[str, Any] | None:
         return None
     tier = classify_call(call)
     approval = settings.GOLEM_APPROVAL_HOURS * _HOUR_SECONDS if tier in NEEDS_OWNER else 0
-    delay = wait_of(golem=call.golem, tier=tier)
+    delay = expected_wait_of(golem=call.golem, tier=tier)
     if not approval and not delay:
         return None
     # What the agent asked for counts from the moment the wait is over.

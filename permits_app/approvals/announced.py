@@ -20,6 +20,12 @@ def wait_of(*, golem: Golem, tier: RiskTier) -> int:
     return WARDEN_DELAY_SECONDS[tier] if is_warden_on(golem) else 0
 
 
+def expected_wait_of(*, golem: Golem, tier: RiskTier) -> int:
+    """The same from the row that was loaded with `golem`: what a preview tells; a commit asks the database."""
+    row = getattr(golem, "warden", None)
+    return WARDEN_DELAY_SECONDS[tier] if row is not None and row.is_on else 0
+
+
 def check_announced(permit: ActionPermit) -> None:
     """Raises ActionAnnounced when the Warden is on and this permit's delay is not over. One query with it off."""
     if not is_warden_on(permit.golem):

@@ -68,13 +68,13 @@ def tell(
     *,
     request: ChangeRequest,
     audit: str,
-    event: EventType,
+    event: EventType | None,
     actor: str,
     now: datetime,
     reason: str = "",
     facts: Mapping[str, Any] | None = None,
 ) -> None:
-    """Append one audit entry about `request` and emit one event; joins the caller's transaction."""
+    """Append one audit entry about `request` and emit the event there is; joins the caller's transaction."""
     about = {
         "request_id": str(request.pk),
         "operation": request.kind,
@@ -90,4 +90,6 @@ def tell(
         golem_id=request.golem_id, event=audit, actor=actor, now=now,
         data={**about, "title": request.title, "plan_hash": request.plan_hash, **(facts or {})},
     )  # fmt: skip
-    event_bus.emit(golem_id=request.golem_id, event=Event(event, {**about, "summary": request.title}), now=now)
+    if event is not None:
+        payload = {**about, "summary": request.title, "approvals_needed": request.required_approvals}
+        event_bus.emit(golem_id=request.golem_id, event=Event(event, payload), now=now)

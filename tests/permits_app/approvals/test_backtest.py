@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from permits_app.actions.change_policy import change_policy
+from permits_app.actions.sweep_changes import forget_denials
 from permits_app.approvals.backtest import replay_permits, suggest_least_policy, suggestion_as_changes
 from permits_app.approvals.policy_state import apply_differences, read_policy_state
 from permits_app.errors import PolicyRejected
@@ -78,6 +79,12 @@ def test_refused_plans_are_kept_with_rule_and_value(history: LiveGolem) -> None:
     assert (first.rule, first.action_type) == ("spending_limiter.per_transaction", "swap")
     assert len(first.calls) == 2
     assert first.value_micro_usd > 599_000_000
+
+
+def test_refused_plans_are_forgotten_after_thirty_days(history: LiveGolem) -> None:
+    now = clock.now()
+    assert forget_denials(now=now + timedelta(days=29)) == 0
+    assert forget_denials(now=now + timedelta(days=31)) == 2
 
 
 def test_the_least_policy_allows_all_of_the_period_and_not_a_cent_less(history: LiveGolem) -> None:

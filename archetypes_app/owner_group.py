@@ -48,6 +48,8 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("memory_app", "directive"): ("view", "change"),
     ("memory_app", "dreamjournal"): ("view", "change"),
     ("tools_app", "auditcheckpoint"): ("view",),
+    ("stream", "webhookendpoint"): ("view", "add"),
+    ("stream", "webhookdelivery"): ("view",),
     ("tools_app", "auditentry"): ("view",),
     ("tools_app", "outboxevent"): ("view",),
 }

@@ -127,6 +127,7 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _link("Spending limits", "speed", "permits_app.spendinglimits"),
                     _link("Cages", "shield", "permits_app.policycage"),
+                    _link("Cages on chain", "link", "permits_app.cagemirror"),
                     _link("Allowlist", "playlist_add_check", "permits_app.allowlistentry"),
                     _link("Wallets", "account_balance_wallet", "permits_app.wallet"),
                     _link("Spends", "payments", "permits_app.spendentry"),
@@ -150,6 +151,8 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _link("Audit log", "policy", "tools_app.auditentry"),
                     _link("Events", "bolt", "tools_app.outboxevent"),
+                    _link("Webhooks", "webhook", "stream.webhookendpoint"),
+                    _link("Deliveries", "outgoing_mail", "stream.webhookdelivery"),
                 ],
             },
             {

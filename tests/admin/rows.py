@@ -61,6 +61,7 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
         permit=factories.make_permit(golem=golem), nonce=golem.pk.int % 10**6
     ),
     "permits_app.outcomerecord": lambda golem: factories.make_outcome(permit=factories.make_permit(golem=golem)),
+    "permits_app.cagemirror": lambda golem: factories.make_cage_mirror(golem=golem),
     "permits_app.venuetrust": lambda golem: factories.make_venue_trust(permit=factories.make_permit(golem=golem)),
     "permits_app.wallet": lambda golem: factories.make_wallet(golem=golem),
     "memory_app.episode": lambda golem: factories.make_episode(golem=golem),
@@ -72,6 +73,8 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "tools_app.auditcheckpoint": lambda golem: AuditCheckpoint.objects.create(
         golem_id=golem.pk, seq=1, entry_hash="0x", signed_at_ms=0, public_key="00", signature="00"
     ),
+    "stream.webhookendpoint": lambda golem: factories.make_webhook(golem=golem),
+    "stream.webhookdelivery": lambda golem: factories.make_webhook_delivery(golem=golem),
     "tools_app.auditentry": lambda golem: factories.make_audit_entry(golem=golem),
     "tools_app.outboxevent": lambda golem: factories.make_event(golem=golem),
 }

@@ -22,6 +22,8 @@ _ALLOWED_STATUS = {"permits_app/lifecycle.py"}
 
 _REVEALERS = {
     "golem_project/heartbeat/thinking/dialogue.py",
+    "golem_project/stream/admin.py",
+    "golem_project/stream/sealed.py",
     "permits_app/execution/signers/keystore.py",
     "permits_app/execution/signers/local.py",
     "tools_app/chain/rpc.py",

@@ -7,6 +7,7 @@ from tests.factories.golems import make_api_key, make_archetype, make_golem, mak
 from tests.factories.permits import (
     make_allowlist_entry,
     make_cage,
+    make_cage_mirror,
     make_committed_permit,
     make_grant,
     make_halt,
@@ -30,6 +31,7 @@ from tests.factories.records import (
     make_phase_transition,
     make_strategy,
 )
+from tests.factories.webhooks import make_webhook, make_webhook_delivery
 
 __all__ = [
     "make_allowlist_entry",
@@ -37,6 +39,7 @@ __all__ = [
     "make_archetype",
     "make_audit_entry",
     "make_cage",
+    "make_cage_mirror",
     "make_change_request",
     "make_committed_permit",
     "make_directive",
@@ -61,4 +64,6 @@ __all__ = [
     "make_transaction",
     "make_venue_trust",
     "make_wallet",
+    "make_webhook",
+    "make_webhook_delivery",
 ]

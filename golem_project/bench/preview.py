@@ -1,45 +1,62 @@
-"""The V3 swap preview, in process, beside the bare simulation it cannot be faster than."""
+"""The V3 swap preview, in process, beside the bare simulation it cannot be faster than; and how many a second."""
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
+from typing import Any
 from uuid import UUID
 
+from archetypes_app.models import Golem
 from golem_project.bench.figures import Figure, measure, percentile, time_calls
 from golem_project.demo.seed import CHAIN_ID, seed_demo
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.preview import preview_action
-from permits_app.models import ActionPermit
+from permits_app.models import ActionPermit, SpendingLimits
 from permits_app.plan_store import decode_plan
 from tools_app import runner
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import SimulationRequest
 from tools_app.simulation.select import run_simulation
+from tools_app.toolkit.enums import EngineSetting
 
 _SWAP = {"action_type": "swap", "token_in": "USDC", "token_out": "WETH", "amount": "500000000"}
+_RATES = ((EngineSetting.RPC, 80.0), (EngineSetting.PYEVM, 25.0))
+_PREVIEWS_PER_RATE = 60
+
+
+class _Agent:
+    """One golem that previews swaps and cancels each again, so that no limit fills up."""
+
+    def __init__(self, golem: Golem) -> None:
+        self.golem = golem
+        self.last: dict[str, Any] = {}
+
+    def preview(self, amount: int = 500_000_000) -> None:
+        body = {**_SWAP, "amount": str(amount)}
+        self.last = preview_action(golem_id=self.golem.pk, api_key_id=None, body=body, now=clock.now())
+
+    def cancel(self) -> None:
+        cancel_permit(
+            golem=self.golem, permit_id=UUID(self.last["permit_id"]), reason="measured only", actor="system:bench",
+            now=clock.now(),
+        )  # fmt: skip
 
 
 @measure("preview")
 def measure_preview() -> Iterator[Figure]:
-    """p50 and p95 of the whole preview in process, and the ratio to one bare simulation of the same calls."""
+    """p50 and p95 of the whole preview in process, the ratio to one bare simulation, and previews a second."""
     golem = seed_demo(now=clock.now(), with_token=False).golem
-    last: list[str] = []
-
-    def preview() -> None:
-        last[:] = [preview_action(golem_id=golem.pk, api_key_id=None, body=_SWAP, now=clock.now())["permit_id"]]
-
-    def cancel() -> None:
-        cancel_permit(
-            golem=golem, permit_id=UUID(last[0]), reason="measured only", actor="system:bench", now=clock.now()
-        )
-
+    SpendingLimits.objects.filter(golem=golem).update(writes_per_hour=10_000)
+    agent = _Agent(golem)
     times = []
     for _ in range(24):
-        times += time_calls(preview, count=1, warm_up=0)
-        cancel()
+        times += time_calls(agent.preview, count=1, warm_up=0)
+        agent.cancel()
     times = times[4:]
-    permit = ActionPermit.objects.get(pk=last[0])
+    permit = ActionPermit.objects.get(pk=agent.last["permit_id"])
     plan = decode_plan(permit)
     chain = runner.open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(60_000))
     request = SimulationRequest(chain_id=CHAIN_ID, sender=permit.signer, calls=plan.calls, block=chain.block)
@@ -51,3 +68,26 @@ def measure_preview() -> Iterator[Figure]:
         reference=f"bare simulation of the same calls {floor:g} ms, {p50 / floor:.1f} times",
     )  # fmt: skip
     yield Figure("preview.p95", "the same, 95th percentile", percentile(times, 95), "ms", target=100)
+    for setting, target in _RATES:
+        Golem.objects.filter(pk=golem.pk).update(simulation_engine=setting.value)
+        yield _measure_rate(agent, setting, target)
+    Golem.objects.filter(pk=golem.pk).update(simulation_engine=EngineSetting.AUTO.value)
+
+
+def _measure_rate(agent: _Agent, setting: EngineSetting, target: float) -> Figure:
+    """Previews one after another, each of another amount, with permit, ledger, audit and event rows."""
+    spent_ms = cpu_seconds = 0.0
+    for number in range(-5, _PREVIEWS_PER_RATE):
+        started, used = clock.monotonic_ms(), time.process_time()
+        agent.preview(5_000_000 + number)
+        if number >= 0:
+            spent_ms += clock.monotonic_ms() - started
+            cpu_seconds += time.process_time() - used
+        agent.cancel()
+    laps = ", ".join(f"{name} {ms:g} ms" for name, ms in agent.last["timings_ms"].items())
+    return Figure(
+        f"preview.rate.{setting.value}", f"previews with all their rows on {setting.value}, one process, one thread",
+        round(_PREVIEWS_PER_RATE * 1000 / spent_ms, 1), "/s", target=target, at_least=True,
+        reference=f"{cpu_seconds * 1000 / _PREVIEWS_PER_RATE:.1f} ms of this process's own time each; load of the "
+        f"machine {os.getloadavg()[0]:.1f}; the last one: {laps}",
+    )  # fmt: skip

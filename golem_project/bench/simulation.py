@@ -22,8 +22,12 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from archetypes_app.toolset import view_golem
+from golem_project.bench import other_engines
 from golem_project.bench.figures import Figure, measure, percentile, time_calls
 from golem_project.demo.seed import CHAIN_ID, seed_demo
+from golem_project.embedded.world.accounts import derive_account
+from golem_project.embedded.world.fund import fund
+from golem_project.embedded.world.rpc import JsonRpc
 from tools_app.chain import chains
 from tools_app.chain.abi import encode_call
 from tools_app.chain.networks import get_network, with_rpc_urls
@@ -45,6 +49,7 @@ _SWAP = (
 )
 _ROUND_TRIP_SECONDS = 0.05
 _MANY = 10_000
+_SIMULATIONS_PER_BLOCK = 100
 
 
 @dataclass(frozen=True)
@@ -85,9 +90,11 @@ def measure_simulation() -> Iterator[Figure]:
     account = view_golem(golem).address
     if account is None:
         raise AssertionError("the demo's golem has a wallet")
-    reader = chains.open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(600_000))
-    bench = _Bench(account, reader)
+    bench = _Bench(account, _open_reader())
+    has_others = other_engines.provide()
     yield from _measure_warm(bench)
+    if has_others:
+        yield _measure_eth_tester()
     yield from _measure_turbo(bench)
     yield from _measure_cold(bench)
     yield from _measure_throughput(bench)
@@ -134,7 +141,29 @@ def _measure_turbo(bench: _Bench) -> Iterator[Figure]:
 
 def _not_installed() -> str:
     absent = [name for name in ("pyrevm", "eth_tester") if find_spec(name) is None]
-    return f"not installed, so not measured: {', '.join(absent)}" if absent else "all engines measured"
+    if absent:
+        return f"not here, so not measured: {', '.join(absent)}"
+    return "pyrevm and eth-tester in the rows below"
+
+
+def _measure_eth_tester() -> Figure:
+    """The same two calls as mined transactions, from an account whose key is known."""
+    node = JsonRpc(settings.GOLEM_RPC_URLS[CHAIN_ID][0])
+    account = derive_account("bench of engines")
+    fund(node, account.address, 10**18, {"USDC": 10**10})
+    bench = _Bench(account.address, _open_reader())
+    request = bench.request(1_000_000)
+    if request.block is None:
+        raise AssertionError("the bench pins its block")
+    engine = PyEvmSimulationEngine(network=get_network(CHAIN_ID), pool=chains.get_pool(CHAIN_ID))
+    fork = engine.open_fork(request, request.block, deadline=_deadline())
+    for call in request.calls:
+        fork.send(request.sender, call)
+    run = other_engines.open_eth_tester(fork, private_key="0x" + bytes(account.key).hex(), calls=request.calls)
+    return Figure(
+        "simulation.warm.eth_tester", "the same two calls on eth-tester, mined and undone, median of 10",
+        percentile(time_calls(run, count=10), 50), "ms", reference="for comparison only",
+    )  # fmt: skip
 
 
 def _raw_simulation(request: SimulationRequest) -> Callable[[], object]:
@@ -241,18 +270,28 @@ def _rate(bench: _Bench, engine: SimulationEngine, count: int, threads: int) -> 
 
 
 def _measure_memory(bench: _Bench) -> Figure:
+    """Different amounts on changing blocks, so that every cache that could grow is asked to."""
     engine = select_engine(CHAIN_ID, "pyevm")
     for number in range(200):
         engine.run(bench.request(1_000 + number), deadline=_deadline())
     before = _resident_megabytes()
+    node = JsonRpc(settings.GOLEM_RPC_URLS[CHAIN_ID][0])
     for number in range(_MANY):
+        if number % _SIMULATIONS_PER_BLOCK == 0:
+            node.call("evm_mine")
+            bench = _Bench(bench.account, _open_reader())
         make = bench.request if number % 10 == 0 else bench.transfer
         engine.run(make(2_000 + number), deadline=_deadline())
     grown = round(_resident_megabytes() - before, 1)
+    blocks = _MANY // _SIMULATIONS_PER_BLOCK
     return Figure(
         "simulation.memory", f"growth of the process after {_MANY:,} different simulations on pyevm", grown, "MB",
-        target=50, reference=f"{before:.0f} MB before",
+        target=50, reference=f"{before:.0f} MB before; on {blocks} blocks",
     )  # fmt: skip
+
+
+def _open_reader() -> chains.PinnedReader:
+    return chains.open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(600_000))
 
 
 def _resident_megabytes() -> float:

@@ -8,18 +8,14 @@ from typing import Any
 
 import pytest
 
-from permits_app.errors import ReviewVetoed
-from permits_app.models import SpendingLimits
 from permits_app.models.spending import AllowlistMode
 from permits_app.reviewers import safety_guardian
-from permits_app.reviewers.revert_risk import MOST_REVERT_MILLIONTHS
 from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.safety.hook import HookCall
 from tests.evm.world import World
-from tests.live_golem import LiveGolem, make_live_golem
+from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import OTHER, ROUTER, USDC, WETH, live_call, open_position, plain_call, swap_call
 from tools_app.chain.abi import decode_input, encode_call
-from tools_app.chain.node_errors import RpcUnavailable
 from tools_app.standards import erc20
 from tools_app.toolkit.plan import Call, TokenFlow, TxPlan
 
@@ -395,32 +391,3 @@ def test_what_the_bytes_take_is_held_to_the_owners_limits(live_golem: LiveGolem)
     found = review(call)
     assert not found.is_approved
     assert "in one transaction" in " ".join(found.reasons)
-
-
-def test_a_market_that_jumps_further_than_the_plan_tolerates_is_a_veto_above_the_hot_lane_too(
-    live_golem: LiveGolem,
-) -> None:
-    """The rule of the risk-assessor is the guardian's as well, so it holds for every call that must be reviewed."""
-    calm = review(swap_call(live_golem))
-    assert calm.is_approved, calm.reasons
-    assert int(calm.figures["revert_chance_millionths"]) <= MOST_REVERT_MILLIONTHS
-    rival = make_live_golem(live_golem.world, name="Rival", owner_name="owner-b")
-    SpendingLimits.objects.filter(golem=rival.golem).update(max_price_impact_bps=9_000, max_slippage_bps=9_000)
-    for index in range(6):
-        sold, bought, amount = (("USDC", "WETH", 5_000 * 10**6), ("WETH", "USDC", 10**18))[index % 2]
-        rival.commit(rival.preview(token_in=sold, token_out=bought, amount=str(amount))["permit_id"])
-    call = swap_call(live_golem, slippage_bps=1)
-    assert_veto(call, "at most 5% are accepted")
-    assert int(review(call).figures["revert_chance_millionths"]) > MOST_REVERT_MILLIONTHS
-    with pytest.raises(ReviewVetoed, match="at most 5% are accepted"):
-        live_golem.preview(amount="1500000000", slippage_bps=1)
-
-
-def test_a_history_of_prices_that_cannot_be_read_is_a_veto(
-    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: Any, **__: Any) -> Any:
-        raise RpcUnavailable("the node does not serve logs")
-
-    monkeypatch.setattr("permits_app.reviewers.revert_chance.read_prices", fail)
-    assert_veto(swap_call(live_golem), "a fact could not be read")

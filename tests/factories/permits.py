@@ -11,6 +11,7 @@ from archetypes_app.models import Golem
 from permits_app.models import (
     ActionPermit,
     AllowlistEntry,
+    CageMirror,
     CapabilityGrant,
     HaltRecord,
     NonceReservation,
@@ -26,6 +27,7 @@ from permits_app.models.nonce import NonceState
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
 from permits_app.models.transaction import TransactionState
+from permits_app.policy_cage.state import CageState
 from permits_app.safety.hook_chain import SAFETY_HOOKS
 from tests.factories.records import make_audit_entry, make_episode
 from tools_app.admin.tokens import known_deployment, list_tokens
@@ -72,6 +74,17 @@ def make_halt(*, golem: Golem) -> HaltRecord:
 def make_cage(*, golem: Golem, **columns: Any) -> PolicyCage:
     """A local cage, with the defaults."""
     return PolicyCage.objects.create(golem=golem, **columns)
+
+
+def make_cage_mirror(*, golem: Golem) -> CageMirror:
+    """A cage that follows a contract of the local chain."""
+    cage = PolicyCage.objects.filter(golem=golem).first() or make_cage(golem=golem)
+    contract, account, base = (f"0x{golem.pk.hex}{number:08x}" for number in (1, 2, 3))
+    return CageMirror.objects.create(
+        cage=cage, chain_id=CHAIN_ID, contract=contract, account=account, base_asset=base, deployed_block=1,
+        state=CageState(cage=contract, account=account, base_asset=base).as_dict(), block_number=1,
+        block_hash="0x" + "ab" * 32, block_at=clock.now(), synced_at=clock.now(),
+    )  # fmt: skip
 
 
 def make_allowlist_entry(

@@ -28,7 +28,7 @@ from memory_app.text_query import AnyWordQuery
 
 RRF_K = 10
 """Smaller than the usual 60: the lists hold tens of rows, and a first place must count clearly more than a tenth."""
-TEXT_WEIGHT, VECTOR_WEIGHT = 0.25, 0.75
+TEXT_WEIGHT, VECTOR_WEIGHT = 0.3, 0.7
 """Of the lists. Meaning finds more than words do here; on the labelled set both together beat either at this mix."""
 DECAY_WEIGHT = 0.3
 """The part of a score that forgetting takes: a memory faded to nothing falls about ten places, not out of reach."""

@@ -129,7 +129,7 @@ def _make_episode(
         raise ValueError("an episode has a summary")
     signs = find_poison(f"{row['summary']}\n{row.get('outcome')}")
     importance = Importance(row["importance"])
-    tokens = [clean_text(_text(token), longest=64) for token in row["tokens"]][:16]
+    tokens = [clean_text(_text(token), longest=64) for token in _list(row["tokens"])][:16]
     tool = clean_text(_text(row["tool_name"]), longest=96)
     return Episode(
         id=uuid.uuid4(), golem_id=golem_id, permit_id=None, chain_id=_chain(row.get("chain_id")), tool_name=tool,
@@ -236,6 +236,12 @@ def _object(value: Any) -> dict[str, Any]:
         raise TypeError("an object is expected")
     cleaned: dict[str, Any] = clean_value(value)
     return cleaned
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("a list is expected")
+    return value
 
 
 def _count(value: Any) -> int | None:

@@ -1,0 +1,65 @@
+"""Hybrid retrieval beats either of its halves on the labelled set; the three numbers are printed."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import pytest
+from django.db import transaction
+
+from memory_app import embedding
+from memory_app.filters import EpisodeFilters
+from memory_app.labelled_set import measure_recall, read_labelled_set
+from memory_app.models import EpisodeVector
+from memory_app.retrieval import rank_by_vector, retrieve_episodes
+from tests.memory_app.factories import NOW, make_golem, remember
+
+SET = Path(__file__).parent / "labelled" / "retrieval.txt"
+
+
+def test_the_set_has_three_hundred_episodes_and_a_hundred_questions_each_said_once() -> None:
+    topics = read_labelled_set(SET.read_text(encoding="utf-8"))
+    texts = [text for topic in topics for _, _, text in topic.episodes]
+    questions = [question for topic in topics for question in topic.questions]
+    assert len(texts) >= 300 and len(set(texts)) == len(texts)
+    assert len(questions) >= 100 and len(set(questions)) == len(questions)
+    assert all(len(topic.episodes) == 3 and topic.questions for topic in topics)
+
+
+def test_a_line_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="line 2"):
+        read_labelled_set("= a\nhello\n")
+
+
+@pytest.mark.django_db
+def test_hybrid_finds_more_than_words_alone_and_more_than_vectors_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    golem, topics = make_golem(), read_labelled_set(SET.read_text(encoding="utf-8"))
+    rows = [(topic.name, episode) for topic in topics for episode in topic.episodes]
+    vectors = embedding.embed([text for _, (_, _, text) in rows])
+    wanted: dict[str, list[str]] = {}
+    with monkeypatch.context() as away:
+        # One batch is embedded above; each episode takes its own vector.
+        away.setattr(embedding, "embed", lambda texts: [[1.0] + [0.0] * 383 for _ in texts])
+        for (name, (tool, tokens, text)), vector in zip(rows, vectors, strict=True):
+            row = remember(golem, text, tool_name=tool, tokens=list(tokens), permit_id=uuid.uuid4(), outcome={})
+            EpisodeVector.objects.filter(episode=row).update(embedding=vector)
+            wanted.setdefault(name, []).append(str(row.pk))
+    asked = [(topic.name, question) for topic in topics for question in topic.questions]
+    meant = embedding.embed([question for _, question in asked])
+    recall = {"hybrid": 0.0, "text": 0.0, "vector": 0.0}
+    for (name, question), vector in zip(asked, meant, strict=True):
+        for way, given in (("hybrid", vector), ("text", None)):
+            hits = retrieve_episodes(
+                golem_id=golem.pk, query=question, query_vector=given, filters=EpisodeFilters(), limit=5, now=NOW
+            ).hits
+            found = [str(hit.episode.pk) for hit in hits if given is not None or hit.text_rank is not None]
+            recall[way] += measure_recall(found, wanted[name], at=5) / len(asked)
+        with transaction.atomic():
+            nearest = rank_by_vector(golem.pk, EpisodeFilters(), vector, 5, use_index=False)
+        recall["vector"] += measure_recall([str(pk) for pk, _ in nearest], wanted[name], at=5) / len(asked)
+    with capsys.disabled():
+        print("\nrecall@5: " + ", ".join(f"{way} {value:.4f}" for way, value in recall.items()), end=" ")  # noqa: T201
+    assert recall["hybrid"] > max(recall["text"], recall["vector"])

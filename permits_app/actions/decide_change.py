@@ -151,8 +151,9 @@ def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, n
     # The decision that settles the request is told by its new state.
     is_partial = verdict is Verdict.APPROVE and given < request.required_approvals
     states.tell(
-        request=request, audit="OwnerDecided", event=EventType.APPROVAL_GRANTED if is_partial else None, actor=actor, now=now,
-        reason=reason, facts={"verdict": str(verdict), "given": str(given), "needs": str(request.required_approvals)},
+        request=request, audit="OwnerDecided", event=EventType.APPROVAL_GRANTED if is_partial else None, actor=actor,
+        now=now, reason=reason,
+        facts={"verdict": str(verdict), "given": str(given), "needs": str(request.required_approvals)},
     )  # fmt: skip
     if verdict is Verdict.REJECT:
         states.move_request(

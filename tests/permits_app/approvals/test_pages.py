@@ -256,3 +256,13 @@ def test_nobody_moves_a_golem_with_agents_to_another_owner_by_a_form(golem: Gole
     assert "owner" not in form.fields
     root.post(page("archetypes_app.golem", "change", golem.pk), {"owner": str(other.pk), "name": golem.name})
     assert Golem.objects.get(pk=golem.pk).owner.get_username() == "ana"
+
+
+def test_a_permit_s_page_leads_to_its_request(golem: Golem, ana: Any) -> None:
+    row = _waiting(golem, "CRITICAL", 1, minutes_old=1)
+    shown = _browser(ana).get(page("permits_app.actionpermit", "change", row.permit_id)).content.decode()
+    assert page("permits_app.changerequest", "change", row.pk) in shown
+    plain = factories.make_permit(golem=golem)
+    assert (
+        "Its approval" not in _browser(ana).get(page("permits_app.actionpermit", "change", plain.pk)).content.decode()
+    )

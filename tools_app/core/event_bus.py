@@ -25,7 +25,7 @@ from redis.exceptions import RedisError, ResponseError
 from tools_app.core import clock
 from tools_app.core.event_schemas import check_payload
 from tools_app.core.events import Event
-from tools_app.core.models import EventHead, EventSequence, OutboxEvent
+from tools_app.core.models import EventSequence, OutboxEvent
 from tools_app.core.taint import DataSink, clean_for
 
 logger = logging.getLogger(__name__)
@@ -189,41 +189,13 @@ def _publish_on_commit(golem_id: UUID, now: datetime) -> None:
 
 
 def _publish(golem_id: UUID | None, now: datetime, *, limit: int = 10_000) -> int:
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_LOCK_HEAD_SQL)
-        log_id, position = cursor.fetchone()
-        cursor.execute(_PLACE_SQL, {"golem": golem_id, "position": position, "now": now, "limit": limit})
+    with connection.cursor() as cursor:
+        # One statement, one round trip; it holds the lock of the head for no longer than it runs.
+        cursor.execute("SELECT * FROM tools_app_place_events(%s, %s, %s)", (golem_id, now, limit))
         placed = cursor.fetchall()
     if placed:
-        _add_to_ring(log_id, placed)
+        _add_to_ring(placed)
     return len(placed)
-
-
-# Two statements, because the second must see what was committed while the first waited for its lock.
-_LOCK_HEAD_SQL = f"""
-INSERT INTO {EventHead._meta.db_table} AS head (id, log_id, position) VALUES (1, gen_random_uuid(), 0)
-    ON CONFLICT (id) DO UPDATE SET position = head.position
-RETURNING log_id, position
-"""  # noqa: S608  (the tables' own names)
-
-_PLACE_SQL = f"""
-WITH waiting AS (
-    SELECT id, row_number() OVER (ORDER BY golem_id, sequence) AS place
-      FROM {OutboxEvent._meta.db_table}
-     WHERE position IS NULL AND (%(golem)s::uuid IS NULL OR golem_id = %(golem)s::uuid)
-     ORDER BY golem_id, sequence LIMIT %(limit)s
-), placed AS (
-    UPDATE {OutboxEvent._meta.db_table} AS event
-       SET position = %(position)s + waiting.place, published_at = %(now)s
-      FROM waiting WHERE event.id = waiting.id
- RETURNING event.position, event.id, event.golem_id, event.sequence, event.type, event.version, event.heartbeat_tick,
-           event.occurred_at, event.payload
-), moved AS (
-    UPDATE {EventHead._meta.db_table} SET position = position + (SELECT count(*) FROM waiting)
-     WHERE EXISTS (SELECT FROM waiting)
-)
-SELECT * FROM placed ORDER BY position
-"""  # noqa: S608  (the tables' own names)
 
 
 def encode_event(row: tuple[Any, ...]) -> str:
@@ -244,13 +216,13 @@ def encode_event(row: tuple[Any, ...]) -> str:
     )
 
 
-def _add_to_ring(log_id: UUID, placed: list[tuple[Any, ...]]) -> None:
+def _add_to_ring(placed: list[tuple[Any, ...]]) -> None:
     ring = open_ring()
     if ring is None:
         return
     pipeline = ring.pipeline(transaction=False)
-    for place in placed:
-        position, row = place[0], place[1:]
+    for log_id, position, *columns in placed:
+        row = tuple(columns)
         fields = {"golem_id": str(row[1]), "type": row[3], "event": encode_event(row)}
         pipeline.xadd(ring_key(log_id), fields, id=f"{position}-0", maxlen=STREAM_LENGTH, approximate=True)
     try:

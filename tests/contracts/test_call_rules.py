@@ -65,13 +65,23 @@ def test_the_safe_the_cage_its_module_its_handler_and_codeless_targets_are_never
     expect(caged, sent, ("TargetHasNoCode", (caged.stranger.address,)))
 
 
-def test_a_guard_of_the_safe_is_never_called(caged: CagedSafe) -> None:
+@pytest.mark.parametrize("setter", ["setGuard", "setModuleGuard"])
+def test_a_guard_of_the_safe_is_never_called_and_the_cage_works_under_it(caged: CagedSafe, setter: str) -> None:
     allow_everything(caged)
-    # A guard answers `supportsInterface`, which none of our contracts does: the slot is read, not the guard.
+    guard = deploy(caged, "AllowingGuard")
+    assert caged.owner_call(caged.safe, encode_call(f"function {setter}(address guard)", guard)).succeeded
+    sent = caged.execute(Call(to=guard, data=b"\x12\x34\x56\x78", value=0, label=""))
+    expect(caged, sent, ("TargetForbidden", (guard,)))
+    expect(caged, caged.execute(*caged.trade("USDC", 300 * USD, "WETH", 10**17)), None)
+    [checks] = caged.read(guard, "function checks() view returns (uint256)")
+    # The Safe asks a module's guard before and after each call of the batch; its own guard is for owners' transactions.
+    assert checks == (4 if setter == "setModuleGuard" else 0)
+
+
+def test_the_slots_of_guards_and_handler_are_where_safe_keeps_them(caged: CagedSafe) -> None:
     for text in ("guard_manager.guard.address", "module_manager.module_guard.address"):
         assert read_slot(caged, text) == 0
-    handler = read_slot(caged, "fallback_manager.handler.address")
-    assert handler == int(caged.handler, 16)
+    assert read_slot(caged, "fallback_manager.handler.address") == int(caged.handler, 16)
 
 
 def read_slot(caged: CagedSafe, text: str) -> int:

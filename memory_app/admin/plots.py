@@ -11,7 +11,7 @@ from memory_app.decay import ARCHIVE_BELOW, compute_retention, days_between
 from memory_app.models import Episode, Insight
 
 WIDTH, HEIGHT = 640, 200
-LEFT, BOTTOM, TOP, RIGHT = 46, 26, 12, 12
+LEFT, BOTTOM, TOP, RIGHT = 46, 26, 12, 28
 WEEKS = 12
 _MOST_CURVES = 8
 

@@ -51,7 +51,8 @@ def fill(golem: Any) -> None:
     consolidate(golem_id=golem.pk, now=NOW)
     store_strategy(
         golem_id=golem.pk, name="eth-range", parameters={"width": "0.12", "steps": [1, 2]},
-        description='Wide "range"', chains=[31337], token_pairs=["USDC/WETH"], provenance=Provenance("owner:1"), now=NOW,
+        description='Wide "range"', chains=[31337], token_pairs=["USDC/WETH"], now=NOW,
+        provenance=Provenance("owner:1"),
     )  # fmt: skip
 
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from django.db import transaction
 
 from permits_app.errors import NothingToAcknowledge
-from permits_app.execution.venue_trust import restore
 from permits_app.models import VenueTrust
+from permits_app.venue_trust import restore
 
 
 def restore_venue_trust(*, trust: VenueTrust, actor: str, reason: str, now: datetime) -> None:

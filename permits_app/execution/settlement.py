@@ -19,10 +19,10 @@ from permits_app.execution import broadcast, outcome
 from permits_app.execution.executor import Execution
 from permits_app.execution.outcome import Judgement
 from permits_app.execution.transaction_lives import advance
-from permits_app.execution.venue_trust import note_outcome
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose, TransactionState
+from permits_app.venue_trust import note_outcome
 from permits_app.plan_store import decode_plan
 from tools_app import runner
 from tools_app.core import clock

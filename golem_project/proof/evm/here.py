@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from eth.vm.forks.prague.transactions import Authorization
-
 from tools_app.chain.node_errors import GasLimitRefused
 from tools_app.simulation.pyevm.base import Account, Base
 from tools_app.simulation.pyevm.budget import Budget
 from tools_app.simulation.pyevm.memory_source import MemorySource
 from tools_app.simulation.pyevm.state import STATES, BlockEnv
-from tools_app.simulation.pyevm.transaction import Transaction, execute
+from tools_app.simulation.pyevm.transaction import Transaction, execute, make_authorization
 
 
 def run_case(case: dict[str, Any]) -> dict[str, Any]:
@@ -63,10 +61,8 @@ def open_case(case: dict[str, Any]) -> tuple[Any, Transaction]:
     return state, transaction
 
 
-def _read_authorization(told: dict[str, Any]) -> Authorization:
-    return Authorization(
-        told["chain_id"], bytes.fromhex(told["address"]), told["nonce"], told["y_parity"], told["r"], told["s"]
-    )
+def _read_authorization(told: dict[str, Any]) -> Any:
+    return make_authorization(**{**told, "address": bytes.fromhex(told["address"])})
 
 
 def block_hash(number: int) -> bytes:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from eth.exceptions import ContractCreationCollision, InvalidInstruction, OutOfGas, VMError, WriteProtection
+from eth.vm.forks.prague.transactions import Authorization
 from eth.vm.message import Message
 from eth_hash.auto import keccak
 from eth_typing import Address
@@ -64,6 +65,11 @@ class Executed:
     contract_address: bytes | None
     contracts_created: tuple[bytes, ...]
     computation: Any
+
+
+def make_authorization(*, chain_id: int, address: bytes, nonce: int, y_parity: int, r: int, s: int) -> Any:
+    """A signed authorization as py-evm reads it; nothing is checked before it is applied."""
+    return Authorization(chain_id, Address(address), nonce, y_parity, r, s)
 
 
 def intrinsic_gas(transaction: Transaction) -> int:

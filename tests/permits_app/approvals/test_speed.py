@@ -61,6 +61,7 @@ def test_an_approved_transaction_of_a_high_tier_is_sent_within_two_seconds(
     seconds = _await_closed(request)
     assert request.state == "EXECUTED", request.problem
     assert seconds < MOST_SECONDS
+    assert request.closed_at is not None and request.decided_at is not None
     sys.stderr.write(f"\ndecision to execution: {(request.closed_at - request.decided_at).total_seconds():.3f} s\n")
     deadline = time.perf_counter() + 20
     while shared_golem.permit(str(request.permit_id)).status != "COMMITTED" and time.perf_counter() < deadline:

@@ -90,7 +90,7 @@ class PulseWalk:
         run_heartbeat_tick(claim=claim, now=lambda: self.now)
 
     def settle(self) -> None:
-        """However it was left: six minutes of an honest clock (an interval, a lease, the slack), and every golem ticks."""
+        """However it was left, within six minutes of an honest clock (interval, lease, slack) every golem ticks."""
         before = dict(HeartbeatTick.objects.filter(golem__in=self.golems).values_list("golem_id", "number"))
         for _ in range(_SETTLING_STEPS):
             self.now += timedelta(seconds=40)

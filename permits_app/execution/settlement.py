@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from permits_app import ledger, lifecycle
 from permits_app.execution import broadcast, outcome
@@ -21,9 +22,9 @@ from permits_app.execution.outcome import Judgement
 from permits_app.execution.transaction_lives import advance
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord
 from permits_app.models.permit import PermitStatus
-from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose, TransactionState
-from permits_app.venue_trust import note_outcome
+from permits_app.models.transaction import IN_A_BLOCK, UNSETTLED, PayloadPurpose, TransactionState
 from permits_app.plan_store import decode_plan
+from permits_app.venue_trust import note_outcome
 from tools_app import runner
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
@@ -39,6 +40,7 @@ logger = logging.getLogger(__name__)
 _READ_BUDGET_MS = 5_000
 S = PermitStatus
 S_TX = TransactionState
+_IN_FLIGHT = [str(state) for state in UNSETTLED]
 
 
 def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution) -> None:
@@ -125,7 +127,7 @@ def _read_around(
             runner.open_reader(permit.chain_id, now=now, deadline=deadline, block=head.block_at(number))
             for number in (last, first - 1)
         )
-        if _shares_blocks(permit, first, last):
+        if _shares_blocks(permit, first, last, before=before_chain, after=after_chain, count=len(receipts)):
             return None, after_chain
         before = outcome.read_balances(chain=before_chain, account=permit.signer, tokens=plan.tokens)
         after = outcome.read_balances(chain=after_chain, account=permit.signer, tokens=plan.tokens)
@@ -135,15 +137,21 @@ def _read_around(
     return (before, after), after_chain
 
 
-def _shares_blocks(permit: ActionPermit, first: int, last: int) -> bool:
-    # Balances say nothing about one permit when another of the same account was mined in the same blocks.
-    return (
-        OutboundTransaction.objects.filter(
-            chain_id=permit.chain_id, sender=permit.signer, block_number__range=(first, last)
-        )
-        .exclude(permit=permit)
-        .exists()
-    )
+def _shares_blocks(
+    permit: ActionPermit, first: int, last: int, *, before: ChainReader, after: ChainReader, count: int
+) -> bool:
+    """Whether another transaction of the account lies in these blocks; then balances say nothing about one permit."""
+    others = OutboundTransaction.objects.filter(chain_id=permit.chain_id, sender=permit.signer).exclude(permit=permit)
+    is_there = Q(block_number__range=(first, last))
+    # One that was sent and whose receipt is not written down yet may lie there too: the chain's own count decides.
+    may_be_there = Q(broadcast_count__gt=0, state__in=_IN_FLIGHT)
+    # Both in one statement: a receipt written between two would be in neither.
+    found = set(others.filter(is_there | may_be_there).values_list("block_number", flat=True))
+    if not found:
+        return False
+    if any(number is not None and first <= number <= last for number in found):
+        return True
+    return after.mined_nonce(permit.signer) - before.mined_nonce(permit.signer) != count
 
 
 def _block_time(chain: ChainReader | None, receipts: Sequence[ReceiptView]) -> datetime:

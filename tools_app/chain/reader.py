@@ -203,6 +203,10 @@ class PinnedReader:
             self._remember("code", checksum(address), found)
         return bytes(found)
 
+    def mined_nonce(self, account: str) -> int:
+        """How many transactions of `account` are mined up to the pinned block."""
+        return parse_quantity(self._send([RpcRequest("eth_getTransactionCount", (account, self._at()))])[0].unwrap())
+
     def pending_nonce(self, account: str) -> int:
         """The next nonce the node would accept, pending transactions counted; the one read that is not pinned."""
         return parse_quantity(self._send([RpcRequest("eth_getTransactionCount", (account, "pending"))])[0].unwrap())

@@ -90,6 +90,9 @@ class ChainReader(Protocol):
 
     def fees(self) -> FeeQuote: ...
 
+    def mined_nonce(self, account: str) -> int:
+        """How many transactions of `account` are mined up to the pinned block."""
+
     def pending_nonce(self, account: str) -> int:
         """The next nonce the node would accept, pending transactions counted."""
 

@@ -34,8 +34,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "permits_app.risk": ("tests/permits_app/test_risk.py",),
     "permits_app.capabilities": ("tests/permits_app/test_capabilities.py",),
     f"{SAFETY}.record_reader": (
-        "tests/permits_app/safety/test_rate_limiter.py", "tests/permits_app/safety/test_repetition.py",
-        "tests/permits_app/safety/test_policy_cage.py", "tests/permits_app/safety/test_action_gate.py",
+        "tests/permits_app/safety/test_record_reader.py", "tests/permits_app/safety/test_rate_limiter.py",
+        "tests/permits_app/safety/test_repetition.py", "tests/permits_app/safety/test_policy_cage.py",
     ),
     "permits_app.execution.halt_calls": (
         "tests/permits_app/execution/test_halt.py", "tests/permits_app/execution/test_unwinding.py",

@@ -1,0 +1,133 @@
+"""What the chain reads of the past, row by row: windows, order, other venues, the permit's own, and one round trip."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from permits_app.models import ActionPermit, KnownContract, OutcomeRecord
+from permits_app.models.permit import PermitStatus
+from permits_app.policy import load_golem
+from permits_app.safety.hook import HookCall
+from permits_app.safety.hooks.rate_limiter import RateLimiter
+from permits_app.safety.record_reader import RecordReader, list_touched, read_records
+from permits_app.safety.records import VenueOutcome
+from tests.live_golem import LiveGolem
+from tests.permits_app.safety.calls import swap_call
+from tools_app.toolkit.enums import ActionClass
+
+S = PermitStatus
+SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(hours=24)
+
+
+def past(live: LiveGolem, at: datetime, status: PermitStatus = S.COMMITTED, **columns: Any) -> ActionPermit:
+    """A permit that was made and ended at `at`."""
+    given: dict[str, Any] = {
+        "venue": "uniswap", "chain_id": 31337, "action_class": "NEW_POSITION", "tool_name": "t", "finished_at": at,
+        "action_hash": uuid4().hex, **columns,
+    }  # fmt: skip
+    row = ActionPermit.objects.create(golem=live.golem, risk_tier="STANDARD", status=status, expires_at=at, **given)
+    ActionPermit.objects.filter(pk=row.pk).update(created_at=at)
+    return row
+
+
+@pytest.fixture
+def call(live_golem: LiveGolem) -> HookCall:
+    return swap_call(live_golem)
+
+
+def test_a_venue_is_judged_by_its_last_transactions_of_a_day_oldest_first(
+    live_golem: LiveGolem, call: HookCall
+) -> None:
+    at = call.now - HOUR
+    past(live_golem, at, S.REVERTED)
+    past(live_golem, at - HOUR)
+    past(live_golem, call.now - DAY + SECOND)
+    past(live_golem, call.now - DAY)
+    past(live_golem, at, S.BLOCKED)
+    past(live_golem, at, venue="elsewhere")
+    past(live_golem, at, chain_id=1)
+    past(live_golem, at, is_local=True)
+    assert read_records(call).outcomes == (
+        VenueOutcome(True, call.now - DAY + SECOND), VenueOutcome(True, at - HOUR), VenueOutcome(False, at),
+    )  # fmt: skip
+
+
+def test_ten_reverts_at_a_venue_open_its_breaker_from_the_rows_alone(live_golem: LiveGolem, call: HookCall) -> None:
+    for index in range(10):
+        past(live_golem, call.now - SECOND * (10 - index), S.REVERTED)
+    verdict: Any = RateLimiter().check(call)
+    assert verdict.rule == "rate_limiter.circuit_breaker"
+    assert len(read_records(call).outcomes) == 10
+
+
+@pytest.mark.parametrize(("status", "is_tried"), [(S.COMMITTING, True), (S.UNKNOWN, True), (S.CREATED, False)])
+def test_a_try_under_way_is_seen_and_the_permits_own_is_not(
+    live_golem: LiveGolem, call: HookCall, status: PermitStatus, is_tried: bool
+) -> None:
+    row = past(live_golem, call.now, status, finished_at=None)
+    assert read_records(call).is_venue_tried is is_tried
+    assert read_records(replace(call, own_permit_id=row.pk)).is_venue_tried is False
+
+
+def test_the_loop_guard_sees_nineteen_calls_of_one_hour_newest_first(live_golem: LiveGolem, call: HookCall) -> None:
+    past(live_golem, call.now - HOUR, tool_name="an hour ago")
+    past(live_golem, call.now - SECOND, S.CANCELLED, tool_name="cancelled")
+    own = past(live_golem, call.now - SECOND, tool_name="own")
+    for index in range(25):
+        past(live_golem, call.now - SECOND * (index + 2), tool_name=f"t{index}")
+    found = read_records(replace(call, own_permit_id=own.pk)).earlier
+    assert [each.tool_name for each in found] == [f"t{index}" for index in range(19)]
+
+
+def test_rebalances_of_a_day_are_read_for_a_rebalance_alone(live_golem: LiveGolem, call: HookCall) -> None:
+    columns = {"action_class": "REBALANCE"}
+    past(live_golem, call.now - DAY, **columns)
+    past(live_golem, call.now - HOUR, S.REVERTED, **columns)
+    past(live_golem, call.now - HOUR, action_class="NEW_POSITION")
+    inside = call.now - DAY + SECOND
+    past(live_golem, inside, **columns)
+    under_way = past(live_golem, call.now - HOUR, S.COMMITTING, finished_at=None, **columns)
+    rebalance = replace(call, action_class=ActionClass.REBALANCE)
+    assert sorted(read_records(rebalance).rebalances) == [inside, call.now - HOUR]
+    assert list(read_records(replace(rebalance, own_permit_id=under_way.pk)).rebalances) == [inside]
+    assert read_records(call).rebalances == ()
+
+
+@pytest.mark.parametrize(
+    ("verified", "bps", "right"), [(True, 200, True), (True, 201, False), (False, 0, False), (True, 199, True)]
+)
+def test_a_prediction_came_true_within_its_tolerance(
+    live_golem: LiveGolem, call: HookCall, verified: bool, bps: int, right: bool
+) -> None:
+    OutcomeRecord.objects.create(
+        permit=past(live_golem, call.now), is_verified=verified, divergence_bps=bps, ground_truth_source="receipt"
+    )
+    gated = replace(call, action_class=ActionClass.NEW_POSITION)
+    assert read_records(gated).predictions == ()
+    gated.cage.is_action_gate_on = True
+    assert read_records(gated).predictions == (right,)
+    assert read_records(replace(gated, action_class=ActionClass.REBALANCE)).predictions == ()
+
+
+def test_known_code_is_that_of_the_plans_own_addresses_and_chain(call: HookCall) -> None:
+    assert call.plan is not None
+    first, second = list_touched(call.plan)[:2]
+    for chain_id, address, code_hash in ((31337, first, "0xa"), (1, second, "0xb"), (31337, "0x" + "11" * 20, "0xc")):
+        KnownContract.objects.create(
+            chain_id=chain_id, address=address, code_hash=code_hash, first_seen_at=call.now
+        )  # fmt: skip
+    assert read_records(call).known_code == {first: "0xa"}
+
+
+def test_all_of_it_is_one_statement_and_read_once(
+    live_golem: LiveGolem, call: HookCall, django_assert_num_queries: Any
+) -> None:
+    known = replace(call, golem=load_golem(live_golem.golem.pk))
+    reader = RecordReader(known)
+    with django_assert_num_queries(1):
+        assert reader.read() is reader.read()

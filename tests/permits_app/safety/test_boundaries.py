@@ -98,6 +98,7 @@ def test_the_rolling_day_lets_go_of_a_spend_when_it_is_a_day_old(
     usage = ledger.read_usage(golem_id=live_golem.golem.pk, api_key_id=None, heartbeat_tick=0, now=now)
     assert usage.day_micro_usd == (USED if counts else 0)
     assert usage.tick_micro_usd == 0
+    assert usage.day_resets_at == (now - age + timedelta(hours=24) if counts else None)
 
 
 @pytest.mark.parametrize(("tick", "counts"), [(TICK - 1, False), (TICK, True), (TICK + 1, False)])
@@ -105,6 +106,8 @@ def test_a_tick_counts_what_was_reserved_in_it(live_golem: LiveGolem, tick: int,
     open_permit(live_golem, USED)
     usage = ledger.read_usage(golem_id=live_golem.golem.pk, api_key_id=None, heartbeat_tick=tick, now=clock.now())
     assert usage.tick_micro_usd == (USED if counts else 0)
+    made_at = ActionPermit.objects.get().created_at
+    assert (usage.writes_last_hour, usage.hour_resets_at) == (1, made_at + timedelta(hours=1))
 
 
 @pytest.mark.parametrize(("over", "is_asked"), [(-1, False), (0, False), (1, True)])

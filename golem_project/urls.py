@@ -11,6 +11,7 @@ from golem_project.stream.pages import EventPageView
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
+    path("admin/cockpit/", include("golem_project.cockpit.urls")),
     path("admin/", admin.site.urls),
     path("api/v1/events", EventPageView.as_view(), name="events"),
     path("api/v1/", include("golem_project.pi.urls")),

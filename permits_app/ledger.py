@@ -12,7 +12,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Case, F, When
+from django.db.models import Case, F, Sum, When
+from django.db.models.functions import Coalesce
 
 from permits_app.models import ActionPermit, SpendEntry, SpendingLimits
 from permits_app.models.permit import PermitStatus
@@ -179,3 +180,14 @@ def _least(spent_micro_usd: int) -> Any:
     return Case(
         When(reserved_micro_usd__lt=spent_micro_usd, then=F("reserved_micro_usd")), default=max(0, spent_micro_usd)
     )
+
+
+def sum_days(*, golem_ids: Sequence[UUID], now: datetime) -> dict[UUID, int]:
+    """What each golem has reserved or settled in the 24 h ending at `now`, micro-USD; one without spends is absent."""
+    rows = (
+        SpendEntry.objects.filter(golem_id__in=golem_ids, counts_per_day=True, counted_at__gt=now - DAY)
+        .exclude(state=SpendState.RELEASED)
+        .values_list("golem_id")
+        .annotate(total=Sum(Coalesce("settled_micro_usd", "reserved_micro_usd")))
+    )
+    return {golem_id: int(total) for golem_id, total in rows}

@@ -172,7 +172,7 @@ def build_meters(golem: Golem, limits: SpendingLimits, *, now: datetime) -> tupl
     usage = ledger.read_usage(golem_id=golem.pk, api_key_id=None, heartbeat_tick=golem.heartbeat_tick, now=now)
     resets = f"oldest part is free {format_age(usage.day_resets_at, now=now)}" if usage.day_resets_at else ""
     hour = f"next one is free {format_age(usage.hour_resets_at, now=now)}" if usage.hour_resets_at else ""
-    meters = [_usd_meter("Spent and reserved in 24 h", usage.day_micro_usd, limits.per_day_micro_usd, resets)]
+    meters = [meter_day(usage.day_micro_usd, limits, hint=resets)]
     if golem.heartbeat_tick:
         meters.append(_usd_meter("In this heartbeat tick", usage.tick_micro_usd, limits.per_tick_micro_usd, ""))
     percent = _percent(usage.writes_last_hour, limits.writes_per_hour)
@@ -188,6 +188,11 @@ def build_meters(golem: Golem, limits: SpendingLimits, *, now: datetime) -> tupl
         )
     )
     return tuple(meters)
+
+
+def meter_day(used_micro_usd: int, limits: SpendingLimits, *, hint: str = "") -> Meter:
+    """The rolling 24 h as a bar."""
+    return _usd_meter("Spent and reserved in 24 h", used_micro_usd, limits.per_day_micro_usd, hint)
 
 
 def _usd_meter(name: str, used: int, limit: int, hint: str) -> Meter:

@@ -1,0 +1,220 @@
+"""What the two pages show, gathered from rows. Scoped by the caller: a golem of somebody else never gets here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Count, Max, QuerySet
+from django.utils.safestring import SafeString
+
+from archetypes_app.admin.owner_scope import is_operator
+from archetypes_app.models import Golem, Heartbeat, VitalityRecord
+from archetypes_app.ownership import list_owned_golems
+from golem_project.cockpit.history import plot_gas, plot_profit, plot_vitality
+from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, list_running
+from golem_project.cockpit.plots import LinePlot
+from golem_project.heartbeat.decisions import list_decisions
+from permits_app import ledger
+from permits_app.admin.golem_page import Meter, build_meters, meter_day
+from permits_app.models import ChangeRequest, SpendingLimits
+from permits_app.models.approval import ChangeState
+from tools_app.admin.display import format_age, format_chain, format_seconds, show_badge
+from tools_app.core import event_log
+from tools_app.core.models import OutboxEvent
+
+SHOWN_DECISIONS: Final = 8
+SHOWN_GOLEMS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """The heartbeat in words; `next_tick_at` is None while it is off."""
+
+    mode: SafeString
+    next_tick: str
+    next_tick_at: datetime | None
+    heartbeat_tick: int
+    missed_ticks: int
+    regime: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One decision with what became of it."""
+
+    heartbeat_tick: int
+    age: str
+    tier: str
+    reason: str
+    is_live: bool
+    actions: tuple[tuple[str, SafeString, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cockpit:
+    """One golem."""
+
+    golem: Golem
+    now: datetime
+    chain: str
+    state: SafeString
+    vitality: str
+    vitality_parts: tuple[tuple[str, int], ...]
+    pulse: Pulse
+    meters: tuple[Meter, ...]
+    running: tuple[RunningCall, ...]
+    decisions: tuple[Decision, ...]
+    feed: tuple[FeedLine, ...]
+    cursor: str
+    plots: tuple[tuple[str, LinePlot | None, str], ...]
+    open_requests: int
+
+
+@dataclass(frozen=True, slots=True)
+class FleetLine:
+    """One golem among the others."""
+
+    golem: Golem
+    chain: str
+    state: SafeString
+    pulse: Pulse
+    vitality: str
+    spent: Meter
+    open_requests: int
+    last_event: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """Every golem a person may see."""
+
+    now: datetime
+    lines: tuple[FleetLine, ...]
+    cursor: str
+    hidden: int
+
+
+def list_visible_golems(user: Any) -> QuerySet[Golem]:
+    """An owner's own and co-owned golems; all of them for an operator."""
+    return Golem.objects.all() if is_operator(user) else list_owned_golems(user)
+
+
+def build_cockpit(golem: Golem, *, now: datetime) -> Cockpit:
+    """The page of `golem` as of `now`. Reads rows only; no node is asked."""
+    # Before the feed is read: an event in between is seen twice, and the page drops it by its id, rather than never.
+    cursor = event_log.read_head().cursor()
+    record = VitalityRecord.objects.filter(golem=golem).first()
+    limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
+    return Cockpit(
+        golem=golem,
+        now=now,
+        chain=format_chain(golem.home_chain_id),
+        state=_show_state(golem),
+        vitality=_show_vitality(record),
+        vitality_parts=_list_parts(record),
+        pulse=_describe_pulse(golem, Heartbeat.objects.filter(golem=golem).first(), now=now),
+        meters=build_meters(golem, limits, now=now),
+        running=list_running(golem, now=now),
+        decisions=_list_decisions(golem, now=now),
+        feed=list_feed(golem),
+        cursor=cursor,
+        plots=(
+            ("Vitality and phase", plot_vitality(golem), "Drawn from the second tick on that measured it."),
+            ("P&L, added up", plot_profit(golem), "Drawn from the second committed action on that could be priced."),
+            ("Gas paid, added up", plot_gas(golem), "Drawn from the second committed action on."),
+        ),
+        open_requests=ChangeRequest.objects.filter(golem=golem, state=ChangeState.OPEN).count(),
+    )
+
+
+def build_fleet(user: Any, *, now: datetime) -> Fleet:
+    """Every golem `user` may see, the ones in trouble first. A fixed number of queries however many there are."""
+    cursor = event_log.read_head().cursor()
+    visible = list_visible_golems(user)
+    golems = list(visible.select_related("archetype", "heartbeat", "vitality_record").order_by("name")[:SHOWN_GOLEMS])
+    ids = [golem.pk for golem in golems]
+    requests = dict(
+        ChangeRequest.objects.filter(golem__in=ids, state=ChangeState.OPEN)
+        .values_list("golem").annotate(many=Count("pk"))
+    )  # fmt: skip
+    limits = {row.golem_id: row for row in SpendingLimits.objects.filter(golem__in=ids)}
+    spent = ledger.sum_days(golem_ids=ids, now=now)
+    latest: dict[UUID, datetime] = dict(
+        OutboxEvent.objects.filter(golem_id__in=ids, occurred_at__gt=now - timedelta(days=7))
+        .values_list("golem_id").annotate(at=Max("occurred_at"))
+    )  # fmt: skip
+    lines = [
+        FleetLine(
+            golem=golem,
+            chain=format_chain(golem.home_chain_id),
+            state=_show_state(golem),
+            pulse=_describe_pulse(golem, getattr(golem, "heartbeat", None), now=now),
+            vitality=_show_vitality(getattr(golem, "vitality_record", None)),
+            spent=meter_day(spent.get(golem.pk, 0), limits.get(golem.pk) or SpendingLimits(golem=golem)),
+            open_requests=requests.get(golem.pk, 0),
+            last_event=format_age(latest[golem.pk], now=now) if golem.pk in latest else "none in 7 d",
+        )
+        for golem in golems
+    ]
+    lines.sort(key=lambda line: (not line.golem.is_halted, line.open_requests == 0, line.golem.name))
+    return Fleet(now=now, lines=tuple(lines), cursor=cursor, hidden=max(0, visible.count() - len(lines)))
+
+
+def _show_state(golem: Golem) -> SafeString:
+    return show_badge("halted", "bad") if golem.is_halted else show_badge(golem.phase)
+
+
+def _show_vitality(record: VitalityRecord | None) -> str:
+    return "–" if record is None else f"{record.value // 10_000}%"
+
+
+def _list_parts(record: VitalityRecord | None) -> tuple[tuple[str, int], ...]:
+    if record is None:
+        return ()
+    parts = (("economic", record.economic), ("epistemic", record.epistemic), ("stochastic", record.stochastic))
+    return tuple((name, value // 10_000) for name, value in parts)
+
+
+def _describe_pulse(golem: Golem, heartbeat: Heartbeat | None, *, now: datetime) -> Pulse:
+    if heartbeat is None or not heartbeat.is_on:
+        return Pulse(
+            mode=show_badge("off"), next_tick="off", next_tick_at=None,
+            heartbeat_tick=golem.heartbeat_tick, missed_ticks=heartbeat.missed_ticks if heartbeat else 0, regime="–",
+            advice="Turn its heartbeat on under Pulse, Heartbeats; it rehearses until you set the golem live.",
+        )  # fmt: skip
+    late = (now - heartbeat.next_tick_at).total_seconds()
+    return Pulse(
+        mode=show_badge("live", "good") if golem.is_live else show_badge("dry run", "info"),
+        next_tick=format_age(heartbeat.next_tick_at, now=now) if late < 0 else f"due since {format_seconds(late)}",
+        next_tick_at=heartbeat.next_tick_at,
+        heartbeat_tick=golem.heartbeat_tick,
+        missed_ticks=heartbeat.missed_ticks,
+        regime=heartbeat.get_regime_display().lower(),
+        advice="The clock stands still: run a worker with the queue `heartbeat` and a beat." if late > 300 else "",
+    )  # fmt: skip
+
+
+def _list_decisions(golem: Golem, *, now: datetime) -> tuple[Decision, ...]:
+    return tuple(
+        Decision(
+            heartbeat_tick=row["heartbeat_tick"],
+            age=format_age(datetime.fromisoformat(row["decided_at"]), now=now),
+            tier=row["tier"],
+            reason=row["reason"] or "quiet: nothing asked for thinking",
+            is_live=row["is_live"],
+            actions=tuple(
+                (
+                    f"{each['action_type'].replace('_', ' ')} {each['venue'] or ''}".strip(),
+                    show_badge(each["state"]),
+                    each["block_reason"] or each["reason"],
+                    each["permit_id"] or "",
+                )
+                for each in row["actions"]
+            ),
+        )
+        for row in list_decisions(golem=golem, limit=SHOWN_DECISIONS)
+    )

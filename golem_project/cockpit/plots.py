@@ -1,0 +1,113 @@
+"""A line over time as SVG coordinates, with bands behind it. Pure numbers in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+WIDTH, HEIGHT = 640, 180
+LEFT, RIGHT, TOP, BOTTOM = 64, 12, 12, 24
+_FLOOR = HEIGHT - BOTTOM
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A label of an axis with its place."""
+
+    x: int
+    y: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A stretch of time behind the line, such as one phase."""
+
+    x: int
+    width: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinePlot:
+    """`path` is SVG path data; `last` the newest value in its unit. Without two points there is nothing to draw."""
+
+    path: str
+    up: tuple[Mark, ...]
+    across: tuple[Mark, ...]
+    bands: tuple[Band, ...]
+    last: str
+    summary: str
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+    top: int = TOP
+    floor: int = _FLOOR
+
+
+Point = tuple[datetime, int]
+
+
+def plot_line(
+    points: Sequence[Point],
+    *,
+    name: str,
+    show: Callable[[int], str],
+    lowest: int | None = None,
+    highest: int | None = None,
+    bands: Sequence[tuple[datetime, str]] = (),
+) -> LinePlot | None:
+    """The course of `points` (time, whole number), oldest first; None for fewer than two of them.
+
+    `show` writes a value with its unit. The scale holds every point, zero or `lowest`, and `highest` when given.
+    """
+    if len(points) < 2:
+        return None
+    values = [value for _, value in points]
+    low = min(values + [0 if lowest is None else lowest])
+    high = max(values + ([] if highest is None else [highest]))
+    high = high if high > low else low + 1
+    start, end = points[0][0], points[-1][0]
+    seconds = max((end - start).total_seconds(), 1.0)
+
+    def across(moment: datetime) -> int:
+        part = (moment - start).total_seconds() / seconds
+        return round(LEFT + min(1.0, max(0.0, part)) * (WIDTH - LEFT - RIGHT))
+
+    def up(value: int) -> int:
+        return round(_FLOOR - (value - low) / (high - low) * (_FLOOR - TOP))
+
+    middle = start + (end - start) / 2
+    pattern = "%H:%M:%S" if seconds < 3600 else "%b %d %H:%M"
+    return LinePlot(
+        path="M" + " L".join(f"{across(moment)},{up(value)}" for moment, value in points),
+        up=tuple(Mark(LEFT - 6, up(value), show(value)) for value in _scale(low, high)),
+        across=(
+            Mark(LEFT, HEIGHT - 6, start.strftime(pattern)),
+            Mark((LEFT + WIDTH - RIGHT) // 2, HEIGHT - 6, middle.strftime(pattern)),
+            Mark(WIDTH - RIGHT, HEIGHT - 6, end.strftime(pattern)),
+        ),
+        bands=_make_bands(bands, across),
+        last=show(values[-1]),
+        summary=f"{name}: {show(values[-1])} now, between {show(min(values))} and {show(max(values))} "
+        f"since {start.strftime('%b %d %H:%M')} UTC",
+    )
+
+
+def _scale(low: int, high: int) -> list[int]:
+    marks = [low, (low + high) // 2, high]
+    if low < 0 < high:
+        marks[1] = 0
+    return list(dict.fromkeys(marks))
+
+
+def _make_bands(changes: Sequence[tuple[datetime, str]], across: Callable[[datetime], int]) -> tuple[Band, ...]:
+    bands = []
+    for index, (moment, name) in enumerate(changes):
+        end = across(changes[index + 1][0]) if index + 1 < len(changes) else WIDTH - RIGHT
+        begin = across(moment)
+        if end > begin:
+            bands.append(Band(begin, end - begin, name))
+    return tuple(bands)

@@ -1,0 +1,74 @@
+"""The cockpit of one golem and the fleet: whole pages, and their changing parts alone for the page's script."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from golem_project.cockpit.board import build_cockpit, build_fleet, list_visible_golems
+from tools_app.core import clock
+from tools_app.core.events import EventType
+
+EVENT_TYPES = ",".join(str(kind) for kind in EventType)
+
+
+@never_cache
+@require_safe
+def show_cockpit(request: HttpRequest, golem_id: UUID) -> HttpResponse:
+    """One golem of this person's. Raises Http404 for any other."""
+    return _render(request, "golem", cockpit=_build_cockpit(request, golem_id))
+
+
+@never_cache
+@require_safe
+def show_cockpit_parts(request: HttpRequest, golem_id: UUID) -> HttpResponse:
+    """The parts of that page which change."""
+    return render(
+        request, "golem_project/cockpit/_golem_parts.html", {"cockpit": _build_cockpit(request, golem_id)}
+    )  # fmt: skip
+
+
+@never_cache
+@require_safe
+def show_fleet(request: HttpRequest) -> HttpResponse:
+    """Every golem of this person's."""
+    _check_may_see(request)
+    return _render(request, "fleet", fleet=build_fleet(request.user, now=clock.now()))
+
+
+@never_cache
+@require_safe
+def show_fleet_parts(request: HttpRequest) -> HttpResponse:
+    """The parts of that page which change."""
+    _check_may_see(request)
+    fleet = build_fleet(request.user, now=clock.now())
+    return render(request, "golem_project/cockpit/_fleet_parts.html", {"fleet": fleet})
+
+
+def _build_cockpit(request: HttpRequest, golem_id: UUID) -> Any:
+    _check_may_see(request)
+    golem = list_visible_golems(request.user).select_related("archetype").filter(pk=golem_id).first()
+    if golem is None:
+        raise Http404("no such golem")
+    return build_cockpit(golem, now=clock.now())
+
+
+def _check_may_see(request: HttpRequest) -> None:
+    if not request.user.has_perm("archetypes_app.view_golem"):
+        raise PermissionDenied
+
+
+def _render(request: HttpRequest, page: str, **context: Any) -> HttpResponse:
+    title = context["cockpit"].golem.name if "cockpit" in context else "Fleet"
+    return render(
+        request,
+        f"golem_project/cockpit/{page}.html",
+        {**admin.site.each_context(request), "title": title, "event_types": EVENT_TYPES, **context},
+    )

@@ -1,0 +1,168 @@
+"""The cockpit in Chromium: renews itself without a reload, and goes on after the server was away."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+import uvicorn
+from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
+from playwright.sync_api import Browser, Page, expect
+
+from archetypes_app.models import Golem
+from archetypes_app.owner_group import ensure_owner_group
+from golem_project.asgi import application
+from tests import factories
+from tests.browser.conftest import DESKTOP, PHONE, Visit
+from tests.factories.golems import PASSWORD
+from tests.golem_project.stream.conftest import free_port
+from tools_app.core import clock, event_bus
+from tools_app.core.events import Event, EventType
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+CALL = "00000000-0000-4000-8000-00000000000a"
+
+
+class Server:
+    """uvicorn on a port that stays the same while it is stopped and started again."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        config = uvicorn.Config(
+            ASGIStaticFilesHandler(application), host="127.0.0.1", port=self.port, log_level="warning",
+            lifespan="off", timeout_graceful_shutdown=1, ws="none",
+        )  # fmt: skip
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, daemon=True)
+        self._thread.start()
+        while not self._server.started:
+            self._thread.join(0.01)
+
+    def stop(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    running = Server()
+    running.start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def golem() -> Golem:
+    owner = factories.make_owner(name="ana")
+    owner.set_password(PASSWORD)
+    owner.save()
+    owner.groups.add(ensure_owner_group())
+    return factories.make_golem(owner=owner, name="Watched")
+
+
+@pytest.fixture
+def open_page(browser: Browser, server: Server, golem: Golem) -> Iterator[Callable[..., Visit]]:
+    contexts = []
+
+    def open_one(path: str, *, viewport: Any = DESKTOP, has_javascript: bool = True) -> Visit:
+        context = browser.new_context(viewport=viewport, java_script_enabled=has_javascript)
+        contexts.append(context)
+        visit = Visit(context.new_page(), server.url)
+        visit.page.goto(f"{server.url}/admin/login/")
+        visit.page.get_by_label("Username").fill("ana")
+        visit.page.get_by_label("Password").fill(PASSWORD)
+        visit.page.get_by_role("button", name="Log in").click()
+        visit.page.goto(server.url + path)
+        return visit
+
+    yield open_one
+    for context in contexts:
+        context.close()
+
+
+def emit(golem_id: UUID, kind: EventType, **payload: Any) -> None:
+    event_bus.emit(golem_id=golem_id, event=Event(kind, payload), now=clock.now())
+
+
+def wait_until_live(page: Page) -> None:
+    expect(page.locator("[data-live]")).to_have_attribute("data-state", "live", timeout=20_000)
+
+
+def numbers_in_feed(page: Page) -> list[str]:
+    """The steps named in the feed, oldest first."""
+    return [text for text in page.locator("[data-feed] li span").all_inner_texts()[::-1] if "step" in text]
+
+
+def test_events_and_progress_appear_without_a_reload(open_page: Callable[..., Visit], golem: Golem) -> None:
+    visit = open_page(f"/admin/cockpit/{golem.pk}/")
+    wait_until_live(visit.page)
+    visit.page.evaluate("window.sameDocument = true")
+    tool = {"tool_name": "uniswap_get_quote", "call_id": CALL}
+    emit(golem.pk, EventType.TOOL_START, **tool, params_hash="0xab")
+    emit(golem.pk, EventType.TOOL_UPDATE, **tool, step_name="Asking pools", step_index=2, total_steps=4)
+    bar = visit.page.locator(f'[data-call="{CALL}"] [role="progressbar"]')
+    expect(bar).to_have_attribute("aria-valuenow", "50", timeout=15_000)
+    visit.shoot("cockpit")
+    emit(golem.pk, EventType.TOOL_END, **tool, success=True, duration_ms=40)
+    expect(bar).to_have_count(0, timeout=15_000)
+    Golem.objects.filter(pk=golem.pk).update(phase="DEFENSIVE")
+    emit(
+        golem.pk,
+        EventType.PHASE_TRANSITION,
+        **{"from": "THRIVING", "to": "DEFENSIVE", "reason": "low", "is_reset": False},
+    )
+    expect(visit.page.locator(".gx-figure", has_text="phase").first).to_contain_text("defensive", timeout=15_000)
+    assert visit.page.evaluate("window.sameDocument") is True
+    assert visit.overflow() == 0
+
+
+def test_after_a_restart_of_the_server_no_event_is_lost_or_shown_twice(
+    open_page: Callable[..., Visit], golem: Golem, server: Server
+) -> None:
+    visit = open_page(f"/admin/cockpit/{golem.pk}/")
+    wait_until_live(visit.page)
+    tool = {"tool_name": "t", "call_id": CALL, "total_steps": 9}
+    for number in (1, 2):
+        emit(golem.pk, EventType.TOOL_UPDATE, **tool, step_name=f"step {number}", step_index=number)
+    expect(visit.page.locator("[data-feed]")).to_contain_text("step 2", timeout=15_000)
+    server.stop()
+    expect(visit.page.locator("[data-live]")).to_have_attribute("data-state", "away", timeout=20_000)
+    assert "nothing is lost" in visit.page.inner_text("[data-link]")
+    for number in (3, 4, 5):
+        emit(golem.pk, EventType.TOOL_UPDATE, **tool, step_name=f"step {number}", step_index=number)
+    server.start()
+    wait_until_live(visit.page)
+    emit(golem.pk, EventType.TOOL_UPDATE, **tool, step_name="step 6", step_index=6)
+    expect(visit.page.locator("[data-feed]")).to_contain_text("step 6", timeout=20_000)
+    assert numbers_in_feed(visit.page) == [f"t · step {number}" for number in range(1, 7)]
+
+
+def test_the_fleet_fits_a_phone_and_leads_to_the_cockpit_by_keyboard(
+    open_page: Callable[..., Visit], golem: Golem
+) -> None:
+    visit = open_page("/admin/cockpit/", viewport=PHONE)
+    wait_until_live(visit.page)
+    visit.shoot("fleet-phone")
+    assert visit.overflow() == 0
+    link = visit.page.get_by_role("link", name="Watched")
+    link.focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_url(f"**/admin/cockpit/{golem.pk}/")
+    visit.shoot("cockpit-phone")
+    assert visit.overflow() == 0
+
+
+def test_without_a_script_the_page_is_whole_and_renews_itself(open_page: Callable[..., Visit], golem: Golem) -> None:
+    emit(golem.pk, EventType.TOOL_ERROR, tool_name="t", error_code="RPC_UNAVAILABLE", error_message="away")
+    visit = open_page(f"/admin/cockpit/{golem.pk}/", has_javascript=False)
+    text = visit.page.inner_text("#content")
+    assert "RPC_UNAVAILABLE" in text and "Spent and reserved in 24 h" in text
+    assert visit.page.locator('meta[http-equiv="refresh"]').get_attribute("content") == "30"

@@ -274,6 +274,7 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "permits_app.tasks.remember_outcome_task": remember_task,
     "tools_app.tasks.sign_audit_checkpoints_task": checkpoint_task,
     "tools_app.tasks.publish_events_task": publish_task,
+    "tools_app.tasks.poll_subscriptions_task": unchanged_task(tools_tasks.poll_subscriptions_task),
     "memory_app.tasks.store_episode_task": store_episode_task,
     "memory_app.tasks.query_grimoire_task": query_grimoire_task,
     "memory_app.tasks.embed_episodes_task": unchanged_task(memory_tasks.embed_episodes_task),

@@ -59,8 +59,10 @@ class Client:
         """Everything that waits, after waiting for it at most `seconds`."""
         if not self.waiting and not self.cut_off:
             self.news.clear()
+            # Not `wait_for`: on 3.11 it loses a cancellation that comes together with the news.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.news.wait(), timeout=seconds)
+                async with asyncio.timeout(seconds):
+                    await self.news.wait()
         taken = list(self.waiting)
         self.waiting.clear()
         return taken
@@ -77,6 +79,8 @@ class EventHub:
         self._of_all: set[Client] = set()
         self._reader: asyncio.Task[None] | None = None
         self._listeners = 0
+        # A cancelled reader may still be waiting for an answer when the next one starts; only the newest hands out.
+        self._generation = 0
         self.head: LogHead | None = None
         self.position = 0
 
@@ -88,6 +92,7 @@ class EventHub:
         """They are gone; with the last one the reader stops."""
         self._listeners -= 1
         if not self._listeners and self._reader is not None:
+            self._generation += 1
             self._reader.cancel()
             self._reader = None
 
@@ -96,7 +101,8 @@ class EventHub:
         head = await run_blocking(self._read_head)
         if self._reader is None:
             self.head, self.position = head, head.position
-            self._reader = asyncio.create_task(self._read_for_ever(), name="event-hub")
+            self._generation += 1
+            self._reader = asyncio.create_task(self._read_for_ever(self._generation), name="event-hub")
             self._reader.add_done_callback(self._reader_ended)
         return head
 
@@ -128,14 +134,14 @@ class EventHub:
             for client in list(self._clients):
                 client.end("reader_failed")
 
-    async def _read_for_ever(self) -> None:
+    async def _read_for_ever(self, generation: int) -> None:
         ring: Any = redis.asyncio.Redis.from_url(
             self._redis_url, socket_timeout=_WAIT_MS / 1000 + 2, socket_connect_timeout=1
         )
         try:
-            while True:
+            while generation == self._generation:
                 try:
-                    await self._read_once(ring)
+                    await self._read_once(ring, generation)
                 except (DatabaseError, OSError) as error:
                     logger.warning("the event log does not answer: %s", type(error).__name__)
                     await asyncio.sleep(_PAUSE_SECONDS)
@@ -143,7 +149,7 @@ class EventHub:
             with contextlib.suppress(RedisError, OSError):
                 await ring.aclose()
 
-    async def _read_once(self, ring: Any) -> None:
+    async def _read_once(self, ring: Any, generation: int) -> None:
         assert self.head is not None
         entries: list[Any] = []
         key = event_bus.ring_key(self.head.log_id)
@@ -154,15 +160,19 @@ class EventHub:
         except (RedisError, OSError) as error:
             logger.debug("the event ring does not answer: %s", type(error).__name__)
             await asyncio.sleep(_PAUSE_SECONDS)
+        if generation != self._generation:
+            return
         events = event_log.follow(self.position, entries)
         if events:
             self._hand_out(events)
-            return
-        await self._read_log()
+        else:
+            await self._read_log(generation)
 
-    async def _read_log(self) -> None:
+    async def _read_log(self, generation: int) -> None:
         """Nothing new in the ring, or a hole in it: the log knows."""
         head = await run_blocking(self._read_head)
+        if generation != self._generation:
+            return
         if self.head is None or head.log_id != self.head.log_id or head.position < self.position:
             self.head, self.position = head, head.position
             for client in list(self._clients):
@@ -171,7 +181,8 @@ class EventHub:
         if head.position > self.position:
             position = self.position
             page = await run_blocking(lambda: event_log.read_after(position, head=head, limit=_PAGE))
-            self._hand_out(page.events)
+            if generation == self._generation:
+                self._hand_out(page.events)
 
     def _hand_out(self, events: list[LoggedEvent]) -> None:
         assert self.head is not None

@@ -188,7 +188,8 @@ class _Writer:
 
     async def _put(self, body: bytes) -> None:
         message = {"type": "http.response.body", "body": body, "more_body": True}
-        await asyncio.wait_for(self._send(message), timeout=settings.GOLEM_STREAM_SEND_TIMEOUT_SECONDS)
+        async with asyncio.timeout(settings.GOLEM_STREAM_SEND_TIMEOUT_SECONDS):
+            await self._send(message)
 
     async def _say_goodbye(self, reason: str) -> None:
         data = json.dumps({"reason": reason, "last_event_id": self._place()})

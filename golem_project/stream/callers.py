@@ -74,6 +74,10 @@ class CallerScheme(OpenApiAuthenticationExtension):
     target_class = CallerAuthentication
     name = ["golemEvents", "adminSession"]
 
+    def get_security_requirement(self, auto_schema: Any) -> list[dict[str, list[Any]]]:
+        """Either of them; one mapping with both names would ask for both at once."""
+        return [{name: []} for name in self.name]
+
     def get_security_definition(self, auto_schema: Any) -> Any:
         return [
             {"type": "http", "scheme": "bearer", "description": "A golem's token with the scope `events`."},

@@ -8,8 +8,17 @@ from typing import Any
 from django.urls import reverse
 
 from archetypes_app.actions.update_vitality import VitalityFacts, update_vitality
-from archetypes_app.models import Golem, ModelSpendDay, VitalityRecord
-from permits_app.models import HaltSetting, HighWaterMark, IdempotencyRecord
+from archetypes_app.models import (
+    AlertBatch,
+    DecisionCycleRecord,
+    Golem,
+    Heartbeat,
+    HeartbeatTick,
+    ModelSpendDay,
+    VitalityRecord,
+)
+from archetypes_app.models.tick import TickStatus
+from permits_app.models import ActionRecord, HaltSetting, HighWaterMark, IdempotencyRecord
 from tests import factories
 from tools_app.admin.tokens import list_tokens
 from tools_app.core import clock
@@ -31,6 +40,21 @@ def make_vitality(golem: Golem) -> VitalityRecord:
     return VitalityRecord.objects.get(golem=golem)
 
 
+def make_tick(golem: Golem) -> HeartbeatTick:
+    """A tick that is over."""
+    now = clock.now()
+    return HeartbeatTick.objects.create(
+        golem=golem, number=1, fence=1, status=TickStatus.COMPLETE, scheduled_at=now, started_at=now, ended_at=now
+    )
+
+
+def make_decision(golem: Golem) -> DecisionCycleRecord:
+    """What that tick decided."""
+    return DecisionCycleRecord.objects.create(
+        tick=make_tick(golem), golem=golem, heartbeat_tick=1, decided_at=clock.now(), is_live=False, phase=golem.phase
+    )
+
+
 MAKERS: dict[str, Callable[[Golem], Any]] = {
     "archetypes_app.golem": lambda golem: golem,
     "archetypes_app.apikey": lambda golem: factories.make_api_key(golem=golem).key,
@@ -38,6 +62,15 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "archetypes_app.toolprofile": lambda golem: factories.make_profile(name=f"p-{golem.pk.hex}", owner=golem.owner),
     "archetypes_app.modelspendday": lambda golem: ModelSpendDay.objects.create(
         golem=golem, day=clock.now().date(), cap_micro_usd=10_000_000, spent_micro_usd=2_100
+    ),
+    "archetypes_app.heartbeat": lambda golem: Heartbeat.objects.create(golem=golem),
+    "archetypes_app.heartbeattick": make_tick,
+    "archetypes_app.decisioncyclerecord": make_decision,
+    "archetypes_app.alertbatch": lambda golem: AlertBatch.objects.create(
+        golem=golem, window_start=clock.now(), created_at=clock.now()
+    ),
+    "permits_app.actionrecord": lambda golem: ActionRecord.objects.create(
+        tick=make_tick(golem), golem=golem, position=0, action_type="swap"
     ),
     "archetypes_app.vitalityrecord": lambda golem: make_vitality(golem),
     "archetypes_app.phasetransition": lambda golem: factories.make_phase_transition(golem=golem),
@@ -82,6 +115,7 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
 EDITED_BY_OWNERS = frozenset(
     {
         "archetypes_app.golem",
+        "archetypes_app.heartbeat",
         "archetypes_app.archetype",
         "archetypes_app.toolprofile",
         "permits_app.allowlistentry",

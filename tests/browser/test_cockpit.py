@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import pytest
@@ -36,7 +36,7 @@ class Server:
 
     def start(self) -> None:
         config = uvicorn.Config(
-            ASGIStaticFilesHandler(application), host="127.0.0.1", port=self.port, log_level="warning",
+            ASGIStaticFilesHandler(cast("Any", application)), host="127.0.0.1", port=self.port, log_level="warning",
             lifespan="off", timeout_graceful_shutdown=1, ws="none",
         )  # fmt: skip
         self._server = uvicorn.Server(config)

@@ -84,9 +84,13 @@ def test_the_schema_is_openapi_3_1_with_a_bearer_scheme_on_every_operation() -> 
     assert schema["openapi"].startswith("3.1")
     assert schema["components"]["securitySchemes"]["golemToken"]["scheme"] == "bearer"
     operations = [operation for path in schema["paths"].values() for operation in path.values()]
-    assert len(operations) == 11
+    assert len(operations) == 12
     for operation in operations:
-        assert operation["security"] == [{"golemToken": []}]
+        # Events are read by an owner's browser too.
+        is_events = operation["operationId"] == "events"
+        assert operation["security"] == (
+            [{"golemEvents": []}, {"adminSession": []}] if is_events else [{"golemToken": []}]
+        )
         assert operation["summary"] and operation["description"]
         assert "application/problem+json" in operation["responses"]["401"]["content"]
 

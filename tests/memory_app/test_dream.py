@@ -227,6 +227,7 @@ def test_the_action_imagined_as_it_was_does_what_it_did(live_golem: LiveGolem) -
     committed = live_golem.commit(permit_id)
     assert committed["status"] == "COMMITTED", committed
     episode_id = remember_outcome(permit_id=uuid.UUID(permit_id), now=clock.now())
+    assert episode_id is not None
     episode = Episode.objects.get(pk=episode_id)
     assert can_imagine(episode)
     assert episode.calls[0]["sender"] == live_golem.golem.address

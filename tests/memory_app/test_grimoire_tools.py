@@ -43,7 +43,7 @@ TWINS = {
     "export_grimoire": "memory_export_grimoire",
 }  # fmt: skip
 GOOD: dict[str, Any] = {"prediction": {"amount_out": "1000"}, "outcome": {"amount_out": "1000", "succeeded": True}}
-EXECUTION = {
+EXECUTION: dict[str, Any] = {
     "strategy_name": "eth-range",
     "execution_type": "SWAP",
     "portfolio_snapshot": '{"USDC": "1000"}',
@@ -133,7 +133,12 @@ def test_get_memory_stats_counts_each_store() -> None:
 
 def test_strategies_are_versioned_and_come_back_with_their_performance() -> None:
     golem = make_golem()
-    given = {"strategy_name": "eth-range", "description": "Wide range", "chains": [31337], "token_pairs": ["USDC/WETH"]}
+    given: dict[str, Any] = {
+        "strategy_name": "eth-range",
+        "description": "Wide range",
+        "chains": [31337],
+        "token_pairs": ["USDC/WETH"],
+    }
     first = write(golem, "memory_store_strategy", parameters='{"width": 0.12, "fee": 500}', **given)
     same = write(golem, "memory_store_strategy", parameters='{"width": 0.12, "fee": 500}', **given)
     second = write(golem, "memory_store_strategy", parameters='{"width": "0.15", "fee": 500}', **given)
@@ -273,7 +278,11 @@ def test_trigger_curator_cycle_consolidates_forgets_and_scans() -> None:
 def test_link_causal_nodes_links_confirms_and_closes_no_circle() -> None:
     golem = make_golem()
     cause, effect = remember(golem, "Gas rose to 300 gwei"), remember(golem, "The swap was mined too late")
-    given = {"cause_id": str(cause.pk), "effect_id": str(effect.pk), "reason": "the fee cap was too low"}
+    given: dict[str, Any] = {
+        "cause_id": str(cause.pk),
+        "effect_id": str(effect.pk),
+        "reason": "the fee cap was too low",
+    }
     first, second = write(golem, "link_causal_nodes", **given), write(golem, "link_causal_nodes", **given)
     assert (first["confidence_before"], first["confidence_after"]) == (None, "0.60")
     assert (second["link_id"], second["confidence_after"]) == (first["link_id"], "0.70")

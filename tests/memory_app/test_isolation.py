@@ -151,5 +151,6 @@ def test_every_read_tool_of_memory_says_nothing_to_a_stranger(pair: tuple[Golem,
         needed = tool.schema.get("required", [])
         if "episode_id" in needed:
             continue
-        answer = json.dumps(read(poor, tool.name, **({"query": "swap"} if "query" in needed else {})))
+        given: dict[str, Any] = {"query": "swap"} if "query" in needed else {}
+        answer = json.dumps(read(poor, tool.name, **given))
         assert SECRET not in answer, tool.name

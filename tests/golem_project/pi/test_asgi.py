@@ -19,7 +19,7 @@ async def send(path: str, body: bytes, token: str, *, in_chunks: bool) -> httpx.
         for start in range(0, len(body), 10_000):
             yield body[start : start + 10_000]
 
-    transport = httpx.ASGITransport(app=application)  # type: ignore[arg-type]
+    transport = httpx.ASGITransport(app=application)
     async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         return await client.post(path, content=pieces() if in_chunks else body, headers=headers)

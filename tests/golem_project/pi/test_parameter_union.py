@@ -89,7 +89,17 @@ def test_a_reference_is_written_out_and_an_unknown_one_refused() -> None:
 
 
 EXAMPLES: dict[str, Any] = {
-    "string": ["USDC", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "1", "2950.5", "abcd-1", "0x", "text", "AUTO"],
+    "string": [
+        "USDC",
+        "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+        "1",
+        "2950.5",
+        "abcd-1",
+        "0x",
+        "text",
+        "AUTO",
+        "00000000-0000-4000-8000-000000000001",
+    ],  # fmt: skip
     "integer": [1, 30, 50, 100, 500, 3000],
     "boolean": [True, False],
     "number": [1],

@@ -14,7 +14,7 @@ from django.test import Client
 from archetypes_app.models import ApiKey
 from golem_project.asgi import application
 from tests.golem_project.pi.conftest import MakeAgent
-from tests.golem_project.stream.conftest import PATH, EventSource, emit, numbers_of
+from tests.golem_project.stream.conftest import PATH, EventSource, Received, emit, numbers_of
 from tools_app.core import clock, event_bus, event_log
 from tools_app.core.events import Event, EventType
 from tools_app.core.taint import Secret
@@ -116,7 +116,8 @@ def test_a_consumer_that_reconnects_five_hundred_times_sees_each_event_once_in_o
     monkeypatch.setattr(event_bus, "_publish", publish_or_die)
     monkeypatch.setattr(event_bus, "open_ring", ring_or_none)
     producer = threading.Thread(target=produce)
-    received, connections, last_id = [], 0, event_log.read_head().cursor()
+    received: list[Received] = []
+    connections, last_id = 0, event_log.read_head().cursor()
     producer.start()
     while len(received) < total:
         source = EventSource(web_port, token=agent.key.token, last_id=last_id)

@@ -97,6 +97,7 @@ def test_a_dead_letter_is_sent_again_one_by_one_or_ticked() -> None:
         send()
         delivery.refresh_from_db()
         assert (delivery.state, delivery.attempts) == (DeliveryState.WAITING, 0)
+        assert delivery.next_attempt_at is not None
         assert delivery.next_attempt_at - clock.now() < timedelta(seconds=1)
 
 

@@ -210,17 +210,17 @@ def test_the_next_commit_after_a_halt_is_refused(live_golem: LiveGolem) -> None:
 
 
 def test_an_agents_drill_over_http_stops_nothing(live_golem: LiveGolem, client: Client) -> None:
-    headers = {"HTTP_AUTHORIZATION": f"Bearer {live_golem.key.token}"}
+    headers = {"Authorization": f"Bearer {live_golem.key.token}"}
     permit_id = live_golem.preview()["permit_id"]
     answer = client.post(
-        "/api/v1/pi/emergency_halt", {"reason": "exercise", "drill": True}, "application/json", **headers
+        "/api/v1/pi/emergency_halt", {"reason": "exercise", "drill": True}, "application/json", headers=headers
     )
     assert answer.status_code == 200, answer.content
     assert (answer.json()["halted"], answer.json()["is_drill"]) == (False, True)
     assert any(step.get("permit_ids") == [permit_id] for step in answer.json()["steps"])
     for word in ("true", 1, "no"):
         refused = client.post(
-            "/api/v1/pi/emergency_halt", {"reason": "x", "drill": word}, "application/json", **headers
+            "/api/v1/pi/emergency_halt", {"reason": "x", "drill": word}, "application/json", headers=headers
         )
         assert refused.status_code == 422
     assert not HaltRecord.objects.exists()

@@ -85,7 +85,7 @@ def test_the_loop_guard_sees_nineteen_calls_of_one_hour_newest_first(live_golem:
 
 
 def test_rebalances_of_a_day_are_read_for_a_rebalance_alone(live_golem: LiveGolem, call: HookCall) -> None:
-    columns = {"action_class": "REBALANCE"}
+    columns: dict[str, Any] = {"action_class": "REBALANCE"}
     past(live_golem, call.now - DAY, **columns)
     past(live_golem, call.now - HOUR, S.REVERTED, **columns)
     past(live_golem, call.now - HOUR, action_class="NEW_POSITION")

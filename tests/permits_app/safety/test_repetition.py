@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permits_app.errors import PolicyRejected
+from permits_app.safety.records import PastCall, VenueOutcome
 from permits_app.safety.repetition import (
     Breaker,
     BreakerState,
-    PastCall,
-    VenueOutcome,
     fold_breaker,
     judge_breaker,
     judge_loop,

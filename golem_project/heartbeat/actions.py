@@ -80,6 +80,13 @@ def put_off(state: CycleState, action: ActionRecord, *, code: str, reason: str) 
     make_wait(state, action, code=code, recovery=Recovery.WAIT, data={})
 
 
+def leave_announced(state: CycleState, action: ActionRecord, *, executes_at: datetime, ends_at: datetime) -> None:
+    """The Warden's delay runs: its permit stays, and the same is not wanted again before it ended."""
+    until = f"it is carried out at {executes_at:%Y-%m-%d %H:%M:%S} UTC unless an owner or the watchdog cancels it"
+    change_action(action, ActionState.DEFERRED, block_reason=f"ACTION_ANNOUNCED: {until}")
+    state.waits[key_of(state, action)] = Wait(ends_at, "ACTION_ANNOUNCED", 1)
+
+
 def rehearse(state: CycleState, action: ActionRecord) -> None:
     """A dry run ends here: the preview was real, its permit is cancelled."""
     drop_permit(state, action, reason="dry run: the golem is not live")

@@ -52,9 +52,12 @@ def run_heartbeat_tick(
         return None
     if begun.abandoned_tick_id is not None:
         record_abandoned(tick_id=begun.abandoned_tick_id, golem=begun.golem, now=now())
-    with open_tick_budget(
-        theta_seconds=begun.theta_seconds, most_seconds=settings.GOLEM_HEARTBEAT_TICK_SECONDS
-    ) as deadline:
+    with (
+        event_bus.within_tick(begun.number),
+        open_tick_budget(
+            theta_seconds=begun.theta_seconds, most_seconds=settings.GOLEM_HEARTBEAT_TICK_SECONDS
+        ) as deadline,
+    ):
         state = CycleState(
             begun=begun, golem=begun.golem, now=now, deadline=deadline, work=work, choose_planner=choose_planner
         )

@@ -1,4 +1,7 @@
-"""EXECUTE: commit the permit, once, by the tick that still holds the golem. A dry run ends before it."""
+"""EXECUTE: commit the permit, once, by the tick that still holds the golem. A dry run ends before it.
+
+With the Warden on it is announced instead, and carried out by the sweep when its delay is over.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from django.conf import settings
 from django.db import transaction
 
 from golem_project.heartbeat import claims
-from golem_project.heartbeat.actions import change_action, put_off, refuse_action, rehearse
+from golem_project.heartbeat.actions import change_action, leave_announced, put_off, refuse_action, rehearse
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState
+from permits_app.actions.announce import announce_permit
 from permits_app.actions.commit import start_commit
 from permits_app.actions.record_denial import record_commit_denial
 from permits_app.models.action_record import ActionState
@@ -31,9 +35,12 @@ def execute(state: CycleState) -> None:
             # Holding the clock's row, no other tick can begin between this check and the commit's start.
             lease = settings.GOLEM_HEARTBEAT_LEASE_SECONDS
             is_ours = claims.renew(begun=state.begun, lease_seconds=lease, now=state.now())
+            announced = None
             if is_ours:
-                start_commit(golem=state.golem, permit_id=permit_id, actor=ACTOR, now=state.now())
-                change_action(action, ActionState.COMMITTING)
+                announced = announce_permit(permit_id=permit_id, golem=state.golem, actor=ACTOR, now=state.now())
+                if announced is None:
+                    start_commit(golem=state.golem, permit_id=permit_id, actor=ACTOR, now=state.now())
+                    change_action(action, ActionState.COMMITTING)
     except GolemError as error:
         record_commit_denial(
             golem_id=state.golem.pk, actor=ACTOR, permit_id=permit_id, error=error, now=state.now()
@@ -43,6 +50,10 @@ def execute(state: CycleState) -> None:
         return
     if not is_ours:
         put_off(state, action, code="TICK_LOST", reason="another tick took over, or the heartbeat is off")
+        state.current, state.is_stopped = None, True
+        return
+    if announced is not None:
+        leave_announced(state, action, executes_at=announced.executes_at, ends_at=announced.expires_at)
         state.current, state.is_stopped = None, True
         return
     seconds = min(settings.GOLEM_HEARTBEAT_VERIFY_SECONDS, state.deadline.remaining_ms() / 1_000)

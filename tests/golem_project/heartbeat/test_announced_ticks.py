@@ -17,6 +17,7 @@ def test_a_tick_announces_what_it_wants_once_and_sends_nothing(live_golem: LiveG
     turn_on(golem)
     first = tick(golem)
     action = ActionRecord.objects.get(tick_id=first.tick_id)
+    assert action.permit_id is not None
     permit = ActionPermit.objects.get(pk=action.permit_id)
     assert permit.status == "ANNOUNCED" and Announcement.objects.filter(permit=permit).count() == 1
     assert action.state == "DEFERRED" and action.block_reason.startswith("ACTION_ANNOUNCED: it is carried out at ")

@@ -9,6 +9,7 @@ import pytest
 from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
 from golem_project.pi import serializers as wire
+from memory_app import embedding
 from permits_app.models import ActionPermit, SpendingLimits
 from permits_app.selectors import view_permit
 from tests.golem_project.pi.conftest import PI, Agent, MakeAgent, assert_problem
@@ -236,7 +237,11 @@ def test_a_halt_answers_its_steps_and_stops_the_golem(agent: Agent) -> None:
     assert (data["is_halted"], data["halt_reason"]) == (True, "a token I did not buy")
 
 
-def test_the_grimoire_answers_from_words_when_nobody_serves_the_model(agent: Agent, settings: Any) -> None:
+def test_the_grimoire_answers_from_words_when_nobody_serves_the_model(
+    agent: Agent, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Another test of this process may have loaded it.
+    monkeypatch.setattr(embedding, "is_loaded", lambda: False)
     settings.GOLEM_MEMORY_QUERY_WAIT_SECONDS = 0.2
     found = agent.post("query_grimoire", {"query": "swaps of WETH", "store": "episodes", "limit": 3})
     assert found.status_code == 200

@@ -75,14 +75,55 @@ def bounded_by(deadline: Deadline) -> Iterator[None]:
         _outer_deadline.reset(token)
 
 
-def run_read(*, tool: ReadTool, params: Mapping[str, Any], golem: GolemView, now: datetime) -> ToolResult:
-    """Run a read tool and encode its answer. Raises GolemError."""
+def run_read(
+    *,
+    tool: ReadTool,
+    params: Mapping[str, Any],
+    golem: GolemView,
+    now: datetime,
+    recall: Callable[[], ToolResult | None] | None = None,
+    on_chain: Callable[[ChainReader], None] | None = None,
+) -> ToolResult:
+    """Run a read tool and encode its answer. Raises GolemError.
+
+    `recall` may know the answer already; `on_chain` is told of each chain the tool opens, before it reads.
+    """
     checked = check_params(tool=tool, params=params)
 
     def call(ctx: ReadContext) -> ToolResult:
-        return ToolResult(data=encode_result(tool.handler(ctx, **checked)), schema_version=tool.schema_version)
+        known = recall() if recall is not None else None
+        return known if known is not None else _call_read(tool, ctx, checked)
 
-    return _run(tool=tool, params=checked, golem=golem, now=now, context=ReadContext, call=call)
+    return _run(tool=tool, params=checked, golem=golem, now=now, context=ReadContext, call=call, on_chain=on_chain)
+
+
+def read_ahead(
+    *, tool: ReadTool, params: Mapping[str, Any], golem: GolemView, chain_id: int, block: BlockRef, now: datetime
+) -> ToolResult:
+    """Run a read tool at `block` before anybody asked: within its budget and its tick, and without events.
+
+    Raises GolemError.
+    """
+    if not isinstance(tool, ReadTool):
+        raise TypeError(f"{tool!r} is no read; nothing else is done ahead")
+    checked = check_params(tool=tool, params=params)
+    check_chain(tool=tool, params=checked, golem=golem)
+    deadline = _within(Deadline.after_ms(int(tool.tick_budget)))
+    ctx = _make_context(
+        tool=tool, golem=golem, now=now, context=ReadContext, told=_Untold(golem, now), checkpoint=Checkpoint({}),
+        chain=_get_environment().open_reader(chain_id, now=now, deadline=deadline, block=block),
+    )  # fmt: skip
+    return _call_in_time(tool, ctx, lambda context: _call_read(tool, context, checked))
+
+
+def hash_params(params: Mapping[str, Any]) -> str:
+    """The name of validated parameters in events, checkpoints and answers read ahead."""
+    return hash_canonical({name: str(value) for name, value in params.items()})
+
+
+def tick_deadline() -> Deadline | None:
+    """When the tick this runs in is over; None outside of one."""
+    return _outer_deadline.get()
 
 
 def build_plan(
@@ -139,6 +180,10 @@ def check_chain(*, tool: ToolDef, params: Mapping[str, Any], golem: GolemView) -
         )
 
 
+def _call_read(tool: ReadTool, ctx: ReadContext, checked: Mapping[str, Any]) -> ToolResult:
+    return ToolResult(data=encode_result(tool.handler(ctx, **checked)), schema_version=tool.schema_version)
+
+
 def _run(
     *,
     tool: ToolDef,
@@ -148,17 +193,19 @@ def _run(
     context: type[ReadContext],
     call: Callable[[Any], T],
     chain: ChainReader | None = None,
+    on_chain: Callable[[ChainReader], None] | None = None,
 ) -> T:
     check_chain(tool=tool, params=params, golem=golem)
     started_ms = clock.monotonic_ms()
-    params_hash = hash_canonical({name: str(value) for name, value in params.items()})
+    params_hash = hash_params(params)
     told = _Told(golem, now)
     told.add(EventType.TOOL_START, tool_name=tool.name, params_hash=params_hash)
     place: dict[str, Any] = {"golem_id": golem.id, "tool_name": tool.name, "params_hash": params_hash}
     left = load_checkpoint(**place, now=now) if tool.keeps_checkpoint else {}
     ctx = _make_context(
-        tool=tool, golem=golem, now=now, context=context, told=told, chain=chain, checkpoint=Checkpoint(left)
-    )
+        tool=tool, golem=golem, now=now, context=context, told=told, chain=chain, checkpoint=Checkpoint(left),
+        on_chain=on_chain,
+    )  # fmt: skip
     try:
         answer = _call_in_time(tool, ctx, call)
     except GolemError as error:
@@ -251,6 +298,13 @@ class _Told:
         self._flushed_ms = clock.monotonic_ms()
 
 
+class _Untold(_Told):
+    """A call nobody made has no events."""
+
+    def flush(self) -> None:
+        self._events = []
+
+
 def _make_context(
     *,
     tool: ToolDef,
@@ -260,6 +314,7 @@ def _make_context(
     told: _Told,
     chain: ChainReader | None,
     checkpoint: Checkpoint,
+    on_chain: Callable[[ChainReader], None] | None = None,
 ) -> ReadContext:
     environment = _get_environment()
     deadline = _within(Deadline.after_ms(int(tool.tick_budget)))
@@ -269,7 +324,10 @@ def _make_context(
     def open_chain(chain_id: int) -> ChainReader:
         if chain is not None and chain.chain_id == chain_id:
             return chain
-        return environment.open_reader(chain_id, now=now, deadline=deadline)
+        opened = environment.open_reader(chain_id, now=now, deadline=deadline)
+        if on_chain is not None:
+            on_chain(opened)
+        return opened
 
     def report_step(name: str) -> None:
         if name not in steps:

@@ -12,14 +12,16 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
+
 from archetypes_app.models import Golem
 from archetypes_app.phases import is_allowed
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import ledger
 from permits_app.models import ActionPermit, SpendingLimits
-from permits_app.models.permit import PermitStatus
+from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.safety.hooks.result_filter import filter_result
-from tools_app import runner
+from tools_app import speculation
 from tools_app.adapters import UnknownAction, normalize_key, resolve_action
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd
@@ -76,8 +78,11 @@ def query_state(
     tool = _resolve(golem, pi_tool, query, venue)
     known = tool.params_model.model_fields
     wanted = {name: value for name, value in given.items() if name in known or name not in ignored}
-    result = runner.run_read(tool=tool, params=wanted, golem=view_golem(golem), now=now)
-    return _filter(result, cursor)
+    reading = speculation.Reading(
+        golem=view_golem(golem), archetype=golem.archetype.name, toolset=resolve_toolset(golem), now=now,
+        acted_since=lambda moment: _acted_since(golem, moment),
+    )  # fmt: skip
+    return _filter(speculation.run_read(tool=tool, params=wanted, reading=reading), cursor)
 
 
 def describe_golem(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
@@ -166,6 +171,12 @@ def _resolve(golem: Golem, pi_tool: PiTool, query: str, venue: str | None) -> Re
     if not isinstance(tool, ReadTool):
         raise TypeError(f"{tool.name} is routed as a read but is none")
     return tool
+
+
+def _acted_since(golem: Golem, moment: datetime) -> bool:
+    """Whether an action of the golem was under way at `moment` or began or ended later."""
+    begun = Q(committing_at__gte=moment) | Q(finished_at__gte=moment) | Q(status__in=UNFINISHED)
+    return ActionPermit.objects.filter(begun, golem=golem).exists()
 
 
 def _answer_own(

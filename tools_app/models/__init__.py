@@ -1,10 +1,11 @@
-"""Rows of the bottom layer: the audit log and the event outbox."""
+"""Rows of the bottom layer: the audit log, the event outbox, and what the runner remembers."""
 
 from __future__ import annotations
 
 from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead, EventHead, EventSequence, OutboxEvent
 from tools_app.models.subscription import StreamSubscription
 from tools_app.models.tool_checkpoint import ToolCheckpoint
+from tools_app.models.tool_cooccurrence import SpeculationRecord, ToolCooccurrence
 
 __all__ = [
     "AuditCheckpoint",
@@ -13,6 +14,8 @@ __all__ = [
     "EventHead",
     "EventSequence",
     "OutboxEvent",
+    "SpeculationRecord",
     "StreamSubscription",
     "ToolCheckpoint",
+    "ToolCooccurrence",
 ]

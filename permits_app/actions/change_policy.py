@@ -17,8 +17,8 @@ from permits_app.actions.request_change import request_operation
 from permits_app.approvals.errors import ChangeUnchanged
 from permits_app.approvals.policy_state import PolicyDifference, apply_differences, diff_policy, read_policy_state
 from permits_app.approvals.setup import is_in_setup
-from permits_app.approvals.write_policy import write_policy
-from permits_app.models import ChangeRequest, PolicyVersion
+from permits_app.approvals.write_policy import check_not_mirrored, write_policy
+from permits_app.models import ChangeRequest, PolicyCage, PolicyVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,14 @@ def change_policy(
 ) -> PolicyOutcome:
     """Apply what tightens, or everything while the golem is set up; open one request for what loosens.
 
-    Raises ChangeUnchanged, NotAnOwner, ReasonNeeded.
+    Raises ChangeUnchanged, CageIsMirrored, NotAnOwner, ReasonNeeded.
     """
     found = compare_policy(golem=golem, changes=changes)
     if not found:
         raise ChangeUnchanged("the policy is so already")
+    cage = PolicyCage.objects.filter(golem=golem).select_related("mirror").first()
+    if cage is not None:
+        check_not_mirrored(cage, [each.as_dict() for each in found])
     free = is_in_setup(golem)
     at_once = tuple(each for each in found if free or not each.loosens)
     waiting = [each.as_dict() for each in found if each not in at_once]

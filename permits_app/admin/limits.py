@@ -19,14 +19,11 @@ from permits_app.admin.loosening import LooseningMixin
 from permits_app.approvals.write_policy import keep_version
 from permits_app.forms import AllowlistEntryForm, PolicyCageForm, SpendingLimitsForm
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
-from permits_app.policy_cage.mirror import COLUMNS
+from permits_app.policy_cage.mirror import MIRRORED
 from tools_app.admin.display import format_bps, format_chain, format_usd, show_hex
 from tools_app.admin.tokens import name_address
 from tools_app.core import clock, event_bus
 from tools_app.core.events import Event, EventType
-
-MIRRORED = (*COLUMNS, "allows_arbitrary_calldata")
-"""Columns that follow a contract where there is one; they change there."""
 
 
 class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):

@@ -32,6 +32,15 @@ class ChangeStale(GolemError):
     title = "The request is out of date"
 
 
+class CageIsMirrored(GolemError):
+    """These values of the cage follow a contract; writing the row would be undone by its next block."""
+
+    code = "CAGE_IS_MIRRORED"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "The cage changes in its contract"
+
+
 class ChangeUnchanged(GolemError):
     """What was asked for is so already."""
 

@@ -13,8 +13,10 @@ from django.db import transaction
 
 from archetypes_app.models import Golem
 from permits_app import ledger
+from permits_app.approvals.errors import CageIsMirrored
 from permits_app.approvals.policy_state import hash_policy_state, read_policy_state, split_entry
 from permits_app.models import AllowlistEntry, PolicyCage, PolicyVersion
+from permits_app.policy_cage.mirror import MIRRORED
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 
@@ -22,11 +24,15 @@ from tools_app.core.events import Event, EventType
 def write_policy(
     *, golem: Golem, changes: Sequence[Mapping[str, Any]], actor: str, reason: str, now: datetime
 ) -> PolicyVersion:
-    """Make `changes` (`row`, `name`, `after` as text, None removes an allowlist entry). Returns the new version."""
+    """Make `changes` (`row`, `name`, `after` as text, None removes an allowlist entry). Returns the new version.
+
+    Raises CageIsMirrored.
+    """
     with transaction.atomic():
         limits = ledger.lock_limits(golem.pk)
         cage, _ = PolicyCage.objects.select_for_update().get_or_create(golem=golem)
         keep_version(golem=golem, actor="system:policy", reason="as it was before the first change", now=now)
+        check_not_mirrored(cage, changes)
         for change in changes:
             if change["row"] == "allowlist":
                 _write_entry(golem, change)
@@ -43,6 +49,16 @@ def write_policy(
         payload = {"row": "policy", "fields": sorted({str(each["name"]) for each in changes})}
         event_bus.emit(golem_id=golem.pk, event=Event(EventType.POLICY_CAGE_UPDATED, payload), now=now)
     return version
+
+
+def check_not_mirrored(cage: PolicyCage, changes: Sequence[Mapping[str, Any]]) -> None:
+    """Raises CageIsMirrored for a value that follows the contract behind `cage`."""
+    names = sorted(each["name"] for each in changes if each["row"] == "cage" and each["name"] in MIRRORED)
+    if names and hasattr(cage, "mirror"):
+        raise CageIsMirrored(
+            f"{', '.join(names)} follow the contract {cage.mirror.contract}; its owner's Safe changes them there",
+            contract=cage.mirror.contract, fields=names,
+        )  # fmt: skip
 
 
 def keep_version(*, golem: Golem, actor: str, reason: str, now: datetime) -> PolicyVersion:

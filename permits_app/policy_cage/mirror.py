@@ -34,6 +34,8 @@ COLUMNS: dict[str, Limit] = {
     "min_collateral_ratio_bps": Limit.MIN_COLLATERAL_RATIO_BPS,
 }
 """Columns of the PolicyCage row that follow the contract."""
+MIRRORED = (*COLUMNS, "allows_arbitrary_calldata")
+"""What nobody writes here where there is a contract; it changes there."""
 
 
 @dataclass(frozen=True)

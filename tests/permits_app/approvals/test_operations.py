@@ -16,9 +16,16 @@ from permits_app.actions.execute_change import execute_change
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.sweep_changes import list_due_changes
-from permits_app.approvals.errors import ChangeStale, ChangeUnchanged, NotAnOwner, OwnRequest, ReasonNeeded
+from permits_app.approvals.errors import (
+    CageIsMirrored,
+    ChangeStale,
+    ChangeUnchanged,
+    NotAnOwner,
+    OwnRequest,
+    ReasonNeeded,
+)
 from permits_app.approvals.policy_state import diff_policy
-from permits_app.models import AllowlistEntry, ChangeRequest, PolicyVersion, SpendingLimits, Warden
+from permits_app.models import AllowlistEntry, ChangeRequest, PolicyCage, PolicyVersion, SpendingLimits, Warden
 from tests import factories
 from tests.permits_app.approvals.people import approve, give_device, share
 from tools_app.core import clock
@@ -257,3 +264,19 @@ def test_a_column_nobody_named_counts_as_loosening() -> None:
     before: dict[str, Any] = {"limits": {"brand_new": "5"}, "cage": {}, "allowlist": {}}
     (found,) = diff_policy(before, {**before, "limits": {"brand_new": "4"}})
     assert found.loosens and found.cooling_seconds == 172_800
+
+
+def test_what_follows_a_contract_is_changed_there_and_nowhere_else(golem: Golem, owner: Any) -> None:
+    factories.make_cage_mirror(golem=golem)
+    cage = PolicyCage.objects.get(golem=golem)
+    before = cage.max_position_bps
+    for change in (before - 1, before + 1):
+        with pytest.raises(CageIsMirrored) as refused:
+            change_policy(
+                golem=golem, owner=owner, reason="for the test", now=clock.now(),
+                changes=[{"row": "cage", "name": "max_position_bps", "after": str(change)}],
+            )  # fmt: skip
+        assert refused.value.data["fields"] == ["max_position_bps"]
+    cage.refresh_from_db()
+    assert cage.max_position_bps == before
+    assert not ChangeRequest.objects.filter(golem=golem).exists()

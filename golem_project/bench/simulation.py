@@ -187,7 +187,7 @@ def _raw_simulation(request: SimulationRequest) -> Callable[[], object]:
 
 def _measure_cold(bench: _Bench) -> Iterator[Figure]:
     request = bench.request(2_000_000)
-    with _slow_node(settings.GOLEM_RPC_URLS[CHAIN_ID][0]) as (url, posts):
+    with slow_node(settings.GOLEM_RPC_URLS[CHAIN_ID][0]) as (url, posts):
         network = with_rpc_urls(get_network(CHAIN_ID), [url])
         pool = RpcPool.of_network(network)
         engine = PyEvmSimulationEngine(network=network, pool=pool)
@@ -206,7 +206,7 @@ def _measure_cold(bench: _Bench) -> Iterator[Figure]:
 
 
 @contextmanager
-def _slow_node(upstream: str) -> Iterator[tuple[str, list[int]]]:
+def slow_node(upstream: str) -> Iterator[tuple[str, list[int]]]:
     """A node that passes everything on, half a round trip late each way; the list collects its requests."""
     posts: list[int] = []
     parts = urlsplit(upstream)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, get_type_hints
 from uuid import uuid4
 
 import pytest
@@ -17,11 +17,12 @@ from tests.live_golem import LiveGolem
 from tools_app import runner, speculation
 from tools_app.chain.node_errors import RpcUnavailable
 from tools_app.core import clock
+from tools_app.core.clock import Deadline
 from tools_app.core.models import OutboxEvent
 from tools_app.models import SpeculationRecord, ToolCooccurrence
 from tools_app.models.tool_cooccurrence import load_predictions, record_outcome
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import ReadTool
+from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, WriteTool
 
 FIRST, SECOND = "data_get_token_price", "data_get_pools_by_token"
 TOKEN = {"token": "WETH"}
@@ -154,6 +155,24 @@ def test_an_answer_ahead_is_over_with_its_session(shared_golem: LiveGolem, ahead
     assert ahead == [SECOND] and _close(shared_golem, archetype) == (0, 1)
 
 
+def test_inside_a_tick_it_lives_as_long_as_the_tick(shared_golem: LiveGolem, ahead: list[str], settings: Any) -> None:
+    settings.GOLEM_SPECULATION_SESSION_SECONDS = 0
+    archetype = _know(shared_golem)
+    with runner.bounded_by(Deadline.after_ms(20_000)):
+        _ask(shared_golem, "token_price")
+        _ask(shared_golem, "pools_by_token")
+    assert ahead == [SECOND] and _close(shared_golem, archetype) == (1, 0)
+
+
+def test_a_read_at_a_newer_block_ends_what_was_read_at_the_older(shared_golem: LiveGolem, ahead: list[str]) -> None:
+    archetype = _know(shared_golem)
+    _ask(shared_golem, "token_price")
+    shared_golem.world.rpc.call("evm_mine")
+    _ask(shared_golem, "token_price")
+    _ask(shared_golem, "pools_by_token")
+    assert ahead == [SECOND, SECOND] and _close(shared_golem, archetype) == (1, 1)
+
+
 def test_another_golem_is_never_given_the_answer(shared_golem: LiveGolem, ahead: list[str]) -> None:
     archetype = _know(shared_golem)
     _ask(shared_golem, "token_price")
@@ -171,10 +190,16 @@ def test_another_golem_is_never_given_the_answer(shared_golem: LiveGolem, ahead:
 @pytest.mark.parametrize("name", ["uniswap_execute_swap", "testnet_stop_local", "stream_price_feed", "memory_search"])
 def test_what_leaves_a_trace_cannot_be_read_ahead(shared_golem: LiveGolem, name: str) -> None:
     tool: Any = REGISTRY.get(name)
-    chain = runner.open_reader(31337, now=clock.now(), deadline=clock.Deadline.after_ms(5_000))
+    chain = runner.open_reader(31337, now=clock.now(), deadline=Deadline.after_ms(5_000))
     golem = view_golem(shared_golem.golem)
     with pytest.raises(TypeError, match=name):
         speculation.prefetch(tool=tool, params={}, golem=golem, chain_id=31337, block=chain.block, now=clock.now())
+
+
+@pytest.mark.parametrize("function", [speculation.prefetch, speculation.run_read, runner.read_ahead])
+def test_every_way_to_read_ahead_is_typed_for_reads(function: Any) -> None:
+    tool = get_type_hints(function)["tool"]
+    assert tool is ReadTool and not issubclass(WriteTool, tool) and not issubclass(LocalWriteTool, tool)
 
 
 def test_a_write_is_refused_by_the_reader_too(live_golem: LiveGolem) -> None:

@@ -251,5 +251,8 @@ def _key(tool: ToolDef, params: Mapping[str, Any], block: BlockRef) -> _Key:
 
 def _get_pool() -> ThreadPoolExecutor:
     # Threads do not survive a fork.
+    pid = os.getpid()
     with _lock:
-        return _pools.setdefault(os.getpid(), ThreadPoolExecutor(_THREADS, thread_name_prefix="speculation"))
+        if pid not in _pools:
+            _pools[pid] = ThreadPoolExecutor(_THREADS, thread_name_prefix="speculation")
+        return _pools[pid]

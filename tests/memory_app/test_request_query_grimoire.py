@@ -84,7 +84,7 @@ def test_the_memory_worker_loads_its_model_and_answers_with_vectors(
         venue="wallet", chain_id=31337, tokens=["USDC"], prediction={}, outcome={"succeeded": True},
         summary="Sent 5 USDC to the owner", importance="base", provenance={"written_by": "runtime"},
         occurred_at=NOW.isoformat(),
-    ).get(timeout=20)  # fmt: skip
+    ).get(timeout=20, disable_sync_subtasks=False)  # fmt: skip
     assert (
         query_grimoire(golem_id=golem.pk, query="sent", now=NOW, limit=1)["episodes"][0]["id"]
         == (stored["ok"]["episode_id"])

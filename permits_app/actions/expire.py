@@ -20,15 +20,19 @@ SELECT id FROM {ActionPermit._meta.db_table}
  WHERE status = 'CREATED'
    AND (expires_at <= %(now)s
         OR expires_at_tick <= (SELECT heartbeat_tick FROM {Golem._meta.db_table} AS golem WHERE golem.id = golem_id))
-   AND (%(golem)s::uuid IS NULL OR golem_id = %(golem)s::uuid)
+   {{whose}}
  ORDER BY expires_at LIMIT %(limit)s
 """  # noqa: S608
+_LAPSED_OF_ALL_SQL = _LAPSED_SQL.format(whose="")
+# Without a choice inside the statement the server plans a plain look-up.
+_LAPSED_OF_ONE_SQL = _LAPSED_SQL.format(whose="AND golem_id = %(golem)s")
 
 
 def expire_lapsed(*, golem_id: UUID | None, now: datetime, limit: int = 200) -> int:
     """Expire CREATED permits whose time or third heartbeat tick has come, of one golem or of all. Returns how many."""
     with connection.cursor() as cursor:
-        cursor.execute(_LAPSED_SQL, {"now": now, "golem": golem_id, "limit": limit})
+        sql = _LAPSED_OF_ALL_SQL if golem_id is None else _LAPSED_OF_ONE_SQL
+        cursor.execute(sql, {"now": now, "golem": golem_id, "limit": limit})
         lapsed = [pk for (pk,) in cursor.fetchall()]
     return sum(expire_permit(permit_id=pk, now=now) for pk in lapsed)
 

@@ -26,6 +26,8 @@ from tools_app.core.units import BPS, format_micro_usd
 from tools_app.toolkit.enums import ActionClass
 
 MARK_WINDOW = timedelta(hours=24)
+MARK_REACHED_AGAIN = timedelta(minutes=1)
+"""A mark that is reached again keeps its time for so long, hence ends up to a minute early."""
 BREAKER_PAUSE_BPS = 1_300
 BREAKER_BLOCK_BPS = 2_000
 BREAKER_COOL_DOWN = timedelta(seconds=3_600)
@@ -121,6 +123,12 @@ def move_mark(*, mark: Mark, value_micro_usd: int, most_bps: int, now: datetime)
     return moved
 
 
+def _is_as_it_was(known: Mark, moved: Mark) -> bool:
+    """Nothing moved but the time of a mark that was reached again within the minute: not worth a write."""
+    since = moved.reached_at - known.reached_at
+    return timedelta(0) <= since < MARK_REACHED_AGAIN and replace(moved, reached_at=known.reached_at) == known
+
+
 def record_value(
     *, golem_id: UUID, value_micro_usd: int, most_bps: int, now: datetime, known: Mark | None = None
 ) -> Fall:
@@ -132,7 +140,9 @@ def record_value(
     """
     if known is not None:
         moved = move_mark(mark=known, value_micro_usd=value_micro_usd, most_bps=most_bps, now=now)
-        if moved.violated_at == known.violated_at and (moved == known or _swap(golem_id, known, moved, now)):
+        if moved.violated_at == known.violated_at and (
+            _is_as_it_was(known, moved) or _swap(golem_id, known, moved, now)
+        ):
             return fall_of(moved)
     with transaction.atomic():
         HighWaterMark.objects.get_or_create(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -197,3 +197,20 @@ def test_a_known_mark_is_moved_by_one_statement(live_golem: LiveGolem, django_as
     with django_assert_num_queries(1):
         record_value(golem_id=pk, value_micro_usd=101 * USD, most_bps=1_300, now=NOW + HOUR, known=known)
     assert HighWaterMark.objects.get(golem_id=pk).value_micro_usd == 101 * USD
+
+
+def test_a_mark_reached_again_is_written_once_a_minute_and_a_higher_one_at_once(live_golem: LiveGolem) -> None:
+    golem_id = live_golem.golem.pk
+
+    def record(value: int, at: datetime) -> HighWaterMark:
+        row = HighWaterMark.objects.filter(golem_id=golem_id).first()
+        known = mark_of(row) if row else None
+        record_value(golem_id=golem_id, value_micro_usd=value, most_bps=1_000, now=at, known=known)
+        return HighWaterMark.objects.get(golem_id=golem_id)
+
+    second = timedelta(seconds=1)
+    record(100, NOW)
+    assert record(100, NOW + 59 * second).reached_at == NOW
+    assert record(100, NOW + 60 * second).reached_at == NOW + 60 * second
+    risen = record(101, NOW + 61 * second)
+    assert (risen.value_micro_usd, risen.reached_at) == (101, NOW + 61 * second)

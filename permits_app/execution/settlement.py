@@ -7,7 +7,7 @@ Seed: decisions, "Permits" (UNKNOWN); 002, "OutcomeRecord".
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -26,6 +26,7 @@ from permits_app.models.transaction import IN_A_BLOCK, UNSETTLED, PayloadPurpose
 from permits_app.plan_store import decode_plan
 from permits_app.venue_trust import note_outcome
 from tools_app import runner
+from tools_app.chain.node_errors import RpcNonsense
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
@@ -38,6 +39,7 @@ from tools_app.toolkit.views import ReceiptView
 logger = logging.getLogger(__name__)
 
 _READ_BUDGET_MS = 5_000
+_MOST_READINGS = 6
 S = PermitStatus
 S_TX = TransactionState
 _IN_FLIGHT = [str(state) for state in UNSETTLED]
@@ -123,18 +125,37 @@ def _read_around(
     deadline = Deadline.after_ms(_READ_BUDGET_MS)
     try:
         head = runner.open_reader(permit.chain_id, now=now, deadline=deadline)
-        after_chain, before_chain = (
-            runner.open_reader(permit.chain_id, now=now, deadline=deadline, block=head.block_at(number))
-            for number in (last, first - 1)
-        )
+
+        def open_at(number: int) -> ChainReader:
+            return runner.open_reader(permit.chain_id, now=now, deadline=deadline, block=head.block_at(number))
+
+        after_chain, before_chain = open_at(last), open_at(first - 1)
         if _shares_blocks(permit, first, last, before=before_chain, after=after_chain, count=len(receipts)):
             return None, after_chain
         before = outcome.read_balances(chain=before_chain, account=permit.signer, tokens=plan.tokens)
-        after = outcome.read_balances(chain=after_chain, account=permit.signer, tokens=plan.tokens)
+        if head.block.number > last:
+            after = outcome.read_balances(chain=after_chain, account=permit.signer, tokens=plan.tokens)
+        else:
+            after = _read_settled(lambda: open_at(last), permit, plan)
     except GolemError as error:
         logger.warning("balances around permit %s unread: %s", permit.pk, error.code)
         return None, None
     return (before, after), after_chain
+
+
+def _read_settled(open_reader: Callable[[], ChainReader], permit: ActionPermit, plan: TxPlan) -> dict[str, int]:
+    """Balances after the node's newest block. Raises RpcNonsense when no two readings agree.
+
+    A local node that mines while it answers for its newest block may answer with the next one's state. A reader keeps
+    what it read, hence a new one each time.
+    """
+    found: dict[str, int] | None = None
+    for _ in range(_MOST_READINGS):
+        again = outcome.read_balances(chain=open_reader(), account=permit.signer, tokens=plan.tokens)
+        if again == found:
+            return again
+        found = again
+    raise RpcNonsense("the node's answers about one block do not agree")
 
 
 def _shares_blocks(

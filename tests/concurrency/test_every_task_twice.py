@@ -298,7 +298,8 @@ ELSEWHERE: dict[str, str] = {
         "tests/permits_app/approvals/test_waiting_permits.py::test_a_second_execution_of_one_request_does_nothing"
     ),
     "permits_app.tasks.commit_announced_task": (
-        "tests/permits_app/approvals/test_waiting_permits.py::test_a_second_execution_of_one_request_does_nothing"
+        "tests/permits_app/approvals/test_warden.py::"
+        "test_an_announced_commit_that_workers_take_up_twice_and_at_once_is_sent_once"
     ),
 }
 """Tasks whose situation only their own tests make: the test that runs them a second time."""

@@ -23,8 +23,9 @@ from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_commit import request_commit
 from permits_app.approvals.errors import ActionAnnounced
 from permits_app.errors import PermitNotFound
-from permits_app.models import Announcement, ChangeRequest, SpendEntry, SpendingLimits
+from permits_app.models import Announcement, ChangeRequest, OutboundTransaction, SpendEntry, SpendingLimits
 from tests import factories
+from tests.concurrency.test_sixty_four_at_once import at_once
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve
 from tools_app.core import clock
@@ -145,3 +146,18 @@ def test_silence_never_approves_what_needs_an_owner(
     assert row.executes_at - row.announced_at == timedelta(hours=48)
     execute_announced(permit_id=row.permit_id, now=row.executes_at)
     assert live.permit(str(request.permit_id)).status == "COMMITTED"
+
+
+@pytest.mark.parametrize("count", [1, 8])
+def test_an_announced_commit_that_workers_take_up_twice_and_at_once_is_sent_once(
+    shared_golem: LiveGolem, count: int
+) -> None:
+    turn_warden_on(golem=shared_golem.golem, actor="owner:1", reason="careful", now=clock.now())
+    row = _row(_announce(shared_golem))
+    due = clock.now() + STANDARD_DELAY
+    at_once(lambda _: execute_announced(permit_id=row.permit_id, now=due) and None, count=count)
+    assert execute_announced(permit_id=row.permit_id, now=due) is None
+    assert shared_golem.permit(str(row.permit_id)).status == "COMMITTED"
+    row.refresh_from_db()
+    assert row.state == "EXECUTED"
+    assert shared_golem.mined_nonce() == 2 == OutboundTransaction.objects.filter(permit_id=row.permit_id).count()

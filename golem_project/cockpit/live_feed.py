@@ -17,7 +17,7 @@ LONGEST_CALL_SECONDS: Final = 60
 _MOST_CALL_EVENTS: Final = 200
 _TOOL_EVENTS: Final = (EventType.TOOL_START, EventType.TOOL_UPDATE, EventType.TOOL_END, EventType.TOOL_ERROR)
 # What a person reads first, in this order; the rest of a payload is on the event's own page.
-_TELLING: Final = (
+TELLING: Final = (
     "tool_name", "step_name", "action_type", "error_code", "code", "from", "to", "tier", "reason", "gating_reason",
     "status", "document", "title", "venue", "alert", "event", "price", "summary",
 )  # fmt: skip
@@ -72,7 +72,7 @@ def list_running(golem: Golem, *, now: datetime) -> tuple[RunningCall, ...]:
 
 def describe_payload(payload: Mapping[str, Any]) -> str:
     """The telling fields of a payload in a few words, at most 160 characters; text from outside stays text."""
-    parts = [_text(payload[name]) for name in _TELLING if payload.get(name)]
+    parts = [_text(payload[name]) for name in TELLING if payload.get(name)]
     words = " · ".join(part for part in parts if part)
     return words if len(words) <= 160 else f"{words[:159]}…"
 

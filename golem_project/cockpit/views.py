@@ -13,10 +13,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from golem_project.cockpit.board import build_cockpit, build_fleet, list_visible_golems
+from golem_project.cockpit.live_feed import TELLING
 from tools_app.core import clock
 from tools_app.core.events import EventType
 
 EVENT_TYPES = ",".join(str(kind) for kind in EventType)
+TELLING_FIELDS = ",".join(TELLING)
 
 
 @never_cache
@@ -70,5 +72,11 @@ def _render(request: HttpRequest, page: str, **context: Any) -> HttpResponse:
     return render(
         request,
         f"golem_project/cockpit/{page}.html",
-        {**admin.site.each_context(request), "title": title, "event_types": EVENT_TYPES, **context},
+        {
+            **admin.site.each_context(request),
+            "title": title,
+            "event_types": EVENT_TYPES,
+            "telling": TELLING_FIELDS,
+            **context,
+        },
     )

@@ -6,7 +6,7 @@
   const link = page.querySelector("[data-link]");
   const feed = page.querySelector("[data-feed]");
   const seen = new Set([...page.querySelectorAll("[data-event-id]")].map((line) => line.dataset.eventId));
-  const TELLING = ["tool_name", "step_name", "action_type", "error_code", "code", "from", "to", "tier", "reason", "gating_reason", "status", "document", "title", "venue", "alert", "event", "price", "summary"];
+  const TELLING = page.dataset.telling.split(",");
   const MOST_LINES = 200;
   const RETRY_MS = 2000;
   const RENEW_MS = 700;

@@ -17,7 +17,7 @@ from zlib import crc32
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 
 from archetypes_app.models import Golem
 from archetypes_app.ownership import list_owned_golems
@@ -124,8 +124,11 @@ def deliver(*, delivery_id: UUID, now: datetime) -> bool:
 
     The claim is a lease: a process that dies in between is followed by another try, never by silence.
     """
+    is_on = WebhookEndpoint.objects.filter(pk=OuterRef("endpoint_id"), disabled_at__isnull=True)
+    # A filter across the relation would become `id IN (SELECT …)`, which PostgreSQL does not look at again when it
+    # has waited for a row: two claims at once would both hold. Conditions on the row's own columns are looked at again.
     claimed = WebhookDelivery.objects.filter(
-        pk=delivery_id, state=DeliveryState.WAITING, next_attempt_at__lte=now, endpoint__disabled_at__isnull=True
+        Exists(is_on), pk=delivery_id, state=DeliveryState.WAITING, next_attempt_at__lte=now
     ).update(next_attempt_at=now + _LEASE, attempts=F("attempts") + 1)
     if not claimed:
         return False

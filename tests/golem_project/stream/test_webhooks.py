@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection, connections, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -142,8 +143,44 @@ def test_the_tasks_deliver_too_and_two_of_them_try_once(
     assert len(receiver.got) == 1
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_delivery_that_another_worker_claims_while_this_one_waits_for_the_row_is_left_to_it(
+    make_agent: MakeAgent, receiver: Receiver
+) -> None:
+    agent = make_agent()
+    make_endpoint(agent, receiver.url)
+    emit(agent.golem.pk, 1)
+    webhooks.spread_events(now=NOW)
+    delivery = WebhookDelivery.objects.get()
+    late = threading.Thread(target=_deliver_and_close, args=(delivery.pk,))
+    with transaction.atomic():
+        WebhookDelivery.objects.update(next_attempt_at=NOW + timedelta(seconds=60), attempts=1)
+        late.start()
+        give_up = clock.Deadline.after_ms(20_000)
+        while not _somebody_waits_for_a_row():
+            assert not give_up.is_over, "the second worker never came to the row"
+    late.join()
+    delivery.refresh_from_db()
+    assert (delivery.attempts, receiver.got) == (1, [])
+
+
+def _somebody_waits_for_a_row() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT 1 FROM pg_locks AS waiting JOIN pg_stat_activity AS who USING (pid) "
+            "WHERE NOT waiting.granted AND who.datname = current_database())"
+        )
+        return bool(cursor.fetchone()[0])
+
+
+def _deliver_and_close(delivery_id: Any) -> None:
+    try:
+        webhooks.deliver(delivery_id=delivery_id, now=NOW)
+    finally:
+        connections.close_all()
+
+
 def _run_task(delivery_id: str) -> None:
-    from django.db import connections
 
     try:
         tasks.deliver_webhook_task(delivery_id=delivery_id)

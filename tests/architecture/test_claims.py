@@ -14,7 +14,7 @@ from django.db.models import Field
 
 from tests.architecture.sources import walk
 
-_LOOKUPS = frozenset(Field.get_lookups())
+_LOOKUPS = frozenset(Field().get_lookups())
 # Fills and empties throw-away databases; nothing else runs there.
 _MEASURING = ("golem_project/bench/", "golem_project/proof/")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
-from golem_project.pi import views
+from golem_project.pi import lookup_views, views
 
 urlpatterns = [
     path("pi/preview_action", views.PreviewActionView.as_view(), name="preview_action"),
@@ -16,9 +16,9 @@ urlpatterns = [
     path("pi/query_grimoire", views.QueryGrimoireView.as_view(), name="query_grimoire"),
     path("pi/update_directive", views.UpdateDirectiveView.as_view(), name="update_directive"),
     path("pi/emergency_halt", views.EmergencyHaltView.as_view(), name="emergency_halt"),
-    path("pi/manifest", views.ManifestView.as_view(), name="manifest"),
-    path("pi/permits", views.PermitListView.as_view(), name="permits"),
-    path("pi/permits/<uuid:permit_id>", views.PermitView.as_view(), name="permit"),
+    path("pi/manifest", lookup_views.ManifestView.as_view(), name="manifest"),
+    path("pi/permits", lookup_views.PermitListView.as_view(), name="permits"),
+    path("pi/permits/<uuid:permit_id>", lookup_views.PermitView.as_view(), name="permit"),
     path("pi/<str:name>", views.UnknownToolView.as_view(), name="unknown_tool"),
     path("schema", SpectacularAPIView.as_view(), name="schema"),
     path("docs", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),

@@ -1,33 +1,26 @@
-"""The eight tools and the pages around them. Each view: parse, one call, render.
-
-Authentication, scopes, parsing and errors are the framework's classes named in `settings/rest.py`. What a tool does is
-in `permits_app/actions` and `memory_app/actions`.
+"""The eight tools. Each view: parse, one call, render; what a tool does is in `permits_app/actions` and
+`memory_app/actions`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import Any, cast
-from uuid import UUID
+from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from archetypes_app.models import Golem
 from archetypes_app.models.api_key import Scope
-from archetypes_app.toolset import resolve_toolset, view_golem
+from archetypes_app.toolset import resolve_toolset
 from golem_project.pi import serializers as wire
 from golem_project.pi.authentication import Agent
 from golem_project.pi.commit_slots import waiting_slot
-from golem_project.pi.dialects import Dialect
+from golem_project.pi.endpoint import REFUSALS, PiView, has_memory, parse_input, render_answer
 from golem_project.pi.exception_handler import PERMIT_PATH
-from golem_project.pi.idempotency import IdempotentView
-from golem_project.pi.manifest import build_manifest
-from golem_project.pi.preferences import prefers_async, read_dialect
+from golem_project.pi.preferences import prefers_async
 from golem_project.request_id import current_request_id
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.update_directive import update_directive
@@ -39,7 +32,6 @@ from permits_app.actions.request_halt import request_halt
 from permits_app.actions.request_preview import request_preview
 from permits_app.errors import PermitNotFound
 from permits_app.safety.hooks.result_filter import filter_result
-from permits_app.selectors import get_permit, list_permits
 from tools_app.adapters import MemoryNotEnabled, flatten_params
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -48,29 +40,6 @@ from tools_app.toolkit.registry import UnknownTool
 
 DEFAULT_LIMIT = 10
 _SEARCH_WORDS = frozenset({"query", "limit", "store"})
-PROBLEM = OpenApiResponse(wire.ProblemOutput, description="A refusal: application/problem+json")
-_REFUSALS = {(status, "application/problem+json"): PROBLEM for status in (400, 401, 403, 404, 409, 422, 429, 503)}
-
-
-class PiView(IdempotentView):
-    """An endpoint of one golem's agent. `required_scope` must be set, or nobody gets in."""
-
-    required_scope: Scope | None = None
-
-    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        if request.headers.get("Transfer-Encoding") and not request.META.get("CONTENT_LENGTH"):
-            # The framework takes a body of unstated length for an empty one.
-            request.META["CONTENT_LENGTH"] = str(len(request.body))
-        return super().initialize_request(request, *args, **kwargs)
-
-    @property
-    def agent(self) -> Agent:
-        return cast("Agent", self.request.user)
-
-    @property
-    def body(self) -> dict[str, Any]:
-        """The body, which the strict parser made an object."""
-        return cast("dict[str, Any]", self.request.data)
 
 
 class PreviewActionView(PiView):
@@ -82,7 +51,7 @@ class PreviewActionView(PiView):
         operation_id=PiTool.PREVIEW_ACTION,
         summary="Simulate an action and get a permit",
         request={"application/json": wire.PREVIEW_ACTION_BODY},
-        responses={200: wire.PreviewActionOutput, **_REFUSALS},
+        responses={200: wire.PreviewActionOutput, **REFUSALS},
     )
     def post(self, request: Request) -> Response:
         body = flatten_params(self.body)
@@ -94,7 +63,7 @@ class PreviewActionView(PiView):
             )
         except GolemError as error:
             raise _unless_absent(error, PiTool.PREVIEW_ACTION) from None
-        return _answer(permit)
+        return render_answer(permit)
 
 
 class CommitActionView(PiView):
@@ -114,11 +83,11 @@ class CommitActionView(PiView):
         responses={
             200: OpenApiResponse(wire.CommitActionOutput, description="The outcome is known"),
             202: OpenApiResponse(wire.CommitActionOutput, description="Under way; look at Location"),
-            **_REFUSALS,
+            **REFUSALS,
         },
     )
     def post(self, request: Request) -> Response:
-        values = _parse(wire.CommitActionInput, self.body)
+        values = parse_input(wire.CommitActionInput, self.body)
         is_async = prefers_async(request)
         slot = nullcontext() if is_async else waiting_slot(self.agent.key.pk, request_id=current_request_id())
         try:
@@ -144,16 +113,16 @@ class CancelActionView(PiView):
         operation_id=PiTool.CANCEL_ACTION,
         summary="Give up a permit",
         request=wire.CancelActionInput,
-        responses={200: wire.PermitOutput, **_REFUSALS},
+        responses={200: wire.PermitOutput, **REFUSALS},
     )
     def post(self, request: Request) -> Response:
-        values = _parse(wire.CancelActionInput, self.body)
+        values = parse_input(wire.CancelActionInput, self.body)
         agent = self.agent
         try:
             permit = request_cancel(golem=agent.golem, actor=agent.actor, now=clock.now(), **values)
         except PermitNotFound as error:
             raise _unless_writeless(error, agent, PiTool.CANCEL_ACTION) from None
-        return _answer(permit)
+        return render_answer(permit)
 
 
 class QueryStateView(PiView):
@@ -165,7 +134,7 @@ class QueryStateView(PiView):
         operation_id=PiTool.QUERY_STATE,
         summary="Read one thing",
         request={"application/json": wire.QUERY_STATE_BODY},
-        responses={200: wire.ToolResultOutput, **_REFUSALS},
+        responses={200: wire.ToolResultOutput, **REFUSALS},
     )
     def post(self, request: Request) -> Response:
         return Response(_query(self.agent, wire.merge_params(self.body), word="query", pi_tool=PiTool.QUERY_STATE))
@@ -180,13 +149,13 @@ class SearchContextView(PiView):
         operation_id=PiTool.SEARCH_CONTEXT,
         summary="Find what bears on a question now",
         request=wire.SearchContextInput,
-        responses={200: wire.SearchContextOutput, **_REFUSALS},
+        responses={200: wire.SearchContextOutput, **REFUSALS},
     )
     def post(self, request: Request) -> Response:
         agent = self.agent
         if self.body.get("read") is not None:
             return Response(_query(agent, self.body, word="read", pi_tool=PiTool.SEARCH_CONTEXT))
-        values = _parse(wire.SearchContextInput, _without_nulls(self.body))
+        values = parse_input(wire.SearchContextInput, _without_nulls(self.body))
         limit = values.get("limit") or DEFAULT_LIMIT
         found = gather_context(
             golem=agent.golem, query=values["query"], limit=limit, now=clock.now(), api_key_id=agent.key.pk
@@ -203,7 +172,7 @@ class QueryGrimoireView(PiView):
         operation_id=PiTool.QUERY_GRIMOIRE,
         summary="Recall past episodes",
         request=wire.QueryGrimoireInput,
-        responses={200: wire.QueryGrimoireOutput, **_REFUSALS},
+        responses={200: wire.QueryGrimoireOutput, **REFUSALS},
     )
     def post(self, request: Request) -> Response:
         _check_memory(self.agent)
@@ -220,7 +189,7 @@ class QueryGrimoireView(PiView):
             filters=asked.read_filters(),
             now=clock.now(),
         )
-        return _answer(found)
+        return render_answer(found)
 
 
 class UpdateDirectiveView(PiView):
@@ -232,12 +201,12 @@ class UpdateDirectiveView(PiView):
         operation_id=PiTool.UPDATE_DIRECTIVE,
         summary="Write a section of the PLAYBOOK",
         request=wire.UpdateDirectiveInput,
-        responses={200: wire.UpdateDirectiveOutput, **_REFUSALS},
+        responses={200: wire.UpdateDirectiveOutput, **REFUSALS},
     )
     def post(self, request: Request) -> Response:
-        values = _parse(wire.UpdateDirectiveInput, self.body)
+        values = parse_input(wire.UpdateDirectiveInput, self.body)
         agent = self.agent
-        return _answer(update_directive(golem_id=agent.golem.pk, actor=agent.actor, now=clock.now(), **values))
+        return render_answer(update_directive(golem_id=agent.golem.pk, actor=agent.actor, now=clock.now(), **values))
 
 
 class EmergencyHaltView(PiView):
@@ -249,12 +218,12 @@ class EmergencyHaltView(PiView):
         operation_id=PiTool.EMERGENCY_HALT,
         summary="Stop the golem",
         request=wire.EmergencyHaltInput,
-        responses={200: wire.EmergencyHaltOutput, **_REFUSALS},
+        responses={200: wire.EmergencyHaltOutput, **REFUSALS},
     )
     def post(self, request: Request) -> Response:
-        values = _parse(wire.EmergencyHaltInput, self.body)
+        values = parse_input(wire.EmergencyHaltInput, self.body)
         agent = self.agent
-        return _answer(
+        return render_answer(
             request_halt(
                 golem=agent.golem,
                 reason=values["reason"],
@@ -279,75 +248,6 @@ class UnknownToolView(PiView):
         raise UnknownTool(f"no tool is called {name!r}", available=[str(tool) for tool in PiTool])
 
 
-class ManifestView(PiView):
-    """The tools this golem has, made from its own toolset; unchanged answers cost 304 with the ETag."""
-
-    required_scope = Scope.READ
-
-    @extend_schema(
-        operation_id="manifest",
-        summary="The golem's tools, for its model",
-        parameters=[
-            OpenApiParameter("dialect", str, enum=[d.value for d in Dialect], description="A provider's own shape"),
-            OpenApiParameter("If-None-Match", str, OpenApiParameter.HEADER),
-        ],
-        responses={200: wire.ManifestOutput, 304: OpenApiResponse(description="Unchanged"), **_REFUSALS},
-    )
-    def get(self, request: Request) -> Response:
-        golem = self.agent.golem
-        manifest = build_manifest(
-            golem=view_golem(golem),
-            toolset=resolve_toolset(golem),
-            permit_ttl_seconds=golem.permit_ttl_seconds,
-            has_memory=has_memory(golem),
-            dialect=read_dialect(request),
-        )
-        headers = {"ETag": manifest.etag, "Cache-Control": "private, no-cache", "Vary": "Authorization"}
-        known = [tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")]
-        if manifest.etag in known or "*" in known:
-            return Response(status=304, headers=headers)
-        return Response(manifest.body, headers=headers)
-
-
-class PermitListView(PiView):
-    """The golem's own permits, newest first."""
-
-    required_scope = Scope.READ
-
-    @extend_schema(
-        operation_id="list_permits",
-        summary="The golem's permits, newest first",
-        parameters=[wire.PermitListQuery],
-        responses={200: wire.PermitListOutput, **_REFUSALS},
-    )
-    def get(self, request: Request) -> Response:
-        values = _parse(wire.PermitListQuery, request.query_params.dict())
-        if "cursor" in values:
-            values["cursor"] = str(values["cursor"])
-        return _answer(list_permits(golem=self.agent.golem, **values))
-
-
-class PermitView(PiView):
-    """One permit; another golem's answers as if it did not exist."""
-
-    required_scope = Scope.READ
-
-    @extend_schema(
-        operation_id="get_permit",
-        summary="One permit of the golem",
-        responses={200: wire.PermitOutput, **_REFUSALS},
-    )
-    def get(self, request: Request, permit_id: UUID) -> Response:
-        return _answer(get_permit(golem=self.agent.golem, permit_id=permit_id))
-
-
-def _parse(kind: type[wire.StrictInput], data: Any) -> dict[str, Any]:
-    serializer = kind(data=data)
-    serializer.is_valid(raise_exception=True)
-    values: dict[str, Any] = dict(serializer.validated_data)
-    return values
-
-
 def _query(agent: Agent, body: Mapping[str, Any], *, word: str, pi_tool: PiTool) -> dict[str, Any]:
     query = wire.check_word(body, word, is_required=True)
     # query_grimoire filters by venue; the other two choose one with it.
@@ -366,18 +266,9 @@ def _query(agent: Agent, body: Mapping[str, Any], *, word: str, pi_tool: PiTool)
     )
 
 
-def has_memory(golem: Golem) -> bool:
-    """Whether the golem remembers: its own switch and the server's."""
-    return bool(golem.is_memory_enabled and settings.GOLEM_MEMORY_ENABLED)
-
-
 def _check_memory(agent: Agent) -> None:
     if not has_memory(agent.golem):
         raise MemoryNotEnabled("memory is switched off for this golem; its owner can switch it on")
-
-
-def _answer(data: dict[str, Any]) -> Response:
-    return Response(filter_result(data))
 
 
 def _answer_commit(answer: CommitAnswer, *, is_async: bool) -> Response:
@@ -387,7 +278,7 @@ def _answer_commit(answer: CommitAnswer, *, is_async: bool) -> Response:
         "result": answer.result if answer.is_done and answer.result else None,
     }
     if answer.is_done:
-        return _answer(body)
+        return render_answer(body)
     headers = {"Location": f"{PERMIT_PATH}{answer.permit['permit_id']}", "Retry-After": "1"}
     if is_async:
         headers["Preference-Applied"] = "respond-async"

@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 from archetypes_app.actions.revoke_api_key import revoke_api_key, rotate_api_key
 from archetypes_app.models import ApiKey
 from archetypes_app.models.api_key import Scope
-from golem_project.pi import urls, views
+from golem_project.pi import lookup_views, urls
 from golem_project.pi.authentication import LAST_USE_STEP, identify
 from tests.golem_project.pi.conftest import PI, Agent, MakeAgent, assert_problem
 from tools_app.core import clock
@@ -100,7 +100,7 @@ def test_every_view_of_the_api_names_a_scope_or_is_the_public_schema() -> None:
 
 
 def test_a_view_without_a_scope_lets_nobody_in(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views.PermitListView, "required_scope", None)
+    monkeypatch.setattr(lookup_views.PermitListView, "required_scope", None)
     assert_problem(agent.get("permits"), 403, "FORBIDDEN", "ASK_OWNER")
 
 

@@ -13,7 +13,7 @@ from django.http import Http404
 from django.test import Client
 from rest_framework import exceptions as rest
 
-from golem_project.pi import views
+from golem_project.pi import lookup_views
 from golem_project.pi.exception_handler import describe_problem, flatten_detail, known_errors
 from permits_app.errors import PermitAlreadyCommitted, PolicyRejected, TooManyWaiting
 from tests.golem_project.pi.conftest import Agent, assert_problem
@@ -68,7 +68,7 @@ def test_an_unexpected_failure_answers_500_and_leaves_its_trace_in_the_log_only(
     def fail(**_: Any) -> None:
         raise RuntimeError("the inside of the house")
 
-    monkeypatch.setattr(views, "list_permits", fail)
+    monkeypatch.setattr(lookup_views, "list_permits", fail)
     with caplog.at_level(logging.ERROR):
         response = agent.get("permits", **{"X-Request-Id": "find-me-in-the-log"})
     problem = assert_problem(response, 500, "INTERNAL_ERROR")

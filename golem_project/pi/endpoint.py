@@ -1,0 +1,63 @@
+"""What every endpoint of an agent shares: whose call it is, its parsed input, its filtered answer.
+
+Authentication, scopes, parsing and errors are the framework's classes named in `settings/rest.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.conf import settings
+from django.http import HttpRequest
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from archetypes_app.models import Golem
+from archetypes_app.models.api_key import Scope
+from golem_project.pi import serializers as wire
+from golem_project.pi.authentication import Agent
+from golem_project.pi.idempotency import IdempotentView
+from permits_app.safety.hooks.result_filter import filter_result
+
+PROBLEM = OpenApiResponse(wire.ProblemOutput, description="A refusal: application/problem+json")
+REFUSALS = {(status, "application/problem+json"): PROBLEM for status in (400, 401, 403, 404, 409, 422, 429, 503)}
+
+
+class PiView(IdempotentView):
+    """An endpoint of one golem's agent. `required_scope` must be set, or nobody gets in."""
+
+    required_scope: Scope | None = None
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        if request.headers.get("Transfer-Encoding") and not request.META.get("CONTENT_LENGTH"):
+            # The framework takes a body of unstated length for an empty one.
+            request.META["CONTENT_LENGTH"] = str(len(request.body))
+        return super().initialize_request(request, *args, **kwargs)
+
+    @property
+    def agent(self) -> Agent:
+        return cast("Agent", self.request.user)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body, which the strict parser made an object."""
+        return cast("dict[str, Any]", self.request.data)
+
+
+def parse_input(kind: type[wire.StrictInput], data: Any) -> dict[str, Any]:
+    """The validated values of `data`. Raises ValidationError."""
+    serializer = kind(data=data)
+    serializer.is_valid(raise_exception=True)
+    values: dict[str, Any] = dict(serializer.validated_data)
+    return values
+
+
+def has_memory(golem: Golem) -> bool:
+    """Whether the golem remembers: its own switch and the server's."""
+    return bool(golem.is_memory_enabled and settings.GOLEM_MEMORY_ENABLED)
+
+
+def render_answer(data: dict[str, Any]) -> Response:
+    """`data` as an agent may see it: every answer passes the result filter."""
+    return Response(filter_result(data))

@@ -14,6 +14,15 @@ class NoRoute(GolemError):
     title = "No pool leads from this token to that one"
 
 
+class RouteNotTaken(GolemError):
+    """The route that was asked for does not exist, cannot take the amount, or gives less than the slippage allows."""
+
+    code = "ROUTING_ROUTE_NOT_TAKEN"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The swap cannot go the way that was asked for"
+
+
 class InsufficientLiquidity(GolemError):
     """Pools exist, but none can take this amount."""
 

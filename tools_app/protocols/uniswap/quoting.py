@@ -123,8 +123,12 @@ def quote_paths(
     *,
     is_exact_out: bool,
     fees: TransferFees,
+    preferred: Path | None = None,
 ) -> list[RouteQuote]:
-    """Exact quotes of the paths that can take the amount; those that cannot win are left out."""
+    """Exact quotes of the paths that can take the amount, in the same round trip however many are asked.
+
+    Those that cannot win are left out, but for a `preferred` one.
+    """
     quotes = [
         quote
         for path in paths
@@ -134,7 +138,7 @@ def quote_paths(
     asked: list[Path] = []
     calls: list[ReadCall] = []
     for path in paths:
-        if version_of(path) != "v2" and _can_beat(path, amount, is_exact_out, fees, floor):
+        if version_of(path) != "v2" and (path == preferred or _can_beat(path, amount, is_exact_out, fees, floor)):
             call = _quoter_call(deployment, path, amount, is_exact_out, fees)
             if call is not None:
                 asked.append(path)

@@ -1,20 +1,23 @@
-"""The best way from one token to another over V2 and V3 pools at one pinned block.
+"""The best way from one token to another over V2 and V3 pools at one pinned block, or the one that is preferred.
 
 Paths of one hop, and of two hops through a hub token, also from one version into the other. A token that takes a
-fee on transfer goes through V2 only, and its quote is what really arrives.
+fee on transfer goes through V2 only, and its quote is what really arrives. A preference chooses among these paths and
+adds none.
 Seed: 002, "DeFi adapter pattern"; facts 14 (ROUTING_*).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from tools_app.core.units import BPS
+from tools_app.core.units import BPS, apply_bps_down, apply_bps_up
 from tools_app.protocols.uniswap.addresses import Deployment
 from tools_app.protocols.uniswap.errors import (
     AmountTooSmall,
     InsufficientLiquidity,
     NoRoute,
+    RouteNotTaken,
     SameToken,
     TransferFeeUnknown,
 )
@@ -33,7 +36,25 @@ def pool_token(deployment: Deployment, token: TokenMeta) -> str:
     return deployment.wrapped_native if token.is_native else token.address
 
 
-def find_best_route(
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """The quotes of one question, best first, and the one to take; `names` say each as an agent names it."""
+
+    taken: RouteQuote
+    quotes: tuple[RouteQuote, ...]
+    names: tuple[str, ...]
+
+    @property
+    def best(self) -> RouteQuote:
+        return self.quotes[0]
+
+    @property
+    def name(self) -> str:
+        """Of the one to take."""
+        return self.names[self.quotes.index(self.taken)]
+
+
+def find_routes(
     reader: ChainReader,
     deployment: Deployment,
     *,
@@ -41,10 +62,13 @@ def find_best_route(
     token_out: TokenMeta,
     amount: int,
     is_exact_out: bool = False,
-) -> RouteQuote:
-    """The route that gives most (or takes least, for an exact output) at the pinned block.
+    preferred: str | None = None,
+    slippage_bps: int = 0,
+) -> Routes:
+    """The route that gives most (or takes least, for an exact output) at the pinned block, and the others.
 
-    Raises SameToken, NoRoute, InsufficientLiquidity, AmountTooSmall, TransferFeeUnknown.
+    A `preferred` one is taken instead, as long as it stays within `slippage_bps` of the best.
+    Raises SameToken, NoRoute, RouteNotTaken, InsufficientLiquidity, AmountTooSmall, TransferFeeUnknown.
     """
     first, last = pool_token(deployment, token_in), pool_token(deployment, token_out)
     if first == last:
@@ -62,7 +86,9 @@ def find_best_route(
             token_in=first,
             token_out=last,
         )
-    quotes = quote_paths(reader, deployment, paths, amount, is_exact_out=is_exact_out, fees=fees)
+    symbols = {token.address: token.symbol for token in reader.registered_tokens()}
+    wanted = _find_named(paths, preferred, symbols) if preferred is not None else None
+    quotes = quote_paths(reader, deployment, paths, amount, is_exact_out=is_exact_out, fees=fees, preferred=wanted)
     if not quotes:
         raise InsufficientLiquidity(
             f"no pool between {token_in.symbol} and {token_out.symbol} can take this amount; ask for less",
@@ -70,14 +96,62 @@ def find_best_route(
             token_out=last,
             amount=str(amount),
         )
-    best = min(quotes, key=lambda quote: quote.rank)
+    quotes.sort(key=lambda quote: quote.rank)
+    best = quotes[0]
     if best.amount_out == 0:
         raise AmountTooSmall(
             f"{amount} base units of {token_in.symbol} (it has {token_in.decimals} decimals) give nothing",
             amount=str(amount),
             decimals=token_in.decimals,
         )
-    return best
+    taken = best if wanted is None else _take(quotes, wanted, str(preferred), slippage_bps)
+    return Routes(taken, tuple(quotes), tuple(_name_path(quote.hops, symbols) for quote in quotes))
+
+
+def least_out(quote: RouteQuote, slippage_bps: int) -> int:
+    """The least that must arrive: all of it for an exact output, the quote less the slippage otherwise."""
+    return quote.amount_out if quote.is_exact_out else apply_bps_down(quote.amount_out, slippage_bps)
+
+
+def most_in(quote: RouteQuote, slippage_bps: int) -> int:
+    """The most that may leave: all of it for an exact input, the quote plus the slippage otherwise."""
+    return apply_bps_up(quote.amount_in, slippage_bps) if quote.is_exact_out else quote.amount_in
+
+
+def _find_named(paths: Sequence[Path], name: str, symbols: Mapping[str, str]) -> Path:
+    lowered = name.lower()
+    for path in paths:
+        if lowered in (_name_path(path, symbols).lower(), _name_path(path, {}).lower()):
+            return path
+    raise RouteNotTaken(
+        f"there is no route {name} between these tokens",
+        route=name,
+        routes=sorted({_name_path(path, symbols) for path in paths}),
+    )
+
+
+def _name_path(path: Path, symbols: Mapping[str, str]) -> str:
+    """A path as its legs, `v2` or `v3:` and the fee, with the hub between two of them."""
+    legs = ["v2" if hop.pool.version == "v2" else f"v3:{hop.pool.fee}" for hop in path]
+    hubs = [symbols.get(hop.token_out, hop.token_out) for hop in path[:-1]]
+    return ">".join(part for pair in zip(legs, [*hubs, ""], strict=True) for part in pair if part)
+
+
+def _take(quotes: Sequence[RouteQuote], wanted: Path, name: str, slippage_bps: int) -> RouteQuote:
+    best = quotes[0]
+    found = next((quote for quote in quotes if quote.hops == wanted), None)
+    if found is None:
+        raise RouteNotTaken(f"the pools of route {name} cannot take this amount", route=name)
+    if found.amount_out < least_out(best, slippage_bps) or found.amount_in > most_in(best, slippage_bps):
+        raise RouteNotTaken(
+            f"route {name} is worse than the best one by more than the slippage of {slippage_bps} bps",
+            route=name,
+            amount_in=str(found.amount_in),
+            amount_out=str(found.amount_out),
+            best_amount_in=str(best.amount_in),
+            best_amount_out=str(best.amount_out),
+        )
+    return found
 
 
 def _is_possible(path: Path, *, is_exact_out: bool, fees: TransferFees) -> bool:

@@ -14,7 +14,7 @@ from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.errors import TransferFeeUnknown
 from tools_app.protocols.uniswap.history import read_days, read_price_a_day_ago
 from tools_app.protocols.uniswap.pools import Pool, read_pool
-from tools_app.protocols.uniswap.routing import find_best_route
+from tools_app.protocols.uniswap.routing import find_routes
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import BlockRef
 
@@ -96,4 +96,4 @@ def test_a_marked_token_that_does_not_tell_its_fee_is_not_quoted(world: World) -
     reader = make_context(world).chain()
     silent = replace(reader.token("DAI"), has_transfer_fee=True)
     with pytest.raises(TransferFeeUnknown):
-        find_best_route(reader, deployment_on(31337), token_in=silent, token_out=reader.token("WETH"), amount=10**18)
+        find_routes(reader, deployment_on(31337), token_in=silent, token_out=reader.token("WETH"), amount=10**18)

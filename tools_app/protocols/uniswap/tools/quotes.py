@@ -8,12 +8,12 @@ from typing import Any
 from tools_app.adapters import WalletNotConfigured
 from tools_app.core.errors import GolemError
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.units import apply_bps_down, apply_bps_up, value_in_micro_usd
+from tools_app.core.units import value_in_micro_usd
 from tools_app.protocols.uniswap.addresses import PERMIT2, deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
 from tools_app.protocols.uniswap.prices import Ratio, bps_as_percent, ratio_text
 from tools_app.protocols.uniswap.quoting import RouteQuote
-from tools_app.protocols.uniswap.routing import find_best_route
+from tools_app.protocols.uniswap.routing import find_routes, least_out, most_in
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import Requirement, TickBudget
@@ -57,6 +57,8 @@ class Quote:
     gas_estimate_usd: UsdAmount | None
     gas_estimate_usd_reason: str | None
     route: tuple[RouteHop, ...]
+    route_name: str
+    other_routes: tuple[str, ...]
     route_type: str
     deadline: int
 
@@ -96,7 +98,7 @@ def uniswap_get_quote(
     ctx.step("Reading tokens")
     sold, bought = reader.token(token_in), reader.token(token_out)
     ctx.step("Quoting pools")
-    found = find_best_route(
+    routes = find_routes(
         reader,
         deployment_on(reader.chain_id),
         token_in=sold,
@@ -104,6 +106,7 @@ def uniswap_get_quote(
         amount=amount,
         is_exact_out=exact_output,
     )
+    found = routes.taken
     usd, reason = price_gas(reader, found.gas)
     return Quote(
         quote_id=hash_canonical(
@@ -125,6 +128,8 @@ def uniswap_get_quote(
         gas_estimate_usd=usd,
         gas_estimate_usd_reason=reason,
         route=list_hops(found),
+        route_name=routes.name,
+        other_routes=routes.names[1:],
         route_type=ROUTE_TYPE,
         deadline=deadline_after(ctx, reader, QUOTE_LIFE_SECONDS),
     )
@@ -193,16 +198,6 @@ def uniswap_check_allowance(
         sufficient=sufficient,
         needs_approval=not sufficient,
     )
-
-
-def least_out(quote: RouteQuote, slippage_bps: int) -> int:
-    """The least that must arrive: all of it for an exact output, the quote less the slippage otherwise."""
-    return quote.amount_out if quote.is_exact_out else apply_bps_down(quote.amount_out, slippage_bps)
-
-
-def most_in(quote: RouteQuote, slippage_bps: int) -> int:
-    """The most that may leave: all of it for an exact input, the quote plus the slippage otherwise."""
-    return apply_bps_up(quote.amount_in, slippage_bps) if quote.is_exact_out else quote.amount_in
 
 
 def effective_price(amount_in: int, amount_out: int, token_in: TokenMeta, token_out: TokenMeta) -> str:

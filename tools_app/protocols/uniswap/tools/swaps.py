@@ -17,15 +17,15 @@ from tools_app.protocols.uniswap.balances import (
 )
 from tools_app.protocols.uniswap.prices import bps_as_percent, excess_bps, shortfall_bps
 from tools_app.protocols.uniswap.quoting import MIXED, RouteQuote
-from tools_app.protocols.uniswap.routing import find_best_route, pool_token
+from tools_app.protocols.uniswap.routing import Routes, find_routes, least_out, most_in, pool_token
 from tools_app.protocols.uniswap.tools.family import deadline_after, explorer_url, gas_of, main_receipt, uniswap
-from tools_app.protocols.uniswap.tools.quotes import describe_route, effective_price, least_out, most_in
+from tools_app.protocols.uniswap.tools.quotes import describe_route, effective_price
 from tools_app.protocols.uniswap.v2 import plans as v2_plans
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.standards import erc20
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
-from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, RawAmount, SlippageBps, Token
+from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, RawAmount, SlippageBps, SwapRoute, Token
 from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
@@ -78,6 +78,7 @@ def report_swap(outcome: PlanOutcome) -> SwapReport:
     budget=TickBudget.SLOW,
     report=report_swap,
     action_class=None,
+    schema_version=2,
     steps=("Reading tokens", "Quoting pools", "Building calls"),
     aliases=("execute_swap",),
     snippet=(
@@ -101,12 +102,14 @@ def uniswap_execute_swap(
     slippage_bps: SlippageBps = 50,
     deadline: DeadlineSeconds = 300,
     exact_output: Flag = False,
+    route: SwapRoute | None = None,
 ) -> TxPlan:
     """Swap one token for another through the best Uniswap V2 or V3 route.
 
     Use to trade at once at the pool's price; `ETH` or the native address means the chain's own coin. `amount`
     is what is spent, or what must be received when `exact_output` is true. At most the slippage is lost
-    against the quote, or the transaction reverts; the tokens always go to the golem's own wallet.
+    against the best quote, or the transaction reverts; the tokens always go to the golem's own wallet.
+    `route` takes another of the routes a quote names, if it costs no more than that slippage.
     Does not send to another address, does not bridge, does not wrap or unwrap the coin, and does not place
     UniswapX or limit orders.
     """
@@ -115,12 +118,21 @@ def uniswap_execute_swap(
     ctx.step("Reading tokens")
     sold, bought = reader.token(token_in), reader.token(token_out)
     ctx.step("Quoting pools")
-    quote = find_best_route(
-        reader, deployment, token_in=sold, token_out=bought, amount=amount, is_exact_out=exact_output
+    routes = find_routes(
+        reader,
+        deployment,
+        token_in=sold,
+        token_out=bought,
+        amount=amount,
+        is_exact_out=exact_output,
+        preferred=route,
+        slippage_bps=slippage_bps,
     )
+    quote = routes.taken
     router = deployment.v2_router if quote.version == "v2" else deployment.v3_router
     holding, wanted = read_holdings(reader, ctx.account, [sold, bought], spender=router)
-    at_most, at_least = most_in(quote, slippage_bps), least_out(quote, slippage_bps)
+    # Counted from the best route: to prefer another one loosens neither bound.
+    at_most, at_least = most_in(routes.best, slippage_bps), least_out(routes.best, slippage_bps)
     check_balance(holding, at_most if sold.is_native else quote.amount_in)
     ctx.step("Building calls")
     until = deadline_after(ctx, reader, deadline)
@@ -150,7 +162,7 @@ def uniswap_execute_swap(
         slippage_bps=slippage_bps,
         price_impact_bps=quote.price_impact_bps,
         deadline=until,
-        details=_details(quote, sold, bought, router=router, at_most=at_most, at_least=at_least),
+        details=_details(routes, sold, bought, router=router, at_most=at_most, at_least=at_least),
     )
 
 
@@ -250,8 +262,9 @@ def _base_address(ctx: WriteContext, registered: Sequence[TokenMeta]) -> str:
 
 
 def _details(
-    quote: RouteQuote, token_in: TokenMeta, token_out: TokenMeta, *, router: str, at_most: int, at_least: int
+    routes: Routes, token_in: TokenMeta, token_out: TokenMeta, *, router: str, at_most: int, at_least: int
 ) -> dict[str, Any]:
+    quote = routes.taken
     return {
         "venue": f"uniswap {_venue(quote)}",
         "router": router,
@@ -270,4 +283,6 @@ def _details(
         "transfer_fee_out_bps": quote.fees.token_out_bps,
         "gas_estimate": quote.gas,
         "route": describe_route(quote),
+        "route_name": routes.name,
+        "other_routes": [name for name in routes.names if name != routes.name],
     }

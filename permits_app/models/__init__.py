@@ -13,6 +13,7 @@ from permits_app.models.known_contract import KnownContract
 from permits_app.models.net_asset_value import HighWaterMark
 from permits_app.models.nonce import NonceCursor, NonceReservation
 from permits_app.models.outcome import OutcomeRecord
+from permits_app.models.owner_transaction import OwnerSignature, OwnerTransaction, RelayedTransaction
 from permits_app.models.permit import ActionPermit
 from permits_app.models.policy_cage import CageCheckpoint, CageMirror, PolicyCage
 from permits_app.models.policy_version import PolicyVersion
@@ -44,8 +45,11 @@ __all__ = [
     "OutboundTransaction",
     "OutcomeRecord",
     "OwnerApproval",
+    "OwnerSignature",
+    "OwnerTransaction",
     "PolicyCage",
     "PolicyVersion",
+    "RelayedTransaction",
     "SpendEntry",
     "SpendingLimits",
     "VenueTrust",

@@ -201,6 +201,30 @@ class SignerUnavailable(GolemError):
     title = "The signer cannot sign now"
 
 
+class SignerMismatch(SignerUnavailable):
+    """A signer elsewhere answered with other bytes than it was asked for; nothing of it was kept or sent."""
+
+    code = "SIGNER_MISMATCH"
+    http_status = 502
+    title = "The signer signed something else"
+
+
+class SessionNotActive(SignerUnavailable):
+    """The golem's cage has no session key, or one that is not the golem's."""
+
+    code = "SESSION_NOT_ACTIVE"
+    http_status = 409
+    title = "The golem's session on chain is not active"
+
+
+class SafeNeedsOwners(SignerUnavailable):
+    """The Safe wants owners whose keys are not here. `data` has safe, threshold, owners, held."""
+
+    code = "SAFE_NEEDS_OWNERS"
+    http_status = 409
+    title = "The Safe's owners have to sign this themselves"
+
+
 class WalletExists(GolemError):
     code = "WALLET_EXISTS"
     http_status = 409

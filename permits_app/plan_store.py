@@ -13,7 +13,7 @@ from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
 from tools_app.toolkit.views import TokenMeta
 
 
-def encode_calls(plan: TxPlan, gas_limits: Sequence[int]) -> list[dict[str, Any]]:
+def encode_calls(calls: Sequence[Call], gas_limits: Sequence[int]) -> list[dict[str, Any]]:
     """The calls as they will be signed: value in wei and gas limit as text, data as 0x-hex."""
     return [
         {
@@ -23,7 +23,14 @@ def encode_calls(plan: TxPlan, gas_limits: Sequence[int]) -> list[dict[str, Any]
             "gas_limit": str(gas_limit),
             "label": call.label,
         }
-        for call, gas_limit in zip(plan.calls, gas_limits, strict=True)
+        for call, gas_limit in zip(calls, gas_limits, strict=True)
+    ]
+
+
+def encode_batch(calls: Sequence[Call]) -> list[dict[str, Any]]:
+    """The plan's calls that one transaction carries; they have no gas limits of their own."""
+    return [
+        {"to": call.to, "data": "0x" + call.data.hex(), "value": str(call.value), "label": call.label} for call in calls
     ]
 
 
@@ -57,15 +64,7 @@ def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:
     bounds = permit.bounds
     return TxPlan(
         chain_id=permit.chain_id,
-        calls=tuple(
-            Call(
-                to=call["to"],
-                data=bytes.fromhex(call["data"].removeprefix("0x")),
-                value=int(call["value"]),
-                label=call["label"],
-            )
-            for call in permit.calls
-        ),
+        calls=decode_calls(permit.plan_calls),
         spends=tuple(_decode_flow(flow) for flow in bounds["spends"]),
         receives=tuple(_decode_flow(flow) for flow in bounds["receives"]),
         allowances=tuple(
@@ -84,6 +83,19 @@ def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:
         deadline=bounds["deadline"],
         collateral_ratio_bps=bounds.get("collateral_ratio_bps"),
         details=bounds["details"],
+    )
+
+
+def decode_calls(stored: Sequence[Mapping[str, Any]]) -> tuple[Call, ...]:
+    """Stored calls as values."""
+    return tuple(
+        Call(
+            to=call["to"],
+            data=bytes.fromhex(call["data"].removeprefix("0x")),
+            value=int(call["value"]),
+            label=call["label"],
+        )
+        for call in stored
     )
 
 

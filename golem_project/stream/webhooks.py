@@ -21,14 +21,14 @@ from django.db.models import Exists, F, OuterRef, Q
 
 from archetypes_app.models import Golem
 from archetypes_app.ownership import list_owned_golems
-from golem_project.stream import outgoing, sealed, signing
+from golem_project.stream import sealed, signing
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
-from golem_project.stream.outgoing import AddressRefused, ExchangeFailed
-from tools_app.core import audit_log, event_bus, event_log
+from tools_app.core import audit_log, event_bus, event_log, outgoing
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.event_log import EventFilter
 from tools_app.core.events import Event, EventType
 from tools_app.core.models import OutboxEvent
+from tools_app.core.outgoing import AddressRefused, ExchangeFailed
 from tools_app.core.taint import Secret
 
 logger = logging.getLogger(__name__)

@@ -6,10 +6,12 @@ from datetime import datetime
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
+from permits_app.errors import PolicyChanged
 from permits_app.models import ActionPermit
 from permits_app.plan_store import decode_plan
 from permits_app.policy import Policy, read_policy
 from permits_app.safety.hook import HookCall, HookStage
+from permits_app.signing_route import find_route
 from permits_app.valuation import PlanValue, value_plan
 from tools_app import runner
 from tools_app.core.clock import Deadline
@@ -25,13 +27,19 @@ _BUDGET_MS = 10_000
 def make_permit_call(
     *, permit: ActionPermit, golem: Golem, toolset: Toolset, now: datetime, policy: Policy | None = None
 ) -> HookCall:
-    """The call of `permit` at the chain's newest block. Raises what reading the chain raises."""
+    """The call of `permit` at the chain's newest block.
+
+    Raises PolicyChanged when another key or account acts for the golem now, and what reading the chain raises.
+    """
     tool = REGISTRY.get(permit.tool_name)
     if not isinstance(tool, WriteTool | LocalWriteTool):
         raise TypeError(f"{tool.name} is no write")
     policy = policy or read_policy(golem=golem, toolset=toolset)
     plan = None if permit.is_local else decode_plan(permit)
     chain = runner.open_reader(plan.chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS)) if plan else None
+    route = find_route(golem=golem, chain=chain) if plan else None
+    if route is not None and (route.signer, route.acts_for) != (permit.signer, permit.acts_for):
+        raise PolicyChanged("the golem signs with another key since the preview", permit_id=str(permit.pk))
     return HookCall(
         stage=HookStage.COMMIT,
         golem=golem,
@@ -51,4 +59,5 @@ def make_permit_call(
         api_key_id=permit.api_key_id,
         now=now,
         own_permit_id=permit.pk,
+        route=route,
     )

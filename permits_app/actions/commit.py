@@ -184,7 +184,7 @@ def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: dateti
     chain = call.chain
     report = hook_chain.recheck(call, simulate=chain.block.hash != permit.block_hash)
     if report.simulation is not None and call.plan is not None:
-        check_gas_fits(permit=permit, chain=chain, calls=call.plan.calls, outcomes=report.simulation.calls)
+        check_gas_fits(permit=permit, chain=chain, calls=call.sent_calls, outcomes=report.simulation.calls)
         ActionPermit.objects.filter(pk=permit.pk).update(
             simulation_hash=hash_simulation(plan_hash=permit.plan_hash, simulation=report.simulation),
             block_number=report.simulation.block.number,

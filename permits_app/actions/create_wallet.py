@@ -9,7 +9,8 @@ from django.db import transaction
 from archetypes_app.models import Golem
 from permits_app.errors import WalletExists
 from permits_app.execution.signers.choose import open_keystore
-from permits_app.models import Wallet
+from permits_app.models import SigningKey, Wallet
+from permits_app.models.signing_key import KeyState
 from tools_app.core import audit_log
 from tools_app.core.taint import Secret
 
@@ -39,6 +40,11 @@ def back_up_wallet(*, wallet: Wallet, actor: str, now: datetime) -> str:
     return document
 
 
+def is_address_taken(address: str) -> bool:
+    """Whether a golem of this server has the account or the key."""
+    return Wallet.objects.filter(address=address).exists() or SigningKey.objects.filter(address=address).exists()
+
+
 def _check_has_none(golem: Golem) -> None:
     if golem.address or Wallet.objects.filter(golem=golem).exists():
         raise WalletExists("this golem has a wallet already; a key is never replaced in place")
@@ -46,9 +52,10 @@ def _check_has_none(golem: Golem) -> None:
 
 def _attach(golem: Golem, address: str, event: str, actor: str, now: datetime) -> Wallet:
     with transaction.atomic():
-        if Wallet.objects.filter(address=address).exists():
+        if is_address_taken(address):
             raise WalletExists("another golem on this server uses this key; one account serves one golem")
         wallet = Wallet.objects.create(golem=golem, address=address)
+        SigningKey.objects.create(golem=golem, address=address, state=KeyState.ACTIVE, activated_at=now)
         Golem.objects.filter(pk=golem.pk).update(address=address)
         golem.address = address
         audit_log.append(golem_id=golem.pk, event=event, actor=actor, data={"address": address}, now=now)

@@ -29,7 +29,7 @@ from permits_app.approvals.rules import NEEDS_OWNER
 from permits_app.errors import ReviewVetoed, SameActionPending
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, PermitStatus
-from permits_app.plan_store import encode_bounds, encode_calls
+from permits_app.plan_store import encode_batch, encode_bounds, encode_calls
 from permits_app.policy import Policy, load_golem, read_policy
 from permits_app.prediction import describe_expected
 from permits_app.risk import needs_guardian
@@ -41,6 +41,7 @@ from permits_app.safety.judging import judge_call
 from permits_app.safety.tiers import classify_call
 from permits_app.sealing import hash_action, hash_plan, hash_simulation
 from permits_app.selectors import view_permit
+from permits_app.signing_route import find_route
 from permits_app.valuation import PlanValue, value_gas, value_plan
 from tools_app import runner
 from tools_app.adapters import resolve_action
@@ -183,7 +184,7 @@ def _judge(
     gas: GasBudget | None = None
     if call.chain is not None and call.plan is not None and report.simulation is not None:
         fees = call.chain.fees()
-        gas = budget_gas(chain=call.chain, calls=call.plan.calls, outcomes=report.simulation.calls)
+        gas = budget_gas(chain=call.chain, calls=call.sent_calls, outcomes=report.simulation.calls)
         micro_usd = value_gas(budget_wei=gas.wei, chain=call.chain)
         call = replace(call, value=replace(call.value, gas_micro_usd=micro_usd, gas_wei=gas.wei))
     tier, review = _review(call)
@@ -204,12 +205,13 @@ def make_hook_call(
 ) -> HookCall:
     """Ask the tool for its plan and put together what the hooks judge. Raises the handler's error, PriceStale."""
     view = view_golem(golem)
-    plan, effect, chain, value = None, None, None, PlanValue()
+    plan, effect, chain, value, route = None, None, None, PlanValue(), None
     if isinstance(tool, LocalWriteTool):
         effect = runner.preview_local(tool=tool, params=params, golem=view, now=now)
     else:
         runner.check_chain(tool=tool, params=params, golem=view)
         chain = open_chain(int(params.get("chain_id") or golem.home_chain_id), now=now)
+        route = find_route(golem=golem, chain=chain)
         plan = runner.build_plan(tool=tool, params=params, golem=view, now=now, chain=chain)
         value = value_plan(plan=plan, chain=chain)
     declared = tool.action_class or (plan.action_class if plan else None) or ActionClass.NEW_POSITION
@@ -231,6 +233,7 @@ def make_hook_call(
         is_venue_trusted=plan is None or policy.trusts(chain_id=plan.chain_id, venue=tool.venue),
         api_key_id=api_key_id,
         now=now,
+        route=route,
     )
 
 
@@ -299,7 +302,8 @@ def _make_permit(golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID
         action_class=call.action_class.value,
         risk_tier=judged.risk_tier.value,
         is_local=call.plan is None,
-        signer=call.view.address or "" if call.plan else "",
+        signer=call.sent_by.signer if call.plan else "",
+        acts_for=call.sent_by.acts_for if call.plan else "",
         value_micro_usd=call.value.total_micro_usd,
         prices=call.value.as_prices(),
         policy_hash=policy.hash,
@@ -310,7 +314,8 @@ def _make_permit(golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID
         expires_at=now + life_of(golem=golem, awaits_owner=awaits_owner),
         expires_at_tick=golem.heartbeat_tick + 3,
         bounds=encode_bounds(call.plan) if call.plan else {},
-        calls=encode_calls(call.plan, judged.gas.limits) if call.plan and judged.gas else [],
+        calls=encode_calls(call.sent_calls, judged.gas.limits) if call.plan and judged.gas else [],
+        batch=encode_batch(call.plan.calls) if call.plan and call.sent_by.acts_for else [],
     )
     if judged.fees is not None:
         permit.max_fee_per_gas = str(judged.fees.max_fee)

@@ -54,7 +54,7 @@ def resimulate(*, permit: ActionPermit, golem: Golem, now: datetime) -> FreshJud
                 permit_id=str(permit.pk),
             )
     if report.simulation is not None and call.chain is not None and call.plan is not None:
-        check_gas_fits(permit=permit, chain=call.chain, calls=call.plan.calls, outcomes=report.simulation.calls)
+        check_gas_fits(permit=permit, chain=call.chain, calls=call.sent_calls, outcomes=report.simulation.calls)
     return FreshJudgement(report.decisions, report.simulation)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from permits_app.models import ActionPermit
-from permits_app.plan_store import decode_plan
+from permits_app.plan_store import decode_calls
 from tools_app.admin.call_signatures import NAMED_SIGNATURES
 from tools_app.admin.calls import decode_call
 from tools_app.admin.display import format_gas
@@ -99,7 +99,7 @@ def build_trace(permit: ActionPermit) -> PermitTrace:
         number=int(run["block"]["number"]), hash=str(run["block"]["hash"]), timestamp=int(run["block"]["timestamp"]),
         base_fee=int(run["block"]["base_fee"]),
     )  # fmt: skip
-    request = SimulationRequest(permit.chain_id, permit.signer, decode_plan(permit).calls, block=block)
+    request = SimulationRequest(permit.chain_id, permit.signer, decode_calls(permit.calls), block=block)
     try:
         trees = trace_calls(
             request, deadline=Deadline.after_ms(BUDGET_MS), signatures=(*INNER_SIGNATURES, *NAMED_SIGNATURES)

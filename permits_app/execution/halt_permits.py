@@ -7,7 +7,7 @@ Seed: decisions, "Halt".
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,10 +23,11 @@ from permits_app.execution.lease import take_lease
 from permits_app.execution.settlement import finish
 from permits_app.models import ActionPermit, SpendEntry
 from permits_app.models.permit import PermitStatus
-from permits_app.plan_store import encode_bounds, encode_calls
+from permits_app.plan_store import encode_batch, encode_bounds, encode_calls
 from permits_app.safety.gas_budget import GasBudget, budget_gas
 from permits_app.safety.hooks.simulator import build_request
 from permits_app.sealing import hash_action, hash_plan, hash_simulation
+from permits_app.signing_route import SigningRoute, find_route
 from permits_app.valuation import PlanValue, value_gas
 from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline
@@ -35,7 +36,7 @@ from tools_app.simulation.engine import SimulationResult
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass, RiskTier
-from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.plan import Call, TxPlan
 
 TOOL_NAME = "emergency_halt"
 _BUDGET_MS = 10_000
@@ -45,7 +46,7 @@ _BUDGET_MS = 10_000
 class HaltPlan:
     """What the halt wants done: `params` make it one action of its own, `facts` go into the audit log as `event`.
 
-    `check` raises what it has against the simulation.
+    `check` raises what it has against the simulation of the calls it is told.
     """
 
     plan: TxPlan
@@ -53,7 +54,7 @@ class HaltPlan:
     params: Mapping[str, Any]
     event: str
     facts: Mapping[str, Any]
-    check: Callable[[SimulationResult], None]
+    check: Callable[[SimulationResult, Sequence[Call]], None]
 
 
 def execute_halt_plan(
@@ -64,10 +65,11 @@ def execute_halt_plan(
     Raises the node's errors, what `wanted.check` raises, SameActionPending while another worker does it,
     SignerUnavailable, GolemHalted when another halt came meanwhile.
     """
-    request = build_request(plan=wanted.plan, account=golem.address, chain=chain)
+    route = find_route(golem=golem, chain=chain)
+    request = build_request(plan=wanted.plan, route=route, chain=chain)
     simulation = run_simulation(request, deadline=Deadline.after_ms(_BUDGET_MS))
-    wanted.check(simulation)
-    permit = _open_permit(golem, epoch, chain, wanted, simulation, actor, now)
+    wanted.check(simulation, request.calls)
+    permit = _open_permit(golem, epoch, chain, wanted, route, simulation, actor, now)
     lease = take_lease(permit_id=permit.pk, now=clock.now()) if permit is not None else None
     if permit is None or lease is None:
         raise SameActionPending("another worker does this under the halt; what is left is looked at again")
@@ -88,13 +90,20 @@ def _open_permit(
     epoch: int,
     chain: ChainReader,
     wanted: HaltPlan,
+    route: SigningRoute,
     simulation: SimulationResult,
     actor: str,
     now: datetime,
 ) -> ActionPermit | None:
-    gas = budget_gas(chain=chain, calls=wanted.plan.calls, outcomes=simulation.calls)
+    calls = route.carry(wanted.plan.calls)
+    gas = budget_gas(chain=chain, calls=calls, outcomes=simulation.calls)
     value = _value(gas, chain)
     permit = _make_permit(golem, epoch, chain, wanted, simulation, gas, value, now)
+    permit.signer, permit.acts_for = route.signer, route.acts_for
+    permit.calls = encode_calls(calls, gas.limits)
+    permit.batch = encode_batch(wanted.plan.calls) if route.acts_for else []
+    permit.plan_hash = hash_plan(permit)
+    permit.simulation_hash = hash_simulation(plan_hash=permit.plan_hash, simulation=simulation)
     try:
         with transaction.atomic():
             permit.save(force_insert=True)
@@ -124,7 +133,7 @@ def _make_permit(
     now: datetime,
 ) -> ActionPermit:
     plan = wanted.plan
-    permit = ActionPermit(
+    return ActionPermit(
         id=uuid.uuid4(),
         golem=golem,
         created_at=now,
@@ -143,11 +152,9 @@ def _make_permit(
         ),
         action_class=ActionClass.CLOSE_POSITION.value,
         risk_tier=RiskTier.ROUTINE.value,
-        signer=golem.address,
         value_micro_usd=value.total_micro_usd,
         policy_hash="",
         bounds=encode_bounds(plan),
-        calls=encode_calls(plan, gas.limits),
         max_fee_per_gas=str(gas.max_fee_per_gas),
         max_priority_fee_per_gas=str(chain.fees().priority_fee),
         expected_outcome={
@@ -164,9 +171,6 @@ def _make_permit(
         block_number=simulation.block.number,
         block_hash=simulation.block.hash,
     )
-    permit.plan_hash = hash_plan(permit)
-    permit.simulation_hash = hash_simulation(plan_hash=permit.plan_hash, simulation=simulation)
-    return permit
 
 
 def _value(gas: GasBudget, chain: ChainReader) -> PlanValue:

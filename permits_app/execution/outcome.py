@@ -43,14 +43,17 @@ def judge_outcome(
     receipts: Sequence[ReceiptView],
     balances: tuple[Mapping[str, int], Mapping[str, int]] | None,
 ) -> Judgement:
-    """Judge `receipts` against the permit. `balances` are the account's before and after, or None when unreadable."""
+    """Judge `receipts` against the permit. `balances` are the account's before and after, or None when unreadable.
+
+    Gas is the signer's; it shows in the account's own coin only where the two are one.
+    """
     succeeded = all(receipt.succeeded for receipt in receipts) and len(receipts) == len(permit.calls)
     fee = sum(receipt.fee for receipt in receipts)
     findings: list[str] = []
-    from_logs = sum_transfers(receipts=receipts, account=permit.signer)
+    from_logs = sum_transfers(receipts=receipts, account=permit.account)
     deltas, source = dict(from_logs), "receipt"
     if balances is not None:
-        source = _reconcile(deltas, balances, plan, fee, findings)
+        source = _reconcile(deltas, balances, plan, 0 if permit.acts_for else fee, findings)
     expected = {item["token"]: int(item["raw"]) for item in permit.expected_outcome.get("balance_deltas", [])}
     if succeeded:
         findings += _check_bounds(plan, deltas)

@@ -98,7 +98,7 @@ def fill_unused(
         filled = store_payload(
             permit=None, call_index=0, plain=plain, signed=signed, sender=address, purpose=PayloadPurpose.FILL
         )
-        golem = Golem.objects.filter(address=address).first()
+        golem = Golem.objects.filter(signing_keys__address=address).first()
         if golem is not None:
             _audit(golem, "NonceFilled", filled, "system:reconciler", now)
     send_payload(filled)

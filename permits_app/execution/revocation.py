@@ -19,7 +19,7 @@ from tools_app.simulation.engine import SimulationResult
 from tools_app.standards import erc20
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.plan import AllowanceLeft, TxPlan
+from tools_app.toolkit.plan import AllowanceLeft, Call, TxPlan
 from tools_app.toolkit.views import TokenMeta
 
 _BUDGET_MS = 10_000
@@ -79,6 +79,6 @@ def revoke_standing(
     ]
 
 
-def _check(simulation: SimulationResult) -> None:
+def _check(simulation: SimulationResult, calls: Sequence[Call]) -> None:
     if not simulation.succeeded:
         raise SimulationFailed("setting the standing allowances to zero reverts in simulation")

@@ -24,6 +24,7 @@ from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import IN_A_BLOCK, UNSETTLED, PayloadPurpose, TransactionState
 from permits_app.plan_store import decode_plan
+from permits_app.policy_cage import safe_tx
 from permits_app.venue_trust import note_outcome
 from tools_app import runner
 from tools_app.chain.node_errors import RpcNonsense
@@ -132,9 +133,9 @@ def _read_around(
         after_chain, before_chain = open_at(last), open_at(first - 1)
         if _shares_blocks(permit, first, last, before=before_chain, after=after_chain, count=len(receipts)):
             return None, after_chain
-        before = outcome.read_balances(chain=before_chain, account=permit.signer, tokens=plan.tokens)
+        before = outcome.read_balances(chain=before_chain, account=permit.account, tokens=plan.tokens)
         if head.block.number > last:
-            after = outcome.read_balances(chain=after_chain, account=permit.signer, tokens=plan.tokens)
+            after = outcome.read_balances(chain=after_chain, account=permit.account, tokens=plan.tokens)
         else:
             after = _read_settled(lambda: open_at(last), permit, plan)
     except GolemError as error:
@@ -151,7 +152,7 @@ def _read_settled(open_reader: Callable[[], ChainReader], permit: ActionPermit, 
     """
     found: dict[str, int] | None = None
     for _ in range(_MOST_READINGS):
-        again = outcome.read_balances(chain=open_reader(), account=permit.signer, tokens=plan.tokens)
+        again = outcome.read_balances(chain=open_reader(), account=permit.account, tokens=plan.tokens)
         if again == found:
             return again
         found = again
@@ -166,6 +167,9 @@ def _shares_blocks(
     is_there = Q(block_number__range=(first, last))
     # One that was sent and whose receipt is not written down yet may lie there too: the chain's own count decides.
     may_be_there = Q(broadcast_count__gt=0, state__in=_IN_FLIGHT)
+    # An owner's transaction of the Safe moves its funds too, and no row of ours tells of it.
+    if permit.acts_for and _safe_nonce(after, permit) != _safe_nonce(before, permit):
+        return True
     # Both in one statement: a receipt written between two would be in neither.
     found = set(others.filter(is_there | may_be_there).values_list("block_number", flat=True))
     if not found:
@@ -173,6 +177,11 @@ def _shares_blocks(
     if any(number is not None and first <= number <= last for number in found):
         return True
     return after.mined_nonce(permit.signer) - before.mined_nonce(permit.signer) != count
+
+
+def _safe_nonce(chain: ChainReader, permit: ActionPermit) -> int:
+    [nonce] = chain.call(permit.acts_for, safe_tx.NONCE)
+    return int(nonce)
 
 
 def _block_time(chain: ChainReader | None, receipts: Sequence[ReceiptView]) -> datetime:
@@ -186,7 +195,7 @@ def _report(
 ) -> dict[str, Any]:
     data: Any = None
     if judgement.succeeded and tool is not None:
-        told = PlanOutcome(plan=plan, account=permit.signer, receipts=tuple(receipts), deltas=judgement.deltas)
+        told = PlanOutcome(plan=plan, account=permit.account, receipts=tuple(receipts), deltas=judgement.deltas)
         data = encode_result(tool.report(told))
     return ToolResult(
         data=data,

@@ -6,7 +6,7 @@ being unwound. Seed: decisions, "Halt"; 002, "Emergency halt".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -24,7 +24,7 @@ from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.v3.positions import Position, list_position_ids, read_positions
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
 
@@ -83,15 +83,15 @@ def _unwind(
         params={"position_id": str(position.position_id)},
         event="HaltUnwindingStarted",
         facts=facts,
-        check=lambda simulation: _check(plan, simulation, chain),
+        check=lambda simulation, calls: _check(plan, simulation, calls, chain),
     )
     return execute_halt_plan(golem=golem, epoch=epoch, chain=chain, wanted=wanted, actor=actor, now=now)
 
 
-def _check(plan: TxPlan, simulation: SimulationResult, chain: ChainReader) -> None:
+def _check(plan: TxPlan, simulation: SimulationResult, calls: Sequence[Call], chain: ChainReader) -> None:
     """The promises of the plan, as hook 5 judges them. Raises SimulationFailed."""
     refusal = (
-        judge_reverts(plan=plan, simulation=simulation)
+        judge_reverts(calls=calls, simulation=simulation)
         or judge_flows(plan=plan, simulation=simulation, native=chain.native())
         or judge_allowances(plan=plan, simulation=simulation)
         or judge_surprises(plan=plan, simulation=simulation)

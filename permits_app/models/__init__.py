@@ -17,6 +17,7 @@ from permits_app.models.owner_transaction import OwnerSignature, OwnerTransactio
 from permits_app.models.permit import ActionPermit
 from permits_app.models.policy_cage import CageCheckpoint, CageMirror, PolicyCage
 from permits_app.models.policy_version import PolicyVersion
+from permits_app.models.signing_key import SigningKey
 from permits_app.models.spending import SpendEntry, SpendingLimits
 from permits_app.models.transaction import OutboundTransaction
 from permits_app.models.venue_trust import VenueTrust
@@ -50,6 +51,7 @@ __all__ = [
     "PolicyCage",
     "PolicyVersion",
     "RelayedTransaction",
+    "SigningKey",
     "SpendEntry",
     "SpendingLimits",
     "VenueTrust",

@@ -33,5 +33,11 @@ class DeniedCall(models.Model):
         verbose_name = "denied call"
         indexes = [models.Index(fields=["golem", "-denied_at"], name="denied_call_by_golem")]
 
+    @property
+    def plan_calls(self) -> list[dict[str, Any]]:
+        """What the account would have done."""
+        calls: list[dict[str, Any]] = self.calls
+        return calls
+
     def __str__(self) -> str:
         return f"{self.action_type} at {self.venue}, {self.rule or self.code}"

@@ -53,8 +53,14 @@ class ActionPermit(TimeStamped):
     is_local = models.BooleanField(default=False, help_text="A write without a transaction")
 
     signer = models.CharField(max_length=42, blank=True)
+    acts_for = models.CharField(
+        max_length=42, blank=True, help_text="The account whose funds move, when it is not the signer's own"
+    )
     calls = models.JSONField(
         default=list, help_text="to, data, value, gas_limit, label of each call, as they will be signed"
+    )
+    batch = models.JSONField(
+        default=list, help_text="The plan's calls from the account, when `calls` is the one that carries them"
     )
     max_fee_per_gas = models.CharField(max_length=78, default="0", help_text="Wei per gas")
     max_priority_fee_per_gas = models.CharField(max_length=78, default="0", help_text="Wei per gas")
@@ -105,6 +111,17 @@ class ActionPermit(TimeStamped):
                 name="permit_equal_action_once",
             ),
         ]
+
+    @property
+    def account(self) -> str:
+        """Whose funds move: a Safe, or the signer itself."""
+        return self.acts_for or self.signer
+
+    @property
+    def plan_calls(self) -> list[dict[str, Any]]:
+        """What the account does, however that is carried."""
+        calls: list[dict[str, Any]] = self.batch or self.calls
+        return calls
 
     def __str__(self) -> str:
         return f"{self.action_type} at {self.venue} ({self.status.lower()})"

@@ -1,4 +1,4 @@
-"""Wallet: which signer holds a golem's key. The key itself is in a keystore file, never in the database."""
+"""Wallet: the account whose funds a golem acts with, and how its calls get there. Its keys are SigningKeys."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from tools_app.core.models import TimeStamped
 
 class WalletKind(models.TextChoices):
     LOCAL_KEYSTORE = "LOCAL_KEYSTORE", "Local keystore file (development; not enforced on chain)"
+    PRIVY = "PRIVY", "Privy server wallet (limits enforced by this server only)"
+    GNOSIS_SAFE = "GNOSIS_SAFE", "Safe whose owner is the golem's key (limits enforced by this server only)"
+    POLICY_CAGE = "POLICY_CAGE", "Safe behind a PolicyCage (enforced on chain)"
 
 
 class Wallet(TimeStamped):
-    """The account of one golem and the signer behind it."""
+    """The account of one golem. With a plain key it is the key's own address; else a Safe, which others sign for."""
 
     golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.PROTECT, related_name="wallet")
     address = models.CharField(max_length=42, unique=True, validators=[ADDRESS])

@@ -25,7 +25,7 @@ SETUP: Final = (
     " address paymentToken, uint256 payment, address paymentReceiver)"
 )
 CREATE_PROXY: Final = "function createProxyWithNonce(address singleton, bytes initializer, uint256 saltNonce)"
-_EXEC: Final = (
+EXEC_TRANSACTION: Final = (
     "function execTransaction(address to, uint256 value, bytes data, uint8 operation, uint256 safeTxGas,"
     " uint256 baseGas, uint256 gasPrice, address gasToken, address refundReceiver, bytes signatures)"
 )
@@ -104,7 +104,7 @@ def join_signatures(signatures: Mapping[str, bytes]) -> bytes:
 def encode_exec_transaction(tx: SafeTx, *, signatures: bytes) -> bytes:
     """Call data of the Safe's `execTransaction`; anyone may relay it."""
     return encode_call(
-        _EXEC, tx.to, tx.value, tx.data, 0, 0, 0, 0, ZERO_ADDRESS, ZERO_ADDRESS, signatures
+        EXEC_TRANSACTION, tx.to, tx.value, tx.data, 0, 0, 0, 0, ZERO_ADDRESS, ZERO_ADDRESS, signatures
     )  # fmt: skip
 
 

@@ -105,13 +105,14 @@ def _judge_limits(desk: _Desk) -> None:
 
 
 def _judge_simulation(desk: _Desk) -> None:
-    request = build_request(plan=desk.plan, account=desk.account, chain=desk.chain)
+    route = desk.call.sent_by
+    request = build_request(plan=desk.plan, route=route, chain=desk.chain)
     result = run_simulation(request, deadline=Deadline.after_ms(_BUDGET_MS))
     desk.figures["simulation"] = result.fidelity
-    for call, outcome in zip(desk.plan.calls, result.calls, strict=False):
+    for call, outcome in zip(request.calls, result.calls, strict=False):
         if not outcome.succeeded:
-            desk.reasons.append(f"{call.label} reverts at the newest block: {outcome.revert_reason or 'no reason'}")
-    if len(result.calls) != len(desk.plan.calls):
+            desk.reasons.append(f"{call.label} reverts at the newest block: {route.explain(outcome) or 'no reason'}")
+    if len(result.calls) != len(request.calls):
         desk.reasons.append("the engine did not run every call")
 
 

@@ -13,12 +13,13 @@ from archetypes_app.models import Golem
 from permits_app.errors import PolicyRejected
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.safety.records import RecordSource
+from permits_app.signing_route import SigningRoute, plain_route
 from permits_app.valuation import PlanValue
 from tools_app.core.errors import GolemError
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.plan import LocalEffect, TxPlan
+from tools_app.toolkit.plan import Call, LocalEffect, TxPlan
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
 from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
@@ -37,6 +38,7 @@ class HookCall:
 
     `own_permit_id` is set at commit, so that a hook does not count the permit's own reservation twice.
     `allowlist` holds (kind, EIP-55 address) of the plan's chain. `records` is set by the chain for the time of one run.
+    `route` says who signs and what carries the plan; None is an account that signs for itself.
     """
 
     stage: HookStage
@@ -59,6 +61,17 @@ class HookCall:
     is_venue_trusted: bool = True
     simulation: SimulationResult | None = None
     records: RecordSource | None = None
+    route: SigningRoute | None = None
+
+    @property
+    def sent_by(self) -> SigningRoute:
+        """How the plan reaches the chain."""
+        return self.route or plain_route(self.view.address or "")
+
+    @property
+    def sent_calls(self) -> tuple[Call, ...]:
+        """What is simulated and signed; empty for a local write."""
+        return self.sent_by.carry(self.plan.calls) if self.plan is not None else ()
 
 
 @dataclass(frozen=True, slots=True)

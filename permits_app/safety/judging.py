@@ -34,7 +34,7 @@ def keep_denial(call: HookCall, error: GolemError) -> DeniedCall | None:
         chain_id=call.plan.chain_id,
         action_class=call.action_class.value,
         signer=call.view.address or "",
-        calls=encode_calls(call.plan, [0] * len(call.plan.calls)),
+        calls=encode_calls(call.plan.calls, [0] * len(call.plan.calls)),
         bounds=encode_bounds(call.plan),
         value_micro_usd=call.value.total_micro_usd,
         counts_per_day=counts_per_day(call),

@@ -41,6 +41,7 @@ class SimulationRequest:
 
     `watch` holds (account, token address) pairs, the chain's coin under NATIVE; `allowances` (token, owner, spender).
     `timestamp` is the simulated block's time in seconds; None means the usual block time after its parent.
+    `acts_for` is the account whose tokens and rights are looked at when it is another one, which the calls act for.
     """
 
     chain_id: int
@@ -50,6 +51,12 @@ class SimulationRequest:
     allowances: tuple[tuple[str, str, str], ...] = ()
     block: BlockRef | None = None
     timestamp: int | None = None
+    acts_for: str | None = None
+
+    @property
+    def account(self) -> str:
+        """Whose tokens and rights are looked at."""
+        return self.acts_for or self.sender
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +113,7 @@ class StateDiff:
 
 @dataclass(frozen=True, slots=True)
 class TransferSeen:
-    """A token movement that touches the sender. `amount` is in base units, 1 for an ERC-721, whose id is `token_id`."""
+    """A token movement that touches the account. `amount` is in base units; an ERC-721 is 1 of its `token_id`."""
 
     call_index: int
     token: str
@@ -118,7 +125,7 @@ class TransferSeen:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalSeen:
-    """A right the sender gave away, held by `contract` (the token itself, or Permit2).
+    """A right the account gave away, held by `contract` (the token itself, or Permit2).
 
     `amount` -1 means everything of that contract; an ERC-721 right over one token carries its id.
     """
@@ -133,7 +140,7 @@ class ApprovalSeen:
 
 @dataclass(frozen=True, slots=True)
 class SimulationResult:
-    """The outcome. Amounts are base units; `deltas` are the sender's by token address, the coin's without fees.
+    """The outcome. Amounts are base units; `deltas` are the account's by token address, the coin's without fees.
 
     `unexpected_transfers` and `unexpected_approvals` are those the request did not speak of; their tokens are
     measured too, where they answer. `state_diff` is None from an engine that cannot tell it.
@@ -151,6 +158,12 @@ class SimulationResult:
     unexpected_transfers: tuple[TransferSeen, ...] = ()
     unexpected_approvals: tuple[ApprovalSeen, ...] = ()
     state_diff: StateDiff | None = None
+    acts_for: str | None = None
+
+    @property
+    def account(self) -> str:
+        """Whose tokens and rights were looked at."""
+        return self.acts_for or self.sender
 
     @property
     def succeeded(self) -> bool:
@@ -164,11 +177,11 @@ class SimulationResult:
 
     @property
     def deltas(self) -> Mapping[str, int]:
-        """What the sender gains or loses, by token address."""
+        """What the account gains or loses, by token address."""
         return {
             token: self.balances_after[account, token] - before
             for (account, token), before in self.balances_before.items()
-            if account == self.sender
+            if account == self.account
         }
 
     @property
@@ -195,6 +208,7 @@ class SimulationResult:
                 "base_fee": str(self.block.base_fee),
             },
             "sender": self.sender,
+            **({} if self.acts_for is None else {"acts_for": self.acts_for}),
             "succeeded": self.succeeded,
             "calls": [_call_as_dict(call) for call in self.calls],
             "balances": [

@@ -39,6 +39,7 @@ def normalise(request: SimulationRequest, block: BlockRef) -> SimulationRequest:
         request,
         block=block,
         sender=checksum(request.sender),
+        acts_for=checksum(request.acts_for) if request.acts_for else None,
         watch=tuple((checksum(account), checksum(token)) for account, token in request.watch),
         allowances=tuple(
             (checksum(token), checksum(owner), checksum(spender)) for token, owner, spender in request.allowances
@@ -93,6 +94,7 @@ def build_result(
         fidelity=fidelity,
         block=block,
         sender=request.sender,
+        acts_for=request.acts_for,
         calls=calls,
         balances_before={(key[0], key[1]): value for key, value in first.items() if len(key) == 2},
         balances_after={(key[0], key[1]): value for key, value in last.items() if len(key) == 2},
@@ -106,9 +108,9 @@ def build_result(
 
 def find_unmeasured(request: SimulationRequest, calls: Sequence[CallOutcome]) -> tuple[tuple[str, ...], ...]:
     """What moved or was approved without being watched: balances and allowances to measure as well."""
-    balances: list[tuple[str, ...]] = [(request.sender, seen.token) for seen in find_transfers(calls, request)]
+    balances: list[tuple[str, ...]] = [(request.account, seen.token) for seen in find_transfers(calls, request)]
     allowances: list[tuple[str, ...]] = [
-        (seen.token, request.sender, seen.spender)
+        (seen.token, request.account, seen.spender)
         for seen in find_approvals(calls, request)
         if seen.contract == seen.token and seen.token_id is None and seen.amount >= 0
     ]

@@ -1,4 +1,4 @@
-"""Finds in simulated logs what a plan does to its sender without saying so: tokens that move, rights that are given.
+"""Finds in simulated logs what a plan does to its account without saying so: tokens that move, rights that are given.
 
 Logs are what contracts claim, so they lead to measuring and are never taken for the measure.
 """
@@ -34,24 +34,24 @@ _BATCH: Final = event_topic(_TRANSFER_BATCH)
 
 
 def find_transfers(calls: Sequence[CallOutcome], request: SimulationRequest) -> tuple[TransferSeen, ...]:
-    """Movements from or to the sender of tokens whose balance the request does not watch, in log order."""
-    watched = {token for account, token in request.watch if account == request.sender}
+    """Movements from or to the account of tokens whose balance the request does not watch, in log order."""
+    watched = {token for account, token in request.watch if account == request.account}
     found = (
         seen
         for index, log in _logs(calls)
         if log.address not in watched
         for seen in _transfers(index, log)
-        if request.sender in (seen.sender, seen.recipient)
+        if request.account in (seen.sender, seen.recipient)
     )
     return tuple(islice(found, MOST_SEEN))
 
 
 def find_approvals(calls: Sequence[CallOutcome], request: SimulationRequest) -> tuple[ApprovalSeen, ...]:
-    """Rights over the sender's tokens that the request does not name; taking a right back is not one."""
-    named = {(token, spender) for token, owner, spender in request.allowances if owner == request.sender}
+    """Rights over the account's tokens that the request does not name; taking a right back is not one."""
+    named = {(token, spender) for token, owner, spender in request.allowances if owner == request.account}
     found: list[ApprovalSeen] = []
     for index, log in _logs(calls):
-        seen = _approval(index, log, request.sender)
+        seen = _approval(index, log, request.account)
         if seen is not None and (seen.token, seen.spender) not in named:
             found.append(seen)
     return tuple(found[:MOST_SEEN])

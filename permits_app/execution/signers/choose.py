@@ -1,4 +1,4 @@
-"""Which signer holds a wallet's key. Without one: WALLET_NOT_CONFIGURED, never a default."""
+"""Which signer holds a key. Without one: WALLET_NOT_CONFIGURED, never a default."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from permits_app.errors import SignerUnavailable
 from permits_app.execution.signers.base import Signer
 from permits_app.execution.signers.keystore import Keystore
 from permits_app.execution.signers.local import LocalSigner
-from permits_app.models import Wallet
-from permits_app.models.wallet import WalletKind
+from permits_app.execution.signers.privy import PrivyClient, PrivySigner
+from permits_app.models import SigningKey
+from permits_app.models.signing_key import KeyHolder
 
 _keystore: Keystore | None = None
+_privy: PrivyClient | None = None
 
 
-def configure(keystore: Keystore) -> None:
-    """Hand over the keystore once per process. Called by wiring."""
-    global _keystore
-    _keystore = keystore
+def configure(keystore: Keystore, *, privy: PrivyClient | None = None) -> None:
+    """Hand over the keystore, and the client of Privy where there is one, once per process. Called by wiring."""
+    global _keystore, _privy
+    _keystore, _privy = keystore, privy
 
 
 def open_keystore() -> Keystore:
@@ -25,11 +27,22 @@ def open_keystore() -> Keystore:
     return _keystore
 
 
+def open_privy() -> PrivyClient:
+    """The client of Privy. Raises SignerUnavailable where none is configured."""
+    if _privy is None:
+        raise SignerUnavailable(
+            "Privy is not configured on this server: its operator sets GOLEM_PRIVY_APP_ID and its secret"
+        )
+    return _privy
+
+
 def open_signer(address: str) -> Signer:
     """The signer of `address`. Raises SignerUnavailable."""
-    wallet = Wallet.objects.filter(address=address).first()
-    if wallet is None:
-        raise SignerUnavailable(f"no wallet on this server has the address {address}", address=address)
-    if wallet.kind != WalletKind.LOCAL_KEYSTORE:
-        raise SignerUnavailable(f"no signer serves wallets of kind {wallet.kind}", address=address)
-    return LocalSigner(keystore=open_keystore(), address=wallet.address)
+    key = SigningKey.objects.filter(address=address).first()
+    if key is None:
+        raise SignerUnavailable(f"no key on this server has the address {address}", address=address)
+    if key.holder == KeyHolder.LOCAL_KEYSTORE:
+        return LocalSigner(keystore=open_keystore(), address=key.address)
+    if key.holder == KeyHolder.PRIVY:
+        return PrivySigner(client=open_privy(), address=key.address, wallet_id=key.external_id)
+    raise SignerUnavailable(f"no signer serves keys held by {key.holder}", address=address)

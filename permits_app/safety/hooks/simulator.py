@@ -9,13 +9,14 @@ Seed: 002, "RevmSimulator"; decisions, "Safety hooks" (hook 5 is the simulation)
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from permits_app.errors import SimulationFailed
 from permits_app.safety.figures import format_amount
 from permits_app.safety.gas_budget import GasBudget, budget_gas
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
 from permits_app.safety.tiers import classify_call
+from permits_app.signing_route import SigningRoute
 from tools_app.chain.node_errors import InsufficientFunds
 from tools_app.core import event_bus
 from tools_app.core.clock import Deadline
@@ -27,7 +28,7 @@ from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import EngineSetting
-from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
 SIMULATION_BUDGET_MS = 8_000
@@ -56,7 +57,8 @@ class Simulator:
                 would_pass="the same action once the golem has a wallet on a chain this server reaches",
             )
         native = chain.native()
-        request = build_request(plan=call.plan, account=account, chain=chain)
+        route = call.sent_by
+        request = build_request(plan=call.plan, route=route, chain=chain)
         try:
             simulation = run_simulation(
                 request,
@@ -77,27 +79,33 @@ class Simulator:
             raise
         refusal = (
             judge_balances(plan=call.plan, simulation=simulation)
-            or judge_reverts(plan=call.plan, simulation=simulation)
+            or judge_reverts(calls=request.calls, simulation=simulation, route=route)
             or judge_flows(plan=call.plan, simulation=simulation, native=native)
             or judge_allowances(plan=call.plan, simulation=simulation)
             or judge_surprises(plan=call.plan, simulation=simulation)
         )
         if refusal is None:
-            budget = budget_gas(chain=chain, calls=call.plan.calls, outcomes=simulation.calls)
+            budget = budget_gas(chain=chain, calls=request.calls, outcomes=simulation.calls)
             refusal = judge_gas(plan=call.plan, simulation=simulation, native=native, budget=budget)
         if refusal is not None:
             return refusal
         return Allow(note=f"{simulation.gas_used} gas; {simulation.fidelity}", simulation=simulation)
 
 
-def build_request(*, plan: TxPlan, account: str, chain: ChainReader) -> SimulationRequest:
-    """The plan's calls from the golem's account, watching its coin, every token of the plan and every allowance."""
+def build_request(*, plan: TxPlan, route: SigningRoute, chain: ChainReader) -> SimulationRequest:
+    """What the signer would send for the plan, watching the account's coin, the plan's tokens and allowances.
+
+    Where the signer acts for another account, its own coin, which pays the gas, is watched too.
+    """
     tokens = dict.fromkeys([NATIVE, *(token.address for token in plan.tokens)])
+    account = route.account
+    watch = tuple((account, token) for token in tokens)
     return SimulationRequest(
         chain_id=plan.chain_id,
-        sender=account,
-        calls=plan.calls,
-        watch=tuple((account, token) for token in tokens),
+        sender=route.signer,
+        acts_for=route.acts_for or None,
+        calls=route.carry(plan.calls),
+        watch=(*watch, (route.signer, NATIVE)) if route.acts_for else watch,
         allowances=tuple(
             dict.fromkeys((a.token.address, account, a.spender) for a in plan.allowances if not a.token.is_native)
         ),
@@ -113,29 +121,32 @@ def judge_balances(*, plan: TxPlan, simulation: SimulationResult) -> Reject | No
         needed[flow.token.address] += flow.expected
         tokens[flow.token.address] = flow.token
     for address, need in needed.items():
-        have = simulation.balances_before[simulation.sender, address]
+        have = simulation.balances_before[simulation.account, address]
         if have < need:
             return _poor("simulator.balance", have, need, tokens[address], "this action")
     return None
 
 
-def judge_reverts(*, plan: TxPlan, simulation: SimulationResult) -> Reject | None:
-    """A call reverts."""
-    if len(simulation.calls) != len(plan.calls) or not plan.calls:
+def judge_reverts(
+    *, calls: Sequence[Call], simulation: SimulationResult, route: SigningRoute | None = None
+) -> Reject | None:
+    """A call reverts. `calls` are those that were simulated."""
+    if len(simulation.calls) != len(calls) or not calls:
         return Reject(
             rule="simulator.calls",
             reason="the engine did not run exactly the plan's calls",
             observed=f"{len(simulation.calls)} calls",
-            limit=f"{len(plan.calls)} calls",
+            limit=f"{len(calls)} calls",
             would_pass="a plan that is run whole",
             error=SimulationFailed,
         )
     for index, outcome in enumerate(simulation.calls):
         if not outcome.succeeded:
-            label, reason = plan.calls[index].label, outcome.revert_reason or "no reason given"
+            told = route.explain(outcome) if route is not None else outcome.revert_reason
+            label, reason = calls[index].label, told or "no reason given"
             return Reject(
                 rule="simulator.reverted",
-                reason=f"call {index + 1} of {len(plan.calls)} ({label}) would revert: {reason}",
+                reason=f"call {index + 1} of {len(calls)} ({label}) would revert: {reason}",
                 observed=reason,
                 limit="no call reverts",
                 would_pass="calls that succeed at this block: other parameters, or the same ones later",
@@ -151,7 +162,7 @@ def judge_flows(*, plan: TxPlan, simulation: SimulationResult, native: TokenMeta
     receives = _sum_bounds((flow.token.address, flow.bound) for flow in plan.receives)
     tokens = {native.address: native, **{token.address: token for token in plan.tokens}}
     for address, token in tokens.items():
-        delta = simulation.delta_of(simulation.sender, address)
+        delta = simulation.delta_of(simulation.account, address)
         worst = receives.get(address, 0) - spends.get(address, 0)
         if delta >= worst:
             continue
@@ -177,7 +188,7 @@ def judge_allowances(*, plan: TxPlan, simulation: SimulationResult) -> Reject | 
     for allowance in plan.allowances:
         if allowance.token.is_native:
             continue
-        key = (allowance.token.address, simulation.sender, allowance.spender)
+        key = (allowance.token.address, simulation.account, allowance.spender)
         left = simulation.allowances_after[key]
         if left > allowance.left:
             return Reject(
@@ -202,9 +213,9 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
     """
     for seen in simulation.unexpected_transfers:
         is_mint = seen.token_id is not None and seen.sender == _ZERO_ADDRESS and seen.token in plan.contracts
-        if is_mint and seen.recipient == simulation.sender:
+        if is_mint and seen.recipient == simulation.account:
             continue
-        direction = "leave" if seen.sender == simulation.sender else "arrive"
+        direction = "leave" if seen.sender == simulation.account else "arrive"
         what = f"NFT {seen.token_id}" if seen.token_id is not None else f"{seen.amount} base units"
         return Reject(
             rule=f"simulator.unexpected_{direction}",
@@ -229,12 +240,21 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
 
 
 def judge_gas(*, plan: TxPlan, simulation: SimulationResult, native: TokenMeta, budget: GasBudget) -> Reject | None:
-    """The golem's coin does not cover the calls' value and the whole gas budget at its worst."""
-    have = simulation.balances_before[simulation.sender, NATIVE]
-    need = sum(call.value for call in plan.calls) + budget.wei
+    """The coin does not cover the calls' value and the whole gas budget at its worst; a signer of another account's
+    funds pays the gas from its own.
+    """
+    gas = format_units(budget.wei, native.decimals, native.symbol)
+    value = sum(call.value for call in plan.calls)
+    if simulation.acts_for is not None:
+        own = simulation.balances_before[simulation.sender, NATIVE]
+        if own < budget.wei:
+            purpose = f"up to {gas} of gas, which the signing key {simulation.sender} pays from its own coins,"
+            return _poor("simulator.gas", own, budget.wei, native, purpose)
+        have, need = simulation.balances_before[simulation.account, NATIVE], value
+    else:
+        have, need = simulation.balances_before[simulation.account, NATIVE], value + budget.wei
     if have >= need:
         return None
-    gas = format_units(budget.wei, native.decimals, native.symbol)
     return _poor("simulator.gas", have, need, native, f"the calls' value and up to {gas} of gas")
 
 

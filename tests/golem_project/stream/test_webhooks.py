@@ -19,15 +19,15 @@ from django.db import connection, connections, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from golem_project.stream import outgoing, signing, tasks, webhooks
+from golem_project.stream import signing, tasks, webhooks
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
-from golem_project.stream.outgoing import AddressRefused, ExchangeFailed
 from golem_project.stream.signing import SignatureWrong
 from tests.golem_project.pi.conftest import Agent, MakeAgent
 from tests.golem_project.stream.conftest import emit
-from tools_app.core import clock, event_bus
+from tools_app.core import clock, event_bus, outgoing
 from tools_app.core.events import Event, EventType
 from tools_app.core.models import AuditEntry, OutboxEvent
+from tools_app.core.outgoing import AddressRefused, ExchangeFailed
 from tools_app.core.taint import Secret
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Sends one request to an address an owner typed, and to no other.
+"""Sends one request to an address an owner or operator typed, and to no other.
 
 The host is resolved once, every address is checked, and the connection goes to a checked one: a name that resolves
 differently a moment later changes nothing. Redirects are answers, not instructions. The answer is read up to a few
@@ -26,7 +26,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class AddressRefused(Exception):
-    """The URL is malformed or leads where no webhook may go. Its text is safe to show."""
+    """The URL is malformed or leads where no request of ours may go. Its text is safe to show."""
 
 
 class ExchangeFailed(Exception):
@@ -35,11 +35,12 @@ class ExchangeFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the receiver said; its body is dropped."""
+    """What the receiver said; `body` is its beginning, as far as was asked for."""
 
     status: int
     retry_after_seconds: int | None
     duration_ms: int
+    body: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Target:
 
 
 def check_url(url: str, *, allows_private: bool) -> SplitResult:
-    """The parts of a URL a webhook may have. Raises AddressRefused."""
+    """The parts of a URL that may be asked. Raises AddressRefused."""
     if len(url) > _LONGEST_URL or not url.isascii() or any(c <= " " for c in url):
         raise AddressRefused("the URL must be short and plain ASCII without spaces")
     try:
@@ -100,8 +101,23 @@ def is_public(address: Address) -> bool:
     return address.is_global and not address.is_multicast and not address.is_reserved and not address.is_unspecified
 
 
-def post(target: Target, *, headers: Mapping[str, str], body: bytes, seconds: float) -> Answer:
-    """POST `body` and wait for the answer at most `seconds` in all. Raises ExchangeFailed."""
+def post(
+    target: Target, *, headers: Mapping[str, str], body: bytes, seconds: float, most_bytes: int = MOST_ANSWER_BYTES
+) -> Answer:
+    """POST `body` and wait for the answer at most `seconds` in all; read `most_bytes` of it. Raises ExchangeFailed."""
+    return exchange("POST", target, headers=headers, body=body, seconds=seconds, most_bytes=most_bytes)
+
+
+def exchange(
+    method: str,
+    target: Target,
+    *,
+    headers: Mapping[str, str],
+    body: bytes | None,
+    seconds: float,
+    most_bytes: int = MOST_ANSWER_BYTES,
+) -> Answer:
+    """One request and the beginning of its answer, within `seconds` in all. Raises ExchangeFailed."""
     started = clock.monotonic_ms()
     connection = _connection(target, seconds)
     # Timeouts of a socket begin anew with every byte; this one does not.
@@ -111,9 +127,9 @@ def post(target: Target, *, headers: Mapping[str, str], body: bytes, seconds: fl
     alarm.start()
     path = target.url.path or "/"
     try:
-        connection.request("POST", f"{path}?{target.url.query}" if target.url.query else path, body, dict(headers))
+        connection.request(method, f"{path}?{target.url.query}" if target.url.query else path, body, dict(headers))
         response = connection.getresponse()
-        response.read(MOST_ANSWER_BYTES)
+        read = response.read(most_bytes)
         if is_over.is_set():
             # A connection cut in the middle of the headers reads like their end.
             raise TimeoutError
@@ -126,6 +142,7 @@ def post(target: Target, *, headers: Mapping[str, str], body: bytes, seconds: fl
         status=response.status,
         retry_after_seconds=_read_seconds(response.headers.get("Retry-After")),
         duration_ms=int(clock.monotonic_ms() - started),
+        body=read,
     )
 
 

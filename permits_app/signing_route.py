@@ -1,0 +1,130 @@
+"""How a golem's calls reach the chain: whose funds, whose signature, and what carries several calls in one transaction.
+
+Tools, hooks and limits see the account; nonces, gas and signatures are the signer's. What `carry` returns is what is
+simulated, hashed and signed. Seed: decisions, "Permits" (a plan of several calls), "PolicyCage".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from archetypes_app.models import Golem
+from permits_app.errors import SafeNeedsOwners, SessionNotActive, SignerUnavailable
+from permits_app.models import CageMirror, SigningKey, Wallet
+from permits_app.models.signing_key import KeyState
+from permits_app.models.wallet import WalletKind
+from permits_app.policy_cage.contract import build_execute_call, decode_cage_error
+from permits_app.policy_cage.safe_tx import OWNERS, THRESHOLD, ZERO_ADDRESS
+from permits_app.safe_batches import build_safe_call
+from tools_app.chain.chains import get_deployment
+from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
+from tools_app.simulation.engine import CallOutcome
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.plan import Call
+
+
+class Carrier(StrEnum):
+    """What carries the calls."""
+
+    NONE = "NONE"
+    CAGE = "CAGE"
+    SAFE = "SAFE"
+
+
+@dataclass(frozen=True, slots=True)
+class SigningRoute:
+    """`account` holds the funds; `signer` signs, pays gas and counts nonces. `through` is the cage, or MultiSend."""
+
+    account: str
+    signer: str
+    carrier: Carrier = Carrier.NONE
+    through: str = ""
+
+    @property
+    def acts_for(self) -> str:
+        """The account when it is not the signer's own, else empty."""
+        return self.account if self.account != self.signer else ""
+
+    def carry(self, calls: Sequence[Call]) -> tuple[Call, ...]:
+        """The transactions of `signer` that make `calls` from `account`: themselves, or one that carries them all."""
+        if self.carrier is Carrier.CAGE and calls:
+            return (build_execute_call(self.through, calls),)
+        if self.carrier is Carrier.SAFE and calls:
+            return (build_safe_call(calls, safe=self.account, owner=self.signer, multi_send=self.through),)
+        return tuple(calls)
+
+    def explain(self, outcome: CallOutcome) -> str | None:
+        """Why a carried call reverted, in the words of what carried it."""
+        if outcome.succeeded or self.carrier is not Carrier.CAGE or not outcome.output:
+            return outcome.revert_reason
+        return decode_cage_error(outcome.output).text
+
+
+def plain_route(address: str) -> SigningRoute:
+    """An account that signs for itself."""
+    return SigningRoute(account=address, signer=address)
+
+
+def find_route(*, golem: Golem, chain: ChainReader | None) -> SigningRoute:
+    """The way of `golem`'s calls now; `chain` is asked only for a Safe without a cage.
+
+    Raises SignerUnavailable, SessionNotActive, SafeNeedsOwners.
+    """
+    wallet: Wallet | None = getattr(golem, "wallet", None)
+    if wallet is None or wallet.kind in (WalletKind.LOCAL_KEYSTORE, WalletKind.PRIVY):
+        return plain_route(golem.address)
+    if wallet.kind == WalletKind.POLICY_CAGE:
+        return _route_through_cage(golem, wallet)
+    if wallet.kind == WalletKind.GNOSIS_SAFE:
+        return _route_through_safe(golem, wallet, chain)
+    raise SignerUnavailable(f"no signer serves wallets of kind {wallet.kind}", address=wallet.address)
+
+
+def _route_through_cage(golem: Golem, wallet: Wallet) -> SigningRoute:
+    mirror: CageMirror | None = getattr(getattr(golem, "policy_cage", None), "mirror", None)
+    if mirror is None or mirror.account != wallet.address:
+        raise SignerUnavailable(
+            f"no mirrored cage acts for the Safe {wallet.address}; register its cage first", address=wallet.address
+        )
+    if not mirror.is_enforced:
+        raise SignerUnavailable(
+            f"the cage {mirror.contract} is no module of the Safe {wallet.address}; its owners enable it there",
+            address=wallet.address, contract=mirror.contract,
+        )  # fmt: skip
+    key: str = mirror.state["session"]["key"]
+    if key == ZERO_ADDRESS:
+        raise SessionNotActive(
+            f"the cage {mirror.contract} has no session key; its owners appoint one with setSession",
+            contract=mirror.contract,
+        )
+    if not SigningKey.objects.filter(golem=golem, address=key).exists():
+        raise SessionNotActive(
+            f"the cage's session key {key} is not one of this golem's; its owners appoint the staged one",
+            contract=mirror.contract, session_key=key,
+        )  # fmt: skip
+    return SigningRoute(account=wallet.address, signer=key, carrier=Carrier.CAGE, through=mirror.contract)
+
+
+def _route_through_safe(golem: Golem, wallet: Wallet, chain: ChainReader | None) -> SigningRoute:
+    key = SigningKey.objects.filter(golem=golem, state=KeyState.ACTIVE).first()
+    if key is None:
+        raise SignerUnavailable(f"the golem has no key that signs for the Safe {wallet.address}")
+    if chain is None:
+        raise SignerUnavailable(f"the owners of the Safe {wallet.address} cannot be read without a chain")
+    try:
+        [owners] = chain.call(wallet.address, OWNERS)
+        [threshold] = chain.call(wallet.address, THRESHOLD)
+    except (CallReverted, ContractOutputUnexpected) as error:
+        raise SignerUnavailable(
+            f"{wallet.address} does not answer as a Safe on chain {chain.chain_id}", address=wallet.address
+        ) from error
+    if key.address not in owners or threshold != 1:
+        raise SafeNeedsOwners(
+            f"the Safe {wallet.address} wants {threshold} of its owners, and this server holds "
+            f"{'one' if key.address in owners else 'none'} of them; a golem acts on its own through a PolicyCage",
+            safe=wallet.address, threshold=str(threshold), owners=list(owners), held=[key.address],
+        )  # fmt: skip
+    multi_send = get_deployment(chain.chain_id).contracts.get("safe_multi_send_call_only", "")
+    return SigningRoute(account=wallet.address, signer=key.address, carrier=Carrier.SAFE, through=multi_send)

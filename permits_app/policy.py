@@ -20,7 +20,7 @@ from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.toolset import Toolset
 
-GOLEM_ROWS = ("archetype", "policy_cage__mirror", "spending_limits", "warden")
+GOLEM_ROWS = ("archetype", "policy_cage__mirror", "spending_limits", "warden", "wallet")
 """What `select_related` fetches with a golem for a decision."""
 GOLEM_LISTS = ("profiles", "archetype__profiles", "tool_overrides", "archetype__tool_overrides")
 """What `prefetch_related` fetches with it."""

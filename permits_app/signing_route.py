@@ -12,13 +12,15 @@ from enum import StrEnum
 
 from archetypes_app.models import Golem
 from permits_app.errors import SafeNeedsOwners, SessionNotActive, SignerUnavailable
-from permits_app.models import CageMirror, SigningKey, Wallet
+from permits_app.models import ActionPermit, CageMirror, SigningKey, Wallet
 from permits_app.models.signing_key import KeyState
 from permits_app.models.wallet import WalletKind
+from permits_app.plan_store import decode_calls
 from permits_app.policy_cage.contract import build_execute_call, decode_cage_error
 from permits_app.policy_cage.safe_tx import OWNERS, THRESHOLD, ZERO_ADDRESS
 from permits_app.safe_batches import build_safe_call
 from tools_app.chain.chains import get_deployment
+from tools_app.chain.networks import ChainNotSupported
 from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
 from tools_app.simulation.engine import CallOutcome
 from tools_app.toolkit.context import ChainReader
@@ -126,5 +128,28 @@ def _route_through_safe(golem: Golem, wallet: Wallet, chain: ChainReader | None)
             f"{'one' if key.address in owners else 'none'} of them; a golem acts on its own through a PolicyCage",
             safe=wallet.address, threshold=str(threshold), owners=list(owners), held=[key.address],
         )  # fmt: skip
-    multi_send = get_deployment(chain.chain_id).contracts.get("safe_multi_send_call_only", "")
+    multi_send = _find_multi_send(chain.chain_id)
     return SigningRoute(account=wallet.address, signer=key.address, carrier=Carrier.SAFE, through=multi_send)
+
+
+def carries_its_batch(permit: ActionPermit) -> bool:
+    """Whether what is signed makes exactly the calls that the permit says its account makes; judged from the bytes."""
+    if not permit.acts_for:
+        return not permit.batch
+    if len(permit.calls) != 1 or not permit.batch:
+        return False
+    [signed], batch = decode_calls(permit.calls), decode_calls(permit.batch)
+    routes = [SigningRoute(permit.acts_for, permit.signer, Carrier.CAGE, signed.to)]
+    if signed.to == permit.acts_for:
+        multi_send = _find_multi_send(permit.chain_id)
+        routes = [SigningRoute(permit.acts_for, permit.signer, Carrier.SAFE, multi_send)]
+        if not multi_send and len(batch) > 1:
+            return False
+    return any(route.carry(batch) == (signed,) for route in routes)
+
+
+def _find_multi_send(chain_id: int) -> str:
+    try:
+        return get_deployment(chain_id).contracts.get("safe_multi_send_call_only", "")
+    except ChainNotSupported:
+        return ""

@@ -244,7 +244,7 @@ def _of_permit(permit: ActionPermit) -> PastDecision:
         what=f"{permit.action_type} at {permit.venue}",
         key_id=permit.api_key_id,
         plan=decode_plan(permit),
-        account=permit.signer,
+        account=permit.account,
         value_micro_usd=permit.value_micro_usd,
         counts_per_day=entry.counts_per_day if entry is not None else True,
         rule="",

@@ -27,7 +27,8 @@ def describe_permit(permit: ActionPermit) -> dict[str, Any]:
         "action": f"{permit.action_type} at {permit.venue}",
         "action_class": permit.action_class,
         "parameters": {name: str(value) for name, value in permit.params.items() if value is not None},
-        "calls": describe_calls(permit.calls, chain_id=permit.chain_id),
+        "calls": describe_calls(permit.plan_calls, chain_id=permit.chain_id),
+        "carried_by": describe_carrier(permit),
         "bounds": summarize_bounds(permit.bounds, chain_id=permit.chain_id),
         "balances": _describe_balances(permit),
         "effect": str(permit.expected_outcome.get("summary", "")),
@@ -44,6 +45,13 @@ def describe_permit(permit: ActionPermit) -> dict[str, Any]:
             "warnings": [str(warning) for warning in (permit.review or {}).get("warnings", [])],
         },
     }
+
+
+def describe_carrier(permit: ActionPermit) -> dict[str, str]:
+    """What carries the calls of a signer that acts for another account: that account and the contract between them."""
+    if not permit.acts_for or not permit.calls:
+        return {}
+    return {"account": permit.acts_for, "through": str(permit.calls[0]["to"]), "data": str(permit.calls[0]["data"])}
 
 
 def describe_calls(calls: Iterable[Mapping[str, Any]], *, chain_id: int) -> list[dict[str, Any]]:

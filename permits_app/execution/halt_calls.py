@@ -10,11 +10,8 @@ from typing import Any
 
 from archetypes_app.models import Golem
 from permits_app.models import ActionPermit
-from permits_app.plan_store import decode_plan
-from permits_app.policy_cage.contract import encode_execute
-from permits_app.safe_batches import build_safe_call
+from permits_app.signing_route import carries_its_batch
 from tools_app.chain.abi import AbiDecodeError, decode_input
-from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.v3.plans import COLLECT, DECREASE, MULTICALL
@@ -30,28 +27,6 @@ def is_halts_own(permit: ActionPermit, golem: Golem) -> bool:
         call["value"] == "0" and (_is_revocation(call) or _is_withdrawal(call, permit.chain_id, permit.account))
         for call in permit.plan_calls
     )
-
-
-def carries_its_batch(permit: ActionPermit) -> bool:
-    """Whether what is signed carries exactly the calls that the permit says its account makes."""
-    if not permit.acts_for:
-        return not permit.batch
-    plan = decode_plan(permit)
-    [signed] = permit.calls
-    in_cage = encode_execute(plan.calls)
-    in_safe = [
-        build_safe_call(plan.calls, safe=permit.acts_for, owner=permit.signer, multi_send=multi_send)
-        for multi_send in _find_multi_send(permit.chain_id)
-    ]
-    data = bytes.fromhex(str(signed["data"]).removeprefix("0x"))
-    return data == in_cage or any((call.to, call.data) == (signed["to"], data) for call in in_safe)
-
-
-def _find_multi_send(chain_id: int) -> list[str]:
-    try:
-        return [get_deployment(chain_id).contracts["safe_multi_send_call_only"]]
-    except (ChainNotSupported, KeyError):
-        return []
 
 
 def _is_revocation(call: Mapping[str, Any]) -> bool:

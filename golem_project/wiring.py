@@ -29,7 +29,7 @@ from tools_app.chain.chains import ChainSettings, configure_chains, open_reader
 from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls
 from tools_app.chain.token_lists import configure_token_list
 from tools_app.core import event_bus
-from tools_app.core.event_bus import StreamClient
+from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret
 from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.enums import Requirement
@@ -48,7 +48,11 @@ def configure() -> None:
     )
     runner.configure(runner.ToolEnvironment(open_reader=open_reader, services=_build_services()))
     sealed.configure(_read_passphrase())
-    event_bus.configure(_open_stream, checks_payloads=settings.GOLEM_EVENT_PAYLOADS_ARE_CHECKED)
+    event_bus.configure(
+        _open_stream,
+        checks_payloads=settings.GOLEM_EVENT_PAYLOADS_ARE_CHECKED,
+        awaits_publication=settings.GOLEM_EVENT_PUBLICATION_IS_AWAITED,
+    )
     requirements.configure({Requirement.SMART_WALLET: can_batch})
     configure_thinking()
 
@@ -93,15 +97,15 @@ def _read_passphrase() -> Secret:
     return Secret(path.read_text(encoding="utf-8").strip())
 
 
-_streams: dict[int, StreamClient] = {}
+_streams: dict[int, RingClient] = {}
 
 
-def _open_stream() -> StreamClient:
+def _open_stream() -> RingClient:
     # One client per process: a connection must not be shared across a fork.
     pid = os.getpid()
     if pid not in _streams:
         _streams[pid] = cast(
-            "StreamClient",
+            "RingClient",
             redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=1),
         )
     return _streams[pid]

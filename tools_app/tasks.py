@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from tools_app.core import audit_checkpoints, clock, event_bus
+from tools_app.core import audit_checkpoints, clock, event_publisher
 from tools_app.subsystems.stream import polling
 
 
 @shared_task(ignore_result=True)
 def publish_events_task() -> int:
-    """Publish events whose first attempt failed."""
-    return event_bus.publish_pending(now=clock.now())
+    """Publish events of processes that died before they did."""
+    return event_publisher.publish_pending(now=clock.now())
 
 
 @shared_task(ignore_result=True)

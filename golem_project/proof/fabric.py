@@ -15,14 +15,14 @@ from uuid import UUID, uuid4
 from django.db import connections, transaction
 
 from golem_project.proof.registry import Progress, proof
-from tools_app.core import clock, event_bus, event_log
+from tools_app.core import clock, event_bus, event_log, event_publisher
 from tools_app.core.event_log import EventFilter
 from tools_app.core.events import Event, EventType
 from tools_app.core.models import OutboxEvent
 
 _WRITERS = 6
 _PER_WRITER = 5
-_STEPS = ("before the commit", "after the commit", "after the log", "nowhere")
+_STEPS = ("before the commit", "after the commit", "while publishing", "after the log", "nowhere")
 
 
 @proof(id="fabric", what="writers killed between emit and ring, a reader that resumes at random", rounds=60)
@@ -34,7 +34,7 @@ def prove_fabric(progress: Progress) -> None:
         start = event_log.read_head().position
         for _ in range(_WRITERS):
             _run_writer(chance.choice(golems), chance.choice(_STEPS), chance.randint(1, _PER_WRITER))
-        event_bus.publish_pending(now=clock.now())
+        event_publisher.publish_pending(now=clock.now())
         for golem_id in golems:
             problem = _check(golem_id, start, chance)
             if problem:
@@ -62,17 +62,15 @@ def _write(golem_id: UUID, step: str, count: int) -> None:
         for number in range(count)
     ]
     if step == "after the commit":
-        _replace("_publish", _die)
+        vars(event_bus)["_after_commit"] = _die
     elif step == "after the log":
-        _replace("_add_to_ring", _die)
+        vars(event_publisher)["_copy_to_ring"] = _die
     with transaction.atomic():
         event_bus.emit_all(golem_id=golem_id, events=events, now=clock.now())
         if step == "before the commit":
             _die()
-
-
-def _replace(name: str, function: Any) -> None:
-    vars(event_bus)[name] = function
+    if step != "while publishing":
+        event_publisher.PUBLISHER.leave()
 
 
 def _die(*_: Any, **__: Any) -> None:

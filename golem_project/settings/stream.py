@@ -6,6 +6,8 @@ from golem_project.settings.environment import read_flag, read_integer
 
 # Off in production: a mistake in a payload's declaration must not undo the change it tells about. Tests turn it on.
 GOLEM_EVENT_PAYLOADS_ARE_CHECKED = False
+# On only where the next line reads the log; else a thread of the process publishes, and nobody waits for it.
+GOLEM_EVENT_PUBLICATION_IS_AWAITED = False
 
 GOLEM_STREAM_MOST_CLIENTS_PER_CALLER = 10  # open event streams of one token or owner, in one server process
 GOLEM_STREAM_MOST_CLIENTS = 1_000  # open event streams of one server process; each is a socket and a small queue

@@ -9,4 +9,5 @@ DATABASES["default"]["OPTIONS"]["pool"]["max_size"] = 80  # noqa: F405  (tests r
 GOLEM_KEYSTORE_SCRYPT_N = 2**10
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # noqa: F405  (whitenoise warns about a missing folder)
 GOLEM_EVENT_PAYLOADS_ARE_CHECKED = True
+GOLEM_EVENT_PUBLICATION_IS_AWAITED = True
 GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES = True

@@ -19,8 +19,9 @@ from django.db import Error as DatabaseError
 from redis.exceptions import RedisError
 
 from golem_project.stream.in_thread import run_blocking
-from tools_app.core import event_bus, event_log
-from tools_app.core.event_log import EventFilter, LoggedEvent, LogHead
+from tools_app.core import event_log, event_ring
+from tools_app.core.event_log import EventFilter, LogHead
+from tools_app.core.events import LoggedEvent
 
 logger = logging.getLogger(__name__)
 
@@ -152,7 +153,7 @@ class EventHub:
     async def _read_once(self, ring: Any, generation: int) -> None:
         assert self.head is not None
         entries: list[Any] = []
-        key = event_bus.ring_key(self.head.log_id)
+        key = event_ring.ring_key(self.head.log_id)
         try:
             answer = await ring.xread({key: f"{self.position}-0"}, count=_PAGE, block=_WAIT_MS)
             if answer:
@@ -162,7 +163,7 @@ class EventHub:
             await asyncio.sleep(_PAUSE_SECONDS)
         if generation != self._generation:
             return
-        events = event_log.follow(self.position, entries)
+        events = event_ring.follow(self.position, entries)
         if events:
             self._hand_out(events)
         else:

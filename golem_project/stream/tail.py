@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from tools_app.core import event_bus, event_log
-from tools_app.core.event_log import EventFilter, LoggedEvent, LogHead
+from tools_app.core import event_log, event_ring
+from tools_app.core.event_log import EventFilter, LogHead
+from tools_app.core.events import LoggedEvent
 
 _WAIT_MS = 1_000
 _PAUSE_SECONDS = 0.25
@@ -104,12 +105,12 @@ def _plain(text: str) -> str:
 
 
 def _wait_for_news(position: int, head: LogHead) -> None:
-    ring: Any = event_bus.open_ring()
+    ring: Any = event_ring.open_ring()
     if ring is not None:
         try:
-            ring.xread({event_bus.ring_key(head.log_id): f"{position}-0"}, count=1, block=_WAIT_MS)
+            ring.xread({event_ring.ring_key(head.log_id): f"{position}-0"}, count=1, block=_WAIT_MS)
         except (RedisError, OSError) as error:
-            event_bus.rest_ring(error)
+            event_ring.rest_ring(error)
         else:
             return
     threading.Event().wait(_PAUSE_SECONDS)

@@ -19,7 +19,8 @@ def make_audit_entry(*, golem: Golem, event: str = "PermitCreated", data: dict[s
 
 def make_event(*, golem: Golem, kind: EventType = EventType.POLICY_VIOLATION) -> OutboxEvent:
     """One event in the outbox."""
-    return event_bus.emit(golem_id=golem.pk, event=Event(kind, {"reason": "made by a test"}), now=clock.now())
+    event_bus.emit(golem_id=golem.pk, event=Event(kind, {"reason": "made by a test"}), now=clock.now())
+    return OutboxEvent.objects.filter(golem_id=golem.pk).latest("sequence")
 
 
 def make_episode(*, golem: Golem, permit_id: uuid.UUID | None = None, summary: str | None = None) -> Episode:

@@ -10,78 +10,39 @@ Seed: 002, "Event Fabric integration"; decisions, "Events and audit".
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
-from functools import partial
-from typing import Any, Protocol
 from uuid import UUID
 
 from django.db import connection, transaction
-from redis.exceptions import RedisError, ResponseError
 
-from tools_app.core import clock
+from tools_app.core import event_publisher, event_ring
+from tools_app.core.event_ring import RingClient
 from tools_app.core.event_schemas import check_payload
 from tools_app.core.events import Event
+from tools_app.core.events import encode_event as encode_event
 from tools_app.core.models import EventSequence, OutboxEvent
 from tools_app.core.taint import DataSink, clean_for
 
-logger = logging.getLogger(__name__)
-
-STREAM_KEY = "golem:events"
-STREAM_LENGTH = 10_000
-# A ring that does not answer is left alone this long; readers take the log itself meanwhile.
-_RING_REST_MS = 1_000.0
-
-
-class StreamPipeline(Protocol):
-    """Commands that travel together."""
-
-    def xadd(self, name: str, fields: dict[str, str], *, id: str, maxlen: int, approximate: bool) -> Any: ...
-
-    def execute(self, *, raise_on_error: bool) -> list[Any]: ...
-
-
-class StreamClient(Protocol):
-    """What the bus and the log need of a Redis client."""
-
-    def pipeline(self, *, transaction: bool) -> StreamPipeline: ...
-
-    def xrange(self, name: str, min: str, max: str, count: int) -> list[tuple[bytes, dict[bytes, bytes]]]: ...
-
-
-_open_stream: Callable[[], StreamClient] | None = None
 _checks_payloads = False
-_ring_rests_until_ms = 0.0
+_after_commit: Callable[[], None] = event_publisher.ask_to_publish
 _heartbeat_tick: ContextVar[int] = ContextVar("heartbeat_tick", default=0)
 
 
-def configure(open_stream: Callable[[], StreamClient], *, checks_payloads: bool = False) -> None:
-    """Hand the bus its ring once, at start-up. With `checks_payloads` an undeclared payload raises."""
-    global _open_stream, _checks_payloads
-    _open_stream = open_stream
+def configure(
+    open_ring: Callable[[], RingClient], *, checks_payloads: bool = False, awaits_publication: bool = False
+) -> None:
+    """Hand the bus its ring once, at start-up.
+
+    With `checks_payloads` an undeclared payload raises; with `awaits_publication` a commit returns when its events are
+    published, so that the next step finds them in the log.
+    """
+    global _checks_payloads, _after_commit
+    event_ring.configure(open_ring)
     _checks_payloads = checks_payloads
-
-
-def open_ring() -> StreamClient | None:
-    """The ring, or None when this process has none or it failed a moment ago."""
-    if _open_stream is None or clock.monotonic_ms() < _ring_rests_until_ms:
-        return None
-    return _open_stream()
-
-
-def rest_ring(error: Exception) -> None:
-    """Note that the ring failed: it is left alone for a moment."""
-    global _ring_rests_until_ms
-    _ring_rests_until_ms = clock.monotonic_ms() + _RING_REST_MS
-    logger.warning("the event ring does not answer: %s", type(error).__name__)
-
-
-def ring_key(log_id: UUID | str) -> str:
-    """The Redis key of the ring of one log."""
-    return f"{STREAM_KEY}:{log_id}"
+    _after_commit = event_publisher.ask_and_wait if awaits_publication else event_publisher.ask_to_publish
 
 
 @contextmanager
@@ -94,52 +55,33 @@ def within_tick(heartbeat_tick: int) -> Iterator[None]:
         _heartbeat_tick.reset(token)
 
 
-def emit(*, golem_id: UUID, event: Event, now: datetime, heartbeat_tick: int | None = None) -> OutboxEvent:
+def emit(*, golem_id: UUID, event: Event, now: datetime, heartbeat_tick: int | None = None) -> None:
     """Write `event` to the outbox in the caller's transaction; it is published when that commits."""
-    return emit_all(golem_id=golem_id, events=[event], now=now, heartbeat_tick=heartbeat_tick)[0]
+    emit_all(golem_id=golem_id, events=[event], now=now, heartbeat_tick=heartbeat_tick)
 
 
-def emit_all(
-    *, golem_id: UUID, events: Sequence[Event], now: datetime, heartbeat_tick: int | None = None
-) -> list[OutboxEvent]:
+def emit_all(*, golem_id: UUID, events: Sequence[Event], now: datetime, heartbeat_tick: int | None = None) -> None:
     """Write `events` in their order with consecutive numbers; they are published together.
 
     Without `heartbeat_tick` they belong to the tick that `within_tick` set, or to none (0).
     """
-    tick = _heartbeat_tick.get() if heartbeat_tick is None else heartbeat_tick
-    rows = [
-        OutboxEvent(
-            golem_id=golem_id,
-            type=str(event.type),
-            version=event.version,
-            heartbeat_tick=tick,
-            occurred_at=now,
-            payload=clean_for(DataSink.EVENTS, event.payload),
-        )
-        for event in events
-    ]
+    payloads = [clean_for(DataSink.EVENTS, event.payload) for event in events]
     if _checks_payloads:
-        for event, row in zip(events, rows, strict=True):
-            check_payload(event.type, row.payload)
+        for event, payload in zip(events, payloads, strict=True):
+            check_payload(event.type, payload)
+    rows = [[event.type, event.version, payload] for event, payload in zip(events, payloads, strict=True)]
     with connection.cursor() as cursor:
         cursor.execute(
             _EMIT_SQL,
             {
                 "golem": golem_id,
                 "count": len(rows),
-                "tick": tick,
+                "tick": _heartbeat_tick.get() if heartbeat_tick is None else heartbeat_tick,
                 "at": now,
-                "ids": [row.id for row in rows],
-                "types": [row.type for row in rows],
-                "versions": [row.version for row in rows],
-                "payloads": [json.dumps(row.payload) for row in rows],
+                "events": json.dumps(rows),
             },
         )
-        numbers = dict(cursor.fetchall())
-    for row in rows:
-        row.sequence = numbers[row.id]
-    _publish_on_commit(golem_id, now)
-    return rows
+    _publish_on_commit()
 
 
 # Numbered and written in one statement, because every tool call emits several events: it is atomic by itself, and the
@@ -152,11 +94,9 @@ WITH counted AS (
 )
 INSERT INTO {OutboxEvent._meta.db_table}
     (id, golem_id, sequence, type, version, heartbeat_tick, occurred_at, payload)
-SELECT event.id, %(golem)s, counted.sequence - %(count)s + event.place, event.type, event.version, %(tick)s, %(at)s,
-       event.payload::jsonb
-  FROM counted, unnest(%(ids)s::uuid[], %(types)s::text[], %(versions)s::int[], %(payloads)s::text[])
-       WITH ORDINALITY AS event(id, type, version, payload, place)
-RETURNING id, sequence
+SELECT gen_random_uuid(), %(golem)s, counted.sequence - %(count)s + event.place, event.item->>0,
+       (event.item->>1)::int, %(tick)s, %(at)s, event.item->2
+  FROM counted, jsonb_array_elements(%(events)s::jsonb) WITH ORDINALITY AS event(item, place)
 """  # noqa: S608  (the tables' own names)
 
 
@@ -172,66 +112,11 @@ INSERT INTO {EventSequence._meta.db_table} AS counter (golem_id, sequence) VALUE
 """  # noqa: S608  (the tables' own names)
 
 
-def publish_pending(*, now: datetime, limit: int = 500) -> int:
-    """Place events that no process placed after their commit. Returns how many."""
-    return _publish(None, now, limit=limit)
-
-
-def _publish_on_commit(golem_id: UUID, now: datetime) -> None:
-    """Publish once per transaction and golem, however many events it emits."""
+def _publish_on_commit() -> None:
+    """Ask once per transaction, however many events it emits."""
     living = set(connection.savepoint_ids)
     for registered in connection.run_on_commit:
-        savepoints, function = registered[0], registered[1]
         # One registered in a savepoint that may still be undone does not count.
-        if isinstance(function, partial) and function.args[:1] == (golem_id,) and savepoints <= living:
+        if registered[1] is _after_commit and registered[0] <= living:
             return
-    transaction.on_commit(partial(_publish, golem_id, now), robust=True)
-
-
-def _publish(golem_id: UUID | None, now: datetime, *, limit: int = 10_000) -> int:
-    with connection.cursor() as cursor:
-        # One statement, one round trip; it holds the lock of the head for no longer than it runs.
-        cursor.execute("SELECT * FROM tools_app_place_events(%s, %s, %s)", (golem_id, now, limit))
-        placed = cursor.fetchall()
-    if placed:
-        _add_to_ring(placed)
-    return len(placed)
-
-
-def encode_event(row: tuple[Any, ...]) -> str:
-    """The wire form of an event, from its columns: id, golem, sequence, type, version, tick, time, payload."""
-    event_id, golem_id, sequence, kind, version, tick, occurred_at, payload = row
-    return json.dumps(
-        {
-            "event_id": str(event_id),
-            "type": kind,
-            "version": version,
-            "golem_id": str(golem_id),
-            "sequence": sequence,
-            "heartbeat_tick": tick,
-            "occurred_at": occurred_at.isoformat(),
-            "payload": json.loads(payload) if isinstance(payload, str) else payload,
-        },
-        separators=(",", ":"),
-    )
-
-
-def _add_to_ring(placed: list[tuple[Any, ...]]) -> None:
-    ring = open_ring()
-    if ring is None:
-        return
-    pipeline = ring.pipeline(transaction=False)
-    for log_id, position, *columns in placed:
-        row = tuple(columns)
-        fields = {"golem_id": str(row[1]), "type": row[3], "event": encode_event(row)}
-        pipeline.xadd(ring_key(log_id), fields, id=f"{position}-0", maxlen=STREAM_LENGTH, approximate=True)
-    try:
-        answers = pipeline.execute(raise_on_error=False)
-    except (RedisError, OSError) as error:
-        rest_ring(error)
-        return
-    for answer in answers:
-        # Another process added later events first: the ring has a hole there, and readers take it from the log.
-        if isinstance(answer, Exception) and not isinstance(answer, ResponseError):
-            rest_ring(answer)
-            return
+    transaction.on_commit(_after_commit, robust=True)

@@ -7,22 +7,22 @@ Seed: decisions, "Events and audit".
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
-from redis.exceptions import RedisError
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
 
-from tools_app.core import event_bus
+from tools_app.core import event_ring
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.events import LoggedEvent, encode_event
 from tools_app.core.models import EventHead, OutboxEvent
 
 _CURSOR = re.compile(r"^([0-9a-f]{8})-(\d{1,18})$")
 _COLUMNS = (
-    "position", "id", "golem_id", "sequence", "type", "version", "heartbeat_tick", "occurred_at", "payload",
+    "position", "id", "golem_id", "sequence", "type", "version", "heartbeat_tick", "occurred_at", "payload_text",
 )  # fmt: skip
 
 
@@ -52,16 +52,6 @@ class LogHead:
         if found is None or found[1] != self.log_id.hex[:8] or int(found[2]) > self.position:
             raise CursorUnknown("start again without a cursor, or with `since`", cursor=text[:40])
         return int(found[2])
-
-
-@dataclass(frozen=True, slots=True)
-class LoggedEvent:
-    """One event at its place; `body` is its JSON as every subscriber gets it."""
-
-    position: int
-    golem_id: str
-    type: str
-    body: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +93,8 @@ def read_after(position: int, *, head: LogHead, wanted: EventFilter = EVERYTHING
     """Events after `position` that pass `wanted`, at most `limit`. `head` was read before this call."""
     if position >= head.position:
         return LogPage(events=[], reached=position)
-    if head.position - position <= event_bus.STREAM_LENGTH:
-        events = read_ring(position, head=head, limit=limit)
+    if head.position - position <= event_ring.STREAM_LENGTH:
+        events = event_ring.read_events(head.log_id, after=position, until=head.position, limit=limit)
         if events:
             return LogPage([event for event in events if wanted.accepts(event)], reached=events[-1].position)
     return _read_table(position, head=head, wanted=wanted, limit=limit)
@@ -119,30 +109,9 @@ def find_position(since: datetime, *, head: LogHead) -> int:
     return head.position if first is None else int(first) - 1
 
 
-def read_ring(position: int, *, head: LogHead, limit: int) -> list[LoggedEvent]:
-    """The events after `position` in the ring, up to a hole; empty when it lacks the first or does not answer."""
-    ring = event_bus.open_ring()
-    if ring is None:
-        return []
-    try:
-        entries = ring.xrange(event_bus.ring_key(head.log_id), f"{position + 1}-0", f"{head.position}-0", limit)
-    except (RedisError, OSError) as error:
-        event_bus.rest_ring(error)
-        return []
-    return follow(position, entries)
-
-
-def follow(position: int, entries: Sequence[tuple[bytes, dict[bytes, bytes]]]) -> list[LoggedEvent]:
-    """Entries of the ring as events, up to the first hole after `position`."""
-    events: list[LoggedEvent] = []
-    for entry_id, fields in entries:
-        place = int(entry_id.split(b"-")[0])
-        if place != position + len(events) + 1:
-            break
-        events.append(
-            LoggedEvent(place, fields[b"golem_id"].decode(), fields[b"type"].decode(), fields[b"event"].decode())
-        )
-    return events
+def read_rows(position: int, *, until: int) -> list[LoggedEvent]:
+    """The events after `position` up to `until`, from PostgreSQL."""
+    return _fetch(OutboxEvent.objects.filter(position__gt=position, position__lte=until))
 
 
 def _read_table(position: int, *, head: LogHead, wanted: EventFilter, limit: int) -> LogPage:
@@ -151,13 +120,15 @@ def _read_table(position: int, *, head: LogHead, wanted: EventFilter, limit: int
         rows = rows.filter(golem_id__in=wanted.golem_ids)
     if wanted.types is not None:
         rows = rows.filter(_match_types(wanted.types))
-    found = [read_row(row) for row in rows.order_by("position").values_list(*_COLUMNS)[:limit]]
+    found = _fetch(rows, limit)
     return LogPage(found, reached=found[-1].position if len(found) == limit else head.position)
 
 
-def read_row(row: tuple[Any, ...]) -> LoggedEvent:
-    """An event from its columns, `position` first."""
-    return LoggedEvent(row[0], str(row[2]), row[4], event_bus.encode_event(row[1:]))
+def _fetch(rows: QuerySet[OutboxEvent], limit: int | None = None) -> list[LoggedEvent]:
+    rows = rows.annotate(payload_text=Cast("payload", TextField())).order_by("position")
+    return [
+        LoggedEvent(row[0], str(row[2]), row[4], encode_event(row[1:])) for row in rows.values_list(*_COLUMNS)[:limit]
+    ]
 
 
 def _match_types(types: Collection[str]) -> Q:

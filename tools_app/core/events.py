@@ -5,6 +5,7 @@ What each payload holds is declared in `tools_app.core.event_schemas`, the only 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -75,3 +76,27 @@ class Event:
     type: EventType
     payload: dict[str, Any] = field(default_factory=dict)
     version: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedEvent:
+    """One event at its place in the log; `body` is its JSON as every subscriber gets it."""
+
+    position: int
+    golem_id: str
+    type: str
+    body: str
+
+
+def encode_event(row: tuple[Any, ...]) -> str:
+    """The wire form of an event, from its columns: id, golem, sequence, type, version, tick, time, payload.
+
+    The payload is the JSON text PostgreSQL keeps, so that ring and log give the same bytes, or an object.
+    """
+    event_id, golem_id, sequence, kind, version, tick, occurred_at, payload = row
+    text = payload if isinstance(payload, str) else json.dumps(payload, separators=(",", ":"))
+    # The other columns are ids, numbers, a time and a wire name: nothing in them is to be escaped.
+    return (
+        f'{{"event_id":"{event_id}","type":"{kind}","version":{version},"golem_id":"{golem_id}",'
+        f'"sequence":{sequence},"heartbeat_tick":{tick},"occurred_at":"{occurred_at.isoformat()}","payload":{text}}}'
+    )

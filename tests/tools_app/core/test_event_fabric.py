@@ -8,13 +8,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
-from redis.exceptions import ConnectionError as RedisConnectionError
+from django.db import OperationalError, connection, transaction
 
-from tools_app.core import clock, event_bus, event_log
-from tools_app.core.event_log import CursorUnknown, EventFilter, LoggedEvent
+from tools_app.core import clock, event_bus, event_log, event_publisher, event_ring
+from tools_app.core.event_log import CursorUnknown, EventFilter
 from tools_app.core.event_schemas import SCHEMAS, UndeclaredPayload
-from tools_app.core.events import Event, EventType
+from tools_app.core.events import Event, EventType, LoggedEvent
 from tools_app.core.models import EventHead, OutboxEvent
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,6 +34,11 @@ def read_all(wanted: EventFilter = event_log.EVERYTHING, *, limit: int = 500) ->
         if page.reached >= head.position:
             return found
         position = page.reached
+
+
+def read_ring(position: int, *, limit: int) -> list[LoggedEvent]:
+    head = event_log.read_head()
+    return event_ring.read_events(head.log_id, after=position, until=head.position, limit=limit)
 
 
 def sequences(golem_id: uuid.UUID) -> list[int]:
@@ -115,38 +119,93 @@ def test_what_a_process_left_between_commit_and_publication_comes_before_what_fo
 ) -> None:
     golem_id = uuid.uuid4()
     with monkeypatch.context() as patch:
-        patch.setattr(event_bus, "_publish", lambda *_args, **_kwargs: 0)
+        patch.setattr(event_bus, "_after_commit", lambda: None)
         emit(golem_id, 2)
     assert read_all() == []
     emit(golem_id)
     assert sequences(golem_id) == [1, 2, 3]
     with monkeypatch.context() as patch:
-        patch.setattr(event_bus, "_publish", lambda *_args, **_kwargs: 0)
+        patch.setattr(event_bus, "_after_commit", lambda: None)
         emit(golem_id)
-    assert event_bus.publish_pending(now=clock.now()) == 1
+    assert event_publisher.publish_pending(now=clock.now()) == 1
     assert [event.position for event in read_all()] == [1, 2, 3, 4]
 
 
-def test_a_ring_that_is_down_loses_nothing_and_leaves_a_hole_that_the_log_fills(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_ring_that_was_away_is_filled_from_the_log_by_the_next_to_publish(monkeypatch: pytest.MonkeyPatch) -> None:
     golem_id = uuid.uuid4()
     emit(golem_id, 2)
-    open_stream = vars(event_bus)["_open_stream"]
-
-    def refuse() -> Any:
-        raise RedisConnectionError("down")
-
     with monkeypatch.context() as patch:
-        patch.setattr(event_bus, "open_ring", lambda: None)
+        patch.setattr(event_ring, "open_ring", lambda: None)
+        emit(golem_id, 3)
+        assert [event.position for event in read_all()] == list(range(1, 6))
+    assert [event.position for event in read_ring(0, limit=9)] == [1, 2]
+    emit(golem_id, 2)
+    assert [event.position for event in read_ring(0, limit=9)] == list(range(1, 8))
+    from_ring = read_ring(0, limit=9)
+    monkeypatch.setattr(event_ring, "open_ring", lambda: None)
+    assert read_all() == from_ring
+
+
+def test_a_ring_that_lacks_too_much_goes_on_behind_a_hole_that_the_log_fills(monkeypatch: pytest.MonkeyPatch) -> None:
+    golem_id = uuid.uuid4()
+    monkeypatch.setattr(event_publisher, "_MOST_FILLED", 2)
+    emit(golem_id, 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(event_ring, "open_ring", lambda: None)
         emit(golem_id, 3)
     emit(golem_id, 2)
+    assert [event.position for event in read_ring(0, limit=9)] == [1, 2]
+    assert [event.position for event in read_ring(5, limit=9)] == [6, 7]
+    assert read_ring(2, limit=9) == []
     assert [event.position for event in read_all()] == list(range(1, 8))
-    head = event_log.read_head()
-    assert [event.position for event in event_log.read_ring(0, head=head, limit=9)] == [1, 2]
-    assert [event.position for event in event_log.read_ring(5, head=head, limit=9)] == [6, 7]
-    assert event_log.read_ring(2, head=head, limit=9) == []
-    assert open_stream is vars(event_bus)["_open_stream"]
+
+
+def test_two_publishers_may_add_the_same_events_in_any_order_and_each_is_there_once() -> None:
+    golem_id = uuid.uuid4()
+    emit(golem_id, 6)
+    log_id, events = event_log.read_head().log_id, read_all()
+    assert event_ring.add_events(log_id, events[3:]) is None
+    assert event_ring.add_events(log_id, events[1:4]) is None
+    assert read_ring(0, limit=9) == events
+
+
+def test_a_commit_does_not_wait_for_its_publication_and_a_process_publishes_before_it_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    golem_id, may_go_on = uuid.uuid4(), threading.Event()
+    publish = event_publisher.publish_pending
+
+    def publish_later(**options: Any) -> int:
+        may_go_on.wait(10)
+        return publish(**options)
+
+    monkeypatch.setattr(event_bus, "_after_commit", event_publisher.ask_to_publish)
+    monkeypatch.setattr(event_publisher, "publish_pending", publish_later)
+    for _ in range(5):
+        emit(golem_id, 2)
+    assert sequences(golem_id) == []
+    may_go_on.set()
+    event_publisher.PUBLISHER.leave()
+    assert sequences(golem_id) == list(range(1, 11))
+
+
+def test_a_database_that_does_not_answer_delays_the_publication_and_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    golem_id, failures = uuid.uuid4(), iter([OperationalError("gone"), OperationalError("still gone")])
+    publish = event_publisher.publish_pending
+
+    def publish_at_last(**options: Any) -> int:
+        failure = next(failures, None)
+        if failure is not None:
+            raise failure
+        return publish(**options)
+
+    monkeypatch.setattr(event_publisher, "_RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(event_publisher, "publish_pending", publish_at_last)
+    emit(golem_id, 3)
+    assert sequences(golem_id) == [1, 2, 3]
+    assert next(failures, None) is None
 
 
 def test_ring_and_table_give_the_same_bytes_so_the_seam_cannot_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +215,7 @@ def test_ring_and_table_give_the_same_bytes_so_the_seam_cannot_be_seen(monkeypat
     wanted = EventFilter(golem_ids=frozenset({str(golem_id)}), types=frozenset({"tool:*"}))
     from_ring = read_all(wanted, limit=4)
     with monkeypatch.context() as patch:
-        patch.setattr(event_bus, "open_ring", lambda: None)
+        patch.setattr(event_ring, "open_ring", lambda: None)
         from_table = read_all(wanted, limit=4)
     assert from_ring == from_table
     assert len(from_ring) == 10
@@ -164,13 +223,12 @@ def test_ring_and_table_give_the_same_bytes_so_the_seam_cannot_be_seen(monkeypat
 
 
 def test_events_older_than_the_ring_come_from_the_table_without_a_seam(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_bus, "STREAM_LENGTH", 100)
+    monkeypatch.setattr(event_ring, "STREAM_LENGTH", 100)
     golem_id = uuid.uuid4()
     for _ in range(10):
         emit(golem_id, 100)
-    head = event_log.read_head()
-    assert event_log.read_ring(0, head=head, limit=5) == []
-    assert event_log.read_ring(950, head=head, limit=5) != []
+    assert read_ring(0, limit=5) == []
+    assert len(read_ring(950, limit=5)) == 5
     assert [event.position for event in read_all(limit=130)] == list(range(1, 1001))
 
 

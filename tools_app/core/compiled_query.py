@@ -17,10 +17,46 @@ from django.db.models.query import get_related_populators
 M = TypeVar("M", bound=models.Model)
 
 
+class CompiledStatement:
+    """The SQL of a query and where in its arguments the parameters go. Thread-safe.
+
+    `build` is given the stand-ins and gives the query with each of them in its place; they differ from each other and
+    from everything else in it, and are of the types their columns have.
+    """
+
+    def __init__(self, build: Callable[..., models.QuerySet[Any, Any]], *stand_ins: Any) -> None:
+        self._build = build
+        self._stand_ins = stand_ins
+        self._sql = ""
+        self._arguments: list[Callable[[Sequence[Any]], Any]] = []
+
+    def fill(self, *parameters: Any) -> tuple[str, list[Any]]:
+        """SQL and its arguments, with `parameters` in place of the stand-ins: as the database takes them."""
+        if len(parameters) != len(self._stand_ins):
+            raise ValueError(f"{len(parameters)} parameters for a query of {len(self._stand_ins)}")
+        if not self._sql:
+            self.compile()
+        return self._sql, [argument(parameters) for argument in self._arguments]
+
+    def compile(self) -> Any:
+        """Build the statement; gives Django's compiler of it."""
+        compiler = self._build(*self._stand_ins).query.get_compiler(connection=connection)
+        sql, values = compiler.as_sql()
+        if not all(stand_in in values for stand_in in self._stand_ins):
+            raise ValueError("a stand-in is not in the statement")
+        self._arguments = [self._find_argument(value) for value in values]
+        self._sql = sql
+        return compiler
+
+    def _find_argument(self, value: Any) -> Callable[[Sequence[Any]], Any]:
+        for place, stand_in in enumerate(self._stand_ins):
+            if type(value) is type(stand_in) and value == stand_in:
+                return itemgetter(place)
+        return lambda _: value
+
+
 @dataclass(frozen=True, slots=True)
-class _Compiled:
-    sql: str
-    arguments: list[Callable[[Sequence[Any]], Any]]
+class _Shape:
     model: type[models.Model]
     names: list[str]
     columns: slice
@@ -29,62 +65,45 @@ class _Compiled:
 
 
 class CompiledQuery(Generic[M]):
-    """Rows of one model, and of what `select_related` joins, on the default database. Thread-safe.
+    """Rows of one model, and of what `select_related` joins, on the default database; see `CompiledStatement`.
 
-    `build` is given the stand-ins and gives the query with each of them in its place; they differ from each other and
-    from everything else in it, and are of the types their columns have. No annotations, and no related objects but
-    those of `select_related`.
+    No annotations, and no related objects but those of `select_related`.
     """
 
     def __init__(self, build: Callable[..., models.QuerySet[M]], *stand_ins: Any) -> None:
-        self._build = build
-        self._stand_ins = stand_ins
-        self._compiled: _Compiled | None = None
+        self._statement = CompiledStatement(build, *stand_ins)
+        self._shape: _Shape | None = None
 
     def fetch(self, *parameters: Any) -> list[M]:
         """The rows with `parameters` in place of the stand-ins, as the database takes them: no lookup prepares them."""
-        compiled = self._compiled or self._compile()
-        if len(parameters) != len(self._stand_ins):
-            raise ValueError(f"{len(parameters)} parameters for a query of {len(self._stand_ins)}")
+        shape = self._shape or self._find_shape()
         with connection.cursor() as cursor:
-            cursor.execute(compiled.sql, [argument(parameters) for argument in compiled.arguments])
+            cursor.execute(*self._statement.fill(*parameters))
             rows = cursor.fetchall()
-        return [self._as_object(compiled, list(row)) for row in rows]
+        return [self._as_object(shape, list(row)) for row in rows]
 
-    def _compile(self) -> _Compiled:
-        query = self._build(*self._stand_ins)
-        compiler = query.query.get_compiler(connection=connection)
-        sql, values = compiler.as_sql()
+    def _find_shape(self) -> _Shape:
+        compiler = self._statement.compile()
         if compiler.annotation_col_map or compiler.klass_info is None:
             raise TypeError("only whole rows can be compiled")
-        if not all(stand_in in values for stand_in in self._stand_ins):
-            raise ValueError("a stand-in is not in the statement")
         select, info = compiler.select, compiler.klass_info
         fields = info["select_fields"]
         columns = slice(fields[0], fields[-1] + 1)
         converters = compiler.get_converters([column[0] for column in select])
-        self._compiled = _Compiled(
-            sql=sql,
-            arguments=[self._find_argument(value) for value in values],
+        self._shape = _Shape(
             model=info["model"],
             names=[column[0].target.attname for column in select[columns]],
             columns=columns,
             populators=get_related_populators(info, select, connection.alias),  # type: ignore[call-arg]
             converters=[(place, functions, expression) for place, (functions, expression) in converters.items()],
         )
-        return self._compiled
+        return self._shape
 
-    def _find_argument(self, value: Any) -> Callable[[Sequence[Any]], Any]:
-        for place, stand_in in enumerate(self._stand_ins):
-            if type(value) is type(stand_in) and value == stand_in:
-                return itemgetter(place)
-        return lambda _: value
-
-    def _as_object(self, compiled: _Compiled, row: list[Any]) -> Any:
-        for place, functions, expression in compiled.converters:
+    def _as_object(self, shape: _Shape, row: list[Any]) -> Any:
+        for place, functions, expression in shape.converters:
             for function in functions:
                 row[place] = function(row[place], expression, connection)
-        found = compiled.model.from_db(connection.alias, compiled.names, row[compiled.columns])
-        for populator in compiled.populators:
+        found = shape.model.from_db(connection.alias, shape.names, row[shape.columns])
+        for populator in shape.populators:
             populator.populate(row, found)
         return found

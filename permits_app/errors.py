@@ -232,6 +232,15 @@ class WalletExists(GolemError):
     title = "This golem has a wallet already"
 
 
+class WalletBusy(GolemError):
+    """The golem's wallet cannot be changed while one of its actions is under way."""
+
+    code = "WALLET_BUSY"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    title = "An action of this golem is still under way"
+
+
 class LeaseLost(GolemError):
     """Another worker took over this commit; nothing was sent by this one."""
 

@@ -1,0 +1,39 @@
+"""stage_key: a new key for a golem, made and kept by this server, with no right to anything yet.
+
+Its owners give it rights on chain, by appointing it in the cage. One golem has one staged key; asking again answers the
+same one. Takes the golem's row lock; appends SigningKeyStaged. Seed: facts 8 (session keys).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from archetypes_app.models import Golem
+from permits_app.execution.signers.choose import open_keystore
+from permits_app.models import SigningKey
+from permits_app.models.signing_key import KeyState
+from tools_app.core import audit_log
+
+
+def stage_key(*, golem: Golem, reason: str, actor: str, now: datetime) -> SigningKey:
+    """The golem's staged key, made when there is none. Raises SignerUnavailable."""
+    staged = _find_staged(golem)
+    if staged is not None:
+        return staged
+    # Before the lock: encrypting a key file takes a second by design. One that is not needed has no rights.
+    address = open_keystore().create()
+    with transaction.atomic():
+        Golem.objects.select_for_update(of=("self",)).get(pk=golem.pk)
+        staged = _find_staged(golem)
+        if staged is not None:
+            return staged
+        key = SigningKey.objects.create(golem=golem, address=address, reason=reason[:200])
+        facts = {"address": address, "reason": reason}
+        audit_log.append(golem_id=golem.pk, event="SigningKeyStaged", actor=actor, data=facts, now=now)
+    return key
+
+
+def _find_staged(golem: Golem) -> SigningKey | None:
+    return SigningKey.objects.filter(golem=golem, state=KeyState.STAGED).first()

@@ -1,0 +1,136 @@
+"""A golem whose funds are in a Safe behind its cage on the local chain, its session key in this server's keystore."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING
+
+from django.core.management import call_command
+
+from golem_project.proof.caged.engines import CHAIN_ID, NodeEngine, make_account
+from golem_project.proof.caged.safe import sign_digest
+from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
+from permits_app.actions.follow_session import follow_session
+from permits_app.actions.stage_key import stage_key
+from permits_app.actions.sync_policy_cage import sync_policy_cage
+from permits_app.execution.signers.choose import open_keystore
+from permits_app.models import CageMirror, PolicyCage, SigningKey, SpendingLimits
+from permits_app.models.wallet import WalletKind
+from permits_app.policy_cage.contract import encode_execute, encode_set_session
+from permits_app.policy_cage.safe_tx import (
+    CREATE_PROXY,
+    SafeTx,
+    encode_exec_transaction,
+    encode_setup,
+    hash_safe_tx,
+    join_signatures,
+)
+from tests.live_golem import LiveGolem
+from tools_app.chain.abi import checksum, encode_call
+from tools_app.core import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eth_account.signers.local import LocalAccount
+
+    from golem_project.proof.caged.engines import Sent
+    from tools_app.toolkit.plan import Call
+
+USD = 10**6
+FUNDS = {"USDC": 20_000 * USD, "WETH": 2 * 10**18}
+BUDGET = 40_000 * USD
+
+
+class Safe:
+    """A Safe of the local world with one owner, whose key only this test has."""
+
+    def __init__(self, golem: LiveGolem, *, owners: Sequence[LocalAccount] = (), threshold: int = 1) -> None:
+        self.world = golem.world
+        self.engine = NodeEngine(golem.world.rpc)
+        self.owners = list(owners) or [make_account(f"owner of {golem.golem.pk}")]
+        for owner in self.owners:
+            self.engine.give_coins(owner.address, 10**21)
+        contracts = golem.world.contracts
+        setup = encode_setup(
+            [owner.address for owner in self.owners], threshold=threshold,
+            fallback_handler=contracts["safe_fallback_handler"],
+        )  # fmt: skip
+        data = encode_call(CREATE_PROXY, contracts["safe"], setup, clock.now().microsecond)
+        sent = self.engine.send(self.owners[0], contracts["safe_proxy_factory"], data)
+        made = next(log for log in sent.logs if log.address == contracts["safe_proxy_factory"])
+        self.address = checksum("0x" + made.topics[1][-40:])
+        self.nonce = 0
+
+    def owner_call(self, to: str, data: bytes) -> None:
+        """What the owners sign themselves and send."""
+        self.engine._next = max(self.engine._next, self.engine._head_time() + 1)
+        tx = SafeTx(to=to, data=data, nonce=self.nonce)
+        digest = hash_safe_tx(tx, safe=self.address, chain_id=CHAIN_ID)
+        signed = join_signatures({str(owner.address): sign_digest(owner, digest) for owner in self.owners})
+        sent = self.engine.send(self.owners[0], self.address, encode_exec_transaction(tx, signatures=signed))
+        assert sent.succeeded
+        self.nonce += 1
+
+
+class CagedGolem:
+    """A live golem after its owners moved it behind a cage. `live` previews and commits as before."""
+
+    def __init__(self, live: LiveGolem) -> None:
+        self.live, self.world = live, live.world
+        PolicyCage.objects.filter(golem=live.golem).update(max_concentration_bps=6_000)
+        SpendingLimits.objects.filter(golem=live.golem).update(per_session_micro_usd=BUDGET)
+        self.safe = Safe(live)
+        live.world.fund(self.safe.address, 0, FUNDS)
+        self.mirror = self._deploy()
+        self.key = stage_key(golem=live.golem, reason="first session", actor="system:test", now=clock.now())
+        self.world.fund(self.key.address, 10**18)
+        self.appoint(self.key)
+        choice = WalletChoice(kind=WalletKind.POLICY_CAGE, address=self.safe.address)
+        choose_wallet(golem=live.golem, choice=choice, actor="system:test", reason="test", now=clock.now())
+        live.golem.refresh_from_db()
+
+    def _deploy(self) -> CageMirror:
+        out = io.StringIO()
+        call_command(
+            "deploy_policy_cage", str(self.live.golem.pk), "--account", self.safe.address,
+            "--high-water-mark-usd", "26000", "--send-locally", self.world.rpc_url, stdout=out,
+        )  # fmt: skip
+        told = out.getvalue()
+        typed = json.loads(told[told.index("{") :])
+        self.safe.owner_call(self.safe.address, bytes.fromhex(typed["message"]["data"][2:]))
+        return CageMirror.objects.get(cage__golem=self.live.golem)
+
+    def appoint(self, key: SigningKey, *, operations: int = 20, budget: int = BUDGET, seconds: int = 86_400) -> None:
+        """The owners make `key` the cage's session key, and the mirror sees it."""
+        data = encode_set_session(
+            key=key.address, expires_at=self.safe.engine._head_time() + seconds, operations=operations,
+            budget_micro_usd=budget,
+        )  # fmt: skip
+        self.safe.owner_call(self.mirror.contract, data)
+        self.sync()
+
+    def sync(self) -> CageMirror:
+        """What the sweep does."""
+        self.mirror = sync_policy_cage(mirror_id=self.mirror.pk, now=clock.now())
+        follow_session(golem_id=self.live.golem.pk, now=clock.now())
+        return self.mirror
+
+    def balance(self, symbol: str) -> int:
+        """Base units the Safe holds now."""
+        token = self.world.tokens[symbol].address
+        answer = self.world.rpc.read(token, "balanceOf(address)", self.safe.address, returns="(uint256)")
+        return int(answer[0] if isinstance(answer, list | tuple) else answer)
+
+    def steal_key(self) -> LocalAccount:
+        """The session key itself, as somebody who took the server would have it."""
+        from eth_account import Account
+
+        found: LocalAccount = Account.from_key(open_keystore().read_key(self.key.address).reveal())
+        return found
+
+    def send_past_the_server(self, thief: LocalAccount, calls: Sequence[Call]) -> Sent:
+        """`execute` with a raw transaction: no server code judges it."""
+        self.safe.engine._next = max(self.safe.engine._next, self.safe.engine._head_time() + 1)
+        return self.safe.engine.send(thief, self.mirror.contract, encode_execute(list(calls)))

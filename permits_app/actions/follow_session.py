@@ -45,8 +45,8 @@ def follow_session(*, golem_id: UUID, now: datetime) -> int:
 def adopt_session(*, golem_id: UUID, session: SessionState, now: datetime) -> int:
     """Make the session's key the active one and drop the others; joins the caller's transaction, golem locked."""
     changed = 0
-    for key in SigningKey.objects.filter(golem_id=golem_id, state=KeyState.ACTIVE).exclude(address=session.key):
-        _move(key, KeyState.DROPPED, now=now, dropped_at=now)
+    for former in SigningKey.objects.filter(golem_id=golem_id, state=KeyState.ACTIVE).exclude(address=session.key):
+        _move(former, KeyState.DROPPED, now=now, dropped_at=now)
         changed += 1
     key = SigningKey.objects.filter(golem_id=golem_id, address=session.key).first()
     if key is not None and (key.state != KeyState.ACTIVE or key.granted.get("expires_at") != session.expires_at):

@@ -1,0 +1,116 @@
+"""read_wallet_choice: what the chain, or Privy, says of a wallet that a golem shall act with.
+
+Nothing is written and no transaction may be open. What is read here is shown to the owners and hashed with the change.
+Seed: issue of the cage, "The mirror and custody".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from eth_utils import is_address, to_checksum_address
+
+from archetypes_app.models import Golem
+from permits_app.errors import SafeNeedsOwners, SessionNotActive, SignerUnavailable
+from permits_app.execution.signers.choose import open_keystore, open_privy
+from permits_app.models import CageMirror, SigningKey
+from permits_app.models.signing_key import KeyHolder, KeyState
+from permits_app.models.wallet import WalletKind
+from permits_app.policy_cage.safe_tx import OWNERS, THRESHOLD
+from tools_app import runner
+from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import InvalidParams
+
+_BUDGET_MS = 8_000
+
+
+def read_wallet_choice(*, golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+    """`kind`, `address`, `key`, `external_id` and a `note` in words.
+
+    `arguments`: `kind`; for a Safe its address as `safe`; for Privy its `wallet_id`; for a key of this server's
+    keystore its `address`. Raises InvalidParams, SignerUnavailable, SessionNotActive, SafeNeedsOwners, node errors.
+    """
+    try:
+        kind = WalletKind(str(arguments.get("kind", "")))
+    except ValueError:
+        raise InvalidParams("there is no such kind of wallet", fields={"kind": "unknown"}) from None
+    reader = {
+        WalletKind.POLICY_CAGE: _read_cage,
+        WalletKind.GNOSIS_SAFE: _read_safe,
+        WalletKind.PRIVY: _read_privy,
+        WalletKind.LOCAL_KEYSTORE: _read_local,
+    }[kind]
+    return {"kind": kind.value, "external_id": "", **reader(golem, arguments, now)}
+
+
+def _read_cage(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+    mirror = CageMirror.objects.filter(cage__golem=golem).first()
+    if mirror is None:
+        raise SignerUnavailable("this golem has no mirrored cage; deploy one, or register it, first")
+    if not mirror.is_enforced:
+        raise SignerUnavailable(
+            f"the Safe {mirror.account} does not act through the cage {mirror.contract}; its owners enable the module",
+            contract=mirror.contract, safe=mirror.account,
+        )  # fmt: skip
+    key = str(mirror.state["session"]["key"])
+    if not SigningKey.objects.filter(golem=golem, address=key).exists():
+        raise SessionNotActive(
+            "the cage's session key is none of this golem's; stage a key, and let its owners appoint it",
+            contract=mirror.contract, session_key=key,
+        )  # fmt: skip
+    note = f"through the cage {mirror.contract}; enforced on chain"
+    return {"address": str(mirror.account), "key": key, "note": note}
+
+
+def _read_safe(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+    safe = _as_address(arguments.get("safe"), "safe")
+    key = _own_key(golem, None)
+    chain = runner.open_reader(golem.home_chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
+    try:
+        [owners] = chain.call(safe, OWNERS)
+        [threshold] = chain.call(safe, THRESHOLD)
+    except (CallReverted, ContractOutputUnexpected):
+        raise InvalidParams(f"{safe} does not answer as a Safe", fields={"safe": "is no Safe"}) from None
+    if key.address not in owners or threshold != 1:
+        raise SafeNeedsOwners(
+            f"the Safe wants {threshold} of its {len(owners)} owners, and the golem's key {key.address} is "
+            f"{'one' if key.address in owners else 'none'} of them; let the golem act through a PolicyCage instead",
+            safe=safe, threshold=str(threshold), owners=list(owners), held=[key.address],
+        )  # fmt: skip
+    note = "the golem's key owns this Safe alone with every right; its limits are enforced by this server only"
+    return {"address": safe, "key": key.address, "note": note}
+
+
+def _read_privy(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+    wallet_id = str(arguments.get("wallet_id", "")).strip()
+    address = open_privy().read_address(wallet_id)
+    note = "the key is at Privy, who signs; limits are enforced by this server only"
+    return {"address": address, "key": address, "external_id": wallet_id, "note": note}
+
+
+def _read_local(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+    asked = arguments.get("address")
+    key = _own_key(golem, _as_address(asked, "address") if asked else None)
+    note = "a key of this server's keystore; limits are enforced by this server only"
+    return {"address": key.address, "key": key.address, "note": note}
+
+
+def _own_key(golem: Golem, address: str | None) -> SigningKey:
+    """A key of the golem in this server's keystore: the one asked for, else the staged one, else the active one."""
+    keys = SigningKey.objects.filter(golem=golem, holder=KeyHolder.LOCAL_KEYSTORE)
+    if address is not None:
+        found = keys.filter(address=address).first()
+    else:
+        found = keys.filter(state=KeyState.STAGED).first() or keys.filter(state=KeyState.ACTIVE).first()
+    if found is None or not open_keystore().holds(found.address):
+        raise SignerUnavailable("the golem has no such key in this server's keystore; stage one first")
+    return found
+
+
+def _as_address(given: Any, name: str) -> str:
+    if not isinstance(given, str) or not is_address(given):
+        raise InvalidParams(f"{name} is an address: 0x and 40 hex digits", fields={name: "malformed"})
+    return str(to_checksum_address(given))

@@ -1,0 +1,75 @@
+"""`signer`: which account a golem acts with, and who signs for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from archetypes_app.models import Golem
+from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
+from permits_app.actions.read_wallet_choice import read_wallet_choice
+from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.models import SigningKey, Wallet
+from permits_app.models.signing_key import KeyState
+from permits_app.models.wallet import WalletKind
+from tools_app.toolkit.enums import RiskTier
+
+
+class ChooseSigner:
+    """`arguments`: `kind`, a WalletKind, and with it `safe`, `wallet_id` or `address` (see read_wallet_choice)."""
+
+    name = "signer"
+
+    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+        """What the chain, or Privy, says of the wallet. Raises what read_wallet_choice raises."""
+        return {**arguments, "seen": read_wallet_choice(golem=golem, arguments=arguments, now=now)}
+
+    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+        """From the wallet it has to the one that was seen."""
+        seen, before = arguments["seen"], _describe_present(golem)
+        kind = WalletKind(seen["kind"])
+        after = {name: seen[name] for name in ("kind", "address", "key", "external_id")}
+        if (before["kind"], before["address"], before["key"]) == (after["kind"], after["address"], after["key"]):
+            raise ChangeUnchanged("the golem acts with this wallet already")
+        lines = (
+            Difference("Wallet", _spell_kind(before["kind"]), str(kind.label), seen["note"]),
+            Difference("Account", before["address"] or "none", after["address"], "whose funds it moves"),
+            Difference("Signs", before["key"] or "nobody", after["key"], "the former key gets no more to sign"),
+        )
+        title = (
+            f"Let it act with {'the Safe' if after['address'] != after['key'] else 'the account'} {after['address']}"
+        )
+        return Proposal(title[:200], {"before": before, "after": after}, lines, RiskTier.CRITICAL)
+
+    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+        """It still acts with what it acted with."""
+        if _describe_present(golem) != change["before"]:
+            raise ChangeStale("the golem's wallet or its key changed since")
+
+    def apply(
+        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """Change it. Raises WalletBusy while an action is under way: the change is tried again."""
+        after = change["after"]
+        choice = WalletChoice(
+            kind=WalletKind(after["kind"]), address=after["address"], key=after["key"],
+            external_id=after["external_id"],
+        )  # fmt: skip
+        wallet = choose_wallet(golem=golem, choice=choice, actor=actor, reason=reason, now=now)
+        return {"kind": wallet.kind, "address": wallet.address}
+
+
+def _describe_present(golem: Golem) -> dict[str, str]:
+    wallet = Wallet.objects.filter(golem=golem).first()
+    key = SigningKey.objects.filter(golem=golem, state=KeyState.ACTIVE).first()
+    return {
+        "kind": wallet.kind if wallet is not None else "",
+        "address": golem.address,
+        "key": key.address if key is not None else "",
+    }
+
+
+def _spell_kind(kind: str) -> str:
+    return str(WalletKind(kind).label) if kind else "none"

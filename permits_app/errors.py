@@ -237,7 +237,7 @@ class WalletBusy(GolemError):
 
     code = "WALLET_BUSY"
     http_status = 409
-    recovery = Recovery.CHECK_STATE
+    recovery = Recovery.WAIT
     title = "An action of this golem is still under way"
 
 

@@ -14,7 +14,7 @@ from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.views import FeedPrice, TokenMeta
 
 DEFAULT_MAX_AGE_SECONDS: Final = 3_600
-_LATEST_ROUND: Final = (
+LATEST_ROUND: Final = (
     "function latestRoundData() view returns"
     " (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)"
 )
@@ -41,7 +41,12 @@ class PriceStale(GolemError):
 
 def feed_calls(feed: Feed) -> tuple[ReadCall, ReadCall]:
     """The two reads a price is made of."""
-    return ReadCall(feed.address, _LATEST_ROUND), ReadCall(feed.address, _DECIMALS)
+    return ReadCall(feed.address, LATEST_ROUND), ReadCall(feed.address, _DECIMALS)
+
+
+def is_dated_after(round_data: ReadOutcome, block_time: int) -> bool:
+    """Whether a feed's answer cannot be of the block it was asked at: its round is younger than the block."""
+    return round_data.ok and round_data.values[3] > block_time
 
 
 def judge_price(

@@ -15,7 +15,7 @@ from tools_app.chain.abi import AbiDecodeError, checksum, decode_output, encode_
 from tools_app.chain.blocks import fetch_logs, find_first_block_since, header_request, parse_block
 from tools_app.chain.deployments import Deployment, Feed
 from tools_app.chain.facts import FACTS
-from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS, PriceUnavailable, feed_calls, judge_price
+from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS, PriceUnavailable, feed_calls, is_dated_after, judge_price
 from tools_app.chain.gas import fee_requests, parse_fees
 from tools_app.chain.networks import MULTICALL3, Network
 from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected, RpcLagging, RpcNonsense, build_revert
@@ -34,6 +34,7 @@ MULTICALL_FROM: Final = 24
 A private node does not count and answers a batch faster, so it gets batches of any size.
 """
 _MULTICALL_CHUNK: Final = 120
+_MOST_READINGS: Final = 4
 # As in `toolkit/params.py`: there are symbols that begin with 0x.
 _LONGEST_SYMBOL: Final = 20
 _AGGREGATE: Final = (
@@ -254,7 +255,7 @@ class PinnedReader:
                     token=token.address,
                     symbol=token.symbol,
                 )
-            round_data, decimals = self.call_many(feed_calls(feed))
+            round_data, decimals = self._read_feed(feed)
             self._prices[token.address] = judge_price(
                 token=token,
                 feed=feed,
@@ -266,6 +267,18 @@ class PinnedReader:
         return self._prices[token.address]
 
     # ---- below ----------------------------------------------------------------------------------------------------
+
+    def _read_feed(self, feed: Feed) -> tuple[ReadOutcome, ReadOutcome]:
+        """The feed's round and decimals. A local node that mines while it answers for its newest block may answer with
+        the next one's state; a round younger than the block shows it, and the next answer is the block's own.
+        """
+        calls = feed_calls(feed)
+        for _ in range(_MOST_READINGS):
+            round_data, decimals = self.call_many(calls)
+            if not is_dated_after(round_data, self.block.timestamp):
+                break
+            self._answers.pop((calls[0].to.lower(), encode_call(calls[0].signature)))
+        return round_data, decimals
 
     def _find_feed(self, token: TokenMeta) -> Feed | None:
         feed = self.deployment.feeds.get(token.address)

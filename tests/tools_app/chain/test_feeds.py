@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
+from tests.tools_app.chain.nodes import Answer, serve
 from tools_app.chain import chains, networks
+from tools_app.chain.abi import encode_call
 from tools_app.chain.chains import ChainSettings
 from tools_app.chain.deployments import Feed
-from tools_app.chain.feeds import PriceStale, PriceUnavailable, judge_price
+from tools_app.chain.feeds import LATEST_ROUND, PriceStale, PriceUnavailable, judge_price
 from tools_app.chain.reader import PinnedReader
+from tools_app.core.clock import Deadline
 from tools_app.toolkit.context import ReadOutcome
 from tools_app.toolkit.views import TokenMeta
 
@@ -82,6 +88,47 @@ def test_a_feed_dated_in_the_future_is_no_price(open_reader: OpenReader, chain: 
     reader = open_reader()
     with pytest.raises(PriceUnavailable, match="after the block"):
         reader.price(reader.token("DAI"))
+
+
+def _mining_meanwhile(chain: World, *, times: int) -> Answer:
+    """The node, answering the first `times` questions to the feed of DAI with the state of a block that is to come."""
+    node, left = chain.connect(), [times]
+
+    def answer(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        replies = []
+        for request in requests:
+            params = request["params"]
+            is_round = request["method"] == "eth_call" and params[0] == {
+                "to": _feed_address(chain, "DAI").lower(), "data": "0x" + encode_call(LATEST_ROUND).hex(),
+            }  # fmt: skip
+            if is_round and left[0]:
+                left[0] -= 1
+                params = [params[0], "latest"]
+            replies.append({"jsonrpc": "2.0", "id": request["id"], "result": node.call(request["method"], *params)})
+        return replies
+
+    return answer
+
+
+@pytest.mark.parametrize(("times", "is_read"), [(0, True), (1, True), (3, True), (4, False)])
+def test_a_node_that_mines_while_it_answers_is_asked_again(
+    open_reader: OpenReader, chain: World, times: int, is_read: bool
+) -> None:
+    pinned = open_reader()
+    expected = pinned.price(pinned.token("DAI"))
+    chain.transact(chain.actors.deployer, _feed_address(chain, "DAI"), "setAnswer(int256)", 97_000_000)
+    assert chain.timestamp() > pinned.block.timestamp
+
+    with serve(_mining_meanwhile(chain, times=times)) as node:
+        chains.configure_chains([networks.with_rpc_urls(networks.KNOWN_NETWORKS[31337], [node.url])])
+        reader = chains.open_reader(
+            31337, now=datetime.now(tz=UTC), deadline=Deadline.after_ms(10_000), block=pinned.block
+        )
+        if is_read:
+            assert reader.price(reader.token("DAI")) == expected
+        else:
+            with pytest.raises(PriceUnavailable, match="after the block"):
+                reader.price(reader.token("DAI"))
 
 
 def test_a_token_without_a_feed_has_no_price(reader: PinnedReader, chain: World) -> None:

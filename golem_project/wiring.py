@@ -23,6 +23,7 @@ from permits_app import delegation_router
 from permits_app.execution import broadcast
 from permits_app.execution.signers import choose
 from permits_app.execution.signers.keystore import Keystore
+from permits_app.execution.signers.privy import PrivyClient
 from permits_app.smart_accounts import can_batch
 from tools_app import runner
 from tools_app.chain.chains import ChainSettings, configure_chains, open_reader
@@ -30,7 +31,7 @@ from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls
 from tools_app.chain.token_lists import configure_token_list
 from tools_app.core import event_bus
 from tools_app.core.event_ring import RingClient
-from tools_app.core.taint import Secret
+from tools_app.core.taint import Secret, TaintLabel
 from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.enums import Requirement
 
@@ -44,7 +45,8 @@ def configure() -> None:
             folder=Path(settings.GOLEM_KEYSTORE_DIR),
             passphrase=_read_passphrase(),
             scrypt_n=settings.GOLEM_KEYSTORE_SCRYPT_N,
-        )
+        ),
+        privy=read_privy(),
     )
     runner.configure(runner.ToolEnvironment(open_reader=open_reader, services=_build_services()))
     sealed.configure(_read_passphrase())
@@ -55,6 +57,23 @@ def configure() -> None:
     )
     requirements.configure({Requirement.SMART_WALLET: can_batch})
     configure_thinking()
+
+
+def read_privy() -> PrivyClient | None:
+    """The client of Privy, None where this server has no account there. Raises ImproperlyConfigured."""
+    if not settings.GOLEM_PRIVY_APP_ID:
+        return None
+    if not settings.GOLEM_PRIVY_APP_SECRET:
+        raise ImproperlyConfigured("GOLEM_PRIVY_APP_ID is set; set GOLEM_PRIVY_APP_SECRET_FILE too")
+    key = settings.GOLEM_PRIVY_AUTHORIZATION_KEY
+    return PrivyClient(
+        app_id=settings.GOLEM_PRIVY_APP_ID,
+        app_secret=Secret(settings.GOLEM_PRIVY_APP_SECRET, TaintLabel.WALLET_SECRET),
+        authorization_key=Secret(key, TaintLabel.WALLET_SECRET) if key else None,
+        url=settings.GOLEM_PRIVY_URL,
+        allows_private=settings.GOLEM_PRIVY_ALLOWS_PRIVATE_ADDRESSES,
+        timeout_seconds=settings.GOLEM_PRIVY_TIMEOUT_SECONDS,
+    )
 
 
 def configure_thinking() -> None:

@@ -15,6 +15,7 @@ from golem_project.settings.logging import *  # noqa: F403
 from golem_project.settings.memory import *  # noqa: F403
 from golem_project.settings.rest import *  # noqa: F403
 from golem_project.settings.safety import *  # noqa: F403
+from golem_project.settings.signers import *  # noqa: F403
 from golem_project.settings.speculation import *  # noqa: F403
 from golem_project.settings.stream import *  # noqa: F403
 from golem_project.settings.thinking import *  # noqa: F403

@@ -1,10 +1,10 @@
 """Augment: what memory may do to an action before it is previewed, which is slippage, timing and route, and no more.
 
 That is a type: `SoftParams` has no other member. What consolidation learned tightens slippage (never above what was
-asked for, never under half of it) and moves a deadline by half at most, with the episodes behind each change named.
-No tool takes a route to prefer yet, so nothing sets one. It never loads the
-embedding model, because it runs inside the simulation worker on the way of every preview: like episodes are those
-of the same tool and tokens, by index.
+asked for, never under half of it), moves a deadline by half at most, and names a route to prefer where the action
+names none, with the episodes behind each change. A route is a word of a fixed grammar that chooses among those the
+tool finds. It never loads the embedding model, because it runs inside the simulation worker on the way of every
+preview: like episodes are those of the same tool and tokens, by index.
 Memory fails open: a database that is slow or away costs the augmentation, not the preview.
 Seed: 002, "Grimoire" (RETRIEVE, AUGMENT); decisions, "Memory".
 """
@@ -20,12 +20,18 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import Error, connection, transaction
-from django.db.models import F
+from django.db.models import F, Q
 
 from memory_app.decay import retention_at
 from memory_app.filters import EpisodeFilters, select_episodes
 from memory_app.models import Insight
-from memory_app.models.insight import LARGEST_DEADLINE_FACTOR_BPS, LEAST_FACTOR_BPS, Kind, Tunable
+from memory_app.models.insight import (
+    LARGEST_DEADLINE_FACTOR_BPS,
+    LEAST_FACTOR_BPS,
+    LEAST_PERCENT_TO_TUNE,
+    Kind,
+    Tunable,
+)
 from tools_app.core.units import BPS
 
 logger = logging.getLogger(__name__)
@@ -35,7 +41,8 @@ _RECENT = 50
 NOTHING_LEARNED = "like episodes are shown; nothing has been learned from them that would change a parameter"
 LEARNED = "slippage was tightened: like actions went as predicted"
 LEARNED_TIMING = "the deadline was moved: like actions were mined too late, or no longer are"
-_LEAST_PERCENT_TO_TUNE = 50
+LEARNED_ROUTE = "a route was preferred: like swaps through another fell further short of their previews"
+ROUTE_LEFT_OUT = "the route memory prefers was left out again"
 _PARAMETER_OF = {"slippage_bps": "slippage_bps", "deadline_seconds": "deadline", "route_hint": "route"}
 """How tools name what SoftParams holds."""
 SHORTEST_DEADLINE_SECONDS = 30
@@ -48,7 +55,8 @@ UNAVAILABLE = "memory did not answer in time; the action goes on without it"
 class SoftParams:
     """The only parameters memory can touch. None leaves what was asked for.
 
-    Slippage in basis points, deadline in seconds from the preview, route a fee tier or router as the tool names it.
+    Slippage in basis points, deadline in seconds from the preview, route as the tool names it, with @ and how many
+    basis points more than the best one it may cost.
     """
 
     slippage_bps: int | None = None
@@ -82,6 +90,19 @@ class Augmentation:
             "behind": {name: [str(episode_id) for episode_id in ids] for name, ids in self.behind.items()},
         }
 
+    def apply(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters with what memory changes of those that the tool takes."""
+        return {**params, **{name: value for name, value in self.changes.items() if name in params}}
+
+    def without_route(self, reason: str) -> Augmentation:
+        """The same but for the route, which could not be taken: `reason` is the code of the error."""
+        return replace(
+            self,
+            soft_params=replace(self.soft_params, route_hint=None),
+            note=f"{self.note}; {ROUTE_LEFT_OUT} ({reason})",
+            behind={name: ids for name, ids in self.behind.items() if name != Tunable.ROUTE},
+        )
+
 
 def augment(*, golem_id: UUID, tool_name: str, params: Mapping[str, Any], now: datetime) -> Augmentation:
     """Up to five of this tool's last fifty episodes, same tokens first, then the best retained. Never raises.
@@ -91,12 +112,19 @@ def augment(*, golem_id: UUID, tool_name: str, params: Mapping[str, Any], now: d
     if not settings.GOLEM_MEMORY_ENABLED:
         return Augmentation(note="memory is switched off", is_available=False)
     try:
-        found, tunings = _find_alike(golem_id, tool_name, _read_tokens(params), _read_chain(params), now)
+        found, tunings = _find_alike(golem_id, tool_name, params, now)
     except Error:
         logger.warning("augmentation was skipped", exc_info=True)
         return Augmentation(note=UNAVAILABLE, is_available=False)
     soft, notes, behind = SoftParams(), [], {}
     for name, tuning in tunings.items():
+        if name is Tunable.ROUTE:
+            # What the agent names wins.
+            if "route" in params and params["route"] is None:
+                soft = replace(soft, route_hint=tuning.route)
+                notes.append(LEARNED_ROUTE)
+                behind[name.value] = tuning.episode_ids
+            continue
         asked = params.get(name.value)
         if not isinstance(asked, int) or isinstance(asked, bool):
             continue
@@ -138,11 +166,13 @@ def tighten_slippage(*, asked_bps: int, factor_bps: int) -> int:
 class _Tuning:
     factor_bps: int
     episode_ids: tuple[UUID, ...]
+    route: str = ""
 
 
 def _find_alike(
-    golem_id: UUID, tool_name: str, tokens: frozenset[str], chain_id: int | None, now: datetime
+    golem_id: UUID, tool_name: str, params: Mapping[str, Any], now: datetime
 ) -> tuple[tuple[UUID, ...], dict[Tunable, _Tuning]]:
+    tokens = _read_tokens(params)
     filters = EpisodeFilters(tool_name=tool_name)
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -150,7 +180,7 @@ def _find_alike(
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [timeout])
         rows = select_episodes(golem_id=golem_id, filters=filters).order_by("-occurred_at")
         recent = list(rows.values_list("pk", "token_keys", "last_accessed_at", "stability_days")[:_RECENT])
-        tunings = _find_tunings(golem_id, tool_name, tokens, chain_id)
+        tunings = _find_tunings(golem_id, tool_name, tokens, params)
         # Nothing was written; rolling back also takes the timeout off an outer transaction.
         transaction.set_rollback(True)
     ranked = sorted(
@@ -161,7 +191,7 @@ def _find_alike(
 
 
 def _find_tunings(
-    golem_id: UUID, tool_name: str, tokens: frozenset[str], chain_id: int | None
+    golem_id: UUID, tool_name: str, tokens: frozenset[str], params: Mapping[str, Any]
 ) -> dict[Tunable, _Tuning]:
     rows = Insight.objects.filter(
         golem_id=golem_id,
@@ -170,14 +200,17 @@ def _find_tunings(
         token_keys=sorted(tokens),
         is_quarantined=False,
         archived_at__isnull=True,
-        confidence_percent__gte=_LEAST_PERCENT_TO_TUNE,
+        confidence_percent__gte=LEAST_PERCENT_TO_TUNE,
     )
     # Learned on one chain, it says nothing about another; a call that names none runs on the golem's home chain.
+    chain_id = _read_chain(params)
     rows = rows.filter(chain_id=F("golem__home_chain_id") if chain_id is None else chain_id)
-    found = rows.order_by("-confidence_percent", "pk").values_list("parameter", "factor_bps", "episode_ids")
+    # A route leads one way only.
+    rows = rows.filter(Q(route_from="") | Q(route_from=str(params.get("token_in", "")).lower()))
+    columns = ("parameter", "factor_bps", "episode_ids", "route")
     tunings: dict[Tunable, _Tuning] = {}
-    for parameter, factor_bps, episode_ids in found:
-        tunings.setdefault(Tunable(parameter), _Tuning(factor_bps, tuple(episode_ids)))
+    for parameter, factor_bps, episode_ids, route in rows.order_by("-confidence_percent", "pk").values_list(*columns):
+        tunings.setdefault(Tunable(parameter), _Tuning(factor_bps, tuple(episode_ids), route))
     return tunings
 
 

@@ -26,7 +26,8 @@ from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 
 _MOST = 500
-_PLAIN = ("tool_name", "chain_id", "token_keys", "parameter", "factor_bps", "confidence_percent", "is_pinned", "text")
+_PLAIN = ("tool_name", "chain_id", "token_keys", "parameter", "factor_bps", "confidence_percent", "is_pinned", "text",
+          "route", "route_from")  # fmt: skip
 
 
 def render_heuristics(rows: Iterable[Insight]) -> str:
@@ -128,6 +129,8 @@ def _read(row: dict[str, Any]) -> dict[str, Any]:
         "confidence_percent": percent,
         "is_pinned": bool(row.get("is_pinned", False)),
         "text": clean_text(row["text"], longest=2_000),
+        "route": str(row.get("route", ""))[:96],
+        "route_from": str(row.get("route_from", ""))[:64].lower(),
         "episode_ids": [UUID(found) for found in row["episode_ids"]],
         "category": InsightCategory(row["category"]),
         "identity_hash": str(row["identity_hash"])[:66],

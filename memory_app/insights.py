@@ -146,6 +146,7 @@ def describe_insight(insight: Insight) -> dict[str, Any]:
         "downvotes": insight.downvotes,
         "parameter": insight.parameter or None,
         "factor_bps": insight.factor_bps,
+        "route": insight.route or None,
         "created_at": insight.created_at.isoformat(),
         "updated_at": insight.updated_at.isoformat(),
         "provenance": {"source": insight.source, "recorded_by": insight.recorded_by},

@@ -1,7 +1,8 @@
 """How far a heuristic moves: a tenth of itself in four hours at most, on five episodes at least, inside fixed bounds.
 
 Slippage only ever gets tighter than what was asked (5,000 to 10,000 of 10,000); a deadline may get shorter or longer by
-half. Everything a heuristic says comes from verified outcomes. Seed: facts 12 (TUNE); decisions, "Memory".
+half; a route may cost 100 bps more than the best quote at most. Everything a heuristic says comes from verified
+outcomes. Seed: facts 12 (TUNE); decisions, "Memory".
 """
 
 from __future__ import annotations
@@ -15,17 +16,21 @@ from memory_app.insights import FIRST_PERCENT, confirm, contradict
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import (
     LARGEST_DEADLINE_FACTOR_BPS,
+    LARGEST_ROUTE_COST_BPS,
     LEAST_EPISODES_TO_TUNE,
     LEAST_FACTOR_BPS,
+    LEAST_PERCENT_TO_TUNE,
     InsightCategory,
     Kind,
     Tunable,
 )
+from memory_app.route_learning import Preference
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.units import BPS
 
 CYCLE = timedelta(hours=4)
 LARGEST_SHIFT_BPS = 1_000
+MOST_BEHIND = 100
 _WORDS = {
     Tunable.SLIPPAGE: "ask for {}% of the slippage that was asked for",
     Tunable.DEADLINE: "allow {}% of the deadline that was asked for",
@@ -62,7 +67,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """One heuristic before and after; `before_bps` is 10,000 for a new one."""
+    """One heuristic before and after: factors, or what a route may cost; before is 10,000 (or 0) for a new one."""
 
     insight_id: UUID
     subject: str
@@ -126,6 +131,62 @@ def tune(
     row.save()
     announce_insight(row, change="promoted" if is_new else "revised" if advance else "demoted", now=now)
     return Tuned(row.pk, subject.name, parameter.value, before, row.factor_bps)
+
+
+def shift_cost(*, cost_bps: int, wanted_bps: int) -> int:
+    """What a route may cost one cycle later, in bps: towards what the fills say, by a tenth (and 1) at most."""
+    step = max(1, cost_bps * LARGEST_SHIFT_BPS // BPS)
+    return min(LARGEST_ROUTE_COST_BPS, max(cost_bps - step, min(cost_bps + step, wanted_bps)))
+
+
+def prefer_route(
+    *,
+    golem_id: UUID,
+    subject: Subject,
+    token_in: str,
+    preference: Preference | None,
+    episode_ids: list[UUID],
+    now: datetime,
+    recorded_by: str = "system:memory",
+) -> Tuned | None:
+    """Move (or make) the route heuristic of `subject` from `token_in`; None when it must wait or nothing changes.
+
+    Without a `preference`, or with another route, the one in force is doubted; once it no longer tunes, the other
+    takes its place. `episode_ids` are those looked at. Waits, joins and emits as `tune` does.
+    """
+    identity = subject.identify(f"tune route {token_in}")
+    row = Insight.objects.select_for_update(of=("self",)).filter(golem_id=golem_id, identity_hash=identity).first()
+    if row is None and preference is None:
+        return None
+    if row is not None and not _may_move(row, episode_ids, now):
+        return None
+    if row is None:
+        row = Insight(
+            golem_id=golem_id, category=InsightCategory.ROUTE_SELECTION, kind=Kind.HEURISTIC,
+            tool_name=subject.tool_name, chain_id=subject.chain_id, token_keys=list(subject.token_keys),
+            recorded_by=recorded_by, identity_hash=identity, parameter=Tunable.ROUTE, route_from=token_in,
+        )  # fmt: skip
+    in_force, _, cost = row.route.partition("@")
+    before = after = int(cost or 0)
+    change = "revised"
+    if preference is not None and preference.route == in_force:
+        row.confidence_percent = confirm(row.confidence_percent)
+        after = shift_cost(cost_bps=before, wanted_bps=preference.cost_bps)
+    else:
+        change = "demoted"
+        row.confidence_percent = contradict(row.confidence_percent) if in_force else 0
+        if preference is not None and row.confidence_percent < LEAST_PERCENT_TO_TUNE:
+            change, in_force, after = "promoted", preference.route, preference.cost_bps
+            row.confidence_percent = FIRST_PERCENT
+    row.route = f"{in_force}@{after}"
+    known = episode_ids if change == "demoted" or preference is None else preference.episode_ids
+    row.episode_ids = list(dict.fromkeys([*known, *(row.episode_ids if change == "demoted" else ())]))[:MOST_BEHIND]
+    row.tuned_at = row.last_accessed_at = now
+    row.text = f"{subject.name}: from {token_in} prefer the route {in_force} while it costs at most {after} bps more"
+    row.embedding = None
+    row.save()
+    announce_insight(row, change=change, now=now)
+    return Tuned(row.pk, subject.name, Tunable.ROUTE.value, before, after)
 
 
 def _may_move(row: Insight, episode_ids: list[UUID], now: datetime) -> bool:

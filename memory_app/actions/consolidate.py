@@ -1,8 +1,9 @@
-"""Consolidate: clusters of like outcomes become insights, and enough of them a heuristic that tightens slippage.
+"""Consolidate: clusters of like outcomes become insights, and enough of them a heuristic that tunes.
 
 Deterministic, without a language model. Only verified outcomes of the runtime count, so nothing an agent wrote or
 a chain said in words can tune. A heuristic moves by at most a tenth every four hours, needs five episodes, and
-never asks for more slippage than the agent did. Seed: facts 12 (CONSOLIDATE, TUNE); decisions, "Memory".
+never asks for more slippage than the agent did. Of swaps through different pools it learns the route that filled
+nearest to its predictions. Seed: facts 12 (CONSOLIDATE, TUNE); decisions, "Memory".
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from memory_app.insights import FIRST_PERCENT, confirm, contradict
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import LEAST_EPISODES_TO_TUNE, InsightCategory, Kind, Tunable
 from memory_app.models.provenance import Source, Trust
-from memory_app.tuning import Subject, Tuned, tune
+from memory_app.route_learning import choose_route, read_fill
+from memory_app.tuning import MOST_BEHIND, Subject, Tuned, prefer_route, tune
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 
 MOST_EPISODES = 100
 LEAST_CLUSTER = 3
 _LOOK_BACK = timedelta(days=30)
-_MOST_BEHIND = 100
 _AS_PREDICTED = "as_predicted"
 _MOVED = "moved"
 _LATE = "late"
@@ -103,6 +104,8 @@ def consolidate(
         clusters = {found: members for found, members in _cluster(episodes).items() if len(members) >= size}
         for found, members in clusters.items():
             _learn(golem_id, found, members, tally, now)
+        for subject in dict.fromkeys(found.subject for found in clusters):
+            tally.tuned += len(learn_routes(golem_id=golem_id, subject=subject, now=now))
         used = [episode.pk for members in clusters.values() for episode in members]
         Episode.objects.filter(pk__in=used).update(consolidated_at=now)
         done = Consolidation(
@@ -129,9 +132,37 @@ def consolidate(
     return done
 
 
+def learn_routes(*, golem_id: UUID, subject: Subject, now: datetime) -> list[Tuned]:
+    """Move the route heuristics of `subject`, one for each token it starts from. Joins the caller's transaction."""
+    tokens = list(subject.token_keys)
+    rows = _verified(now).filter(
+        golem_id=golem_id, tool_name=subject.tool_name, chain_id=subject.chain_id, token_keys__contains=tokens,
+        token_keys__contained_by=tokens, prediction__details__route_name__isnull=False,
+    )  # fmt: skip
+    columns = ("pk", "prediction", "outcome", "reflection")
+    episodes = list(rows.order_by("-occurred_at", "pk").values_list(*columns)[:MOST_EPISODES])
+    moved = []
+    for token in tokens:
+        read = (
+            read_fill(episode_id=pk, token_in=token, prediction=prediction, outcome=outcome, reflection=reflection)
+            for pk, prediction, outcome, reflection in episodes
+        )
+        fills = [fill for fill in read if fill is not None]
+        if fills:
+            tuned = prefer_route(
+                golem_id=golem_id, subject=subject, token_in=token, preference=choose_route(fills),
+                episode_ids=[fill.episode_id for fill in fills], now=now,
+            )  # fmt: skip
+            moved += [tuned] if tuned else []
+    return moved
+
+
 def _candidates(now: datetime) -> QuerySet[Episode]:
+    return _verified(now).filter(consolidated_at__isnull=True)
+
+
+def _verified(now: datetime) -> QuerySet[Episode]:
     return Episode.objects.filter(
-        consolidated_at__isnull=True,
         archived_at__isnull=True,
         is_quarantined=False,
         source=Source.RUNTIME,
@@ -185,7 +216,7 @@ def _learn(golem_id: UUID, cluster: _Cluster, members: list[Episode], tally: _Ta
         row.upvotes += 1
         tally.reinforced += 1
     new_ids = [episode.pk for episode in members]
-    row.episode_ids = [*new_ids, *(known for known in row.episode_ids if known not in set(new_ids))][:_MOST_BEHIND]
+    row.episode_ids = [*new_ids, *(known for known in row.episode_ids if known not in set(new_ids))][:MOST_BEHIND]
     row.last_accessed_at = now
     row.recorded_block = max((episode.block_number or 0 for episode in members), default=0) or None
     row.text, row.embedding = _word(cluster, members, len(row.episode_ids)), None
@@ -251,6 +282,8 @@ def retune(
                     advance=advance, now=now,
                 )  # fmt: skip
                 found += [moved] if moved else []
+        if row.identity_hash in (subject.identify(_AS_PREDICTED), subject.identify(_MOVED)):
+            found += learn_routes(golem_id=golem_id, subject=subject, now=now)
     return found
 
 

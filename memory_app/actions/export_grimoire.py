@@ -27,7 +27,7 @@ EPISODE_COLUMNS = (
 )  # fmt: skip
 INSIGHT_COLUMNS = (
     "kind", "text", "category", "confidence_percent", "tool_name", "chain_id", "token_keys", "upvotes", "downvotes",
-    "parameter", "factor_bps", "source", "trust", "recorded_by", "identity_hash",
+    "parameter", "factor_bps", "route", "route_from", "source", "trust", "recorded_by", "identity_hash",
 )  # fmt: skip
 STRATEGY_COLUMNS = (
     "name", "version", "parameters", "description", "chains", "token_pairs", "source", "trust", "recorded_by",

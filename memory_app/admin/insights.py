@@ -18,6 +18,7 @@ from memory_app.admin.keeping import KeptMemoryAdmin
 from memory_app.admin.plots import plot_retention
 from memory_app.decay import INSIGHT_FLOOR
 from memory_app.models import Episode, Execution, Insight, Strategy
+from memory_app.models.insight import LEAST_PERCENT_TO_TUNE, Tunable
 from tools_app.admin.display import NOTHING, format_bps, format_usd, show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
@@ -92,8 +93,11 @@ class InsightAdmin(ReadOnlyAdminMixin, KeptMemoryAdmin):
     def tunes(self, obj: Insight) -> str:
         """In words."""
         if not obj.parameter:
-            return "none: only heuristics tune, and only slippage and deadline"
-        holds = "" if obj.confidence_percent >= 50 and not obj.archived_at else " (not in force)"
+            return "none: only heuristics tune, and only slippage, deadline and route"
+        holds = "" if obj.confidence_percent >= LEAST_PERCENT_TO_TUNE and not obj.archived_at else " (not in force)"
+        if obj.parameter == Tunable.ROUTE:
+            route, _, cost = obj.route.partition("@")
+            return f"route from {obj.route_from}: {route}, while it costs at most {cost or 0} bps more{holds}"
         return f"{obj.parameter}: {format_bps(obj.factor_bps)} of what is asked{holds}"
 
     @display(description="Episodes")

@@ -1,8 +1,9 @@
 """Insight: what was concluded from episodes, how sure it is, and which episodes stand behind it.
 
-A heuristic is the one kind that may tune, and its columns can hold nothing but a tightening of slippage or another
-deadline: the database refuses any other parameter, more slippage than was asked, a deadline under half or over
-one and a half times of it, and fewer than five episodes behind it. A causal link names its two ends.
+A heuristic is the one kind that may tune, and its columns can hold nothing but a tightening of slippage, another
+deadline or a route by name: the database refuses any other parameter, more slippage than was asked, a deadline under
+half or over one and a half times of it, a route that is spelled otherwise, and fewer than five episodes behind it. A
+causal link names its two ends.
 """
 
 from __future__ import annotations
@@ -20,10 +21,14 @@ from pgvector.django import VectorField
 from memory_app.models.provenance import Provenanced
 from tools_app.core.models import TimeStamped
 from tools_app.core.units import BPS
+from tools_app.toolkit.params import ROUTE_PATTERN
 
 LEAST_FACTOR_BPS = 5_000
 LARGEST_DEADLINE_FACTOR_BPS = 15_000
 LEAST_EPISODES_TO_TUNE = 5
+LARGEST_ROUTE_COST_BPS = 100
+LEAST_PERCENT_TO_TUNE = 50
+"""A heuristic that is doubted more than this changes nothing."""
 
 
 class Kind(models.TextChoices):
@@ -58,6 +63,7 @@ class Tunable(models.TextChoices):
     NOTHING = "", "Nothing"
     SLIPPAGE = "slippage_bps", "Slippage"
     DEADLINE = "deadline", "Deadline in seconds"
+    ROUTE = "route", "Route"
 
 
 class Insight(TimeStamped, Provenanced):
@@ -77,6 +83,10 @@ class Insight(TimeStamped, Provenanced):
     downvotes = models.PositiveIntegerField(default=0)
     parameter = models.CharField(max_length=16, choices=Tunable.choices, default=Tunable.NOTHING, blank=True)
     factor_bps = models.PositiveIntegerField(default=BPS, help_text="Part of the asked parameter; 10,000 is all of it")
+    route = models.CharField(
+        max_length=96, blank=True, help_text="To prefer, with @ and how many bps more than the best quote it may cost"
+    )
+    route_from = models.CharField(max_length=64, blank=True, help_text="Token in lower case the route starts from")
     tuned_at = models.DateTimeField(null=True, blank=True)
     cause_id = models.UUIDField(null=True, blank=True, help_text="Of a causal link: the memory it starts from")
     effect_id = models.UUIDField(null=True, blank=True, help_text="Of a causal link: the memory it leads to")
@@ -102,7 +112,9 @@ class Insight(TimeStamped, Provenanced):
             ),
             models.CheckConstraint(condition=models.Q(stability_days__gt=0), name="insight_stability_positive"),
             models.CheckConstraint(
-                condition=models.Q(kind=Kind.HEURISTIC, parameter__in=[Tunable.SLIPPAGE, Tunable.DEADLINE])
+                condition=models.Q(
+                    kind=Kind.HEURISTIC, parameter__in=[Tunable.SLIPPAGE, Tunable.DEADLINE, Tunable.ROUTE]
+                )
                 | models.Q(~models.Q(kind=Kind.HEURISTIC), parameter=Tunable.NOTHING, factor_bps=BPS),
                 name="insight_only_heuristics_tune",
             ),
@@ -114,6 +126,12 @@ class Insight(TimeStamped, Provenanced):
                     factor_bps__lte=LARGEST_DEADLINE_FACTOR_BPS,
                 ),
                 name="insight_factor_only_tightens",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(parameter=Tunable.ROUTE, factor_bps=BPS, route__regex=ROUTE_PATTERN)
+                & ~models.Q(route_from="")
+                | models.Q(~models.Q(parameter=Tunable.ROUTE), route="", route_from=""),
+                name="insight_route_is_a_route",
             ),
             models.CheckConstraint(
                 condition=models.Q(kind=Kind.CAUSAL_LINK, cause_id__isnull=False, effect_id__isnull=False)

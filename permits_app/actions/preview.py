@@ -8,9 +8,10 @@ Seed: 000 "Layer 2"; 002 "Data flow: execute swap"; architecture part 1.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -33,6 +34,7 @@ from permits_app.plan_store import encode_batch, encode_bounds, encode_calls
 from permits_app.policy import Policy, load_golem, read_policy
 from permits_app.prediction import describe_expected
 from permits_app.risk import needs_guardian
+from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import GasBudget, budget_gas
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.safety.hook_chain import HookReport
@@ -47,6 +49,7 @@ from tools_app import runner
 from tools_app.adapters import resolve_action
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
 from tools_app.core.rows import insert_row
 from tools_app.simulation.engine import SimulationResult
@@ -157,28 +160,19 @@ def _judge(
     watch: _Stopwatch,
 ) -> _Judged:
     soft = augment(golem_id=golem.pk, tool_name=tool.name, params=params, now=now)
-    asked = params
-    params = {**params, **{k: v for k, v in soft.changes.items() if k in params}}
-    call = make_hook_call(
-        stage=HookStage.PREVIEW, golem=golem, toolset=toolset, policy=policy, tool=tool, params=params,
+    plan_with = partial(
+        make_hook_call, stage=HookStage.PREVIEW, golem=golem, toolset=toolset, policy=policy, tool=tool,
         api_key_id=api_key_id, now=now,
     )  # fmt: skip
-    longer = cover_wait(call)
-    if longer is not None:
-        params = longer
-        call = make_hook_call(
-            stage=HookStage.PREVIEW, golem=golem, toolset=toolset, policy=policy, tool=tool, params=params,
-            api_key_id=api_key_id, now=now,
-        )  # fmt: skip
-    watch.lap("memory, plan and prices")
-    report = judge_call(call)
-    if report.modified_params is not None:
-        call = make_hook_call(
-            stage=HookStage.PREVIEW, golem=golem, toolset=toolset, policy=policy, tool=tool,
-            params=dict(report.modified_params), api_key_id=api_key_id, now=now,
-        )  # fmt: skip
-        report = judge_call(call, may_modify=False)
-    watch.lap("hooks and simulation")
+    try:
+        # A plan on a route that memory chose is a trial: its refusal is no denial of what the agent asked for.
+        judge = judge_call if soft.soft_params.route_hint is None else hook_chain.run
+        call, report = _plan_and_judge(plan_with, judge, soft.apply(params), watch)
+    except GolemError as error:
+        if soft.soft_params.route_hint is None or error.http_status >= 500:
+            raise
+        soft = soft.without_route(error.code)
+        call, report = _plan_and_judge(plan_with, judge_call, soft.apply(params), watch)
     call = replace(call, simulation=report.simulation)
     fees: FeeQuote | None = None
     gas: GasBudget | None = None
@@ -189,7 +183,23 @@ def _judge(
         call = replace(call, value=replace(call.value, gas_micro_usd=micro_usd, gas_wei=gas.wei))
     tier, review = _review(call)
     watch.lap("gas, risk and review")
-    return _Judged(call, asked, report, fees, gas, tier, review, soft.as_dict())
+    return _Judged(call, params, report, fees, gas, tier, review, soft.as_dict())
+
+
+def _plan_and_judge(
+    plan_with: Callable[..., HookCall], judge: Callable[..., HookReport], params: dict[str, Any], watch: _Stopwatch
+) -> tuple[HookCall, HookReport]:
+    call = plan_with(params=params)
+    longer = cover_wait(call)
+    if longer is not None:
+        call = plan_with(params=longer)
+    watch.lap("memory, plan and prices")
+    report = judge(call)
+    if report.modified_params is not None:
+        call = plan_with(params=dict(report.modified_params))
+        report = judge(call, may_modify=False)
+    watch.lap("hooks and simulation")
+    return call, report
 
 
 def make_hook_call(

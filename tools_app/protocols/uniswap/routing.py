@@ -67,7 +67,8 @@ def find_routes(
 ) -> Routes:
     """The route that gives most (or takes least, for an exact output) at the pinned block, and the others.
 
-    A `preferred` one is taken instead, as long as it stays within `slippage_bps` of the best.
+    A `preferred` one is taken instead, as long as it stays within `slippage_bps` of the best; one that says how much
+    it may cost (`v3:500@20`) gives way to the best beyond that.
     Raises SameToken, NoRoute, RouteNotTaken, InsufficientLiquidity, AmountTooSmall, TransferFeeUnknown.
     """
     first, last = pool_token(deployment, token_in), pool_token(deployment, token_out)
@@ -87,7 +88,8 @@ def find_routes(
             token_out=last,
         )
     symbols = {token.address: token.symbol for token in reader.registered_tokens()}
-    wanted = _find_named(paths, preferred, symbols) if preferred is not None else None
+    name, _, most_cost = (preferred or "").partition("@")
+    wanted = _find_named(paths, name, symbols) if name else None
     quotes = quote_paths(reader, deployment, paths, amount, is_exact_out=is_exact_out, fees=fees, preferred=wanted)
     if not quotes:
         raise InsufficientLiquidity(
@@ -104,7 +106,11 @@ def find_routes(
             amount=str(amount),
             decimals=token_in.decimals,
         )
-    taken = best if wanted is None else _take(quotes, wanted, str(preferred), slippage_bps)
+    taken = best
+    if wanted is not None and most_cost:
+        taken = _find_within(quotes, wanted, min(slippage_bps, int(most_cost))) or best
+    elif wanted is not None:
+        taken = _take(quotes, wanted, name, slippage_bps)
     return Routes(taken, tuple(quotes), tuple(_name_path(quote.hops, symbols) for quote in quotes))
 
 
@@ -137,21 +143,28 @@ def _name_path(path: Path, symbols: Mapping[str, str]) -> str:
     return ">".join(part for pair in zip(legs, [*hubs, ""], strict=True) for part in pair if part)
 
 
-def _take(quotes: Sequence[RouteQuote], wanted: Path, name: str, slippage_bps: int) -> RouteQuote:
+def _find_within(quotes: Sequence[RouteQuote], wanted: Path, most_bps: int) -> RouteQuote | None:
     best = quotes[0]
-    found = next((quote for quote in quotes if quote.hops == wanted), None)
-    if found is None:
+    least, most = least_out(best, most_bps), most_in(best, most_bps)
+    fitting = (quote for quote in quotes if quote.hops == wanted)
+    return next((quote for quote in fitting if quote.amount_out >= least and quote.amount_in <= most), None)
+
+
+def _take(quotes: Sequence[RouteQuote], wanted: Path, name: str, slippage_bps: int) -> RouteQuote:
+    found = _find_within(quotes, wanted, slippage_bps)
+    if found is not None:
+        return found
+    asked, best = next((quote for quote in quotes if quote.hops == wanted), None), quotes[0]
+    if asked is None:
         raise RouteNotTaken(f"the pools of route {name} cannot take this amount", route=name)
-    if found.amount_out < least_out(best, slippage_bps) or found.amount_in > most_in(best, slippage_bps):
-        raise RouteNotTaken(
-            f"route {name} is worse than the best one by more than the slippage of {slippage_bps} bps",
-            route=name,
-            amount_in=str(found.amount_in),
-            amount_out=str(found.amount_out),
-            best_amount_in=str(best.amount_in),
-            best_amount_out=str(best.amount_out),
-        )
-    return found
+    raise RouteNotTaken(
+        f"route {name} is worse than the best one by more than the slippage of {slippage_bps} bps",
+        route=name,
+        amount_in=str(asked.amount_in),
+        amount_out=str(asked.amount_out),
+        best_amount_in=str(best.amount_in),
+        best_amount_out=str(best.amount_out),
+    )
 
 
 def _is_possible(path: Path, *, is_exact_out: bool, fees: TransferFees) -> bool:

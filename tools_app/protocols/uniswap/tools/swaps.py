@@ -109,7 +109,7 @@ def uniswap_execute_swap(
     Use to trade at once at the pool's price; `ETH` or the native address means the chain's own coin. `amount`
     is what is spent, or what must be received when `exact_output` is true. At most the slippage is lost
     against the best quote, or the transaction reverts; the tokens always go to the golem's own wallet.
-    `route` takes another of the routes a quote names, if it costs no more than that slippage.
+    `route` takes another of the routes a quote names, if it costs no more than that slippage or its own @bps.
     Does not send to another address, does not bridge, does not wrap or unwrap the coin, and does not place
     UniswapX or limit orders.
     """

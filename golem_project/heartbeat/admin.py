@@ -29,7 +29,14 @@ from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
 
-_TONES = {"EXECUTED": "good", "COMPLETE": "good", "BLOCKED": "warn", "DEFERRED": "warn", "REVERTED": "bad"}
+_TONES = {
+    "EXECUTED": "good",
+    "COMPLETE": "good",
+    "BLOCKED": "warn",
+    "DEFERRED": "warn",
+    "WAITING": "warn",
+    "REVERTED": "bad",
+}
 _BAD = {"FAILED": "bad", "ABANDONED": "bad"}
 
 

@@ -41,7 +41,9 @@ class PermitFacts:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What ANALYZE made of the observation. `due` are wishes that wait for nothing, by key."""
+    """What ANALYZE made of the observation. `due` are wishes that wait for nothing, by key; `news` what became of
+    actions of earlier ticks that a planner has not heard yet.
+    """
 
     regime: Regime = Regime.NORMAL
     range_bps: int = 0
@@ -53,6 +55,7 @@ class Analysis:
     pressure_ticks: int = 0
     wishes: tuple[Wish, ...] = ()
     due: tuple[str, ...] = ()
+    news: tuple[str, ...] = ()
 
 
 @dataclass
@@ -75,6 +78,9 @@ class CycleState:
     deliberations: list[Deliberation] = field(default_factory=list)
     queue: list[WantedAction] = field(default_factory=list)
     actions: list[ActionRecord] = field(default_factory=list)
+    waiting_actions: list[ActionRecord] = field(default_factory=list)
+    followed: list[ActionRecord] = field(default_factory=list)
+    unheard: list[dict[str, Any]] = field(default_factory=list)
     current: ActionRecord | None = None
     permit: dict[str, Any] | None = None
     waits: dict[str, Wait] = field(default_factory=dict)
@@ -96,9 +102,10 @@ class CycleState:
 
     @property
     def waiting(self) -> frozenset[str]:
-        """Keys of wishes that were refused and wait."""
+        """Keys of wishes that were refused and wait, or whose action waits for somebody."""
         at = self.now()
-        return frozenset(key for key, wait in self.waits.items() if is_waiting(wait, now=at))
+        refused = {key for key, wait in self.waits.items() if is_waiting(wait, now=at)}
+        return frozenset(refused | {each.wish_key for each in self.waiting_actions})
 
     def as_situation(self) -> Situation:
         """What a planner is told."""
@@ -114,7 +121,17 @@ class CycleState:
             anomalies=tuple(self.anomalies),
             interventions=self.steers,
             recalled=self.recalled,
+            waiting=tuple(describe_waiting(each) for each in self.waiting_actions),
+            ended=tuple(self.unheard),
         )
+
+
+def describe_waiting(action: ActionRecord) -> dict[str, Any]:
+    """An action that waits for somebody, for a planner."""
+    return {
+        "action_type": action.action_type, "venue": action.venue or None, "params": action.params,
+        "permit_id": str(action.permit_id), "waits": action.block_reason,
+    }  # fmt: skip
 
 
 def describe_observation(state: CycleState) -> str:
@@ -126,4 +143,5 @@ def describe_observation(state: CycleState) -> str:
     out = sum(1 for each in seen.positions if each.position.liquidity and not each.position.is_in_range)
     worth = seen.as_probes()["total_usd"] or "unknown worth"
     positions = f"{held} positions, {out} out of range" if held else "no position"
-    return f"block {seen.block.number}: {worth}, {positions}, {state.permits.unfinished} actions under way"
+    waiting = f", {len(state.waiting_actions)} waiting" if state.waiting_actions else ""
+    return f"block {seen.block.number}: {worth}, {positions}, {state.permits.unfinished} actions under way{waiting}"

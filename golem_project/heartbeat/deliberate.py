@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from golem_project.heartbeat.actions import record_touched
 from golem_project.heartbeat.cycle_state import CycleState
+from golem_project.heartbeat.following import record_touched
 from golem_project.heartbeat.rule_planner import NAME as RULES
 from golem_project.heartbeat.steps.analyze import list_wishes
 from golem_project.heartbeat.steps.observe import look, read_permit_facts

@@ -81,8 +81,8 @@ def choose_tier(
 ) -> GateVerdict:
     """T2 from twice the threshold or when forced; T1 from the threshold or for a due duty; else T0.
 
-    `forced` are an owner's words and a change of phase; `due` are upkeep that waits, such as a harvest, which surprises
-    nobody and would otherwise never be done.
+    `forced` are an owner's words and a change of phase; `due` are upkeep that waits, such as a harvest, and what became
+    of an earlier action, such as an owner's no, which surprise nobody and would otherwise never be seen to.
     """
     error, threshold = measure_surprise(surprise), compute_threshold(temper)
     figures = f"prediction error {_show(error)}, threshold {_show(threshold)}"

@@ -33,12 +33,16 @@ _LATE: Final = frozenset({Phase.SURVIVAL, Phase.TERMINAL})
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """One action the rule asks for. `key` names it from tick to tick, so that a refused one can wait."""
+    """One action the rule asks for. `key` names it from tick to tick, so that a refused one can wait.
+
+    `is_leaving` says that it only takes out of a position.
+    """
 
     key: str
     action_type: str
     params: dict[str, Any]
     reason: str
+    is_leaving: bool = False
 
 
 def plan_liquidity(
@@ -81,6 +85,7 @@ def _close(held: HeldPosition, phase: Phase) -> Wish:
         params={"position_id": str(position.position_id), "percent_to_remove": 100, "collect_fees": True},
         reason=f"position {position.position_id} {where}: pool tick {position.pool.pool_tick}, range"
         f" {position.tick_lower} to {position.tick_upper}",
+        is_leaving=True,
     )
 
 
@@ -96,6 +101,7 @@ def _harvest(held: HeldPosition, observation: Observation, rule: LiquidityRule, 
         action_type="collect_fees",
         params={"position_id": position_id},
         reason=f"position {position_id} has earned {format_micro_usd(fees)}",
+        is_leaving=True,
     )
 
 

@@ -14,8 +14,11 @@ from permits_app.models import ActionPermit, OutcomeRecord
 from tools_app.core.units import format_micro_usd
 
 
-def remember_outcome(*, permit_id: UUID, now: datetime) -> UUID | None:
-    """Store the episode once and note its id on the outcome; None when there is no outcome or memory is off."""
+def remember_outcome(*, permit_id: UUID, now: datetime, use_model: bool = True) -> UUID | None:
+    """Store the episode once and note its id on the outcome; None when there is no outcome or memory is off.
+
+    Without `use_model` the memory worker adds the episode's vector later.
+    """
     outcome = OutcomeRecord.objects.select_related("permit__golem").filter(permit_id=permit_id).first()
     if outcome is None:
         return None
@@ -49,6 +52,7 @@ def remember_outcome(*, permit_id: UUID, now: datetime) -> UUID | None:
             for call in permit.calls
         ],
         now=now,
+        use_model=use_model,
     )
     OutcomeRecord.objects.filter(pk=outcome.pk, episode_id__isnull=True).update(episode_id=episode.pk)
     return UUID(str(episode.pk))

@@ -16,6 +16,7 @@ from tools_app.core.models import TimeStamped
 class ActionState(models.TextChoices):
     PLANNED = "PLANNED", "Planned"
     PREVIEWED = "PREVIEWED", "Previewed: it has a permit"
+    WAITING = "WAITING", "Waits for owners, or for its announced time"
     COMMITTING = "COMMITTING", "Being executed, or its outcome is not seen yet"
     EXECUTED = "EXECUTED", "Executed"
     REVERTED = "REVERTED", "Reverted"
@@ -24,7 +25,8 @@ class ActionState(models.TextChoices):
     DEFERRED = "DEFERRED", "Put off"
 
 
-OPEN_STATES = (ActionState.PLANNED, ActionState.PREVIEWED, ActionState.COMMITTING)
+OPEN_STATES = (ActionState.PLANNED, ActionState.PREVIEWED, ActionState.WAITING, ActionState.COMMITTING)
+"""States a later tick follows to their end."""
 
 
 class ActionRecord(TimeStamped):
@@ -38,6 +40,9 @@ class ActionRecord(TimeStamped):
     tool_name = models.CharField(max_length=96, blank=True)
     params = models.JSONField(default=dict)
     reason = models.TextField(blank=True, help_text="Why it was wanted")
+    wish_key = models.CharField(
+        max_length=160, blank=True, help_text="What it was wanted for, the same from tick to tick"
+    )
     state = models.CharField(max_length=10, choices=ActionState.choices, default=ActionState.PLANNED)
     permit: Any = models.ForeignKey(
         "permits_app.ActionPermit", null=True, blank=True, on_delete=models.PROTECT, related_name="action_records"
@@ -52,13 +57,14 @@ class ActionRecord(TimeStamped):
         constraints = [
             models.UniqueConstraint(fields=["tick", "position"], name="action_record_once_per_position"),
             models.CheckConstraint(
-                condition=~Q(state__in=["PREVIEWED", "COMMITTING", "EXECUTED", "REVERTED"]) | Q(permit__isnull=False),
+                condition=~Q(state__in=["PREVIEWED", "WAITING", "COMMITTING", "EXECUTED", "REVERTED"])
+                | Q(permit__isnull=False),
                 name="action_record_done_has_permit",
             ),
         ]
         indexes = [
             models.Index(
-                fields=["golem"], condition=Q(state__in=["PLANNED", "PREVIEWED", "COMMITTING"]),
+                fields=["golem"], condition=Q(state__in=["PLANNED", "PREVIEWED", "WAITING", "COMMITTING"]),
                 name="action_record_open",
             )
         ]  # fmt: skip

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from archetypes_app.models.tick import Regime
 from archetypes_app.vitality import LEAST_PREDICTIONS, MILLION
-from golem_project.heartbeat.backoff import REHEARSED, read_waits
+from golem_project.heartbeat.backoff import REHEARSED
 from golem_project.heartbeat.cycle_state import Analysis, CycleState
 from golem_project.heartbeat.gating import Surprise, Temper
 from golem_project.heartbeat.liquidity_plan import plan_liquidity
@@ -26,7 +26,6 @@ _UNKNOWN_OUTCOME_THREAT: Final = MILLION // 2
 def analyze(state: CycleState) -> None:
     """Regime, surprise, temper, and what is due."""
     before = state.begun.state
-    state.waits = read_waits(before.get("waits", {}))
     if state.golem.is_live:
         # What was only rehearsed was not refused; a golem that was just set live does it at once.
         state.waits = {key: wait for key, wait in state.waits.items() if wait.code != REHEARSED}
@@ -38,6 +37,7 @@ def analyze(state: CycleState) -> None:
     health = _measure_health(state)
     wishes = list_wishes(state, range_bps=range_bps(prices))
     due = tuple(wish.key for wish in wishes if wish.key not in state.waiting)
+    news = tuple(f"{each['action_type']} {str(each['state']).lower()}" for each in state.unheard)
     state.analysis = Analysis(
         regime=regime,
         range_bps=range_bps(prices),
@@ -46,7 +46,7 @@ def analyze(state: CycleState) -> None:
             regime_changed=regime is not Regime(state.begun.regime),
             health_delta=max(MILLION - health, _vitality_delta(state)),
             threat=_measure_threat(state, fees),
-            interventions=len(state.steers) + len(due),
+            interventions=len(state.steers) + len(due) + len(news),
             anomalies=len(state.anomalies),
         ),
         temper=Temper(
@@ -60,16 +60,21 @@ def analyze(state: CycleState) -> None:
         pressure_ticks=int(before.get("pressure_ticks", 0)) + 1 if due else 0,
         wishes=wishes,
         due=due,
+        news=news,
     )
 
 
 def list_wishes(state: CycleState, *, range_bps: int) -> tuple[Any, ...]:
-    """What the golem's rule asks for now; nothing without a wallet, while halted, or while an action is under way."""
+    """What the golem's rule asks for now; nothing without a wallet, while halted, or while an action is under way.
+
+    While one waits for somebody, only what leaves a position or collects its fees: the rest was planned without it.
+    """
     if state.rule is None or not state.golem.address or state.golem.is_halted or state.permits.unfinished:
         return ()
-    return plan_liquidity(
+    wishes = plan_liquidity(
         observation=state.observation, rule=state.rule, phase=Phase(state.golem.phase), range_bps=range_bps
     )
+    return tuple(wish for wish in wishes if wish.is_leaving or not state.waiting_actions)
 
 
 def is_gas_dear(base_fees: tuple[int, ...] | list[int]) -> bool:

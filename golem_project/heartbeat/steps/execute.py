@@ -1,6 +1,6 @@
 """EXECUTE: commit the permit, once, by the tick that still holds the golem. A dry run ends before it.
 
-With the Warden on it is announced instead, and carried out by the sweep when its delay is over.
+With the Warden on it is announced instead: the sweep carries it out when its delay is over, and later ticks follow it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from django.conf import settings
 from django.db import transaction
 
 from golem_project.heartbeat import claims
-from golem_project.heartbeat.actions import change_action, leave_announced, put_off, refuse_action, rehearse
+from golem_project.heartbeat.actions import change_action, put_off, refuse_action, rehearse
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState
+from golem_project.heartbeat.following import follow_permit
 from permits_app.actions.announce import announce_permit
 from permits_app.actions.commit import start_commit
 from permits_app.actions.record_denial import record_commit_denial
@@ -53,7 +54,7 @@ def execute(state: CycleState) -> None:
         state.current, state.is_stopped = None, True
         return
     if announced is not None:
-        leave_announced(state, action, executes_at=announced.executes_at, ends_at=announced.expires_at)
+        follow_permit(state, action)
         state.current, state.is_stopped = None, True
         return
     seconds = min(settings.GOLEM_HEARTBEAT_VERIFY_SECONDS, state.deadline.remaining_ms() / 1_000)

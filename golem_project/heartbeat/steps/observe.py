@@ -1,4 +1,4 @@
-"""OBSERVE: the chain in one batch, and what the database says of actions under way. Settles actions of dead ticks."""
+"""OBSERVE: the chain in one batch, and what the database says of actions under way. Follows those of earlier ticks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from django.db import connection
 from archetypes_app.models import VitalityRecord
 from archetypes_app.toolset import view_golem
 from archetypes_app.vitality import PREDICTION_WINDOW_TICKS
-from golem_project.heartbeat.actions import settle_earlier
+from golem_project.heartbeat.backoff import read_waits
 from golem_project.heartbeat.cycle_state import CycleState, PermitFacts
+from golem_project.heartbeat.following import settle_earlier
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.probes import observe_chain
 from permits_app.models import ActionPermit, OutcomeRecord
@@ -24,14 +25,17 @@ PREDICTION_TOLERANCE_BPS = 200
 
 def observe(state: CycleState) -> None:
     """Look once. A node or a rule that does not work is an anomaly of the tick, not its end."""
+    state.waits = read_waits(state.begun.state.get("waits", {}))
+    state.unheard = list(state.begun.state.get("unheard", ()))
     state.permits = read_permit_facts(state)
-    if state.permits.open_actions:
-        settle_earlier(state)
     try:
         state.rule = parse_liquidity_rule(state.begun.liquidity_rule)
     except GolemError as error:
         state.anomalies.append(f"{error.code}: {error.detail}")
     look(state)
+    if state.permits.open_actions:
+        # After the look, which prices the gas of what ended.
+        settle_earlier(state)
 
 
 def look(state: CycleState) -> None:

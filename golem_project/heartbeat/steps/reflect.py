@@ -1,7 +1,8 @@
-"""REFLECT: vitality, mood, the next tick, and the decision's record. The tick's end and its event commit together."""
+"""REFLECT: episodes, vitality, mood, the next tick, the decision's record. The tick's end commits with its event."""
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime
 from typing import Any
 
@@ -18,17 +19,22 @@ from golem_project.heartbeat.mood import MoodSigns, update_mood
 from golem_project.heartbeat.regime import choose_theta
 from golem_project.heartbeat.schedule import NextTick, plan_next_tick
 from golem_project.heartbeat.tick_events import make_complete_event, make_opening_events
+from permits_app.actions.remember import remember_outcome
 from permits_app.models import OutcomeRecord
 from permits_app.models.action_record import ActionRecord, ActionState
 from tools_app.core import event_bus
 from tools_app.core.errors import GolemError
 
+logger = logging.getLogger(__name__)
+
+_RAN = (ActionState.EXECUTED, ActionState.REVERTED)
 _REFUSED = (ActionState.BLOCKED, ActionState.REVERTED)
 
 
 def reflect(state: CycleState, *, duration_ms: int, error: GolemError | None = None) -> DecisionCycleRecord | None:
     """Close the tick; its decision, or None when another one took over, and then nothing of this one is written."""
     now = state.now()
+    remember_ended(state, now)
     with transaction.atomic():
         measure_vitality(state, now)
         next_tick, theta = plan_next(state, now)
@@ -51,6 +57,18 @@ def reflect(state: CycleState, *, duration_ms: int, error: GolemError | None = N
             events = [*make_opening_events(state), *events]
         event_bus.emit_all(golem_id=state.golem.pk, events=events, now=now, heartbeat_tick=state.begun.number)
     return record
+
+
+def remember_ended(state: CycleState, now: datetime) -> None:
+    """Episodes of the actions that ended, so that the record can name them; memory alone fails open."""
+    for action in (*state.actions, *state.followed):
+        if action.permit_id is None or action.state not in _RAN:
+            continue
+        try:
+            # The model that makes vectors stays with the memory worker.
+            remember_outcome(permit_id=action.permit_id, now=now, use_model=False)
+        except GolemError as error:
+            logger.warning("the episode of permit %s is stored later: %s", action.permit_id, error.code)
 
 
 def measure_vitality(state: CycleState, now: datetime) -> None:
@@ -104,6 +122,8 @@ def remember(state: CycleState, theta: int, now: datetime) -> dict[str, Any]:
         "pressure_ticks": analysis.pressure_ticks,
         "mood": state.mood_after.as_dict(),
         "waits": write_waits(state.waits, now=now),
+        # Kept until a planner was asked and has heard it.
+        "unheard": [] if state.deliberations else state.unheard,
     }
 
 
@@ -128,7 +148,11 @@ def make_record(state: CycleState, now: datetime, error: GolemError | None) -> D
         tier=state.verdict.tier.value,
         gating_reason=state.verdict.reason,
         context_summary=_word_context(state),
-        interventions=[*state.begun.steers, *({"due": key} for key in analysis.due)],
+        interventions=[
+            *state.begun.steers,
+            *({"due": key} for key in analysis.due),
+            *({"ended": each} for each in analysis.news),
+        ],
         deliberation=_describe_thinking(state),
         outcome=_describe_outcome(state, error),
         episodes_written=_list_episodes(state),
@@ -140,9 +164,10 @@ def make_record(state: CycleState, now: datetime, error: GolemError | None) -> D
 
 
 def _read_signs(state: CycleState) -> MoodSigns:
+    ended = [*state.actions, *state.followed]
     return MoodSigns(
-        executed=_count(state.actions, ActionState.EXECUTED),
-        refused=sum(_count(state.actions, each) for each in _REFUSED),
+        executed=_count(ended, ActionState.EXECUTED),
+        refused=sum(_count(ended, each) for each in _REFUSED),
         range_bps=state.analysis.range_bps,
         anomalies=len(state.anomalies),
         vitality=state.vitality.vitality.value if state.vitality else None,
@@ -180,13 +205,21 @@ def _describe_thinking(state: CycleState) -> dict[str, Any]:
 def _describe_outcome(state: CycleState, error: GolemError | None) -> dict[str, Any]:
     counted = {each.value.lower(): _count(state.actions, each) for each in ActionState}
     found: dict[str, Any] = {name: number for name, number in counted.items() if number}
+    if state.followed:
+        found["earlier"] = [
+            {
+                "action_type": each.action_type, "heartbeat_tick": each.tick.number, "state": str(each.state),
+                "permit_id": str(each.permit_id), "reason": each.block_reason,
+            }
+            for each in state.followed
+        ]  # fmt: skip
     if error is not None:
         found["error_code"] = error.code
     return found
 
 
 def _list_episodes(state: CycleState) -> list[str]:
-    permits = [each.permit_id for each in state.actions if each.permit_id is not None]
+    permits = [each.permit_id for each in (*state.actions, *state.followed) if each.permit_id is not None]
     if not permits:
         return []
     rows = OutcomeRecord.objects.filter(permit_id__in=permits, episode_id__isnull=False)
@@ -196,7 +229,7 @@ def _list_episodes(state: CycleState) -> list[str]:
 def _sum_costs(state: CycleState) -> dict[str, Any]:
     return {
         "model_micro_usd": str(sum(each.cost_micro_usd for each in state.deliberations)),
-        "gas_micro_usd": str(sum(each.gas_micro_usd or 0 for each in state.actions)),
+        "gas_micro_usd": str(sum(each.gas_micro_usd or 0 for each in (*state.actions, *state.followed))),
         "input_llm_tokens": sum(each.input_llm_tokens for each in state.deliberations),
         "output_llm_tokens": sum(each.output_llm_tokens for each in state.deliberations),
     }

@@ -1,14 +1,16 @@
 """VALIDATE: the permit against the tick itself, which no hook knows: time left, the coin kept for gas, dear gas.
 
 What opens or grows a position is also put to the archetype's own risk-assessor, the heartbeat's way into delegation.
+A permit that owners have to approve is left to them, once all this holds.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from golem_project.heartbeat.actions import put_off
+from golem_project.heartbeat.actions import put_off, rehearse
 from golem_project.heartbeat.cycle_state import CycleState
+from golem_project.heartbeat.following import follow_permit
 from golem_project.heartbeat.second_opinion import ask_risk_assessor
 from golem_project.heartbeat.steps.analyze import is_gas_dear
 from permits_app.models.permit import PermitStatus
@@ -22,26 +24,31 @@ _LEAVING: Final = frozenset({ActionClass.CLOSE_POSITION.value, ActionClass.DECRE
 
 
 def validate(state: CycleState) -> None:
-    """Let the permit go on, or put its action off."""
+    """Let the permit go on, leave it to its owners, or put its action off."""
     action, permit = state.current, state.permit
     if action is None or permit is None:
         return
     doubt = _find_doubt(state)
-    if doubt is None:
+    if doubt is not None:
+        put_off(state, action, code=doubt[0], reason=doubt[1])
+    elif permit["status"] == PermitStatus.CREATED:
         return
-    put_off(state, action, code=doubt[0], reason=doubt[1])
+    elif state.golem.is_live:
+        # Its owners decide; whatever they say, a later tick sees it.
+        follow_permit(state, action)
+    else:
+        rehearse(state, action)
     state.current = state.permit = None
 
 
 def _find_doubt(state: CycleState) -> tuple[str, str] | None:
     permit = state.permit or {}
-    if permit["status"] != PermitStatus.CREATED:
-        return "PERMIT_WAITS", f"the permit is {permit['status']} and still needs {', '.join(permit['missing'])}"
-    if state.deadline.remaining_ms() < LEAST_TIME_LEFT_MS:
+    is_now = permit["status"] == PermitStatus.CREATED
+    if is_now and state.deadline.remaining_ms() < LEAST_TIME_LEFT_MS:
         return "TICK_OVER", "what is left of the tick is too little for a commit"
     if permit["action_class"] in _LEAVING:
         return None
-    if is_gas_dear(state.analysis.base_fees):
+    if is_now and is_gas_dear(state.analysis.base_fees):
         return "GAS_DEAR", "gas costs more than five times its usual; what is not urgent waits"
     return _judge_gas_reserve(state) or ask_risk_assessor(state)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from golem_project.heartbeat.actions import follow_permit, make_wait
+from golem_project.heartbeat.actions import make_wait
 from golem_project.heartbeat.cycle_state import CycleState
+from golem_project.heartbeat.following import follow_permit
 from permits_app.models.action_record import ActionState
 from tools_app.core.errors import Recovery
 
@@ -18,7 +19,7 @@ def verify(state: CycleState) -> None:
     if result is ActionState.EXECUTED:
         return
     state.is_stopped = True
-    if result is not ActionState.COMMITTING:
+    if result not in (ActionState.COMMITTING, ActionState.WAITING):
         code = str(action.problem.get("code") or action.state)
         recovery = Recovery(action.problem.get("recovery", Recovery.WAIT))
         make_wait(state, action, code=code, recovery=recovery, data=action.problem)

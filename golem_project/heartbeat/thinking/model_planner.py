@@ -85,6 +85,8 @@ class ModelPlanner:
                     "probes": dict(situation.probes),
                     "anomalies": list(situation.anomalies),
                     "recalled": [dict(memory) for memory in situation.recalled],
+                    "waiting_for_somebody": [dict(action) for action in situation.waiting],
+                    "ended_since_you_were_asked": [dict(action) for action in situation.ended],
                     "as_of": now.isoformat(),
                 },
                 owners_words=situation.interventions,

@@ -23,7 +23,9 @@ class Situation:
     """What a tick knows when it decides. Everything JSON-ready but `golem`; figures as decimal strings.
 
     `probes` are the cheap reads of OBSERVE by name; `recalled` are the memories of RETRIEVE; `interventions` the
-    owner's words since the last tick. `is_live` False is a dry run: previews are made, nothing is committed.
+    owner's words since the last tick. `waiting` are actions somebody else decides about, which are not to be asked for
+    again; `ended` is what became of actions of earlier ticks since a planner was last asked. `is_live` False is a dry
+    run: previews are made, nothing is committed.
     """
 
     golem: Golem
@@ -37,6 +39,8 @@ class Situation:
     anomalies: tuple[str, ...] = ()
     interventions: tuple[str, ...] = ()
     recalled: tuple[Mapping[str, Any], ...] = ()
+    waiting: tuple[Mapping[str, Any], ...] = ()
+    ended: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,13 +27,19 @@ from permits_app.actions.query import OWN_QUERIES, query_state
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.request_commit import request_commit
 from permits_app.actions.request_halt import request_halt
+from permits_app.models import ActionPermit
+from permits_app.models.permit import PermitStatus
 from permits_app.safety.hooks.result_filter import filter_result
+from permits_app.sealing import hash_action
+from permits_app.selectors import view_permit
+from tools_app import runner
 from tools_app.adapters import flatten_params, normalize_key, resolve_action
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY, UnknownTool
+from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
 
 _DEFAULT_LIMIT = 10
@@ -94,10 +100,13 @@ class ToolDesk:
     def _preview(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
         body = flatten_params(given)
         action_type, venue = _read_word(body, "action_type"), _read_word(body, "venue", is_required=False)
-        resolve_action(
+        tool = resolve_action(
             pi_tool=PiTool.PREVIEW_ACTION, key=action_type, venue=venue or None, toolset=self._toolset, known=REGISTRY
         )
         try:
+            announced = self._find_announced(tool, body)
+            if announced is not None:
+                return announced
             permit = preview_action(
                 golem_id=self._golem.pk,
                 api_key_id=self._api_key_id,
@@ -112,6 +121,17 @@ class ToolDesk:
             raise
         self._note(permit, PermitStep.PREVIEWED)
         return permit
+
+    def _find_announced(self, tool: ToolDef, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The permit of an equal action that waits for its announced time: it comes by itself, and only once."""
+        params = {name: value for name, value in body.items() if name not in ("action_type", "venue")}
+        action_hash = hash_action(
+            golem_id=self._golem.pk, tool_name=tool.name, params=runner.check_params(tool=tool, params=params)
+        )
+        permit = ActionPermit.objects.filter(
+            golem=self._golem, action_hash=action_hash, status=PermitStatus.ANNOUNCED
+        ).first()  # fmt: skip
+        return None if permit is None else view_permit(permit)
 
     def _commit(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
         if not self._is_live:

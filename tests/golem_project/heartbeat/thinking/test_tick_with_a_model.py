@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Iterator
@@ -17,8 +18,9 @@ from archetypes_app.models.tick import PlannerKind
 from golem_project.heartbeat.owner_actions import steer_golem
 from golem_project.heartbeat.thinking import model_planner
 from golem_project.heartbeat.thinking.model_planner import ModelPlanner
+from permits_app.actions.announce import execute_announced, turn_warden_on
 from permits_app.actions.sweep import sweep_permits
-from permits_app.models import ActionPermit, SpendEntry
+from permits_app.models import ActionPermit, Announcement, SpendEntry
 from permits_app.models.action_record import ActionRecord
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.golem_project.heartbeat.thinking.conftest import Think, make_client, make_situation
@@ -74,6 +76,49 @@ def test_a_quiet_tick_asks_no_model(live_golem: LiveGolem, think: Think, model_o
         tick(live_golem.golem)
         assert tick(live_golem.golem).tier == "T0"
     assert model.requests == []
+
+
+def test_a_model_is_told_what_waits_and_what_became_of_it_and_cannot_ask_twice(
+    live_golem: LiveGolem, think: Think, model_of_ticks: Any
+) -> None:
+    golem = live_golem.golem
+    turn_warden_on(golem=golem, actor="owner:1", reason="I want to see it first", now=clock.now())
+    turn_on(golem, rule={}, planner=PlannerKind.MODEL)
+    tick(golem)
+    steer_golem(golem=golem, text="Swap a little.", actor="owner:1", now=clock.now())
+    with serve_model([preview_swap(), commit_last(), say("It is announced.")]) as model:
+        model_of_ticks(make_client(model.url))
+        tick(golem)
+    (action,) = ActionRecord.objects.filter(golem=golem)
+    assert action.permit is not None
+    assert (action.state, action.permit.status) == ("WAITING", "ANNOUNCED")
+
+    steer_golem(golem=golem, text="And again.", actor="owner:1", now=clock.now())
+    with serve_model([preview_swap(), say("It comes by itself.")]) as model:
+        model_of_ticks(make_client(model.url))
+        tick(golem)
+    assert read_situation(model.opening)["waiting_for_somebody"][0]["permit_id"] == str(action.permit_id)
+    assert '"status":"ANNOUNCED"' in model.requests[1]["messages"][-1]["content"].replace('": "', '":"')
+    assert ActionPermit.objects.filter(golem=golem).count() == ActionRecord.objects.filter(golem=golem).count() == 1
+
+    now = clock.now()
+    Announcement.objects.filter(permit=action.permit).update(announced_at=now - timedelta(hours=1), executes_at=now)
+    execute_announced(permit_id=action.permit.pk, now=now)
+    with serve_model([say("Good.")]) as model:
+        model_of_ticks(make_client(model.url))
+        record = tick(golem)
+        quiet = tick(golem)
+    assert record.tier == "T1" and len(model.requests) == 1
+    (ended,) = read_situation(model.opening)["ended_since_you_were_asked"]
+    assert (ended["state"], ended["is_verified"], ended["permit_id"]) == ("EXECUTED", True, str(action.permit_id))
+    assert quiet.tier == "T0", quiet.gating_reason
+    assert_consistent(live_golem, committed=1)
+
+
+def read_situation(opening: str) -> dict[str, Any]:
+    """The data of the first message."""
+    found: dict[str, Any] = json.loads(opening.split("The situation, as data:")[1])
+    return found
 
 
 def test_a_worker_killed_while_the_model_thinks_leaves_a_consistent_golem(shared_golem: LiveGolem) -> None:

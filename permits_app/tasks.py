@@ -11,6 +11,7 @@ from celery import shared_task
 from django.db import OperationalError
 
 from permits_app.actions.announce import execute_announced, list_due_announcements
+from permits_app.actions.apply_cage_changes import apply_cage_changes
 from permits_app.actions.commit import commit_permit
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.halt import carry_out_halt, list_unfinished_halts
@@ -107,6 +108,12 @@ def sweep_changes_task() -> dict[str, int]:
     for permit_id in announced:
         commit_announced_task.delay(permit_id=str(permit_id))
     return {"ended": ended, "changes": len(changes), "announced": len(announced)}
+
+
+@shared_task(ignore_result=True)
+def commit_cage_changes_task() -> dict[str, int]:
+    """Apply what owners proposed in a contract and whose delay is over."""
+    return {"applied": apply_cage_changes(now=clock.now())}
 
 
 @shared_task(ignore_result=True)

@@ -53,6 +53,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         "options": {"expires": 3},
     },
     "sweep-changes": {"task": "permits_app.tasks.sweep_changes_task", "schedule": 5.0},
+    "apply-cage-changes": {
+        "task": "permits_app.tasks.commit_cage_changes_task",
+        "schedule": 10.0,
+        "options": {"expires": 10},
+    },
     "sign-audit-checkpoints": {"task": "tools_app.tasks.sign_audit_checkpoints_task", "schedule": 600.0},
     "publish-events": {"task": "tools_app.tasks.publish_events_task", "schedule": 5.0},
     "embed-episodes": {"task": "memory_app.tasks.embed_episodes_task", "schedule": 60.0},

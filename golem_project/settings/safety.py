@@ -48,3 +48,9 @@ GOLEM_KEYSTORE_SCRYPT_N = 2**18  # cost of opening a keystore file, about 0.7 s 
 GOLEM_KEYSTORE_DIR = VAR_DIR / "keystore"
 GOLEM_KEYSTORE_PASSPHRASE_FILE = read_text("GOLEM_KEYSTORE_PASSPHRASE_FILE", str(VAR_DIR / "keystore_passphrase"))
 GOLEM_KEYSTORE_PASSPHRASE = read_text("GOLEM_KEYSTORE_PASSPHRASE")
+
+GOLEM_RELAYER_ADDRESS = read_text("GOLEM_RELAYER_ADDRESS")  # its key lies in the keystore; it only pays for gas
+GOLEM_RELAYER_ADDRESS_FILE = str(VAR_DIR / "relayer_address")  # written by `manage.py relayer --create`
+GOLEM_RELAYER_MOST_GAS = 4_000_000  # of one relayed transaction, in gas units; 48 new rules take 3 million
+GOLEM_RELAYER_MOST_WEI_PER_DAY = 5 * 10**16  # what it may spend on gas within 24 h and per chain
+GOLEM_RELAYER_WAIT_SECONDS = 15  # how long a worker waits for a receipt before the sweep looks again

@@ -28,9 +28,12 @@ from permits_app.approvals.errors import (
     OwnRequest,
     ReasonNeeded,
 )
-from permits_app.approvals.freshness import find_staleness
-from permits_app.models import ChangeComment, ChangeRequest, OwnerApproval
-from permits_app.models.approval import ChangeState, Verdict
+from permits_app.approvals.freshness import check_safe_current, find_staleness
+from permits_app.approvals.owner_states import is_sent, keep_signature
+from permits_app.approvals.signatures import check_owner_signature
+from permits_app.models import ChangeComment, ChangeRequest, OwnerApproval, OwnerTransaction
+from permits_app.models.approval import LIVE_STATES, ChangeState, Verdict
+from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
 from permits_app.tasks import commit_change_task
 from tools_app.core.dispatch import enqueue
@@ -41,18 +44,28 @@ logger = logging.getLogger(__name__)
 
 
 def decide_change(
-    *, request_id: UUID, owner: Any, verdict: Verdict, reason: str, code: str, seen_digest: str, now: datetime
+    *,
+    request_id: UUID,
+    owner: Any,
+    verdict: Verdict,
+    reason: str,
+    code: str,
+    seen_digest: str,
+    now: datetime,
+    signature: str = "",
 ) -> ChangeRequest:
     """Record the decision of `owner`. `seen_digest` is what their page showed, `code` of their second factor.
 
+    A change on chain is approved with `signature`, 0x-hex: the owner's own, over the SafeTx that was shown.
     Raises ChangeNotFound, NotAnOwner, ChangeClosed, ChangeStale, OwnRequest, AlreadyDecided, ReasonNeeded,
-    SecondFactorMissing, SecondFactorWrong.
+    SecondFactorMissing, SecondFactorWrong, SignatureMissing, SignatureWrong, and what a node raises.
     """
     request = _load(request_id)
     _check_may_decide(request, owner, verdict, reason)
     uses_code = request.needs_second_factor and verdict is Verdict.APPROVE
     _check_open(request)
     _close_if_stale(request, seen_digest, now)
+    signed = _read_signature(request, owner, signature, now) if verdict is Verdict.APPROVE else None
     if uses_code:
         second_factor.check_code(user=owner, code=code)
     with transaction.atomic():
@@ -64,11 +77,39 @@ def decide_change(
         _check_open(request)
         if OwnerApproval.objects.filter(request=request, owner=owner).exists():
             raise AlreadyDecided("your decision on this request is recorded", request_id=str(request.pk))
+        if signed is not None:
+            keep_signature(request=request, owner=owner, signer=signed[0], signature=signed[1], now=now)
         OwnerApproval.objects.create(
             request=request, owner=owner, verdict=verdict, reason=reason.strip(), digest=seen_digest,
             has_second_factor=uses_code, decided_at=now,
         )  # fmt: skip
         _settle(request, owner, verdict, reason.strip(), now)
+    return request
+
+
+def sign_change(*, request_id: UUID, owner: Any, signature: str, seen_digest: str, now: datetime) -> ChangeRequest:
+    """Hand in a signature without approving: for who may not approve, or when the Safe needs more than approved.
+
+    Raises ChangeNotFound, NotAnOwner, ChangeClosed, ChangeStale, SignatureMissing, SignatureWrong, and what a node
+    raises.
+    """
+    request = _load(request_id)
+    if not is_owner(request.golem, owner):
+        raise NotAnOwner("only an owner of this golem signs for it here")
+    _check_may_sign(request)
+    if request.state == ChangeState.OPEN:
+        _close_if_stale(request, seen_digest, now)
+    signed = _read_signature(request, owner, signature, now)
+    with transaction.atomic():
+        Golem.objects.select_for_update().get(pk=request.golem_id)
+        request = ChangeRequest.objects.select_for_update(of=("self",)).select_related("golem", "permit").get(
+            pk=request_id
+        )  # fmt: skip
+        _check_may_sign(request)
+        if signed is not None:
+            keep_signature(request=request, owner=owner, signer=signed[0], signature=signed[1], now=now)
+        if request.state == ChangeState.APPROVED:
+            transaction.on_commit(lambda: execute_soon(request.pk))
     return request
 
 
@@ -100,7 +141,8 @@ def cancel_change(*, request_id: UUID, owner: Any, reason: str, now: datetime) -
         request = ChangeRequest.objects.select_for_update(of=("self",)).select_related("golem", "permit").get(
             pk=request_id
         )  # fmt: skip
-        if request.state not in (ChangeState.OPEN, ChangeState.APPROVED) or request.claimed_at is not None:
+        is_under_way = request.claimed_at is not None or is_sent(request)
+        if request.state not in (ChangeState.OPEN, ChangeState.APPROVED) or is_under_way:
             raise ChangeClosed(f"the request is {request.get_state_display().lower()}", state=request.state)
         actor = f"owner:{owner.pk}"
         states.move_request(request=request, to=ChangeState.CANCELLED, actor=actor, now=now, reason=reason.strip())
@@ -124,6 +166,30 @@ def _check_may_decide(request: ChangeRequest, owner: Any, verdict: Verdict, reas
         raise OwnRequest("another owner has to approve what you, or an agent with your key, asked for")
 
 
+def _check_may_sign(request: ChangeRequest) -> None:
+    asked: OwnerTransaction | None = getattr(request, "owner_transaction", None)
+    if asked is None:
+        raise ChangeClosed("nothing of this request is signed by the owners of a Safe", state=request.state)
+    if request.state not in LIVE_STATES or asked.state != OwnerTransactionState.SIGNING:
+        raise ChangeClosed(f"the request is {request.get_state_display().lower()}", state=request.state)
+
+
+def _read_signature(request: ChangeRequest, owner: Any, text: str, now: datetime) -> tuple[str, bytes] | None:
+    """Who signed and the bytes; None for a change that is none on chain, or that `owner` signed before."""
+    asked: OwnerTransaction | None = getattr(request, "owner_transaction", None)
+    if asked is None:
+        return None
+    try:
+        safe = check_safe_current(request, now=now)
+    except ChangeStale as error:
+        _close_as_stale(request, error.detail, now)
+        raise
+    assert safe is not None
+    if not text.strip() and asked.signatures.filter(given_by=owner).exists():
+        return None
+    return check_owner_signature(asked, safe, text)
+
+
 def _check_open(request: ChangeRequest) -> None:
     if request.state == ChangeState.STALE:
         raise ChangeStale(request.state_reason or "the plan or the policy moved", request_id=str(request.pk))
@@ -139,10 +205,14 @@ def _close_if_stale(request: ChangeRequest, seen_digest: str, now: datetime) -> 
     why = find_staleness(request)
     if not why:
         return
+    _close_as_stale(request, why, now)
+    raise ChangeStale(why, request_id=str(request.pk))
+
+
+def _close_as_stale(request: ChangeRequest, why: str, now: datetime) -> None:
     with transaction.atomic():
         states.move_request(request=request, to=ChangeState.STALE, actor="system:approvals", now=now, reason=why)
         end_waiting_permit(request, PermitStatus.BLOCKED, "system:approvals", why, now)
-    raise ChangeStale(why, request_id=str(request.pk))
 
 
 def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, now: datetime) -> None:
@@ -169,10 +239,11 @@ def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, n
         facts={"executes_at": executes_at.isoformat()},
     )  # fmt: skip
     if not request.cooling_seconds:
-        transaction.on_commit(lambda: _execute_soon(request.pk))
+        transaction.on_commit(lambda: execute_soon(request.pk))
 
 
-def _execute_soon(request_id: UUID) -> None:
+def execute_soon(request_id: UUID) -> None:
+    """Hand an approved request to a worker; without a broker the sweep does."""
     try:
         enqueue(commit_change_task, request_id=str(request_id))
     except BrokerUnavailable:

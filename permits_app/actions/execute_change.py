@@ -1,7 +1,8 @@
 """execute_change: an approved request takes effect, once. Approved means executed.
 
 A permit goes back to CREATED after hooks and simulation judged the stored plan anew (the tool is never asked again),
-and is committed at once, or announced when the Warden is on. An owner's operation is applied in one transaction. A
+and is committed at once, or announced when the Warden is on. An owner's operation is applied in one transaction. What
+a Safe's owners signed is released, relayed, and applied here when the chain has it. A
 worker claims the request first; the sweep hands it to another when that one died. Appends ChangeExecuted.
 Seed: decisions, "Permits", "Tiers of approval".
 """
@@ -21,13 +22,20 @@ from archetypes_app.models import Golem
 from permits_app import ledger
 from permits_app.actions.announce import announce_permit
 from permits_app.actions.commit import commit_permit, start_commit
+from permits_app.actions.relay_owner_transaction import count_missing, relay_owner_transaction
 from permits_app.actions.release_permit import end_waiting_permit, open_again, resimulate
+from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.approvals import states
 from permits_app.approvals.announced import is_warden_on
-from permits_app.approvals.freshness import find_staleness
+from permits_app.approvals.errors import ChangeStale, SignaturesIncomplete
+from permits_app.approvals.freshness import check_safe_current, find_staleness
 from permits_app.approvals.operations import find_operation
-from permits_app.models import ChangeExecution, ChangeRequest
+from permits_app.approvals.operations.cage import find_mirror
+from permits_app.approvals.owner_states import find_owner_transaction, release_owner_transaction
+from permits_app.errors import PermitNotCommittable
+from permits_app.models import ChangeExecution, ChangeRequest, OwnerTransaction
 from permits_app.models.approval import ChangeState
+from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
@@ -45,17 +53,22 @@ def execute_change(*, request_id: UUID, now: datetime) -> dict[str, Any] | None:
     request = _claim(request_id, now)
     if request is None:
         return None
+    asked = find_owner_transaction(request)
     try:
-        if request.permit_id is None:
+        if asked is not None:
+            _carry_out_on_chain(request, asked, now)
+        elif request.permit_id is None:
             _apply(request, now)
         else:
             _release_permit(request, now)
     except GolemError as error:
         if error.next_step is Recovery.WAIT:
-            logger.warning("change request %s is tried again: %s", request_id, error.code)
+            # Told once: the sweep asks again every few seconds, for as long as nobody does what is missing.
+            is_new = request.problem.get("code") != error.code
+            logger.log(logging.WARNING if is_new else logging.DEBUG, "change %s waits: %s", request_id, error.code)
             ChangeRequest.objects.filter(pk=request_id).update(claimed_at=None, problem=error.as_problem())
             return None
-        _fail(request, error, now)
+        _fail(request, error, clock.now())
     return describe_execution(ChangeRequest.objects.get(pk=request_id))
 
 
@@ -95,9 +108,7 @@ def _apply(request: ChangeRequest, now: datetime) -> None:
 def _release_permit(request: ChangeRequest, now: datetime) -> None:
     why = find_staleness(request)
     if why:
-        with transaction.atomic():
-            states.move_request(request=request, to=ChangeState.STALE, actor=_ACTOR, now=now, reason=why)
-            end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, why, now)
+        _end_as_stale(request, why, now)
         return
     golem, permit = request.golem, request.permit
     fresh = resimulate(permit=permit, golem=golem, now=now)
@@ -114,6 +125,87 @@ def _release_permit(request: ChangeRequest, now: datetime) -> None:
         commit_permit(permit_id=permit.pk)
 
 
+def _carry_out_on_chain(request: ChangeRequest, asked: OwnerTransaction, now: datetime) -> None:
+    """Release what the owners signed, have it relayed, and when the chain has it write what goes with it here."""
+    if asked.state == OwnerTransactionState.SIGNING:
+        if request.permit is not None and request.permit.status == PermitStatus.COMMITTING:
+            # A worker stopped in the middle of its release; the sweep of permits goes on with it.
+            ChangeRequest.objects.filter(pk=request.pk).update(claimed_at=None)
+            return
+        why = find_staleness(request)
+        if why:
+            _end_as_stale(request, why, now)
+            return
+        safe = check_safe_current(request, now=now)
+        missing = count_missing(asked, safe) if safe is not None else 0
+        if missing:
+            raise SignaturesIncomplete(f"{missing} more of the Safe's owners must sign", missing=str(missing))
+        if request.permit_id is None:
+            _release(request, now)
+        else:
+            _release_wish(request, now)
+        asked.refresh_from_db()
+    if not relay_owner_transaction(asked=asked, now=clock.now()):
+        ChangeRequest.objects.filter(pk=request.pk).update(claimed_at=None)
+        return
+    _finish_on_chain(request, asked)
+
+
+def _release(request: ChangeRequest, now: datetime) -> None:
+    """From here on the signed bytes may leave; the lock is the one that cancelling takes."""
+    with transaction.atomic():
+        Golem.objects.select_for_update().get(pk=request.golem_id)
+        release_owner_transaction(request=request, actor=_ACTOR, now=now)
+
+
+def _release_wish(request: ChangeRequest, now: datetime) -> None:
+    """An agent's wish is released by its own permit: the tool does it, once, with the permit's capability."""
+    golem, permit = request.golem, request.permit
+    fresh = resimulate(permit=permit, golem=golem, now=now)
+    with transaction.atomic():
+        Golem.objects.select_for_update().get(pk=golem.pk)
+        open_again(permit=permit, fresh=fresh, leaving=PermitStatus.AWAITING_APPROVAL, actor=_ACTOR, now=now)
+        start_commit(golem=golem, permit_id=permit.pk, actor=_ACTOR, now=now)
+    commit_permit(permit_id=permit.pk)
+    permit.refresh_from_db()
+    if permit.status != PermitStatus.COMMITTED:
+        raise PermitNotCommittable(permit.status_reason or "its permit was not carried out", permit_id=str(permit.pk))
+
+
+def _finish_on_chain(request: ChangeRequest, asked: OwnerTransaction) -> None:
+    now = clock.now()
+    mirror = find_mirror(request.golem)
+    result: dict[str, Any] = {"tx_hash": asked.executed_in, "safe_nonce": str(asked.safe_nonce)}
+    if mirror is not None:
+        result |= _follow_mirror(mirror.pk, now)
+    with transaction.atomic():
+        ledger.lock_limits(request.golem_id)
+        golem = Golem.objects.select_for_update(of=("self",)).select_related("archetype", "owner").get(
+            pk=request.golem_id
+        )  # fmt: skip
+        operation = find_operation(request.change.get("operation", request.kind))
+        result |= operation.apply(
+            golem=golem, change=request.change, actor=request.asker, reason=request.reason, now=now
+        )
+        _close(request, result, now)
+
+
+def _follow_mirror(mirror_id: int, now: datetime) -> dict[str, str]:
+    """The mirror at the newest block. The chain has the change already, so a node that fails now changes nothing."""
+    try:
+        mirror = sync_policy_cage(mirror_id=mirror_id, now=now)
+    except GolemError as error:
+        logger.warning("the mirror follows later: %s", error.code)
+        return {}
+    return {"block_number": str(mirror.block_number)}
+
+
+def _end_as_stale(request: ChangeRequest, why: str, now: datetime) -> None:
+    with transaction.atomic():
+        states.move_request(request=request, to=ChangeState.STALE, actor=_ACTOR, now=now, reason=why)
+        end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, why, now)
+
+
 def _close(request: ChangeRequest, result: dict[str, Any], now: datetime) -> None:
     ChangeExecution.objects.create(request=request, executed_at=now, actor=_ACTOR)
     states.move_request(
@@ -125,8 +217,9 @@ def _fail(request: ChangeRequest, error: GolemError, now: datetime) -> None:
     request.refresh_from_db(fields=["state"])
     with transaction.atomic():
         if request.state == ChangeState.APPROVED:
+            to = ChangeState.STALE if isinstance(error, ChangeStale) else ChangeState.FAILED
             states.move_request(
-                request=request, to=ChangeState.FAILED, actor=_ACTOR, now=now, reason=error.detail,
+                request=request, to=to, actor=_ACTOR, now=now, reason=error.detail,
                 problem=error.as_problem(), facts={"error_code": error.code},
             )  # fmt: skip
         end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, error.detail, now)

@@ -22,17 +22,23 @@ from archetypes_app.toolset import resolve_toolset
 from permits_app.approvals import digest, states
 from permits_app.approvals.errors import NotAnOwner, ReasonNeeded, TooManyChanges
 from permits_app.approvals.operations import find_operation
-from permits_app.approvals.operations.base import Proposal
+from permits_app.approvals.operations.base import ObservingOperation, Proposal, SafeTxDraft
+from permits_app.approvals.owner_calls import describe_fields, describe_owner_call
 from permits_app.approvals.rules import Quorum, find_quorum
 from permits_app.approvals.statement import describe_permit
-from permits_app.models import ActionPermit, ChangeRequest
+from permits_app.models import ActionPermit, ChangeRequest, OwnerTransaction
 from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState
 from permits_app.models.permit import PermitStatus
 from permits_app.policy import read_policy
+from tools_app.admin.display import format_chain
 from tools_app.core.events import EventType
 from tools_app.toolkit.enums import RiskTier
 
 PERMIT_KIND = "permit"
+SERVER = "system:server"
+SAFE_TX = "safe_tx"
+WISH = "owner_operation"
+"""Where the effect of a privileged tool names the owners' operation it asks for: `name` and `arguments`."""
 
 
 def find_waiting_permit(*, golem: Golem, action_hash: str) -> ActionPermit | None:
@@ -67,36 +73,45 @@ def request_permit_approval(*, permit: ActionPermit, actor: str, now: datetime) 
     tier = RiskTier(permit.risk_tier)
     check_inbox_room(golem=golem, api_key_id=permit.api_key_id, tier=tier)
     maker = permit.api_key.created_by_id if permit.api_key is not None else None
+    wish = permit.expected_outcome.get("details", {}).get(WISH)
+    proposal = find_operation(wish["name"]).propose(golem, wish["arguments"]) if wish else None
+    change: dict[str, Any] = {"permit_id": str(permit.pk)}
+    if proposal is not None:
+        change |= {"operation": wish["name"], **_bind(proposal)}
     request = ChangeRequest(
         golem=golem,
         kind=PERMIT_KIND,
-        title=_title_of(permit),
+        title=proposal.title if proposal is not None else _title_of(permit),
         permit=permit,
         api_key_id=permit.api_key_id,
         asker=actor,
-        change={"permit_id": str(permit.pk)},
-        shown=describe_permit(permit),
+        change=change,
+        shown={**describe_permit(permit), **(_describe(golem, proposal) if proposal is not None else {})},
         plan_hash=permit.plan_hash,
         policy_hash=permit.policy_hash,
         fold_hash=permit.action_hash,
-        value_micro_usd=permit.value_micro_usd,
+        value_micro_usd=max(permit.value_micro_usd, proposal.value_micro_usd if proposal is not None else 0),
         deadline_at=permit.expires_at,
     )
-    return _open(request, tier=tier, asker_id=None, key_maker_id=maker, now=now)
+    return _open(request, proposal=proposal, tier=tier, asker_id=None, key_maker_id=maker, now=now)
 
 
 def request_operation(
-    *, golem: Golem, name: str, arguments: Mapping[str, Any], owner: Any, reason: str, now: datetime
+    *, golem: Golem, name: str, arguments: Mapping[str, Any], owner: Any | None, reason: str, now: datetime
 ) -> ChangeRequest:
     """Ask the owners for an operation, as one of them. An equal request that is open is answered instead.
 
+    `owner` None is the server itself, such as for a session key that is due: nobody is barred from deciding then.
+
     Raises UnknownOperation, ChangeUnchanged, InvalidParams, NotAnOwner, ReasonNeeded.
     """
-    if not list_owners(golem).filter(pk=owner.pk).exists():
+    if owner is not None and not list_owners(golem).filter(pk=owner.pk).exists():
         raise NotAnOwner(f"{owner} does not own {golem.name}", golem_id=str(golem.pk))
     if not reason.strip():
         raise ReasonNeeded("say why; the reason is shown to who decides and kept in the audit log")
     operation = find_operation(name)
+    if isinstance(operation, ObservingOperation):
+        arguments = operation.observe(golem, arguments, now=now)
     with transaction.atomic():
         locked = Golem.objects.select_for_update(of=("self",)).select_related("archetype", "owner").get(pk=golem.pk)
         proposal = operation.propose(locked, arguments)
@@ -111,25 +126,35 @@ def request_operation(
             kind=name,
             title=proposal.title,
             asked_by=owner,
-            asker=f"owner:{owner.pk}",
+            asker=f"owner:{owner.pk}" if owner is not None else SERVER,
             reason=reason.strip(),
-            change=proposal.change,
+            change=_bind(proposal),
             shown=_describe(locked, proposal),
-            plan_hash=fold_hash,
+            plan_hash=digest.hash_change(golem_id=golem.pk, kind=name, change=_bind(proposal)),
             policy_hash=policy.hash,
             fold_hash=fold_hash,
             value_micro_usd=proposal.value_micro_usd,
             cooling_seconds=proposal.cooling_seconds,
             deadline_at=now + timedelta(hours=settings.GOLEM_APPROVAL_HOURS),
         )
-        return _open(request, tier=proposal.risk_tier, asker_id=owner.pk, key_maker_id=None, now=now)
+        asker_id = owner.pk if owner is not None else None
+        return _open(request, proposal=proposal, tier=proposal.risk_tier, asker_id=asker_id, key_maker_id=None, now=now)
 
 
 def _open(
-    request: ChangeRequest, *, tier: RiskTier, asker_id: int | None, key_maker_id: int | None, now: datetime
+    request: ChangeRequest,
+    *,
+    proposal: Proposal | None,
+    tier: RiskTier,
+    asker_id: int | None,
+    key_maker_id: int | None,
+    now: datetime,
 ) -> ChangeRequest:
     owners = list_owners(request.golem).values_list("pk", flat=True)
-    quorum: Quorum = find_quorum(tier=tier, owner_ids=owners, asker_id=asker_id, key_maker_id=key_maker_id)
+    quorum: Quorum = find_quorum(
+        tier=tier, owner_ids=owners, asker_id=asker_id, key_maker_id=key_maker_id,
+        is_tightening=proposal is not None and proposal.is_tightening,
+    )  # fmt: skip
     request.id = uuid.uuid4()
     request.risk_tier, request.risk_rank = tier.value, RISK_RANK[tier.value]
     request.required_approvals = quorum.required
@@ -140,6 +165,8 @@ def _open(
     try:
         with transaction.atomic():
             request.save(force_insert=True)
+            if proposal is not None and proposal.safe_tx is not None:
+                _ask_the_safe(request, proposal.safe_tx)
     except IntegrityError as error:
         if "change_equal_wish_once" not in str(error):
             raise
@@ -151,12 +178,31 @@ def _open(
     return request
 
 
+def _bind(proposal: Proposal) -> dict[str, Any]:
+    """What is hashed and carried out: the change, and the transaction that carries it out on chain."""
+    return proposal.change if proposal.safe_tx is None else {**proposal.change, SAFE_TX: proposal.safe_tx.as_dict()}
+
+
+def _ask_the_safe(request: ChangeRequest, draft: SafeTxDraft) -> None:
+    fields = draft.as_dict()
+    OwnerTransaction.objects.create(
+        request=request, chain_id=draft.chain_id, safe=draft.safe, safe_nonce=draft.tx.nonce, to=draft.tx.to,
+        value_wei=fields["value"], data=fields["data"], safe_tx_hash=fields["safe_tx_hash"], asked_block=draft.block,
+    )  # fmt: skip
+
+
 def _describe(golem: Golem, proposal: Proposal) -> dict[str, Any]:
-    return {
+    shown: dict[str, Any] = {
         "golem": golem.name,
         "differences": [each.as_dict() for each in proposal.differences],
         "cooling_seconds": str(proposal.cooling_seconds),
     }
+    if proposal.safe_tx is not None:
+        fields = proposal.safe_tx.as_dict()
+        shown["chain"] = format_chain(proposal.safe_tx.chain_id)
+        shown["calls"] = [describe_owner_call(fields, label=proposal.title)]
+        shown[SAFE_TX] = describe_fields(fields)
+    return shown
 
 
 def _title_of(permit: ActionPermit) -> str:

@@ -14,6 +14,7 @@ from permits_app.actions.release_permit import end_waiting_permit
 from permits_app.approvals import states
 from permits_app.models import ChangeRequest, DeniedCall
 from permits_app.models.approval import LIVE_STATES, ChangeState
+from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
 
 _ACTOR = "system:clock"
@@ -25,11 +26,13 @@ def time_out_changes(*, now: datetime) -> int:
     grace = timedelta(hours=settings.GOLEM_APPROVAL_HOURS)
     late = Q(state=ChangeState.OPEN, deadline_at__lte=now) | Q(state=ChangeState.APPROVED, executes_at__lte=now - grace)
     ended = 0
-    for request in ChangeRequest.objects.select_related("permit").filter(late)[:_BATCH]:
+    # What was released may be on its way to a block; only the chain ends it.
+    under_way = Q(owner_transaction__state__in=[OwnerTransactionState.RELEASED, OwnerTransactionState.SENT])
+    for request in ChangeRequest.objects.select_related("permit").filter(late).exclude(under_way)[:_BATCH]:
         ended += _end(request, ChangeState.EXPIRED, "not decided in time; a timeout is a rejection", now)
     lost = ChangeRequest.objects.select_related("permit").filter(
         state__in=LIVE_STATES, permit__isnull=False, claimed_at__isnull=True
-    ).exclude(permit__status=PermitStatus.AWAITING_APPROVAL)  # fmt: skip
+    ).exclude(permit__status=PermitStatus.AWAITING_APPROVAL).exclude(under_way)  # fmt: skip
     for request in lost[:_BATCH]:
         ended += _end(request, ChangeState.CANCELLED, f"its permit is {request.permit.status.lower()}", now)
     return ended + expire_announced(now=now)

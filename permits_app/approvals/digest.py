@@ -10,15 +10,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+from permits_app.approvals.owner_calls import compute_safe_tx_hash, describe_fields, describe_owner_call
 from permits_app.approvals.statement import describe_calls, summarize_bounds
 from permits_app.models import ActionPermit, ChangeRequest
 from permits_app.sealing import hash_plan
+from permits_app.signing_route import carries_its_batch
 from tools_app.core.hashing import hash_canonical
 
 EXPORT_VERSION: Final = 1
 _PLAN_COLUMNS: Final = (
     "signer", "chain_id", "tool_name", "schema_version", "params", "calls", "max_fee_per_gas",
-    "max_priority_fee_per_gas", "value_micro_usd", "bounds",
+    "max_priority_fee_per_gas", "value_micro_usd", "bounds", "acts_for", "batch",
 )  # fmt: skip
 
 
@@ -79,17 +81,36 @@ def verify_export(document: Mapping[str, Any]) -> list[Finding]:
     binding, plan = document["binding"], document.get("plan")
     digest = hash_canonical(binding)
     found = [Finding("the digest covers what is shown", digest == document["digest"], digest)]
+    found += _verify_safe_tx(binding)
     if plan is None:
         computed = hash_change(golem_id=UUID(binding["golem"]), kind=binding["kind"], change=binding["change"])
         return [*found, Finding("the plan hash covers the change", computed == binding["plan_hash"], computed)]
     permit = ActionPermit(id=UUID(binding["permit"]), golem_id=UUID(binding["golem"]), **plan)
     computed = hash_plan(permit)
     shown = binding["shown"]
-    calls = describe_calls(permit.calls, chain_id=permit.chain_id)
+    calls = describe_calls(permit.plan_calls, chain_id=permit.chain_id)
+    if "safe_tx" in binding["change"]:
+        calls = shown["calls"]
     bounds = summarize_bounds(permit.bounds, chain_id=permit.chain_id)
     return [
         *found,
         Finding("the plan hash covers the calls that are signed", computed == binding["plan_hash"], computed),
         Finding("the calls shown are those of the plan", calls == shown["calls"]),
+        Finding("what is signed makes exactly these calls", carries_its_batch(permit)),
         Finding("the amounts and allowances shown are those of the plan", bounds == shown["bounds"]),
+    ]
+
+
+def _verify_safe_tx(binding: Mapping[str, Any]) -> list[Finding]:
+    """What the Safe's owners sign: its hash from its fields, its call decoded anew. Nothing without one."""
+    document = binding["change"].get("safe_tx")
+    if document is None:
+        return []
+    computed = "0x" + compute_safe_tx_hash(document).hex()
+    shown = binding["shown"]
+    calls = [describe_owner_call(document, label=binding["title"])]
+    return [
+        Finding("the hash to sign is that of the fields shown", computed == document["safe_tx_hash"], computed),
+        Finding("the fields shown are those that are signed", describe_fields(document) == shown["safe_tx"]),
+        Finding("the call shown is the one that is signed", calls == shown["calls"]),
     ]

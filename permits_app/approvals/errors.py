@@ -116,3 +116,96 @@ class ActionAnnounced(GolemError):
     http_status = 409
     recovery = Recovery.WAIT
     title = "The action is announced and waits"
+
+
+# ---- changes on chain ------------------------------------------------------------------------------------------------
+
+
+class CageNotMirrored(GolemError):
+    """The golem's cage has no contract."""
+
+    code = "CAGE_NOT_MIRRORED"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "There is no contract behind this cage"
+
+
+class CageHasNoSafe(GolemError):
+    """The account behind the contract is no Safe: its owner sends the transaction from it."""
+
+    code = "CAGE_HAS_NO_SAFE"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "The account behind the cage is no Safe"
+
+
+class SignatureMissing(GolemError):
+    """A change on chain is approved with the owner's own signature."""
+
+    code = "OWNER_SIGNATURE_MISSING"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "This is approved with your own signature"
+
+
+class SignatureWrong(GolemError):
+    """The bytes are no signature of a current owner over this SafeTx."""
+
+    code = "OWNER_SIGNATURE_WRONG"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The signature was not accepted"
+
+
+class SignaturesIncomplete(GolemError):
+    """Approved, but fewer owners of the Safe signed than it asks for."""
+
+    code = "OWNER_SIGNATURES_INCOMPLETE"
+    http_status = 409
+    recovery = Recovery.WAIT
+    title = "The Safe needs more signatures"
+
+
+class RelayerNotConfigured(GolemError):
+    """No key that pays for gas: the signed transaction has to be sent by somebody else."""
+
+    code = "RELAYER_NOT_CONFIGURED"
+    http_status = 503
+    recovery = Recovery.WAIT
+    title = "This server has no relayer"
+
+
+class RelayerRefuses(GolemError):
+    """The relayer's key must not be used for this: it is an owner's or a golem's, or the call is none it relays."""
+
+    code = "RELAYER_REFUSES"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "The relayer does not send this"
+
+
+class RelayerBudgetUsed(GolemError):
+    """The relayer has spent, or would spend, more on gas than it may."""
+
+    code = "RELAYER_BUDGET_USED"
+    http_status = 503
+    recovery = Recovery.WAIT
+    title = "The relayer's gas for today is used"
+
+
+class RelayerBusy(GolemError):
+    """Another transaction of the relayer is under way on this chain."""
+
+    code = "RELAYER_BUSY"
+    http_status = 503
+    recovery = Recovery.WAIT
+    title = "The relayer sends another transaction first"
+
+
+class OwnerCallReverts(GolemError):
+    """The Safe would not execute what its owners signed, or did not."""
+
+    code = "OWNER_CALL_REVERTS"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "The chain refuses what was signed"

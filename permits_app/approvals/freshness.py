@@ -5,11 +5,14 @@ New blocks change neither hash, so an approval outlives them.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from archetypes_app.toolset import resolve_toolset
 from permits_app.approvals import digest
 from permits_app.approvals.errors import ChangeStale
 from permits_app.approvals.operations import find_operation
-from permits_app.models import ChangeRequest
+from permits_app.approvals.safe_view import SafeView, open_chain, read_safe
+from permits_app.models import ChangeRequest, OwnerTransaction
 from permits_app.models.permit import PermitStatus
 from permits_app.policy import read_policy
 from permits_app.sealing import hash_plan
@@ -25,12 +28,35 @@ def find_staleness(request: ChangeRequest) -> str:
     if request.permit is not None:
         if request.permit.status != PermitStatus.AWAITING_APPROVAL:
             return f"its permit is {request.permit.status.lower()}"
-        return "" if hash_plan(request.permit) == request.plan_hash else "the plan changed since it was asked for"
+        if hash_plan(request.permit) != request.plan_hash:
+            return "the plan changed since it was asked for"
+        return _check_operation(request, request.change["operation"]) if "operation" in request.change else ""
     computed = digest.hash_change(golem_id=request.golem_id, kind=request.kind, change=request.change)
     if computed != request.plan_hash:
         return "the change is not the one that was asked for"
+    return _check_operation(request, request.kind)
+
+
+def check_safe_current(request: ChangeRequest, *, now: datetime) -> SafeView | None:
+    """The Safe of a change on chain as it is now; None for one that is none. Asks a node; no transaction may be open.
+
+    Raises ChangeStale when the Safe executed something else under this nonce.
+    """
+    asked: OwnerTransaction | None = getattr(request, "owner_transaction", None)
+    if asked is None:
+        return None
+    safe = read_safe(open_chain(asked.chain_id, now=now), asked.safe)
+    if safe.nonce != asked.safe_nonce:
+        raise ChangeStale(
+            f"the Safe is at nonce {safe.nonce}; what was asked for is bound to {asked.safe_nonce}",
+            nonce=str(safe.nonce), bound_nonce=str(asked.safe_nonce),
+        )  # fmt: skip
+    return safe
+
+
+def _check_operation(request: ChangeRequest, name: str) -> str:
     try:
-        find_operation(request.kind).check_current(request.golem, request.change)
+        find_operation(name).check_current(request.golem, request.change)
     except ChangeStale as error:
         return error.detail
     return ""

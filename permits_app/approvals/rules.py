@@ -40,13 +40,24 @@ class Quorum:
     needs_second_factor: bool
 
 
-def find_quorum(*, tier: RiskTier, owner_ids: Iterable[int], asker_id: int | None, key_maker_id: int | None) -> Quorum:
+def find_quorum(
+    *,
+    tier: RiskTier,
+    owner_ids: Iterable[int],
+    asker_id: int | None,
+    key_maker_id: int | None,
+    is_tightening: bool = False,
+) -> Quorum:
     """The quorum of one request. `asker_id` is the owner who asked, `key_maker_id` the one whose agent did.
+
+    What only tightens one owner decides, also the one who asked: it needs nobody's leave, on chain only a signature.
 
     HIGH: one owner, not one who asked personally. CRITICAL: two, never the asker nor the owner behind the agent; of
     two owners the other one alone remains. A single owner decides alone, with a second factor.
     """
     owners = set(owner_ids)
+    if is_tightening:
+        return Quorum(1, None, is_single_owner=len(owners) <= 1, needs_second_factor=False)
     barred = asker_id if asker_id in owners else None
     if barred is None and tier is RiskTier.CRITICAL and key_maker_id in owners:
         barred = key_maker_id

@@ -8,8 +8,9 @@ from typing import Any
 
 from django.db import transaction
 
-from permits_app.models import ChangeRequest
+from permits_app.models import ChangeRequest, OwnerTransaction
 from permits_app.models.approval import ChangeState
+from permits_app.models.owner_transaction import OwnerTransactionState
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 
@@ -58,6 +59,12 @@ def move_request(
         )
         if not changed:
             return False
+        if to not in (S.APPROVED, S.EXECUTED):
+            # What was not sent is not sent any more.
+            unsent = [OwnerTransactionState.SIGNING, OwnerTransactionState.RELEASED]
+            OwnerTransaction.objects.filter(request_id=request.pk, state__in=unsent).update(
+                state=OwnerTransactionState.DEAD, updated_at=now
+            )
         request.refresh_from_db()
         name, event = _TOLD[to]
         tell(request=request, audit=name, event=event, actor=actor, now=now, reason=reason, facts=facts)

@@ -80,6 +80,13 @@ def decode_call(call: Mapping[str, Any], *, chain_id: int) -> DecodedCall:
     )
 
 
+
+def name_selector(selector: bytes) -> str:
+    """The name of a known function, empty for another."""
+    signature = _by_selector().get(selector)
+    return parse_signature(signature).name if signature is not None else ""
+
+
 def _decode(data: str, *, to: str, chain_id: int) -> tuple[str, tuple[DecodedArgument, ...], tuple[DecodedCall, ...]]:
     try:
         raw = bytes.fromhex(data.removeprefix("0x"))

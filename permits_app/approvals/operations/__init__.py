@@ -5,13 +5,15 @@ An operation says what it would change, whether that is still possible, and does
 
 from __future__ import annotations
 
-from permits_app.approvals.operations import directive, owners, phase, policy, resume, tools, warden
+from permits_app.approvals.operations import cage, directive, owners, phase, policy, resume, signer, tools, warden
 from permits_app.approvals.operations.base import Operation, Proposal, UnknownOperation
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
     for operation in (
         policy.ChangePolicy(),
+        cage.ChangeCage(),
+        signer.ChooseSigner(),
         directive.WriteStrategy(),
         tools.ChangeTools(),
         phase.ResetPhase(),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from archetypes_app.models import Golem
+from permits_app.policy_cage.safe_tx import SafeTx, hash_safe_tx
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.enums import RiskTier
 
@@ -34,8 +35,36 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class SafeTxDraft:
+    """The transaction of a Safe that carries a change out: its owners sign it, anyone relays it. `block` is the one
+    the Safe was read at.
+    """
+
+    chain_id: int
+    safe: str
+    tx: SafeTx
+    block: int
+
+    def as_dict(self) -> dict[str, str]:
+        """What the request's digest binds, JSON-ready."""
+        digest = hash_safe_tx(self.tx, safe=self.safe, chain_id=self.chain_id)
+        return {
+            "chain_id": str(self.chain_id),
+            "safe": self.safe,
+            "nonce": str(self.tx.nonce),
+            "to": self.tx.to,
+            "value": str(self.tx.value),
+            "data": "0x" + self.tx.data.hex(),
+            "safe_tx_hash": "0x" + digest.hex(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
-    """An operation as it would be asked for now. `change` is what is hashed, approved and later applied, JSON-ready."""
+    """An operation as it would be asked for now. `change` is what is hashed, approved and later applied, JSON-ready.
+
+    What only tightens may be approved by who asked for it. With `safe_tx` it is carried out on chain.
+    """
 
     title: str
     change: dict[str, Any]
@@ -43,6 +72,8 @@ class Proposal:
     risk_tier: RiskTier
     cooling_seconds: int = 0
     value_micro_usd: int = 0
+    is_tightening: bool = False
+    safe_tx: SafeTxDraft | None = None
 
 
 class Operation(Protocol):
@@ -62,4 +93,13 @@ class Operation(Protocol):
         self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
         """Do it, in the caller's transaction, with `golem` locked; answers facts for the request's page."""
+        ...
+
+
+@runtime_checkable
+class ObservingOperation(Protocol):
+    """An operation that has to look at the chain before anything is locked."""
+
+    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+        """`arguments` with what the chain says added under `seen`. No transaction is open."""
         ...

@@ -32,7 +32,9 @@ def _failed(document: dict[str, Any]) -> set[str]:
 
 
 def test_an_exported_request_holds(document: dict[str, Any]) -> None:
-    assert [finding.holds for finding in verify_export(document)] == [True] * 4
+    findings = verify_export(document)
+    assert len(findings) >= 4
+    assert all(finding.holds for finding in findings)
 
 
 def test_a_forged_file_is_caught_wherever_it_was_touched(document: dict[str, Any]) -> None:

@@ -1,0 +1,115 @@
+"""apply_cage_changes: what owners proposed in a contract is applied once its delay is over.
+
+Anyone may send that, so the relayer does; the owners' signature was the proposal. What cannot be applied any more (the
+rule moved, the time of grace is over) is left alone. Appends CageChangeApplied; an owner's better phase holds here too
+from then on. Seed: issue of the cage, "Loosening"; decisions, "PolicyCage".
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+
+from archetypes_app.actions.change_phase import reset_phase
+from archetypes_app.models import Golem
+from archetypes_app.phases import is_worse
+from permits_app.actions.sync_policy_cage import sync_policy_cage
+from permits_app.approvals.cage_words import PHASES, name_rule, show_rule
+from permits_app.approvals.errors import OwnerCallReverts, RelayerBusy, RelayerNotConfigured
+from permits_app.approvals.safe_view import open_chain
+from permits_app.models import CageMirror, RelayedTransaction
+from permits_app.models.owner_transaction import RelayPurpose
+from permits_app.policy_cage.contract import GRACE_SECONDS, Limit, RuleKind, encode_apply_change, limit_key
+from permits_app.policy_cage.state import CageState, PendingChange, RuleId
+from permits_app.relayer import IN_FLIGHT, RelayOrder, find_relayer_address, follow, send_order
+from tools_app.core import audit_log, clock
+from tools_app.core.errors import GolemError
+from tools_app.toolkit.enums import Phase
+
+logger = logging.getLogger(__name__)
+
+_ACTOR = "system:relayer"
+
+
+def apply_cage_changes(*, now: datetime) -> int:
+    """Apply every change that is due, cage by cage; one that fails stops nobody else's. How many were applied."""
+    if not find_relayer_address():
+        return 0
+    done = 0
+    for mirror in CageMirror.objects.exclude(state__pending=[]).select_related("cage").order_by("pk"):
+        try:
+            done += _apply_due(mirror, now)
+        except (RelayerBusy, RelayerNotConfigured):
+            continue
+        except GolemError as error:
+            logger.warning("a due change of the cage %s waits: %s", mirror.contract, error.code)
+    return done
+
+
+def list_due(state: CageState, *, at: int) -> list[tuple[RuleId, PendingChange]]:
+    """Waiting changes that the contract would apply at `at` (unix seconds), the longest due first."""
+    due = [
+        (rule, change)
+        for rule, change in state.pending.items()
+        if change.ready_at <= at <= change.ready_at + GRACE_SECONDS and state.rules.get(rule, 0) == change.base
+    ]
+    return sorted(due, key=lambda each: each[1].ready_at)
+
+
+def _apply_due(mirror: CageMirror, now: datetime) -> int:
+    # The machine's clock says whether to look; the contract is asked as of the chain's own time.
+    if not list_due(CageState.from_dict(mirror.state), at=max(int(now.timestamp()), int(mirror.block_at.timestamp()))):
+        return 0
+    done = 0
+    mirror = sync_policy_cage(mirror_id=mirror.pk, now=now)
+    state = CageState.from_dict(mirror.state)
+    for rule, change in list_due(state, at=max(int(now.timestamp()), int(mirror.block_at.timestamp()))):
+        if _apply_one(mirror, rule, now):
+            _tell(mirror, rule, change)
+            done += 1
+    return done
+
+
+def _apply_one(mirror: CageMirror, rule: RuleId, now: datetime) -> bool:
+    subject = f"{rule[0]}:{rule[1]}"
+    row = RelayedTransaction.objects.filter(
+        mirror=mirror, subject=subject, state__in=[str(state) for state in IN_FLIGHT]
+    ).first()
+    if row is None:
+        order = RelayOrder(
+            purpose=RelayPurpose.APPLY, to=mirror.contract, mirror=mirror, subject=subject,
+            data=encode_apply_change(RuleKind(rule[0]), bytes.fromhex(rule[1][2:])),
+        )  # fmt: skip
+        try:
+            row = send_order(order=order, chain=open_chain(mirror.chain_id, now=now), now=now)
+        except OwnerCallReverts as error:
+            # The chain's clock may be behind ours, or somebody applied it at this moment; the next sweep looks again.
+            logger.info("the cage %s does not apply %s yet: %s", mirror.contract, subject, error.detail)
+            return False
+    receipt = follow(row, seconds=settings.GOLEM_RELAYER_WAIT_SECONDS)
+    return receipt is not None and receipt.succeeded
+
+
+def _tell(mirror: CageMirror, rule: RuleId, change: PendingChange) -> None:
+    now = clock.now()
+    kind, key = rule[0], bytes.fromhex(rule[1][2:])
+    fresh = sync_policy_cage(mirror_id=mirror.pk, now=now)
+    facts = {
+        "contract": mirror.contract,
+        "rule": name_rule(kind, key, chain_id=mirror.chain_id),
+        "from": show_rule(kind, key, change.base, chain_id=mirror.chain_id),
+        "to": show_rule(kind, key, change.value, chain_id=mirror.chain_id),
+        "block_number": str(fresh.block_number),
+    }
+    with transaction.atomic():
+        golem = Golem.objects.select_for_update(of=("self",)).get(pk=mirror.cage.golem_id)
+        audit_log.append(golem_id=golem.pk, event="CageChangeApplied", actor=_ACTOR, data=facts, now=now)
+        if kind == RuleKind.LIMIT and key == limit_key(Limit.PHASE):
+            phase = PHASES[change.value]
+            if is_worse(Phase(golem.phase), phase):
+                reset_phase(
+                    golem=golem, to=phase, reason="an owner's reset on chain took effect", actor=_ACTOR, now=now
+                )

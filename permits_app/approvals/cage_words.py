@@ -1,0 +1,111 @@
+"""Rules of a cage in words: what one is called, and its value with its unit. Pure; asks neither chain nor database.
+
+The same words are written when a change is asked for and when `verify_request` decodes its bytes on another machine.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from permits_app.policy_cage.contract import AssetRule, AssetState, Limit, RuleKind, key_address
+from tools_app.admin.calls import name_selector
+from tools_app.admin.display import format_bps, format_coin, format_seconds, shorten_hex
+from tools_app.admin.tokens import format_token_amount, name_address
+from tools_app.chain.abi import checksum
+from tools_app.core.units import format_micro_usd
+from tools_app.toolkit.enums import Phase
+
+PHASES: Final = (Phase.THRIVING, Phase.CAUTIOUS, Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
+_LIMIT_WORDS: Final = {
+    Limit.MAX_LOSS_BPS: "Most a batch may lose of what it moves",
+    Limit.MAX_WINDOW_LOSS_BPS: "Most that may be lost within 24 h",
+    Limit.MAX_POSITION_BPS: "One position at most",
+    Limit.MAX_CONCENTRATION_BPS: "One asset at most",
+    Limit.MAX_DRAWDOWN_BPS: "Drawdown at most",
+    Limit.MIN_COLLATERAL_RATIO_BPS: "Collateral over debt at least",
+    Limit.MIN_REBALANCE_INTERVAL_SECONDS: "Between rebalances at least",
+    Limit.MAX_REBALANCES_PER_DAY: "Rebalances within 24 h",
+    Limit.MAX_ASSETS: "Approved assets at most",
+    Limit.MAX_GAS_TOP_UP_WEI: "Gas for the session key within 24 h",
+    Limit.ALLOWS_ARBITRARY_CALLS: "Calls that are not listed",
+    Limit.PHASE: "Phase",
+    Limit.HIGH_WATER_MARK_MICRO_USD: "High-water mark",
+    Limit.MAX_SESSION_SECONDS: "A session lasts at most",
+    Limit.MAX_SESSION_OPERATIONS: "Operations of a session at most",
+    Limit.MAX_SESSION_BUDGET_MICRO_USD: "Budget of a session at most",
+}
+
+
+def name_rule(kind: int, key: bytes, *, chain_id: int) -> str:
+    """What the rule is about: `One asset at most`, `Calls of exactInputSingle at Uniswap V3 swap router 02`."""
+    if kind == RuleKind.LIMIT:
+        number = int.from_bytes(key, "big")
+        return _LIMIT_WORDS[Limit(number)] if number < len(Limit) else f"Limit {number}"
+    if kind == RuleKind.GUARDIAN:
+        return "Guardian, who may only halt"
+    if kind == RuleKind.CALL:
+        packed = int.from_bytes(key, "big")
+        target, selector = checksum(f"0x{packed >> 32:040x}"), (packed & 0xFFFFFFFF).to_bytes(4, "big")
+        return f"Calls of {_name_function(selector)} at {show_address(chain_id, target)}"
+    subject = show_address(chain_id, key_address(key))
+    return {
+        RuleKind.ASSET: f"Asset {subject}",
+        RuleKind.OUTFLOW_PER_BATCH: f"{subject} that may leave in one batch",
+        RuleKind.OUTFLOW_PER_WINDOW: f"{subject} that may leave within 24 h",
+        RuleKind.SPENDER: f"Largest allowance of {subject}",
+        RuleKind.VALUER: f"Who values what lies at {subject}",
+    }[RuleKind(kind)]
+
+
+def show_rule(kind: int, key: bytes, value: int, *, chain_id: int) -> str:
+    """The rule's value with its unit."""
+    if kind == RuleKind.LIMIT:
+        return _show_limit(int.from_bytes(key, "big"), value, chain_id)
+    if kind == RuleKind.CALL:
+        return "allowed" if value else "not allowed"
+    if kind == RuleKind.SPENDER:
+        return format_micro_usd(value) if value else "none"
+    if kind in (RuleKind.OUTFLOW_PER_BATCH, RuleKind.OUTFLOW_PER_WINDOW):
+        return format_token_amount(chain_id, key_address(key), value)
+    if kind == RuleKind.ASSET:
+        return _show_asset(value)
+    return show_address(chain_id, checksum(f"0x{value:040x}")) if value else "nobody"
+
+
+def show_address(chain_id: int, address: str) -> str:
+    """Its registered name with the address behind it, or the address alone."""
+    name = name_address(chain_id, address)
+    return f"{name} {shorten_hex(address)}" if name else address
+
+
+def _show_limit(number: int, value: int, chain_id: int) -> str:
+    if number >= len(Limit):
+        return str(value)
+    limit = Limit(number)
+    if limit is Limit.PHASE:
+        return PHASES[value].value.lower() if value < len(PHASES) else str(value)
+    if limit is Limit.ALLOWS_ARBITRARY_CALLS:
+        return "allowed" if value else "refused"
+    if limit.name.endswith("_BPS"):
+        return format_bps(value)
+    if limit.name.endswith("_SECONDS"):
+        return format_seconds(value)
+    if limit.name.endswith("_MICRO_USD"):
+        return format_micro_usd(value)
+    if limit.name.endswith("_WEI"):
+        return format_coin(value, chain_id)
+    return f"{value:,}"
+
+
+def _show_asset(value: int) -> str:
+    if not value:
+        return "not approved"
+    asset = AssetRule.unpack(value)
+    state = "approved" if asset.state is AssetState.APPROVED else "only to be sold"
+    return f"{state}; priced by {asset.feed}, at most {format_seconds(asset.max_age_seconds)} old"
+
+
+def _name_function(selector: bytes) -> str:
+    if selector == bytes(4):
+        return "a plain transfer of coins"
+    return name_selector(selector) or f"0x{selector.hex()}"

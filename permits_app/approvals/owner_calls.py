@@ -1,0 +1,149 @@
+"""A SafeTx in words: every field its owner signs, and its call decoded. Recomputed from the bytes alone, anywhere.
+
+Seed: issue of the cage, "Privileged changes" (every field decoded, offline verify).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from permits_app.approvals.cage_words import name_rule, show_address, show_rule
+from permits_app.policy_cage.abi import FUNCTIONS
+from permits_app.policy_cage.contract import RuleKind
+from permits_app.policy_cage.safe_tx import (
+    DISABLE_MODULE,
+    ENABLE_MODULE,
+    ZERO_ADDRESS,
+    SafeTx,
+    build_typed_data,
+    encode_exec_transaction,
+    hash_safe_tx,
+)
+from tools_app.admin.calls import decode_call
+from tools_app.admin.display import format_chain, format_coin
+from tools_app.admin.tokens import name_address
+from tools_app.chain.abi import AbiDecodeError, decode_input
+from tools_app.chain.signatures import parse_signature
+from tools_app.core.units import format_micro_usd
+
+_OWNER_FUNCTIONS: Final = (
+    "propose", "cancelChange", "applyChange", "setSession", "halt", "resume", "acknowledgeDrawdown",
+)  # fmt: skip
+_KNOWN: Final = {
+    parse_signature(text).selector: text
+    for text in (*(FUNCTIONS[name] for name in _OWNER_FUNCTIONS), ENABLE_MODULE, DISABLE_MODULE)
+}
+
+
+def read_safe_tx(document: Mapping[str, str]) -> tuple[SafeTx, str, int]:
+    """The SafeTx of a request's `safe_tx`, its Safe, and its chain."""
+    tx = SafeTx(
+        to=document["to"], data=bytes.fromhex(document["data"].removeprefix("0x")), nonce=int(document["nonce"]),
+        value=int(document["value"]),
+    )  # fmt: skip
+    return tx, document["safe"], int(document["chain_id"])
+
+
+def compute_safe_tx_hash(document: Mapping[str, str]) -> bytes:
+    """The 32 bytes an owner signs, from the fields alone; never from the hash that stands beside them."""
+    tx, safe, chain_id = read_safe_tx(document)
+    return hash_safe_tx(tx, safe=safe, chain_id=chain_id)
+
+
+def build_wallet_document(document: Mapping[str, str]) -> dict[str, Any]:
+    """What a wallet is given for `eth_signTypedData_v4`."""
+    tx, safe, chain_id = read_safe_tx(document)
+    return build_typed_data(tx, safe=safe, chain_id=chain_id)
+
+
+def encode_relay(document: Mapping[str, str], signatures: bytes) -> bytes:
+    """Call data of the Safe's execTransaction, for whoever relays it."""
+    tx, _, _ = read_safe_tx(document)
+    return encode_exec_transaction(tx, signatures=signatures)
+
+
+def describe_fields(document: Mapping[str, str]) -> list[dict[str, str]]:
+    """Every field of the SafeTx by name, as people read it."""
+    chain_id = int(document["chain_id"])
+    rows = [
+        ("Chain", f"{format_chain(chain_id)}, id {chain_id}"),
+        ("Safe", show_address(chain_id, document["safe"])),
+        ("Nonce of the Safe", document["nonce"]),
+        ("Target", document["to"]),
+        ("Sends", format_coin(document["value"], chain_id)),
+        ("Operation", "call; never a delegate call"),
+        ("Gas, fees and refund", f"0, paid by whoever relays it; refund receiver {ZERO_ADDRESS}"),
+        ("What is signed", "0x" + compute_safe_tx_hash(document).hex()),
+    ]
+    return [{"name": name, "text": text} for name, text in rows]
+
+
+def describe_owner_call(document: Mapping[str, str], *, label: str = "") -> dict[str, Any]:
+    """The call of the SafeTx, decoded as a page shows calls; one inner call per rule of a proposal."""
+    chain_id, data = int(document["chain_id"]), document["data"]
+    raw = bytes.fromhex(data.removeprefix("0x"))
+    signature = _KNOWN.get(raw[:4])
+    known = _decode(signature, raw) if signature else None
+    if signature is None or known is None:
+        plain = decode_call({"to": document["to"], "data": data, "value": document["value"]}, chain_id=chain_id)
+        return {
+            "label": label, "to": plain.to, "to_name": plain.to_name or "not registered",
+            "function": plain.function or f"unknown function {plain.selector}",
+            "arguments": [{"name": each.name, "text": each.text, "raw": each.raw} for each in plain.arguments],
+            "value": plain.value, "data": data, "inner": [],
+        }  # fmt: skip
+    entry = parse_signature(signature)
+    is_proposal = entry.name == "propose"
+    arguments = [] if is_proposal else _describe_arguments(entry.name, known, chain_id)
+    return {
+        "label": label,
+        "to": document["to"],
+        "to_name": "the Safe itself" if document["to"] == document["safe"] else "the golem's cage",
+        "function": entry.name,
+        "arguments": arguments,
+        "value": format_coin(document["value"], chain_id) if int(document["value"]) else "",
+        "data": data,
+        "inner": [_describe_rule(document["to"], rule, chain_id) for rule in known["changes"]] if is_proposal else [],
+    }
+
+
+def _decode(signature: str, raw: bytes) -> dict[str, Any] | None:
+    try:
+        values = decode_input(signature, raw)
+    except AbiDecodeError:
+        return None
+    return {param.name: value for param, value in zip(parse_signature(signature).inputs, values, strict=True)}
+
+
+def _describe_rule(cage: str, rule: tuple[int, bytes, int], chain_id: int) -> dict[str, Any]:
+    kind, key, value = rule
+    return {
+        "label": "", "to": cage, "to_name": "the golem's cage", "function": "rule",
+        "arguments": [
+            {"name": "about", "text": name_rule(kind, key, chain_id=chain_id),
+             "raw": f"{RuleKind(kind).name} 0x{key.hex()}"},
+            {"name": "becomes", "text": show_rule(kind, key, value, chain_id=chain_id), "raw": str(value)},
+        ],
+        "value": "", "data": "", "inner": [],
+    }  # fmt: skip
+
+
+def _describe_arguments(function: str, known: Mapping[str, Any], chain_id: int) -> list[dict[str, str]]:
+    if function in ("cancelChange", "applyChange"):
+        about = name_rule(known["kind"], known["key"], chain_id=chain_id)
+        return [{"name": "about", "text": about, "raw": f"{RuleKind(known['kind']).name} 0x{known['key'].hex()}"}]
+    if function == "setSession":
+        ends = datetime.fromtimestamp(known["expiresAt"], UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        key = "nobody" if known["key"] == ZERO_ADDRESS else known["key"]
+        return [
+            {"name": "session key", "text": key, "raw": known["key"]},
+            {"name": "until", "text": ends, "raw": str(known["expiresAt"])},
+            {"name": "operations", "text": f"{known['operations']:,}", "raw": str(known["operations"])},
+            {"name": "budget", "text": format_micro_usd(known["budget"]), "raw": str(known["budget"])},
+        ]
+    return [
+        {"name": name, "text": name_address(chain_id, str(value)) or str(value), "raw": str(value)}
+        for name, value in known.items()
+    ]

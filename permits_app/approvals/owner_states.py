@@ -1,0 +1,94 @@
+"""The life of an owners' transaction, and where their signatures are kept. It dies with its request in `states`.
+
+Appends OwnerSigned, OwnerTransactionReleased, OwnerTransactionSent, OwnerTransactionExecuted, OwnerTransactionFailed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from permits_app.approvals import states
+from permits_app.approvals.errors import ChangeClosed, SignatureWrong
+from permits_app.models import ChangeRequest, OwnerSignature, OwnerTransaction
+from permits_app.models.approval import ChangeState
+from permits_app.models.owner_transaction import OwnerTransactionState
+
+S = OwnerTransactionState
+
+TRANSITIONS: Mapping[OwnerTransactionState, frozenset[OwnerTransactionState]] = {
+    S.SIGNING: frozenset({S.RELEASED, S.EXECUTED, S.DEAD}),
+    S.RELEASED: frozenset({S.SENT, S.EXECUTED, S.FAILED, S.DEAD}),
+    S.SENT: frozenset({S.EXECUTED, S.FAILED, S.DEAD}),
+    S.EXECUTED: frozenset(),
+    S.FAILED: frozenset(),
+    S.DEAD: frozenset(),
+}
+_TOLD: Final = {
+    S.RELEASED: "OwnerTransactionReleased", S.SENT: "OwnerTransactionSent", S.EXECUTED: "OwnerTransactionExecuted",
+    S.FAILED: "OwnerTransactionFailed",
+    S.DEAD: "OwnerTransactionGivenUp",
+}  # fmt: skip
+
+
+def find_owner_transaction(request: ChangeRequest) -> OwnerTransaction | None:
+    """What the Safe's owners sign for `request`, from the database; None for a change that is none on chain."""
+    return OwnerTransaction.objects.filter(request=request).first()
+
+
+def is_sent(request: ChangeRequest) -> bool:
+    """Whether bytes that carry the signatures of `request` are stored to be sent: then nobody takes it back here."""
+    asked = find_owner_transaction(request)
+    return asked is not None and (asked.state == S.SENT or asked.relays.exists())
+
+
+def keep_signature(*, request: ChangeRequest, owner: Any, signer: str, signature: bytes, now: datetime) -> None:
+    """Store one checked signature; joins the caller's transaction. Raises SignatureWrong when the key signed before
+    for another account.
+    """
+    asked = OwnerTransaction.objects.get(request=request)
+    row, is_new = OwnerSignature.objects.get_or_create(
+        transaction=asked, signer=signer,
+        defaults={"signature": "0x" + signature.hex(), "given_by": owner, "given_at": now},
+    )  # fmt: skip
+    if row.given_by_id != owner.pk:
+        raise SignatureWrong(f"{signer} signed this for another account already", signer=signer)
+    if is_new:
+        states.tell(
+            request=request, audit="OwnerSigned", event=None, actor=f"owner:{owner.pk}", now=now,
+            facts={"signer": signer, "safe_tx_hash": asked.safe_tx_hash},
+        )  # fmt: skip
+
+
+def move_owner_transaction(
+    *, asked: OwnerTransaction, to: OwnerTransactionState, actor: str, now: datetime, facts: Mapping[str, Any],
+    **columns: Any,
+) -> bool:  # fmt: skip
+    """Move `asked` to `to` if its stored state allows it; True when this call did. Joins the caller's transaction."""
+    sources = [str(state) for state, following in TRANSITIONS.items() if to in following]
+    done = OwnerTransaction.objects.filter(pk=asked.pk, state__in=sources).update(state=to, updated_at=now, **columns)
+    asked.refresh_from_db()
+    if done:
+        states.tell(
+            request=asked.request, audit=_TOLD[to], event=None, actor=actor, now=now,
+            facts={"safe": asked.safe, "safe_nonce": str(asked.safe_nonce), "safe_tx_hash": asked.safe_tx_hash,
+                   **facts},
+        )  # fmt: skip
+    return bool(done)
+
+
+def release_owner_transaction(*, request: ChangeRequest, actor: str, now: datetime) -> None:
+    """Let the signed bytes leave, under the caller's lock of the golem. Raises ChangeClosed when it is too late."""
+    asked = find_owner_transaction(request)
+    fresh = ChangeRequest.objects.get(pk=request.pk)
+    is_moved = (
+        asked is not None
+        and fresh.state == ChangeState.APPROVED
+        and move_owner_transaction(
+            asked=asked, to=S.RELEASED, actor=actor, now=now,
+            facts={"signers": list(asked.signatures.order_by("given_at").values_list("signer", flat=True))},
+        )
+    )  # fmt: skip
+    if not is_moved:
+        raise ChangeClosed(f"the request is {fresh.get_state_display().lower()}", state=fresh.state)

@@ -1,0 +1,274 @@
+"""The relayer: a key that pays for gas and can do nothing else. It sends what owners of a Safe signed.
+
+It sends two kinds of calls only, to contracts of a mirrored cage: the Safe's execTransaction, the cage's applyChange.
+One transaction at a time per chain, so that nonces need no cursor; bytes are stored before they are sent; what it may
+spend on gas within 24 h is capped. A key that owns the Safe, or that is a golem's wallet, is refused.
+Seed: decisions, "PolicyCage" (the server holds no owner key).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from eth_utils import is_checksum_address
+
+from archetypes_app.models import Golem
+from permits_app.approvals.errors import (
+    OwnerCallReverts,
+    RelayerBudgetUsed,
+    RelayerBusy,
+    RelayerNotConfigured,
+    RelayerRefuses,
+)
+from permits_app.approvals.safe_view import open_chain
+from permits_app.execution import broadcast
+from permits_app.execution.replacement import Fees, raise_fees
+from permits_app.execution.signers.base import Signer, UnsignedTransaction
+from permits_app.execution.signers.choose import open_keystore
+from permits_app.execution.signers.local import LocalSigner
+from permits_app.models import CageMirror, OwnerTransaction, RelayedTransaction, Wallet
+from permits_app.models.owner_transaction import RelayPurpose, RelayState
+from permits_app.policy_cage.abi import FUNCTIONS
+from permits_app.policy_cage.contract import decode_cage_error
+from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION
+from tools_app.chain.node_errors import NonceTooLow
+from tools_app.chain.signatures import parse_signature
+from tools_app.core import clock
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.core.units import format_units
+from tools_app.simulation.engine import CallOutcome, SimulationRequest
+from tools_app.simulation.select import run_simulation
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.plan import Call
+from tools_app.toolkit.views import ReceiptView
+
+IN_FLIGHT: Final = (RelayState.SIGNED, RelayState.SENT)
+_MAY_CALL: Final = {
+    RelayPurpose.EXECUTE: parse_signature(EXEC_TRANSACTION).selector,
+    RelayPurpose.APPLY: parse_signature(FUNCTIONS["applyChange"]).selector,
+}
+_GAS_MARGIN_BPS: Final = 13_000
+_GAS_SPARE: Final = 40_000
+_SEND_BUDGET_MS: Final = 10_000
+_SIMULATION_BUDGET_MS: Final = 8_000
+_DAY: Final = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class RelayOrder:
+    """One call to be relayed: no coins go with it."""
+
+    purpose: RelayPurpose
+    to: str
+    data: bytes
+    owner_transaction: OwnerTransaction | None = None
+    mirror: CageMirror | None = None
+    subject: str = ""
+    owners: Sequence[str] = ()
+
+
+def find_relayer_address() -> str:
+    """The address of the relayer's key in the server's keystore; empty when there is none."""
+    if settings.GOLEM_RELAYER_ADDRESS:
+        return str(settings.GOLEM_RELAYER_ADDRESS)
+    path = Path(settings.GOLEM_RELAYER_ADDRESS_FILE)
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
+
+
+def open_relayer() -> Signer:
+    """The relayer's signer. Raises RelayerNotConfigured, RelayerRefuses for a key that is more than a relayer's."""
+    address = find_relayer_address()
+    if not address:
+        raise RelayerNotConfigured(
+            "make a key that only pays for gas with `manage.py relayer --create`, or send what was signed yourself"
+        )
+    if not is_checksum_address(address):
+        raise RelayerNotConfigured("GOLEM_RELAYER_ADDRESS is no address with its checksum")
+    if Wallet.objects.filter(address=address).exists() or Golem.objects.filter(address=address).exists():
+        raise RelayerRefuses(f"{address} is a golem's own account; the relayer needs a key of its own")
+    return LocalSigner(keystore=open_keystore(), address=address)
+
+
+def send_order(*, order: RelayOrder, chain: ChainReader, now: datetime) -> RelayedTransaction:
+    """Judge, sign, store and send one call. Asks the node; no transaction may be open.
+
+    Raises RelayerNotConfigured, RelayerRefuses, RelayerBudgetUsed, RelayerBusy, OwnerCallReverts, what a node raises.
+    """
+    signer = open_relayer()
+    _check_order(order, signer.address)
+    _clear_the_way(chain.chain_id, signer.address)
+    outcome = _rehearse(order, chain, signer.address)
+    fees = chain.fees()
+    gas = (outcome.gas_before_refunds or outcome.gas_used) * _GAS_MARGIN_BPS // 10_000 + _GAS_SPARE
+    _check_budget(chain, signer.address, cost=gas * fees.max_fee, gas=gas, now=now)
+    plain = UnsignedTransaction(
+        chain_id=chain.chain_id, nonce=chain.mined_nonce(signer.address), to=order.to, value=0, data=order.data,
+        gas_limit=gas, max_fee_per_gas=fees.max_fee, max_priority_fee_per_gas=fees.priority_fee,
+    )  # fmt: skip
+    row = _store(order, plain, signer)
+    _send(row)
+    return row
+
+
+def follow(row: RelayedTransaction, *, seconds: float) -> ReceiptView | None:
+    """The receipt of a relayed call; sends stored bytes again that were not seen sent, and raises a stuck fee.
+
+    None when it is not mined after `seconds`.
+    """
+    if row.state == RelayState.SIGNED:
+        _send(row)
+    deadline = Deadline.after_ms(int(seconds * 1_000))
+    receipt = broadcast.await_receipt(
+        chain_id=row.chain_id, tx_hashes=_hashes_of_nonce(row), deadline=deadline, renew_lease=lambda: None
+    )
+    if receipt is None:
+        _give_up_or_replace(row)
+        return None
+    _record(row, receipt)
+    return receipt
+
+
+def _check_order(order: RelayOrder, address: str) -> None:
+    mirrors = CageMirror.objects.all()
+    known = (
+        mirrors.filter(account=order.to) if order.purpose == RelayPurpose.EXECUTE else mirrors.filter(contract=order.to)
+    )
+    if order.data[:4] != _MAY_CALL[order.purpose] or not known.exists():
+        raise RelayerRefuses("the relayer sends owners' transactions and due changes of mirrored cages, nothing else")
+    if address in order.owners:
+        raise RelayerRefuses(f"{address} owns the Safe; this server must not hold an owner's key", address=address)
+
+
+def _clear_the_way(chain_id: int, address: str) -> None:
+    """An earlier transaction is followed first. Raises RelayerBusy while it is under way."""
+    earlier = RelayedTransaction.objects.filter(chain_id=chain_id, sender=address, state__in=IN_FLIGHT).first()
+    if earlier is not None and follow(earlier, seconds=0.2) is None:
+        raise RelayerBusy(f"{earlier.tx_hash} is under way", tx_hash=earlier.tx_hash)
+
+
+def _rehearse(order: RelayOrder, chain: ChainReader, sender: str) -> CallOutcome:
+    call = Call(to=order.to, data=order.data, value=0, label="relayed")
+    request = SimulationRequest(chain_id=chain.chain_id, sender=sender, calls=(call,), block=chain.block)
+    result = run_simulation(request, deadline=Deadline.after_ms(_SIMULATION_BUDGET_MS))
+    outcome = result.calls[0]
+    if not outcome.succeeded:
+        reason = decode_cage_error(outcome.output)
+        raise OwnerCallReverts(
+            f"the chain would refuse it: {reason.text if reason.name else outcome.revert_reason or reason.text}",
+            error=reason.name or "",
+        )
+    return outcome
+
+
+def _check_budget(chain: ChainReader, address: str, *, cost: int, gas: int, now: datetime) -> None:
+    if gas > settings.GOLEM_RELAYER_MOST_GAS:
+        raise RelayerRefuses(f"it needs {gas} gas; the relayer sends at most {settings.GOLEM_RELAYER_MOST_GAS}")
+    day = RelayedTransaction.objects.filter(chain_id=chain.chain_id, sender=address, created_at__gt=now - _DAY)
+    used = sum(int(wei) for wei in day.exclude(state=RelayState.REPLACED).values_list("fee_wei", flat=True))
+    most = settings.GOLEM_RELAYER_MOST_WEI_PER_DAY
+    coin = chain.native()
+    if used + cost > most:
+        raise RelayerBudgetUsed(
+            f"it spent {format_units(used, coin.decimals, coin.symbol)} of"
+            f" {format_units(most, coin.decimals, coin.symbol)} within 24 h",
+            observed=str(used + cost), limit=str(most),
+        )  # fmt: skip
+    held = chain.native_balance(address)
+    if held < cost:
+        raise RelayerBudgetUsed(
+            f"{address} holds {format_units(held, coin.decimals, coin.symbol)}; send it coins for gas",
+            observed=str(held), limit=str(cost),
+        )  # fmt: skip
+
+
+def _store(
+    order: RelayOrder, plain: UnsignedTransaction, signer: Signer, *, replaced: RelayedTransaction | None = None
+) -> RelayedTransaction:
+    signed = signer.sign(plain)
+    try:
+        with transaction.atomic():
+            if replaced is not None:
+                _move(replaced, RelayState.REPLACED)
+            return RelayedTransaction.objects.create(
+                owner_transaction=order.owner_transaction, mirror=order.mirror, purpose=order.purpose,
+                subject=order.subject, chain_id=plain.chain_id, sender=signer.address, nonce=plain.nonce, to=plain.to,
+                data="0x" + plain.data.hex(), gas_limit=plain.gas_limit, max_fee_per_gas=str(plain.max_fee_per_gas),
+                max_priority_fee_per_gas=str(plain.max_priority_fee_per_gas), raw="0x" + signed.raw.hex(),
+                tx_hash=signed.tx_hash, fee_wei=str(plain.gas_limit * plain.max_fee_per_gas),
+            )  # fmt: skip
+    except IntegrityError as error:
+        if "relayer_one_at_a_time" not in str(error):
+            raise
+        raise RelayerBusy("another worker sends one at this moment") from None
+
+
+def _send(row: RelayedTransaction) -> None:
+    """Hand the stored bytes to the node. A node that does not answer leaves them to the next look."""
+    deadline = Deadline.after_ms(_SEND_BUDGET_MS)
+    try:
+        broadcast.send_raw(chain_id=row.chain_id, raw=row.raw, tx_hash=row.tx_hash, deadline=deadline)
+    except NonceTooLow:
+        return
+    except GolemError as error:
+        if error.http_status < 500:
+            raise
+    _move(row, RelayState.SENT, sent_at=clock.now())
+
+
+def _give_up_or_replace(row: RelayedTransaction) -> None:
+    """A nonce used elsewhere frees the relayer; a fee that nobody takes is raised, inside the day's budget."""
+    deadline = Deadline.after_ms(_SEND_BUDGET_MS)
+    mined = broadcast.mined_nonce(chain_id=row.chain_id, address=row.sender, deadline=deadline)
+    if mined > row.nonce:
+        receipt = broadcast.find_any_receipt(chain_id=row.chain_id, tx_hashes=_hashes_of_nonce(row), deadline=deadline)
+        if receipt is not None:
+            _record(row, receipt)
+        else:
+            _move(row, RelayState.REPLACED)
+        return
+    if row.sent_at is None or clock.now() - row.sent_at < timedelta(seconds=settings.GOLEM_STUCK_AFTER_SECONDS):
+        return
+    chain = open_chain(row.chain_id, now=clock.now())
+    old = Fees(cap=int(row.max_fee_per_gas), priority=int(row.max_priority_fee_per_gas))
+    fees = raise_fees(old=old, market=chain.fees(), raise_bps=settings.GOLEM_FEE_RAISE_BPS)
+    _check_budget(chain, row.sender, cost=row.gas_limit * fees.cap, gas=row.gas_limit, now=clock.now())
+    plain = UnsignedTransaction(
+        chain_id=row.chain_id, nonce=row.nonce, to=row.to, value=0, data=bytes.fromhex(row.data[2:]),
+        gas_limit=row.gas_limit, max_fee_per_gas=fees.cap, max_priority_fee_per_gas=fees.priority,
+    )  # fmt: skip
+    order = RelayOrder(
+        purpose=RelayPurpose(row.purpose), to=row.to, data=plain.data, owner_transaction=row.owner_transaction,
+        mirror=row.mirror, subject=row.subject,
+    )  # fmt: skip
+    _send(_store(order, plain, open_relayer(), replaced=row))
+
+
+def _record(row: RelayedTransaction, receipt: ReceiptView) -> None:
+    to = RelayState.MINED if receipt.succeeded else RelayState.REVERTED
+    mined = RelayedTransaction.objects.filter(tx_hash=receipt.tx_hash).first() or row
+    with transaction.atomic():
+        if mined.pk != row.pk:
+            _move(row, RelayState.REPLACED)
+        _move(mined, to, block_number=receipt.block_number, fee_wei=str(receipt.fee))
+    row.refresh_from_db()
+
+
+def _move(row: RelayedTransaction, to: RelayState, **columns: object) -> None:
+    open_states = [str(state) for state in (*IN_FLIGHT, RelayState.REPLACED)]
+    RelayedTransaction.objects.filter(pk=row.pk, state__in=open_states).update(
+        state=to, updated_at=clock.now(), **columns
+    )
+    row.refresh_from_db()
+
+
+def _hashes_of_nonce(row: RelayedTransaction) -> list[str]:
+    same = RelayedTransaction.objects.filter(chain_id=row.chain_id, sender=row.sender, nonce=row.nonce)
+    return list(same.filter(to=row.to, data=row.data).order_by(F("pk").desc()).values_list("tx_hash", flat=True))

@@ -1,0 +1,123 @@
+"""A Safe whose owners are people of the test, over a golem's cage on the local chain; their keys stay in the test."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+from django.core.management import call_command
+
+from golem_project.proof.caged.engines import NodeEngine, make_account
+from golem_project.proof.caged.safe import sign_digest
+from permits_app.actions.request_change import request_operation
+from permits_app.actions.sync_policy_cage import sync_policy_cage
+from permits_app.execution.signers.choose import open_keystore
+from permits_app.models import CageMirror, ChangeRequest, OwnerTransaction, PolicyCage, SpendingLimits
+from permits_app.policy_cage.contract import Limit, RuleKind, limit_key
+from permits_app.policy_cage.safe_tx import (
+    CREATE_PROXY,
+    ENABLE_MODULE,
+    SafeTx,
+    encode_exec_transaction,
+    encode_setup,
+    hash_safe_tx,
+    join_signatures,
+)
+from permits_app.policy_cage.state import CageState
+from tests.live_golem import LiveGolem
+from tools_app.chain.abi import checksum, encode_call
+from tools_app.core import clock
+
+if TYPE_CHECKING:
+    from eth_account.signers.local import LocalAccount
+
+CHAIN_ID = 31337
+USD = 10**6
+
+
+class OwnedSafe:
+    """A Safe of the local world with `threshold` of the accounts named, and a golem's cage as its module."""
+
+    def __init__(
+        self, live: LiveGolem, *, names: tuple[str, ...] = ("key of a", "key of b"), threshold: int = 1
+    ) -> None:
+        self.live, self.threshold = live, threshold
+        self.engine = NodeEngine(live.world.rpc)
+        self.owners: list[LocalAccount] = [make_account(f"{name} {live.golem.pk}") for name in names]
+        self.engine.give_coins(self.owners[0].address, 10**21)
+        contracts = live.world.contracts
+        addresses = [account.address for account in self.owners]
+        setup = encode_setup(addresses, threshold=threshold, fallback_handler=contracts["safe_fallback_handler"])
+        salt = live.golem.pk.int >> 64
+        sent = self.engine.send(
+            self.owners[0], contracts["safe_proxy_factory"], encode_call(CREATE_PROXY, contracts["safe"], setup, salt)
+        )
+        made = next(log for log in sent.logs if log.address == contracts["safe_proxy_factory"])
+        self.address = checksum("0x" + made.topics[1][-40:])
+        live.world.fund(self.address, 0, {"USDC": 20_000 * USD, "WETH": 2 * 10**18})
+        self.nonce = 0
+        self.mirror = self._deploy()
+
+    def sign(self, digest: str, owner: int = 0) -> str:
+        """What the wallet of one owner answers for a SafeTx hash."""
+        return "0x" + sign_digest(self.owners[owner], bytes.fromhex(digest[2:])).hex()
+
+    def owner_call(self, to: str, data: bytes) -> None:
+        """The owners act by themselves, without the server."""
+        tx = SafeTx(to=to, data=data, nonce=self.nonce)
+        digest = hash_safe_tx(tx, safe=self.address, chain_id=CHAIN_ID)
+        signed = {str(owner.address): sign_digest(owner, digest) for owner in self.owners[: self.threshold]}
+        raw = encode_exec_transaction(tx, signatures=join_signatures(signed))
+        self.engine._next = max(self.engine._next, self.engine._head_time() + 1)
+        assert self.engine.send(self.owners[0], self.address, raw).succeeded
+        self.nonce += 1
+
+    def sync(self) -> CageState:
+        """The mirror at the newest block; the state of the contract."""
+        self.mirror = sync_policy_cage(mirror_id=self.mirror.pk, now=clock.now())
+        return CageState.from_dict(self.mirror.state)
+
+    def pass_time(self, seconds: int) -> None:
+        """The chain's clock moves on."""
+        self.live.world.rpc.call("evm_increaseTime", seconds)
+        self.live.world.rpc.call("evm_mine")
+
+    def _deploy(self) -> CageMirror:
+        golem = self.live.golem
+        PolicyCage.objects.filter(golem=golem).update(max_concentration_bps=6_000)
+        SpendingLimits.objects.filter(golem=golem).update(per_session_micro_usd=40_000 * USD)
+        call_command(
+            "deploy_policy_cage", str(golem.pk), "--account", self.address, "--high-water-mark-usd", "26000",
+            "--send-locally", self.live.world.rpc_url, stdout=io.StringIO(),
+        )  # fmt: skip
+        self.mirror = CageMirror.objects.get(cage__golem=golem)
+        self.owner_call(self.address, encode_call(ENABLE_MODULE, self.mirror.contract))
+        self.sync()
+        assert self.mirror.is_enforced
+        return self.mirror
+
+
+def make_relayer(live: LiveGolem, settings: Any, wei: int = 10**18) -> str:
+    """A key that only pays for gas, in the run's keystore."""
+    address = open_keystore().create()
+    live.world.fund(address, wei, {})
+    settings.GOLEM_RELAYER_ADDRESS = address
+    return address
+
+
+def limit_change(limit: Limit, value: int) -> dict[str, str]:
+    """One limit as a rule of a proposal."""
+    return {"kind": str(int(RuleKind.LIMIT)), "key": "0x" + limit_key(limit).hex(), "value": str(value)}
+
+
+def ask(safe: OwnedSafe, owner: Any, *rules: dict[str, str], **arguments: Any) -> ChangeRequest:
+    """`owner` asks for rules, or for another act of the cage."""
+    wish = {"act": "propose", "rules": list(rules), **arguments} if rules else arguments
+    return request_operation(
+        golem=safe.live.golem, name="cage", arguments=wish, owner=owner, reason="for a test", now=clock.now()
+    )
+
+
+def owner_transaction(request: ChangeRequest) -> OwnerTransaction:
+    """What the Safe's owners sign for `request`."""
+    return OwnerTransaction.objects.get(request=request)

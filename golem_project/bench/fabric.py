@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
+import json
 import os
-import re
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import transaction
@@ -22,11 +23,12 @@ from golem_project.bench.figures import Figure, measure, percentile
 from golem_project.demo.seed import seed_demo
 from golem_project.embedded.children import answers_ok
 from golem_project.embedded.process import free_port
-from tools_app.core import clock, event_bus
+from tools_app.core import clock, event_bus, event_log, event_publisher
 from tools_app.core.events import Event, EventType
 from tools_app.core.models import OutboxEvent
 
 CLIENTS = 100
+_AUDIENCE = Path(__file__).with_name("audience.py")
 _PER_KEY = 10
 _EVENTS = 300
 _PACE_SECONDS = 0.01
@@ -34,46 +36,6 @@ _PER_TRANSACTION = 20
 _TRANSACTIONS = 500
 _FOLLOWERS = 5
 _START_SECONDS = 60.0
-_NUMBER = re.compile(rb'"duration_ms":(\d+)')
-
-
-@dataclass
-class Audience:
-    """Clients of one server, each noting when which event came."""
-
-    port: int
-    tokens: list[str]
-    heard: list[dict[int, float]] = field(default_factory=list)
-    ready: int = 0
-    is_over: threading.Event = field(default_factory=threading.Event)
-
-    async def listen(self, index: int) -> None:
-        """Follow the stream as one client until cancelled."""
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=2**20)
-        token = self.tokens[index % len(self.tokens)]
-        writer.write(
-            b"GET /api/v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n"
-            b"Authorization: Bearer " + token.encode() + b"\r\n\r\n"
-        )
-        heard = self.heard[index]
-        try:
-            while line := await reader.readline():
-                if line.startswith(b"data: "):
-                    found = _NUMBER.search(line)
-                    if found is not None:
-                        heard[int(found[1])] = clock.monotonic_ms()
-                elif line.startswith(b"retry: "):
-                    self.ready += 1
-        finally:
-            writer.close()
-
-    async def listen_all(self, count: int) -> None:
-        """All of them at once."""
-        self.heard = [{} for _ in range(count)]
-        self.ready = 0
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.gather(*(self.listen(index) for index in range(count)))
-        self.is_over.set()
 
 
 @measure("fabric")
@@ -87,17 +49,18 @@ def measure_fabric() -> Iterator[Figure]:
     tokens = [key.token for key in keys]
     yield from _measure_emit()
     with _serve() as port:
-        yield from _measure_latency(Audience(port, tokens), golem)
-        yield from _measure_rate(Audience(port, tokens), golem)
+        yield from _measure_latency(port, tokens, golem)
+        yield from _measure_rate(port, tokens, golem)
 
 
 def _measure_emit() -> Iterator[Figure]:
     golem_id, started = uuid4(), clock.monotonic_ms()
     for number in range(_TRANSACTIONS):
         _emit(golem_id, number * _PER_TRANSACTION, _PER_TRANSACTION)
+    is_published = event_publisher.PUBLISHER.wait(seconds=_START_SECONDS)
     rate = _TRANSACTIONS * _PER_TRANSACTION / (clock.monotonic_ms() - started) * 1000
     placed = OutboxEvent.objects.filter(golem_id=golem_id, position__isnull=False).count()
-    if placed != _TRANSACTIONS * _PER_TRANSACTION:
+    if not is_published or placed != _TRANSACTIONS * _PER_TRANSACTION:
         raise AssertionError(f"{placed} events were placed")
     yield Figure(
         "fabric.emit", f"events a second written, committed and published by one process, {_PER_TRANSACTION} a time",
@@ -105,35 +68,36 @@ def _measure_emit() -> Iterator[Figure]:
     )  # fmt: skip
 
 
-def _measure_latency(audience: Audience, golem: Golem) -> Iterator[Figure]:
-    with _attend(audience, CLIENTS):
+def _measure_latency(port: int, tokens: list[str], golem: Golem) -> Iterator[Figure]:
+    with _attend(port, tokens, clients=CLIENTS, events=_EVENTS) as audience:
         sent: dict[int, float] = {}
         pace = threading.Event()
         for number in range(_EVENTS):
             sent[number] = clock.monotonic_ms()
             _emit(golem.pk, number, 1)
             pace.wait(_PACE_SECONDS)
-        _wait_for(audience, _EVENTS)
-    times = [heard[number] - sent[number] for heard in audience.heard for number in sent]
+        heard = audience.hear()
+    times = [at - sent[number] for one in heard for number, at in one]
     yield Figure(
         "fabric.sse.p95", f"from before the commit to each of {CLIENTS} clients, {_EVENTS} events, 95th percentile",
         percentile(times, 95), "ms", target=200, reference=f"median {percentile(times, 50):g} ms",
     )  # fmt: skip
 
 
-def _measure_rate(audience: Audience, golem: Golem) -> Iterator[Figure]:
+def _measure_rate(port: int, tokens: list[str], golem: Golem) -> Iterator[Figure]:
     total = _TRANSACTIONS * _PER_TRANSACTION
-    with _attend(audience, _FOLLOWERS):
+    with _attend(port, tokens, clients=_FOLLOWERS, events=total) as audience:
         started = clock.monotonic_ms()
         for number in range(_TRANSACTIONS):
             _emit(golem.pk, number * _PER_TRANSACTION, _PER_TRANSACTION)
-        _wait_for(audience, total)
-        last = max(max(heard.values()) for heard in audience.heard)
+        heard = audience.hear()
+    last = max(at for one in heard for _, at in one)
     yield Figure(
         "fabric.throughput",
         f"events a second from emit to each of {_FOLLOWERS} clients, {total} events in transactions of "
         f"{_PER_TRANSACTION}, none lost",
         round(total / (last - started) * 1000), "/s", at_least=True, target=2_000,
+        reference=f"{audience.connections - _FOLLOWERS} times a client was cut off and came back",
     )  # fmt: skip
 
 
@@ -146,26 +110,45 @@ def _emit(golem_id: UUID, first: int, count: int) -> None:
         event_bus.emit_all(golem_id=golem_id, events=events, now=clock.now())
 
 
+@dataclass
+class Audience:
+    """Clients in another process."""
+
+    process: subprocess.Popen[str]
+    connections: int = 0
+
+    def hear(self) -> list[list[tuple[int, float]]]:
+        """For each client, when it heard which event; waits until each heard all."""
+        assert self.process.stdout is not None
+        answer: dict[str, Any] = json.loads(self.process.stdout.readline())
+        if answer["repeated"]:
+            raise AssertionError(f"{answer['repeated']} events came twice")
+        self.connections = answer["connections"]
+        return [[(number, at) for number, at in one] for one in answer["heard"]]
+
+
 @contextlib.contextmanager
-def _attend(audience: Audience, count: int) -> Iterator[None]:
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    listening = asyncio.run_coroutine_threadsafe(audience.listen_all(count), loop)
-    try:
-        _wait(lambda: audience.ready >= count, "the clients did not connect")
-        # `retry` is said before the client joins the hub; joining takes one read of the log.
-        threading.Event().wait(0.5)
-        yield
-    finally:
-        listening.cancel()
-        audience.is_over.wait(5)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(5)
-
-
-def _wait_for(audience: Audience, count: int) -> None:
-    _wait(lambda: all(len(heard) >= count for heard in audience.heard), f"not every client heard {count} events")
+def _attend(port: int, tokens: list[str], *, clients: int, events: int) -> Iterator[Audience]:
+    question = {
+        "port": port, "tokens": tokens, "clients": clients, "events": events, "cursor": event_log.read_head().cursor(),
+    }  # fmt: skip
+    argv = [sys.executable, str(_AUDIENCE)]
+    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    with process:
+        ending = threading.Timer(_START_SECONDS * 2, process.kill)
+        ending.start()
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(question) + "\n")
+            process.stdin.flush()
+            if process.stdout.readline() != "ready\n":
+                raise RuntimeError("the clients did not connect")
+            # `retry` is said before the client joins the hub; joining takes one read of the log.
+            threading.Event().wait(0.5)
+            yield Audience(process)
+        finally:
+            ending.cancel()
+            process.kill()
 
 
 def _wait(is_done: Callable[[], bool], complaint: str) -> None:

@@ -26,7 +26,7 @@ from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookE
 from tools_app.core import audit_log, event_bus, event_log, outgoing
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.event_log import EventFilter
-from tools_app.core.events import Event, EventType
+from tools_app.core.events import Event, EventType, encode_event
 from tools_app.core.models import OutboxEvent
 from tools_app.core.outgoing import AddressRefused, ExchangeFailed
 from tools_app.core.taint import Secret
@@ -168,7 +168,7 @@ def replay(*, deliveries: Any, now: datetime) -> int:
 def make_body(event: OutboxEvent) -> bytes:
     """The payload of a webhook: type, timestamp and data, where data is the event as the stream has it."""
     data = json.loads(
-        event_bus.encode_event(
+        encode_event(
             (event.pk, event.golem_id, event.sequence, event.type, event.version, event.heartbeat_tick,
              event.occurred_at, event.payload)
         )

@@ -22,7 +22,6 @@ from tools_app.core import event_publisher, event_ring
 from tools_app.core.event_ring import RingClient
 from tools_app.core.event_schemas import check_payload
 from tools_app.core.events import Event
-from tools_app.core.events import encode_event as encode_event
 from tools_app.core.models import EventSequence, OutboxEvent
 from tools_app.core.taint import DataSink, clean_for
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-pytest_plugins = ["tests.evm.world", "tests.live_golem"]
+pytest_plugins = ["tests.evm.world", "tests.live_golem", "tests.receiver"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,12 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import http.server
-import ipaddress
 import json
-import socket
 import threading
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -24,47 +20,13 @@ from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookE
 from golem_project.stream.signing import SignatureWrong
 from tests.golem_project.pi.conftest import Agent, MakeAgent
 from tests.golem_project.stream.conftest import emit
-from tools_app.core import clock, event_bus, outgoing
+from tests.receiver import Receiver
+from tools_app.core import clock, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.models import AuditEntry, OutboxEvent
-from tools_app.core.outgoing import AddressRefused, ExchangeFailed
 from tools_app.core.taint import Secret
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
-
-
-class Receiver:
-    """An http server that answers with the statuses it was told, and keeps what it got."""
-
-    def __init__(self) -> None:
-        self.got: list[tuple[dict[str, str], bytes]] = []
-        self.statuses: list[int] = []
-        self.extra: dict[str, str] = {}
-        receiver = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                receiver.got.append(({name.lower(): value for name, value in self.headers.items()}, body))
-                self.send_response(receiver.statuses.pop(0) if receiver.statuses else 200)
-                for name, value in receiver.extra.items():
-                    self.send_header(name, value)
-                self.end_headers()
-
-            def log_message(self, *_: Any) -> None:
-                """Quiet."""
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/hook?a=1"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    made = Receiver()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
 
 
 def make_endpoint(agent: Agent, url: str, types: tuple[str, ...] = ()) -> tuple[WebhookEndpoint, Secret]:
@@ -308,111 +270,3 @@ def test_a_secret_is_sealed_in_its_row_rotates_with_an_overlap_and_is_in_no_body
     assert agent.key.token not in body.decode()
     later = clock.now() + timedelta(hours=25)
     assert webhooks.reveal_secrets(WebhookEndpoint.objects.get(), now=later) == [second.reveal()]
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
-        "224.0.0.1", "255.255.255.255", "240.0.0.1", "::1", "::", "fe80::1", "fc00::1", "ff02::1",
-        "::ffff:127.0.0.1", "::ffff:10.0.0.1", "2002:7f00:1::", "2002:a00:1::", "64:ff9b::7f00:1", "192.0.2.1",
-        "2001:db8::1", "2001:0:7f00:1::",
-    ],
-)  # fmt: skip
-def test_an_address_that_is_not_public_is_refused_in_every_disguise(
-    address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert not outgoing.is_public(ipaddress.ip_address(address))
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_a, **_o: [(family, socket.SOCK_STREAM, 6, "", (address, 443))])
-    with pytest.raises(AddressRefused):
-        outgoing.resolve("https://hooks.example.org/x", allows_private=False)
-
-
-@pytest.mark.parametrize("address", ["1.1.1.1", "2606:4700:4700::1111", "::ffff:1.1.1.1"])
-def test_a_public_address_is_let_through(address: str) -> None:
-    assert outgoing.is_public(ipaddress.ip_address(address))
-
-
-def test_one_private_address_among_public_ones_is_enough_to_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 443)) for address in ("1.1.1.1", "10.0.0.1")]
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_a, **_o: found)
-    with pytest.raises(AddressRefused):
-        outgoing.resolve("https://hooks.example.org/x", allows_private=False)
-
-
-def test_a_name_that_resolves_differently_a_moment_later_changes_nothing(
-    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    port = receiver.server.server_address[1]
-    resolve = socket.getaddrinfo
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_a, **_o: resolve("127.0.0.1", port, type=socket.SOCK_STREAM))
-    target = outgoing.resolve(f"http://rebinding.example:{port}/hook", allows_private=True)
-
-    def rebound(host: str, *args: Any, **options: Any) -> Any:
-        assert host == "127.0.0.1", "the name was looked up a second time"
-        return resolve(host, *args, **options)
-
-    monkeypatch.setattr(socket, "getaddrinfo", rebound)
-    assert outgoing.post(target, headers={}, body=b"{}", seconds=5).status == 200
-    assert receiver.got[0][0]["host"] == f"rebinding.example:{port}"
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://hooks.example.org/", "ftp://hooks.example.org/", "https://", "https://user@hooks.example.org/",
-        "https://a:b@hooks.example.org/", "https://hooks.example.org:99999/", "https://hooks.example.org/\r\nX: y",
-        "https://hooks.exämple.org/", "https://hooks.example.org/" + "x" * 500, "file:///etc/passwd", "",
-    ],
-)  # fmt: skip
-def test_a_url_no_webhook_may_have_is_refused(url: str) -> None:
-    with pytest.raises(AddressRefused):
-        outgoing.check_url(url, allows_private=False)
-
-
-def serve_raw(answer: Callable[[socket.socket], None]) -> str:
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def run() -> None:
-        connection, _ = listener.accept()
-        with connection, listener:
-            connection.recv(65_536)
-            try:
-                answer(connection)
-            except OSError:
-                return
-
-    threading.Thread(target=run, daemon=True).start()
-    return f"http://127.0.0.1:{listener.getsockname()[1]}/"
-
-
-def _drip(connection: socket.socket) -> None:
-    connection.sendall(b"HTTP/1.1 200 OK\r\n")
-    while True:
-        connection.sendall(b"X-A: b\r\n")
-        threading.Event().wait(0.05)
-
-
-def _flood(connection: socket.socket) -> None:
-    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
-    while True:
-        connection.sendall(b"x" * 65_536)
-
-
-def _babble(connection: socket.socket) -> None:
-    connection.sendall(b"\x00\xff not http at all\r\n\r\n")
-
-
-@pytest.mark.parametrize(("answer", "is_fine"), [(_drip, False), (_flood, True), (_babble, False)])
-def test_a_hostile_receiver_costs_little_time_and_memory(
-    answer: Callable[[socket.socket], None], is_fine: bool
-) -> None:
-    target = outgoing.resolve(serve_raw(answer), allows_private=True)
-    started = clock.monotonic_ms()
-    if is_fine:
-        assert outgoing.post(target, headers={}, body=b"{}", seconds=1).status == 200
-    else:
-        with pytest.raises(ExchangeFailed):
-            outgoing.post(target, headers={}, body=b"{}", seconds=1)
-    assert clock.monotonic_ms() - started < 2_000

@@ -1,4 +1,4 @@
-"""Who signs for golems: session keys of cages, and the account of this server at Privy. Secrets come from files first."""
+"""Who signs for golems: session keys of cages, and this server's account at Privy. Secrets come from files first."""
 
 from __future__ import annotations
 

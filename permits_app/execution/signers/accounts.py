@@ -17,9 +17,15 @@ def load_accounts() -> type[Account]:
     return Account
 
 
-def read_typed_transaction(raw: bytes) -> dict[str, Any]:
-    """The fields of a signed typed transaction. Raises what eth-account raises for anything else."""
+def read_signed(raw: bytes) -> tuple[dict[str, Any], str]:
+    """The fields of a signed typed transaction and the address that signed it. Raises ValueError for anything else."""
     from eth_account.typed_transactions import TypedTransaction
+    from eth_keys.exceptions import BadSignature, ValidationError
     from hexbytes import HexBytes
+    from rlp.exceptions import RLPException
 
-    return dict(TypedTransaction.from_bytes(HexBytes(raw)).as_dict())
+    try:
+        fields = dict(TypedTransaction.from_bytes(HexBytes(raw)).as_dict())
+        return fields, str(load_accounts().recover_transaction(HexBytes(raw)))
+    except (RLPException, BadSignature, ValidationError, TypeError, KeyError, AssertionError) as error:
+        raise ValueError(f"no signed transaction: {type(error).__name__}") from None

@@ -19,12 +19,11 @@ import rfc8785
 from Crypto.Hash import SHA256
 from Crypto.PublicKey import ECC
 from Crypto.Signature import DSS
-from eth_typing import HexStr
 from eth_utils import to_checksum_address
 from eth_utils.crypto import keccak
 
 from permits_app.errors import SignerMismatch, SignerUnavailable
-from permits_app.execution.signers.accounts import load_accounts, read_typed_transaction
+from permits_app.execution.signers.accounts import read_signed
 from permits_app.execution.signers.base import SignedTransaction, UnsignedTransaction
 from tools_app.core import outgoing
 from tools_app.core.errors import InvalidParams
@@ -124,10 +123,9 @@ class PrivySigner:
 def check_signed(raw: bytes, *, transaction: UnsignedTransaction, address: str) -> None:
     """That `raw` is `transaction`, signed by `address`, and nothing besides. Raises SignerMismatch."""
     try:
-        said = read_typed_transaction(raw)
-        signer = load_accounts().recover_transaction(HexStr("0x" + raw.hex()))
-    except (ValueError, TypeError, KeyError, AssertionError) as error:
-        raise SignerMismatch(f"the signer's answer is no signed transaction ({type(error).__name__})") from None
+        said, signer = read_signed(raw)
+    except ValueError:
+        raise SignerMismatch("the signer's answer is no signed transaction") from None
     wanted = {
         "type": 2,
         "chainId": transaction.chain_id,
@@ -144,8 +142,8 @@ def check_signed(raw: bytes, *, transaction: UnsignedTransaction, address: str) 
             raise SignerMismatch(f"the signer signed another {name} than it was asked to", field=name)
     if said.get("accessList"):
         raise SignerMismatch("the signer added an access list", field="accessList")
-    if str(signer) != address:
-        raise SignerMismatch("another key signed this", field="signer", signed_by=str(signer))
+    if signer != address:
+        raise SignerMismatch("another key signed this", field="signer", signed_by=signer)
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,138 @@
+"""A local server that answers as Privy's public REST API does, and refuses what that API would refuse."""
+
+from __future__ import annotations
+
+import base64
+import http.server
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import rfc8785
+from Crypto.Hash import SHA256
+from Crypto.PublicKey import ECC
+from Crypto.Signature import DSS
+from eth_account import Account
+from eth_account.signers.local import LocalAccount
+
+from permits_app.execution.signers.privy import PrivyClient
+from tools_app.core.taint import Secret
+
+APP_ID, APP_SECRET, WALLET_ID = "cm-app-of-tests", "a secret of tests", "w4ll3t0id"
+_FIELDS = {
+    "type", "chain_id", "nonce", "to", "value", "data", "gas_limit", "max_fee_per_gas", "max_priority_fee_per_gas",
+}  # fmt: skip
+
+
+class PrivyStandIn:
+    """One app with one Ethereum wallet. `twist` changes an answer before it leaves; `seen` holds each request."""
+
+    def __init__(self, *, needs_authorization: bool = False) -> None:
+        self.account: LocalAccount = Account.create()
+        self.authorization = ECC.generate(curve="P-256")
+        self.needs_authorization = needs_authorization
+        self.twist: Callable[[dict[str, Any]], Any] = lambda answer: answer
+        self.change: dict[str, Any] = {}
+        self.status = 200
+        self.seen: list[tuple[str, str, dict[str, str], bytes]] = []
+        self.url = ""
+
+    @property
+    def authorization_key(self) -> Secret:
+        """As the dashboard hands it out."""
+        der = self.authorization.export_key(format="DER", use_pkcs8=True)
+        return Secret("wallet-auth:" + base64.b64encode(der).decode())
+
+    def client(self, **changes: Any) -> PrivyClient:
+        """A client of this server."""
+        facts = {"app_id": APP_ID, "app_secret": Secret(APP_SECRET), "url": self.url, "allows_private": True}
+        if self.needs_authorization:
+            facts["authorization_key"] = self.authorization_key
+        return PrivyClient(**{**facts, **changes})
+
+    def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> tuple[int, Any]:
+        """Status and document."""
+        self.seen.append((method, path, headers, body))
+        if self.status != 200:
+            return self.status, {"error": "refused by this test"}
+        basic = "Basic " + base64.b64encode(f"{APP_ID}:{APP_SECRET}".encode()).decode()
+        if headers.get("authorization") != basic or headers.get("privy-app-id") != APP_ID:
+            return 401, {"error": "Invalid app ID or app secret."}
+        if (method, path) == ("GET", f"/v1/wallets/{WALLET_ID}"):
+            return 200, self.twist({"id": WALLET_ID, "address": self.account.address, "chain_type": "ethereum"})
+        if (method, path) != ("POST", f"/v1/wallets/{WALLET_ID}/rpc"):
+            return 404, {"error": "Wallet not found"}
+        return self._sign(path, headers, body)
+
+    def _sign(self, path: str, headers: dict[str, str], body: bytes) -> tuple[int, Any]:
+        if headers.get("content-type") != "application/json":
+            return 415, {"error": "Unsupported media type"}
+        document = json.loads(body)
+        if self.needs_authorization and not self._is_authorized(path, headers, document):
+            return 401, {"error": "Missing or invalid authorization signature"}
+        asked = document.get("params", {}).get("transaction")
+        if document.get("method") != "eth_signTransaction" or set(asked or {}) != _FIELDS or asked["type"] != 2:
+            return 400, {"error": "Invalid request body"}
+        signed = self.account.sign_transaction(self._as_transaction(asked))
+        data = {"signed_transaction": signed.raw_transaction.to_0x_hex(), "encoding": "rlp"}
+        return 200, self.twist({"method": "eth_signTransaction", "data": data})
+
+    def _as_transaction(self, asked: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "type": 2, "chainId": asked["chain_id"], "nonce": asked["nonce"], "to": asked["to"],
+            "value": int(asked["value"], 16), "data": asked["data"], "gas": int(asked["gas_limit"], 16),
+            "maxFeePerGas": int(asked["max_fee_per_gas"], 16),
+            "maxPriorityFeePerGas": int(asked["max_priority_fee_per_gas"], 16), **self.change,
+        }  # fmt: skip
+
+    def _is_authorized(self, path: str, headers: dict[str, str], document: Any) -> bool:
+        payload = {
+            "version": 1, "method": "POST", "url": self.url + path, "body": document,
+            "headers": {"privy-app-id": headers.get("privy-app-id")},
+        }  # fmt: skip
+        try:
+            signature = base64.b64decode(headers.get("privy-authorization-signature", ""), validate=True)
+            digest = SHA256.new(rfc8785.dumps(payload))
+            DSS.new(self.authorization.public_key(), "fips-186-3", encoding="der").verify(digest, signature)
+        except ValueError:
+            return False
+        return True
+
+
+@contextmanager
+def serve_privy(*, needs_authorization: bool = False) -> Iterator[PrivyStandIn]:
+    """The stand-in on a free port of this machine."""
+    stand_in = PrivyStandIn(needs_authorization=needs_authorization)
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._answer("GET", b"")
+
+        def do_POST(self) -> None:
+            self._answer("POST", self.rfile.read(int(self.headers["Content-Length"])))
+
+        def _answer(self, method: str, body: bytes) -> None:
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            status, document = stand_in.answer(method, self.path, headers, body)
+            raw = document if isinstance(document, bytes) else json.dumps(document).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(raw)))
+            self.end_headers()
+            self.wfile.write(raw)
+
+        def log_message(self, *args: Any) -> None:
+            """Quiet."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    stand_in.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield stand_in
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

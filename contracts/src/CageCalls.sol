@@ -17,45 +17,72 @@ abstract contract CageCalls is CagePrices {
     bytes4 private constant MULTICALL = 0xac9650d8;
     bytes4 private constant MULTICALL_UNTIL = 0x5ae401dc;
     bytes4 private constant MULTICALL_AFTER = 0x1f0464d1;
-    /// @dev Rights given to others, signatures of the account, and wrappers that would hide either.
-    bytes private constant FORBIDDEN = hex"095ea7b3" // approve(address,uint256)
-        hex"39509351" // increaseAllowance(address,uint256)
-        hex"a457c2d7" // decreaseAllowance(address,uint256)
-        hex"a22cb465" // setApprovalForAll(address,bool)
-        hex"d505accf" // permit(address,address,uint256,uint256,uint8,bytes32,bytes32)
-        hex"8fcbaf0c" // permit(address,address,uint256,uint256,bool,uint8,bytes32,bytes32)
-        hex"9fd5a6cf" // permit(address,address,uint256,uint256,bytes)
-        hex"7ac2ff7b" // permit(address,uint256,uint256,uint8,bytes32,bytes32)
-        hex"0f5730f1" // permit(address,uint256,uint256,uint256,bytes)
-        hex"87517c45" // approve(address,address,uint160,uint48)
-        hex"426a8493" // approve(address,uint256,uint256)
-        hex"2b67b570" // permit(address,((address,uint160,uint48,uint48),address,uint256),bytes)
-        hex"2a2d80d1" // permit(address,((address,uint160,uint48,uint48)[],address,uint256),bytes)
-        hex"cae9ca51" // approveAndCall(address,uint256,bytes)
-        hex"3177029f" // approveAndCall(address,uint256)
-        hex"959b8c3f" // authorizeOperator(address)
-        hex"558a7297" // setOperator(address,bool)
-        hex"d73dd623" // increaseApproval(address,uint256)
-        hex"fa6e671d" // setRelayerApproval(address,address,bool)
-        hex"c04a8a10" // approveDelegation(address,uint256)
+    /// @dev Rights given to others, signatures of the account, and wrappers that would hide either; in order.
+    bytes private constant FORBIDDEN = hex"00000000" // what is no selector but looks like the key of a plain transfer
+        hex"002a3e3a" // permitBatch(address,((address,uint160,uint48,uint48)[],address,uint256),bytes)
+        hex"095ea7b3" // approve(address,uint256)
         hex"0b52d558" // delegationWithSig(address,address,uint256,uint256,uint8,bytes32,bytes32)
-        hex"eecea000" // setAuthorization(address,bool)
-        hex"8069218f" // setAuthorizationWithSig((address,address,bool,uint256,uint256),(uint8,bytes32,bytes32))
+        hex"0b63fb62" // cdpAllow(uint256,address,uint256)
+        hex"0f5730f1" // permit(address,uint256,uint256,uint256,bytes)
         hex"110496e5" // allow(address,bool)
+        hex"2a2d80d1" // permit(address,((address,uint160,uint48,uint48)[],address,uint256),bytes)
+        hex"2b67b570" // permit(address,((address,uint160,uint48,uint48),address,uint256),bytes)
+        hex"3177029f" // approveAndCall(address,uint256)
+        hex"3683ef8e" // preSign(bytes32,address,bytes)
+        hex"38c74dd9" // approvePlugin(address)
+        hex"39509351" // increaseAllowance(address,uint256)
+        hex"3aea60f0" // permitForAll(address,address,bool,uint256,uint256,bytes)
+        hex"426a8493" // approve(address,uint256,uint256)
+        hex"4659a494" // selfPermitAllowed(address,uint256,uint256,uint8,bytes32,bytes32)
+        hex"468721a7" // execTransactionFromModule(address,uint256,bytes,uint8)
+        hex"5229073f" // execTransactionFromModuleReturnData(address,uint256,bytes,uint8)
+        hex"558a7297" // setOperator(address,bool)
+        hex"6a761202" // execTransaction(address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes)
+        hex"745a41bc" // permit(address,uint256,uint256,bytes)
+        hex"77fcce68" // setSignatureValidatorApproval(address,bool)
+        hex"7ac2ff7b" // permit(address,uint256,uint256,uint8,bytes32,bytes32)
+        hex"8069218f" // setAuthorizationWithSig((address,address,bool,uint256,uint256),(uint8,bytes32,bytes32))
         hex"85a5affe" // signMessage(bytes)
-        hex"d4d9bdcd" // approveHash(bytes32)
+        hex"87517c45" // approve(address,address,uint160,uint48)
         hex"8d80ff0a" // multiSend(bytes)
-        hex"6a761202"; // execTransaction(address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes)
+        hex"8fcbaf0c" // permit(address,address,uint256,uint256,bool,uint8,bytes32,bytes32)
+        hex"959b8c3f" // authorizeOperator(address)
+        hex"9f5c462a" // setAccountOperator(address,address,bool)
+        hex"9fd5a6cf" // permit(address,address,uint256,uint256,bytes)
+        hex"a22cb465" // setApprovalForAll(address,bool)
+        hex"a3b22fc4" // hope(address)
+        hex"a457c2d7" // decreaseAllowance(address,uint256)
+        hex"a4a78f0c" // selfPermitAllowedIfNecessary(address,uint256,uint256,uint8,bytes32,bytes32)
+        hex"b68f4004" // urnAllow(address,uint256)
+        hex"b8caa7c5" // approvePositionManager(address,bool)
+        hex"bb24d994" // allowBySig(address,address,bool,uint256,uint256,uint8,bytes32,bytes32)
+        hex"c04a8a10" // approveDelegation(address,uint256)
+        hex"c14c11bf" // setOperator(bytes19,address,uint256)
+        hex"c2e3140a" // selfPermitIfNecessary(address,uint256,uint256,uint8,bytes32,bytes32)
+        hex"cae9ca51" // approveAndCall(address,uint256,bytes)
+        hex"d4d9bdcd" // approveHash(bytes32)
+        hex"d505accf" // permit(address,address,uint256,uint256,uint8,bytes32,bytes32)
+        hex"d73dd623" // increaseApproval(address,uint256)
+        hex"ea7faa61" // registerAllowedOrderSigner(address,bool)
+        hex"ec6cb13f" // setPreSignature(bytes,bool)
+        hex"eecea000" // setAuthorization(address,bool)
+        hex"f3995c67" // selfPermit(address,uint256,uint256,uint8,bytes32,bytes32)
+        hex"fa6e671d"; // setRelayerApproval(address,address,bool)
 
     /// @return whether no owner can allow a call of this selector, outside the decoded paths.
     function isForbidden(bytes4 selector) public pure returns (bool) {
         bytes memory list = FORBIDDEN;
-        for (uint256 i = 32; i < list.length + 32; i += 4) {
+        uint256 low = 0;
+        uint256 high = list.length / 4;
+        while (low < high) {
+            uint256 middle = (low + high) / 2;
             bytes4 one;
             assembly ("memory-safe") {
-                one := mload(add(list, i))
+                one := mload(add(add(list, 32), mul(middle, 4)))
             }
             if (one == selector) return true;
+            if (one < selector) low = middle + 1;
+            else high = middle;
         }
         return false;
     }
@@ -73,7 +100,7 @@ abstract contract CageCalls is CagePrices {
         if (to == account || to == address(this) || to == hooks[0] || to == hooks[1] || to == hooks[2]) {
             revert TargetForbidden(to);
         }
-        if (to.code.length == 0) revert TargetHasNoCode(to);
+        if (!isContract(to)) revert TargetHasNoCode(to);
         if (ISafe(account).isModuleEnabled(to)) revert TargetForbidden(to);
         if (call.value != 0 && _stateOf(NATIVE) == 0) revert CoinNotApproved(call.value);
         if (call.data.length < 4) {
@@ -121,6 +148,65 @@ abstract contract CageCalls is CagePrices {
         uint256 latest = block.timestamp + MOST_ALLOWANCE_SECONDS;
         if (expiration > latest) revert AllowanceTooLong(expiration, latest);
         _checkAllowance(address(uint160(token)), spender, amount, selector);
+    }
+
+    /// @return held for each call that names one, what its spender may take of its asset now: base units, at most 128
+    /// bits. Permit2 itself is none: it takes nothing but along rights that are read where they are given.
+    function _readRights(Call[] calldata calls) internal view returns (uint256[] memory held) {
+        held = new uint256[](calls.length);
+        bytes32[] memory seen = new bytes32[](calls.length);
+        for (uint256 i = 0; i < calls.length; ++i) {
+            (address token, address spender) = _rightOf(calls[i]);
+            if (spender == address(0) || spender == PERMIT2) continue;
+            bool isOfPermit2 = calls[i].to == PERMIT2;
+            seen[i] = keccak256(abi.encode(isOfPermit2, token, spender));
+            if (_isAmong(seen, i)) continue;
+            uint256 amount = isOfPermit2 ? _readPermit2(token, spender) : _readAllowance(token, spender);
+            held[i] = amount > type(uint128).max ? type(uint128).max : amount;
+        }
+    }
+
+    /// @return given how much more of each asset may be taken without the cage than before the batch.
+    function _sumGiven(Call[] calldata calls, uint256[] memory before, uint256[] memory after_)
+        internal
+        view
+        returns (uint256[] memory given)
+    {
+        given = new uint256[](assetList.length);
+        for (uint256 i = 0; i < calls.length; ++i) {
+            if (after_[i] <= before[i]) continue;
+            (address token,) = _rightOf(calls[i]);
+            uint256 index = 0;
+            while (assetList[index] != token) ++index;
+            given[index] += after_[i] - before[i];
+        }
+    }
+
+    /// @dev The asset and the spender of a call along a decoded path; zeros for any other.
+    function _rightOf(Call calldata call) private view returns (address token, address spender) {
+        if (call.data.length == 132 && call.to == PERMIT2) {
+            return abi.decode(call.data[4:], (address, address));
+        }
+        bool isApproval = call.data.length == 68 && bytes4(call.data) == APPROVE && _stateOf(call.to) != 0;
+        if (isApproval) return (call.to, abi.decode(call.data[4:], (address)));
+    }
+
+    function _readAllowance(address token, address spender) private view returns (uint256) {
+        (bool isOk, bytes memory output) = token.staticcall(abi.encodeCall(IToken.allowance, (account, spender)));
+        if (!isOk || output.length < 32) revert BalanceUnreadable(token);
+        return abi.decode(output, (uint256));
+    }
+
+    function _readPermit2(address token, address spender) private view returns (uint256) {
+        (uint160 amount, uint48 expiration,) = IPermit2(PERMIT2).allowance(account, token, spender);
+        return expiration < block.timestamp ? 0 : amount;
+    }
+
+    function _isAmong(bytes32[] memory seen, uint256 index) private pure returns (bool) {
+        for (uint256 i = 0; i < index; ++i) {
+            if (seen[i] == seen[index]) return true;
+        }
+        return false;
     }
 
     /// @dev Taking a right back is always allowed.

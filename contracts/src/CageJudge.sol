@@ -28,8 +28,12 @@ abstract contract CageJudge is CageCalls {
         return windows[what].read();
     }
 
-    function _judge(Measure memory before, Measure memory after_) internal returns (Verdict memory verdict) {
-        _judgeOutflows(before, after_);
+    /// @param given how much more of each asset named spenders may take than before the batch.
+    function _judge(Measure memory before, Measure memory after_, uint256[] memory given)
+        internal
+        returns (Verdict memory verdict)
+    {
+        _judgeOutflows(before, after_, given);
         verdict = _describe(before, after_);
         _judgeLoss(verdict, before.total);
         _judgeClass(verdict.batchClass, after_.total);
@@ -37,13 +41,14 @@ abstract contract CageJudge is CageCalls {
         _judgePositions(before, after_);
     }
 
-    function _judgeOutflows(Measure memory before, Measure memory after_) private {
+    function _judgeOutflows(Measure memory before, Measure memory after_, uint256[] memory given) private {
         for (uint256 i = 0; i < assetList.length; ++i) {
             address asset = assetList[i];
             uint256 was = before.balances[i];
             uint256 is_ = after_.balances[i];
             if (is_ > was && _stateOf(asset) != APPROVED) revert AssetNotApproved(asset);
-            if (is_ < was) _countOutflow(asset, was - is_);
+            uint256 gone = given[i] + (is_ < was ? was - is_ : 0);
+            if (gone != 0) _countOutflow(asset, gone);
         }
     }
 

@@ -21,6 +21,9 @@ abstract contract CageRules {
 
     mapping(Kind kind => mapping(bytes32 key => uint256 value)) public rules;
     mapping(Kind kind => mapping(bytes32 key => Pending)) public pending;
+    /// @notice A chain of hashes over every change of a rule so far, for those who follow the events.
+    bytes32 public rulesDigest;
+    mapping(Kind kind => mapping(bytes32 key => Loosened)) private loosened;
     address[] internal assetList;
     address[] internal positionList;
     /// @dev Anything that enters here is undone with the transaction.
@@ -65,6 +68,11 @@ abstract contract CageRules {
         }
         if (rules[kind][key] != change.base) revert RuleMoved(rules[kind][key], change.base);
         delete pending[kind][key];
+        Loosened storage last = loosened[kind][key];
+        bool isHigherTighter = kind == Kind.LIMIT && _isTighterWhenHigher(uint256(key));
+        bool isTightest = isHigherTighter ? change.base > last.from : change.base < last.from;
+        if (isTightest || !_isRecent(last.at)) last.from = change.base;
+        last.at = uint64(block.timestamp);
         _set(kind, key, change.value);
     }
 
@@ -85,21 +93,27 @@ abstract contract CageRules {
         return positionList;
     }
 
-    /// @return seconds_ how long a change from the present value would wait; 0 for tightening.
+    /// @return seconds_ how long a change from the present value would wait; 0 for tightening. How much looser it is
+    /// counts from the tightest value since the first of those loosenings that followed each other within two days.
     function delayOf(Kind kind, bytes32 key, uint256 value) public view returns (uint256 seconds_) {
         uint256 current = rules[kind][key];
         if (kind == Kind.LIMIT) {
             if (uint256(key) == PHASE) return value < current ? LONG_DELAY : 0;
-            if (_isTighterWhenHigher(uint256(key))) return value < current ? _delayOfRatio(value, current) : 0;
-            return value > current ? _delayOfRatio(current, value) : 0;
+            if (!_isTighterWhenHigher(uint256(key))) return _delayOfRise(kind, key, current, value);
+            if (value >= current) return 0;
+            uint256 highest = _isRecent(loosened[kind][key].at) ? loosened[kind][key].from : 0;
+            return _delayOfRatio(value, highest > current ? highest : current);
         }
         if (kind == Kind.OUTFLOW_PER_BATCH || kind == Kind.OUTFLOW_PER_WINDOW || kind == Kind.SPENDER) {
-            return value > current ? _delayOfRatio(current, value) : 0;
+            return _delayOfRise(kind, key, current, value);
         }
-        if (kind == Kind.ASSET) return _delayOfAsset(current, value);
+        // What is held would count as nothing without its valuer, or without the price of what it is made of; what is
+        // owed would be hidden.
+        if (kind == Kind.ASSET) {
+            return value == 0 ? (_isEveryPositionEmpty() ? 0 : LONG_DELAY) : _delayOfAsset(current, value);
+        }
         if (kind == Kind.CALL) return value > current ? LONG_DELAY : 0;
-        // Taking away the valuer of something owed would hide the debt.
-        if (kind == Kind.VALUER) return value == 0 && _owesNothing(current) ? 0 : LONG_DELAY;
+        if (kind == Kind.VALUER) return value == 0 && _isEmpty(current) ? 0 : LONG_DELAY;
         return current == 0 ? 0 : LONG_DELAY;
     }
 
@@ -125,6 +139,7 @@ abstract contract CageRules {
         uint256 current = rules[kind][key];
         address target = address(uint160(uint256(key)));
         rules[kind][key] = value;
+        rulesDigest = keccak256(abi.encode(rulesDigest, kind, key, value));
         if (kind == Kind.ASSET) {
             _keepList(assetList, target, current != 0, value != 0, rules[Kind.LIMIT][bytes32(MAX_ASSETS)]);
             if (value == 0) {
@@ -135,9 +150,18 @@ abstract contract CageRules {
             }
         } else if (kind == Kind.VALUER) {
             _keepList(positionList, target, current != 0, value != 0, MOST_POSITIONS);
-            if (value != 0 && rules[Kind.ASSET][key] != 0) revert CountedTwice(target);
+            if (value != 0) _checkCountedOnce(target, value);
         }
         emit RuleChanged(kind, key, current, value);
+    }
+
+    /// @dev A valuer is not told of a target, so under two of them it would count the same things twice.
+    function _checkCountedOnce(address target, uint256 valuer) private view {
+        if (rules[Kind.ASSET][_keyOf(target)] != 0) revert CountedTwice(target);
+        for (uint256 i = 0; i < positionList.length; ++i) {
+            address other = positionList[i];
+            if (other != target && rules[Kind.VALUER][_keyOf(other)] == valuer) revert CountedTwice(target);
+        }
     }
 
     function _keepList(address[] storage list, address item, bool was, bool is_, uint256 most) private {
@@ -175,7 +199,7 @@ abstract contract CageRules {
             _checkAsset(address(uint160(uint256(key))), value);
         } else if (kind == Kind.VALUER || kind == Kind.GUARDIAN) {
             if (value >> 160 != 0) revert OutOfRange(value, type(uint160).max);
-            if (kind == Kind.VALUER && value != 0 && address(uint160(value)).code.length == 0) {
+            if (kind == Kind.VALUER && value != 0 && !isContract(address(uint160(value)))) {
                 revert TargetHasNoCode(address(uint160(value)));
             }
             if (kind == Kind.GUARDIAN && key != 0) revert OutOfRange(uint256(key), 0);
@@ -199,13 +223,22 @@ abstract contract CageRules {
     }
 
     function _delayOfAsset(uint256 current, uint256 value) private pure returns (uint256) {
-        if (value == 0) return 0;
         uint256 ageMask = uint256(0xffffffff) << 160;
         uint256 stateMask = uint256(0xff) << 208;
         bool isSameFeed = (current & ~ageMask & ~stateMask) == (value & ~ageMask & ~stateMask) && current != 0;
         bool isAgeKept = value & ageMask <= current & ageMask;
         bool isStateKept = value & stateMask >= current & stateMask;
         return isSameFeed && isAgeKept && isStateKept ? 0 : LONG_DELAY;
+    }
+
+    function _delayOfRise(Kind kind, bytes32 key, uint256 current, uint256 value) private view returns (uint256) {
+        if (value <= current) return 0;
+        Loosened storage last = loosened[kind][key];
+        return _delayOfRatio(_isRecent(last.at) && last.from < current ? last.from : current, value);
+    }
+
+    function _isRecent(uint256 at) private view returns (bool) {
+        return at != 0 && block.timestamp < at + LONG_DELAY;
     }
 
     /// @dev How much looser `to` is than `from`: up to a quarter, up to twice, or more.
@@ -250,12 +283,20 @@ abstract contract CageRules {
         return bytes32(uint256(uint160(item)));
     }
 
-    function _owesNothing(uint256 valuer) private view returns (bool) {
+    function _isEveryPositionEmpty() private view returns (bool) {
+        for (uint256 i = 0; i < positionList.length; ++i) {
+            if (!_isEmpty(rules[Kind.VALUER][_keyOf(positionList[i])])) return false;
+        }
+        return true;
+    }
+
+    /// @dev Whether a valuer sees nothing held and nothing owed; one that cannot say sees something.
+    function _isEmpty(uint256 valuer) private view returns (bool) {
         (bool isOk, bytes memory output) =
             address(uint160(valuer)).staticcall(abi.encodeCall(IValuer.measure, (account)));
         if (!isOk || output.length != 128) return false;
-        (, uint256 debt,,) = abi.decode(output, (uint256, uint256, uint256, uint256));
-        return debt == 0;
+        (uint256 gross, uint256 debt,,) = abi.decode(output, (uint256, uint256, uint256, uint256));
+        return gross | debt == 0;
     }
 
     function _balanceOf(address asset) internal view virtual returns (uint256);

@@ -44,6 +44,13 @@ struct Pending {
     uint64 readyAt;
 }
 
+/// @dev When a rule was last loosened, and from what: its value before the first of those loosenings that followed each
+/// other within two days.
+struct Loosened {
+    uint256 from;
+    uint64 at;
+}
+
 struct Session {
     address key;
     uint64 expiresAt;
@@ -173,6 +180,13 @@ event BatchExecuted(
     uint256 budgetLeft
 );
 
+/// @dev Whether code runs there that only a new deployment could replace: nothing at all, or an EOA that delegates to
+/// some code for as long as its key likes (EIP-7702, 23 bytes), is no contract.
+function isContract(address item) view returns (bool) {
+    uint256 size = item.code.length;
+    return size != 0 && size != 23;
+}
+
 interface ISafe {
     function execTransactionFromModuleReturnData(address to, uint256 value, bytes memory data, uint8 operation)
         external
@@ -197,7 +211,16 @@ interface IFeed {
 interface IToken {
     function balanceOf(address account) external view returns (uint256);
 
+    function allowance(address account, address spender) external view returns (uint256);
+
     function decimals() external view returns (uint8);
+}
+
+interface IPermit2 {
+    function allowance(address account, address token, address spender)
+        external
+        view
+        returns (uint160 amount, uint48 expiration, uint48 nonce);
 }
 
 /// @dev What a valuer may ask its cage. value = amount * answer * 1e6 / unit, in micro-USD.

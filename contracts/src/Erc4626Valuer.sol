@@ -12,7 +12,8 @@ interface IErc4626 {
 }
 
 /// @title Values the shares of one ERC-4626 vault at what the vault says they would give
-/// @notice An underlying asset without a feed counts as nothing.
+/// @notice An underlying asset without a feed counts as nothing, and so do shares that are an asset of their own, which
+/// count there. Only for a vault whose share price nobody can move for a moment, from within a call to it or by trading.
 contract Erc4626Valuer is IValuer {
     IErc4626 public immutable vault;
     address public immutable underlying;
@@ -24,10 +25,11 @@ contract Erc4626Valuer is IValuer {
 
     /// @inheritdoc IValuer
     function measure(address account) external view returns (uint256, uint256, uint256, uint256) {
-        if (!IPrices(msg.sender).isPriced(underlying)) return (0, 0, 0, 0);
+        IPrices prices = IPrices(msg.sender);
+        if (!prices.isPriced(underlying) || prices.isPriced(address(vault))) return (0, 0, 0, 0);
         uint256 shares = vault.balanceOf(account);
         if (shares == 0) return (0, 0, 0, 0);
-        (uint256 answer, uint256 unit) = IPrices(msg.sender).priceOf(underlying);
+        (uint256 answer, uint256 unit) = prices.priceOf(underlying);
         uint256 value = vault.convertToAssets(shares) * answer * MICRO_USD / unit;
         return (value, 0, value, 0);
     }

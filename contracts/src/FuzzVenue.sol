@@ -34,6 +34,18 @@ contract FuzzVenue {
         _move(token, abi.encodeCall(IMovable.transferFrom, (msg.sender, address(this), amount)));
     }
 
+    /// @dev As a spender that takes what it may, whenever it likes.
+    function takeFrom(address token, address from, uint256 amount) external {
+        _move(token, abi.encodeCall(IMovable.transferFrom, (from, address(this), amount)));
+    }
+
+    function takeThroughPermit2(address permit2, address token, address from, uint160 amount) external {
+        (bool isOk,) = permit2.call(
+            abi.encodeWithSignature("transferFrom(address,address,uint160,address)", from, address(this), amount, token)
+        );
+        require(isOk, "permit2");
+    }
+
     function give(address token, address to, uint256 amount) external {
         _move(token, abi.encodeCall(IMovable.transfer, (to, amount)));
     }

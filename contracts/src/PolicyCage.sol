@@ -10,7 +10,7 @@ import {CageRules} from "./CageRules.sol";
 /// runs a batch of plain calls and undoes it unless every rule of the owner still holds afterwards. With a plain account
 /// in the Safe's place the rules can be read and changed, but nothing runs through the cage and nothing is enforced.
 contract PolicyCage is CageJudge {
-    uint256 public constant VERSION = 1;
+    uint256 public constant VERSION = 2;
 
     bool public isHalted;
     Session public session;
@@ -21,7 +21,7 @@ contract PolicyCage is CageJudge {
 
     /// @notice Whether the account acts through this cage, so that the rules hold on chain.
     function isEnforced() public view returns (bool) {
-        if (account.code.length == 0) return false;
+        if (!isContract(account)) return false;
         (bool isOk, bytes memory output) = account.staticcall(abi.encodeCall(ISafe.isModuleEnabled, (address(this))));
         return isOk && output.length == 32 && abi.decode(output, (bool));
     }
@@ -32,11 +32,12 @@ contract PolicyCage is CageJudge {
         _checkCalls(calls);
         _keepPrices();
         Measure memory before = _measure();
+        uint256[] memory held = _readRights(calls);
         for (uint256 i = 0; i < calls.length; ++i) {
             _run(calls[i], i);
         }
         Measure memory after_ = _measure();
-        Verdict memory verdict = _judge(before, after_);
+        Verdict memory verdict = _judge(before, after_, _sumGiven(calls, held, _readRights(calls)));
         _settle(verdict, before.total, after_.total);
         _forgetPrices();
         entered = false;
@@ -58,7 +59,8 @@ contract PolicyCage is CageJudge {
 
     /// @notice Appoint the golem's key, replacing the former one. The windows go on as they are.
     function setSession(address key, uint64 expiresAt, uint32 operations, uint256 budget) external onlyAccount {
-        if (key == account || key == address(this)) revert TargetForbidden(key);
+        bool isOwner = isContract(account) && ISafe(account).isOwner(key);
+        if (key == account || key == address(this) || isOwner) revert TargetForbidden(key);
         uint256 most = block.timestamp + _limit(MAX_SESSION_SECONDS);
         if (expiresAt > most) revert SessionTooLarge(expiresAt, most);
         most = _limit(MAX_SESSION_OPERATIONS);
@@ -73,7 +75,7 @@ contract PolicyCage is CageJudge {
     /// the batch, and is undone with it.
     function halt() external {
         bool may = msg.sender == account || msg.sender == address(uint160(rules[Kind.GUARDIAN][0]));
-        if (!may && account.code.length != 0) may = ISafe(account).isOwner(msg.sender);
+        if (!may && isContract(account)) may = ISafe(account).isOwner(msg.sender);
         if (!may) revert MayNotHalt(msg.sender);
         if (isHalted) revert CageHalted();
         isHalted = true;
@@ -122,7 +124,7 @@ contract PolicyCage is CageJudge {
         if (msg.sender != current.key) revert NotSessionKey(msg.sender);
         if (block.timestamp >= current.expiresAt) revert SessionExpired(block.timestamp, current.expiresAt);
         if (current.operationsLeft == 0) revert NoOperationsLeft();
-        if (account.code.length == 0) revert AccountIsNoContract(account);
+        if (!isContract(account)) revert AccountIsNoContract(account);
         entered = true;
     }
 

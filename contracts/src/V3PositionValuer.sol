@@ -136,7 +136,11 @@ contract V3PositionValuer is IValuer {
     function _sqrtRatio(Position memory position, IPrices prices) private view returns (uint256) {
         (uint256 answer0, uint256 unit0) = prices.priceOf(position.token0);
         (uint256 answer1, uint256 unit1) = prices.priceOf(position.token1);
-        return _sqrt(_mulDiv(answer0 * unit1, 2 ** 192, answer1 * unit0));
+        uint256 above = answer0 * unit1;
+        uint256 below = answer1 * unit0;
+        // A ratio of 2^64 and more does not fit with all its digits, and needs them less.
+        if (above / below >> 64 != 0) return _sqrt(_mulDiv(above, 2 ** 64, below)) << 64;
+        return _sqrt(_mulDiv(above, 2 ** 192, below));
     }
 
     function _amountsAt(uint256 sqrtPrice, Position memory position)

@@ -43,6 +43,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "recordDrawdown": "function recordDrawdown()",
     "resume": "function resume()",
     "rules": "function rules(uint8 kind, bytes32 key) view returns (uint256 value)",
+    "rulesDigest": "function rulesDigest() view returns (bytes32)",
     "session": (
         "function session() view returns (address key, uint64 expiresAt, uint32 operationsLeft, uint256 budgetLeft)"
     ),

@@ -15,8 +15,9 @@ from permits_app.policy_cage.contract import (
     call_key,
 )
 from permits_app.policy_cage.forbidden import FORBIDDEN_SELECTORS
+from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
-from permits_app.policy_cage.verdicts import UINT256_MAX, Observed, Refused, value_of
+from permits_app.policy_cage.verdicts import UINT256_MAX, Observed, Refused, Right, value_of
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_values
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import NATIVE
@@ -33,6 +34,22 @@ def check_calls(state: CageState, calls: Sequence[Call], observed: Observed) -> 
         raise Refused("CallCount", len(calls), MOST_CALLS)
     for call in calls:
         _check_call(state, call, observed)
+
+
+def list_rights(state: CageState, calls: Sequence[Call]) -> list[Right]:
+    """Every right that calls along the decoded paths name, once each; Permit2 itself takes nothing."""
+    found: dict[Right, None] = {}
+    for call in calls:
+        if call.to == PERMIT2 and len(call.data) == 132:
+            token, spender, *_ = _words(call.data)
+            right = Right(_address(token), _address(spender), is_of_permit2=True)
+        elif len(call.data) == 68 and call.data[:4] == _APPROVE and state.asset(call.to) is not None:
+            right = Right(call.to, _address(_words(call.data)[0]))
+        else:
+            continue
+        if right.spender not in (PERMIT2, ZERO_ADDRESS):
+            found[right] = None
+    return list(found)
 
 
 def _check_call(state: CageState, call: Call, observed: Observed) -> None:

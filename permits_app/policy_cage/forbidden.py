@@ -10,33 +10,63 @@ from typing import Final
 from tools_app.chain.signatures import parse_signature
 
 FORBIDDEN_FUNCTIONS: Final = (
+    # Rights over tokens, nothing but the decoded paths excepted.
     "approve(address,uint256)",
     "increaseAllowance(address,uint256)",
     "decreaseAllowance(address,uint256)",
     "increaseApproval(address,uint256)",
     "setApprovalForAll(address,bool)",
+    "approve(address,address,uint160,uint48)",
+    "approve(address,uint256,uint256)",
+    "approveAndCall(address,uint256,bytes)",
+    "approveAndCall(address,uint256)",
+    "authorizeOperator(address)",
+    "setOperator(address,bool)",
+    # The same by signature, the routers' ways to pass one on included.
     "permit(address,address,uint256,uint256,uint8,bytes32,bytes32)",
     "permit(address,address,uint256,uint256,bool,uint8,bytes32,bytes32)",
     "permit(address,address,uint256,uint256,bytes)",
     "permit(address,uint256,uint256,uint8,bytes32,bytes32)",
     "permit(address,uint256,uint256,uint256,bytes)",
-    "approve(address,address,uint160,uint48)",
-    "approve(address,uint256,uint256)",
+    "permit(address,uint256,uint256,bytes)",
     "permit(address,((address,uint160,uint48,uint48),address,uint256),bytes)",
     "permit(address,((address,uint160,uint48,uint48)[],address,uint256),bytes)",
-    "approveAndCall(address,uint256,bytes)",
-    "approveAndCall(address,uint256)",
-    "authorizeOperator(address)",
-    "setOperator(address,bool)",
+    "permitBatch(address,((address,uint160,uint48,uint48)[],address,uint256),bytes)",
+    "permitForAll(address,address,bool,uint256,uint256,bytes)",
+    "selfPermit(address,uint256,uint256,uint8,bytes32,bytes32)",
+    "selfPermitIfNecessary(address,uint256,uint256,uint8,bytes32,bytes32)",
+    "selfPermitAllowed(address,uint256,uint256,uint8,bytes32,bytes32)",
+    "selfPermitAllowedIfNecessary(address,uint256,uint256,uint8,bytes32,bytes32)",
+    # Rights over an account of a protocol.
     "setRelayerApproval(address,address,bool)",
     "approveDelegation(address,uint256)",
     "delegationWithSig(address,address,uint256,uint256,uint8,bytes32,bytes32)",
+    "approvePositionManager(address,bool)",
     "setAuthorization(address,bool)",
     "setAuthorizationWithSig((address,address,bool,uint256,uint256),(uint8,bytes32,bytes32))",
     "allow(address,bool)",
+    "allowBySig(address,address,bool,uint256,uint256,uint8,bytes32,bytes32)",
+    "hope(address)",
+    "cdpAllow(uint256,address,uint256)",
+    "urnAllow(address,uint256)",
+    "setAccountOperator(address,address,bool)",
+    "setOperator(bytes19,address,uint256)",
+    "approvePlugin(address)",
+    # Signatures of the account.
     "signMessage(bytes)",
     "approveHash(bytes32)",
+    "setPreSignature(bytes,bool)",
+    "preSign(bytes32,address,bytes)",
+    "setSignatureValidatorApproval(address,bool)",
+    "registerAllowedOrderSigner(address,bool)",
+    # Wrappers that would hide what is called, and another Safe that this account owns or is a module of.
     "multiSend(bytes)",
     "execTransaction(address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes)",
+    "execTransactionFromModule(address,uint256,bytes,uint8)",
+    "execTransactionFromModuleReturnData(address,uint256,bytes,uint8)",
 )
-FORBIDDEN_SELECTORS: Final = frozenset(parse_signature(f"function {text}").selector for text in FORBIDDEN_FUNCTIONS)
+NO_SELECTOR: Final = bytes(4)
+"""Looks like the key of a plain transfer; as a function's it would be allowed along with one."""
+FORBIDDEN_SELECTORS: Final = frozenset(
+    {NO_SELECTOR, *(parse_signature(f"function {text}").selector for text in FORBIDDEN_FUNCTIONS)}
+)

@@ -23,7 +23,7 @@ from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import BlockRef, LogEntry
 
-VERSION = 1
+VERSION = 2
 COLUMNS: dict[str, Limit] = {
     "max_assets": Limit.MAX_ASSETS,
     "max_position_bps": Limit.MAX_POSITION_BPS,

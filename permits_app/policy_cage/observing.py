@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from permits_app.policy_cage.abi import FUNCTIONS
-from permits_app.policy_cage.contract import decode_cage_error
+from permits_app.policy_cage.call_rules import list_rights
+from permits_app.policy_cage.contract import PERMIT2, decode_cage_error
 from permits_app.policy_cage.safe_tx import IS_MODULE_ENABLED, ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
-from permits_app.policy_cage.verdicts import Measured, Observed, Refusal
+from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Right
 from tools_app.chain.abi import checksum, decode_output, encode_call
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import CallOutcome, SimulationRequest
@@ -17,6 +18,12 @@ from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.enums import EngineSetting, RiskTier
 from tools_app.toolkit.plan import Call
 
+_DELEGATION_BYTES = 23
+_ALLOWANCE = "function allowance(address account, address spender) view returns (uint256)"
+_PERMIT2_ALLOWANCE = (
+    "function allowance(address account, address token, address spender)"
+    " view returns (uint160 amount, uint48 expiration, uint48 nonce)"
+)
 _GET_STORAGE: str = "function getStorageAt(uint256 offset, uint256 length) view returns (bytes)"
 # keccak256 of the names that Safe gives the slots of its guard, its modules' guard and its fallback handler.
 _HOOK_SLOTS = (
@@ -40,6 +47,8 @@ def observe_batch(
 
     Raises SimulationUnavailable, SimulationTimeout, SimulationDisagrees, and what a node raises.
     """
+    rights = list_rights(state, calls)
+    asked = [_ask_right(right, state.account) for right in rights]
     look = Call(to=state.cage, data=encode_call(FUNCTIONS["measure"]), value=0, label="what the cage sees")
     prices = [
         Call(to=state.cage, data=encode_call(FUNCTIONS["priceOf"], asset), value=0, label="a price")
@@ -48,16 +57,22 @@ def observe_batch(
     request = SimulationRequest(
         chain_id=chain.chain_id,
         sender=state.account,
-        calls=(look, *prices, *calls, look),
+        calls=(look, *prices, *asked, *calls, look, *asked),
         block=chain.block,
     )
     result = run_simulation(request, deadline=deadline, risk_tier=risk_tier, setting=setting)
-    before, after = result.calls[0], result.calls[-1]
-    priced, ran = result.calls[1 : 1 + len(prices)], result.calls[1 + len(prices) : -1]
+    outcomes = iter(result.calls)
+
+    def take(count: int) -> list[CallOutcome]:
+        return [next(outcomes) for _ in range(count)]
+
+    [before], priced, held = take(1), take(len(prices)), take(len(rights))
+    ran, [after], held_after = take(len(calls)), take(1), take(len(rights))
+    at = max(now, chain.block.timestamp + 1)
     failed = next((index for index, outcome in enumerate(ran) if not outcome.succeeded), None)
-    codeless = [to for to in dict.fromkeys(call.to for call in calls) if not chain.code(to)]
+    codeless = [to for to in dict.fromkeys(call.to for call in calls) if not is_contract(chain.code(to))]
     return Observed(
-        now=max(now, chain.block.timestamp + 1),
+        now=at,
         prices={asset: _read_price(one) for asset, one in zip(state.assets, priced, strict=True)},
         before=_read_measure(before),
         after=None if failed is not None else _read_measure(after),
@@ -65,8 +80,34 @@ def observe_batch(
         codeless=frozenset(codeless),
         hooks=_read_hooks(chain, state.account),
         modules=_read_modules(chain, state.account, calls),
-        has_account_code=bool(chain.code(state.account)),
+        has_account_code=is_contract(chain.code(state.account)),
+        rights_before={right: _read_right(right, one, at) for right, one in zip(rights, held, strict=True)},
+        rights_after={right: _read_right(right, one, at) for right, one in zip(rights, held_after, strict=True)},
     )
+
+
+def is_contract(code: bytes) -> bool:
+    """Whether the cage takes this for a contract: there is code, and it is no delegation of an EOA (EIP-7702)."""
+    return len(code) not in (0, _DELEGATION_BYTES)
+
+
+def _ask_right(right: Right, account: str) -> Call:
+    data = (
+        encode_call(_PERMIT2_ALLOWANCE, account, right.token, right.spender)
+        if right.is_of_permit2
+        else encode_call(_ALLOWANCE, account, right.spender)
+    )
+    return Call(to=PERMIT2 if right.is_of_permit2 else right.token, data=data, value=0, label="an allowance")
+
+
+def _read_right(right: Right, outcome: CallOutcome, at: int) -> int | Refusal:
+    is_read = outcome.succeeded and len(outcome.output) >= 32
+    if not right.is_of_permit2:
+        return int.from_bytes(outcome.output[:32], "big") if is_read else Refusal("BalanceUnreadable", (right.token,))
+    if not is_read:
+        return Refusal("")
+    amount, expiration, _ = decode_output(_PERMIT2_ALLOWANCE, outcome.output)
+    return 0 if expiration < at else int(amount)
 
 
 def _read_price(outcome: CallOutcome) -> tuple[int, int] | Refusal:

@@ -7,12 +7,12 @@ batches to both. Seed: issue of the cage, "Pre-flight in hook 1 predicts the con
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from permits_app.policy_cage.call_rules import check_calls
-from permits_app.policy_cage.contract import BatchClass, Limit, RuleKind, address_key
+from permits_app.policy_cage.call_rules import check_calls, list_rights
+from permits_app.policy_cage.contract import UINT128_MAX, BatchClass, Limit, RuleKind, address_key
 from permits_app.policy_cage.state import LOSSES, REBALANCES, CageState
 from permits_app.policy_cage.verdicts import (
     UINT256_MAX,
@@ -20,6 +20,7 @@ from permits_app.policy_cage.verdicts import (
     Observed,
     Refusal,
     Refused,
+    Right,
     Verdict,
     price_of,
     value_of,
@@ -47,12 +48,17 @@ def predict(state: CageState, calls: Sequence[Call], observed: Observed, *, send
         for asset in state.assets:
             price_of(observed, asset)
         before = _value(state, observed, _need(observed.before))
+        rights = list_rights(state, calls)
+        held = [_need_right(observed.rights_before, right) for right in rights]
         if observed.failure is not None:
             return observed.failure
         if observed.after is None:
             raise ValueError("neither an end nor a failure was observed")
         after = _value(state, observed, _need(observed.after))
-        verdict = _judge(state, observed, before, after)
+        given = dict.fromkeys(state.assets, 0)
+        for right, was in zip(rights, held, strict=True):
+            given[right.token] += max(0, _need_right(observed.rights_after, right) - was)
+        verdict = _judge(state, observed, before, after, given)
         if verdict.moved > state.session.budget_left:
             raise Refused("SessionBudgetExceeded", verdict.moved, state.session.budget_left)
     except Refused as refused:
@@ -80,8 +86,8 @@ def _check_entry(state: CageState, observed: Observed, sender: str) -> None:
 # ---- what came of it -----------------------------------------------------------------------------------------------
 
 
-def _judge(state: CageState, observed: Observed, before: _Valued, after: _Valued) -> Verdict:
-    _judge_outflows(state, observed, before, after)
+def _judge(state: CageState, observed: Observed, before: _Valued, after: _Valued, given: Mapping[str, int]) -> Verdict:
+    _judge_outflows(state, observed, before, after, given)
     verdict = _describe(state, before, after)
     _judge_loss(state, observed, verdict, before.total)
     _judge_class(state, observed, verdict.batch_class, after.total)
@@ -90,13 +96,15 @@ def _judge(state: CageState, observed: Observed, before: _Valued, after: _Valued
     return verdict
 
 
-def _judge_outflows(state: CageState, observed: Observed, before: _Valued, after: _Valued) -> None:
+def _judge_outflows(
+    state: CageState, observed: Observed, before: _Valued, after: _Valued, given: Mapping[str, int]
+) -> None:
     for asset, was, now in zip(state.assets, before.measured.balances, after.measured.balances, strict=True):
         if now > was and not state.is_approved(asset):
             raise Refused("AssetNotApproved", asset)
-        if now >= was:
+        amount, key = given[asset] + max(0, was - now), address_key(asset)
+        if not amount:
             continue
-        amount, key = was - now, address_key(asset)
         most = state.rule(RuleKind.OUTFLOW_PER_BATCH, key)
         if amount > most:
             raise Refused("OutflowTooLarge", asset, amount, most)
@@ -219,6 +227,13 @@ def _value(state: CageState, observed: Observed, measured: Measured) -> _Valued:
         value_of(observed, asset, amount) for asset, amount in zip(state.assets, measured.balances, strict=True)
     )
     return _Valued(measured, values, sum(values) + sum(measured.gross) - sum(measured.debts))
+
+
+def _need_right(rights: Mapping[Right, int | Refusal], right: Right) -> int:
+    amount = rights[right]
+    if isinstance(amount, Refusal):
+        raise Refused(amount.name, *amount.args)
+    return min(amount, UINT128_MAX)
 
 
 def _need(measured: Measured | Refusal) -> Measured:

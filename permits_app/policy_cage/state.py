@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from eth_utils.crypto import keccak
+
 from permits_app.policy_cage.contract import (
     SLOT_SECONDS,
     WINDOW_SECONDS,
@@ -28,6 +30,9 @@ LOSSES: Final = "0x0000000000000000000000000000000000000001"
 REBALANCES: Final = "0x0000000000000000000000000000000000000002"
 TOP_UPS: Final = "0x0000000000000000000000000000000000000003"
 _SLOTS: Final = WINDOW_SECONDS // SLOT_SECONDS
+
+NO_RULES: Final = "0x" + "00" * 32
+"""The contract's chain of hashes before its first rule."""
 
 RuleId = tuple[int, str]
 
@@ -59,6 +64,7 @@ class CageState:
     account: str
     base_asset: str
     rules: dict[RuleId, int] = field(default_factory=dict)
+    rules_digest: str = NO_RULES
     pending: dict[RuleId, PendingChange] = field(default_factory=dict)
     assets: list[str] = field(default_factory=list)
     positions: list[str] = field(default_factory=list)
@@ -101,6 +107,8 @@ class CageState:
         rule = (int(args["kind"]), "0x" + args["key"].hex())
         was, now = args["from"], args["to"]
         self.pending.pop(rule, None)
+        words = (bytes.fromhex(self.rules_digest[2:]), _word(rule[0]), args["key"], _word(now))
+        self.rules_digest = "0x" + keccak(b"".join(words)).hex()
         if now:
             self.rules[rule] = now
         else:
@@ -167,6 +175,7 @@ class CageState:
             "account": self.account,
             "base_asset": self.base_asset,
             "rules": [[kind, key, str(value)] for (kind, key), value in sorted(self.rules.items())],
+            "rules_digest": self.rules_digest,
             "pending": [
                 [kind, key, str(change.value), str(change.base), change.ready_at]
                 for (kind, key), change in sorted(self.pending.items())
@@ -197,6 +206,7 @@ class CageState:
             account=kept["account"],
             base_asset=kept["base_asset"],
             rules={(kind, key): int(value) for kind, key, value in kept["rules"]},
+            rules_digest=kept.get("rules_digest", NO_RULES),
             pending={
                 (kind, key): PendingChange(int(value), int(base), ready_at)
                 for kind, key, value, base, ready_at in kept["pending"]
@@ -226,6 +236,10 @@ def _keep_list(items: list[str], item: str, *, was: bool, now: bool) -> None:
     last = items.pop()
     if index < len(items):
         items[index] = last
+
+
+def _word(value: int) -> bytes:
+    return value.to_bytes(32, "big")
 
 
 def _snake(name: str) -> str:

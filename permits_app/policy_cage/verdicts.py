@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from permits_app.policy_cage.contract import BatchClass
@@ -40,9 +40,19 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
+class Right:
+    """What a spender may take of a token without the cage: an allowance of the token's own, or one of Permit2."""
+
+    token: str
+    spender: str
+    is_of_permit2: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Observed:
     """What the chain says at `now` (unix seconds).
 
+    `rights_before` and `rights_after` are the base units of every right the batch names, or why one cannot be read.
     `prices` are (answer, unit) or the refusal of the feed, by asset; `after` is None when a call failed, and then
     `failure` says which and why. `hooks` are the Safe's guards and handler, the zero address where one is not set.
     """
@@ -56,6 +66,8 @@ class Observed:
     hooks: frozenset[str] = frozenset()
     modules: frozenset[str] = frozenset()
     has_account_code: bool = True
+    rights_before: Mapping[Right, int | Refusal] = field(default_factory=dict)
+    rights_after: Mapping[Right, int | Refusal] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What positions count as: the real Uniswap V3 and OpenZeppelin's ERC-4626, and a lending market of our own."""
+"""What positions count as: the real Uniswap V3 and OpenZeppelin's ERC-4626; Aave has a file of its own."""
 
 from __future__ import annotations
 
@@ -172,45 +172,3 @@ def test_an_erc_4626_share_counts_as_the_assets_it_would_give(caged: CagedSafe) 
     stolen = caged.execute(caged.call(vault, redeem, shares, caged.stranger.address, caged.safe))
     assert caged.error(stolen)[0] == "LossTooLarge"
     assert caged.execute(caged.call(vault, redeem, shares, caged.safe, caged.safe)).succeeded
-
-
-def test_a_lending_account_counts_as_atokens_less_debt(caged: CagedSafe) -> None:
-    caged_tokens = {
-        name: mint_new(caged, name, decimals) for name, decimals in (("aWETH", 18), ("dUSDC", 6), ("dX", 6))
-    }
-    weth, usdc = caged.coins["WETH"], caged.coins["USDC"]
-    none = deploy(caged, "RebasingToken")
-    unpriced = deploy(caged, "RebasingToken")
-    reserves = [
-        (weth.address, caged_tokens["aWETH"], none),
-        (usdc.address, none, caged_tokens["dUSDC"]),
-        (unpriced, none, caged_tokens["dX"]),
-    ]
-    valuer = deploy(
-        caged,
-        "LendingValuer",
-        "constructor((address underlying, address aToken, address debtToken)[] reserves)",
-        reserves,
-    )
-    pool = deploy(caged, "GasBurner")
-    caged.change(valuer_rule(pool, valuer))
-    give(caged, caged_tokens["aWETH"], 2 * 10**18)
-    give(caged, caged_tokens["dUSDC"], 1_000 * USD)
-    index = caged.ask("positions").index(pool)
-    measured = caged.ask("measure")
-    assert (measured[2][index], measured[3][index]) == (6_000 * USD, 1_000 * USD + 1)
-    assert measured[6] == 105_000 * USD - 1
-    # A debt in a token without a price cannot be judged: nothing runs.
-    give(caged, caged_tokens["dX"], 1)
-    assert caged.error(caged.execute(caged.approve("USDC", 1))) == ("ValuerFailed", {"target": pool})
-
-
-def mint_new(caged: CagedSafe, symbol: str, decimals: int) -> str:
-    return deploy(
-        caged, "SimulatedToken", "constructor(string name, string symbol, uint8 decimals)", symbol, symbol, decimals
-    )
-
-
-def give(caged: CagedSafe, token: str, amount: int) -> None:
-    mint = encode_call("function mint(address to, uint256 amount)", caged.safe, amount)
-    assert caged.engine.send(caged.deployer, token, mint).succeeded

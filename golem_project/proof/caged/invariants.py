@@ -85,13 +85,16 @@ class Bounds:
         was, now = self._values(before), self._values(after)
         moved = 0
         for index, symbol in enumerate(self.prices):
-            fall = before.balances[index] - after.balances[index]
-            if fall > 0:
-                moved += was[index] - now[index]
-                if fall > self.caps[symbol]:
-                    broken.append(f"{fall} of {symbol} left at once")
-                if self.ledger.add(symbol, at, fall) > 2 * self.caps[symbol]:
-                    broken.append(f"too much {symbol} left within a day")
+            fall = max(0, before.balances[index] - after.balances[index])
+            moved += max(0, was[index] - now[index])
+            # What a spender may still take counts as gone already.
+            gone = fall + sum(
+                max(0, after.allowances[place] - before.allowances[place]) for place in range(3 * index, 3 * index + 3)
+            )
+            if gone > self.caps[symbol]:
+                broken.append(f"{gone} of {symbol} left at once")
+            if gone and self.ledger.add(symbol, at, gone) > 2 * self.caps[symbol]:
+                broken.append(f"too much {symbol} left within a day")
             cap = after.allowances[3 * index]
             if cap > before.allowances[3 * index] and self._worth(symbol, cap) > 50_000 * USD:
                 broken.append(f"an allowance worth more than it may be: {cap} {symbol}")

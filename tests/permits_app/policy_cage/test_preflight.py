@@ -12,7 +12,7 @@ from golem_project.proof.caged.watching import Seen, Step
 from permits_app.policy_cage.contract import decode_cage_error, decode_cage_event
 from permits_app.policy_cage.preflight import predict
 from permits_app.policy_cage.state import CageState
-from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Verdict
+from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Right, Verdict
 
 BATCHES = 2_000
 REENTERED = bytes.fromhex("b5dfd9e5")
@@ -35,6 +35,13 @@ def measured(seen: Seen) -> Measured:
     return Measured(seen.balances, (gross,), (debt,), (largest,), (newest,))
 
 
+def rights(caged: CagedSafe, seen: Seen) -> dict[Right, int]:
+    """What the watcher saw of the allowances, by token and spender."""
+    spenders = (caged.venue, caged.lender, caged.stranger.address)
+    pairs = [Right(coin.address, spender) for coin in caged.coins.values() for spender in spenders]
+    return dict(zip(pairs, seen.allowances, strict=True))
+
+
 def observe(caged: CagedSafe, step: Step, before: Seen, prices: dict[str, int]) -> Observed:
     assert step.dry is not None
     failure = None if step.dry.seen is not None else Refusal("CallFailed", (step.dry.done, step.dry.reason))
@@ -47,6 +54,8 @@ def observe(caged: CagedSafe, step: Step, before: Seen, prices: dict[str, int]) 
         codeless=frozenset({caged.stranger.address, PERMIT2}),
         hooks=frozenset({ZERO, caged.handler}),
         modules=frozenset({caged.cage}),
+        rights_before=rights(caged, before),
+        rights_after={} if step.dry.seen is None else rights(caged, step.dry.seen),
     )
 
 

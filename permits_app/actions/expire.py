@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F
 
 from archetypes_app.models import Golem
 from permits_app import ledger, lifecycle
@@ -39,9 +38,12 @@ def expire_lapsed(*, golem_id: UUID | None, now: datetime, limit: int = 200) -> 
 
 def expire_permit(*, permit_id: UUID, now: datetime) -> bool:
     """Expire one permit if its time or its ticks are over; True when this call did it."""
-    return _expire(permit_id, now, {"expires_at__lte": now}) or _expire(
-        permit_id, now, {"expires_at_tick__lte": F("golem__heartbeat_tick")}
-    )
+    if _expire(permit_id, now, {"expires_at__lte": now}):
+        return True
+    # Read beforehand, because ticks only rise: an UPDATE that asked the golem's row would not look again at a permit
+    # it had to wait for.
+    ticks = Golem.objects.filter(permits=permit_id).values_list("heartbeat_tick", flat=True)
+    return any(_expire(permit_id, now, {"expires_at_tick__lte": tick}) for tick in ticks)
 
 
 def _expire(permit_id: UUID, now: datetime, condition: dict[str, Any]) -> bool:

@@ -1,0 +1,216 @@
+"""The ledger's statements beside naive sums, who waits for whom, and what each change of an entry touches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import OperationalError, connection, transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from archetypes_app.models import Golem
+from permits_app import ledger
+from permits_app.models import ActionPermit, SpendEntry, SpendingLimits
+from permits_app.models.permit import PermitStatus
+from permits_app.models.spending import SpendState
+from permits_app.usage import Usage
+from tests.factories.golems import make_api_key, make_golem, make_owner
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+HOUR, DAY, MOMENT = timedelta(hours=1), timedelta(hours=24), timedelta(microseconds=1)
+COUNTED_WRITES = {"CREATED", "COMMITTING", "COMMITTED", "REVERTED", "UNKNOWN"}
+
+
+@dataclass(frozen=True)
+class Spend:
+    """One permit with its entry, as the reference sees them. Golems and keys are places in a list."""
+
+    golem: int
+    key: int | None
+    status: str
+    state: str
+    reserved: int
+    settled: int
+    counts_per_day: bool
+    tick: int
+    counted_ago: timedelta
+    created_ago: timedelta
+
+    @property
+    def amount(self) -> int:
+        return self.settled if self.state == "SETTLED" else self.reserved
+
+
+AGES = [timedelta(0), HOUR - MOMENT, HOUR, HOUR + MOMENT, DAY - MOMENT, DAY, DAY + MOMENT, timedelta(days=9)]
+SPENDS = st.builds(
+    Spend,
+    golem=st.sampled_from([0, 0, 0, 1]),
+    key=st.sampled_from([0, 0, 1, None]),
+    status=st.sampled_from(PermitStatus.values),
+    state=st.sampled_from(SpendState.values),
+    reserved=st.integers(10, 1_000),
+    settled=st.integers(0, 10),
+    counts_per_day=st.booleans(),
+    tick=st.sampled_from([0, 5, 5, 6]),
+    counted_ago=st.sampled_from(AGES),
+    created_ago=st.sampled_from(AGES),
+)
+
+
+@dataclass
+class Books:
+    """Two golems, two keys of the first."""
+
+    golems: list[Golem]
+    keys: list[Any]
+
+    def write(self, spend: Spend) -> ActionPermit:
+        key = self.keys[spend.key] if spend.key is not None else None
+        permit = ActionPermit.objects.create(
+            golem=self.golems[spend.golem], api_key=key, tool_name="t", action_type="t", venue="t", chain_id=1,
+            action_hash=uuid4().hex, action_class="REBALANCE", risk_tier="STANDARD", plan_hash="0x", policy_hash="0x",
+            status=spend.status, expires_at=NOW,
+        )  # fmt: skip
+        ActionPermit.objects.filter(pk=permit.pk).update(created_at=NOW - spend.created_ago)
+        SpendEntry.objects.create(
+            golem=self.golems[spend.golem], permit=permit, api_key=key, state=spend.state,
+            reserved_micro_usd=spend.reserved, settled_micro_usd=spend.settled if spend.state == "SETTLED" else None,
+            counts_per_day=spend.counts_per_day, heartbeat_tick=spend.tick, counted_at=NOW - spend.counted_ago,
+        )  # fmt: skip
+        return permit
+
+
+@pytest.fixture
+def books(db: None) -> Books:
+    owner = make_owner()
+    golems = [make_golem(owner=owner, name="Atlas"), make_golem(owner=owner, name="Borea")]
+    return Books(golems, [make_api_key(golem=golems[0]).key, make_api_key(golem=golems[0]).key])
+
+
+def add_up(spends: list[Spend], *, golem: int, key: int | None, tick: int, excluded: int | None) -> Usage:
+    """The reference: every window by itself, in words of the limits."""
+    mine = [spend for place, spend in enumerate(spends) if spend.golem == golem and place != excluded]
+    claims = [spend for spend in mine if spend.state != "RELEASED"]
+    today = [spend for spend in claims if spend.counts_per_day and spend.counted_ago < DAY]
+    written = [spend for spend in mine if spend.status in COUNTED_WRITES and spend.created_ago < HOUR]
+    return Usage(
+        tick_micro_usd=sum(spend.amount for spend in claims if tick > 0 and spend.tick == tick),
+        session_micro_usd=sum(spend.amount for spend in claims if key is not None and spend.key == key),
+        day_micro_usd=sum(spend.amount for spend in today),
+        writes_last_hour=len(written),
+        day_resets_at=NOW - max(spend.counted_ago for spend in today) + DAY if today else None,
+        hour_resets_at=NOW - max(spend.created_ago for spend in written) + HOUR if written else None,
+    )
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    spends=st.lists(SPENDS, max_size=7),
+    golem=st.sampled_from([0, 0, 0, 1]),
+    key=st.sampled_from([0, 0, 1, None]),
+    tick=st.sampled_from([0, 5, 5, 6]),
+    excluded=st.one_of(st.none(), st.integers(0, 6)),
+)
+def test_every_window_is_the_naive_sum_of_what_lies_in_it(
+    books: Books, spends: list[Spend], golem: int, key: int | None, tick: int, excluded: int | None
+) -> None:
+    with transaction.atomic():
+        permits = [books.write(spend) for spend in spends]
+        usage = ledger.read_usage(
+            golem_id=books.golems[golem].pk, api_key_id=books.keys[key].pk if key is not None else None,
+            heartbeat_tick=tick, now=NOW,
+            exclude_permit_id=permits[excluded].pk if excluded is not None and excluded < len(permits) else None,
+        )  # fmt: skip
+        days = ledger.sum_days(golem_ids=[books.golems[golem].pk], now=NOW)
+        transaction.set_rollback(True)
+    assert usage == add_up(spends, golem=golem, key=key, tick=tick, excluded=excluded)
+    everything = add_up(spends, golem=golem, key=None, tick=0, excluded=None)
+    assert days.get(books.golems[golem].pk, 0) == everything.day_micro_usd
+
+
+@pytest.mark.parametrize("status", PermitStatus.values)
+def test_a_write_counts_by_the_hour_once_it_may_have_happened(books: Books, status: str) -> None:
+    spend = Spend(0, 0, status, "RESERVED", 100, 0, True, 5, timedelta(0), timedelta(0))
+    books.write(spend)
+    usage = ledger.read_usage(golem_id=books.golems[0].pk, api_key_id=None, heartbeat_tick=0, now=NOW)
+    assert usage.writes_last_hour == (1 if status in COUNTED_WRITES else 0)
+
+
+LATER = NOW + HOUR
+CHANGES: dict[str, Callable[[UUID], bool]] = {
+    "settle": lambda permit: ledger.settle(permit_id=permit, spent_micro_usd=30, counted_at=LATER),
+    "settle above": lambda permit: ledger.settle(permit_id=permit, spent_micro_usd=101, counted_at=LATER),
+    "settle at": lambda permit: ledger.settle(permit_id=permit, spent_micro_usd=100, counted_at=LATER),
+    "settle nothing": lambda permit: ledger.settle(permit_id=permit, spent_micro_usd=0, counted_at=LATER),
+    "settle a gain": lambda permit: ledger.settle(permit_id=permit, spent_micro_usd=-5, counted_at=LATER),
+    "reopen": lambda permit: ledger.reopen(permit_id=permit),
+    "release": lambda permit: ledger.release(permit_id=permit),
+}
+# What each change makes of each state; where there is nothing written, nothing happens.
+RESULTS: dict[tuple[str, str], tuple[str, int | None, datetime]] = {
+    ("settle", "RESERVED"): ("SETTLED", 30, LATER),
+    ("settle above", "RESERVED"): ("SETTLED", 100, LATER),
+    ("settle at", "RESERVED"): ("SETTLED", 100, LATER),
+    ("settle nothing", "RESERVED"): ("SETTLED", 0, LATER),
+    ("settle a gain", "RESERVED"): ("SETTLED", 0, LATER),
+    ("reopen", "SETTLED"): ("RESERVED", None, NOW),
+    ("release", "RESERVED"): ("RELEASED", None, NOW),
+}
+
+
+@pytest.mark.parametrize(("change", "state"), list(product(CHANGES, SpendState.values)))
+def test_a_change_is_made_once_from_its_own_state_and_to_its_own_entry(books: Books, change: str, state: str) -> None:
+    spend = Spend(0, 0, "COMMITTING", state, 100, 7, True, 5, timedelta(0), timedelta(0))
+    mine, other = books.write(spend), books.write(spend)
+    before = (state, 7 if state == "SETTLED" else None, NOW)
+    expected = RESULTS.get((change, state), before)
+    assert CHANGES[change](mine.pk) is (expected != before)
+    assert _read(mine) == expected
+    assert _read(other) == before
+    assert CHANGES[change](mine.pk) is False
+    assert _read(mine) == expected
+
+
+def _read(permit: ActionPermit) -> tuple[str, int | None, datetime]:
+    entry = SpendEntry.objects.get(permit=permit)
+    return entry.state, entry.settled_micro_usd, entry.counted_at
+
+
+def test_a_golem_without_limits_gets_the_defaults_under_the_lock(books: Books) -> None:
+    SpendingLimits.objects.create(golem=books.golems[1], per_day_micro_usd=1)
+    with transaction.atomic():
+        limits = ledger.lock_limits(books.golems[0].pk)
+    assert (limits.golem_id, limits.per_day_micro_usd) == (books.golems[0].pk, 100_000_000_000)
+    assert SpendingLimits.objects.count() == 2
+
+
+@pytest.mark.parametrize("has_limits", [True, False])
+@pytest.mark.django_db(transaction=True)
+def test_reservations_of_one_golem_wait_for_each_other_and_for_no_other_golem(has_limits: bool) -> None:
+    owner = make_owner()
+    mine, other = (make_golem(owner=owner, name=name) for name in ("Atlas", "Borea"))
+    if has_limits:
+        SpendingLimits.objects.create(golem=mine)
+    SpendingLimits.objects.create(golem=other)
+
+    def lock_at_once(golem_id: UUID) -> str:
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute("SET LOCAL lock_timeout = '200ms'")
+                return str(ledger.lock_limits(golem_id).golem_id)
+        except OperationalError:
+            return "waits"
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as thread, transaction.atomic():
+        assert ledger.lock_limits(mine.pk).golem_id == mine.pk
+        assert thread.submit(lock_at_once, mine.pk).result(timeout=30) == "waits"
+        assert thread.submit(lock_at_once, other.pk).result(timeout=30) == str(other.pk)

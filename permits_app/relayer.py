@@ -83,6 +83,17 @@ def find_relayer_address() -> str:
     return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
 
+def create_relayer() -> str:
+    """Make a key in the server's keystore and name it in the address file. Raises RelayerRefuses when there is one."""
+    if find_relayer_address():
+        raise RelayerRefuses(f"the relayer is {find_relayer_address()} already")
+    address = open_keystore().create()
+    path = Path(settings.GOLEM_RELAYER_ADDRESS_FILE)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(address + "\n", encoding="utf-8")
+    return address
+
+
 def open_relayer() -> Signer:
     """The relayer's signer. Raises RelayerNotConfigured, RelayerRefuses for a key that is more than a relayer's."""
     address = find_relayer_address()

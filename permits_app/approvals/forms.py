@@ -27,6 +27,15 @@ def make_code_field(**given: Any) -> forms.CharField:
     )  # fmt: skip
 
 
+def make_signature_field() -> forms.CharField:
+    """What an owner's wallet, or `manage.py sign_request`, answered."""
+    return forms.CharField(
+        label="Your signature", required=False, max_length=200,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off", "spellcheck": "false", "placeholder": "0x…"}),
+        help_text="65 bytes over the hash above; your wallet fills it in, or manage.py sign_request prints it",
+    )  # fmt: skip
+
+
 class DecisionForm(forms.Form):
     """Approve or reject; the button says which."""
 
@@ -35,8 +44,16 @@ class DecisionForm(forms.Form):
         required=False, max_length=1_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
         help_text="Needed to reject; kept in the audit log",
     )  # fmt: skip
+    signature = make_signature_field()
     digest = forms.CharField(max_length=66, widget=forms.HiddenInput())
     verdict = forms.ChoiceField(choices=Verdict.choices, widget=forms.HiddenInput())
+
+
+class SignatureForm(forms.Form):
+    """A signature without a decision."""
+
+    signature = make_signature_field()
+    digest = forms.CharField(max_length=66, widget=forms.HiddenInput())
 
 
 class CommentForm(forms.Form):

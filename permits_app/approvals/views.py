@@ -16,11 +16,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from permits_app.actions.announce import cancel_announced
-from permits_app.actions.decide_change import cancel_change, comment_change, decide_change
+from permits_app.actions.decide_change import cancel_change, comment_change, decide_change, sign_change
+from permits_app.actions.relay_owner_transaction import build_raw_call
 from permits_app.approvals import second_factor
 from permits_app.approvals.digest import export_request
-from permits_app.approvals.forms import CommentForm, DecisionForm, EnrolForm
+from permits_app.approvals.forms import CommentForm, DecisionForm, EnrolForm, SignatureForm
 from permits_app.approvals.inbox import build_decision_page, build_inbox
+from permits_app.approvals.owner_states import find_owner_transaction
+from permits_app.approvals.safe_view import open_chain, read_safe
+from permits_app.approvals.signing_page import build_signing_page
 from permits_app.models import Announcement, ChangeRequest
 from permits_app.models.approval import Verdict
 from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
@@ -61,13 +65,50 @@ def decide(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpRe
     try:
         decide_change(
             request_id=change.pk, owner=request.user, verdict=verdict, reason=given["reason"], code=given["code"],
-            seen_digest=given["digest"], now=clock.now(),
+            seen_digest=given["digest"], signature=given["signature"], now=clock.now(),
         )  # fmt: skip
     except GolemError as error:
         change.refresh_from_db()
         return _show(request, model_admin, change, form=form, refusal=error, http_status=error.http_status)
     messages.success(request, "Approved." if verdict is Verdict.APPROVE else "Rejected.")
     return HttpResponseRedirect(page_of(change.pk))
+
+
+@require_POST
+def sign(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpResponse:
+    """Hand in a signature without deciding."""
+    change = _get(request, model_admin, object_id)
+    form = SignatureForm(request.POST)
+    if not form.is_valid():
+        return _show(request, model_admin, change, sign_form=form, http_status=422)
+    try:
+        sign_change(
+            request_id=change.pk, owner=request.user, signature=form.cleaned_data["signature"],
+            seen_digest=form.cleaned_data["digest"], now=clock.now(),
+        )  # fmt: skip
+    except GolemError as error:
+        change.refresh_from_db()
+        return _show(request, model_admin, change, sign_form=form, refusal=error, http_status=error.http_status)
+    messages.success(request, "Your signature is kept.")
+    return HttpResponseRedirect(page_of(change.pk))
+
+
+@require_GET
+def raw_call(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpResponse:
+    """The signed call of the Safe as a file, for whoever sends it in this server's place."""
+    change = _get(request, model_admin, object_id)
+    asked = find_owner_transaction(change)
+    if asked is None:
+        raise Http404("nothing of this request is signed for a Safe")
+    try:
+        safe = read_safe(open_chain(asked.chain_id, now=clock.now()), asked.safe)
+        document = {"chain_id": asked.chain_id, "to": asked.safe, "value": "0", "data": build_raw_call(asked, safe)}
+    except GolemError as error:
+        return report_refusal(request, error, page_of(change.pk))
+    answer = JsonResponse(document, json_dumps_params={"indent": 2})
+    answer["Content-Disposition"] = f'attachment; filename="execute-{change.pk}.json"'
+    answer["Cache-Control"] = "no-store"
+    return answer
 
 
 @require_POST
@@ -177,12 +218,15 @@ def _show(
     *,
     form: DecisionForm | None = None,
     comment_form: CommentForm | None = None,
+    sign_form: SignatureForm | None = None,
     refusal: GolemError | None = None,
     http_status: int = 200,
 ) -> HttpResponse:
     page = build_decision_page(change, request.user, now=clock.now())
     return _render(
         request, model_admin, "detail", title=change.title, page=page, refusal=refusal, http_status=http_status,
+        signing=build_signing_page(change, request.user, now=clock.now()),
+        sign_form=sign_form or SignatureForm(initial={"digest": change.digest}),
         form=form or DecisionForm(initial={"digest": change.digest}), comment_form=comment_form or CommentForm(),
         raw=json.dumps(change.change, indent=2, sort_keys=True), subject=change,
     )  # fmt: skip

@@ -1,0 +1,75 @@
+"""The part of a request's page about the Safe: what is signed, who signed, who may, and what became of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from archetypes_app.ownership import is_owner
+from permits_app.approvals.owner_calls import build_wallet_document
+from permits_app.approvals.owner_states import find_owner_transaction
+from permits_app.approvals.safe_view import SafeView, open_chain, read_safe
+from permits_app.approvals.signatures import pick_signatures
+from permits_app.models import ChangeRequest, OwnerSignature, OwnerTransaction, RelayedTransaction
+from permits_app.models.approval import LIVE_STATES
+from permits_app.models.owner_transaction import OwnerTransactionState
+from tools_app.core.errors import GolemError
+
+
+@dataclass(frozen=True, slots=True)
+class SigningPage:
+    """What the page needs. `problem` says why the Safe could not be read; then nothing is asked to be signed."""
+
+    asked: OwnerTransaction
+    typed: str
+    owners: tuple[str, ...]
+    threshold: int
+    missing: int
+    signatures: tuple[OwnerSignature, ...]
+    relays: tuple[RelayedTransaction, ...]
+    problem: str
+    stale: str
+    may_sign: bool
+    can_export: bool
+
+    @property
+    def owner_list(self) -> str:
+        """For the page's script."""
+        return ",".join(self.owners)
+
+
+def build_signing_page(request: ChangeRequest, user: Any, *, now: datetime) -> SigningPage | None:
+    """The Safe's part of the page as `user` sees it; None for a change that is none on chain. Reads the chain."""
+    asked = find_owner_transaction(request)
+    if asked is None:
+        return None
+    is_live = request.state in LIVE_STATES and asked.state == OwnerTransactionState.SIGNING
+    safe, problem = _look(asked, now) if request.state in LIVE_STATES else (None, "")
+    signatures = tuple(asked.signatures.select_related("given_by").order_by("given_at"))
+    has_signed = any(row.given_by_id == user.pk for row in signatures)
+    stale = ""
+    if is_live and safe is not None and safe.nonce != asked.safe_nonce:
+        stale = f"the Safe is at nonce {safe.nonce}; this is bound to {asked.safe_nonce}"
+    given = len(pick_signatures(asked, safe)) if safe is not None else len(signatures)
+    return SigningPage(
+        asked=asked,
+        typed=json.dumps(build_wallet_document(request.change["safe_tx"]), separators=(",", ":")),
+        owners=safe.owners if safe is not None else (),
+        threshold=safe.threshold if safe is not None else 0,
+        missing=max(0, safe.threshold - given) if safe is not None else 0,
+        signatures=signatures,
+        relays=tuple(asked.relays.order_by("created_at")),
+        problem=problem,
+        stale=stale,
+        may_sign=is_live and safe is not None and not stale and not has_signed and is_owner(request.golem, user),
+        can_export=safe is not None and given >= safe.threshold and request.state in LIVE_STATES,
+    )
+
+
+def _look(asked: OwnerTransaction, now: datetime) -> tuple[SafeView | None, str]:
+    try:
+        return read_safe(open_chain(asked.chain_id, now=now), asked.safe), ""
+    except GolemError as error:
+        return None, f"{error.title}: {error.detail}"

@@ -2,14 +2,54 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+import threading
+from typing import Any
 
-from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord
+import pytest
+from eth_utils.crypto import keccak
+from web3 import Web3
+from web3.exceptions import ContractCustomError
+
+from golem_project.embedded.paths import CHECKOUT
+from golem_project.proof.caged.engines import CHAIN_ID, sign_raw
+from golem_project.proof.caged.safe import CagedSafe, sign_digest
+from permits_app.actions.stage_key import stage_key
+from permits_app.errors import CageWouldRefuse, SessionNotActive, SignerUnavailable
+from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, SigningKey, SpendEntry
+from permits_app.models.signing_key import KeyState
+from permits_app.models.spending import SpendState
 from permits_app.plan_store import decode_calls
-from permits_app.policy_cage.contract import encode_execute
+from permits_app.policy_cage.contract import (
+    PERMIT2,
+    Limit,
+    encode_acknowledge_drawdown,
+    encode_execute,
+    encode_propose,
+    encode_resume,
+    encode_set_session,
+    limit_rule,
+)
+from permits_app.policy_cage.safe_tx import (
+    DISABLE_MODULE,
+    ZERO_ADDRESS,
+    SafeTx,
+    encode_exec_transaction,
+    hash_safe_tx,
+    join_signatures,
+)
+from permits_app.sealing import hash_plan
 from permits_app.signing_route import carries_its_batch
 from tests.live_golem import LiveGolem
 from tests.permits_app.caged_golem import USD, CagedGolem
+from tools_app.chain.abi import encode_call
+from tools_app.core import clock
+from tools_app.core.errors import InsufficientBalance
+from tools_app.protocols.uniswap.v3 import plans as v3
+from tools_app.toolkit.plan import Call
+
+APPROVE = "function approve(address spender, uint256 amount)"
+TRANSFER = "function transfer(address to, uint256 amount)"
 
 
 @pytest.fixture
@@ -45,3 +85,225 @@ def test_the_bytes_that_were_simulated_are_those_that_were_signed(caged: CagedGo
     sent = caged.world.rpc.call("eth_getTransactionByHash", row.tx_hash)
     assert sent["input"] == permit.calls[0]["data"]
     assert sent["to"].lower() == caged.mirror.contract.lower()
+
+
+def test_gas_is_the_session_keys_and_the_safe_pays_none(caged: CagedGolem) -> None:
+    coins = {who: caged.safe.engine.balance(who) for who in (caged.safe.address, caged.key.address)}
+    done = caged.live.commit(caged.live.preview()["permit_id"])
+    fee = int(done["result"]["actual_outcome"]["fee_wei"])
+    assert caged.safe.engine.balance(caged.safe.address) == coins[caged.safe.address]
+    assert caged.safe.engine.balance(caged.key.address) == coins[caged.key.address] - fee
+
+
+def test_a_session_key_without_coins_for_gas_is_told_so(caged: CagedGolem) -> None:
+    caged.safe.engine.give_coins(caged.key.address, 10**9)
+    with pytest.raises(InsufficientBalance, match="signing key"):
+        caged.live.preview()
+
+
+def test_the_ledger_settles_what_left_the_safe(caged: CagedGolem) -> None:
+    answer = caged.live.preview()
+    caged.live.commit(answer["permit_id"])
+    entry = SpendEntry.objects.get(permit_id=answer["permit_id"])
+    assert entry.state == SpendState.SETTLED
+    assert entry.settled_micro_usd is not None
+    assert 500 * USD <= entry.settled_micro_usd <= entry.reserved_micro_usd
+
+
+def test_the_session_keys_nonces_are_reserved_one_after_the_other(caged: CagedGolem) -> None:
+    for _ in range(3):
+        assert caged.live.commit(caged.live.preview()["permit_id"])["status"] == "COMMITTED"
+        caged.sync()
+    sent = OutboundTransaction.objects.filter(sender=caged.key.address).order_by("nonce")
+    assert list(sent.values_list("nonce", flat=True)) == [0, 1, 2]
+
+
+def test_what_the_contract_would_refuse_is_refused_in_the_preview_with_its_own_error(caged: CagedGolem) -> None:
+    caged.appoint(caged.key, budget=400 * USD)
+    with pytest.raises(CageWouldRefuse) as refused:
+        caged.live.preview()
+    assert refused.value.data["error"] == "SessionBudgetExceeded"
+    assert int(refused.value.data["values"][0]) >= 500 * USD
+    assert int(refused.value.data["values"][1]) == 400 * USD
+
+
+def test_a_permit_of_a_key_that_was_replaced_is_not_signed(caged: CagedGolem) -> None:
+    answer = caged.live.preview()
+    other = stage_key(golem=caged.live.golem, reason="rotation", actor="system:test", now=clock.now())
+    caged.world.fund(other.address, 10**18)
+    caged.appoint(other)
+    done = caged.live.commit(answer["permit_id"])
+    assert (done["status"], done["problem"]["code"]) == ("BLOCKED", "POLICY_CHANGED")
+    assert not OutboundTransaction.objects.filter(permit_id=answer["permit_id"]).exists()
+    assert caged.live.commit(caged.live.preview()["permit_id"])["status"] == "COMMITTED"
+    states = {key.address: key.state for key in SigningKey.objects.filter(golem=caged.live.golem)}
+    assert states[other.address] == KeyState.ACTIVE and states[caged.key.address] == KeyState.DROPPED
+
+
+def test_a_session_that_the_owners_ended_stops_the_golem_before_anything_is_signed(caged: CagedGolem) -> None:
+    answer = caged.live.preview()
+    data = encode_set_session(key=ZERO_ADDRESS, expires_at=0, operations=0, budget_micro_usd=0)
+    caged.safe.owner_call(caged.mirror.contract, data)
+    caged.sync()
+    with pytest.raises(SessionNotActive):
+        caged.live.preview()
+    assert caged.live.commit(answer["permit_id"])["status"] == "BLOCKED"
+
+
+def test_a_cage_that_the_safe_no_longer_acts_through_is_not_signed_for(caged: CagedGolem) -> None:
+    data = encode_call(DISABLE_MODULE, "0x" + "00" * 19 + "01", caged.mirror.contract)
+    caged.safe.owner_call(caged.safe.address, data)
+    caged.sync()
+    with pytest.raises(SignerUnavailable, match="no module"):
+        caged.live.preview()
+
+
+def test_a_plan_changed_in_the_database_is_never_signed(caged: CagedGolem) -> None:
+    answer = caged.live.preview()
+    permit = caged.live.permit(answer["permit_id"])
+    thief = caged.world.actors.traders[0].address
+    batch = [{**permit.batch[0], "to": thief}, *permit.batch[1:]]
+    for change in ({"batch": batch}, {"acts_for": thief}, {"signer": thief}):
+        kept = {name: getattr(permit, name) for name in change}
+        ActionPermit.objects.filter(pk=permit.pk).update(**change)
+        assert hash_plan(ActionPermit.objects.get(pk=permit.pk)) != permit.plan_hash
+        ActionPermit.objects.filter(pk=permit.pk).update(**kept)
+    ActionPermit.objects.filter(pk=permit.pk).update(batch=batch)
+    assert not carries_its_batch(ActionPermit.objects.get(pk=permit.pk))
+    done = caged.live.commit(answer["permit_id"])
+    assert (done["status"], done["problem"]["code"]) == ("BLOCKED", "PLAN_HASH_MISMATCH")
+
+
+def test_an_owners_own_transaction_in_the_same_block_is_not_taken_for_the_golems(caged: CagedGolem) -> None:
+    """Both move the Safe's USDC in one block; the outcome follows the receipt, and says the balances cannot tell."""
+    answer = caged.live.preview()
+    caged.world.rpc.call("evm_setAutomine", False)
+    try:
+        usdc = caged.world.tokens["USDC"].address
+        tx = SafeTx(to=usdc, data=encode_call(TRANSFER, caged.safe.owners[0].address, 7 * USD), nonce=caged.safe.nonce)
+        digest = hash_safe_tx(tx, safe=caged.safe.address, chain_id=CHAIN_ID)
+        owner = caged.safe.owners[0]
+        signed = join_signatures({str(owner.address): sign_digest(owner, digest)})
+        nonce = int(caged.world.rpc.call("eth_getTransactionCount", owner.address, "latest"), 16)
+        raw = sign_raw(owner, caged.safe.address, encode_exec_transaction(tx, signatures=signed), 0, nonce)
+        caged.world.rpc.send_raw(raw)
+        caged.live.start(answer["permit_id"])
+        worker = threading.Thread(target=mine_when_two_wait, args=(caged.world.connect(),))
+        worker.start()
+        done = caged.live.work(answer["permit_id"])
+        worker.join()
+    finally:
+        caged.world.rpc.call("evm_setAutomine", True)
+    assert done is not None and done["status"] == "COMMITTED"
+    outcome = OutcomeRecord.objects.get(permit_id=answer["permit_id"])
+    assert outcome.is_verified, outcome.findings
+    [usdc_delta] = [each for each in outcome.actual["balance_deltas"] if each["symbol"] == "USDC"]
+    assert usdc_delta["raw"] == str(-500 * USD)
+
+
+def mine_when_two_wait(rpc: Any) -> None:
+    for _ in range(2_000):
+        if int(rpc.call("txpool_status")["pending"], 16) >= 2:
+            rpc.call("evm_mine")
+            return
+    raise AssertionError("the two transactions never waited together")
+
+
+# ---- the server is bypassed ------------------------------------------------------------------------------------------
+
+
+def swap_calls(caged: CagedGolem, amount: int) -> tuple[Call, ...]:
+    usdc, weth = caged.world.tokens["USDC"].address, caged.world.tokens["WETH"].address
+    router = caged.world.contracts["uniswap_v3_swap_router_02"]
+    single = encode_call(v3.EXACT_IN_SINGLE, (usdc, weth, 500, caged.safe.address, amount, 0, 0))
+    return (
+        Call(usdc, encode_call(APPROVE, router, amount), 0, "approve"),
+        Call(router, encode_call(v3.MULTICALL_UNTIL, 2**40, [single]), 0, "swap"),
+    )
+
+
+def test_with_the_stolen_session_key_and_no_server_every_bound_still_holds(caged: CagedGolem) -> None:
+    """The thief has the very key of the keystore and plain web3 with the contract's ABI; nothing of ours judges."""
+    thief, loot = caged.steal_key(), caged.world.actors.traders[1].address
+    usdc, weth = caged.world.tokens["USDC"].address, caged.world.tokens["WETH"].address
+    router, cage, safe = caged.world.contracts["uniswap_v3_swap_router_02"], caged.mirror.contract, caged.safe.address
+    away = encode_call(v3.EXACT_IN_SINGLE, (usdc, weth, 500, loot, 1_000 * USD, 0, 0))
+    attacks: dict[str, tuple[Call, ...]] = {
+        "CallNotAllowed": (Call(usdc, encode_call(TRANSFER, loot, USD), 0, ""),),
+        "SpenderNotAllowed": (Call(usdc, encode_call(APPROVE, loot, USD), 0, ""),),
+        "AllowanceTooLarge": swap_calls(caged, 11_000 * USD),
+        "TargetForbidden": (Call(safe, encode_call(DISABLE_MODULE, loot, cage), 0, ""),),
+        "SelectorForbidden": (Call(PERMIT2, encode_call(TRANSFER, loot, USD), 0, ""),),
+        "TargetHasNoCode": (Call(loot, b"", 1, ""),),
+        "CoinNotApproved": (Call(router, b"", 1, ""),),
+        "CallCount": (),
+        "LossTooLarge": (
+            Call(usdc, encode_call(APPROVE, router, 1_000 * USD), 0, ""),
+            Call(router, encode_call(v3.MULTICALL_UNTIL, 2**40, [away]), 0, ""),
+        ),
+    }
+    before = {symbol: caged.balance(symbol) for symbol in ("USDC", "WETH")}
+    for wanted, calls in attacks.items():
+        assert attack_by_web3(caged, thief, calls) == wanted
+    assert {symbol: caged.balance(symbol) for symbol in before} == before
+
+
+def test_the_stolen_key_may_do_what_the_golem_may_until_its_budget_and_operations_are_used_up(
+    caged: CagedGolem,
+) -> None:
+    thief = caged.steal_key()
+    caged.appoint(caged.key, operations=2, budget=5_000 * USD)
+    assert caged.send_past_the_server(thief, swap_calls(caged, 3_000 * USD)).succeeded
+    assert refusal_of(caged, thief, swap_calls(caged, 3_000 * USD)) == "SessionBudgetExceeded"
+    assert caged.send_past_the_server(thief, swap_calls(caged, 1_000 * USD)).succeeded
+    assert refusal_of(caged, thief, swap_calls(caged, 1 * USD)) == "NoOperationsLeft"
+
+
+def test_the_stolen_key_changes_no_rule_and_no_session(caged: CagedGolem) -> None:
+    thief, cage = caged.steal_key(), caged.mirror.contract
+    own = encode_set_session(key=thief.address, expires_at=2**40, operations=2**31, budget_micro_usd=2**100)
+    looser = encode_propose([limit_rule(Limit.MAX_LOSS_BPS, 1_000)])
+    for data in (own, looser, encode_resume(), encode_acknowledge_drawdown()):
+        caged.safe.engine._next = max(caged.safe.engine._next, caged.safe.engine._head_time() + 1)
+        sent = caged.safe.engine.send(thief, cage, data)
+        assert CagedSafe.error(None, sent)[0] == "NotTheAccount"  # type: ignore[arg-type]
+
+
+def test_when_its_time_is_over_the_stolen_key_is_worth_nothing(caged: CagedGolem) -> None:
+    thief = caged.steal_key()
+    caged.safe.engine.advance(86_401)
+    sent = caged.safe.engine.send(thief, caged.mirror.contract, encode_execute(swap_calls(caged, USD)))
+    assert CagedSafe.error(None, sent)[0] == "SessionExpired"  # type: ignore[arg-type]
+
+
+def refusal_of(caged: CagedGolem, thief: Any, calls: tuple[Call, ...]) -> str:
+    sent = caged.send_past_the_server(thief, calls)
+    assert not sent.succeeded
+    name: str = CagedSafe.error(None, sent)[0]  # type: ignore[arg-type]
+    return name
+
+
+def attack_by_web3(caged: CagedGolem, thief: Any, calls: tuple[Call, ...]) -> str:
+    """The name of the contract's error, after the transaction was really mined and failed."""
+    w3 = Web3(Web3.HTTPProvider(caged.world.rpc_url))
+    abi = json.loads((CHECKOUT / "contracts" / "out" / "PolicyCage.json").read_text())["abi"]
+    cage = w3.eth.contract(address=w3.to_checksum_address(caged.mirror.contract), abi=abi)
+    execute = cage.functions.execute([(call.to, call.value, call.data) for call in calls])
+    transaction = execute.build_transaction(
+        {
+            "from": thief.address, "nonce": w3.eth.get_transaction_count(thief.address), "gas": 5_000_000,
+            "maxFeePerGas": 10**11, "maxPriorityFeePerGas": 10**9,
+        }
+    )  # fmt: skip
+    sent = w3.eth.send_raw_transaction(thief.sign_transaction(transaction).raw_transaction)
+    receipt = w3.eth.wait_for_transaction_receipt(sent)
+    assert receipt["status"] == 0
+    with pytest.raises(ContractCustomError) as refused:
+        execute.call({"from": thief.address}, block_identifier=receipt["blockNumber"])
+    selector = str(refused.value.data)[:10]
+    errors = [each for each in abi if each["type"] == "error"]
+    named = {
+        "0x" + keccak(text=f"{each['name']}({','.join(one['type'] for one in each['inputs'])})").hex()[:8]: each["name"]
+        for each in errors
+    }
+    return str(named[selector])

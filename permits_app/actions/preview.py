@@ -35,6 +35,7 @@ from permits_app.policy import Policy, load_golem, read_policy
 from permits_app.prediction import describe_expected
 from permits_app.risk import needs_guardian
 from permits_app.safety import hook_chain
+from permits_app.safety.chain_facts import expect_chain_facts
 from permits_app.safety.gas_budget import GasBudget, budget_gas
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.safety.hook_chain import HookReport
@@ -221,6 +222,7 @@ def make_hook_call(
     else:
         runner.check_chain(tool=tool, params=params, golem=view)
         chain = open_chain(int(params.get("chain_id") or golem.home_chain_id), now=now)
+        expect_chain_facts(chain=chain, account=view.address, tool=tool)
         route = find_route(golem=golem, chain=chain)
         plan = runner.build_plan(tool=tool, params=params, golem=view, now=now, chain=chain)
         value = value_plan(plan=plan, chain=chain)

@@ -10,7 +10,29 @@ from permits_app.safety.positions import count_call
 from permits_app.safety.record_reader import list_touched
 from permits_app.safety.token_calls import read_token_call
 from tools_app.standards.erc20 import BALANCE_OF, TOTAL_SUPPLY
-from tools_app.toolkit.context import ReadCall
+from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.tooldef import WriteTool
+
+
+def expect_chain_facts(*, chain: ChainReader, account: str | None, tool: WriteTool) -> None:
+    """Say, before the plan is there, what will be read of any plan of this tool: it travels with the plan's own reads.
+
+    What is asked of the whole portfolio is left out for a tool that only ever leaves a position.
+    """
+    if account is None:
+        return
+    if tool.action_class in (ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION):
+        chain.expect(accounts=(account,), prices_of=(chain.native(),), fees=True)
+        return
+    held = chain.registered_tokens()
+    balances = [ReadCall(token.address, BALANCE_OF, (account,)) for token in held]
+    chain.expect(
+        calls=[*balances, *count_call(chain=chain, account=account)],
+        prices_of=(chain.native(), *held),
+        accounts=(account,),
+        fees=True,
+    )
 
 
 def preload_chain_facts(call: HookCall, *, with_portfolio: bool) -> None:

@@ -27,6 +27,7 @@ from tools_app.toolkit.views import LogEntry
 _TEXT_LIMIT: Final = 200
 _ERROR_TEXT: Final = "error Error(string reason)"
 _PANIC: Final = "error Panic(uint256 code)"
+_PLAIN: Final = frozenset({str, int, bool, bytes})
 
 
 class AbiDecodeError(ValueError):
@@ -68,6 +69,14 @@ _registry.register(BaseEquals("address"), AddressEncoder, _ChecksumAddressDecode
 
 def encode_call(signature: str, *args: Any) -> bytes:
     """Call data of a function: selector and arguments. Raises ValueError when an argument does not fit its type."""
+    if all(type(arg) in _PLAIN for arg in args):
+        return _encode_plain(signature, *args)
+    return _selector(signature) + encode_args(_input_types(signature), args)
+
+
+# The same few hundred reads are asked block after block. By type too, because True is no 1 to an ABI.
+@lru_cache(maxsize=4096, typed=True)
+def _encode_plain(signature: str, *args: Any) -> bytes:
     return _selector(signature) + encode_args(_input_types(signature), args)
 
 

@@ -14,16 +14,26 @@ from typing import Any, Final
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_output, encode_call
 from tools_app.chain.blocks import fetch_logs, find_first_block_since, header_request, parse_block
 from tools_app.chain.deployments import Deployment, Feed
+from tools_app.chain.expected import ExpectedReads
 from tools_app.chain.facts import FACTS
 from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS, PriceUnavailable, feed_calls, is_dated_after, judge_price
 from tools_app.chain.gas import fee_requests, parse_fees
+from tools_app.chain.multicall import (
+    Raw,
+    ReadKey,
+    aggregate_request,
+    call_request,
+    read_aggregate,
+    read_reply,
+    split_chunks,
+)
 from tools_app.chain.networks import MULTICALL3, Network
-from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected, RpcLagging, RpcNonsense, build_revert
+from tools_app.chain.node_errors import ContractOutputUnexpected, RpcLagging
 from tools_app.chain.rpc import RpcReply, RpcRequest, parse_bytes, parse_quantity
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.chain.tokens import TokenNotFound, TokenRegistry
 from tools_app.core.clock import Deadline
-from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.params import check_address
 from tools_app.toolkit.views import NATIVE, BlockRef, FeedPrice, FeeQuote, LogEntry, TokenMeta
@@ -33,20 +43,12 @@ MULTICALL_FROM: Final = 24
 
 A private node does not count and answers a batch faster, so it gets batches of any size.
 """
-_MULTICALL_CHUNK: Final = 120
 _MOST_READINGS: Final = 4
 # As in `toolkit/params.py`: there are symbols that begin with 0x.
 _LONGEST_SYMBOL: Final = 20
-_AGGREGATE: Final = (
-    "function aggregate3((address target, bool allowFailure, bytes callData)[] calls)"
-    " payable returns ((bool success, bytes returnData)[] results)"
-)
 _SYMBOL: Final = "function symbol() view returns (string)"
 _NAME: Final = "function name() view returns (string)"
 _DECIMALS: Final = "function decimals() view returns (uint8)"
-
-Raw = tuple[bytes, GolemError | None]
-"""Return data of one eth_call, or the error it ended in."""
 
 
 class PinnedReader:
@@ -76,9 +78,11 @@ class PinnedReader:
         self._max_price_age_seconds = max_price_age_seconds
         self._max_head_age_seconds = max_head_age_seconds
         self._multicall_from = multicall_from or (sys.maxsize if network.is_dev else MULTICALL_FROM)
-        self._answers: dict[tuple[str, bytes], Raw] = {}
+        self._answers: dict[ReadKey, Raw] = {}
         self._facts: dict[tuple[str, str], Any] = {}
         self._prices: dict[str, FeedPrice] = {}
+        self._fees: FeeQuote | None = None
+        self._expected = ExpectedReads()
 
     @property
     def chain_id(self) -> int:
@@ -136,10 +140,7 @@ class PinnedReader:
         accounts: Sequence[str] = (),
     ) -> None:
         """Ask for all of these in one round trip; what was read before is not asked again. Raises the node errors."""
-        feeds = [self._find_feed(token) for token in prices_of if token.address not in self._prices]
-        wanted = [*calls, *(call for feed in feeds if feed is not None for call in feed_calls(feed))]
-        keys = [(call.to.lower(), encode_call(call.signature, *call.args)) for call in wanted]
-        reads = [key for key in dict.fromkeys(keys) if key not in self._answers]
+        reads = self._list_unread(calls, prices_of)
         if len(reads) >= self._multicall_from:
             self._eth_calls(reads)
             reads = []
@@ -149,20 +150,41 @@ class PinnedReader:
             return
         at = self._at()
         replies = iter(
-            self._send(
+            self._send_with_expected(
                 [
-                    *(self._call_request(key) for key in reads),
+                    *(call_request(key, at) for key in reads),
                     *(RpcRequest("eth_getCode", (each, at)) for each in codes),
                     *(RpcRequest("eth_getBalance", (each, at)) for each in coins),
                 ]
             )
         )
         for key in reads:
-            self._keep(key, next(replies))
+            self._answers[key] = read_reply(next(replies))
         for each in codes:
             self._remember("code", each, parse_bytes(next(replies).unwrap()))
         for each in coins:
             self._facts["coin", each] = parse_quantity(next(replies).unwrap())
+
+    def expect(
+        self,
+        *,
+        calls: Sequence[ReadCall] = (),
+        prices_of: Sequence[TokenMeta] = (),
+        accounts: Sequence[str] = (),
+        fees: bool = False,
+    ) -> None:
+        """Say what will be asked for later: it travels with the next round trip. What fails in it fails when asked."""
+        self._expected.add(
+            calls=self._list_unread(calls, prices_of),
+            coins=[each for each in accounts if ("coin", each) not in self._facts],
+            fees=fees and self._fees is None,
+        )
+
+    def _list_unread(self, calls: Sequence[ReadCall], prices_of: Sequence[TokenMeta]) -> list[ReadKey]:
+        feeds = [self._find_feed(token) for token in prices_of if token.address not in self._prices]
+        wanted = [*calls, *(call for feed in feeds if feed is not None for call in feed_calls(feed))]
+        keys = [(call.to.lower(), encode_call(call.signature, *call.args)) for call in wanted]
+        return [key for key in dict.fromkeys(keys) if key not in self._answers]
 
     # ---- blocks, logs, accounts -----------------------------------------------------------------------------------
 
@@ -214,8 +236,10 @@ class PinnedReader:
 
     def fees(self) -> FeeQuote:
         """What the next block costs: median priority fee of recent blocks, cap of twice the base fee plus it."""
-        replies = self._send(fee_requests(self.block.number))
-        return parse_fees([reply.unwrap() for reply in replies])
+        if self._fees is None:
+            replies = self._send(fee_requests(self.block.number))
+            self._fees = parse_fees([reply.unwrap() for reply in replies])
+        return self._fees
 
     # ---- tokens and prices ----------------------------------------------------------------------------------------
 
@@ -302,67 +326,42 @@ class PinnedReader:
         token: TokenMeta = found
         return token
 
-    def _eth_calls(self, calls: Sequence[tuple[str, bytes]]) -> list[Raw]:
+    def _eth_calls(self, calls: Sequence[ReadKey]) -> list[Raw]:
         """Raw answers in order; equal reads of this context are asked once. Raises errors that are not reverts."""
         keys = [(to.lower(), data) for to, data in calls]
         missing = list(dict.fromkeys(key for key in keys if key not in self._answers))
-        if len(missing) >= self._multicall_from and self._has_multicall():
-            self._aggregate(missing)
-        elif missing:
-            self._batch(missing)
+        if missing:
+            if len(missing) + len(self._expected) >= self._multicall_from and self._has_multicall():
+                self._aggregate(list(dict.fromkeys((*missing, *self._expected.take_calls()))))
+            else:
+                self._batch(missing)
         return [self._answers[key] for key in keys]
 
-    def _batch(self, keys: Sequence[tuple[str, bytes]]) -> None:
-        requests = [self._call_request(key) for key in keys]
-        for key, reply in zip(keys, self._send(requests), strict=True):
-            self._keep(key, reply)
-
-    def _call_request(self, key: tuple[str, bytes]) -> RpcRequest:
-        to, data = key
-        return RpcRequest("eth_call", ({"to": to, "data": "0x" + data.hex()}, self._at()))
-
-    def _keep(self, key: tuple[str, bytes], reply: RpcReply) -> None:
-        if reply.error is None:
-            self._answers[key] = (parse_bytes(reply.result), None)
-        elif isinstance(reply.error, CallReverted):
-            self._answers[key] = (b"", reply.error)
-        else:
-            raise reply.error
-
-    def _aggregate(self, keys: Sequence[tuple[str, bytes]]) -> None:
+    def _batch(self, keys: Sequence[ReadKey]) -> None:
         at = self._at()
-        chunks = [keys[start : start + _MULTICALL_CHUNK] for start in range(0, len(keys), _MULTICALL_CHUNK)]
-        requests = [
-            RpcRequest(
-                "eth_call",
-                (
-                    {
-                        "to": MULTICALL3,
-                        "data": "0x" + encode_call(_AGGREGATE, [(to, True, data) for to, data in chunk]).hex(),
-                    },
-                    at,
-                ),
-            )
-            for chunk in chunks
-        ]
-        alone: list[tuple[str, bytes]] = []
-        for chunk, reply in zip(chunks, self._send(requests), strict=True):
-            if reply.error is not None:
-                # The aggregate as a whole failed, most likely for gas; its parts may still answer.
-                alone += chunk
-                continue
-            try:
-                (results,) = decode_output(_AGGREGATE, parse_bytes(reply.result))
-            except AbiDecodeError:
-                raise RpcNonsense("The aggregated read has another shape") from None
-            for key, (succeeded, data) in zip(chunk, results, strict=True):
-                if succeeded:
-                    self._answers[key] = (data, None)
-                elif data:
-                    self._answers[key] = (b"", build_revert(data))
-                else:
-                    # No reason may mean no gas inside the aggregate; asked alone it gets the node's full allowance.
-                    alone.append(key)
+        for key, reply in zip(keys, self._send_with_expected([call_request(key, at) for key in keys]), strict=True):
+            self._answers[key] = read_reply(reply)
+
+    def _send_with_expected(self, requests: list[RpcRequest]) -> list[RpcReply]:
+        if not self._expected:
+            return self._send(requests)
+        expected, self._expected = self._expected, ExpectedReads()
+        others = expected.requests(at=self._at(), block_number=self.block.number)
+        replies = self._send([*requests, *others])
+        found = expected.read(replies[len(requests) :])
+        self._answers |= found.calls
+        self._facts |= {("coin", account): wei for account, wei in found.coins.items()}
+        self._fees = self._fees or found.fees
+        return replies[: len(requests)]
+
+    def _aggregate(self, keys: Sequence[ReadKey]) -> None:
+        chunks = split_chunks(keys)
+        requests = [aggregate_request(chunk, self._at()) for chunk in chunks]
+        alone: list[ReadKey] = []
+        for chunk, reply in zip(chunks, self._send_with_expected(requests), strict=True):
+            answers, unanswered = read_aggregate(chunk, reply)
+            self._answers |= answers
+            alone += unanswered
         if alone:
             self._batch(alone)
 

@@ -8,7 +8,6 @@ Seed: design, "Import contracts" (the read pool refuses what is not a read).
 from __future__ import annotations
 
 import base64
-import json
 import os
 import threading
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from tools_app.chain.abi import clean_text
 from tools_app.chain.http_pool import AnswerTooLarge, HttpFailure, HttpPool
@@ -133,9 +132,8 @@ class RpcEndpoint:
 
     def check_allowed(self, requests: Sequence[RpcRequest]) -> None:
         """Raises RpcMethodRefused for a method outside the allow-list; nothing has left by then."""
-        for request in requests:
-            if request.method not in self._allowed:
-                raise RpcMethodRefused(f"{request.method!r} is not allowed on this connection", method=request.method)
+        for method in {request.method for request in requests} - self._allowed:
+            raise RpcMethodRefused(f"{method!r} is not allowed on this connection", method=method)
 
     def call(self, method: str, *params: Any, deadline: Deadline | None = None) -> Any:
         """One result. Raises the typed node error, RpcUnavailable, RpcTimeout, RpcNonsense, RpcMethodRefused."""
@@ -180,7 +178,7 @@ class RpcEndpoint:
             for index, request in enumerate(requests)
         ]
         try:
-            raw = self._exchange(json.dumps(bodies if len(bodies) > 1 else bodies[0]).encode(), deadline)
+            raw = self._exchange(to_json(bodies if len(bodies) > 1 else bodies[0]), deadline)
         except GolemError:
             # Whoever answers next at this url may be another node, so it is asked for its chain again.
             self._is_verified = False

@@ -71,6 +71,16 @@ class ChainReader(Protocol):
     ) -> None:
         """Ask for all of these in one round trip (calls, feeds, code, coin balances); reading them then costs none."""
 
+    def expect(
+        self,
+        *,
+        calls: Sequence[ReadCall] = (),
+        prices_of: Sequence[TokenMeta] = (),
+        accounts: Sequence[str] = (),
+        fees: bool = False,
+    ) -> None:
+        """Say what will be asked for later: it travels with the next round trip. What fails in it fails when asked."""
+
     def native_balance(self, account: str) -> int:
         """Wei held by `account` at the pinned block."""
 

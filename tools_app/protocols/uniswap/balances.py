@@ -9,7 +9,7 @@ from tools_app.chain.node_errors import ContractOutputUnexpected
 from tools_app.core.errors import InsufficientBalance
 from tools_app.core.units import format_units
 from tools_app.standards import erc20
-from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.plan import AllowanceLeft, Call
 from tools_app.toolkit.views import TokenMeta
 
@@ -51,6 +51,12 @@ def read_holdings(reader: ChainReader, account: str, tokens: Sequence[TokenMeta]
             )
         found.append(Holding(token, held.values[0], allowed.values[0]))
     return found
+
+
+def allowance_calls(account: str, tokens: Sequence[TokenMeta], *, spenders: Sequence[str]) -> list[ReadCall]:
+    """What each of `spenders` may take of each token; nothing is asked for the chain's own coin."""
+    contracts = [token.address for token in tokens if not token.is_native]
+    return [erc20.allowance_call(token, account, spender) for token in contracts for spender in spenders]
 
 
 def check_balance(holding: Holding, needed: int) -> None:

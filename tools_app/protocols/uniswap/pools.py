@@ -79,22 +79,68 @@ def sort_tokens(token_a: str, token_b: str) -> tuple[str, str]:
 def find_pools(
     reader: ChainReader, deployment: Deployment, pairs: Sequence[tuple[str, str]], *, fees: Sequence[int] = FEE_TIERS
 ) -> list[Pool]:
-    """Every V2 and V3 pool of these pairs, with its state: two batches of reads."""
+    """Every V2 and V3 pool of these pairs, with its state.
+
+    One batch of reads asks the factories for pools that were not met yet and those that were for their state; only
+    pools met for the first time need a second one.
+    """
     wanted = list(dict.fromkeys(sort_tokens(*pair) for pair in pairs))
-    kinds: list[tuple[str, str, str, int]] = []
-    lookups: list[ReadCall] = []
-    for token0, token1 in wanted:
-        kinds.append(("v2", token0, token1, v2_math.FEE))
-        lookups.append(ReadCall(deployment.v2_factory, GET_PAIR, (token0, token1)))
-        for fee in fees:
-            kinds.append(("v3", token0, token1, fee))
-            lookups.append(ReadCall(deployment.v3_factory, GET_POOL, (token0, token1, fee)))
-    found = [
-        Pool(version=version, address=outcome.values[0], token0=token0, token1=token1, fee=fee)
-        for (version, token0, token1, fee), outcome in zip(kinds, reader.call_many(lookups), strict=True)
-        if outcome.ok and outcome.values[0] != ZERO_ADDRESS
+    places = [place for pair in wanted for place in _list_places(deployment, *pair, fees=fees)]
+    addresses = {place: _MET[place] for place in places if place in _MET}
+    unmet = [place for place in places if place not in addresses]
+    known = [place.at(address) for place, address in addresses.items()]
+    outcomes = reader.call_many([*(place.lookup for place in unmet), *_state_calls(known)])
+    fresh: list[Pool] = []
+    for place, outcome in zip(unmet, outcomes, strict=False):
+        if outcome.ok and outcome.values[0] != ZERO_ADDRESS:
+            _meet(place, outcome.values[0])
+            addresses[place] = outcome.values[0]
+            fresh.append(place.at(outcome.values[0]))
+    states = _with_states(known, outcomes[len(unmet) :])
+    by_address = {pool.address: pool for pool in (*states, *read_states(reader, fresh))}
+    found = (by_address.get(addresses[place]) for place in places if place in addresses)
+    return [pool for pool in found if pool is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a pool is or may be: a factory, a sorted pair and a fee."""
+
+    version: str
+    chain_id: int
+    factory: str
+    token0: str
+    token1: str
+    fee: int
+
+    @property
+    def lookup(self) -> ReadCall:
+        if self.version == "v2":
+            return ReadCall(self.factory, GET_PAIR, (self.token0, self.token1))
+        return ReadCall(self.factory, GET_POOL, (self.token0, self.token1, self.fee))
+
+    def at(self, address: str) -> Pool:
+        return Pool(version=self.version, address=address, token0=self.token0, token1=self.token1, fee=self.fee)
+
+
+# A factory never takes a pool back, and gives it the address that follows from factory, pair and fee. One that is
+# remembered from a chain that was set up anew, or from after the block that is read, answers nothing and is left out.
+_MET: dict[_Place, str] = {}
+_MOST_MET = 10_000
+
+
+def _meet(place: _Place, address: str) -> None:
+    if len(_MET) >= _MOST_MET:
+        _MET.clear()
+    _MET[place] = address
+
+
+def _list_places(deployment: Deployment, token0: str, token1: str, *, fees: Sequence[int]) -> list[_Place]:
+    chain_id = deployment.chain_id
+    return [
+        _Place("v2", chain_id, deployment.v2_factory, token0, token1, v2_math.FEE),
+        *(_Place("v3", chain_id, deployment.v3_factory, token0, token1, fee) for fee in fees),
     ]
-    return read_states(reader, found)
 
 
 def find_v3_pool(reader: ChainReader, deployment: Deployment, token0: str, token1: str, fee: int) -> Pool:
@@ -128,13 +174,22 @@ def read_pool(reader: ChainReader, deployment: Deployment, address: str) -> Pool
 
 def read_states(reader: ChainReader, pools: Sequence[Pool]) -> list[Pool]:
     """The same pools with their state at the pinned block, in one batch; one that does not answer is left out."""
+    calls = _state_calls(pools)
+    return _with_states(pools, reader.call_many(calls)) if calls else []
+
+
+def _state_calls(pools: Sequence[Pool]) -> list[ReadCall]:
     calls: list[ReadCall] = []
     for pool in pools:
         if pool.version == "v2":
             calls.append(ReadCall(pool.address, GET_RESERVES))
         else:
             calls.extend((ReadCall(pool.address, SLOT0), ReadCall(pool.address, LIQUIDITY)))
-    outcomes = iter(reader.call_many(calls)) if calls else iter(())
+    return calls
+
+
+def _with_states(pools: Sequence[Pool], answers: Sequence[ReadOutcome]) -> list[Pool]:
+    outcomes = iter(answers)
     read: list[Pool] = []
     for pool in pools:
         state = (

@@ -11,6 +11,7 @@ from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import (
     Holding,
     allowance_after,
+    allowance_calls,
     approve_calls,
     check_balance,
     read_holdings,
@@ -118,6 +119,8 @@ def uniswap_execute_swap(
     ctx.step("Reading tokens")
     sold, bought = reader.token(token_in), reader.token(token_out)
     ctx.step("Quoting pools")
+    routers = (deployment.v2_router, deployment.v3_router)
+    reader.expect(calls=allowance_calls(ctx.account, [sold, bought], spenders=routers))
     routes = find_routes(
         reader,
         deployment,

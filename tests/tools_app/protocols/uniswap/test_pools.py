@@ -1,0 +1,70 @@
+"""Pools that were met before are read without asking their factory; what is remembered never makes a pool up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.evm.world import World
+from tests.tools_app.factories import make_context
+from tools_app.protocols.uniswap import pools
+from tools_app.protocols.uniswap.addresses import deployment_on
+from tools_app.protocols.uniswap.pools import GET_PAIR, GET_POOL, find_pools
+from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
+
+
+@pytest.fixture(autouse=True)
+def nothing_met() -> Iterator[None]:
+    kept = dict(pools._MET)
+    pools._MET.clear()
+    yield
+    pools._MET.clear()
+    pools._MET.update(kept)
+
+
+class Watched:
+    """A reader that counts its batches and the questions to factories in them."""
+
+    def __init__(self, reader: ChainReader) -> None:
+        self._reader = reader
+        self.batches: list[int] = []
+
+    def call_many(self, calls: list[ReadCall]) -> list[ReadOutcome]:
+        self.batches.append(sum(call.signature in (GET_PAIR, GET_POOL) for call in calls))
+        return self._reader.call_many(calls)
+
+
+def find(chain: World) -> tuple[list[pools.Pool], list[int]]:
+    reader = make_context(chain, address=chain.actors.traders[0].address).chain(31337)
+    watched = Watched(reader)
+    tokens = [chain.tokens[symbol].address for symbol in ("USDC", "WETH", "DAI")]
+    pairs = [(tokens[0], tokens[1]), (tokens[1], tokens[2]), (tokens[2], tokens[0])]
+    return find_pools(watched, deployment_on(31337), pairs), watched.batches  # type: ignore[arg-type]
+
+
+def test_the_second_look_is_one_batch_and_finds_the_same_pools(chain: World) -> None:
+    first, asked_first = find(chain)
+    second, asked_second = find(chain)
+
+    assert first == second
+    assert len(first) > 2
+    assert asked_first == [15, 0]
+    assert asked_second == [15 - len(first)]
+
+
+def test_a_pool_that_is_not_there_any_more_is_left_out(chain: World) -> None:
+    found, _ = find(chain)
+    place, address = next(iter(pools._MET.items()))
+    pools._MET[place] = "0x00000000000000000000000000000000DeaDBeef"
+    left, _ = find(chain)
+
+    assert [pool.address for pool in left] == [pool.address for pool in found if pool.address != address]
+
+
+def test_what_is_remembered_is_bounded(chain: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pools, "_MOST_MET", 2)
+    found, _ = find(chain)
+
+    assert len(pools._MET) <= 2
+    assert len(found) > 2

@@ -14,10 +14,13 @@ from permits_app.actions.announce import execute_announced, list_due_announcemen
 from permits_app.actions.apply_cage_changes import apply_cage_changes
 from permits_app.actions.commit import commit_permit
 from permits_app.actions.execute_change import execute_change
+from permits_app.actions.follow_phase import follow_phases
+from permits_app.actions.follow_session import follow_sessions
 from permits_app.actions.halt import carry_out_halt, list_unfinished_halts
 from permits_app.actions.preview import preview_action
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.remember import remember_outcome
+from permits_app.actions.rotate_session import rotate_sessions
 from permits_app.actions.sweep import forget_answers, list_unfinished, list_unremembered, sweep_permits
 from permits_app.actions.sweep_changes import forget_denials, list_due_changes, time_out_changes
 from permits_app.actions.sync_policy_cage import sync_policy_cages
@@ -118,8 +121,17 @@ def commit_cage_changes_task() -> dict[str, int]:
 
 @shared_task(ignore_result=True)
 def sync_policy_cages_task() -> dict[str, int]:
-    """Follow the contract of every mirrored cage to its chain's newest block."""
-    return sync_policy_cages(now=clock.now())
+    """Follow the contract of every mirrored cage to its chain's newest block, and the session it names."""
+    now = clock.now()
+    synced = sync_policy_cages(now=now)
+    return {**synced, "keys": follow_sessions(now=now)}
+
+
+@shared_task(ignore_result=True)
+def commit_sessions_task() -> dict[str, int]:
+    """Tell cages of worse phases; ask owners for the next session key where one is due."""
+    now = clock.now()
+    return {"phases": follow_phases(now=now), "asked": rotate_sessions(now=now)}
 
 
 @shared_task(ignore_result=True)

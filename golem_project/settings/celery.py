@@ -52,6 +52,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         "schedule": 3.0,
         "options": {"expires": 3},
     },
+    "renew-sessions": {
+        "task": "permits_app.tasks.commit_sessions_task",
+        "schedule": 15.0,
+        "options": {"expires": 15},
+    },
     "sweep-changes": {"task": "permits_app.tasks.sweep_changes_task", "schedule": 5.0},
     "apply-cage-changes": {
         "task": "permits_app.tasks.commit_cage_changes_task",

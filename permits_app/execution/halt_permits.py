@@ -1,4 +1,4 @@
-"""Under a halt: one plan of the runtime's own, simulated, put into a permit bound to the halt's epoch, and executed.
+"""Under a halt, and for a cage's phase: one plan of the runtime's own, simulated, in a permit bound to its epoch.
 
 The same executor as for everything else; what such a permit may hold is judged from its bytes (`halt_calls.py`).
 Seed: decisions, "Halt".
@@ -44,9 +44,10 @@ _BUDGET_MS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class HaltPlan:
-    """What the halt wants done: `params` make it one action of its own, `facts` go into the audit log as `event`.
+    """What the runtime wants done: `params` make it one action of its own, `facts` go into the audit log as `event`.
 
-    `check` raises what it has against the simulation of the calls it is told.
+    `check` raises what it has against the simulation of the calls it is told. `route` is another than the golem's own
+    where a key acts for itself, as the session key does that makes a cage's phase worse.
     """
 
     plan: TxPlan
@@ -55,6 +56,8 @@ class HaltPlan:
     event: str
     facts: Mapping[str, Any]
     check: Callable[[SimulationResult, Sequence[Call]], None]
+    tool_name: str = TOOL_NAME
+    route: SigningRoute | None = None
 
 
 def execute_halt_plan(
@@ -65,7 +68,7 @@ def execute_halt_plan(
     Raises the node's errors, what `wanted.check` raises, SameActionPending while another worker does it,
     SignerUnavailable, GolemHalted when another halt came meanwhile.
     """
-    route = find_route(golem=golem, chain=chain)
+    route = wanted.route or find_route(golem=golem, chain=chain)
     request = build_request(plan=wanted.plan, route=route, chain=chain)
     simulation = run_simulation(request, deadline=Deadline.after_ms(_BUDGET_MS))
     wanted.check(simulation, request.calls)
@@ -140,14 +143,14 @@ def _make_permit(
         status=PermitStatus.COMMITTING,
         committing_at=now,
         halt_epoch=epoch,
-        tool_name=TOOL_NAME,
+        tool_name=wanted.tool_name,
         action_type=wanted.action_type,
         venue="golem",
         chain_id=plan.chain_id,
         params=dict(wanted.params),
         action_hash=hash_action(
             golem_id=golem.pk,
-            tool_name=TOOL_NAME,
+            tool_name=wanted.tool_name,
             params={**wanted.params, "halt_epoch": epoch, "chain_id": plan.chain_id},
         ),
         action_class=ActionClass.CLOSE_POSITION.value,

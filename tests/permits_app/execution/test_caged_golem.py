@@ -14,8 +14,10 @@ from web3.exceptions import ContractCustomError
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.proof.caged.engines import CHAIN_ID, sign_raw
 from golem_project.proof.caged.safe import CagedSafe, sign_digest
+from permits_app.actions.halt import halt_golem
 from permits_app.actions.stage_key import stage_key
 from permits_app.errors import CageWouldRefuse, SessionNotActive, SignerUnavailable
+from permits_app.execution.revocation import revoke_standing
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, SigningKey, SpendEntry
 from permits_app.models.signing_key import KeyState
 from permits_app.models.spending import SpendState
@@ -209,6 +211,22 @@ def mine_when_two_wait(rpc: Any) -> None:
     raise AssertionError("the two transactions never waited together")
 
 
+def test_a_halt_takes_allowances_back_through_the_cage(caged: CagedGolem) -> None:
+    usdc, router = caged.world.tokens["USDC"].address, caged.world.contracts["uniswap_v3_swap_router_02"]
+    approve = Call(usdc, encode_call(APPROVE, router, 77 * USD), 0, "left over")
+    assert caged.send_past_the_server(caged.steal_key(), (approve,)).succeeded
+    caged.sync()
+    halt_golem(golem=caged.live.golem, reason="drill", actor="system:test", now=clock.now())
+    caged.live.golem.refresh_from_db()
+    [told] = revoke_standing(
+        golem=caged.live.golem, epoch=1, chain_id=CHAIN_ID, pairs=[(usdc, router)], actor="system:test",
+        now=clock.now(),
+    )  # fmt: skip
+    assert (told["was"], told["outcome"]) == (str(77 * USD), "COMMITTED")
+    left = caged.world.rpc.read(usdc, "allowance(address,address)", caged.safe.address, router, returns="(uint256)")
+    assert left in (0, (0,), [0])
+
+
 # ---- the server is bypassed ------------------------------------------------------------------------------------------
 
 
@@ -279,8 +297,7 @@ def test_when_its_time_is_over_the_stolen_key_is_worth_nothing(caged: CagedGolem
 def refusal_of(caged: CagedGolem, thief: Any, calls: tuple[Call, ...]) -> str:
     sent = caged.send_past_the_server(thief, calls)
     assert not sent.succeeded
-    name: str = CagedSafe.error(None, sent)[0]  # type: ignore[arg-type]
-    return name
+    return str(CagedSafe.error(None, sent)[0])  # type: ignore[arg-type]
 
 
 def attack_by_web3(caged: CagedGolem, thief: Any, calls: tuple[Call, ...]) -> str:
@@ -290,7 +307,7 @@ def attack_by_web3(caged: CagedGolem, thief: Any, calls: tuple[Call, ...]) -> st
     cage = w3.eth.contract(address=w3.to_checksum_address(caged.mirror.contract), abi=abi)
     execute = cage.functions.execute([(call.to, call.value, call.data) for call in calls])
     transaction = execute.build_transaction(
-        {
+        {  # type: ignore[arg-type]
             "from": thief.address, "nonce": w3.eth.get_transaction_count(thief.address), "gas": 5_000_000,
             "maxFeePerGas": 10**11, "maxPriorityFeePerGas": 10**9,
         }

@@ -1,0 +1,162 @@
+"""Session keys: when one is due, who is asked, how the next one becomes active; and the phase the chain follows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archetypes_app.models import Golem
+from permits_app.actions.follow_phase import follow_phase, follow_phases
+from permits_app.actions.follow_session import follow_session
+from permits_app.actions.rotate_session import SessionTerms, find_rotation_reason, rotate_session, rotate_sessions
+from permits_app.actions.stage_key import stage_key
+from permits_app.errors import CageWouldRefuse
+from permits_app.models import ActionPermit, ChangeRequest, OutboundTransaction, OwnerTransaction, SigningKey
+from permits_app.models.approval import ChangeState
+from permits_app.models.signing_key import KeyState
+from permits_app.policy_cage.contract import Limit
+from permits_app.policy_cage.state import CageState, SessionState
+from tests.live_golem import LiveGolem
+from tests.permits_app.caged_golem import USD, CagedGolem
+from tools_app.core import clock
+from tools_app.core.models import AuditEntry
+
+DAY = 86_400
+TERMS = SessionTerms(seconds=7 * DAY, operations=10_000, floor_bps=1_000, lead_seconds=DAY)
+FRESH = SessionState(key="0x" + "11" * 20, expires_at=7 * DAY, operations_left=10_000, budget_left=1_000 * USD)
+
+
+def reason_at(now: int, *, session: SessionState = FRESH, terms: SessionTerms = TERMS) -> str | None:
+    return find_rotation_reason(
+        session=session, operations=10_000, budget=1_000 * USD, started_at=0, now=now, terms=terms
+    )
+
+
+def test_a_fresh_session_is_not_due() -> None:
+    assert reason_at(0) is None
+    assert reason_at(6 * DAY - 1) is None
+
+
+def test_a_session_is_due_a_day_before_its_time_is_over() -> None:
+    assert reason_at(6 * DAY) is not None
+    longer = replace(FRESH, expires_at=30 * DAY)
+    assert reason_at(6 * DAY - 1, session=longer) is None
+    assert reason_at(6 * DAY, session=longer) is not None
+
+
+def test_a_short_session_is_not_due_from_its_first_moment() -> None:
+    short = replace(FRESH, expires_at=3_600)
+    assert reason_at(1_799, session=short) is None
+    assert reason_at(1_800, session=short) is not None
+
+
+def test_a_session_is_due_when_a_tenth_of_its_operations_or_of_its_budget_is_left() -> None:
+    assert reason_at(0, session=replace(FRESH, operations_left=1_001)) is None
+    assert "operations" in str(reason_at(0, session=replace(FRESH, operations_left=1_000)))
+    assert reason_at(0, session=replace(FRESH, budget_left=100 * USD + 1)) is None
+    assert "$100" in str(reason_at(0, session=replace(FRESH, budget_left=100 * USD)))
+
+
+@given(
+    now=st.integers(0, 40 * DAY), expires=st.integers(0, 40 * DAY), left=st.integers(0, 20_000),
+    budget=st.integers(0, 2_000 * USD), more=st.integers(0, DAY),
+)  # fmt: skip
+def test_what_is_due_stays_due(now: int, expires: int, left: int, budget: int, more: int) -> None:
+    session = replace(FRESH, expires_at=expires, operations_left=left, budget_left=budget)
+    if reason_at(now, session=session) is not None:
+        later = replace(session, operations_left=max(0, left - more), budget_left=max(0, budget - more))
+        assert reason_at(now + more, session=later) is not None
+    if now >= min(expires, TERMS.seconds) or left == 0:
+        assert reason_at(now, session=session) is not None
+
+
+@pytest.fixture
+def caged(live_golem: LiveGolem) -> CagedGolem:
+    return CagedGolem(live_golem)
+
+
+def test_a_due_key_is_followed_by_a_staged_one_and_a_request_that_nobody_is_barred_from(caged: CagedGolem) -> None:
+    golem = caged.live.golem
+    assert rotate_session(golem_id=golem.pk, now=clock.now()) is None
+    later = clock.now() + timedelta(hours=20)
+    request = rotate_session(golem_id=golem.pk, now=later)
+    assert request is not None and request.state == ChangeState.OPEN
+    assert request.barred_owner_id is None and request.asker == "system:server"
+    assert rotate_session(golem_id=golem.pk, now=later) is None, "asked once"
+    staged = SigningKey.objects.get(golem=golem, state=KeyState.STAGED)
+    assert request.change["key"] == staged.address
+    asked = OwnerTransaction.objects.get(request=request)
+    assert asked.to == caged.mirror.contract
+    caged.world.fund(staged.address, 10**18)
+    caged.safe.nonce = asked.safe_nonce
+    caged.safe.owner_call(asked.to, bytes.fromhex(asked.data[2:]))
+    caged.sync()
+    staged.refresh_from_db()
+    caged.key.refresh_from_db()
+    assert (staged.state, caged.key.state) == (KeyState.ACTIVE, KeyState.DROPPED)
+    assert staged.granted["operations"] == min(10_000, CageState.from_dict(caged.mirror.state).session.operations_left)
+    assert caged.live.commit(caged.live.preview()["permit_id"])["status"] == "COMMITTED"
+    told = AuditEntry.objects.filter(golem_id=golem.pk).values_list("event", flat=True)
+    assert {"SigningKeyStaged", "SessionKeyActive", "SessionKeyDropped"} <= set(told)
+
+
+def test_a_refused_rotation_is_not_asked_for_again_at_once(caged: CagedGolem) -> None:
+    later = clock.now() + timedelta(hours=20)
+    request = rotate_session(golem_id=caged.live.golem.pk, now=later)
+    assert request is not None
+    ChangeRequest.objects.filter(pk=request.pk).update(state=ChangeState.REJECTED, closed_at=later)
+    assert rotate_sessions(now=later + timedelta(minutes=5)) == 0
+    assert rotate_sessions(now=later + timedelta(hours=7)) == 1
+
+
+def test_following_twice_changes_nothing_twice(caged: CagedGolem) -> None:
+    assert follow_session(golem_id=caged.live.golem.pk, now=clock.now()) == 0
+    other = stage_key(golem=caged.live.golem, reason="x", actor="system:test", now=clock.now())
+    assert stage_key(golem=caged.live.golem, reason="y", actor="system:test", now=clock.now()) == other
+    assert follow_session(golem_id=caged.live.golem.pk, now=clock.now()) == 0
+
+
+def test_a_reorganisation_that_takes_a_session_back_gives_the_former_key_its_place_again(caged: CagedGolem) -> None:
+    snapshot = caged.world.rpc.call("evm_snapshot")
+    other = stage_key(golem=caged.live.golem, reason="x", actor="system:test", now=clock.now())
+    caged.appoint(other)
+    caged.key.refresh_from_db()
+    assert caged.key.state == KeyState.DROPPED
+    assert caged.world.rpc.call("evm_revert", snapshot)
+    caged.world.rpc.call("evm_mine")
+    caged.sync()
+    caged.key.refresh_from_db()
+    other.refresh_from_db()
+    assert (caged.key.state, other.state) == (KeyState.ACTIVE, KeyState.DROPPED)
+
+
+def test_a_worse_phase_reaches_the_contract_and_there_it_refuses(caged: CagedGolem) -> None:
+    golem = caged.live.golem
+    assert follow_phase(golem_id=golem.pk, now=clock.now()) is None
+    Golem.objects.filter(pk=golem.pk).update(phase="SURVIVAL")
+    permit = follow_phase(golem_id=golem.pk, now=clock.now())
+    assert permit is not None and permit.status == "COMMITTED"
+    caged.sync()
+    assert CageState.from_dict(caged.mirror.state).limit(Limit.PHASE) == 3
+    assert follow_phases(now=clock.now()) == 0
+    [row] = OutboundTransaction.objects.filter(permit=permit)
+    assert (row.sender, row.to) == (caged.key.address, caged.mirror.contract)
+    # The server's own phase is put back behind the contract's, and the contract still refuses.
+    Golem.objects.filter(pk=golem.pk).update(phase="THRIVING")
+    with pytest.raises(CageWouldRefuse) as refused:
+        caged.live.preview()
+    assert refused.value.data["error"] == "PhaseForbids"
+
+
+def test_a_phase_that_got_better_is_not_the_session_keys_to_tell(caged: CagedGolem) -> None:
+    golem = caged.live.golem
+    Golem.objects.filter(pk=golem.pk).update(phase="DEFENSIVE")
+    assert follow_phase(golem_id=golem.pk, now=clock.now()) is not None
+    caged.sync()
+    Golem.objects.filter(pk=golem.pk).update(phase="CAUTIOUS")
+    assert follow_phase(golem_id=golem.pk, now=clock.now()) is None
+    assert ActionPermit.objects.filter(golem=golem, tool_name="worsen_phase").count() == 1

@@ -80,7 +80,6 @@ def decode_call(call: Mapping[str, Any], *, chain_id: int) -> DecodedCall:
     )
 
 
-
 def name_selector(selector: bytes) -> str:
     """The name of a known function, empty for another."""
     signature = _by_selector().get(selector)

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_output, encode_call
-from tools_app.chain.blocks import fetch_logs, find_first_block_since, header_request, parse_block
+from tools_app.chain.blocks import header_request, parse_block
 from tools_app.chain.deployments import Deployment, Feed
 from tools_app.chain.expected import ExpectedReads
 from tools_app.chain.facts import FACTS
@@ -29,6 +29,7 @@ from tools_app.chain.multicall import (
 )
 from tools_app.chain.networks import MULTICALL3, Network
 from tools_app.chain.node_errors import ContractOutputUnexpected, RpcLagging
+from tools_app.chain.past import PastReads, make_log_query
 from tools_app.chain.rpc import RpcReply, RpcRequest, parse_bytes, parse_quantity
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.chain.tokens import TokenNotFound, TokenRegistry
@@ -36,7 +37,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.params import check_address
-from tools_app.toolkit.views import NATIVE, BlockRef, FeedPrice, FeeQuote, LogEntry, TokenMeta
+from tools_app.toolkit.views import NATIVE, BlockRef, FeedPrice, FeeQuote, LogEntry, LogQuery, TokenMeta
 
 MULTICALL_FROM: Final = 24
 """From how many reads on one aggregated call goes out instead of a batch, because public nodes count requests.
@@ -83,6 +84,7 @@ class PinnedReader:
         self._prices: dict[str, FeedPrice] = {}
         self._fees: FeeQuote | None = None
         self._expected = ExpectedReads()
+        self._past = PastReads(block_seconds=network.block_seconds)
 
     @property
     def chain_id(self) -> int:
@@ -172,8 +174,14 @@ class PinnedReader:
         prices_of: Sequence[TokenMeta] = (),
         accounts: Sequence[str] = (),
         fees: bool = False,
+        since: int | None = None,
     ) -> None:
-        """Say what will be asked for later: it travels with the next round trip. What fails in it fails when asked."""
+        """Say what will be asked for later: it travels with the next round trip. What fails in it fails when asked.
+
+        `since` begins the search for the first block since then, which takes a step with each round trip of reads.
+        """
+        if since is not None:
+            self._past.begin_search(timestamp=since, head=self.block)
         self._expected.add(
             calls=self._list_unread(calls, prices_of),
             coins=[each for each in accounts if ("coin", each) not in self._facts],
@@ -192,14 +200,13 @@ class PinnedReader:
         self, *, address: str | Sequence[str] | None, topics: Sequence[Any], from_block: int, to_block: int
     ) -> list[LogEntry]:
         """Logs of the blocks up to the pinned one, inclusive, in chain order. Raises LogRangeTooWide."""
-        return fetch_logs(
-            self._send,
-            address=address,
-            topics=topics,
-            from_block=max(0, from_block),
-            to_block=min(to_block, self.block.number),
-            max_range=self.network.max_log_range,
-        )
+        end = min(to_block, self.block.number)
+        query = make_log_query(address=address, topics=topics, from_block=from_block, to_block=end)
+        return self._past.find_logs(self._send, [query], max_range=self.network.max_log_range)[0]
+
+    def preload_logs(self, queries: Sequence[LogQuery]) -> None:
+        """Ask for the logs of all of these in one round trip."""
+        self._past.find_logs(self._send, queries, max_range=self.network.max_log_range)
 
     def block_at(self, number: int) -> BlockRef:
         """The block of that number. Raises BlockUnavailable."""
@@ -209,7 +216,7 @@ class PinnedReader:
 
     def first_block_since(self, timestamp: int) -> BlockRef:
         """The first block at or after `timestamp` seconds. Raises BlockUnavailable when there is none yet."""
-        return find_first_block_since(self._send, timestamp=timestamp, head=self.block)
+        return self._past.find_block(self._send, timestamp=timestamp, head=self.block)
 
     def native_balance(self, account: str) -> int:
         """Wei held by `account`."""
@@ -237,8 +244,7 @@ class PinnedReader:
     def fees(self) -> FeeQuote:
         """What the next block costs: median priority fee of recent blocks, cap of twice the base fee plus it."""
         if self._fees is None:
-            replies = self._send(fee_requests(self.block.number))
-            self._fees = parse_fees([reply.unwrap() for reply in replies])
+            self._fees = parse_fees([reply.unwrap() for reply in self._send(fee_requests(self.block.number))])
         return self._fees
 
     # ---- tokens and prices ----------------------------------------------------------------------------------------
@@ -343,12 +349,15 @@ class PinnedReader:
             self._answers[key] = read_reply(reply)
 
     def _send_with_expected(self, requests: list[RpcRequest]) -> list[RpcReply]:
-        if not self._expected:
+        headers = self._past.next_requests()
+        if not (self._expected or headers):
             return self._send(requests)
         expected, self._expected = self._expected, ExpectedReads()
         others = expected.requests(at=self._at(), block_number=self.block.number)
-        replies = self._send([*requests, *others])
-        found = expected.read(replies[len(requests) :])
+        replies = self._send([*requests, *headers, *others])
+        first_other = len(requests) + len(headers)
+        self._past.take(replies[len(requests) : first_other])
+        found = expected.read(replies[first_other:])
         self._answers |= found.calls
         self._facts |= {("coin", account): wei for account, wei in found.coins.items()}
         self._fees = self._fees or found.fees

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.toolkit.views import BlockRef, FeedPrice, FeeQuote, GolemView, LogEntry, TokenMeta
+from tools_app.toolkit.views import BlockRef, FeedPrice, FeeQuote, GolemView, LogEntry, LogQuery, TokenMeta
 
 S = TypeVar("S")
 
@@ -78,8 +78,15 @@ class ChainReader(Protocol):
         prices_of: Sequence[TokenMeta] = (),
         accounts: Sequence[str] = (),
         fees: bool = False,
+        since: int | None = None,
     ) -> None:
-        """Say what will be asked for later: it travels with the next round trip. What fails in it fails when asked."""
+        """Say what will be asked for later: it travels with the next round trip. What fails in it fails when asked.
+
+        `since` begins the search for the first block since then, which takes a step with each round trip of reads.
+        """
+
+    def preload_logs(self, queries: Sequence[LogQuery]) -> None:
+        """Ask for the logs of all of these in one round trip; asking for each then costs none."""
 
     def native_balance(self, account: str) -> int:
         """Wei held by `account` at the pinned block."""

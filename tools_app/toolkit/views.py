@@ -86,6 +86,16 @@ class LogEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class LogQuery:
+    """Which logs to look for: of which contracts (none: of any), topics as of eth_getLogs, blocks inclusive."""
+
+    addresses: tuple[str, ...]
+    topics: tuple[str | tuple[str, ...] | None, ...]
+    from_block: int
+    to_block: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReceiptView:
     """What the chain says of one mined transaction. Gas in gas units, price in wei per gas."""
 

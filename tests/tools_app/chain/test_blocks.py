@@ -32,7 +32,31 @@ def test_the_first_block_since_a_time_is_the_one_a_walk_would_find(gaps: list[in
             find_first_block_since(send, timestamp=timestamp, head=head)
         return
     assert find_first_block_since(send, timestamp=timestamp, head=head).number == expected
-    assert rounds <= 4
+    assert rounds <= 2
+
+
+@given(st.integers(18_000_000, 22_000_000), st.integers(0, 40), st.integers(100, 1_000), st.sampled_from([2, 12]))
+def test_a_day_ago_on_a_long_chain_takes_two_batches_and_three_where_many_slots_stay_empty(
+    head_number: int, missed_permille: int, burst: int, block_seconds: int
+) -> None:
+    def time_of(number: int) -> int:
+        return (number + number * missed_permille // 1_000 + number // burst) * block_seconds
+
+    rounds = 0
+
+    def send(requests: Sequence[RpcRequest]) -> list[RpcReply]:
+        nonlocal rounds
+        rounds += 1
+        assert len(requests) <= 65
+        numbers = [int(request.params[0], 16) for request in requests]
+        return [RpcReply(result=block_json(number, timestamp=time_of(number))) for number in numbers]
+
+    head = parse_block(block_json(head_number, timestamp=time_of(head_number)))
+    since = head.timestamp - 86_400
+    found = find_first_block_since(send, timestamp=since, head=head, block_seconds=block_seconds)
+    assert time_of(found.number - 1) < since <= time_of(found.number)
+    few_empty = block_seconds == 12 and missed_permille + 1_000 // burst <= 8
+    assert rounds <= (2 if few_empty else 3)
 
 
 @pytest.mark.parametrize("raw", [{}, [], "0x", {"hash": 5}, {"hash": "0x", "number": "five"}])

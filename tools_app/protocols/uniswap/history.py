@@ -17,7 +17,7 @@ from tools_app.protocols.uniswap.prices import Ratio, ratio_of_sqrt_price
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v3.math import FEE_DENOMINATOR
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.views import LogEntry
+from tools_app.toolkit.views import LogEntry, LogQuery
 
 DAY_SECONDS = 86_400
 SWAP_V3 = (
@@ -95,12 +95,7 @@ def read_days(reader: ChainReader, deployment: Deployment, pools: Sequence[Pool]
         if first is None:
             return _all_missing(pools, "the chain's history is shorter than 24 hours")
         young = {created.address for created in list_created(reader, deployment, from_block=first)}
-        logs = reader.logs(
-            address=[pool.address for pool in pools],
-            topics=[[event_topic(SWAP_V3), event_topic(SWAP_V2), event_topic(SYNC_V2)]],
-            from_block=first,
-            to_block=reader.block.number,
-        )
+        logs = _look_for(reader, _trades_since(reader, pools, first))
     except GolemError as error:
         return _all_missing(pools, f"the chain's logs cannot be read ({error.code})")
     running = {pool.address: _Running() for pool in pools}
@@ -118,7 +113,6 @@ def read_days(reader: ChainReader, deployment: Deployment, pools: Sequence[Pool]
 
 def read_price_a_day_ago(reader: ChainReader, pool: Pool) -> tuple[Ratio | None, str | None]:
     """Token1 per token0 24 hours ago: that of the last trade before then. (None, reason) when it cannot be known."""
-    signatures = (SYNC_V2,) if pool.version == "v2" else (SWAP_V3, INITIALIZE_V3)
     try:
         first = first_block_of_day(reader)
         if first is None:
@@ -126,12 +120,7 @@ def read_price_a_day_ago(reader: ChainReader, pool: Pool) -> tuple[Ratio | None,
         end = first - 1
         for step in _PRICE_STEPS:
             start = max(0, end - step + 1)
-            logs = reader.logs(
-                address=pool.address,
-                topics=[[event_topic(signature) for signature in signatures]],
-                from_block=start,
-                to_block=end,
-            )
+            logs = _look_for(reader, _prices_between(pool, start, end))
             if logs:
                 return _price_in(logs[-1]), None
             if start == 0:
@@ -146,13 +135,43 @@ def list_created(
     reader: ChainReader, deployment: Deployment, *, from_block: int, to_block: int | None = None
 ) -> list[CreatedPool]:
     """Pools the factories made from a block to another (the head), oldest first. Raises RpcUnavailable."""
-    logs = reader.logs(
-        address=[deployment.v2_factory, deployment.v3_factory],
-        topics=[[event_topic(POOL_CREATED), event_topic(PAIR_CREATED)]],
-        from_block=from_block,
-        to_block=reader.block.number if to_block is None else min(to_block, reader.block.number),
-    )
+    end = reader.block.number if to_block is None else min(to_block, reader.block.number)
+    logs = _look_for(reader, _pools_created(deployment, from_block, end))
     return [created for log in logs if (created := _created(log)) is not None]
+
+
+def preload_day(reader: ChainReader, deployment: Deployment, pool: Pool) -> None:
+    """Ask for what `read_days` and `read_price_a_day_ago` of one pool look at, in one round trip of logs.
+
+    Raises the node errors; without history there is nothing to ask.
+    """
+    first = first_block_of_day(reader)
+    if first is None:
+        return
+    head = reader.block.number
+    before = _prices_between(pool, max(0, first - _PRICE_STEPS[0]), first - 1)
+    reader.preload_logs([_pools_created(deployment, first, head), _trades_since(reader, [pool], first), before])
+
+
+def _trades_since(reader: ChainReader, pools: Sequence[Pool], first: int) -> LogQuery:
+    topics = (event_topic(SWAP_V3), event_topic(SWAP_V2), event_topic(SYNC_V2))
+    return LogQuery(tuple(pool.address for pool in pools), (topics,), first, reader.block.number)
+
+
+def _prices_between(pool: Pool, start: int, end: int) -> LogQuery:
+    signatures = (SYNC_V2,) if pool.version == "v2" else (SWAP_V3, INITIALIZE_V3)
+    return LogQuery((pool.address,), (tuple(event_topic(each) for each in signatures),), start, end)
+
+
+def _pools_created(deployment: Deployment, start: int, end: int) -> LogQuery:
+    topics = (event_topic(POOL_CREATED), event_topic(PAIR_CREATED))
+    return LogQuery((deployment.v2_factory, deployment.v3_factory), (topics,), start, end)
+
+
+def _look_for(reader: ChainReader, query: LogQuery) -> list[LogEntry]:
+    return reader.logs(
+        address=query.addresses, topics=query.topics, from_block=query.from_block, to_block=query.to_block
+    )
 
 
 def _all_missing(pools: Sequence[Pool], reason: str) -> dict[str, PoolDay]:

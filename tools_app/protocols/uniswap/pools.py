@@ -77,18 +77,25 @@ def sort_tokens(token_a: str, token_b: str) -> tuple[str, str]:
 
 
 def find_pools(
-    reader: ChainReader, deployment: Deployment, pairs: Sequence[tuple[str, str]], *, fees: Sequence[int] = FEE_TIERS
+    reader: ChainReader,
+    deployment: Deployment,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    fees: Sequence[int] = FEE_TIERS,
+    with_balances: bool = False,
 ) -> list[Pool]:
     """Every V2 and V3 pool of these pairs, with its state.
 
     One batch of reads asks the factories for pools that were not met yet and those that were for their state; only
-    pools met for the first time need a second one.
+    pools met for the first time need a second one. `with_balances` has what they hold travel with it.
     """
     wanted = list(dict.fromkeys(sort_tokens(*pair) for pair in pairs))
     places = [place for pair in wanted for place in _list_places(deployment, *pair, fees=fees)]
     addresses = {place: _MET[place] for place in places if place in _MET}
     unmet = [place for place in places if place not in addresses]
     known = [place.at(address) for place, address in addresses.items()]
+    if with_balances:
+        reader.expect(calls=_balance_calls(known))
     outcomes = reader.call_many([*(place.lookup for place in unmet), *_state_calls(known)])
     fresh: list[Pool] = []
     for place, outcome in zip(unmet, outcomes, strict=False):
@@ -96,6 +103,8 @@ def find_pools(
             _meet(place, outcome.values[0])
             addresses[place] = outcome.values[0]
             fresh.append(place.at(outcome.values[0]))
+    if with_balances:
+        reader.expect(calls=_balance_calls(fresh))
     states = _with_states(known, outcomes[len(unmet) :])
     by_address = {pool.address: pool for pool in (*states, *read_states(reader, fresh))}
     found = (by_address.get(addresses[place]) for place in places if place in addresses)
@@ -178,6 +187,10 @@ def read_states(reader: ChainReader, pools: Sequence[Pool]) -> list[Pool]:
     return _with_states(pools, reader.call_many(calls)) if calls else []
 
 
+def _balance_calls(pools: Sequence[Pool]) -> list[ReadCall]:
+    return [ReadCall(token, BALANCE_OF, (pool.address,)) for pool in pools for token in (pool.token0, pool.token1)]
+
+
 def _state_calls(pools: Sequence[Pool]) -> list[ReadCall]:
     calls: list[ReadCall] = []
     for pool in pools:
@@ -202,7 +215,7 @@ def _with_states(pools: Sequence[Pool], answers: Sequence[ReadOutcome]) -> list[
 
 def read_balances(reader: ChainReader, pools: Sequence[Pool]) -> dict[str, tuple[int, int]]:
     """Token0 and token1 base units each pool holds, by pool address."""
-    calls = [ReadCall(token, BALANCE_OF, (pool.address,)) for pool in pools for token in (pool.token0, pool.token1)]
+    calls = _balance_calls(pools)
     outcomes = reader.call_many(calls) if calls else []
     amounts = [outcome.values[0] if outcome.ok else 0 for outcome in outcomes]
     return {pool.address: (amounts[2 * i], amounts[2 * i + 1]) for i, pool in enumerate(pools)}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from tools_app.chain.feeds import PriceUnavailable
+from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS, MICRO_USD_PER_USD
 from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
-from tools_app.protocols.uniswap.history import read_price_a_day_ago
-from tools_app.protocols.uniswap.pools import Pool
+from tools_app.protocols.uniswap.history import DAY_SECONDS, preload_day, read_price_a_day_ago
+from tools_app.protocols.uniswap.pools import Pool, find_pools
 from tools_app.protocols.uniswap.prices import Ratio, decimal_text, ratio_text
 from tools_app.protocols.uniswap.routing import list_hubs, pool_token
 from tools_app.protocols.uniswap.valuation import Valuer
@@ -70,6 +72,7 @@ def data_get_token_price(
     valuer = Valuer(reader, deployment)
     meta = reader.token(token)
     ctx.step("Reading pools")
+    _preload(reader, deployment, meta, quote_currency)
     priced = _price_in_pool(reader, deployment, valuer, meta)
     feed = valuer.feed(meta)
     if priced is None and feed is None:
@@ -78,6 +81,10 @@ def data_get_token_price(
         )
     pool, hub, usd = priced if priced is not None else (None, None, feed[1] if feed else Ratio(0, 1))
     ctx.step("Reading 24 hours of trades")
+    if pool is not None:
+        with suppress(GolemError):
+            # Whatever the node cannot tell is told by the reads themselves, with its reason.
+            preload_day(reader, deployment, pool)
     change, change_reason = _change(reader, valuer, pool, hub, pool_token(deployment, meta))
     volume, volume_reason = None, "the price comes from the feed, not from a pool"
     if pool is not None:
@@ -98,6 +105,18 @@ def data_get_token_price(
         volume_reason=volume_reason or None,
         timestamp=datetime.fromtimestamp(reader.block.timestamp, UTC).isoformat(),
     )
+
+
+def _preload(reader: ChainReader, deployment: Deployment, meta: TokenMeta, quote_currency: str) -> None:
+    """Two round trips for all that follows but logs: which pools there are beside all feeds, then what is in them."""
+    hubs = list_hubs(reader, deployment)
+    priced = [meta] if quote_currency.upper() == US_DOLLAR else [meta, reader.token(quote_currency)]
+    tokens = [pool_token(deployment, each) for each in priced]
+    reader.expect(
+        prices_of=[*priced, *(reader.token(hub) for hub in hubs)], since=reader.block.timestamp - DAY_SECONDS
+    )  # fmt: skip
+    pairs = [(token, hub) for token in tokens for hub in hubs if hub != token]
+    find_pools(reader, deployment, pairs, with_balances=True)
 
 
 def _price_in_pool(

@@ -17,6 +17,7 @@ from golem_project.embedded.world.rpc import checksum
 from tests.evm.world import World
 from tests.tools_app.factories import answer_of, make_context
 from tools_app.chain.abi import event_topic
+from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.errors import GolemError
 from tools_app.protocols.uniswap.history import SWAP_V3
 
@@ -165,6 +166,24 @@ def test_a_token_price_is_the_pools_and_stands_beside_its_feed(chain: World) -> 
     pool = read(chain, "data_get_pool_info", pool_address=moved["pool_address"])
     assert moved["price"] in (pool["price_token0_in_token1"], pool["price_token1_in_token0"])
     assert moved["volume_24h_usd"] == pool["volume_24h_usd"]
+
+
+@pytest.mark.parametrize("given", [{"token": "WETH"}, {"token": "WBTC"}, {"token": "ETH", "quote_currency": "WBTC"}])
+def test_a_token_price_takes_three_round_trips_after_the_head(
+    world: World, monkeypatch: pytest.MonkeyPatch, given: dict[str, str]
+) -> None:
+    asked: list[list[str]] = []
+    original = RpcPool._ask
+
+    def count(self: Any, node: Any, requests: Any, *args: Any, **kwargs: Any) -> Any:
+        asked.append([request.method for request in requests])
+        return original(self, node, requests, *args, **kwargs)
+
+    monkeypatch.setattr(RpcPool, "_ask", count)
+    answer = read(world, "data_get_token_price", **given)
+    assert answer["pool_address"]
+    head, *others = asked
+    assert head == ["eth_getBlockByNumber"] and len(others) <= 3, asked
 
 
 def test_a_price_in_another_currency_is_the_ratio_of_two_prices(world: World) -> None:

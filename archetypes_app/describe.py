@@ -18,8 +18,8 @@ from archetypes_app.toolset import (
     read_archetype_rule,
     resolve_archetype_tools,
 )
-from tools_app.toolkit.enums import Category
-from tools_app.toolkit.tooldef import LocalWriteTool, PrivilegedTool, ReadTool, ToolDef, WriteTool
+from tools_app.toolkit.enums import CapabilityTier, Category
+from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, ToolDef, WriteTool
 from tools_app.toolkit.toolset import Toolset
 
 
@@ -64,7 +64,7 @@ def name_kind(tool: ToolDef) -> str:
     """read, write, local write or privileged."""
     if isinstance(tool, ReadTool):
         return "read"
-    if isinstance(tool, PrivilegedTool):
+    if tool.capability is CapabilityTier.PRIVILEGED:
         return "privileged"
     if isinstance(tool, WriteTool):
         return "write"

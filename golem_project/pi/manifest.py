@@ -15,9 +15,9 @@ from golem_project.pi.dialects import Dialect, render_tools
 from golem_project.pi.pi_tool import PiToolDef
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
 from tools_app.core.hashing import hash_canonical
-from tools_app.toolkit.enums import PiTool, Requirement
+from tools_app.toolkit.enums import CapabilityTier, PiTool, Requirement
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import LocalWriteTool, PrivilegedTool, ReadTool, ToolDef, WriteTool
+from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, ToolDef, WriteTool
 from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
 
@@ -119,7 +119,7 @@ def describe_route(tool: ToolDef) -> dict[str, Any]:
         route["risk_layer"] = int(tool.risk_layer)
         route["action_class"] = tool.action_class.value if tool.action_class else None
         route["is_transaction"] = isinstance(tool, WriteTool)
-        route["needs_owner_approval"] = isinstance(tool, PrivilegedTool)
+        route["needs_owner_approval"] = tool.capability is CapabilityTier.PRIVILEGED
     return route
 
 

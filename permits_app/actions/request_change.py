@@ -91,6 +91,7 @@ def request_permit_approval(*, permit: ActionPermit, actor: str, now: datetime) 
         policy_hash=permit.policy_hash,
         fold_hash=permit.action_hash,
         value_micro_usd=max(permit.value_micro_usd, proposal.value_micro_usd if proposal is not None else 0),
+        cooling_seconds=proposal.cooling_seconds if proposal is not None else 0,
         deadline_at=permit.expires_at,
     )
     return _open(request, proposal=proposal, tier=tier, asker_id=None, key_maker_id=maker, now=now)
@@ -153,7 +154,7 @@ def _open(
     owners = list_owners(request.golem).values_list("pk", flat=True)
     quorum: Quorum = find_quorum(
         tier=tier, owner_ids=owners, asker_id=asker_id, key_maker_id=key_maker_id,
-        is_tightening=proposal is not None and proposal.is_tightening,
+        is_tightening=proposal is not None and proposal.is_tightening and request.permit_id is None,
     )  # fmt: skip
     request.id = uuid.uuid4()
     request.risk_tier, request.risk_rank = tier.value, RISK_RANK[tier.value]

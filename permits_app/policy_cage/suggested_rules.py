@@ -60,7 +60,7 @@ def suggest_rules(
     rules = _limit_rules(golem, cage, limits, high_water_mark_micro_usd)
     for token in addresses[AllowlistKind.TOKEN][: cage.max_assets]:
         rules += _asset_rules(chain, token, limits)
-    rules += _call_rules(chain.chain_id, set(addresses[AllowlistKind.CONTRACT]))
+    rules += call_rules(chain.chain_id, set(addresses[AllowlistKind.CONTRACT]))
     for spender in addresses[AllowlistKind.SPENDER]:
         rules.append(spender_rule(spender, most_micro_usd=limits.per_transaction_micro_usd))
     if v3_valuer is not None:
@@ -116,7 +116,8 @@ def _asset_rules(chain: ChainReader, token: str, limits: SpendingLimits) -> list
     )  # fmt: skip
 
 
-def _call_rules(chain_id: int, contracts: set[str]) -> list[Rule]:
+def call_rules(chain_id: int, contracts: set[str]) -> list[Rule]:
+    """What the golem's own tools call at these contracts, allowed; nothing for a contract they do not know."""
     known = get_deployment(chain_id).contracts
     return [
         call_rule(known[key], parse_signature(text).selector)

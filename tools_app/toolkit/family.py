@@ -147,8 +147,12 @@ class ToolFamily:
         aliases: Iterable[str] = (),
         chains: frozenset[int] | None = None,
         schema_version: int = 1,
+        privileged: bool = False,
     ) -> Callable[[F], F]:
-        """Declare a write that is no transaction; its handler takes `capability` and consumes it."""
+        """Declare a write that is no transaction; its handler takes `capability` and consumes it.
+
+        A privileged one asks the golem's owners: what its preview names is done once they approved.
+        """
 
         def declare(handler: F) -> F:
             shared = self._shared(
@@ -158,7 +162,7 @@ class ToolFamily:
             self.tools.append(
                 LocalWriteTool(
                     **shared,
-                    capability=CapabilityTier.WRITE,
+                    capability=CapabilityTier.PRIVILEGED if privileged else CapabilityTier.WRITE,
                     risk_layer=risk,
                     sprite_trigger=SpriteTrigger.EXECUTING,
                     pi_tool=PiTool.PREVIEW_ACTION,

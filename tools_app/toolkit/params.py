@@ -147,6 +147,9 @@ DecimalText = Annotated[
 MicroUsdText = Annotated[
     str, Field(pattern=r"^[0-9]{1,12}(\.[0-9]{1,6})?$", description="US dollars as decimal text, such as 1500.00.")
 ]
+ContractAddresses = Annotated[
+    list[ContractAddress], Field(min_length=1, max_length=10, description="Contract addresses, at most 10.")
+]
 CallData = Annotated[
     str, Field(pattern=r"^0x([0-9a-fA-F]{2})*$", max_length=200_002, description="ABI-encoded call data, 0x-prefixed.")
 ]

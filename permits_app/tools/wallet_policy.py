@@ -1,0 +1,92 @@
+"""`wallet_configure_policy`: an agent asks its owners for another policy; what they approve is done once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from archetypes_app.models import Golem
+from permits_app.actions.carry_out_wish import carry_out_wish
+from permits_app.actions.request_change import WISH
+from permits_app.approvals.wallet_policy import build_policy_wish
+from permits_app.models import ChangeRequest, SpendingLimits
+from permits_app.tools.wallet import wallet
+from tools_app.core.units import format_micro_usd, usd_to_micro
+from tools_app.toolkit.capability import Capability
+from tools_app.toolkit.context import WriteContext
+from tools_app.toolkit.enums import RiskLayer, TickBudget
+from tools_app.toolkit.params import ContractAddresses, MicroUsdText
+from tools_app.toolkit.plan import LocalEffect
+from tools_app.toolkit.result import UsdAmount
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredPolicy:
+    """What the owners approved. `policy_hash` names the request's policy; `is_on_chain`: the golem's contract changes
+    by the owners' own transaction, which follows.
+    """
+
+    request_id: str
+    policy_hash: str
+    allowed_contracts: tuple[str, ...]
+    spending_limit_usd: UsdAmount
+    is_on_chain: bool
+
+
+def preview_policy(
+    ctx: WriteContext,
+    allowed_contracts: ContractAddresses | None = None,
+    spending_limit_usd: MicroUsdText | None = None,
+) -> LocalEffect:
+    """The wish in words, and the operation its owners are asked for."""
+    limit = usd_to_micro(spending_limit_usd) if spending_limit_usd is not None else None
+    wish = build_policy_wish(
+        golem=Golem.objects.select_related("owner", "archetype").get(pk=ctx.golem.id), chain=ctx.chain(),
+        contracts=allowed_contracts or [], spending_limit_micro_usd=limit, now=ctx.now,
+    )  # fmt: skip
+    parts = [f"{len(allowed_contracts)} contracts allowed"] if allowed_contracts else []
+    parts += [f"at most {format_micro_usd(limit)} per transaction"] if limit is not None else []
+    where = " on chain and here" if wish["name"] == "cage" else ""
+    return LocalEffect(f"asks the owners for: {', '.join(parts)}{where}", {WISH: wish})
+
+
+@wallet.local_write(
+    action_type="configure_policy",
+    budget=TickBudget.SLOW,
+    risk=RiskLayer.BOUNDED,
+    preview=preview_policy,
+    privileged=True,
+    steps=("Reading the policy",),
+    snippet=(
+        "configure_policy: ask your owners to allow contracts or to change how much one transaction may spend; they"
+        " decide, with a second factor and where there is a contract with their own signature."
+    ),
+    guidelines=(
+        "Ask once and give the owners time; an equal wish is folded into the one that waits.",
+        "Go on under the policy you have; nothing changes before they approved, and a loosening waits after that.",
+    ),
+)
+def wallet_configure_policy(
+    ctx: WriteContext,
+    capability: Capability,
+    allowed_contracts: ContractAddresses | None = None,
+    spending_limit_usd: MicroUsdText | None = None,
+) -> ConfiguredPolicy:
+    """Ask the golem's owners for another wallet policy: contracts it may call, dollars one transaction may spend.
+
+    Use when a limit keeps you from what your owners want of you. Always needs the owners' approval. Where the golem has
+    a contract on chain its rules change too, signed by the owners themselves.
+    Does not change anything by itself, does not raise any other limit, and has no templates.
+    """
+    ctx.step("Reading the policy")
+    with transaction.atomic():
+        capability.consume(tool_name="wallet_configure_policy", plan_hash=capability.plan_hash)
+        request = ChangeRequest.objects.select_related("golem").get(permit_id=capability.permit_id)
+        is_on_chain = carry_out_wish(request=request, now=ctx.now)
+        limits = SpendingLimits.objects.get(golem_id=ctx.golem.id)
+    asked = usd_to_micro(spending_limit_usd) if spending_limit_usd is not None else limits.per_transaction_micro_usd
+    return ConfiguredPolicy(
+        request_id=str(request.pk), policy_hash=request.policy_hash, allowed_contracts=tuple(allowed_contracts or ()),
+        spending_limit_usd=UsdAmount(asked), is_on_chain=is_on_chain,
+    )  # fmt: skip

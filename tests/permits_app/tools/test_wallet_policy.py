@@ -1,0 +1,91 @@
+"""An agent asks for another policy: its owners decide, here or on chain, and nothing changes before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from permits_app.actions.execute_change import execute_change
+from permits_app.models import AllowlistEntry, ChangeRequest, SpendingLimits
+from permits_app.policy_cage.contract import RuleKind, address_key
+from tests.live_golem import LiveGolem
+from tests.permits_app.approvals.conftest import two_owners as two_owners
+from tests.permits_app.approvals.people import approve
+from tests.permits_app.approvals.safes import OwnedSafe, make_relayer, owner_transaction
+from tools_app.core import clock
+from tools_app.core.errors import InvalidParams
+
+USD = 10**6
+
+
+def ask(live: LiveGolem, **wish: Any) -> ChangeRequest:
+    body = {"action_type": "configure_policy", "venue": "wallet", "token_in": None, "token_out": None, "amount": None}
+    permit = live.preview(**{**body, **wish})
+    assert (permit["status"], permit["missing"]) == ("AWAITING_APPROVAL", ["approval"])
+    return ChangeRequest.objects.get(permit_id=permit["permit_id"])
+
+
+def run(request: ChangeRequest) -> ChangeRequest:
+    # As if the wait was over.
+    ChangeRequest.objects.filter(pk=request.pk).update(executes_at=clock.now())
+    execute_change(request_id=request.pk, now=clock.now())
+    return ChangeRequest.objects.get(pk=request.pk)
+
+
+def limit_of(live: LiveGolem) -> int:
+    return SpendingLimits.objects.get(golem=live.golem).per_transaction_micro_usd
+
+
+def test_without_a_contract_the_owners_approval_changes_the_limits_here(
+    two_owners: tuple[LiveGolem, Any, Any],
+) -> None:
+    live, owner, other = two_owners
+    router = live.world.contracts["uniswap_v2_router"]
+    AllowlistEntry.objects.filter(golem=live.golem, address=router).delete()
+    request = ask(live, allowed_contracts=[router], spending_limit_usd="4000")
+    assert (request.risk_tier, request.barred_owner_id, request.asked_by) == ("CRITICAL", owner.pk, None)
+    notes = {line["words"].split(" (")[0].split(" on ")[0]: line["note"] for line in request.shown["differences"]}
+    assert notes == {"Per transaction": "tightens", "Contract": "loosens"}
+    assert request.cooling_seconds == 48 * 3_600
+    request = approve(request, other)
+    assert limit_of(live) == 10_000 * USD
+    request = run(request)
+    assert (request.state, request.permit.status) == ("EXECUTED", "COMMITTED")
+    assert limit_of(live) == 4_000 * USD
+    assert AllowlistEntry.objects.filter(golem=live.golem, address=router, kind="CONTRACT").exists()
+    assert request.permit.result["data"]["is_on_chain"] is False
+
+
+def test_on_chain_the_owners_signature_changes_the_contract_and_then_the_limits_here(
+    two_owners: tuple[LiveGolem, Any, Any], settings: Any
+) -> None:
+    live, _, other = two_owners
+    safe = OwnedSafe(live)
+    make_relayer(live, settings)
+    request = ask(live, spending_limit_usd="4000")
+    request = run(approve(request, other, signature=safe.sign(owner_transaction(request).safe_tx_hash, 1)))
+    assert (request.state, request.permit.status) == ("EXECUTED", "COMMITTED"), request.problem
+    state, usdc = safe.sync(), live.world.tokens["USDC"].address
+    assert abs(state.rule(RuleKind.OUTFLOW_PER_BATCH, address_key(usdc)) - 4_000 * USD) <= USD * 40
+    assert limit_of(live) == 4_000 * USD
+    assert request.permit.result["data"]["is_on_chain"] is True
+
+
+def test_a_contract_no_tool_calls_is_refused_before_anybody_is_asked(
+    two_owners: tuple[LiveGolem, Any, Any],
+) -> None:
+    live, _, _ = two_owners
+    with pytest.raises(InvalidParams, match="no contract at"):
+        ask(live, allowed_contracts=["0x" + "11" * 20])
+    OwnedSafe(live)
+    with pytest.raises(InvalidParams, match="no tool of this golem calls"):
+        ask(live, allowed_contracts=[live.world.contracts["multicall3"]])
+    assert not ChangeRequest.objects.exists()
+
+
+def test_an_equal_wish_is_folded_into_the_one_that_waits(two_owners: tuple[LiveGolem, Any, Any]) -> None:
+    live, _, _ = two_owners
+    first = ask(live, spending_limit_usd="4000")
+    assert ask(live, spending_limit_usd="4000").pk == first.pk
+    assert ChangeRequest.objects.get().repeats == 2

@@ -42,7 +42,8 @@ def classify_risk(
     if not returns_to_golem and action_class not in _LEAVING:
         tier = max(tier, RiskTier.ELEVATED, key=_ORDER.index)
     if not is_venue_trusted:
-        tier = _ORDER[min(_ORDER.index(tier) + 1, len(_ORDER) - 1)]
+        # There is always one above: what is CRITICAL was answered first.
+        tier = _ORDER[_ORDER.index(tier) + 1]
     if action_class in _LEAVING and returns_to_golem:
         tier = min(tier, RiskTier.STANDARD, key=_ORDER.index)
     return tier

@@ -13,7 +13,9 @@ from typing import Any
 
 @dataclass
 class Progress:
-    """How far one proof is: rounds done of rounds asked, and what it found. Saved after every round."""
+    """How far one proof is: rounds done of rounds asked, what it found wrong and what it has to say besides. Saved
+    after every round.
+    """
 
     id: str
     what: str
@@ -21,6 +23,7 @@ class Progress:
     path: Path
     done: int = 0
     findings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def remaining(self) -> Iterator[int]:
         """The numbers of the rounds still to do; each is saved as done once the caller asks for the next."""
@@ -38,6 +41,7 @@ class Progress:
             "done": self.done,
             "ok": self.done >= self.rounds and not self.findings,
             "findings": self.findings,
+            "notes": self.notes,
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")

@@ -1,54 +1,50 @@
-"""Mutation proof of ledger, lifecycle and hooks: each small change must make a focused test fail.
+"""Mutation proof of ledger, lifecycle, capabilities, risk and hooks: each small change must make a test fail.
 
-A mutant is loaded in place of the file's module inside the test process, so the working tree is never touched. Which
-mutants are tried is fixed by the round; the ones no test notices are listed as findings, by file, line and change.
+Every mutant is tried, in forks of one run of the suite (`mutation_session.py`) against the tests that reach it; the
+working tree is never touched. Those no test notices are listed as findings, by file, line and change; those that
+change nothing anyone could see are listed with the reason (`equivalent_mutants.py`).
 """
 
 from __future__ import annotations
 
+import json
 import os
-import random
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from golem_project.embedded.paths import CHECKOUT
+from golem_project.proof.equivalent_mutants import EQUIVALENT
 from golem_project.proof.mutants import Mutant, list_mutants
 from golem_project.proof.registry import Progress, proof
 
-SAFETY = "permits_app.safety"
-TESTS: dict[str, tuple[str, ...]] = {
-    f"{SAFETY}.spend_rules": ("tests/permits_app/safety/test_spend_rules.py",),
-    f"{SAFETY}.drawdown": ("tests/permits_app/safety/test_drawdown.py",),
-    f"{SAFETY}.repetition": ("tests/permits_app/safety/test_repetition.py",),
-    f"{SAFETY}.action_gate": ("tests/permits_app/safety/test_action_gate.py",),
-    f"{SAFETY}.hook_chain": ("tests/permits_app/safety/test_hook_chain.py",),
-    **{
-        f"{SAFETY}.hooks.{name}": (f"tests/permits_app/safety/test_{name}.py",)
-        for name in (
-            "policy_cage", "allowlist_guard", "spending_limiter", "rate_limiter", "simulator",
-            "hallucination_detector", "result_filter",
-        )
-    },
-    "permits_app.risk": ("tests/permits_app/test_risk.py",),
-    "permits_app.capabilities": ("tests/permits_app/test_capabilities.py",),
-    f"{SAFETY}.record_reader": (
-        "tests/permits_app/safety/test_record_reader.py", "tests/permits_app/safety/test_rate_limiter.py",
-        "tests/permits_app/safety/test_repetition.py", "tests/permits_app/safety/test_policy_cage.py",
+SAFETY = "permits_app/safety"
+SAFETY_TESTS = ("tests/permits_app/safety", "tests/permits_app/test_risk.py")
+# What is proven -> the tests that must notice. In `hooks` every file decides.
+SUITES: dict[str, tuple[str, ...]] = {
+    f"{SAFETY}/hooks/*.py": SAFETY_TESTS,
+    f"{SAFETY}/spend_rules.py": SAFETY_TESTS,
+    f"{SAFETY}/drawdown.py": SAFETY_TESTS,
+    f"{SAFETY}/repetition.py": SAFETY_TESTS,
+    f"{SAFETY}/action_gate.py": SAFETY_TESTS,
+    f"{SAFETY}/hook_chain.py": SAFETY_TESTS,
+    f"{SAFETY}/record_reader.py": SAFETY_TESTS,
+    "permits_app/risk.py": SAFETY_TESTS,
+    "permits_app/capabilities.py": ("tests/permits_app/test_capabilities.py",),
+    "permits_app/ledger.py": ("tests/permits_app/test_ledger.py", "tests/permits_app/safety/test_boundaries.py"),
+    "permits_app/lifecycle.py": ("tests/permits_app/test_lifecycle.py",),
+    "permits_app/execution/halt_calls.py": (
+        "tests/permits_app/execution/test_halt_calls.py", "tests/permits_app/execution/test_halt.py",
+        "tests/permits_app/execution/test_unwinding.py",
     ),
-    "permits_app.execution.halt_calls": (
-        "tests/permits_app/execution/test_halt.py", "tests/permits_app/execution/test_unwinding.py",
-    ),
-    "permits_app.ledger": (
-        "tests/permits_app/safety/test_boundaries.py", "tests/concurrency/test_double_commit.py",
-        "tests/permits_app/test_main_job.py",
-    ),
-    "permits_app.lifecycle": ("tests/concurrency/test_double_commit.py", "tests/adversary/test_attacks.py"),
 }  # fmt: skip
-PER_ROUND = 5
 ROUNDS = 40
-TIMEOUT_SECONDS = 300
+# Alone: the whole suite once, on a slow machine.
+TIMEOUT_SECONDS = 1_200
 
 # Loaded before anything of the product: a finder that answers one module's name with the mutant's file.
 _PLUGIN = """
@@ -62,16 +58,33 @@ class Finder(importlib.abc.MetaPathFinder):
 
 sys.meta_path.insert(0, Finder())
 """
+_PYTEST = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly")
 
 
-def choose_mutants(number: int, *, count: int = PER_ROUND) -> list[tuple[str, Mutant]]:
-    """The mutants of one round, the same for the same number."""
-    chance = random.Random(number)  # noqa: S311 (which mutants are tried, not a secret)
-    chosen = []
-    for _ in range(count):
-        module = chance.choice(sorted(TESTS))
-        chosen.append((module, chance.choice(list_mutants(module_path(module).read_text(encoding="utf-8")))))
-    return chosen
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A mutant and the module it belongs to."""
+
+    module: str
+    mutant: Mutant
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.mutant.line}: {self.mutant.name}"
+
+
+def list_modules() -> list[str]:
+    """The modules that are proven, by name."""
+    return sorted(list_suites())
+
+
+def list_suites() -> dict[str, tuple[str, ...]]:
+    """Every proven module and its tests."""
+    return {
+        ".".join(path.relative_to(CHECKOUT).with_suffix("").parts): tests
+        for pattern, tests in SUITES.items()
+        for path in CHECKOUT.glob(pattern)
+        if path.name != "__init__.py"
+    }
 
 
 def module_path(module: str) -> Path:
@@ -79,8 +92,22 @@ def module_path(module: str) -> Path:
     return CHECKOUT / (module.replace(".", "/") + ".py")
 
 
-def survives(module: str, mutant: Mutant, *, tests: tuple[str, ...] | None = None) -> bool:
-    """Whether the module's focused tests pass with the mutant in its place. A run that hangs counts as noticed."""
+def list_candidates() -> list[Candidate]:
+    """Every mutant of every module; its place in the list is its number."""
+    return [
+        Candidate(module, mutant)
+        for module in list_modules()
+        for mutant in list_mutants(module_path(module).read_text(encoding="utf-8"))
+    ]
+
+
+def list_round(number: int, *, count: int) -> list[int]:
+    """Which of `count` candidates one round tries: some of every module, so that few rounds say something too."""
+    return list(range(number, count, ROUNDS))
+
+
+def survives(module: str, mutant: Mutant) -> bool:
+    """Whether the module's tests pass with the mutant in its place, in a process of its own; a hang is noticed."""
     with tempfile.TemporaryDirectory(prefix="golem-mutant-") as folder:
         source = Path(folder) / "mutant.py"
         source.write_text(mutant.source, encoding="utf-8")
@@ -92,25 +119,82 @@ def survives(module: str, mutant: Mutant, *, tests: tuple[str, ...] | None = Non
             "PYTHONPATH": folder,
             "PYTHONDONTWRITEBYTECODE": "1",
         }
-        argv = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "golem_mutant_plugin", "-p", "no:cacheprovider"]
         try:
             done = subprocess.run(  # noqa: S603 (our own tests)
-                [*argv, *(tests or TESTS[module])], cwd=CHECKOUT, env=environment, capture_output=True,
-                timeout=TIMEOUT_SECONDS, check=False,
+                [*_PYTEST, "-p", "golem_mutant_plugin", *list_suites()[module]], cwd=CHECKOUT, env=environment,
+                capture_output=True, timeout=TIMEOUT_SECONDS, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return False
     return done.returncode == 0
 
 
+def try_mutants(wanted: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """The verdict on each of `wanted` candidates, in that order: noticed, survived, unreached, or alone (not to be told
+    from a fork). Raises RuntimeError when the suite itself does not pass.
+    """
+    reading, writing = os.pipe()
+    with tempfile.TemporaryDirectory(prefix="golem-mutants-") as folder, os.fdopen(reading, encoding="utf-8") as lines:
+        plan = Path(folder) / "plan.json"
+        suites = list_suites()
+        modules = {module: {"path": str(module_path(module)), "tests": suites[module]} for module in list_modules()}
+        tests = sorted({test for suite in suites.values() for test in suite})
+        plan.write_text(json.dumps({"modules": modules, "wanted": list(wanted), "descriptor": writing}))
+        log = Path(folder) / "log"
+        with log.open("wb") as output:
+            running = subprocess.Popen(  # noqa: S603 (our own tests)
+                [*_PYTEST, "-p", "golem_project.proof.mutation_session", *tests], cwd=CHECKOUT, pass_fds=(writing,),
+                env={**os.environ, "GOLEM_MUTATION_PLAN": str(plan), "PYTHONDONTWRITEBYTECODE": "1"},
+                stdout=output, stderr=output, stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+        os.close(writing)
+        told = 0
+        try:
+            for line in lines:
+                told += 1
+                yield json.loads(line)
+        finally:
+            if told < len(wanted):
+                running.terminate()
+            running.wait()
+        if told < len(wanted):
+            raise RuntimeError(f"the run of the tests ended early:\n{log.read_text(errors='replace')[-4000:]}")
+
+
 @proof(
     id="safety.mutants",
-    what=f"{ROUNDS * PER_ROUND} mutants of ledger, lifecycle, capabilities, risk and hooks are noticed by their tests",
+    what="every mutant of ledger, lifecycle, capabilities, risk and hooks is noticed by a test",
     rounds=ROUNDS,
 )
 def prove_mutants(progress: Progress) -> None:
-    """Five mutants a round; survivors are findings."""
-    for number in progress.remaining():
-        for module, mutant in choose_mutants(number):
-            if survives(module, mutant):
-                progress.findings.append(f"survived: {module}:{mutant.line}: {mutant.change}")
+    """A fortieth of the mutants a round; survivors are findings."""
+    candidates = list_candidates()
+    rounds = {number: list_round(number, count=len(candidates)) for number in range(progress.done, progress.rounds)}
+    verdicts = try_mutants([number for wanted in rounds.values() for number in wanted])
+    for round_number in progress.remaining():
+        for _ in rounds[round_number]:
+            verdict = next(verdicts)
+            _note(progress, candidates[verdict["number"]], verdict)
+    _note_stale(progress, candidates)
+
+
+def _note(progress: Progress, candidate: Candidate, verdict: dict[str, Any]) -> None:
+    reason = EQUIVALENT.get(candidate.module, {}).get(candidate.mutant.name)
+    is_noticed = verdict["verdict"] == "noticed"
+    if verdict["verdict"] == "alone" and reason is None:
+        is_noticed = not survives(candidate.module, candidate.mutant)
+    if is_noticed and reason is not None:
+        progress.findings.append(f"listed as equivalent, but {verdict['by']} notices it: {candidate}")
+    elif reason is not None:
+        progress.notes.append(f"changes nothing: {candidate}: {reason}")
+    elif not is_noticed:
+        how = "no test reaches it" if verdict["verdict"] == "unreached" else "survived"
+        progress.findings.append(f"{how}: {candidate}")
+
+
+def _note_stale(progress: Progress, candidates: Sequence[Candidate]) -> None:
+    known = {(candidate.module, candidate.mutant.name) for candidate in candidates}
+    for module, reasons in EQUIVALENT.items():
+        for name in reasons:
+            if (module, name) not in known:
+                progress.findings.append(f"listed as equivalent, but there is no such mutant: {module}: {name}")

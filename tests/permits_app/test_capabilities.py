@@ -71,6 +71,48 @@ def test_a_capability_of_one_call_is_worth_nothing_for_another(live_golem: LiveG
     use(token, permit)
 
 
+def test_the_token_itself_knows_that_it_was_used_whatever_the_grant_says(live_golem: LiveGolem) -> None:
+    permit = committing(live_golem)
+    token = minted(permit)
+    use(token, permit)
+    CapabilityGrant.objects.update(consumed_at=None)
+    with pytest.raises(CapabilityError, match="used before"):
+        use(token, permit)
+    assert CapabilityGrant.objects.get(permit=permit).consumed_at is None
+
+
+@pytest.mark.parametrize("change", [{"tool_name": "uniswap_lp_add_liquidity"}, {"plan_hash": "0x" + "11" * 32}])
+def test_token_and_grant_must_both_be_of_the_call(live_golem: LiveGolem, change: dict[str, str]) -> None:
+    permit = committing(live_golem)
+    token = minted(permit)
+    CapabilityGrant.objects.update(**change)
+    for wanted in ({}, change):
+        with pytest.raises(CapabilityError):
+            use(token, permit, **wanted)
+    assert CapabilityGrant.objects.get(permit=permit).consumed_at is None
+
+
+def test_an_equal_grant_of_another_permit_is_left_alone(live_golem: LiveGolem) -> None:
+    permit = committing(live_golem)
+    other = live_golem.permit(live_golem.preview(amount="400000000")["permit_id"])
+    grant = CapabilityGrant.objects.create(
+        permit=other, tool_name=permit.tool_name, plan_hash=permit.plan_hash, value_limit_micro_usd=1,
+        minted_at=clock.now(), expires_at=clock.now() + MINUTE,
+    )  # fmt: skip
+    use(minted(permit), permit)
+    grant.refresh_from_db()
+    assert grant.consumed_at is None
+
+
+@pytest.mark.parametrize("more", [timedelta(seconds=-1), timedelta(0), timedelta(seconds=1)])
+def test_a_grant_minted_again_after_a_crash_lasts_until_the_later_time(live_golem: LiveGolem, more: timedelta) -> None:
+    permit = committing(live_golem)
+    now = clock.now()
+    mint(permit=permit, expires_at=now + MINUTE, now=now)
+    mint(permit=permit, expires_at=now + MINUTE + more, now=now)
+    assert CapabilityGrant.objects.get(permit=permit).expires_at == now + MINUTE + max(more, timedelta(0))
+
+
 @pytest.mark.parametrize(("after_ms", "expired"), [(-1, False), (0, True), (1, True)])
 def test_a_capability_ends_exactly_at_its_time(
     live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch, after_ms: int, expired: bool

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from permits_app.risk import classify_risk, needs_guardian
+from permits_app.risk import classify_risk, is_riskier, needs_guardian
 from tools_app.toolkit.enums import ActionClass, CapabilityTier, Category, RiskLayer, RiskTier
 
 USD = 1_000_000
@@ -34,7 +34,11 @@ def tier(category: Category = Category.TRADING, **changes: Any) -> RiskTier:
         (Category.LENDING, HUNDRED + 1, RiskTier.ELEVATED),
         (Category.STAKING, HUNDRED, RiskTier.STANDARD),
         (Category.STAKING, HUNDRED + 1, RiskTier.ELEVATED),
+        (Category.RESTAKING, HUNDRED, RiskTier.STANDARD),
+        (Category.YIELD, HUNDRED, RiskTier.STANDARD),
+        (Category.VAULT, HUNDRED, RiskTier.STANDARD),
         (Category.LP, 1, RiskTier.ELEVATED),
+        (Category.HOOK, 1, RiskTier.ELEVATED),
         (Category.DERIVATIVES, 1, RiskTier.ELEVATED),
     ],
 )
@@ -58,6 +62,32 @@ def test_a_tier_changes_exactly_above_its_value(category: Category, value: int, 
 )
 def test_what_a_call_is_decides_before_what_it_is_worth(changes: dict[str, Any], expected: RiskTier) -> None:
     assert tier(**changes) is expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, RiskTier.ELEVATED),
+        ({"value_micro_usd": FIFTY + 1}, RiskTier.HIGH),
+        ({"uses_v4_hooks": True}, RiskTier.CRITICAL),
+        ({"venue": "bridge"}, RiskTier.CRITICAL),
+        ({"returns_to_golem": False}, RiskTier.HIGH),
+        ({"action_class": ActionClass.CLOSE_POSITION}, RiskTier.STANDARD),
+        ({"action_class": ActionClass.CLOSE_POSITION, "returns_to_golem": False}, RiskTier.ELEVATED),
+        ({"action_class": ActionClass.READ_ONLY}, RiskTier.ROUTINE),
+        ({"capability": CapabilityTier.PRIVILEGED}, RiskTier.CRITICAL),
+    ],
+)
+def test_at_a_venue_that_is_not_trusted_a_call_is_one_tier_higher_and_leaving_is_not(
+    changes: dict[str, Any], expected: RiskTier
+) -> None:
+    assert tier(is_venue_trusted=False, **changes) is expected
+
+
+def test_a_tier_is_riskier_than_those_before_it_and_not_than_itself() -> None:
+    order = [RiskTier.ROUTINE, RiskTier.STANDARD, RiskTier.ELEVATED, RiskTier.HIGH, RiskTier.CRITICAL]
+    riskier = {(one, other) for one in order for other in order if is_riskier(one, than=other)}
+    assert riskier == {(one, other) for place, one in enumerate(order) for other in order[:place]}
 
 
 @pytest.mark.parametrize("leaving", [ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION])

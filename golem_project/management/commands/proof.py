@@ -37,10 +37,13 @@ class Command(BaseCommand):
             progress = Progress(
                 id=item.id, what=item.what, rounds=rounds, path=path,
                 done=min(int(before.get("done", 0)), rounds), findings=list(before.get("findings", [])),
+                notes=list(before.get("notes", [])),
             )  # fmt: skip
             self.stdout.write(f"{item.id}: {item.what} ({progress.done} of {rounds} rounds done)")
             item.run(progress)
             progress.save()
+            for line in (*progress.notes, *progress.findings):
+                self.stdout.write(f"  {line}")
             if progress.findings:
                 failed.append(item.id)
         if failed:

@@ -1,40 +1,113 @@
-"""The mutator changes what it says, and the short form of the mutation proof."""
+"""The mutator changes what it says, woven and alone, and the mutation proof tells who noticed."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from golem_project.proof.mutants import Mutant, list_mutants
-from golem_project.proof.safety import TESTS, choose_mutants, module_path, survives
+from golem_project.proof import safety
+from golem_project.proof.mutants import CHOOSER, list_mutants, weave_mutants
+from golem_project.proof.safety import Candidate, list_candidates, list_round, list_suites, module_path
+
+SOURCE = '''
+LIMIT = 3
+TABLE = (LIMIT, 5)
+SQL = "SELECT a FROM b WHERE c > 1 AND d IS NULL"
+
+def f(a: int = 1) -> int:
+    """Says 3 > 2."""
+    if a:
+        check(a)
+    return a + 2 if not a > 3 and True else f'{a + 9}'
+
+def g(rows):
+    rows.filter(a=1, b=2).update(c=3)
+    raise ValueError("3 > 2")
+'''
 
 
 def test_every_kind_of_change_is_made_once_and_in_order() -> None:
-    source = "def f(a: int = 1) -> int:\n    return a + 2 if not a > 3 and True else f'{a + 9}'\n"
-    changes = [mutant.change for mutant in list_mutants(source)]
-    assert "a + 2 -> a - 2" in changes
-    assert "a > 3 -> a >= 3" in changes
-    assert "True -> False" in changes
-    assert "2 -> 3" in changes
-    assert "not a > 3 and True -> not a > 3 or True" in changes
-    assert not any("9" in change.split(" -> ")[0] and "+" in change for change in changes)
-    assert len({mutant.source for mutant in list_mutants(source)}) == len(changes)
+    changes = [mutant.change for mutant in list_mutants(SOURCE)]
+    for expected in (
+        "3 -> 4", "without LIMIT", "if a -> if not", "check(a) -> pass", "a + 2 -> a - 2", "a > 3 -> a >= 3",
+        "True -> False", "not a > 3 and True -> not a > 3 or True", "filter without a=1", "update without c=3",
+        "raise ValueError('3 > 2') -> pass",
+    ):  # fmt: skip
+        assert expected in changes
+    assert sum("SQL" in change for change in changes) == 3
+    assert not any("9" in change for change in changes)
+    sources = [mutant.source for mutant in list_mutants(SOURCE)]
+    assert len(set(sources)) == len(sources)
+    assert len({mutant.name for mutant in list_mutants(SOURCE)}) == len(sources)
 
 
-@pytest.mark.parametrize("module", sorted(TESTS))
-def test_every_proven_module_has_mutants_and_its_tests(module: str) -> None:
-    assert list_mutants(module_path(module).read_text(encoding="utf-8"))
-    for test in TESTS[module]:
+def test_a_woven_module_is_the_original_until_one_of_its_mutants_is_chosen() -> None:
+    source = "LIMIT = 3\n\ndef f(a):\n    if a > LIMIT:\n        raise ValueError\n    return a + 1\n"
+
+    def run(chosen: int, a: int) -> object:
+        space: dict[str, object] = {CHOOSER: lambda number: number == chosen}
+        exec(compile(weave_mutants(source, first=100), "woven", "exec"), space)
+        try:
+            return space["f"](a)  # type: ignore[operator]
+        except ValueError:
+            return "refused"
+
+    told = {
+        mutant.change: [run(100 + mutant.number, a) for a in (2, 3, 4)]
+        for mutant in list_mutants(source)
+        if mutant.is_woven
+    }
+    assert [run(-1, a) for a in (2, 3, 4)] == [3, 4, "refused"]
+    assert told == {
+        "if a > LIMIT -> if not": ["refused", "refused", 5],
+        "a > LIMIT -> a >= LIMIT": [3, "refused", "refused"],
+        "raise ValueError -> pass": [3, 4, 5],
+        "a + 1 -> a - 1": [1, 2, "refused"],
+        "1 -> 2": [4, 5, "refused"],
+    }
+    (alone,) = (mutant for mutant in list_mutants(source) if not mutant.is_woven)
+    assert (alone.name, alone.binding) == ("LIMIT: 3 -> 4", "LIMIT = 4")
+
+
+@pytest.mark.parametrize("module", sorted(list_suites()))
+def test_every_proven_module_has_mutants_that_load_and_tests_that_exist(module: str) -> None:
+    source = module_path(module).read_text(encoding="utf-8")
+    mutants = list_mutants(source)
+    assert len({mutant.name for mutant in mutants}) == len(mutants) > 0
+    compile(weave_mutants(source, first=0), module, "exec")
+    for mutant in mutants[:: max(1, len(mutants) // 5)]:
+        compile(mutant.source, mutant.name, "exec")
+    for test in list_suites()[module]:
         assert (module_path("tests").parent / test).exists()
 
 
-def test_a_round_is_the_same_round_again() -> None:
-    assert choose_mutants(7) == choose_mutants(7)
-    assert choose_mutants(7) != choose_mutants(8)
+def test_the_rounds_together_are_every_mutant_once() -> None:
+    count = len(list_candidates())
+    tried = [number for place in range(safety.ROUNDS) for number in list_round(place, count=count)]
+    assert sorted(tried) == list(range(count))
 
 
-def test_a_mutant_of_the_spend_rule_is_noticed_and_the_rule_itself_passes() -> None:
+def test_what_is_listed_as_equivalent_is_a_mutant_with_a_reason() -> None:
+    known = {(candidate.module, candidate.mutant.name) for candidate in list_candidates()}
+    listed = {
+        (module, name): reason for module, reasons in safety.EQUIVALENT.items() for name, reason in reasons.items()
+    }
+    assert set(listed) <= known
+    assert all(len(reason) > 20 for reason in listed.values())
+
+
+def test_a_mutant_of_the_spend_rule_is_noticed_and_the_rule_itself_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     module = "permits_app.safety.spend_rules"
+    monkeypatch.setattr(
+        safety, "SUITES", {"permits_app/safety/spend_rules.py": ("tests/permits_app/safety/test_spend_rules.py",)}
+    )
     source = module_path(module).read_text(encoding="utf-8")
-    wider = next(mutant for mutant in list_mutants(source) if " > window.limit" in mutant.change)
-    assert survives(module, Mutant(0, "nothing", source))
-    assert not survives(module, wider)
+    wider = next(mutant for mutant in list_mutants(source) if "> window.limit_micro_usd -> " in mutant.change)
+    assert safety.survives(module, replace(wider, make_source=lambda: source))
+    assert not safety.survives(module, wider)
+    (verdict,) = safety.try_mutants([wider.number])
+    assert (verdict["number"], verdict["verdict"]) == (wider.number, "noticed")
+    assert Path(verdict["by"].split("::")[0]).name == "test_spend_rules.py"
+    assert str(Candidate(module, wider)).startswith(f"{module}:{wider.line}: judge_spend: ")

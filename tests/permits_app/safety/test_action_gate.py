@@ -36,6 +36,8 @@ def test_accuracy_opens_exactly_its_level(right: int, seen: int, level: GateLeve
 
 def test_predictions_beyond_the_last_fifty_do_not_count() -> None:
     assert level_of(predictions=[False] * 50 + [True] * 500) == SMALL
+    assert level_of(predictions=[True] * 30 + [False] * 20 + [False]) == LARGE
+    assert level_of(predictions=[True] * 29 + [False] * 21 + [True]) == MIDDLE
 
 
 def judge(right: int = 50, **changes: Any) -> str | None:

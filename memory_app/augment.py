@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -20,7 +21,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import Error, connection, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet, Value
 
 from memory_app.decay import retention_at
 from memory_app.filters import EpisodeFilters, select_episodes
@@ -32,6 +33,7 @@ from memory_app.models.insight import (
     Kind,
     Tunable,
 )
+from tools_app.core.compiled_query import CompiledStatement
 from tools_app.core.units import BPS
 
 logger = logging.getLogger(__name__)
@@ -173,45 +175,72 @@ def _find_alike(
     golem_id: UUID, tool_name: str, params: Mapping[str, Any], now: datetime
 ) -> tuple[tuple[UUID, ...], dict[Tunable, _Tuning]]:
     tokens = _read_tokens(params)
-    filters = EpisodeFilters(tool_name=tool_name)
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            timeout = f"{settings.GOLEM_MEMORY_AUGMENT_TIMEOUT_MS}ms"
-            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [timeout])
-        rows = select_episodes(golem_id=golem_id, filters=filters).order_by("-occurred_at")
-        recent = list(rows.values_list("pk", "token_keys", "last_accessed_at", "stability_days")[:_RECENT])
-        tunings = _find_tunings(golem_id, tool_name, tokens, params)
-        # Nothing was written; rolling back also takes the timeout off an outer transaction.
-        transaction.set_rollback(True)
+    recent, learned = _ask(golem_id, tool_name, sorted(tokens), params)
     ranked = sorted(
         (-len(tokens & set(keys)), -retention_at(last_accessed_at=accessed, stability_days=stability, now=now), pk)
         for pk, keys, accessed, stability in recent
     )
+    tunings: dict[Tunable, _Tuning] = {}
+    for parameter, factor_bps, episode_ids, route in learned:
+        tunings.setdefault(Tunable(parameter), _Tuning(factor_bps, tuple(episode_ids), route))
     return tuple(pk for _, _, pk in ranked[:_MOST_EPISODES]), tunings
 
 
-def _find_tunings(
-    golem_id: UUID, tool_name: str, tokens: frozenset[str], params: Mapping[str, Any]
-) -> dict[Tunable, _Tuning]:
+def _ask(golem_id: UUID, tool_name: str, tokens: list[str], params: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
+    """The last episodes and what was learned, each statement within its time and both in one round trip."""
+    chain_id, first_token = _read_chain(params), str(params.get("token_in", "")).lower()
+    episodes, their_arguments = _EPISODES.fill(golem_id, tool_name)
+    if chain_id is None:
+        tunings, more_arguments = _TUNINGS_AT_HOME.fill(golem_id, tool_name, tokens, first_token)
+    else:
+        tunings, more_arguments = _TUNINGS.fill(golem_id, tool_name, tokens, first_token, chain_id)
+    timeout = f"{settings.GOLEM_MEMORY_AUGMENT_TIMEOUT_MS}ms"
+    # Statements sent together are one transaction by themselves, and the timeout ends with it; within an outer one it
+    # is taken off by going back to the savepoint. Nothing was written.
+    block = transaction.atomic() if connection.in_atomic_block else nullcontext()
+    with block, connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT set_config('statement_timeout', %s, true); {episodes}; {tunings}",
+            [timeout, *their_arguments, *more_arguments],
+        )
+        cursor.nextset()
+        recent = cursor.fetchall()
+        cursor.nextset()
+        learned = cursor.fetchall()
+        if connection.in_atomic_block:
+            transaction.set_rollback(True)
+    return recent, learned
+
+
+def _select_recent(golem_id: UUID, tool_name: str) -> QuerySet[Any, Any]:
+    rows = select_episodes(golem_id=golem_id, filters=EpisodeFilters(tool_name=tool_name)).order_by("-occurred_at")
+    return rows.values_list("pk", "token_keys", "last_accessed_at", "stability_days")[:_RECENT]
+
+
+def _select_tunings(
+    golem_id: UUID, tool_name: str, tokens: list[str], first_token: str, chain_id: int | None = None
+) -> QuerySet[Any, Any]:
     rows = Insight.objects.filter(
+        # A route leads one way only.
+        Q(route_from="") | Q(route_from=first_token),
         golem_id=golem_id,
         kind=Kind.HEURISTIC,
         tool_name=tool_name,
-        token_keys=sorted(tokens),
+        # One value, not one for each token: the statement stays the same.
+        token_keys=Value(tokens, output_field=Insight._meta.get_field("token_keys")),
         is_quarantined=False,
         archived_at__isnull=True,
         confidence_percent__gte=LEAST_PERCENT_TO_TUNE,
+        # Learned on one chain, it says nothing about another; a call that names none runs on the golem's home chain.
+        chain_id=F("golem__home_chain_id") if chain_id is None else chain_id,
     )
-    # Learned on one chain, it says nothing about another; a call that names none runs on the golem's home chain.
-    chain_id = _read_chain(params)
-    rows = rows.filter(chain_id=F("golem__home_chain_id") if chain_id is None else chain_id)
-    # A route leads one way only.
-    rows = rows.filter(Q(route_from="") | Q(route_from=str(params.get("token_in", "")).lower()))
-    columns = ("parameter", "factor_bps", "episode_ids", "route")
-    tunings: dict[Tunable, _Tuning] = {}
-    for parameter, factor_bps, episode_ids, route in rows.order_by("-confidence_percent", "pk").values_list(*columns):
-        tunings.setdefault(Tunable(parameter), _Tuning(factor_bps, tuple(episode_ids), route))
-    return tunings
+    return rows.order_by("-confidence_percent", "pk").values_list("parameter", "factor_bps", "episode_ids", "route")
+
+
+_STAND_INS = (UUID(int=0), "-")
+_EPISODES = CompiledStatement(_select_recent, *_STAND_INS)
+_TUNINGS = CompiledStatement(_select_tunings, *_STAND_INS, ["-"], "--", 987_654_321)
+_TUNINGS_AT_HOME = CompiledStatement(_select_tunings, *_STAND_INS, ["-"], "--")
 
 
 def _read_tokens(params: Mapping[str, Any]) -> frozenset[str]:

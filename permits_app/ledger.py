@@ -21,6 +21,7 @@ from permits_app.models.spending import SpendState
 from permits_app.safety.spend_rules import judge_spend
 from permits_app.usage import Usage
 from permits_app.valuation import PlanValue
+from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.rows import insert_row
 
 DAY = timedelta(hours=24)
@@ -51,7 +52,9 @@ SELECT spent.tick, spent.session, spent.day, spent.oldest, written.writes, writt
   ) AS written
 """
 USAGE_COLUMNS = 6
-_LOCK_SQL = f"SELECT * FROM {SpendingLimits._meta.db_table} WHERE golem_id = %s FOR UPDATE"  # noqa: S608
+_LOCKED_LIMITS: CompiledQuery[SpendingLimits] = CompiledQuery(
+    lambda golem_id: SpendingLimits.objects.select_for_update().filter(golem_id=golem_id), UUID(int=0)
+)
 _WRITE_STATES = (
     PermitStatus.CREATED,
     PermitStatus.COMMITTING,
@@ -143,7 +146,7 @@ def reserve(
 
 def lock_limits(golem_id: UUID) -> SpendingLimits:
     """The golem's limits row, locked until the transaction ends; reservations of one golem wait here for each other."""
-    for row in SpendingLimits.objects.raw(_LOCK_SQL, [golem_id]):
+    for row in _LOCKED_LIMITS.fetch(golem_id):
         return row
     SpendingLimits.objects.get_or_create(golem_id=golem_id)
     return SpendingLimits.objects.select_for_update().get(golem_id=golem_id)

@@ -15,7 +15,8 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from archetypes_app.delegation import GUARDIAN
 from archetypes_app.errors import GolemHalted
@@ -50,6 +51,7 @@ from tools_app import runner
 from tools_app.adapters import resolve_action
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.clock import Deadline
+from tools_app.core.compiled_query import CompiledStatement
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
 from tools_app.core.rows import insert_row
@@ -131,15 +133,24 @@ def _resolve(body: Mapping[str, Any], toolset: Toolset) -> tuple[WriteTool | Loc
     return tool, runner.check_params(tool=tool, params=params)
 
 
+def _select_equal_actions(golem_id: UUID, action_hash: str) -> QuerySet[Any, Any]:
+    states = [str(state) for state in (*UNFINISHED, PermitStatus.AWAITING_APPROVAL)]
+    equal = ActionPermit.objects.filter(golem_id=golem_id, action_hash=action_hash, status__in=states)
+    return equal.order_by().values_list("status", "pk")
+
+
+_EQUAL_ACTIONS = CompiledStatement(_select_equal_actions, UUID(int=0), "-")
+
+
 def _find_equal_action(golem: Golem, tool: ToolDef, params: Mapping[str, Any]) -> ActionPermit | None:
     """The permit of an equal action that waits for owners. Raises SameActionPending for one that is under way.
 
     One narrow statement: nearly every preview finds neither.
     """
     action_hash = hash_action(golem_id=golem.pk, tool_name=tool.name, params=params)
-    states = (*UNFINISHED, PermitStatus.AWAITING_APPROVAL)
-    equal = ActionPermit.objects.filter(golem=golem, action_hash=action_hash, status__in=[str(s) for s in states])
-    found = dict(equal.order_by().values_list("status", "pk"))
+    with connection.cursor() as cursor:
+        cursor.execute(*_EQUAL_ACTIONS.fill(golem.pk, action_hash))
+        found = dict(cursor.fetchall())
     for status in UNFINISHED:
         if status in found:
             raise SameActionPending(

@@ -117,10 +117,10 @@ def test_its_time_limit_does_not_outlive_it() -> None:
 
 @pytest.mark.django_db
 def test_a_database_that_fails_is_reported_and_not_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(**_: Any) -> Any:
+    def fail(*_: Any) -> Any:
         raise Error("the connection is gone")
 
-    monkeypatch.setattr(sys.modules["memory_app.augment"], "select_episodes", fail)
+    monkeypatch.setattr(sys.modules["memory_app.augment"], "_ask", fail)
     assert not ask(make_golem()).is_available
 
 
@@ -128,3 +128,15 @@ def test_a_database_that_fails_is_reported_and_not_raised(monkeypatch: pytest.Mo
 def test_switched_off_memory_is_not_asked(settings: Any) -> None:
     settings.GOLEM_MEMORY_ENABLED = False
     assert not ask(make_golem()).is_available
+
+
+@pytest.mark.django_db(transaction=True)
+def test_memory_is_asked_in_one_round_trip_and_leaves_no_timeout_behind(django_assert_num_queries: Any) -> None:
+    golem = make_golem()
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW statement_timeout")
+        before = cursor.fetchone()
+        with django_assert_num_queries(1):
+            assert ask(golem).is_available
+        cursor.execute("SHOW statement_timeout")
+        assert cursor.fetchone() == before

@@ -49,3 +49,20 @@ def test_a_narrower_question_is_asked_of_the_database_and_not_of_what_was_fetche
 
     assert [row.name for row in loaded.profiles.filter(name="ant")] == ["ant"]
     assert not loaded.profiles.filter(name="of the archetype").exists()
+
+
+def test_a_golem_without_profiles_of_its_own_has_those_of_its_archetype(db: None) -> None:
+    owner = factories.make_owner()
+    shared = factories.make_profile(name="of the archetype", categories=["lp"], owner=owner)
+    other = factories.make_golem(
+        owner=owner, name="other", archetype=factories.make_archetype(name="other", owner=owner)
+    )
+    golem = factories.make_golem(owner=owner)
+    golem.profiles.clear()
+    golem.archetype.profiles.set([shared])
+
+    loaded = load_golem(golem.pk)
+    assert list(loaded.profiles.all()) == []
+    assert list(loaded.archetype.profiles.all()) == [shared]
+    assert hash_toolset(resolve_toolset(loaded)) == hash_toolset(resolve_toolset(Golem.objects.get(pk=golem.pk)))
+    assert list(load_golem(other.pk).archetype.profiles.all()) == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
@@ -42,17 +43,26 @@ class CompiledStatement:
         """Build the statement; gives Django's compiler of it."""
         compiler = self._build(*self._stand_ins).query.get_compiler(connection=connection)
         sql, values = compiler.as_sql()
-        if not all(stand_in in values for stand_in in self._stand_ins):
+        places = [self._find_place(value) for value in values]
+        if not set(range(len(self._stand_ins))) <= set(places):
             raise ValueError("a stand-in is not in the statement")
-        self._arguments = [self._find_argument(value) for value in values]
+        self._arguments = [
+            itemgetter(place) if place is not None else partial(_keep, value)
+            for place, value in zip(places, values, strict=True)
+        ]
         self._sql = sql
         return compiler
 
-    def _find_argument(self, value: Any) -> Callable[[Sequence[Any]], Any]:
+    def _find_place(self, value: Any) -> int | None:
         for place, stand_in in enumerate(self._stand_ins):
-            if type(value) is type(stand_in) and value == stand_in:
-                return itemgetter(place)
-        return lambda _: value
+            # The driver has subclasses of its own for integers; a flag is none of them, though it equals 0 or 1.
+            if isinstance(value, type(stand_in)) and not isinstance(value, bool) and value == stand_in:
+                return place
+        return None
+
+
+def _keep(value: Any, _: Sequence[Any]) -> Any:
+    return value
 
 
 @dataclass(frozen=True, slots=True)

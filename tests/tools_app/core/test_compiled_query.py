@@ -75,3 +75,13 @@ def test_the_order_of_the_query_is_kept(db: None) -> None:
         lambda key: ToolOverride.objects.filter(golem=key), UUID(int=0)
     )
     assert [row.tool_name for row in ordered.fetch(golem.pk)] == ["a", "b", "c"]
+
+
+def test_a_number_is_found_in_the_form_the_driver_gives_it(db: None) -> None:
+    golem = factories.make_golem(owner=factories.make_owner(), home_chain_id=31337)
+    by_chain: CompiledQuery[Golem] = CompiledQuery(
+        lambda chain_id, key: Golem.objects.filter(home_chain_id=chain_id, pk=key, is_memory_enabled=True),
+        1, UUID(int=0),
+    )  # fmt: skip
+    assert by_chain.fetch(31337, golem.pk) == [golem]
+    assert by_chain.fetch(1, golem.pk) == []

@@ -12,10 +12,13 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from django.db.models import Q
+
 from archetypes_app.models import Golem
 from permits_app.errors import SimulationFailed
 from permits_app.execution.halt_permits import HaltPlan, execute_halt_plan
-from permits_app.models import ActionPermit, SigningKey, Wallet
+from permits_app.models import ActionPermit, CageMirror, SigningKey, Wallet
+from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.contract import Limit, decode_cage_error, encode_worsen_phase
 from permits_app.policy_cage.mirror import is_behind
@@ -53,13 +56,15 @@ def follow_phase(*, golem_id: UUID, now: datetime) -> ActionPermit | None:
     Raises the node's errors, SimulationFailed, SameActionPending, SignerUnavailable, GolemHalted.
     """
     golem = Golem.objects.select_related("policy_cage__mirror", "wallet").get(pk=golem_id)
-    mirror = getattr(getattr(golem, "policy_cage", None), "mirror", None)
+    mirror: CageMirror | None = getattr(getattr(golem, "policy_cage", None), "mirror", None)
     if mirror is None or golem.is_halted or is_behind(mirror, now=now):
         return None
     state = CageState.from_dict(mirror.state)
     index, session = tuple(Phase).index(Phase(golem.phase)), state.session
     is_ours = SigningKey.objects.filter(golem=golem, address=session.key).exists()
     if index <= state.limit(Limit.PHASE) or not is_ours or now.timestamp() >= session.expires_at:
+        return None
+    if _is_told(golem, mirror):
         return None
     chain = runner.open_reader(mirror.chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
     label = f"make the phase {golem.phase.lower()} in the cage"
@@ -75,6 +80,15 @@ def follow_phase(*, golem_id: UUID, now: datetime) -> ActionPermit | None:
         route=plain_route(session.key),
     )
     return execute_halt_plan(golem=golem, epoch=golem.halt_epoch, chain=chain, wanted=wanted, actor=_ACTOR, now=now)
+
+
+def _is_told(golem: Golem, mirror: CageMirror) -> bool:
+    """Whether another worker tells the cage now, or did and the mirror has not seen it yet."""
+    same = ActionPermit.objects.filter(
+        golem=golem, tool_name=TOOL_NAME, halt_epoch=golem.halt_epoch, params__phase=golem.phase
+    )
+    waiting = Q(status__in=[str(status) for status in UNFINISHED])
+    return same.filter(waiting | Q(status=PermitStatus.COMMITTED, finished_at__gt=mirror.synced_at)).exists()
 
 
 def _check(simulation: SimulationResult, calls: Sequence[Call]) -> None:

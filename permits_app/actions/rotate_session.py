@@ -117,7 +117,15 @@ def rotate_session(*, golem_id: UUID, now: datetime) -> ChangeRequest | None:
     if reason is None or _is_asked(golem_id, now, terms):
         return None
     golem = Golem.objects.select_related("owner").get(pk=golem_id)
-    return ask_for_session(golem=golem, owner=None, reason=f"the session key {key.address} is due: {reason}", now=now)
+    words = f"the session key {key.address} is due: {reason}"
+    staged = stage_key(golem=golem, reason=words, actor=_ACTOR, now=now)
+    if not _claim(staged, now, terms):
+        return None
+    try:
+        return ask_for_session(golem=golem, owner=None, reason=words, now=now)
+    except GolemError:
+        SigningKey.objects.filter(pk=staged.pk).update(asked_at=staged.asked_at)
+        raise
 
 
 def ask_for_session(*, golem: Golem, owner: Any | None, reason: str, now: datetime) -> ChangeRequest:
@@ -130,6 +138,13 @@ def ask_for_session(*, golem: Golem, owner: Any | None, reason: str, now: dateti
     state = CageState.from_dict(mirror.state) if mirror is not None else CageState("", "", "")
     arguments = build_set_session(state=state, key=key.address, now=now, terms=read_terms())
     return request_operation(golem=golem, name="cage", arguments=arguments, owner=owner, reason=reason, now=now)
+
+
+def _claim(staged: SigningKey, now: datetime, terms: SessionTerms) -> bool:
+    """Whether this worker is the one that asks; of two at once one is."""
+    lately = now - timedelta(seconds=terms.lead_seconds // 4)
+    free = SigningKey.objects.filter(Q(asked_at__isnull=True) | Q(asked_at__lte=lately), pk=staged.pk)
+    return bool(free.update(asked_at=now))
 
 
 def _is_asked(golem_id: UUID, now: datetime, terms: SessionTerms) -> bool:

@@ -33,6 +33,7 @@ class SigningKey(TimeStamped):
     external_id = models.CharField(max_length=64, blank=True, help_text="What the holder calls it, such as a wallet id")
     state = models.CharField(max_length=8, choices=KeyState.choices, default=KeyState.STAGED)
     activated_at = models.DateTimeField(null=True, blank=True)
+    asked_at = models.DateTimeField(null=True, blank=True, help_text="When its owners were last asked to appoint it")
     dropped_at = models.DateTimeField(null=True, blank=True)
     granted: Any = models.JSONField(
         default=dict, blank=True, help_text="What its owner gave it: expires_at, operations, budget_micro_usd"

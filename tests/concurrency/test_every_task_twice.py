@@ -17,7 +17,7 @@ from django.apps import apps
 from django.conf import settings
 from django.test import override_settings
 
-from archetypes_app.models import Heartbeat, HeartbeatTick
+from archetypes_app.models import Golem, Heartbeat, HeartbeatTick
 from golem_project.celery import app
 from golem_project.heartbeat import tasks as heartbeat_tasks
 from golem_project.heartbeat.claims import claim_due
@@ -31,10 +31,12 @@ from permits_app.actions.halt import halt_golem
 from permits_app.execution.nonces import reserve_nonces
 from permits_app.models import (
     ActionPermit,
+    ChangeRequest,
     HaltRecord,
     NonceReservation,
     OutboundTransaction,
     OutcomeRecord,
+    SigningKey,
     SpendEntry,
 )
 from permits_app.models.permit import PermitStatus
@@ -42,6 +44,7 @@ from permits_app.models.spending import SpendState
 from tests.concurrency.test_sixty_four_at_once import at_once
 from tests.golem_project.heartbeat.pulses import turn_on
 from tests.live_golem import LiveGolem
+from tests.permits_app.caged_golem import CagedGolem
 from tools_app import tasks as tools_tasks
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
@@ -264,6 +267,23 @@ def deliver_task(golem: LiveGolem) -> Prepared:
     return lambda: stream_tasks.deliver_webhook_task.run(delivery_id=str(delivery.pk)), check
 
 
+def sessions_task(golem: LiveGolem) -> Prepared:
+    """A session that is due, and a worse phase: one key is staged, owners are asked once, the cage is told once."""
+    caged = CagedGolem(golem)
+    SigningKey.objects.filter(pk=caged.key.pk).update(activated_at=clock.now() - timedelta(days=7))
+    Golem.objects.filter(pk=golem.golem.pk).update(phase="DEFENSIVE")
+
+    def check() -> None:
+        assert SigningKey.objects.filter(golem=golem.golem, state="STAGED").count() == 1
+        assert ChangeRequest.objects.filter(golem=golem.golem, change__act="session").count() == 1
+        assert ActionPermit.objects.filter(tool_name="worsen_phase", status=PermitStatus.COMMITTED).count() == 1
+        assert AuditEntry.objects.filter(event="SigningKeyStaged").count() == 2, (
+            "the first session's, and the next one's"
+        )
+
+    return tasks.commit_sessions_task.run, check
+
+
 ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "permits_app.tasks.preview_action_task": preview_task,
     "permits_app.tasks.commit_permit_task": commit_task,
@@ -271,6 +291,7 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "permits_app.tasks.sweep_permits_task": sweep_task,
     "permits_app.tasks.sweep_changes_task": unchanged_task(tasks.sweep_changes_task),
     "permits_app.tasks.commit_reconciliation_task": reconciliation_task,
+    "permits_app.tasks.commit_sessions_task": sessions_task,
     "permits_app.tasks.remember_outcome_task": remember_task,
     "tools_app.tasks.sign_audit_checkpoints_task": checkpoint_task,
     "tools_app.tasks.publish_events_task": publish_task,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.30;
 
-import {Call, IValuer} from "./CageTypes.sol";
+import {Call, IPermit2, IValuer, PERMIT2} from "./CageTypes.sol";
 
 interface IWatched {
     function balanceOf(address account) external view returns (uint256);
@@ -22,6 +22,7 @@ contract CageWatcher {
     struct Seen {
         uint256[] balances;
         uint256[] allowances;
+        uint256[] throughPermit2;
         uint256 coins;
         uint256[4] position;
         uint256 threshold;
@@ -31,7 +32,8 @@ contract CageWatcher {
         bool isCageModule;
     }
 
-    /// @param tokens whose balances are read; allowances are those of each token for each spender in turn.
+    /// @param tokens whose balances are read; allowances are those of each token for each spender in turn, and so are
+    /// those given through Permit2, with when they expire in the bits above their 160.
     function look(
         address safe,
         address cage,
@@ -42,10 +44,14 @@ contract CageWatcher {
     ) external view returns (Seen memory seen) {
         seen.balances = new uint256[](tokens.length);
         seen.allowances = new uint256[](tokens.length * spenders.length);
+        seen.throughPermit2 = new uint256[](tokens.length * spenders.length);
         for (uint256 i = 0; i < tokens.length; ++i) {
             seen.balances[i] = IWatched(tokens[i]).balanceOf(safe);
             for (uint256 j = 0; j < spenders.length; ++j) {
-                seen.allowances[i * spenders.length + j] = IWatched(tokens[i]).allowance(safe, spenders[j]);
+                uint256 place = i * spenders.length + j;
+                seen.allowances[place] = IWatched(tokens[i]).allowance(safe, spenders[j]);
+                (uint160 amount, uint48 expiration,) = IPermit2(PERMIT2).allowance(safe, tokens[i], spenders[j]);
+                seen.throughPermit2[place] = uint256(expiration) << 160 | amount;
             }
         }
         seen.coins = safe.balance;

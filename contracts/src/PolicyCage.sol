@@ -61,12 +61,7 @@ contract PolicyCage is CageJudge {
     function setSession(address key, uint64 expiresAt, uint32 operations, uint256 budget) external onlyAccount {
         bool isOwner = isContract(account) && ISafe(account).isOwner(key);
         if (key == account || key == address(this) || isOwner) revert TargetForbidden(key);
-        uint256 most = block.timestamp + _limit(MAX_SESSION_SECONDS);
-        if (expiresAt > most) revert SessionTooLarge(expiresAt, most);
-        most = _limit(MAX_SESSION_OPERATIONS);
-        if (operations > most) revert SessionTooLarge(operations, most);
-        most = _limit(MAX_SESSION_BUDGET);
-        if (budget > most) revert SessionTooLarge(budget, most);
+        _checkSession(expiresAt, operations, budget);
         session = Session(key, expiresAt, operations, budget);
         emit SessionSet(key, expiresAt, operations, budget);
     }
@@ -124,8 +119,19 @@ contract PolicyCage is CageJudge {
         if (msg.sender != current.key) revert NotSessionKey(msg.sender);
         if (block.timestamp >= current.expiresAt) revert SessionExpired(block.timestamp, current.expiresAt);
         if (current.operationsLeft == 0) revert NoOperationsLeft();
+        _checkSession(current.expiresAt, current.operationsLeft, current.budgetLeft);
         if (!isContract(account)) revert AccountIsNoContract(account);
         entered = true;
+    }
+
+    /// @dev Asked again of a session that goes on, so that tightening what one may have is true at once.
+    function _checkSession(uint256 expiresAt, uint256 operations, uint256 budget) private view {
+        uint256 most = block.timestamp + _limit(MAX_SESSION_SECONDS);
+        if (expiresAt > most) revert SessionTooLarge(expiresAt, most);
+        most = _limit(MAX_SESSION_OPERATIONS);
+        if (operations > most) revert SessionTooLarge(operations, most);
+        most = _limit(MAX_SESSION_BUDGET);
+        if (budget > most) revert SessionTooLarge(budget, most);
     }
 
     function _run(Call calldata call, uint256 index) private {

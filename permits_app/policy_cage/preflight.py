@@ -79,6 +79,13 @@ def _check_entry(state: CageState, observed: Observed, sender: str) -> None:
         raise Refused("SessionExpired", observed.now, session.expires_at)
     if session.operations_left == 0:
         raise Refused("NoOperationsLeft")
+    for has, most in (
+        (session.expires_at, observed.now + state.limit(Limit.MAX_SESSION_SECONDS)),
+        (session.operations_left, state.limit(Limit.MAX_SESSION_OPERATIONS)),
+        (session.budget_left, state.limit(Limit.MAX_SESSION_BUDGET_MICRO_USD)),
+    ):
+        if has > most:
+            raise Refused("SessionTooLarge", has, most)
     if not observed.has_account_code:
         raise Refused("AccountIsNoContract", state.account)
 

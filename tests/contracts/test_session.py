@@ -64,6 +64,26 @@ def test_a_session_is_no_longer_and_larger_than_the_owner_laid_down(caged: Caged
         assert decode_revert(sent.output, tuple(ERRORS.values())).name == "SessionTooLarge"
 
 
+@pytest.mark.parametrize(
+    ("limit", "value"),
+    [
+        (Limit.MAX_SESSION_OPERATIONS, 10),
+        (Limit.MAX_SESSION_BUDGET_MICRO_USD, 1_000 * USD),
+        (Limit.MAX_SESSION_SECONDS, DAY),
+    ],
+)
+def test_a_session_larger_than_the_owner_allows_by_now_ends_at_once(caged: CagedSafe, limit: Limit, value: int) -> None:
+    expect(caged, caged.execute(caged.approve("USDC", 1)), None)
+    assert caged.propose(limit_rule(limit, value)).succeeded
+    name, args = caged.error(caged.execute(caged.approve("USDC", 2)))
+    assert name == "SessionTooLarge"
+    assert args["observed"] > args["allowed"]
+    refused = caged.engine.send(caged.session, caged.cage, cage_contract.encode_top_up_gas(1))
+    assert caged.error(refused)[0] == "SessionTooLarge"
+    set_session(caged, seconds=3_600, operations=10, budget=1_000 * USD)
+    expect(caged, caged.execute(caged.approve("USDC", 2)), None)
+
+
 def test_no_one_but_the_session_key_executes(built: CagedSafe) -> None:
     for account in (built.stranger, built.guardian, *built.owners):
         sent = built.execute(built.approve("USDC", 1), key=account)

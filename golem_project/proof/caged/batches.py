@@ -20,6 +20,9 @@ MULTICALL = "function multicall(bytes[] data)"
 APPROVAL_FOR_ALL = "function setApprovalForAll(address operator, bool approved)"
 TRANSFER_FROM = "function transferFrom(address from, address to, uint256 amount)"
 PERMIT2_APPROVE = "function approve(address token, address spender, uint160 amount, uint48 expiration)"
+PERMIT2_TRANSFER = "function transferFrom(address from, address to, uint160 amount, address token)"
+TAKE_FROM = "function takeFrom(address token, address from, uint256 amount)"
+TAKE_THROUGH_PERMIT2 = "function takeThroughPermit2(address permit2, address token, address from, uint160 amount)"
 ENTER_AGAIN = "function enterAgain(address cage, (address to, uint256 value, bytes data)[] calls)"
 # Dollars that a step of a batch is about; the larger ones run into the caps.
 SIZES = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 20_000, 40_000, 60_000)
@@ -27,12 +30,16 @@ SIZES = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 20_000, 40_000, 60_000)
 
 @dataclass(frozen=True, slots=True)
 class HostileBatch:
-    """A batch, and how many seconds after the last one it comes. `prices` are feeds that move before it."""
+    """A batch, and how many seconds after the last one it comes.
+
+    `prices` are feeds that move before it, and `restored` those that are put right after it.
+    """
 
     number: int
     calls: tuple[Call, ...]
     seconds: int
     prices: tuple[tuple[str, int], ...] = ()
+    restored: tuple[tuple[str, int], ...] = ()
 
 
 class Attacker:
@@ -42,10 +49,12 @@ class Attacker:
         self.caged = caged
         self.symbols = tuple(caged.coins)
         self._moves: tuple[tuple[int, Callable[[random.Random], list[Call]]], ...] = (
-            (10, self._trade),
+            (16, self._trade),
             (3, self._steal),
             (4, self._take_position),
             (2, self._approve),
+            (1, self._approve_through_permit2),
+            (1, self._take_what_is_left),
             (1, self._give_rights),
             (1, self._call_what_is_forbidden),
             (1, self._wrap),
@@ -61,11 +70,17 @@ class Attacker:
         for _ in range(count):
             [(_, move)] = rng.choices(self._moves, weights)
             calls += move(rng)
+        if rng.random() < 0.004:
+            calls = rng.choice(([], [self.caged.approve("USDC", 0)] * 33))
         seconds = rng.choice((1, 1, 12, 60, 600, 900, 3_599, 3_600, 3_601, 7_200))
         prices: tuple[tuple[str, int], ...] = ()
         if rng.random() < 0.05:
             symbol = rng.choice(self.symbols[1:])
             prices = ((symbol, self.caged.coins[symbol].price * rng.randint(80, 125) // 100),)
+        elif rng.random() < 0.02:
+            symbol = rng.choice(self.symbols)
+            broken = ((symbol, rng.choice((0, -1, 2**96))),)
+            return HostileBatch(number, tuple(calls), seconds, broken, ((symbol, self.caged.coins[symbol].price),))
         return HostileBatch(number, tuple(calls), seconds, prices)
 
     # ---- moves ---------------------------------------------------------------------------------------------------
@@ -102,6 +117,8 @@ class Attacker:
     def _take_position(self, rng: random.Random) -> list[Call]:
         caged, dollars = self.caged, rng.choice(SIZES)
         gross = dollars * USD * rng.randint(90, 110) // 100
+        if rng.random() < 0.03:
+            return [caged.position(2**128, 0)]
         debt = rng.choice((0, 0, 0, gross // 2, gross * 79 // 100, gross * 8 // 10, gross * 81 // 100, gross))
         largest = rng.choice((gross, gross // 2, gross // 3))
         paid = caged.take("USDC", dollars * USD) if rng.random() < 0.7 else []
@@ -112,6 +129,35 @@ class Attacker:
         spender = rng.choice((self.caged.venue, self.caged.venue, self.caged.stranger.address, self.caged.lender))
         amount = rng.choice((0, 1, self._amount(rng, symbol), 2**128, 2**256 - 1))
         return [self.caged.approve(symbol, amount, spender)]
+
+    def _approve_through_permit2(self, rng: random.Random) -> list[Call]:
+        caged = self.caged
+        symbol = rng.choice(self.symbols)
+        spender = rng.choice((caged.venue, caged.venue, caged.venue, caged.stranger.address))
+        # A run starts at the present and lasts days: some of these times are past, some near, some too far.
+        until = caged.engine.now() + rng.choice((0, 3_600, 86_400, 2 * 86_400, 10**9))
+        token = rng.choice((caged.coins[symbol].address,) * 5 + (caged.lender,))
+        amount = rng.choice((0, 1, self._amount(rng, symbol), 2**160 - 1))
+        return [
+            rng.choice((
+                caged.call(PERMIT2, PERMIT2_APPROVE, token, spender, amount, until),
+                caged.call(PERMIT2, PERMIT2_APPROVE, token, spender, amount, until),
+                caged.approve(symbol, self._amount(rng, symbol), PERMIT2),
+                caged.call(PERMIT2, PERMIT2_TRANSFER, caged.safe, spender, 1, token),
+            ))
+        ]  # fmt: skip
+
+    def _take_what_is_left(self, rng: random.Random) -> list[Call]:
+        """The spender helps itself to rights that earlier batches left."""
+        caged, symbol = self.caged, rng.choice(self.symbols)
+        token, amount = caged.coins[symbol].address, self._amount(rng, symbol)
+        return [
+            rng.choice((
+                caged.call(caged.venue, TAKE_FROM, token, caged.safe, amount),
+                caged.call(caged.venue, TAKE_THROUGH_PERMIT2, PERMIT2, token, caged.safe, amount),
+                caged.call(caged.venue, TAKE, token, amount),
+            ))
+        ]  # fmt: skip
 
     def _give_rights(self, rng: random.Random) -> list[Call]:
         caged, thief = self.caged, self.caged.stranger.address

@@ -185,6 +185,18 @@ class NodeEngine:
         return int(self.rpc.call("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
 
 
+def install_permit2(engine: Engine) -> None:
+    """The real Permit2 at its address, which no deployment of ours would reach."""
+    from golem_project.embedded.world.artifacts import fetch_artifacts
+    from golem_project.embedded.world.deploy import PERMIT2
+
+    code = fetch_artifacts().permit2_runtime()
+    if isinstance(engine, InProcessEngine):
+        engine.chain.state.set_code(_raw(PERMIT2), bytes.fromhex(code[2:]))
+    elif isinstance(engine, NodeEngine):
+        engine.rpc.call("anvil_setCode", PERMIT2, code)
+
+
 def parse_simulated(call: dict[str, Any], at: int) -> Sent:
     """One call of `eth_simulateV1`."""
     succeeded = call["status"] == "0x1"

@@ -14,6 +14,7 @@ from permits_app.policy_cage.contract import Limit
 
 DAY = 86_400
 BPS = 10_000
+DEFENSIVE = 2
 
 
 @dataclass
@@ -54,17 +55,19 @@ class Bounds:
         for step in steps:
             for symbol, price in step.batch.prices:
                 self.prices[symbol] = price
-            broken = self._check_always(step.seen)
+            broken = self._check_always(step.seen, step.sent.at)
             if not step.sent.succeeded:
                 if step.seen != before:
                     broken.append("a refused batch left a trace")
             else:
                 broken += self._check_batch(before, step)
+            for symbol, price in step.batch.restored:
+                self.prices[symbol] = price
             findings += [f"batch {step.batch.number}: {line}" for line in broken]
             before = step.seen
         return findings
 
-    def _check_always(self, seen: Seen) -> list[str]:
+    def _check_always(self, seen: Seen, at: int) -> list[str]:
         broken = []
         kept = (seen.threshold, seen.owners, seen.nonce, seen.is_cage_module, seen.is_thief_module)
         start = self.start
@@ -74,7 +77,7 @@ class Bounds:
             broken.append("coins left that are no approved asset")
         for index, amount in enumerate(seen.allowances):
             symbol, spender = tuple(self.prices)[index // 3], index % 3
-            if spender != 0 and amount:
+            if spender != 0 and (amount or seen.permitted(at)[index]):
                 broken.append(f"an allowance of {amount} {symbol} for one who is no spender")
             if amount >= 2**128:
                 broken.append("an unlimited allowance")
@@ -89,15 +92,22 @@ class Bounds:
             moved += max(0, was[index] - now[index])
             # What a spender may still take counts as gone already.
             gone = fall + sum(
-                max(0, after.allowances[place] - before.allowances[place]) for place in range(3 * index, 3 * index + 3)
-            )
+                max(0, given[place] - had[place])
+                for had, given in (
+                    (before.allowances, after.allowances), (before.permitted(at), after.permitted(at))
+                )
+                for place in range(3 * index, 3 * index + 3)
+            )  # fmt: skip
             if gone > self.caps[symbol]:
                 broken.append(f"{gone} of {symbol} left at once")
             if gone and self.ledger.add(symbol, at, gone) > 2 * self.caps[symbol]:
                 broken.append(f"too much {symbol} left within a day")
-            cap = after.allowances[3 * index]
-            if cap > before.allowances[3 * index] and self._worth(symbol, cap) > 50_000 * USD:
-                broken.append(f"an allowance worth more than it may be: {cap} {symbol}")
+            for had, given in (
+                (before.allowances[3 * index], after.allowances[3 * index]),
+                (before.permitted(at)[3 * index], after.permitted(at)[3 * index]),
+            ):
+                if given > had and self._worth(symbol, given) > 50_000 * USD:
+                    broken.append(f"an allowance worth more than it may be: {given} {symbol}")
         moved += max(0, before.position[0] - after.position[0]) + max(0, after.position[1] - before.position[1])
         total_was, total_now = self._total(before), self._total(after)
         broken += self._check_loss(at, total_was - total_now, moved, total_was)
@@ -149,6 +159,10 @@ class Bounds:
         floor = self.limits[Limit.HIGH_WATER_MARK_MICRO_USD] * (BPS - self.limits[Limit.MAX_DRAWDOWN_BPS]) // BPS
         if opens and total_now < floor:
             broken.append("opened in a drawdown")
+        if opens and self.limits[Limit.PHASE] >= DEFENSIVE:
+            broken.append("opened in a phase that does not allow it")
+        if opens and not self.limits[Limit.HIGH_WATER_MARK_MICRO_USD]:
+            broken.append("opened without a high-water mark")
         return broken
 
     def _values(self, seen: Seen) -> list[int]:

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 
-from golem_project.embedded.world.deploy import PERMIT2
-from golem_project.proof.cage import BATCHES_PER_RUN, Siege, run_siege
+from golem_project.proof.cage import BATCHES_PER_RUN, VARIANTS, Siege, run_siege
 from golem_project.proof.caged.engines import Engine, InProcessEngine
-from golem_project.proof.caged.safe import CagedSafe
+from golem_project.proof.caged.safe import CagedSafe, Coin
 from golem_project.proof.caged.watching import Seen, Step
 from permits_app.policy_cage.contract import decode_cage_error, decode_cage_event
 from permits_app.policy_cage.preflight import predict
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Right, Verdict
 
-BATCHES = 2_000
+BATCHES = 4_200
+# Answers that the random batches meet; the test of the doors meets the others.
+REACHED_BY_CHANCE = {
+    "", "AllowanceTooLarge", "AllowanceTooLong", "AssetNotApproved", "CallCount", "CallDataMalformed", "CallFailed",
+    "CallNotAllowed", "CoinNotApproved", "CollateralRatioTooLow", "ConcentrationTooLarge", "DrawdownExceeded",
+    "DrawdownNotAcknowledged", "LossInWindowTooLarge", "LossTooLarge", "NoHighWaterMark", "NoOperationsLeft",
+    "OutflowInWindowTooLarge", "OutflowTooLarge", "PhaseForbids", "PositionTooLarge", "PriceUnusable",
+    "RebalanceTooSoon", "SelectorForbidden", "SessionBudgetExceeded", "SessionExpired", "SpenderNotAllowed",
+    "TargetForbidden", "TargetHasNoCode", "TooManyRebalances", "ValuerFailed", "ran",
+}  # fmt: skip
 REENTERED = bytes.fromhex("b5dfd9e5")
 ZERO = "0x" + "00" * 20
 
@@ -35,11 +43,29 @@ def measured(seen: Seen) -> Measured:
     return Measured(seen.balances, (gross,), (debt,), (largest,), (newest,))
 
 
-def rights(caged: CagedSafe, seen: Seen) -> dict[Right, int]:
+def rights(caged: CagedSafe, seen: Seen, at: int) -> dict[Right, int]:
     """What the watcher saw of the allowances, by token and spender."""
     spenders = (caged.venue, caged.lender, caged.stranger.address)
-    pairs = [Right(coin.address, spender) for coin in caged.coins.values() for spender in spenders]
-    return dict(zip(pairs, seen.allowances, strict=True))
+    pairs = [(coin.address, spender) for coin in caged.coins.values() for spender in spenders]
+    plain = {Right(*pair): amount for pair, amount in zip(pairs, seen.allowances, strict=True)}
+    permitted = {
+        Right(*pair, is_of_permit2=True): amount for pair, amount in zip(pairs, seen.permitted(at), strict=True)
+    }
+    return plain | permitted
+
+
+def price_of(coin: Coin, answer: int, step: Step) -> tuple[int, int] | Refusal:
+    """What the feed says as the cage takes it."""
+    if not 0 < answer < 2**95:
+        return Refusal("PriceUnusable", (coin.address, answer, step.sent.at))
+    return answer, 10 ** (coin.decimals + 8)
+
+
+def measured_or_refused(caged: CagedSafe, seen: Seen) -> Measured | Refusal:
+    """What the cage takes of what was seen: a position beyond 128 bits is none."""
+    if max(seen.position[:3]) >> 128:
+        return Refusal("ValuerFailed", (caged.lender,))
+    return measured(seen)
 
 
 def observe(caged: CagedSafe, step: Step, before: Seen, prices: dict[str, int]) -> Observed:
@@ -47,15 +73,15 @@ def observe(caged: CagedSafe, step: Step, before: Seen, prices: dict[str, int]) 
     failure = None if step.dry.seen is not None else Refusal("CallFailed", (step.dry.done, step.dry.reason))
     return Observed(
         now=step.sent.at,
-        prices={c.address: (prices[c.symbol], 10 ** (c.decimals + 8)) for c in caged.coins.values()},
+        prices={coin.address: price_of(coin, prices[coin.symbol], step) for coin in caged.coins.values()},
         before=measured(before),
-        after=None if step.dry.seen is None else measured(step.dry.seen),
+        after=None if step.dry.seen is None else measured_or_refused(caged, step.dry.seen),
         failure=failure,
-        codeless=frozenset({caged.stranger.address, PERMIT2}),
+        codeless=frozenset({caged.stranger.address}),
         hooks=frozenset({ZERO, caged.handler}),
         modules=frozenset({caged.cage}),
-        rights_before=rights(caged, before),
-        rights_after={} if step.dry.seen is None else rights(caged, step.dry.seen),
+        rights_before=rights(caged, before, step.sent.at),
+        rights_after={} if step.dry.seen is None else rights(caged, step.dry.seen, step.sent.at),
     )
 
 
@@ -95,28 +121,29 @@ def compare_run(siege: Siege, number: int, seen: Counter[str]) -> None:
                 event = decode_cage_event(log)
                 assert event is not None
                 state.apply_event(event, block_time=step.sent.at)
+        prices |= dict(step.batch.restored)
         before = step.seen
 
 
-def test_two_thousand_random_batches_are_answered_alike_by_pre_flight_and_contract() -> None:
+def test_thousands_of_random_batches_are_answered_alike_by_pre_flight_and_contract() -> None:
     seen: Counter[str] = Counter()
     with run_siege() as siege:
         for number in range(BATCHES // BATCHES_PER_RUN):
             compare_run(siege, number, seen)
     assert sum(seen.values()) == BATCHES
     assert seen["ran"] > BATCHES // 10
-    assert len(seen) >= 15
+    assert seen.keys() >= REACHED_BY_CHANCE, f"never met; met: {seen}"
 
 
 def test_pre_flight_and_contract_agree_in_process_too() -> None:
     engine = InProcessEngine()
     siege = Siege(engine)
     seen: Counter[str] = Counter()
-    for number in range(6):
+    for number in range(len(VARIANTS)):
         snapshot = engine.snapshot()
         compare_run(siege, number, seen)
         engine.revert(snapshot)
-    assert sum(seen.values()) == 6 * BATCHES_PER_RUN
+    assert sum(seen.values()) == len(VARIANTS) * BATCHES_PER_RUN
 
 
 def test_the_state_followed_from_events_is_the_contracts_own() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from permits_app.models import ActionPermit, DeniedCall
@@ -41,7 +41,7 @@ def encode_bounds(plan: TxPlan) -> dict[str, Any]:
         "receives": [_encode_flow(flow) for flow in plan.receives],
         "allowances": [
             {
-                "token": asdict(allowance.token),
+                "token": _encode_token(allowance.token),
                 "spender": allowance.spender,
                 "granted": str(allowance.granted),
                 "left": str(allowance.left),
@@ -99,9 +99,16 @@ def decode_calls(stored: Sequence[Mapping[str, Any]]) -> tuple[Call, ...]:
     )
 
 
+_TOKEN_FIELDS = tuple(each.name for each in fields(TokenMeta))
+
+
+def _encode_token(token: TokenMeta) -> dict[str, Any]:
+    return {name: getattr(token, name) for name in _TOKEN_FIELDS}
+
+
 def _encode_flow(flow: TokenFlow) -> dict[str, Any]:
     return {
-        "token": asdict(flow.token),
+        "token": _encode_token(flow.token),
         "expected": str(flow.expected),
         "bound": str(flow.bound),
         "bound_units": format_units(flow.bound, flow.token.decimals, flow.token.symbol),

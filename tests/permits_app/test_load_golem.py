@@ -37,8 +37,8 @@ def test_its_lists_are_those_of_the_rows(golem: Golem) -> None:
     assert hash_toolset(resolve_toolset(loaded)) == hash_toolset(resolve_toolset(plain))
 
 
-def test_it_takes_three_statements_and_its_toolset_none(golem: Golem, django_assert_num_queries: Any) -> None:
-    with django_assert_num_queries(3):
+def test_it_takes_one_round_trip_and_its_toolset_none(golem: Golem, django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(1):
         loaded = load_golem(golem.pk)
     with django_assert_num_queries(0):
         resolve_toolset(loaded)

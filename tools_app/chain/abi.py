@@ -11,12 +11,14 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from eth_abi.decoding import AddressDecoder, ContextFramesBytesIO
 from eth_abi.encoding import AddressEncoder
 from eth_abi.exceptions import DecodingError, EncodingError
+from eth_abi.grammar import TupleType
+from eth_abi.grammar import parse as parse_type
 from eth_abi.registry import BaseEquals, registry
 from eth_utils.address import to_checksum_address
 
@@ -201,12 +203,36 @@ def decode_values(types: tuple[str, ...], data: bytes) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=4096)
 def _encoder(types: tuple[str, ...]) -> Callable[[Sequence[Any]], bytes]:
-    packers = [_WORD_PACKERS.get(_word_kind(kind)) for kind in types]
+    packers = [_find_packer(kind) for kind in types]
     if all(packer is not None for packer in packers):
-        bound = [(packer, _word_size(kind)) for packer, kind in zip(packers, types, strict=True) if packer]
-        return lambda args: b"".join(pack(arg, size) for (pack, size), arg in zip(bound, args, strict=True))
+        bound = [packer for packer in packers if packer]
+        return lambda args: b"".join([pack(arg) for pack, arg in zip(bound, args, strict=True)])
     coder = _registry.get_tuple_encoder(*types)
     return lambda args: bytes(coder(args))
+
+
+def _find_packer(kind: str) -> Callable[[Any], bytes] | None:
+    """The packer of a single word, or of a struct of nothing but such; None for what needs the general coder."""
+    pack = _WORD_PACKERS.get(_word_kind(kind))
+    if pack is not None:
+        return partial(_pack_word, pack, _word_size(kind))
+    parsed = parse_type(kind)
+    if parsed.is_array or not isinstance(parsed, TupleType):
+        return None
+    members = [_find_packer(member.to_type_str()) for member in parsed.components]
+    if not all(member is not None for member in members):
+        return None
+    return partial(_pack_struct, [member for member in members if member])
+
+
+def _pack_word(pack: Callable[[Any, int], bytes], size: int, value: Any) -> bytes:
+    return pack(value, size)
+
+
+def _pack_struct(members: Sequence[Callable[[Any], bytes]], value: Any) -> bytes:
+    if not isinstance(value, list | tuple) or len(value) != len(members):
+        raise ValueError(f"{value!r} is no struct of {len(members)} members")
+    return b"".join([pack(part) for pack, part in zip(members, value, strict=True)])
 
 
 @lru_cache(maxsize=4096)

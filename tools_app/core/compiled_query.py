@@ -6,13 +6,13 @@ longer than the database needs to answer it. Rows become the same objects that t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.models.query import get_related_populators
 
 M = TypeVar("M", bound=models.Model)
@@ -86,11 +86,19 @@ class CompiledQuery(Generic[M]):
 
     def fetch(self, *parameters: Any) -> list[M]:
         """The rows with `parameters` in place of the stand-ins, as the database takes them: no lookup prepares them."""
-        shape = self._shape or self._find_shape()
-        with connection.cursor() as cursor:
-            cursor.execute(*self._statement.fill(*parameters))
-            rows = cursor.fetchall()
-        return [self._as_object(shape, list(row)) for row in rows]
+        (rows,) = fetch_together((self, parameters))
+        return rows
+
+    def fill(self, *parameters: Any) -> tuple[str, list[Any]]:
+        """SQL and its arguments, for `fetch_together`."""
+        if self._shape is None:
+            self._find_shape()
+        return self._statement.fill(*parameters)
+
+    def read(self, rows: Iterable[Sequence[Any]]) -> list[M]:
+        """The objects of the rows that the statement gave."""
+        shape, database = self._shape or self._find_shape(), connections[DEFAULT_DB_ALIAS]
+        return [_as_object(shape, list(row), database) for row in rows]
 
     def _find_shape(self) -> _Shape:
         compiler = self._statement.compile()
@@ -104,16 +112,31 @@ class CompiledQuery(Generic[M]):
             model=info["model"],
             names=[column[0].target.attname for column in select[columns]],
             columns=columns,
-            populators=get_related_populators(info, select, connection.alias),  # type: ignore[call-arg]
+            populators=get_related_populators(info, select, DEFAULT_DB_ALIAS),  # type: ignore[call-arg]
             converters=[(place, functions, expression) for place, (functions, expression) in converters.items()],
         )
         return self._shape
 
-    def _as_object(self, shape: _Shape, row: list[Any]) -> Any:
-        for place, functions, expression in shape.converters:
-            for function in functions:
-                row[place] = function(row[place], expression, connection)
-        found = shape.model.from_db(connection.alias, shape.names, row[shape.columns])
-        for populator in shape.populators:
-            populator.populate(row, found)
-        return found
+
+def _as_object(shape: _Shape, row: list[Any], database: Any) -> Any:
+    for place, functions, expression in shape.converters:
+        for function in functions:
+            row[place] = function(row[place], expression, database)
+    found = shape.model.from_db(DEFAULT_DB_ALIAS, shape.names, row[shape.columns])
+    for populator in shape.populators:
+        populator.populate(row, found)
+    return found
+
+
+def fetch_together(*asked: tuple[CompiledQuery[Any], Sequence[Any]]) -> list[list[Any]]:
+    """The rows of several queries, each with its parameters, in one round trip and in the order asked.
+
+    Each is a statement of its own: at READ COMMITTED it sees what was committed before it began.
+    """
+    filled = [query.fill(*parameters) for query, parameters in asked]
+    with connection.cursor() as cursor:
+        cursor.execute("; ".join(sql for sql, _ in filled), [value for _, values in filled for value in values])
+        answers = [cursor.fetchall()]
+        while len(answers) < len(asked) and cursor.nextset():
+            answers.append(cursor.fetchall())
+    return [query.read(rows) for (query, _), rows in zip(asked, answers, strict=True)]

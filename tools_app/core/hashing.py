@@ -31,7 +31,17 @@ def canonical_bytes(value: Any) -> bytes:
 
 
 def _exact(value: Any) -> Any:
-    if value is None or isinstance(value, bool):
+    kind = type(value)
+    # What nearly everything is, before the questions that subclasses and other mappings need.
+    if kind is str or value is None or kind is bool:
+        return value
+    if kind is dict:
+        return {name if type(name) is str else str(name): _exact(member) for name, member in value.items()}
+    return _exact_other(value)
+
+
+def _exact_other(value: Any) -> Any:
+    if isinstance(value, bool):
         return value
     if isinstance(value, str):
         return str(value)

@@ -11,7 +11,10 @@ from django.db import connection, models
 def insert_row(row: models.Model) -> None:
     """Store a new row as `save(force_insert=True)` does, without signals. Raises IntegrityError, DataError."""
     sql, fields, makes_key = _build(type(row))
-    values = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
+    values = [
+        getattr(row, field.attname) if is_plain else field.get_db_prep_save(field.pre_save(row, True), connection)
+        for field, is_plain in fields
+    ]
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         if makes_key:
@@ -19,12 +22,17 @@ def insert_row(row: models.Model) -> None:
     row._state.adding, row._state.db = False, connection.alias
 
 
+# Fields whose value reaches PostgreSQL as it is.
+_PLAIN = frozenset({models.CharField, models.TextField, models.SlugField, models.BooleanField, models.UUIDField})
+
+
 @cache
-def _build(model: type[models.Model]) -> tuple[str, list[Any], bool]:
+def _build(model: type[models.Model]) -> tuple[str, list[tuple[Any, bool]], bool]:
     key = model._meta.pk
     makes_key = isinstance(key, models.AutoField | models.BigAutoField)
     fields = [field for field in model._meta.concrete_fields if not (makes_key and field is key)]
     columns = ", ".join(f'"{field.column}"' for field in fields)
     marks = ", ".join(["%s"] * len(fields))
     told = f' RETURNING "{key.column}"' if makes_key else ""
-    return f'INSERT INTO "{model._meta.db_table}" ({columns}) VALUES ({marks}){told}', fields, makes_key  # noqa: S608
+    sql = f'INSERT INTO "{model._meta.db_table}" ({columns}) VALUES ({marks}){told}'  # noqa: S608
+    return sql, [(field, type(field) in _PLAIN) for field in fields], makes_key

@@ -71,6 +71,9 @@ _TRUTHS: Final = {
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
 
+_is_checksum_address = lru_cache(maxsize=8_192)(is_checksum_address)
+
+
 @dataclass(frozen=True, slots=True)
 class TokenFacts:
     """What a token's contract says at the pinned block, in base units; None where it does not answer."""
@@ -141,7 +144,7 @@ def judge_checksums(*, plan: TxPlan, recipients: Iterable[str]) -> Reject | None
     tokens = (token.address for token in plan.tokens)
     spenders = (allowance.spender for allowance in plan.allowances)
     for address in dict.fromkeys((*plan.contracts, *tokens, *spenders, *recipients)):
-        if not is_checksum_address(address):
+        if not _is_checksum_address(address):
             return _unlike("checksum", f"{address!r} is not an address with a right checksum", observed=address)
     return None
 

@@ -50,6 +50,8 @@ _SQL_WORDS: dict[str, str] = {
 }  # fmt: skip
 _SQL_WORD = re.compile("|".join(re.escape(word) for word in sorted(_SQL_WORDS, key=len, reverse=True)))
 _NOT_CODE = ("annotation", "returns", "decorator_list", "pattern")
+# What is offered and how it is kept in memory: nobody decides by them.
+_NO_RULES = ("__all__", "__slots__")
 _QUERY_WORDS = ("filter", "exclude", "update", "get")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
@@ -143,14 +145,15 @@ def _find_binding(tree: ast.Module, spot: _Spot) -> str:
     if spot.is_in_function:
         return ""
     for statement in tree.body:
-        is_constant = isinstance(statement, ast.Assign | ast.AnnAssign) and spot.node in ast.walk(statement)
-        if is_constant and _name_target(statement):
+        if _name_target(statement) and spot.node in ast.walk(statement):
             return _unparse_with(statement, spot)
     return ""
 
 
 def _name_target(statement: ast.AST) -> str:
-    """The one name a statement binds, otherwise nothing."""
+    """The one name an assignment binds, otherwise nothing."""
+    if not isinstance(statement, ast.Assign | ast.AnnAssign):
+        return ""
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
     return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
 
@@ -180,6 +183,8 @@ def _walk(node: ast.AST, *, place: str, is_in_function: bool) -> Iterator[_Spot]
         assert isinstance(node, ast.expr | ast.stmt)
         yield _Spot(node, place, is_in_function, change, make)
     if isinstance(node, ast.JoinedStr):
+        return
+    if _name_target(node) in _NO_RULES:
         return
     is_def = isinstance(node, _FUNCTIONS)
     for name, value in ast.iter_fields(node):
@@ -213,8 +218,15 @@ def _list_changes(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], ast.AST]
         yield from _list_constant_changes(node)
     elif isinstance(node, ast.If | ast.IfExp) and not _is_negated_already(node.test):
         yield f"if {ast.unparse(node.test)} -> if not", _negate_test
-    elif isinstance(node, ast.Raise) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+    elif isinstance(node, ast.Raise) or _is_bare_call(node):
         yield f"{ast.unparse(node)} -> pass", lambda _: ast.Pass()
+
+
+def _is_bare_call(node: ast.AST) -> bool:
+    """A statement that is one call, for its effect; a line in the log is none."""
+    if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+        return False
+    return not ast.unparse(node.value.func).startswith("logger.")
 
 
 def _list_omissions(node: ast.AST, *, is_table: bool) -> Iterator[tuple[str, Callable[[Any], ast.AST]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from permits_app.errors import PhaseBlocked, PolicyRejected, SpendingLimitExceeded
 from permits_app.safety import hook_chain
 from permits_app.safety.hook import Allow, AllowModified, HookCall, Reject, Verdict
-from tests.permits_app.safety.calls import plain_call
+from tests.live_golem import LiveGolem
+from tests.permits_app.safety.calls import plain_call, swap_call
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
 
@@ -200,3 +202,34 @@ def test_a_call_goes_back_to_the_plan_once_and_never_twice(monkeypatch: pytest.M
         with pytest.raises(PolicyRejected) as refused:
             attempt()
         assert refused.value.data["rule"] == f"{name}.modified_twice"
+
+
+# ---- the rules on what was loaded beforehand, as the bench measures them ----
+
+SITUATIONS: dict[str, tuple[str | None, dict[str, Any]]] = {
+    "nothing in the way": (None, {}),
+    "cage": ("policy_cage.max_concentration", {"cage": {"max_concentration_bps": 1}}),
+    "allowlist": ("allowlist_guard.contract", {"unlisted": "CONTRACT"}),
+    "limits": ("spending_limiter.per_transaction", {"limits": {"per_transaction_micro_usd": 1}}),
+    "rate": ("rate_limiter.per_hour", {"limits": {"writes_per_hour": 0}}),
+}
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_hooks_1_to_4_decide_the_same_on_loaded_rules(live_golem: LiveGolem, situation: str) -> None:
+    expected, changes = SITUATIONS[situation]
+    call = swap_call(live_golem)
+    for column, value in changes.get("cage", {}).items():
+        setattr(call.cage, column, value)
+    for column, value in changes.get("limits", {}).items():
+        setattr(call.limits, column, value)
+    kept = frozenset(entry for entry in call.allowlist if entry[0] != changes.get("unlisted"))
+    call = replace(call, allowlist=kept)
+    verdict = hook_chain.decide(call, hook_chain.load_rules(call))
+    assert (verdict.rule if isinstance(verdict, Reject) else None) == expected
+    try:
+        hook_chain.run(call)
+        refused = None
+    except PolicyRejected as error:
+        refused = error.data["rule"]
+    assert refused == expected

@@ -23,6 +23,7 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("archetypes_app", "heartbeattick"): ("view",),
     ("archetypes_app", "decisioncyclerecord"): ("view",),
     ("archetypes_app", "alertbatch"): ("view",),
+    ("archetypes_app", "artifact"): ("view",),
     ("permits_app", "actionpermit"): ("view", "change"),
     ("permits_app", "actionrecord"): ("view",),
     ("permits_app", "allowlistentry"): ("view", "add", "change", "delete"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from archetypes_app.models.api_key import ApiKey
 from archetypes_app.models.archetype import Archetype
+from archetypes_app.models.artifact import Artifact
 from archetypes_app.models.golem import Golem, PhaseTransition
 from archetypes_app.models.model_spend import ModelSpendDay
 from archetypes_app.models.override import ToolOverride
@@ -12,6 +13,6 @@ from archetypes_app.models.tick import AlertBatch, DecisionCycleRecord, Heartbea
 from archetypes_app.models.vitality import VitalityRecord
 
 __all__ = [
-    "AlertBatch", "ApiKey", "Archetype", "DecisionCycleRecord", "Golem", "Heartbeat", "HeartbeatTick",
+    "AlertBatch", "ApiKey", "Archetype", "Artifact", "DecisionCycleRecord", "Golem", "Heartbeat", "HeartbeatTick",
     "ModelSpendDay", "PhaseTransition", "ToolOverride", "ToolProfile", "VitalityRecord",
 ]  # fmt: skip

@@ -60,6 +60,7 @@ class Heartbeat(TimeStamped):
     state = models.JSONField(default=dict, editable=False, help_text="What a tick remembers of the one before")
     consolidated_at_tick = models.PositiveBigIntegerField(default=0, editable=False)
     monitored_at = models.DateTimeField(null=True, blank=True, editable=False)
+    observed_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="A sleepwalker's last look")
 
     class Meta:
         verbose_name = "heartbeat"
@@ -159,17 +160,20 @@ class DecisionCycleRecord(models.Model):
 
 
 class AlertBatch(models.Model):
-    """What the heartbeat monitor noticed of one golem within five minutes."""
+    """What one duty (`source`) noticed of one golem within five minutes."""
 
     golem: Any = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="alert_batches")
     window_start = models.DateTimeField()
+    source = models.CharField(max_length=32, default="heartbeat-monitor", help_text="Which duty noticed it")
     alerts = models.JSONField(default=list, help_text="Rule, what was observed, the limit")
     created_at = models.DateTimeField()
 
     class Meta:
         verbose_name = "alert batch"
         verbose_name_plural = "alert batches"
-        constraints = [models.UniqueConstraint(fields=["golem", "window_start"], name="alert_batch_once_per_window")]
+        constraints = [
+            models.UniqueConstraint(fields=["golem", "window_start", "source"], name="alert_batch_once_per_window")
+        ]
 
     def __str__(self) -> str:
         return f"{len(self.alerts)} alerts"

@@ -18,8 +18,9 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from archetypes_app.admin.audited import AuditedEditMixin, name_actor
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
-from archetypes_app.models import AlertBatch, DecisionCycleRecord, Heartbeat, HeartbeatTick
+from archetypes_app.models import AlertBatch, Artifact, DecisionCycleRecord, Heartbeat, HeartbeatTick
 from golem_project.heartbeat.decisions import describe_decision
+from golem_project.heartbeat.duties.sleepwalker import check_artifact
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.owner_actions import LONGEST_STEER, save_heartbeat, steer_golem, tick_soon
 from permits_app.models.action_record import ActionRecord
@@ -28,6 +29,7 @@ from tools_app.admin.display import show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.units import format_micro_usd
 
 _TONES = {
     "EXECUTED": "good",
@@ -221,10 +223,10 @@ class ActionRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
 @admin.register(AlertBatch)
 class AlertBatchAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
-    """What the monitor noticed, five minutes at a time."""
+    """What a duty noticed, five minutes at a time."""
 
-    list_display = ("golem", "window_start", "words")
-    list_filter = (GolemFilter,)
+    list_display = ("golem", "window_start", "source", "words")
+    list_filter: ClassVar[tuple[Any, ...]] = (GolemFilter, "source")
     list_select_related = ("golem",)
     ordering = ("-window_start",)
 
@@ -232,3 +234,37 @@ class AlertBatchAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     def words(self, obj: AlertBatch) -> str:
         """Rule, what was observed, the limit."""
         return "; ".join(f"{each['rule']}: {each['observed']} (limit {each['limit']})" for each in obj.alerts)
+
+
+@admin.register(Artifact)
+class ArtifactAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
+    """What an observer published, and whether its rows still say so."""
+
+    list_display = ("golem", "domain", "statement", "confidence_percent", "price", "published_at")
+    list_filter: ClassVar[tuple[Any, ...]] = (GolemFilter, "domain", "is_adverse")
+    list_select_related = ("golem",)
+    search_fields = ("subject",)
+    ordering = ("-published_at",)
+    fields = (
+        "golem", "domain", "subject", "statement", "support", "total", "is_adverse", "confidence_percent",
+        "counted_again", "price", "published_at", "episode_sources", "recipe",
+    )  # fmt: skip
+    readonly_fields = ("counted_again", "price", "recipe")
+
+    @display(description="Price")
+    def price(self, obj: Artifact) -> str:
+        """In dollars; nobody is charged."""
+        return format_micro_usd(obj.price_micro_usd)
+
+    @display(description="Counted again now")
+    def counted_again(self, obj: Artifact) -> SafeString:
+        """Its recipe, followed."""
+        same = check_artifact(obj)
+        if same is None:
+            return show_badge("rows are gone", "warn")
+        return show_badge("the same", "good") if same else show_badge("different", "bad")
+
+    @display(description="Recipe")
+    def recipe(self, obj: Artifact) -> SafeString:
+        """Indented."""
+        return format_html('<pre class="gx-pre">{}</pre>', json.dumps(obj.validation_recipe, indent=2))

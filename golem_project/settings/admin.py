@@ -106,6 +106,7 @@ UNFOLD: dict[str, Any] = {
                     _link("Actions", "bolt", "permits_app.actionrecord"),
                     _link("Ticks", "timer", "archetypes_app.heartbeattick"),
                     _link("Alerts", "notification_important", "archetypes_app.alertbatch"),
+                    _link("Artifacts", "lightbulb", "archetypes_app.artifact"),
                     _link("Vitality", "monitor_heart", "archetypes_app.vitalityrecord"),
                     _link("Cost of thinking", "payments", "archetypes_app.modelspendday"),
                 ],

@@ -10,6 +10,7 @@ from django.urls import reverse
 from archetypes_app.actions.update_vitality import VitalityFacts, update_vitality
 from archetypes_app.models import (
     AlertBatch,
+    Artifact,
     DecisionCycleRecord,
     Golem,
     Heartbeat,
@@ -68,6 +69,19 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "archetypes_app.decisioncyclerecord": make_decision,
     "archetypes_app.alertbatch": lambda golem: AlertBatch.objects.create(
         golem=golem, window_start=clock.now(), created_at=clock.now()
+    ),
+    "archetypes_app.artifact": lambda golem: Artifact.objects.create(
+        golem=golem,
+        domain="liquidity",
+        subject="a pool",
+        statement="It holds.",
+        support=9,
+        total=9,
+        confidence_percent=90,
+        episode_sources=[golem.pk],
+        price_micro_usd=387_500,
+        published_at=clock.now(),
+        validation_recipe={"measure": "price_near_feeds", "rows": [], "rule": "near", "expect": {}},
     ),
     "permits_app.actionrecord": lambda golem: ActionRecord.objects.create(
         tick=make_tick(golem), golem=golem, position=0, action_type="swap"

@@ -207,11 +207,15 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         vitality_millionths=AMOUNT, phase=TEXT, next_tick_at=TIME, cost_micro_usd=AMOUNT, is_dry_run=FLAG,
         error_code=TEXT, steps=TEXTS, regime=TEXT, theta_seconds=INTEGER, is_quiet=FLAG),
     E.HEARTBEAT_ALERT: _describe(
-        "What the heartbeat monitor noticed, batched over five minutes.", {"alerts": OBJECTS},
+        "What the heartbeat monitor or a sleepwalker noticed, batched over five minutes.", {"alerts": OBJECTS},
         window_seconds=INTEGER, source=TEXT, window_start=TIME, window_end=TIME),
     E.PHASE_TRANSITION: _describe(
         "The behavioural phase changed.", {"from": TEXT, "to": TEXT, "reason": TEXT, "is_reset": FLAG},
         vitality_millionths=AMOUNT),
+    E.GRIMOIRE_ARTIFACT: _describe(
+        "A sleepwalker-observer published what it is sure of.",
+        {"artifact_id": UUID, "domain": TEXT, "statement": TEXT, "confidence_percent": INTEGER},
+        subject=TEXT, is_adverse=FLAG, price_micro_usd=AMOUNT),
     E.GRIMOIRE_EPISODE: _describe(
         "An episode was stored.", {"episode_id": UUID}, permit_id=UUID, tool_name=TEXT, importance=TEXT,
         content_hash=TEXT, is_quarantined=FLAG),

@@ -40,6 +40,7 @@ class EventType(StrEnum):
     GRIMOIRE_CAUSAL_LINK = "grimoire:causal_link"
     GRIMOIRE_CONSOLIDATED = "grimoire:consolidated"
     GRIMOIRE_PURGED = "grimoire:purged"
+    GRIMOIRE_ARTIFACT = "grimoire:artifact"
     DREAM_START = "dream:start"
     DREAM_PHASE = "dream:phase"
     DREAM_HYPOTHESIS = "dream:hypothesis"

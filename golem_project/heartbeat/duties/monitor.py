@@ -15,16 +15,16 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Max, Sum
 
-from archetypes_app.models import AlertBatch, Golem, Heartbeat, HeartbeatTick
+from archetypes_app.models import Golem, Heartbeat, HeartbeatTick
 from archetypes_app.models.tick import TickStatus
+from golem_project.heartbeat.duties.alerting import Alert, floor_to_window, tell_alerts
 from memory_app.models import Directive
 from memory_app.models.directive import Document
 from permits_app.models import OutcomeRecord
 from permits_app.models.action_record import ActionRecord, ActionState
-from tools_app.core import event_bus
-from tools_app.core.events import Event, EventType
 from tools_app.core.units import BPS, format_micro_usd
 
+MONITOR: Final = "heartbeat-monitor"
 RUNWAY_DAYS: Final = 30
 LATE_TIMES: Final = 2
 SUCCESS_WINDOW_TICKS: Final = 20
@@ -54,19 +54,6 @@ class Pulse:
     gas: int = 0
     income: int = 0
     ticks_since_playbook: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Alert:
-    """One rule that does not hold, with what was observed and the limit."""
-
-    rule: str
-    observed: str
-    limit: str
-
-    def as_dict(self) -> dict[str, str]:
-        """For the batch and the event."""
-        return {"rule": self.rule, "observed": self.observed, "limit": self.limit}
 
 
 def judge_pulse(pulse: Pulse) -> tuple[Alert, ...]:
@@ -103,14 +90,8 @@ def monitor_golems(*, now: datetime, limit: int = 500) -> int:
             if not seen.update(monitored_at=now):
                 continue
             alerts = judge_pulse(read_pulse(heartbeat, now=now))
-            alerted += bool(alerts and _tell(heartbeat.golem, alerts, start, now))
+            alerted += bool(alerts and tell_alerts(golem=heartbeat.golem, source=MONITOR, alerts=alerts, now=now))
     return alerted
-
-
-def floor_to_window(now: datetime) -> datetime:
-    """The beginning of the five minutes `now` lies in."""
-    seconds = settings.GOLEM_HEARTBEAT_ALERT_WINDOW_SECONDS
-    return now - timedelta(seconds=int(now.timestamp()) % seconds, microseconds=now.microsecond)
 
 
 def read_pulse(heartbeat: Heartbeat, *, now: datetime) -> Pulse:
@@ -150,24 +131,3 @@ def _count_since_playbook(golem: Golem) -> int | None:
     if newest is None:
         return None
     return HeartbeatTick.objects.filter(golem=golem, started_at__gt=newest).count()
-
-
-def _tell(golem: Golem, alerts: Sequence[Alert], start: datetime, now: datetime) -> bool:
-    rows = [alert.as_dict() for alert in alerts]
-    _, is_new = AlertBatch.objects.get_or_create(
-        golem=golem, window_start=start, defaults={"alerts": rows, "created_at": now}
-    )
-    if is_new:
-        seconds = settings.GOLEM_HEARTBEAT_ALERT_WINDOW_SECONDS
-        facts = {
-            "alerts": rows,
-            "window_seconds": seconds,
-            "source": "heartbeat-monitor",
-            "window_start": start.isoformat(),
-            "window_end": (start + timedelta(seconds=seconds)).isoformat(),
-        }
-        event_bus.emit(
-            golem_id=golem.pk, event=Event(EventType.HEARTBEAT_ALERT, facts), now=now,
-            heartbeat_tick=golem.heartbeat_tick,
-        )  # fmt: skip
-    return is_new

@@ -1,0 +1,150 @@
+"""What a sleepwalker-observer counts: rows of its owner's golems, in five domains, each by one rule.
+
+A measure finds the rows of a subject and says which of them bear it out; counting the same rows again gives the same
+figures, which is the recipe an artifact is published with. It reads only what happened here: no venue's own governance,
+no other chain's mempool. Seed: facts 1.2 (five domains).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from archetypes_app.models import DecisionCycleRecord
+from archetypes_app.models.artifact import Domain
+from permits_app.models import ChangeRequest, OutcomeRecord
+from permits_app.models.action_record import ActionRecord, ActionState
+from permits_app.models.approval import ChangeState
+
+NEAR_FEEDS_BPS: Final = 200
+FAIR_FILL_BPS: Final = 10
+MOST_ROWS: Final = 200
+_DAY: Final = timedelta(days=1)
+_DONE: Final = (ActionState.EXECUTED, ActionState.REVERTED, ActionState.BLOCKED)
+_DECIDED: Final = (ChangeState.EXECUTED, ChangeState.APPROVED, ChangeState.REJECTED, ChangeState.EXPIRED)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One row: its key, what it is about, whether it bears the measure out, and the episode it left, if it did."""
+
+    key: str
+    subject: str
+    holds: bool
+    episode_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """`read` gives the rows of golems since a moment; `again` the same rows by their keys. `word` takes the subject,
+    how many hold, and of how many.
+    """
+
+    name: str
+    domain: Domain
+    days: int
+    rule: str
+    read: Callable[[Sequence[UUID], datetime], Iterable[Counted]]
+    again: Callable[[Sequence[str]], Iterable[Counted]]
+    word: Callable[[str, int, int], str]
+
+    def group(self, *, golem_ids: Sequence[UUID], now: datetime) -> Mapping[str, list[Counted]]:
+        """The newest rows of each subject."""
+        found: dict[str, list[Counted]] = defaultdict(list)
+        for row in self.read(golem_ids, now - self.days * _DAY):
+            if len(found[row.subject]) < MOST_ROWS:
+                found[row.subject].append(row)
+        return found
+
+
+def _read_looks(rows: Any) -> Iterable[Counted]:
+    for key, probes in rows.order_by("-pk").values_list("pk", "probes")[: 4 * MOST_ROWS]:
+        pool, deviation = probes.get("pool"), probes.get("deviation_bps")
+        if pool and isinstance(deviation, int):
+            yield Counted(str(key), str(pool), deviation <= NEAR_FEEDS_BPS)
+
+
+def _read_fills(rows: Any) -> Iterable[Counted]:
+    found = rows.filter(permit__action_type="swap").order_by("-pk")
+    for row in found.select_related("permit")[:MOST_ROWS]:
+        yield Counted(str(row.pk), row.permit.venue, row.divergence_bps <= FAIR_FILL_BPS, row.episode_id)
+
+
+def _read_bounds(rows: Any) -> Iterable[Counted]:
+    for row in rows.order_by("-pk").select_related("permit")[:MOST_ROWS]:
+        yield Counted(str(row.pk), row.permit.venue, row.is_verified, row.episode_id)
+
+
+def _read_actions(rows: Any) -> Iterable[Counted]:
+    found = rows.filter(state__in=[str(each) for each in _DONE]).select_related("golem__archetype", "permit__outcome")
+    for row in found.order_by("-pk")[:MOST_ROWS]:
+        outcome = getattr(row.permit, "outcome", None)
+        episode_id = outcome.episode_id if outcome is not None else None
+        yield Counted(str(row.pk), row.golem.archetype.name, row.state == ActionState.EXECUTED, episode_id)
+
+
+def _read_requests(rows: Any) -> Iterable[Counted]:
+    agreed = (ChangeState.EXECUTED, ChangeState.APPROVED)
+    for row in rows.filter(state__in=[str(each) for each in _DECIDED]).order_by("-created_at")[:MOST_ROWS]:
+        yield Counted(str(row.pk), row.kind, row.state in agreed)
+
+
+MEASURES: Final[Mapping[str, Measure]] = {
+    measure.name: measure
+    for measure in (
+        Measure(
+            name="price_near_feeds", domain=Domain.LIQUIDITY, days=1,
+            rule=f"deviation_bps of the decision's probes is at most {NEAR_FEEDS_BPS}",
+            read=lambda ids, since: _read_looks(
+                DecisionCycleRecord.objects.filter(golem_id__in=ids, decided_at__gte=since)
+            ),
+            again=lambda keys: _read_looks(DecisionCycleRecord.objects.filter(pk__in=keys)),
+            word=lambda subject, holds, of: (
+                f"The price of pool {subject} was within {NEAR_FEEDS_BPS} bps of its feeds in {holds} of {of} looks."
+            ),
+        ),
+        Measure(
+            name="fills_as_simulated", domain=Domain.MEV, days=7,
+            rule=f"divergence_bps of the swap's outcome is at most {FAIR_FILL_BPS}",
+            read=lambda ids, since: _read_fills(
+                OutcomeRecord.objects.filter(permit__golem_id__in=ids, created_at__gte=since)
+            ),
+            again=lambda keys: _read_fills(OutcomeRecord.objects.filter(pk__in=keys)),
+            word=lambda subject, holds, of: (
+                f"{holds} of {of} swaps at {subject} came out within {FAIR_FILL_BPS} bps of their simulation; what"
+                " somebody took between shows as a worse one."
+            ),
+        ),
+        Measure(
+            name="outcomes_in_bounds", domain=Domain.PROTOCOL_SAFETY, days=30,
+            rule="the permit's outcome is verified: every difference stayed inside its bounds",
+            read=lambda ids, since: _read_bounds(
+                OutcomeRecord.objects.filter(permit__golem_id__in=ids, created_at__gte=since)
+            ),
+            again=lambda keys: _read_bounds(OutcomeRecord.objects.filter(pk__in=keys)),
+            word=lambda subject, holds, of: f"{holds} of {of} actions at {subject} did no more than they were allowed.",
+        ),
+        Measure(
+            name="actions_executed", domain=Domain.AGENT_ANALYTICS, days=7,
+            rule="the action of the tick ended EXECUTED, not REVERTED or BLOCKED",
+            read=lambda ids, since: _read_actions(
+                ActionRecord.objects.filter(golem_id__in=ids, created_at__gte=since)
+            ),
+            again=lambda keys: _read_actions(ActionRecord.objects.filter(pk__in=keys)),
+            word=lambda subject, holds, of: f"{holds} of {of} actions that golems of kind {subject} wanted were done.",
+        ),
+        Measure(
+            name="requests_approved", domain=Domain.GOVERNANCE, days=30,
+            rule="the request was approved, not rejected or timed out",
+            read=lambda ids, since: _read_requests(
+                ChangeRequest.objects.filter(golem_id__in=ids, created_at__gte=since)
+            ),
+            again=lambda keys: _read_requests(ChangeRequest.objects.filter(pk__in=keys)),
+            word=lambda subject, holds, of: f"Owners approved {holds} of {of} requests of kind {subject}.",
+        ),
+    )
+}  # fmt: skip

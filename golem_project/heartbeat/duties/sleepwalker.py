@@ -1,0 +1,212 @@
+"""sleepwalker-observer: watches its owner's golems every five minutes, keeps what it saw, publishes what holds.
+
+OBSERVE counts rows by `measures.py`; REFLECT turns a count into a statement with a confidence; PUBLISH stores it where
+it is sure enough, at most a hundred an hour, with the episodes behind it and a recipe to count again; what surprised it
+is left to the dreams of memory (DREAM). It only reads; what speaks against what should hold is an alert too.
+Emits grimoire:artifact and heartbeat:alert. Seed: facts 1.2 (sleepwalker-observer).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+
+from archetypes_app.models import Artifact, Golem, Heartbeat
+from archetypes_app.models.artifact import LARGEST_PRICE_MICRO_USD, LEAST_CONFIDENCE_PERCENT, LEAST_PRICE_MICRO_USD
+from archetypes_app.ownership import list_owned_golems
+from golem_project.heartbeat.duties.alerting import Alert, floor_to_window, tell_alerts
+from golem_project.heartbeat.duties.measures import MEASURES, Counted, Measure
+from memory_app.actions.store_episode import store_episode
+from memory_app.decay import Importance
+from memory_app.provenance import Provenance
+from tools_app.core import audit_log, event_bus
+from tools_app.core.events import Event, EventType
+from tools_app.core.units import BPS
+
+OBSERVER: Final = "sleepwalker-observer"
+ACTOR: Final = f"system:{OBSERVER}"
+MOST_ARTIFACTS_AN_HOUR: Final = 100
+LEAST_ROWS: Final = 5
+_SAY_AGAIN_POINTS: Final = 5
+_SAY_AGAIN_AFTER: Final = timedelta(days=1)
+_MOST_SOURCES: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A count of one subject: `support` of the rows bear the measure out."""
+
+    measure: Measure
+    subject: str
+    rows: tuple[Counted, ...]
+
+    @property
+    def total(self) -> int:
+        return len(self.rows)
+
+    @property
+    def support(self) -> int:
+        return sum(row.holds for row in self.rows)
+
+    @property
+    def is_adverse(self) -> bool:
+        """Whether most rows speak against what should hold."""
+        return 2 * self.support < self.total
+
+    @property
+    def confidence_percent(self) -> int:
+        """How likely the next row is like most of these (rule of succession), rounded down."""
+        return (max(self.support, self.total - self.support) + 1) * 100 // (self.total + 2)
+
+    @property
+    def statement(self) -> str:
+        return self.measure.word(self.subject, self.support, self.total)
+
+
+def walk_asleep(*, now: datetime, limit: int = 50) -> int:
+    """Let every observer whose heartbeat is on look once in five minutes; returns how many artifacts they published."""
+    start = floor_to_window(now)
+    window = timedelta(seconds=settings.GOLEM_HEARTBEAT_ALERT_WINDOW_SECONDS)
+    due = Heartbeat.objects.select_related("golem__owner").filter(
+        is_on=True, golem__archetype__name=OBSERVER, golem__halted_at__isnull=True
+    )
+    published = 0
+    for heartbeat in due.exclude(observed_at__gte=start, observed_at__lt=start + window)[:limit]:
+        # Whoever moves the mark does the work.
+        seen = Heartbeat.objects.filter(pk=heartbeat.pk, observed_at=heartbeat.observed_at)
+        if seen.update(observed_at=now):
+            published += _look_around(heartbeat.golem, now)
+    return published
+
+
+def find_all(golem: Golem, *, now: datetime) -> list[Finding]:
+    """OBSERVE: what there are enough rows of, the surest first."""
+    golem_ids = list(list_owned_golems(golem.owner).exclude(pk=golem.pk).values_list("pk", flat=True))
+    found = [
+        Finding(measure, subject, tuple(rows))
+        for measure in MEASURES.values()
+        for subject, rows in measure.group(golem_ids=golem_ids, now=now).items()
+        if len(rows) >= LEAST_ROWS
+    ]
+    return sorted(found, key=lambda finding: -finding.confidence_percent)
+
+
+def check_artifact(artifact: Artifact) -> bool | None:
+    """Count again what an artifact counted: whether the figures are the same; None when rows are gone meanwhile."""
+    recipe = artifact.validation_recipe
+    rows = [row for row in MEASURES[recipe["measure"]].again(recipe["rows"]) if row.subject == artifact.subject]
+    if len(rows) != artifact.total:
+        return None
+    return sum(row.holds for row in rows) == artifact.support
+
+
+def price_of(confidence_percent: int) -> int:
+    """Micro-USD from 0.05 dollars at the least confidence to 0.50 at all of it."""
+    span, points = LARGEST_PRICE_MICRO_USD - LEAST_PRICE_MICRO_USD, 100 - LEAST_CONFIDENCE_PERCENT
+    return LEAST_PRICE_MICRO_USD + span * (confidence_percent - LEAST_CONFIDENCE_PERCENT) // points
+
+
+def _look_around(golem: Golem, now: datetime) -> int:
+    findings = find_all(golem, now=now)
+    published = 0
+    for finding in findings:
+        episode_id = _keep(golem, finding, now) if golem.is_memory_enabled else None
+        sources = [row.episode_id for row in finding.rows if row.episode_id is not None]
+        published += _publish(golem, finding, [*([episode_id] if episode_id else []), *sources][:_MOST_SOURCES], now)
+    adverse = [
+        Alert(finding.measure.name, finding.statement, finding.measure.rule)
+        for finding in findings
+        if finding.is_adverse
+    ]
+    if adverse:
+        with transaction.atomic():
+            tell_alerts(golem=golem, source=OBSERVER, alerts=adverse, now=now)
+    return published
+
+
+def _keep(golem: Golem, finding: Finding, now: datetime) -> UUID:
+    """REFLECT: an episode of what was seen beside what the last look had led to expect."""
+    last = _last_of(golem, finding)
+    expected = last.support * BPS // last.total if last is not None else finding.support * BPS // finding.total
+    episode = store_episode(
+        golem_id=golem.pk,
+        permit_id=None,
+        tool_name=finding.measure.name,
+        action_type=finding.measure.domain.value,
+        venue="",
+        chain_id=None,
+        tokens=[],
+        prediction={"share_bps": str(expected)},
+        outcome={"share_bps": str(finding.support * BPS // finding.total), "rows": str(finding.total)},
+        summary=finding.statement,
+        importance=Importance.NOTABLE if finding.is_adverse else Importance.BASE,
+        provenance=Provenance(recorded_by=ACTOR),
+        now=now,
+        use_model=False,
+    )
+    return UUID(str(episode.pk))
+
+
+def _publish(golem: Golem, finding: Finding, sources: Sequence[UUID], now: datetime) -> bool:
+    """PUBLISH, where it is sure, new, has sources, and the hour has room."""
+    confidence = finding.confidence_percent
+    if confidence < LEAST_CONFIDENCE_PERCENT or not sources:
+        return False
+    with transaction.atomic():
+        Heartbeat.objects.select_for_update().get(pk=golem.pk)
+        if not _is_news(_last_of(golem, finding), finding, now):
+            return False
+        if Artifact.objects.filter(golem=golem, published_at__gt=now - timedelta(hours=1)).count() >= (
+            MOST_ARTIFACTS_AN_HOUR
+        ):
+            return False
+        artifact = Artifact.objects.create(
+            golem=golem,
+            domain=finding.measure.domain,
+            subject=finding.subject,
+            statement=finding.statement,
+            support=finding.support,
+            total=finding.total,
+            is_adverse=finding.is_adverse,
+            confidence_percent=confidence,
+            episode_sources=list(dict.fromkeys(sources)),
+            validation_recipe={
+                "measure": finding.measure.name,
+                "rule": finding.measure.rule,
+                "rows": [row.key for row in finding.rows],
+                "expect": {"support": finding.support, "total": finding.total},
+            },
+            price_micro_usd=price_of(confidence),
+            published_at=now,
+        )
+        facts: dict[str, Any] = {
+            "artifact_id": str(artifact.pk), "domain": artifact.domain, "subject": artifact.subject,
+            "statement": artifact.statement, "confidence_percent": confidence, "is_adverse": artifact.is_adverse,
+            "price_micro_usd": str(artifact.price_micro_usd),
+        }  # fmt: skip
+        audit_log.append(
+            golem_id=golem.pk, event="ArtifactPublished", actor=ACTOR, now=now, heartbeat_tick=golem.heartbeat_tick,
+            data={name: str(value) for name, value in facts.items()},
+        )  # fmt: skip
+        event_bus.emit(
+            golem_id=golem.pk, event=Event(EventType.GRIMOIRE_ARTIFACT, facts), now=now,
+            heartbeat_tick=golem.heartbeat_tick,
+        )  # fmt: skip
+    return True
+
+
+def _is_news(last: Artifact | None, finding: Finding, now: datetime) -> bool:
+    if last is None or last.is_adverse != finding.is_adverse or last.published_at <= now - _SAY_AGAIN_AFTER:
+        return True
+    return abs(last.confidence_percent - finding.confidence_percent) >= _SAY_AGAIN_POINTS
+
+
+def _last_of(golem: Golem, finding: Finding) -> Artifact | None:
+    same = Artifact.objects.filter(golem=golem, domain=finding.measure.domain, subject=finding.subject)
+    return same.filter(validation_recipe__measure=finding.measure.name).order_by("-published_at").first()

@@ -131,6 +131,7 @@ UNFOLD: dict[str, Any] = {
                     _link("Cages on chain", "link", "permits_app.cagemirror"),
                     _link("Allowlist", "playlist_add_check", "permits_app.allowlistentry"),
                     _link("Wallets", "account_balance_wallet", "permits_app.wallet"),
+                    _link("Signing keys", "key", "permits_app.signingkey"),
                     _link("Spends", "payments", "permits_app.spendentry"),
                     _link("Transactions", "receipt_long", "permits_app.outboundtransaction"),
                     _link("Nonces", "tag", "permits_app.noncereservation"),

@@ -29,15 +29,20 @@ def import_wallet(*, golem: Golem, document: str, passphrase: Secret, actor: str
     )
 
 
-def back_up_wallet(*, wallet: Wallet, actor: str, now: datetime) -> str:
-    """The encrypted keystore document, for the owner to keep. Writes the audit log. Raises SignerUnavailable."""
-    document = open_keystore().export_file(wallet.address)
+def back_up_wallet(*, wallet: Wallet, actor: str, now: datetime) -> tuple[str, str]:
+    """The address of the active key and its encrypted keystore document, for the owner to keep.
+
+    Writes the audit log. Raises SignerUnavailable for a key that is kept elsewhere.
+    """
+    key = SigningKey.objects.filter(golem_id=wallet.golem_id, state=KeyState.ACTIVE).first()
+    address = key.address if key is not None else wallet.address
+    document = open_keystore().export_file(address)
     with transaction.atomic():
         Wallet.objects.filter(pk=wallet.pk).update(backed_up_at=now)
         audit_log.append(
-            golem_id=wallet.golem_id, event="WalletBackedUp", actor=actor, data={"address": wallet.address}, now=now
+            golem_id=wallet.golem_id, event="WalletBackedUp", actor=actor, data={"address": address}, now=now
         )
-    return document
+    return address, document
 
 
 def is_address_taken(address: str) -> bool:

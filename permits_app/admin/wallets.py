@@ -1,27 +1,66 @@
-"""Wallets: an address and where its key lies. The key is never here; its encrypted file can be taken home."""
+"""Wallets and keys: an account, how its calls get there, who signs. No key is here; a file of one can be taken home."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django import forms
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from archetypes_app.admin.audited import name_actor
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.models import Golem
 from permits_app.actions.create_wallet import back_up_wallet
+from permits_app.actions.request_change import request_operation
+from permits_app.actions.rotate_session import ask_for_session
+from permits_app.approvals.forms import WhyForm
+from permits_app.approvals.views import page_of as page_of_request
 from permits_app.forms import PasswordForm
-from permits_app.models import Wallet
+from permits_app.models import SigningKey, Wallet
+from permits_app.models.wallet import WalletKind
+from permits_app.signer_addresses import list_addresses, write_csv
 from tools_app.admin.confirm import report_refusal, show_confirmation
 from tools_app.admin.display import show_age, show_badge, show_hex
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import audit_log, clock
 from tools_app.core.errors import GolemError
+
+_KINDS = [
+    (WalletKind.POLICY_CAGE, "The Safe behind its cage, with the session key the chain names"),
+    (WalletKind.GNOSIS_SAFE, "A Safe that the golem's key owns alone"),
+    (WalletKind.PRIVY, "A server wallet at Privy"),
+    (WalletKind.LOCAL_KEYSTORE, "A key of this server's keystore (development)"),
+]
+
+
+class SignerForm(WhyForm):
+    """Which account a golem shall act with."""
+
+    kind = forms.ChoiceField(label="Act with", choices=_KINDS, widget=UnfoldAdminSelectWidget())
+    safe = forms.CharField(
+        label="Safe", required=False, max_length=42, widget=UnfoldAdminTextInputWidget(),
+        help_text="Its address; only for a Safe that the golem's key owns alone",
+    )  # fmt: skip
+    wallet_id = forms.CharField(
+        label="Wallet at Privy", required=False, max_length=64, widget=UnfoldAdminTextInputWidget(),
+        help_text="Its id there; only for Privy",
+    )  # fmt: skip
+    address = forms.CharField(
+        label="Key", required=False, max_length=42, widget=UnfoldAdminTextInputWidget(),
+        help_text="One of this golem's own keys in the keystore; empty takes the staged or the present one",
+    )  # fmt: skip
+    field_order = ("kind", "safe", "wallet_id", "address", "reason")
+
+    def as_arguments(self) -> dict[str, str]:
+        """What the owners' operation takes."""
+        return {name: self.cleaned_data[name] for name in ("kind", "safe", "wallet_id", "address")}
 
 
 @admin.register(Wallet)
@@ -29,12 +68,12 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """One account per golem."""
 
     list_display = ("golem", "address_short", "kind", "backup")
-    list_filter = (GolemFilter,)
+    list_filter = (GolemFilter, "kind")
     list_select_related = ("golem",)
     search_fields = ("=address", "golem__name")
-    fields = ("golem", "address_short", "kind", "backup", "created_at")
+    fields = ("golem", "address_short", "kind", "signed_by", "backup", "created_at")
     readonly_fields = fields
-    actions_detail: ClassVar[tuple[str, ...]] = ("back_up",)
+    actions_detail: ClassVar[tuple[str, ...]] = ("back_up", "choose_signer", "ask_session", "take_addresses")
 
     def has_back_up_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         """Owners and operators; the row itself is looked up among theirs."""
@@ -45,6 +84,12 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         """With a copy button."""
         return show_hex(obj.address)
 
+    @display(description="Signed for by")
+    def signed_by(self, obj: Wallet) -> SafeString:
+        """The active key, which with a Safe is not the account."""
+        key = SigningKey.objects.filter(golem_id=obj.golem_id, state="ACTIVE").first()
+        return show_hex(key.address) if key is not None else show_badge("no key is active", "warn")
+
     @display(description="Backup", ordering="backed_up_at")
     def backup(self, obj: Wallet) -> SafeString:
         """When it was last taken."""
@@ -54,16 +99,16 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     def back_up(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Hand out the encrypted keystore file, after the account's password was given again."""
         wallet: Wallet = self.get_row(request, object_id)
-        page = reverse("admin:permits_app_wallet_change", args=[wallet.pk])
+        page = _page_of(wallet)
         form = PasswordForm(request.POST or None, user=request.user)
         if request.method == "POST":
             actor = name_actor(request.user)
             if form.is_valid():
                 try:
-                    document = back_up_wallet(wallet=wallet, actor=actor, now=clock.now())
+                    address, document = back_up_wallet(wallet=wallet, actor=actor, now=clock.now())
                 except GolemError as error:
                     return report_refusal(request, error, page)
-                return _as_download(document, wallet.address)
+                return _as_download(document, f"golem-{address}.json", "application/json")
             audit_log.append(
                 golem_id=wallet.golem_id, event="WalletBackupRefused", actor=actor, data={"address": wallet.address},
                 now=clock.now(),
@@ -73,8 +118,8 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
             model_admin=self,
             title="Back up this wallet",
             explanation=(
-                "You get the encrypted keystore file. It opens with this server's keystore passphrase, which is not in "
-                "it; keep the two apart. Taking a backup is written to the audit log."
+                "You get the encrypted keystore file of its active key. It opens with this server's keystore "
+                "passphrase, which is not in it; keep the two apart. Taking a backup is written to the audit log."
             ),
             form=form,
             submit="Download the keystore file",
@@ -82,9 +127,95 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
             subject=wallet,
         )
 
+    @action(description="Change the signer", icon="key", url_path="signer", permissions=["back_up"])
+    def choose_signer(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask the owners to let the golem act with another account or signer."""
+        wallet: Wallet = self.get_row(request, object_id)
+        form = SignerForm(request.POST or None, initial={"kind": wallet.kind})
+        if request.method == "POST" and form.is_valid():
+            return self._ask(
+                request, wallet,
+                lambda golem: request_operation(
+                    golem=golem, name="signer", arguments=form.as_arguments(), owner=request.user,
+                    reason=form.cleaned_data["reason"], now=clock.now(),
+                ),
+            )  # fmt: skip
+        return show_confirmation(
+            request=request, model_admin=self, form=form, submit="Ask the owners", back_url=_page_of(wallet),
+            subject=wallet, title="Let the golem act with another account",
+            explanation="Funds stay where they are: what the golem holds now is the owners' to move. What the chain "
+            "says of the new account, or Privy, is shown to who decides. The former key gets no more to sign; its file "
+            "stays, because it may hold coins.",
+        )  # fmt: skip
 
-def _as_download(document: str, address: str) -> HttpResponse:
-    response = HttpResponse(document, content_type="application/json")
-    response["Content-Disposition"] = f'attachment; filename="golem-{address}.json"'
+    @action(description="Next session key", icon="autorenew", url_path="session", permissions=["back_up"])
+    def ask_session(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Make the next session key of the cage and ask the owners to appoint it."""
+        wallet: Wallet = self.get_row(request, object_id)
+        form = WhyForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            reason = form.cleaned_data["reason"]
+            return self._ask(
+                request, wallet,
+                lambda golem: ask_for_session(golem=golem, owner=request.user, reason=reason, now=clock.now()),
+            )  # fmt: skip
+        return show_confirmation(
+            request=request, model_admin=self, form=form, submit="Make it and ask the owners", subject=wallet,
+            back_url=_page_of(wallet), title="Appoint the next session key",
+            explanation="A new key is made in this server's keystore. The owners' signature appoints it in the cage; "
+            "from that block on the former key has no rights there. Send the new key coins for gas.",
+        )  # fmt: skip
+
+    @action(description="Addresses", icon="list_alt", url_path="addresses", permissions=["back_up"])
+    def take_addresses(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Every account, cage and key of the golem as CSV."""
+        wallet: Wallet = self.get_row(request, object_id)
+        rows = list_addresses([wallet.golem])
+        return _as_download(write_csv(rows), f"golem-{wallet.golem_id}-addresses.csv", "text/csv")
+
+    def _ask(self, request: HttpRequest, wallet: Wallet, ask: Any) -> HttpResponse:
+        golem = Golem.objects.get(pk=wallet.golem_id)
+        try:
+            opened = ask(golem)
+        except GolemError as error:
+            return report_refusal(request, error, _page_of(wallet))
+        messages.info(request, "It waits for the owners.")
+        return HttpResponseRedirect(page_of_request(opened.pk))
+
+
+@admin.register(SigningKey)
+class SigningKeyAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
+    """Every key a golem ever had, with what its owners gave it."""
+
+    list_display = ("golem", "address_short", "holder", "state_badge", "activated_at", "dropped_at")
+    list_filter = (GolemFilter, "state", "holder")
+    list_select_related = ("golem",)
+    search_fields = ("=address", "golem__name")
+    fields = (
+        "golem", "address_short", "holder", "external_id", "state_badge", "reason", "granted", "asked_at",
+        "activated_at", "dropped_at", "created_at",
+    )  # fmt: skip
+    readonly_fields = fields
+
+    @display(description="Address")
+    def address_short(self, obj: SigningKey) -> SafeString:
+        """With a copy button."""
+        return show_hex(obj.address)
+
+    @display(description="State", ordering="state")
+    def state_badge(self, obj: SigningKey) -> SafeString:
+        """Coloured."""
+        return show_badge(
+            obj.get_state_display().split(":")[0], {"ACTIVE": "good", "STAGED": "info"}.get(obj.state, "quiet")
+        )
+
+
+def _page_of(wallet: Wallet) -> str:
+    return reverse("admin:permits_app_wallet_change", args=[wallet.pk])
+
+
+def _as_download(document: str, name: str, content_type: str) -> HttpResponse:
+    response = HttpResponse(document, content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     add_never_cache_headers(response)
     return response

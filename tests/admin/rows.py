@@ -110,6 +110,7 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "permits_app.outcomerecord": lambda golem: factories.make_outcome(permit=factories.make_permit(golem=golem)),
     "permits_app.cagemirror": lambda golem: factories.make_cage_mirror(golem=golem),
     "permits_app.venuetrust": lambda golem: factories.make_venue_trust(permit=factories.make_permit(golem=golem)),
+    "permits_app.signingkey": lambda golem: factories.make_signing_key(golem=golem),
     "permits_app.wallet": lambda golem: factories.make_wallet(golem=golem),
     "memory_app.episode": lambda golem: factories.make_episode(golem=golem),
     "memory_app.insight": lambda golem: factories.make_insight(golem=golem),

@@ -11,6 +11,7 @@ from django.test import Client
 from archetypes_app.actions.create_api_key import hash_token
 from archetypes_app.models import ApiKey, Golem
 from permits_app.actions.create_wallet import create_wallet
+from permits_app.actions.stage_key import stage_key
 from permits_app.models import AllowlistEntry, ChangeRequest, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from tests import factories
@@ -286,3 +287,37 @@ def test_only_the_owner_sees_the_dashboard_of_their_golems(browser_of_owner: Cli
     assert [line.permit.pk for line in board.permits] == [mine.pk]
     assert [line.permit.pk for line in board.attention] == [mine.pk]
     assert [line.golem.pk for line in board.golems] == [golem.pk]
+
+
+def test_an_owner_asks_for_another_signer_and_nothing_changes_before_it_is_decided(
+    browser_of_owner: Client, golem: Golem
+) -> None:
+    wallet = create_wallet(golem=golem, actor="system:test", now=clock.now())
+    staged = stage_key(golem=golem, reason="test", actor="system:test", now=clock.now())
+    url = page("permits_app.wallet", "choose_signer", wallet.pk)
+    assert browser_of_owner.get(url).status_code == 200
+    answer = browser_of_owner.post(url, {"kind": "LOCAL_KEYSTORE", "address": staged.address, "reason": "rotate"})
+    request = ChangeRequest.objects.get(golem=golem)
+    assert answer["Location"] == page("permits_app.changerequest", "change", request.pk)
+    assert (request.kind, request.risk_tier) == ("signer", "CRITICAL")
+    assert request.change["after"]["address"] == staged.address
+    wallet.refresh_from_db()
+    assert wallet.address != staged.address
+
+
+def test_a_signer_that_is_not_there_is_refused_in_words(browser_of_owner: Client, golem: Golem) -> None:
+    wallet = create_wallet(golem=golem, actor="system:test", now=clock.now())
+    url = page("permits_app.wallet", "choose_signer", wallet.pk)
+    for kind, words in (("PRIVY", "Privy is not configured"), ("POLICY_CAGE", "no mirrored cage")):
+        answer = browser_of_owner.post(url, {"kind": kind, "wallet_id": "abc", "reason": "x"}, follow=True)
+        assert words in answer.content.decode()
+    assert not ChangeRequest.objects.filter(golem=golem).exists()
+
+
+def test_the_addresses_of_a_golem_can_be_taken_away(browser_of_owner: Client, golem: Golem) -> None:
+    wallet = create_wallet(golem=golem, actor="system:test", now=clock.now())
+    staged = stage_key(golem=golem, reason="test", actor="system:test", now=clock.now())
+    answer = browser_of_owner.get(page("permits_app.wallet", "take_addresses", wallet.pk))
+    text = answer.content.decode()
+    assert "attachment" in answer["Content-Disposition"]
+    assert wallet.address in text and f"{staged.address},LOCAL_KEYSTORE,STAGED" in text

@@ -18,6 +18,7 @@ from permits_app.models import (
     OutboundTransaction,
     OutcomeRecord,
     PolicyCage,
+    SigningKey,
     SpendEntry,
     SpendingLimits,
     VenueTrust,
@@ -47,6 +48,12 @@ def make_wallet(*, golem: Golem, address: str | None = None) -> Wallet:
     Golem.objects.filter(pk=golem.pk).update(address=address)
     golem.address = address
     return Wallet.objects.create(golem=golem, address=address)
+
+
+def make_signing_key(*, golem: Golem, **columns: Any) -> SigningKey:
+    """A key's row without a key file, active."""
+    facts = {"state": "ACTIVE", "activated_at": clock.now(), **columns}
+    return SigningKey.objects.create(golem=golem, address=checksum("0x" + secrets.token_hex(20)), **facts)
 
 
 def make_limits(*, golem: Golem, **columns: Any) -> SpendingLimits:

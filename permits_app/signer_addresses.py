@@ -1,0 +1,48 @@
+"""Every account and every key a golem ever acted with, as rows an owner can take away. Addresses only, no key."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from archetypes_app.models import Golem
+from permits_app.models import CageMirror, SigningKey, Wallet
+
+COLUMNS: Final = ("golem", "golem_id", "role", "address", "kind", "state", "chain_id", "since", "until")
+
+
+def list_addresses(golems: Iterable[Golem]) -> list[dict[str, str]]:
+    """One row per account, cage and key, oldest first within a golem; times in RFC 3339."""
+    rows: list[dict[str, str]] = []
+    for golem in golems:
+        common = {"golem": golem.name, "golem_id": str(golem.pk)}
+        wallet = Wallet.objects.filter(golem=golem).first()
+        if wallet is not None:
+            rows.append(_row(common, "account", wallet.address, wallet.kind, "ACTIVE", golem.home_chain_id))
+        mirror = CageMirror.objects.filter(cage__golem=golem).first()
+        if mirror is not None:
+            state = "ENFORCED" if mirror.is_enforced else "NOT_ENFORCED"
+            rows.append(_row(common, "cage", mirror.contract, "POLICY_CAGE", state, mirror.chain_id))
+        for key in SigningKey.objects.filter(golem=golem).order_by("created_at"):
+            row = _row(common, "key", key.address, key.holder, key.state, golem.home_chain_id)
+            row["since"] = key.created_at.isoformat()
+            row["until"] = key.dropped_at.isoformat() if key.dropped_at is not None else ""
+            rows.append(row)
+    return rows
+
+
+def write_csv(rows: Sequence[dict[str, str]]) -> str:
+    """The rows as CSV with a header. A golem's name that a spreadsheet would run is quoted as text."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, fieldnames=COLUMNS)
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: f"'{text}" if text[:1] in ("=", "+", "-", "@") else text for name, text in row.items()})
+    return out.getvalue()
+
+
+def _row(common: dict[str, str], role: str, address: str, kind: str, state: str, chain_id: int) -> dict[str, str]:
+    facts = {"role": role, "address": address, "kind": kind, "state": state, "chain_id": str(chain_id)}
+    return {**common, **facts, "since": "", "until": ""}

@@ -1,0 +1,66 @@
+"""Addresses that can be taken away: every account, cage and key, and nothing that opens one."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from permits_app.execution.signers.choose import open_keystore
+from permits_app.models import SigningKey
+from permits_app.signer_addresses import list_addresses, write_csv
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command(*arguments, stdout=out, stderr=io.StringIO())
+    return out.getvalue()
+
+
+def test_every_key_a_golem_ever_had_is_exported_with_its_state() -> None:
+    golem = factories.make_golem(owner=factories.make_owner(), name="Exported")
+    wallet = factories.make_wallet(golem=golem)
+    mirror = factories.make_cage_mirror(golem=golem)
+    active = factories.make_signing_key(golem=golem)
+    dropped = factories.make_signing_key(golem=golem, state="DROPPED", dropped_at=active.activated_at)
+    rows = list_addresses([golem])
+    assert [(row["role"], row["address"]) for row in rows] == [
+        ("account", wallet.address), ("cage", mirror.contract), ("key", active.address), ("key", dropped.address),
+    ]  # fmt: skip
+    assert [row["state"] for row in rows][2:] == ["ACTIVE", "DROPPED"]
+    assert rows[-1]["until"]
+
+
+def test_the_command_writes_csv_and_json_of_one_golem_or_all() -> None:
+    owner = factories.make_owner()
+    golem, other = factories.make_golem(owner=owner, name="One"), factories.make_golem(owner=owner, name="Two")
+    for each in (golem, other):
+        factories.make_wallet(golem=each)
+    assert {row["golem"] for row in csv.DictReader(io.StringIO(run("export_addresses")))} == {"One", "Two"}
+    [only] = json.loads(run("export_addresses", "One", "--json"))
+    assert only["golem_id"] == str(golem.pk)
+    with pytest.raises(CommandError, match="no golem"):
+        run("export_addresses", "Three")
+
+
+def test_a_name_that_a_spreadsheet_would_run_stays_text() -> None:
+    golem = factories.make_golem(owner=factories.make_owner(), name="=cmd()")
+    factories.make_wallet(golem=golem)
+    assert "'=cmd()" in write_csv(list_addresses([golem]))
+
+
+def test_a_key_staged_on_the_command_line_is_made_once_and_never_shown() -> None:
+    golem = factories.make_golem(owner=factories.make_owner(), name="Staged")
+    address = run("stage_session_key", "Staged").strip()
+    assert run("stage_session_key", str(golem.pk)).strip() == address
+    key = SigningKey.objects.get(golem=golem)
+    assert (key.address, key.state) == (address, "STAGED")
+    assert open_keystore().read_key(address).reveal() not in run("export_addresses")
+    with pytest.raises(CommandError, match="0 golems"):
+        run("stage_session_key", "Nobody")

@@ -326,6 +326,15 @@ class CageReorganised(GolemError):
     title = "The chain was reorganised while the cage was read"
 
 
+class CageContradicted(GolemError):
+    """The contract does not say what its events add up to; what was known is forgotten and read again."""
+
+    code = "CAGE_CONTRADICTED"
+    http_status = 503
+    recovery = Recovery.WAIT
+    title = "The chain's answers about the cage do not agree with each other"
+
+
 class NotACage(GolemError):
     """At this address there is no PolicyCage of a version this server knows."""
 

@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db import transaction
 
 from archetypes_app.models import Golem
+from permits_app.errors import CageContradicted
 from permits_app.models import CageCheckpoint, CageMirror, PolicyCage
 from permits_app.policy_cage.mirror import (
     CageFacts,
@@ -49,9 +50,8 @@ def register_cage(*, golem_id: UUID, chain_id: int, contract: str, deployed_bloc
             cage=cage,
             defaults={
                 "chain_id": chain_id, "contract": contract, "account": facts.account, "base_asset": facts.base_asset,
-                "deployed_block": deployed_block, "is_enforced": facts.is_enforced, "state": start.as_dict(),
-                "rules_hash": hash_rules(start), "block_number": max(0, deployed_block - 1), "block_hash": "",
-                "block_at": datetime.fromtimestamp(0, UTC), "synced_at": None, "problem": "",
+                "deployed_block": deployed_block, "is_enforced": facts.is_enforced, "problem": "",
+                **_columns_before(start, deployed_block),
             },
         )  # fmt: skip
         mirror.checkpoints.all().delete()
@@ -73,15 +73,42 @@ def sync_policy_cages(*, now: datetime) -> dict[str, int]:
 
 
 def sync_policy_cage(*, mirror_id: int, now: datetime) -> CageMirror:
-    """Follow one cage. Raises CageReorganised and what a node raises, after keeping it as the row's problem."""
+    """Follow one cage. Raises CageReorganised, CageContradicted and what a node raises, kept as the row's problem."""
     mirror = CageMirror.objects.select_related("cage").get(pk=mirror_id)
     try:
-        followed = follow_cage(known=_known(mirror), open_chain=lambda: _open(mirror.chain_id, now))
+        followed = follow_cage(known=_known(mirror), open_chain=lambda: _open(mirror.chain_id, now), now=now)
         facts = read_facts(_open(mirror.chain_id, now), mirror.contract)
+    except CageContradicted as error:
+        _forget(mirror, _describe(error))
+        raise
     except GolemError as error:
-        CageMirror.objects.filter(pk=mirror_id).update(problem=f"{error.code}: {error.detail}"[:200])
+        CageMirror.objects.filter(pk=mirror_id).update(problem=_describe(error))
         raise
     return _keep(mirror, followed, facts, now)
+
+
+def _describe(error: GolemError) -> str:
+    return f"{error.code}: {error.detail}"[:200]
+
+
+def _forget(seen: CageMirror, problem: str) -> None:
+    """What is not true is not kept: writes are refused at once, and the next sync reads from the deployment on."""
+    with transaction.atomic():
+        mirror = CageMirror.objects.select_for_update(of=("self",)).get(pk=seen.pk)
+        start = CageState(cage=mirror.contract, account=mirror.account, base_asset=mirror.base_asset)
+        mirror.checkpoints.all().delete()
+        for name, value in _columns_before(start, mirror.deployed_block).items():
+            setattr(mirror, name, value)
+        mirror.problem = problem
+        mirror.save()
+
+
+def _columns_before(start: CageState, deployed_block: int) -> dict[str, Any]:
+    """The mirror's columns before its contract's first block."""
+    return {
+        "state": start.as_dict(), "rules_hash": hash_rules(start), "block_number": max(0, deployed_block - 1),
+        "block_hash": "", "block_at": datetime.fromtimestamp(0, UTC), "synced_at": None,
+    }  # fmt: skip
 
 
 def _known(mirror: CageMirror) -> list[MirrorPoint]:
@@ -112,7 +139,11 @@ def _keep(seen: CageMirror, followed: Followed, facts: CageFacts, now: datetime)
         mirror.state, mirror.rules_hash = state.as_dict(), hash_rules(state)
         mirror.block_number, mirror.block_hash = followed.head.block_number, followed.head.block_hash
         mirror.block_at = datetime.fromtimestamp(followed.head.block_time, UTC)
-        mirror.synced_at, mirror.problem = now, ""
+        mirror.problem = ""
+        if followed.is_newest:
+            mirror.synced_at = now
+        else:
+            mirror.problem = f"still reading: block {mirror.block_number} of {followed.newest_block}"
         mirror.save()
         changed = _write_columns(mirror.cage, state)
         if was.rules != state.rules or was.session.key != state.session.key or is_rolled_back:

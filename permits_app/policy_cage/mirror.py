@@ -13,17 +13,20 @@ from typing import Any
 
 from django.conf import settings
 
-from permits_app.errors import CageReorganised, NotACage
+from permits_app.errors import CageContradicted, CageReorganised, NotACage
 from permits_app.models import CageMirror
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import Limit, RuleKind, decode_cage_event
 from permits_app.policy_cage.state import CageState
+from permits_app.policy_cage.witness import find_contradiction
 from tools_app.chain.node_errors import BlockUnavailable, CallReverted, ContractOutputUnexpected
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import BlockRef, LogEntry
 
 VERSION = 2
+MOST_BLOCKS_AT_ONCE = 200_000
+"""How far one reading goes; a mirror that is further behind catches up in several."""
 COLUMNS: dict[str, Limit] = {
     "max_assets": Limit.MAX_ASSETS,
     "max_position_bps": Limit.MAX_POSITION_BPS,
@@ -50,11 +53,19 @@ class MirrorPoint:
 
 @dataclass(frozen=True)
 class Followed:
-    """From which known point the chain was followed, what changed since, and where it stands now."""
+    """From which known point the chain was followed, what changed since, and where it stands now.
+
+    `newest_block` is the chain's; the head is before it where there is more to read.
+    """
 
     base: MirrorPoint
     changed: tuple[MirrorPoint, ...]
     head: MirrorPoint
+    newest_block: int
+
+    @property
+    def is_newest(self) -> bool:
+        return self.head.block_number == self.newest_block
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +91,32 @@ def read_facts(chain: ChainReader, contract: str) -> CageFacts:
     return CageFacts(account, base_asset, is_enforced)
 
 
-def follow_cage(*, known: Sequence[MirrorPoint], open_chain: Callable[[], ChainReader]) -> Followed:
+def follow_cage(*, known: Sequence[MirrorPoint], open_chain: Callable[[], ChainReader], now: datetime) -> Followed:
     """Follow from the newest known point that the chain still holds; the last of `known` is before the deployment.
 
-    Raises CageReorganised when the chain moved under the reading, and what a node raises.
+    Raises CageReorganised when the chain moved under the reading, CageContradicted when the contract does not say what
+    its events say, and what a node raises.
     """
     chain = open_chain()
-    head = chain.block
     base = next(point for point in known if not point.block_hash or _still_holds(chain, point))
+    end = min(chain.block.number, base.block_number + MOST_BLOCKS_AT_ONCE)
+    head = chain.block_at(end)
     logs = chain.logs(
-        address=base.state.cage, topics=[], from_block=base.block_number + 1, to_block=head.number
-    ) if base.block_number < head.number else []  # fmt: skip
+        address=base.state.cage, topics=[], from_block=base.block_number + 1, to_block=end
+    ) if base.block_number < end else []  # fmt: skip
     changed = tuple(_replay(chain, base, logs))
+    state = (changed[-1] if changed else base).state
+    is_newest = end == chain.block.number
+    contradiction = find_contradiction(chain=chain, state=state, now=now) if is_newest else None
     again = open_chain()
     if not _holds(again, head.number, head.hash):
         raise CageReorganised(f"block {head.number} is no longer {head.hash}", block_number=head.number)
-    last = changed[-1] if changed else base
-    return Followed(base, changed, MirrorPoint(head.number, head.hash, head.timestamp, last.state))
+    if contradiction is not None:
+        raise CageContradicted(
+            f"at block {head.number} the contract's {contradiction} is not what its events say",
+            block_number=head.number, value=contradiction,
+        )  # fmt: skip
+    return Followed(base, changed, MirrorPoint(head.number, head.hash, head.timestamp, state), chain.block.number)
 
 
 def read_columns(state: CageState) -> dict[str, Any]:

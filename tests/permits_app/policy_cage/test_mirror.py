@@ -193,7 +193,6 @@ def test_an_owner_sees_the_mirror_its_block_and_whether_it_is_behind(
     cage = f"/admin/permits_app/policycage/{mirror.cage_id}/change/"
     page = client.get(cage).content.decode()
     assert "contract on chain" in page
-    assert 'name="max_position_bps"' not in page
     CageMirror.objects.filter(pk=mirror.pk).update(synced_at=None)
     assert "writes are refused" in client.get(cage).content.decode()
     assert "writes are refused" in client.get("/admin/permits_app/cagemirror/").content.decode()

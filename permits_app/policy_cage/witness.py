@@ -1,0 +1,61 @@
+"""Whether the contract itself says what its events were understood to say.
+
+A node that leaves a log out, by mistake or on purpose, would leave the mirror of a cage looser than the cage. So the
+state that follows from the logs is held against the contract's own words at the same block, in one round trip.
+Seed: issue of the cage, "The mirror and custody".
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from permits_app.policy_cage.abi import FUNCTIONS
+from permits_app.policy_cage.contract import SLOT_SECONDS
+from permits_app.policy_cage.state import LOSSES, REBALANCES, TOP_UPS, CageState
+from tools_app.toolkit.context import ChainReader, ReadCall
+
+
+def find_contradiction(*, chain: ChainReader, state: CageState, now: datetime) -> str | None:
+    """What the contract contradicts at the reader's block, None when it agrees. `now` is the wall clock's.
+
+    Every rule and its order (by the contract's chain of hashes), the lists, the session, the switches, every window and
+    what is pending of what is known to be. A proposal nobody heard of is not seen until it is applied.
+    """
+    session = state.session
+    pending = sorted(state.pending.items())
+    expected: list[tuple[str, tuple[Any, ...], tuple[Any, ...]]] = [
+        ("rulesDigest", (), (bytes.fromhex(state.rules_digest[2:]),)),
+        ("session", (), (session.key, session.expires_at, session.operations_left, session.budget_left)),
+        ("isHalted", (), (state.is_halted,)),
+        ("isDrawdownBreached", (), (state.is_drawdown_breached,)),
+        ("lastRebalanceAt", (), (state.last_rebalance_at,)),
+        ("assets", (), (tuple(state.assets),)),
+        ("positions", (), (tuple(state.positions),)),
+        *(
+            ("pending", (kind, bytes.fromhex(key[2:])), (change.value, change.base, change.ready_at))
+            for (kind, key), change in pending
+        ),
+    ]
+    windows = [*state.assets, LOSSES, REBALANCES, TOP_UPS]
+    reads = [ReadCall(state.cage, FUNCTIONS[name], args) for name, args, _ in expected]
+    reads += [ReadCall(state.cage, FUNCTIONS["spent"], (what,)) for what in windows]
+    outcomes = chain.call_many(reads)
+    for (name, args, values), outcome in zip(expected, outcomes, strict=False):
+        if not outcome.ok or _plain(outcome.values) != values:
+            return f"{name}({', '.join(map(_show, args))})"
+    # A window is shorter the later one looks, and nodes differ in what time it is in a read of a block.
+    earliest, latest = chain.block.timestamp, max(chain.block.timestamp, int(now.timestamp())) + SLOT_SECONDS
+    for what, outcome in zip(windows, outcomes[len(expected) :], strict=True):
+        least, most = state.spent(what, now=latest), state.spent(what, now=earliest)
+        if not outcome.ok or not least <= int(outcome.values[0]) <= most:
+            return f"spent({what})"
+    return None
+
+
+def _plain(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(tuple(value) if isinstance(value, list | tuple) else value for value in values)
+
+
+def _show(value: Any) -> str:
+    return f"0x{value.hex()}" if isinstance(value, bytes) else str(value)

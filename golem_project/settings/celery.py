@@ -83,6 +83,7 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         "schedule": 2.0,
         "options": {"expires": 10},
     },
+    "forget-events": {"task": "golem_project.stream.tasks.forget_old_events_task", "schedule": 3_600.0},
     "run-heartbeat-duties": {"task": "golem_project.heartbeat.tasks.run_duties_task", "schedule": 60.0},
     "scan-memory": {"task": "memory_app.tasks.scan_memory_task", "schedule": 3_600.0},
     "dream": {"task": "memory_app.tasks.dream_golems_task", "schedule": 21_600.0},

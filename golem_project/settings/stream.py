@@ -8,6 +8,9 @@ from golem_project.settings.environment import read_flag, read_integer
 GOLEM_EVENT_PAYLOADS_ARE_CHECKED = False
 # On only where the next line reads the log; else a thread of the process publishes, and nobody waits for it.
 GOLEM_EVENT_PUBLICATION_IS_AWAITED = False
+# Published events older than this are deleted, but for those a webhook has still to deliver; 0 keeps them all. The
+# cockpit plots a week. The audit log is another table and is never shortened.
+GOLEM_EVENT_RETENTION_DAYS = read_integer("GOLEM_EVENT_RETENTION_DAYS", 90)
 
 GOLEM_STREAM_MOST_CLIENTS_PER_CALLER = 10  # open event streams of one token or owner, in one server process
 GOLEM_STREAM_MOST_CLIENTS = 1_000  # open event streams of one server process; each is a socket and a small queue

@@ -133,7 +133,7 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
         return show_confirmation(
             request=request, model_admin=self, title=f"Switch {endpoint} {'on' if is_off else 'off'}",
             form=ConfirmForm(), submit="Do it", back_url=self._page(endpoint),
-            explanation="Nothing is lost: it goes on where it was, with everything that happened meanwhile.",
+            explanation="It goes on where it was, with everything that happened meanwhile and is still kept.",
         )  # fmt: skip
 
     @action(description="Remove", icon="delete", url_path="remove", permissions=["manage"])

@@ -24,6 +24,10 @@ Every event has `event_id`, `type`, `version`, `golem_id`, `sequence` (counts th
 `{"untrusted": true, "value": …}`: it is data, never instruction. A stream that is cut off says so with
 `stream:resume`, which is not an event of a golem: `reason` and `last_event_id` to come back with.
 
+Events are kept for GOLEM_EVENT_RETENTION_DAYS (90; 0: for ever), and longer while a webhook that is on has still to
+deliver them. A cursor from before the oldest is refused with `CURSOR_EXPIRED` (410) and `oldest_cursor` to go on from;
+`since` starts at the oldest. The audit log is another record and is never shortened.
+
 Webhooks are delivered at least once and may come out of order; `webhook-id` names the event, `sequence` its place.
 
 | Event | When | Fields; those in italics may be missing |

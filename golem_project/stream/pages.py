@@ -64,7 +64,10 @@ class EventPageView(APIView):
         responses={
             (200, "application/json"): EventPageOutput,
             (200, "text/event-stream"): OpenApiResponse(str, description="id, event and data lines"),
-            **{(status, "application/problem+json"): _PROBLEM for status in (401, 403, 404, 406, 409, 422, 429, 503)},
+            **{
+                (status, "application/problem+json"): _PROBLEM
+                for status in (401, 403, 404, 406, 409, 410, 422, 429, 503)
+            },
         },
     )
     def get(self, request: Request) -> Response:
@@ -74,7 +77,7 @@ class EventPageView(APIView):
         query = {name: ",".join(request.query_params.getlist(name)) for name in request.query_params}
         question = read_question(query, caller=caller, last_event_id=request.headers.get("Last-Event-ID"))
         head = event_log.read_head()
-        start = question.start(head=head, default=0)
+        start = question.start(head=head, default=head.forgotten)
         body = read_page(start, head=head, wanted=question.wanted, limit=question.limit)
         return Response(body, headers={"Cache-Control": "private, no-store", "Vary": "Accept, Authorization, Cookie"})
 

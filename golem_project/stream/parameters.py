@@ -29,7 +29,7 @@ class Question:
     limit: int = DEFAULT_PER_PAGE
 
     def start(self, *, head: LogHead, default: int) -> int:
-        """The position to start after. Raises CursorUnknown."""
+        """The position to start after. Raises CursorUnknown, CursorExpired."""
         if self.cursor is not None:
             return head.parse_cursor(self.cursor)
         if self.since is not None:

@@ -29,6 +29,7 @@ from golem_project.stream.in_thread import run_blocking
 from golem_project.stream.parameters import Question, read_question
 from tools_app.core import clock, event_log
 from tools_app.core.errors import GolemError
+from tools_app.core.event_log import CursorExpired
 
 EVENTS_PATH = "/api/v1/events"
 EVENT_STREAM = "text/event-stream"
@@ -155,7 +156,12 @@ class _Writer:
         }
         await self._send({"type": "http.response.start", "status": 200, "headers": _encode_headers(headers)})
         await self._put(f"retry: {settings.GOLEM_STREAM_RETRY_MS}\n\n".encode())
-        await self._catch_up()
+        try:
+            await self._catch_up()
+        except CursorExpired as error:
+            # It reads slower than events are forgotten.
+            await self._say_goodbye("cursor_expired", place=str(error.data["oldest_cursor"]))
+            return
         while True:
             taken = await self._client.take(seconds=settings.GOLEM_STREAM_HEARTBEAT_SECONDS)
             if taken:
@@ -191,8 +197,8 @@ class _Writer:
         async with asyncio.timeout(settings.GOLEM_STREAM_SEND_TIMEOUT_SECONDS):
             await self._send(message)
 
-    async def _say_goodbye(self, reason: str) -> None:
-        data = json.dumps({"reason": reason, "last_event_id": self._place()})
+    async def _say_goodbye(self, reason: str, *, place: str = "") -> None:
+        data = json.dumps({"reason": reason, "last_event_id": place or self._place()})
         await self._put(f"event: stream:resume\ndata: {data}\n\n".encode())
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 

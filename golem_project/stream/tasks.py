@@ -6,7 +6,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from golem_project.stream import webhooks
+from golem_project.stream import retention, webhooks
 from tools_app.core import clock, dispatch
 
 
@@ -21,6 +21,12 @@ def spread_webhooks_task() -> int:
 
 
 @shared_task(ignore_result=True)
-def deliver_webhook_task(*, delivery_id: str) -> bool:
-    """Try one delivery; a second task for the same one finds it claimed."""
-    return webhooks.deliver(delivery_id=UUID(delivery_id), now=clock.now())
+def deliver_webhook_task(*, delivery_id: str) -> int:
+    """Try one delivery and go on with its endpoint's; a second task for the same one finds it claimed."""
+    return webhooks.deliver_in_a_row(delivery_id=UUID(delivery_id), read_clock=clock.now)
+
+
+@shared_task(ignore_result=True)
+def forget_old_events_task() -> int:
+    """Delete events that are older than they are kept."""
+    return retention.forget_old_events(now=clock.now())

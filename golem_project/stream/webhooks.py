@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -25,7 +25,7 @@ from golem_project.stream import sealed, signing
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tools_app.core import audit_log, event_bus, event_log, outgoing
 from tools_app.core.errors import GolemError, Recovery
-from tools_app.core.event_log import EventFilter
+from tools_app.core.event_log import EventFilter, LogHead
 from tools_app.core.events import Event, EventType, encode_event
 from tools_app.core.models import OutboxEvent
 from tools_app.core.outgoing import AddressRefused, ExchangeFailed
@@ -38,8 +38,10 @@ RETRY_AFTER_SECONDS = (5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600, 36_
 GIVE_UP_AFTER = timedelta(hours=24)
 OLD_SECRET_LIVES = timedelta(hours=24)
 _LEASE = timedelta(seconds=60)
-_SPREAD_PAGE = 200
+_SPREAD_PAGE = 1_000
 _DUE_PER_ENDPOINT = 20
+# A worker goes on with one endpoint this long at most, so that others get their turn.
+_MOST_IN_A_ROW = 100
 _GONE = 410
 
 
@@ -88,7 +90,7 @@ def enable_endpoint(*, endpoint: WebhookEndpoint) -> None:
 
 
 def disable_endpoint(*, endpoint: WebhookEndpoint, reason: str, now: datetime) -> None:
-    """Switch an endpoint off and tell its owner. Nothing is lost: it goes on from here when it is switched on."""
+    """Switch an endpoint off and tell its owner. Switched on it goes on from here, or with the oldest event kept."""
     with transaction.atomic():
         changed = WebhookEndpoint.objects.filter(pk=endpoint.pk, disabled_at__isnull=True).update(
             disabled_at=now, disabled_reason=reason[:200]
@@ -156,6 +158,19 @@ def deliver(*, delivery_id: UUID, now: datetime) -> bool:
     return is_taken
 
 
+def deliver_in_a_row(*, delivery_id: UUID, read_clock: Callable[[], datetime]) -> int:
+    """Try a delivery, and while the receiver takes them what else is due for the same endpoint. Returns how many."""
+    endpoint_id = WebhookDelivery.objects.filter(pk=delivery_id).values_list("endpoint_id", flat=True).first()
+    due = WebhookDelivery.objects.filter(endpoint_id=endpoint_id, state=DeliveryState.WAITING)
+    taken = 0
+    following: UUID | None = delivery_id
+    while following is not None and taken < _MOST_IN_A_ROW and deliver(delivery_id=following, now=read_clock()):
+        taken += 1
+        rows = due.filter(next_attempt_at__lte=read_clock()).order_by("next_attempt_at", "position")
+        following = rows.values_list("pk", flat=True).first()
+    return taken
+
+
 def replay(*, deliveries: Any, now: datetime) -> int:
     """Try deliveries again from the start, whatever became of them; `deliveries` is a queryset. Returns how many."""
     changed: int = deliveries.exclude(state=DeliveryState.WAITING).update(
@@ -221,10 +236,11 @@ def _spread_to(endpoint_id: UUID, now: datetime) -> int:
         if endpoint.log_id != head.log_id:
             WebhookEndpoint.objects.filter(pk=endpoint.pk).update(log_id=head.log_id, position=head.position)
             return 0
+        start = _find_start(endpoint, head, now)
         wanted = EventFilter(
             golem_ids=frozenset(str(pk) for pk in _golem_ids(endpoint)), types=frozenset(endpoint.types) or None
         )
-        page = event_log.read_after(endpoint.position, head=head, wanted=wanted, limit=_SPREAD_PAGE)
+        page = event_log.read_after(start, head=head, wanted=wanted, limit=_SPREAD_PAGE)
         rows = [
             WebhookDelivery(
                 endpoint=endpoint, event_id=json.loads(event.body)["event_id"], event_type=event.type,
@@ -235,6 +251,16 @@ def _spread_to(endpoint_id: UUID, now: datetime) -> int:
         WebhookDelivery.objects.bulk_create(rows, ignore_conflicts=True)
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(position=page.reached)
     return len(rows)
+
+
+def _find_start(endpoint: WebhookEndpoint, head: LogHead, now: datetime) -> int:
+    """Where the endpoint goes on: where it was, or with the oldest event that is kept, and then that is audited."""
+    if endpoint.position >= head.forgotten:
+        return endpoint.position
+    facts = {"endpoint_id": str(endpoint.pk), "from": endpoint.position, "to": head.forgotten}
+    for golem_id in _golem_ids(endpoint):
+        audit_log.append(golem_id=golem_id, event="WebhookSkipped", actor="system:stream", data=facts, now=now)
+    return head.forgotten
 
 
 def _record(

@@ -284,6 +284,18 @@ def sessions_task(golem: LiveGolem) -> Prepared:
     return tasks.commit_sessions_task.run, check
 
 
+def forget_events_task(golem: LiveGolem) -> Prepared:
+    golem.preview()
+    OutboxEvent.objects.update(published_at=clock.now() - timedelta(days=400))
+    golem.preview()
+
+    def check() -> None:
+        assert OutboxEvent.objects.filter(published_at__lt=clock.now() - timedelta(days=1)).count() == 0
+        assert OutboxEvent.objects.count() > 0
+
+    return stream_tasks.forget_old_events_task.run, check
+
+
 ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "permits_app.tasks.preview_action_task": preview_task,
     "permits_app.tasks.commit_permit_task": commit_task,
@@ -309,6 +321,7 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "golem_project.heartbeat.tasks.run_duties_task": unchanged_task(heartbeat_tasks.run_duties_task),
     "golem_project.stream.tasks.spread_webhooks_task": spread_task,
     "golem_project.stream.tasks.deliver_webhook_task": deliver_task,
+    "golem_project.stream.tasks.forget_old_events_task": forget_events_task,
 }
 
 ELSEWHERE: dict[str, str] = {

@@ -25,6 +25,8 @@ _COLUMNS = (
     "position", "id", "golem_id", "sequence", "type", "version", "heartbeat_tick", "occurred_at", "payload_text",
 )  # fmt: skip
 
+_FORGOTTEN_AT_ONCE = 5_000
+
 
 class CursorUnknown(GolemError):
     """A cursor or Last-Event-ID that does not belong to this log."""
@@ -35,23 +37,42 @@ class CursorUnknown(GolemError):
     title = "This place is not in the event log"
 
 
+class CursorExpired(GolemError):
+    """A cursor or Last-Event-ID before the oldest event that is kept: what followed it is gone."""
+
+    code = "CURSOR_EXPIRED"
+    http_status = 410
+    recovery = Recovery.FIX_PARAMS
+    title = "Events after this place are no longer kept"
+
+
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """Which log this is and how far it goes."""
+    """Which log this is, how far it goes, and up to where it was forgotten."""
 
     log_id: UUID
     position: int
+    forgotten: int = 0
 
     def cursor(self, position: int | None = None) -> str:
         """The cursor of `position`, or of the head."""
         return f"{self.log_id.hex[:8]}-{self.position if position is None else position}"
 
     def parse_cursor(self, text: str) -> int:
-        """The position of a cursor. Raises CursorUnknown."""
+        """The position of a cursor. Raises CursorUnknown, CursorExpired."""
         found = _CURSOR.match(text)
         if found is None or found[1] != self.log_id.hex[:8] or int(found[2]) > self.position:
             raise CursorUnknown("start again without a cursor, or with `since`", cursor=text[:40])
+        self.check_kept(int(found[2]))
         return int(found[2])
+
+    def check_kept(self, position: int) -> None:
+        """Raises CursorExpired when events that follow `position` are no longer kept."""
+        if position < self.forgotten:
+            raise CursorExpired(
+                "events between this place and `oldest_cursor` are gone; go on from there",
+                cursor=self.cursor(position), oldest_cursor=self.cursor(self.forgotten),
+            )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +102,21 @@ class LogPage:
 
 def read_head() -> LogHead:
     """The head of the log."""
-    row = EventHead.objects.filter(pk=1).values_list("log_id", "position").first()
+    columns = ("log_id", "position", "forgotten")
+    row = EventHead.objects.filter(pk=1).values_list(*columns).first()
     if row is None:
         # The first event of a database makes the row; a reader that comes earlier does.
         EventHead.objects.bulk_create([EventHead(pk=1)], ignore_conflicts=True)
-        row = EventHead.objects.values_list("log_id", "position").get(pk=1)
-    return LogHead(log_id=row[0], position=row[1])
+        row = EventHead.objects.values_list(*columns).get(pk=1)
+    return LogHead(log_id=row[0], position=row[1], forgotten=row[2])
 
 
 def read_after(position: int, *, head: LogHead, wanted: EventFilter = EVERYTHING, limit: int = 500) -> LogPage:
-    """Events after `position` that pass `wanted`, at most `limit`. `head` was read before this call."""
+    """Events after `position` that pass `wanted`, at most `limit`. `head` was read before this call.
+
+    Raises CursorExpired.
+    """
+    head.check_kept(position)
     if position >= head.position:
         return LogPage(events=[], reached=position)
     if head.position - position <= event_ring.STREAM_LENGTH:
@@ -112,6 +138,30 @@ def find_position(since: datetime, *, head: LogHead) -> int:
 def read_rows(position: int, *, until: int) -> list[LoggedEvent]:
     """The events after `position` up to `until`, from PostgreSQL."""
     return _fetch(OutboxEvent.objects.filter(position__gt=position, position__lte=until))
+
+
+def find_position_before(moment: datetime) -> int:
+    """The place of the last event that was published before `moment`; 0 when there is none."""
+    # Places follow the time of publication, so this reads along the index from the oldest on, and no further.
+    later = OutboxEvent.objects.filter(published_at__gte=moment, position__isnull=False).order_by("position")
+    first = later.values_list("position", flat=True).first()
+    return read_head().position if first is None else int(first) - 1
+
+
+def forget_until(position: int) -> int:
+    """Delete published events up to `position`, for good. Returns how many.
+
+    The mark comes first, in a transaction of its own: a reader is told that they are gone before they are.
+    """
+    EventHead.objects.filter(pk=1, forgotten__lt=position, position__gte=position).update(forgotten=position)
+    mark = read_head().forgotten
+    count = 0
+    while True:
+        page = OutboxEvent.objects.filter(position__lte=mark).order_by("position").values("pk")[:_FORGOTTEN_AT_ONCE]
+        deleted = OutboxEvent.objects.filter(pk__in=page).delete()[0]
+        count += deleted
+        if deleted < _FORGOTTEN_AT_ONCE:
+            return count
 
 
 def _read_table(position: int, *, head: LogHead, wanted: EventFilter, limit: int) -> LogPage:

@@ -14,8 +14,7 @@ import threading
 from datetime import datetime
 from typing import Any
 
-from django.db import Error as DatabaseError
-from django.db import connection, connections
+from django.db import InterfaceError, OperationalError, connection, connections
 
 from tools_app.core import clock, event_log, event_ring
 from tools_app.core.events import LoggedEvent, encode_event
@@ -112,7 +111,7 @@ def _publish_all() -> bool:
     try:
         while publish_pending(now=clock.now()) == _PAGE:
             pass
-    except DatabaseError as error:
+    except (OperationalError, InterfaceError) as error:
         logger.warning("events wait to be published: %s", type(error).__name__)
         return False
     except Exception:

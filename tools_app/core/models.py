@@ -98,6 +98,9 @@ class EventHead(models.Model):
     id: Any = models.PositiveSmallIntegerField(primary_key=True, default=1)
     log_id = models.UUIDField(default=uuid.uuid4)
     position = models.PositiveBigIntegerField(default=0)
+    forgotten = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="Events up to here are no longer kept"
+    )
 
     class Meta:
         verbose_name = "event log head"

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from permits_app.admin.pool_names import name_pools
 from permits_app.models import ActionPermit
 from permits_app.plan_store import decode_calls
 from tools_app.admin.call_signatures import NAMED_SIGNATURES
@@ -106,47 +107,69 @@ def build_trace(permit: ActionPermit) -> PermitTrace:
         )
     except GolemError as error:
         return PermitTrace((), fidelity, f"The node no longer shows the state of that block: {error.detail}")
-    return PermitTrace(tuple(_tell(tree, permit.chain_id, depth=0) for tree in trees), fidelity)
+    try:
+        pools = name_pools(trees, chain_id=permit.chain_id, block=block, deadline=Deadline.after_ms(BUDGET_MS))
+    except GolemError:
+        # The tree is whole without them; its pools stay addresses.
+        pools = {}
+    namer = _Namer(permit.chain_id, pools)
+    return PermitTrace(tuple(_tell(tree, namer, depth=0) for tree in trees), fidelity)
 
 
-def _tell(tree: Mapping[str, Any], chain_id: int, *, depth: int) -> TraceFrame:
-    calls = tuple(_tell(child, chain_id, depth=depth + 1) for child in tree["calls"])
-    to, function, arguments = str(tree["to"]), str(tree["function"]), _list_arguments(tree, chain_id)
+@dataclass(frozen=True, slots=True)
+class _Namer:
+    """Names of addresses on one chain; `pools` are those of this tree, by address."""
+
+    chain_id: int
+    pools: Mapping[str, str]
+
+    def name(self, address: str) -> str:
+        """A name, or nothing."""
+        return name_address(self.chain_id, address) or self.pools.get(address, "")
+
+    def in_text(self, text: str) -> str:
+        """A text with every address named, or cut short."""
+        for address, name in self.pools.items():
+            text = text.replace(address, name)
+        return name_addresses(text, self.chain_id)
+
+
+def _tell(tree: Mapping[str, Any], namer: _Namer, *, depth: int) -> TraceFrame:
+    calls = tuple(_tell(child, namer, depth=depth + 1) for child in tree["calls"])
+    to, function, arguments = str(tree["to"]), str(tree["function"]), _list_arguments(tree, namer)
     is_ok = bool(tree["succeeded"])
     has_failure = not is_ok or any(not call.is_ok for call in calls)
     return TraceFrame(
         verb=_KINDS[str(tree["kind"])],
         address=to,
-        name=name_address(chain_id, to) or str(tree["name"]),
+        name=namer.name(to) or str(tree["name"]),
         function=function,
         arguments=arguments,
         value=str(tree["value"]) if tree["value_wei"] != "0" else "",
         gas=format_gas(int(tree["gas_used"])),
         is_ok=is_ok,
         error=str(tree["error"] or ""),
-        events=tuple(_describe_event(event, chain_id) for event in tree["events"]),
+        events=tuple(_describe_event(event, namer) for event in tree["events"]),
         calls=calls,
         calls_left_out=int(tree["calls_left_out"]),
         is_open=depth < _OPEN_TO_DEPTH or has_failure,
-        label=name_addresses(str(tree.get("label", "")), chain_id),
+        label=namer.in_text(str(tree.get("label", ""))),
     )
 
 
-def _list_arguments(tree: Mapping[str, Any], chain_id: int) -> tuple[TraceArgument, ...]:
-    decoded = decode_call({"to": tree["to"], "data": tree["input"]}, chain_id=chain_id)
+def _list_arguments(tree: Mapping[str, Any], namer: _Namer) -> tuple[TraceArgument, ...]:
+    decoded = decode_call({"to": tree["to"], "data": tree["input"]}, chain_id=namer.chain_id)
     if decoded.function:
         return tuple(
-            TraceArgument(argument.name, argument.text or name_addresses(argument.address, chain_id))
+            TraceArgument(argument.name, argument.text or namer.in_text(argument.address))
             for argument in decoded.arguments
         )
-    return tuple(
-        TraceArgument(str(told["name"]), name_addresses(str(told["value"]), chain_id)) for told in tree["arguments"]
-    )
+    return tuple(TraceArgument(str(told["name"]), namer.in_text(str(told["value"]))) for told in tree["arguments"])
 
 
-def _describe_event(event: Mapping[str, Any], chain_id: int) -> str:
-    name = str(event["name"]) or name_address(chain_id, str(event["address"])) or str(event["address"])
+def _describe_event(event: Mapping[str, Any], namer: _Namer) -> str:
+    name = str(event["name"]) or namer.name(str(event["address"])) or str(event["address"])
     if not event["event"]:
         return f"an event of {name}"
-    values = ", ".join(f"{key} {name_addresses(str(value), chain_id)}" for key, value in event["values"].items())
+    values = ", ".join(f"{key} {namer.in_text(str(value))}" for key, value in event["values"].items())
     return f"{name} {event['event']}: {values}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -10,10 +11,12 @@ import pytest
 from django.test import Client
 
 from archetypes_app.owner_group import ensure_owner_group
+from permits_app.admin import pool_names
 from permits_app.admin.trace_view import TraceFrame, build_trace
 from permits_app.models import ActionPermit
 from tests import factories
 from tests.live_golem import LiveGolem
+from tools_app.chain.node_errors import RpcTimeout
 
 
 def every(frames: tuple[TraceFrame, ...]) -> list[TraceFrame]:
@@ -42,6 +45,30 @@ def test_a_swap_is_told_in_names_units_and_gas(permit: ActionPermit) -> None:
     assert any(frame.function in ("swap", "uniswapV3SwapCallback") for frame in frames)
     assert all(frame.is_ok for frame in frames)
     assert all(frame.is_open for frame in trace.frames)
+
+
+def test_a_pool_is_named_by_its_pair_and_fee(permit: ActionPermit) -> None:
+    frames = every(build_trace(permit).frames)
+    pools = {frame.name for frame in frames if frame.function == "swap"}
+    events = [event for frame in frames for event in frame.events if "Transfer" in event]
+
+    assert len(pools) == 1
+    (name,) = pools
+    assert re.fullmatch(r"(USDC/WETH|WETH/USDC) 0\.\d+% pool \(Uniswap V[23]\)", name)
+    assert any(name in event for event in events)
+
+
+def test_a_node_that_cannot_tell_of_pools_costs_their_names_and_not_the_tree(
+    permit: ActionPermit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise RpcTimeout("no answer", maybe_sent=True)
+
+    monkeypatch.setattr(pool_names, "recognize_pools", fail)
+    trace = build_trace(permit)
+
+    assert trace.problem == ""
+    assert {frame.name for frame in every(trace.frames) if frame.function == "swap"} == {""}
 
 
 def test_the_label_says_engine_block_age_and_rules(permit: ActionPermit) -> None:

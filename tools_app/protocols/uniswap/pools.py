@@ -162,23 +162,40 @@ def find_v3_pool(reader: ChainReader, deployment: Deployment, token0: str, token
 
 def read_pool(reader: ChainReader, deployment: Deployment, address: str) -> Pool:
     """The pool at `address`, confirmed by its factory, with its state. Raises PoolNotFound."""
-    token0, token1, fee = reader.call_many([ReadCall(address, signature) for signature in (TOKEN0, TOKEN1, FEE)])
-    if not (token0.ok and token1.ok):
-        raise PoolNotFound(f"{address} is not a Uniswap pool", pool_address=address)
-    pair = (token0.values[0], token1.values[0])
-    if fee.ok:
-        check = ReadCall(deployment.v3_factory, GET_POOL, (*pair, fee.values[0]))
-        candidate = Pool("v3", address, *pair, fee.values[0])
-    else:
-        check = ReadCall(deployment.v2_factory, GET_PAIR, pair)
-        candidate = Pool("v2", address, *pair, v2_math.FEE)
-    confirmed = reader.call_many([check])[0]
-    if not confirmed.ok or confirmed.values[0] != address:
-        raise PoolNotFound(f"{address} was not made by a Uniswap factory", pool_address=address)
-    state = read_states(reader, [candidate])
+    found = recognize_pools(reader, deployment, [address]).get(address)
+    if found is None:
+        raise PoolNotFound(f"{address} is no pool of a Uniswap factory", pool_address=address)
+    state = read_states(reader, [found])
     if not state:
         raise PoolNotFound(f"{address} does not answer like a Uniswap pool", pool_address=address)
     return state[0]
+
+
+def recognize_pools(reader: ChainReader, deployment: Deployment, addresses: Sequence[str]) -> dict[str, Pool]:
+    """Which of these addresses are pools, without their state: two round trips, whatever their number.
+
+    What merely calls itself a pool is left out: the factory has to name it.
+    """
+    asked = [ReadCall(address, signature) for address in addresses for signature in (TOKEN0, TOKEN1, FEE)]
+    told = iter(reader.call_many(asked) if asked else [])
+    candidates: list[tuple[Pool, ReadCall]] = []
+    for address in addresses:
+        token0, token1, fee = next(told), next(told), next(told)
+        if not (token0.ok and token1.ok):
+            continue
+        pair = (token0.values[0], token1.values[0])
+        if fee.ok:
+            check = ReadCall(deployment.v3_factory, GET_POOL, (*pair, fee.values[0]))
+            candidates.append((Pool("v3", address, *pair, fee.values[0]), check))
+        else:
+            check = ReadCall(deployment.v2_factory, GET_PAIR, pair)
+            candidates.append((Pool("v2", address, *pair, v2_math.FEE), check))
+    checks = reader.call_many([check for _, check in candidates]) if candidates else []
+    return {
+        pool.address: pool
+        for (pool, _), confirmed in zip(candidates, checks, strict=True)
+        if confirmed.ok and confirmed.values[0] == pool.address
+    }
 
 
 def read_states(reader: ChainReader, pools: Sequence[Pool]) -> list[Pool]:

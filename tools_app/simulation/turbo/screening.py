@@ -7,7 +7,7 @@ simulated again by the engines its tier asks for.
 
 from __future__ import annotations
 
-import json
+import os
 import select
 import subprocess
 import sys
@@ -18,6 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from pydantic_core import from_json, to_json
+
 from tools_app.chain.chains import get_pool
 from tools_app.chain.networks import get_network
 from tools_app.core.clock import Deadline
@@ -25,6 +27,8 @@ from tools_app.simulation.engine import SimulationRequest, SimulationTimeout, Si
 from tools_app.simulation.measuring import Read, list_reads, normalise, value_of
 from tools_app.toolkit.plan import Call
 
+_CANDIDATES_PER_ORDER: Final = 64
+_PIECE: Final = 1 << 16
 _WORKER: Final = Path(__file__).with_name("worker.py")
 
 
@@ -95,47 +99,57 @@ def _screen_in_worker(
     asked = [[read.to, read.data.hex()] for read in reads]
     found = []
     with run_worker(deadline) as worker:
-        worker.ask({"load": _describe(fork)})
-        for calls in candidates:
-            told = [[call.to, call.data.hex(), call.value] for call in calls]
-            answer = worker.ask({"screen": {"sender": request.sender, "calls": told, "reads": asked}})
-            before = [_parse(read, text) for read, text in zip(reads, answer["before"], strict=True)]
-            after = [_parse(read, text) for read, text in zip(reads, answer["after"], strict=True)]
-            found.append(
-                Screened(
-                    succeeded=bool(calls) and all(ok for ok, _ in answer["calls"]),
-                    outputs=tuple(bytes.fromhex(output) for _, output in answer["calls"]),
-                    deltas=_deltas(reads, before, after),
+        worker.order({"load": _describe(fork)})
+        worker.answer()
+        for start in range(0, len(candidates), _CANDIDATES_PER_ORDER):
+            some = candidates[start : start + _CANDIDATES_PER_ORDER]
+            told = [[[call.to, call.data.hex(), call.value] for call in calls] for calls in some]
+            worker.order({"screen": {"sender": request.sender, "candidates": told, "reads": asked}})
+            before = [_parse(read, text) for read, text in zip(reads, worker.answer(), strict=True)]
+            for calls in some:
+                outcomes, texts = worker.answer()
+                after = [_parse(read, text) for read, text in zip(reads, texts, strict=True)]
+                found.append(
+                    Screened(
+                        succeeded=bool(calls) and all(ok for ok, _ in outcomes),
+                        outputs=tuple(bytes.fromhex(output) for _, output in outcomes),
+                        deltas=_deltas(reads, before, after),
+                    )
                 )
-            )
     return tuple(found)
 
 
 class Worker:
-    """A running worker: one order out, one answer in, within the deadline."""
+    """A running worker: an order goes out, its answers come in one by one, all within the deadline."""
 
-    def __init__(self, process: subprocess.Popen[str], deadline: Deadline) -> None:
-        self._process = process
-        self._deadline = deadline
-
-    def ask(self, order: dict[str, Any]) -> dict[str, Any]:
-        """The answer to an order. Raises SimulationTimeout, SimulationUnavailable when the worker ended."""
-        stdin, stdout = self._process.stdin, self._process.stdout
-        if stdin is None or stdout is None:
+    def __init__(self, process: subprocess.Popen[bytes], deadline: Deadline) -> None:
+        if process.stdin is None or process.stdout is None:
             raise AssertionError("opened with pipes")
+        self._orders, self._answers = process.stdin, process.stdout.fileno()
+        self._deadline = deadline
+        self._read = bytearray()
+
+    def order(self, order: dict[str, Any]) -> None:
+        """Send an order once the one before is answered. Raises SimulationUnavailable when the worker ended."""
         try:
-            stdin.write(json.dumps(order) + "\n")
-            stdin.flush()
+            self._orders.write(to_json(order) + b"\n")
+            self._orders.flush()
         except BrokenPipeError:
             raise SimulationUnavailable("the screening worker ended") from None
-        ready, _, _ = select.select([stdout], [], [], self._deadline.remaining_ms() / 1000)
-        if not ready:
-            raise SimulationTimeout("the screening did not finish in time")
-        line = stdout.readline()
-        if not line:
-            raise SimulationUnavailable("the screening worker ended")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+
+    def answer(self) -> Any:
+        """The next answer. Raises SimulationTimeout, SimulationUnavailable when the worker ended."""
+        while (end := self._read.find(b"\n")) < 0:
+            ready, _, _ = select.select([self._answers], [], [], max(0.0, self._deadline.remaining_ms() / 1000))
+            if not ready:
+                raise SimulationTimeout("the screening did not finish in time")
+            piece = os.read(self._answers, _PIECE)
+            if not piece:
+                raise SimulationUnavailable("the screening worker ended")
+            self._read += piece
+        line = bytes(self._read[:end])
+        del self._read[: end + 1]
+        return from_json(line)
 
 
 @contextmanager
@@ -149,7 +163,6 @@ def run_worker(deadline: Deadline) -> Iterator[Worker]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        text=True,
         env={"PYTHONPATH": str(Path(spec.origin).parents[1])},
     )
     try:

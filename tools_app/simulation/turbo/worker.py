@@ -1,12 +1,13 @@
 """The worker: holds one fork in revm and runs candidates on it. A script of its own; imports nothing of ours.
 
-One line of JSON in, one out. It never asks a node: what it was not handed is empty.
+Lines of JSON in and out: an order, then its answers, one a line. It asks no node: what it was not handed is empty.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pyrevm  # type: ignore[import-not-found]  # the optional extra
@@ -22,11 +23,13 @@ def main() -> None:
         order = json.loads(line)
         if "load" in order:
             evm = load(order["load"])
-            answer: Any = {"loaded": True}
+            answers: Iterator[Any] = iter([{"loaded": True}])
         else:
-            answer = screen(evm, order["screen"])
-        sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
+            answers = screen_all(evm, order["screen"])
+        for answer in answers:
+            sys.stdout.write(json.dumps(answer) + "\n")
+            # At once: whoever reads works on this answer while the next candidate runs.
+            sys.stdout.flush()
 
 
 def load(told: dict[str, Any]) -> Any:
@@ -49,20 +52,26 @@ def load(told: dict[str, Any]) -> Any:
     return evm
 
 
-def screen(evm: Any, told: dict[str, Any]) -> dict[str, Any]:
-    """Run one candidate between its reads, and go back."""
+def screen_all(evm: Any, told: dict[str, Any]) -> Iterator[Any]:
+    """What is read before anything runs, which is the same for all; then each candidate's answer."""
+    yield [read(evm, to, data) for to, data in told["reads"]]
+    for calls in told["candidates"]:
+        yield screen(evm, told["sender"], calls, told["reads"])
+
+
+def screen(evm: Any, sender: str, calls: list[Any], reads: list[Any]) -> list[Any]:
+    """Run one candidate, read, and go back: success and output of each call, and what was read."""
     mark = evm.snapshot()
-    before = [read(evm, to, data) for to, data in told["reads"]]
     outcomes = []
-    for to, data, value in told["calls"]:
+    for to, data, value in calls:
         try:
-            output = evm.message_call(told["sender"], to, bytes.fromhex(data), value, GAS, 0)
+            output = evm.message_call(sender, to, bytes.fromhex(data), value, GAS, 0)
             outcomes.append([True, bytes(output).hex()])
         except RuntimeError:
             outcomes.append([False, ""])
-    after = [read(evm, to, data) for to, data in told["reads"]]
+    after = [read(evm, to, data) for to, data in reads]
     evm.revert(mark)
-    return {"calls": outcomes, "before": before, "after": after}
+    return [outcomes, after]
 
 
 def read(evm: Any, to: str, data: str) -> Any:

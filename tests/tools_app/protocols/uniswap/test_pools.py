@@ -10,7 +10,16 @@ from tests.evm.world import World
 from tests.tools_app.factories import make_context
 from tools_app.protocols.uniswap import pools
 from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.pools import GET_PAIR, GET_POOL, find_pools
+from tools_app.protocols.uniswap.pools import (
+    FEE,
+    GET_PAIR,
+    GET_POOL,
+    TOKEN0,
+    TOKEN1,
+    ZERO_ADDRESS,
+    find_pools,
+    recognize_pools,
+)
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 
 
@@ -68,3 +77,28 @@ def test_what_is_remembered_is_bounded(chain: World, monkeypatch: pytest.MonkeyP
 
     assert len(pools._MET) <= 2
     assert len(found) > 2
+
+
+def test_pools_are_recognized_among_other_contracts_in_two_round_trips(chain: World) -> None:
+    found, _ = find(chain)
+    context = make_context(chain, address=chain.actors.traders[0].address)
+    watched = Watched(context.chain(31337))
+    others = [chain.tokens["USDC"].address, chain.actors.traders[0].address]
+    recognized = recognize_pools(watched, deployment_on(31337), [*others, *(pool.address for pool in found)])  # type: ignore[arg-type]
+
+    assert watched.batches == [0, len(found)]
+    assert {(p.version, p.address, p.token0, p.token1, p.fee) for p in recognized.values()} == {
+        (p.version, p.address, p.token0, p.token1, p.fee) for p in found
+    }
+
+
+class Impostor:
+    """Everything says that it is a pool, and no factory knows it."""
+
+    def call_many(self, calls: list[ReadCall]) -> list[ReadOutcome]:
+        says = {TOKEN0: "0x" + "11" * 20, TOKEN1: "0x" + "22" * 20, FEE: 500, GET_POOL: ZERO_ADDRESS}
+        return [ReadOutcome(ok=True, values=(says[call.signature],)) for call in calls]
+
+
+def test_what_no_factory_names_is_no_pool() -> None:
+    assert recognize_pools(Impostor(), deployment_on(1), ["0x" + "33" * 20]) == {}  # type: ignore[arg-type]

@@ -1,0 +1,58 @@
+"""Names for the pools inside a call tree: pair, fee and version, once their factory vouches for them.
+
+A pool is in no registry, and its contract may say anything of itself; so the factory is asked, at the tree's own block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from tools_app import runner
+from tools_app.admin.tokens import name_address, name_addresses
+from tools_app.chain.networks import ChainNotSupported
+from tools_app.core import clock
+from tools_app.core.clock import Deadline
+from tools_app.core.units import format_units
+from tools_app.protocols.uniswap.addresses import deployment_on
+from tools_app.protocols.uniswap.pools import Pool, recognize_pools
+from tools_app.toolkit.views import BlockRef
+
+_MOST_POOLS: Final = 24
+_PERCENT_DECIMALS: Final = 4
+# What only pools are asked for.
+_POOL_FUNCTIONS: Final = frozenset({"swap", "slot0", "getReserves", "mint", "burn", "collect", "sync", "skim"})
+
+
+def name_pools(
+    trees: Iterable[Mapping[str, Any]], *, chain_id: int, block: BlockRef, deadline: Deadline
+) -> dict[str, str]:
+    """`USDC/WETH 0.05% pool (Uniswap V3)` by address, for those of `trees` that are pools. Raises the node errors."""
+    asked = dict.fromkeys(
+        str(frame["to"])
+        for tree in trees
+        for frame in _walk(tree)
+        if frame["function"] in _POOL_FUNCTIONS and not name_address(chain_id, str(frame["to"]))
+    )
+    addresses: Sequence[str] = list(asked)[:_MOST_POOLS]
+    if not addresses:
+        return {}
+    try:
+        deployment = deployment_on(chain_id)
+    except ChainNotSupported:
+        return {}
+    reader = runner.open_reader(chain_id, now=clock.now(), deadline=deadline, block=block)
+    found = recognize_pools(reader, deployment, addresses)
+    return {address: _describe(pool, chain_id) for address, pool in found.items()}
+
+
+def _describe(pool: Pool, chain_id: int) -> str:
+    pair = "/".join(name_addresses(token, chain_id) for token in (pool.token0, pool.token1))
+    fee = format_units(pool.fee, _PERCENT_DECIMALS)
+    return f"{pair} {fee}% pool (Uniswap {pool.version.upper()})"
+
+
+def _walk(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield tree
+    for child in tree["calls"]:
+        yield from _walk(child)

@@ -15,10 +15,15 @@ from django.db import transaction
 from archetypes_app.models import Golem
 from permits_app.actions.request_change import request_operation
 from permits_app.approvals.errors import ChangeUnchanged
+from permits_app.approvals.operations.cage import find_mirror, write_rule
 from permits_app.approvals.policy_state import PolicyDifference, apply_differences, diff_policy, read_policy_state
 from permits_app.approvals.setup import is_in_setup
-from permits_app.approvals.write_policy import check_not_mirrored, write_policy
-from permits_app.models import ChangeRequest, PolicyCage, PolicyVersion
+from permits_app.approvals.write_policy import write_policy
+from permits_app.models import ChangeRequest, PolicyVersion
+from permits_app.policy_cage.contract import Limit, limit_rule
+from permits_app.policy_cage.mirror import COLUMNS, MIRRORED
+
+_FLAGS = ("True", "False")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,30 +51,56 @@ def change_policy(
 ) -> PolicyOutcome:
     """Apply what tightens, or everything while the golem is set up; open one request for what loosens.
 
-    Raises ChangeUnchanged, CageIsMirrored, NotAnOwner, ReasonNeeded.
+    What follows a contract, looser or tighter, is asked of the owners of its Safe, and what loosens here with it. No
+    transaction may be open. Raises ChangeUnchanged, NotAnOwner, ReasonNeeded, CageHasNoSafe, and what a node raises.
     """
     found = compare_policy(golem=golem, changes=changes)
     if not found:
         raise ChangeUnchanged("the policy is so already")
-    cage = PolicyCage.objects.filter(golem=golem).select_related("mirror").first()
-    if cage is not None:
-        check_not_mirrored(cage, [each.as_dict() for each in found])
+    on_chain = list_mirrored(golem, found)
     free = is_in_setup(golem)
-    at_once = tuple(each for each in found if free or not each.loosens)
-    waiting = [each.as_dict() for each in found if each not in at_once]
+    at_once = tuple(each for each in found if each not in on_chain and (free or not each.loosens))
+    waiting = [each.as_dict() for each in found if each not in at_once and each not in on_chain]
+    if on_chain:
+        if at_once:
+            # First, or it would make the request stale.
+            write_policy(
+                golem=golem, changes=[each.as_dict() for each in at_once], actor=f"owner:{owner.pk}", reason=reason,
+                now=now,
+            )  # fmt: skip
+        arguments = {
+            "act": "propose",
+            "rules": [_as_rule(each) for each in on_chain],
+            "policy": waiting,
+            "title": title,
+        }
+        asked = request_operation(golem=golem, name="cage", arguments=arguments, owner=owner, reason=reason, now=now)
+        return PolicyOutcome(at_once, asked)
     with transaction.atomic():
         if at_once:
             write_policy(
                 golem=golem, changes=[each.as_dict() for each in at_once], actor=f"owner:{owner.pk}", reason=reason,
                 now=now,
             )  # fmt: skip
-        request = None
+        request: ChangeRequest | None = None
         if waiting:
             request = request_operation(
                 golem=golem, name="policy", arguments={"changes": waiting, "title": title}, owner=owner, reason=reason,
                 now=now,
             )  # fmt: skip
     return PolicyOutcome(at_once, request)
+
+
+def list_mirrored(golem: Golem, found: Sequence[PolicyDifference]) -> list[PolicyDifference]:
+    """Those of `found` that change in the contract behind the golem's cage; none without one."""
+    if find_mirror(golem) is None:
+        return []
+    return [each for each in found if each.row == "cage" and each.name in MIRRORED]
+
+
+def _as_rule(each: PolicyDifference) -> dict[str, str]:
+    limit = COLUMNS.get(each.name, Limit.ALLOWS_ARBITRARY_CALLS)
+    return write_rule(limit_rule(limit, int(each.after == "True" if each.after in _FLAGS else each.after or 0)))
 
 
 def roll_back_policy(*, golem: Golem, version: PolicyVersion, owner: Any, reason: str, now: datetime) -> PolicyOutcome:

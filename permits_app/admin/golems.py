@@ -16,6 +16,7 @@ from archetypes_app.admin.golem import GolemAdmin as GolemFormAdmin
 from archetypes_app.models import Golem
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
 from permits_app.actions.halt import does_unwind, halt_golem
+from permits_app.admin.cage_pages import CagePages
 from permits_app.admin.golem_page import build_golem_page
 from permits_app.admin.halts import show_steps
 from permits_app.admin.live_tools import LiveToolsMixin
@@ -30,7 +31,7 @@ from tools_app.core.errors import GolemError
 
 
 @admin.register(Golem)
-class GolemAdmin(ProposalPages, LiveToolsMixin, WizardPages, GolemFormAdmin):
+class GolemAdmin(ProposalPages, CagePages, LiveToolsMixin, WizardPages, GolemFormAdmin):
     """One golem: what it is doing on top, its settings below."""
 
     change_form_template = "admin/archetypes_app/golem/page.html"
@@ -59,6 +60,7 @@ class GolemAdmin(ProposalPages, LiveToolsMixin, WizardPages, GolemFormAdmin):
             path("<uuid:golem_id>/halt/", wrap(self.halt_view), name=f"{name}_halt"),
             path("<uuid:golem_id>/drawdown/", wrap(self.drawdown_view), name=f"{name}_drawdown"),
             *self.list_proposal_urls(wrap, name),
+            *self.list_cage_urls(wrap, name),
             path("<uuid:golem_id>/set-up/wallet/", wrap(self.wallet_view), name=f"{name}_set_up_wallet"),
             path("<uuid:golem_id>/set-up/limits/", wrap(self.limits_view), name=f"{name}_set_up_limits"),
             path("<uuid:golem_id>/set-up/token/", wrap(self.token_view), name=f"{name}_set_up_token"),

@@ -19,7 +19,6 @@ from permits_app.admin.loosening import LooseningMixin
 from permits_app.approvals.write_policy import keep_version
 from permits_app.forms import AllowlistEntryForm, PolicyCageForm, SpendingLimitsForm
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
-from permits_app.policy_cage.mirror import MIRRORED
 from tools_app.admin.display import format_bps, format_chain, format_usd, show_hex
 from tools_app.admin.tokens import name_address
 from tools_app.core import clock, event_bus
@@ -117,7 +116,7 @@ class SpendingLimitsAdmin(PolicyRowAdmin):
 
 @admin.register(PolicyCage)
 class PolicyCageAdmin(PolicyRowAdmin):
-    """A cage. Without a contract it is edited here and the page says so; with one its figures come from the chain."""
+    """A cage. Without a contract it is edited here and the page says so; with one the form asks for it on chain."""
 
     form = PolicyCageForm
     list_select_related = ("golem", "mirror")
@@ -136,8 +135,7 @@ class PolicyCageAdmin(PolicyRowAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Who enforces it is shown, never chosen."""
-        mirrored = MIRRORED if obj is not None and hasattr(obj, "mirror") else ()
-        return ("enforced_by", *mirrored, *super().get_readonly_fields(request, obj))
+        return ("enforced_by", *super().get_readonly_fields(request, obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """A golem is never without a cage."""

@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from archetypes_app.models import Golem
-from permits_app.actions.change_policy import change_policy, compare_policy
+from permits_app.actions.change_policy import change_policy, compare_policy, list_mirrored
 from permits_app.approvals.policy_state import CAGE_COLUMNS, LIMIT_COLUMNS, PolicyDifference, longest_wait, name_entry
 from permits_app.approvals.setup import is_in_setup
 from permits_app.approvals.views import page_of
@@ -50,22 +50,26 @@ class LooseningMixin:
         golem: Golem = row.golem if row is not None else form.cleaned_data["golem"]
         changes = _list_changes(form, row)
         found = compare_policy(golem=golem, changes=changes)
-        if is_in_setup(golem) or not any(each.loosens for each in found):
+        on_chain = list_mirrored(golem, found)
+        if not on_chain and (is_in_setup(golem) or not any(each.loosens for each in found)):
             return None
         reason = str(request.POST.get(REASON, "")).strip()
         if not reason:
-            return self._ask_why(request, golem, found)
+            return self._ask_why(request, golem, found, is_on_chain=bool(on_chain))
         try:
             outcome = change_policy(golem=golem, changes=changes, owner=request.user, reason=reason, now=clock.now())
         except GolemError as error:
             return report_refusal(request, error, reverse("admin:archetypes_app_golem_change", args=[golem.pk]))
         if outcome.applied:
             messages.success(request, "What tightens holds from now on.")
-        messages.info(request, "What loosens waits for the owners.")
+        words = "It waits for the signature of the Safe's owners." if on_chain else "What loosens waits for the owners."
+        messages.info(request, words)
         assert outcome.request is not None
         return HttpResponseRedirect(page_of(outcome.request.pk))
 
-    def _ask_why(self, request: HttpRequest, golem: Golem, found: Sequence[PolicyDifference]) -> HttpResponse:
+    def _ask_why(
+        self, request: HttpRequest, golem: Golem, found: Sequence[PolicyDifference], *, is_on_chain: bool
+    ) -> HttpResponse:
         admin: Any = self
         fields = [
             (name, value)
@@ -74,9 +78,10 @@ class LooseningMixin:
             if name not in ("csrfmiddlewaretoken", REASON)
         ]
         waiting = [each for each in found if each.loosens]
+        title = "This changes in the golem's contract" if is_on_chain else "This loosens what holds now"
         context = {
-            **admin.admin_site.each_context(request), "title": "This loosens what holds now", "opts": admin.opts,
-            "golem": golem, "found": found, "fields": fields,
+            **admin.admin_site.each_context(request), "title": title, "opts": admin.opts, "golem": golem,
+            "found": found, "fields": fields, "is_on_chain": is_on_chain,
             "wait": format_seconds(longest_wait(waiting)),
         }  # fmt: skip
         return TemplateResponse(request, "permits_app/approvals/loosen.html", context)

@@ -16,7 +16,7 @@ from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.enums import Phase
 
 PHASES: Final = (Phase.THRIVING, Phase.CAUTIOUS, Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
-_LIMIT_WORDS: Final = {
+LIMIT_WORDS: Final = {
     Limit.MAX_LOSS_BPS: "Most a batch may lose of what it moves",
     Limit.MAX_WINDOW_LOSS_BPS: "Most that may be lost within 24 h",
     Limit.MAX_POSITION_BPS: "One position at most",
@@ -40,7 +40,7 @@ def name_rule(kind: int, key: bytes, *, chain_id: int) -> str:
     """What the rule is about: `One asset at most`, `Calls of exactInputSingle at Uniswap V3 swap router 02`."""
     if kind == RuleKind.LIMIT:
         number = int.from_bytes(key, "big")
-        return _LIMIT_WORDS[Limit(number)] if number < len(Limit) else f"Limit {number}"
+        return LIMIT_WORDS[Limit(number)] if number < len(Limit) else f"Limit {number}"
     if kind == RuleKind.GUARDIAN:
         return "Guardian, who may only halt"
     if kind == RuleKind.CALL:

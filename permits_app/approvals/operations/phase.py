@@ -1,4 +1,7 @@
-"""`phase`: an owner's reset to a better phase."""
+"""`phase`: an owner's reset to a better phase. Where a contract holds the phase, the owners reset it there.
+
+It holds here once the contract's delay is over.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,14 @@ from typing import Any
 
 from archetypes_app.actions.change_phase import reset_phase
 from archetypes_app.models import Golem
+from archetypes_app.phases import is_worse
+from permits_app.approvals.cage_words import PHASES
 from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.cage import draft_safe_tx, find_mirror, observe_safe
+from permits_app.models import CageMirror
+from permits_app.policy_cage.contract import Limit, encode_propose, limit_rule
+from permits_app.policy_cage.state import CageState
 from tools_app.toolkit.enums import Phase, RiskTier
 
 
@@ -18,15 +27,30 @@ class ResetPhase:
 
     name = "phase"
 
+    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+        """The Safe, when the contract behind the cage holds a worse phase than the one asked for."""
+        if _find_worse_contract(golem, Phase(arguments["to"])) is None:
+            return dict(arguments)
+        return {**arguments, "seen": observe_safe(golem, now=now)}
+
     def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
         """From the phase it is in to the one asked for."""
         to = Phase(arguments["to"])
         if to.value == golem.phase:
             raise ChangeUnchanged(f"the golem is {golem.phase.lower()} already")
-        line = Difference("Phase", golem.phase.lower(), to.value.lower(), "an owner's reset")
+        change = {"from": golem.phase, "to": to.value}
+        title = f"Reset the phase to {to.value.lower()}"
+        mirror = _find_worse_contract(golem, to) if "seen" in arguments else None
+        if mirror is None:
+            line = Difference("Phase", golem.phase.lower(), to.value.lower(), "an owner's reset")
+            return Proposal(title, change, (line,), RiskTier.HIGH)
+        wait = "loosens; the contract lets it wait 2 d, then it holds here too"
+        line = Difference("Phase on chain", golem.phase.lower(), to.value.lower(), wait)
+        data = encode_propose([limit_rule(Limit.PHASE, PHASES.index(to))])
         return Proposal(
-            f"Reset the phase to {to.value.lower()}", {"from": golem.phase, "to": to.value}, (line,), RiskTier.HIGH
-        )
+            title, {**change, "contract": mirror.contract}, (line,), RiskTier.CRITICAL,
+            safe_tx=draft_safe_tx(arguments["seen"], to=mirror.contract, data=data),
+        )  # fmt: skip
 
     def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
         """It is still in the phase it was in."""
@@ -36,6 +60,17 @@ class ResetPhase:
     def apply(
         self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
-        """Reset it, with the reason it was asked for."""
+        """Reset it, with the reason it was asked for; on chain it is proposed now, and applied when it is due."""
+        if "contract" in change:
+            return {"phase": golem.phase, "proposed": change["to"]}
         reset_phase(golem=golem, to=Phase(change["to"]), reason=reason, actor=actor, now=now)
         return {"phase": change["to"]}
+
+
+def _find_worse_contract(golem: Golem, to: Phase) -> CageMirror | None:
+    """The contract that would have to be told of a better phase; None without one, or when it allows it already."""
+    mirror = find_mirror(golem)
+    if mirror is None or not mirror.is_enforced:
+        return None
+    held = PHASES[CageState.from_dict(mirror.state).limit(Limit.PHASE)]
+    return mirror if is_worse(held, to) else None

@@ -10,6 +10,10 @@ from archetypes_app.models import Golem
 from permits_app.actions.halt import resume_golem
 from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.cage import draft_safe_tx, find_mirror, observe_safe
+from permits_app.models import CageMirror
+from permits_app.policy_cage.contract import encode_resume
+from permits_app.policy_cage.state import CageState
 from tools_app.toolkit.enums import RiskTier
 
 
@@ -18,13 +22,25 @@ class ResumeGolem:
 
     name = "resume"
 
+    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+        """The Safe, when the contract behind the cage is halted too."""
+        return {**arguments, "seen": observe_safe(golem, now=now)} if _find_halted(golem) else dict(arguments)
+
     def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
         """From halted to acting."""
         if not golem.is_halted:
             raise ChangeUnchanged("the golem is not halted")
         line = Difference("State", f"halted: {golem.halt_reason or 'no reason given'}", "acts again",
                           "its keys get back what the halt took")  # fmt: skip
-        return Proposal("Resume after a halt", {"halt_epoch": str(golem.halt_epoch)}, (line,), RiskTier.CRITICAL)
+        change = {"halt_epoch": str(golem.halt_epoch)}
+        mirror = _find_halted(golem) if "seen" in arguments else None
+        if mirror is None:
+            return Proposal("Resume after a halt", change, (line,), RiskTier.CRITICAL)
+        chain = Difference("The cage on chain", "halted: no batch runs", "lets the session key act", "loosens")
+        return Proposal(
+            "Resume after a halt, on chain too", {**change, "contract": mirror.contract}, (line, chain),
+            RiskTier.CRITICAL, safe_tx=draft_safe_tx(arguments["seen"], to=mirror.contract, data=encode_resume()),
+        )  # fmt: skip
 
     def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
         """It is the same halt."""
@@ -37,3 +53,10 @@ class ResumeGolem:
         """Resume it."""
         resume_golem(golem=golem, reason=reason, actor=actor, now=now)
         return {"halt_epoch": change["halt_epoch"]}
+
+
+def _find_halted(golem: Golem) -> CageMirror | None:
+    """The contract that is halted, None when it is not or there is none."""
+    mirror = find_mirror(golem)
+    is_halted = mirror is not None and mirror.is_enforced and CageState.from_dict(mirror.state).is_halted
+    return mirror if is_halted else None

@@ -25,6 +25,7 @@ from permits_app.approvals.errors import (
     ReasonNeeded,
 )
 from permits_app.approvals.policy_state import diff_policy
+from permits_app.approvals.write_policy import write_policy
 from permits_app.models import AllowlistEntry, ChangeRequest, PolicyCage, PolicyVersion, SpendingLimits, Warden
 from tests import factories
 from tests.permits_app.approvals.people import approve, give_device, share
@@ -272,8 +273,8 @@ def test_what_follows_a_contract_is_changed_there_and_nowhere_else(golem: Golem,
     before = cage.max_position_bps
     for change in (before - 1, before + 1):
         with pytest.raises(CageIsMirrored) as refused:
-            change_policy(
-                golem=golem, owner=owner, reason="for the test", now=clock.now(),
+            write_policy(
+                golem=golem, actor="owner:1", reason="for the test", now=clock.now(),
                 changes=[{"row": "cage", "name": "max_position_bps", "after": str(change)}],
             )  # fmt: skip
         assert refused.value.data["fields"] == ["max_position_bps"]

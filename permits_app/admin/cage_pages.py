@@ -1,0 +1,178 @@
+"""The page of a golem's contract: its rules, what waits, and a form for each thing an owner may ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils.safestring import SafeString
+
+from archetypes_app.models import Golem
+from permits_app.actions.request_change import request_operation
+from permits_app.admin.cage_mirrors import show_enforcement
+from permits_app.approvals.cage_forms import ACTS, RULE_FORMS, ActForm, CageForm, describe_limits
+from permits_app.approvals.cage_words import name_rule, show_rule
+from permits_app.approvals.operations.cage import find_mirror
+from permits_app.approvals.safe_view import open_chain
+from permits_app.approvals.views import page_of as page_of_request
+from permits_app.models import CageMirror
+from permits_app.policy_cage.contract import GRACE_SECONDS, RuleKind
+from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
+from permits_app.policy_cage.state import CageState
+from tools_app.admin.confirm import report_refusal
+from tools_app.admin.display import format_age, format_chain
+from tools_app.core import clock
+from tools_app.core.errors import GolemError
+from tools_app.core.units import format_micro_usd
+
+_GROUPS = (RuleKind.ASSET, RuleKind.OUTFLOW_PER_BATCH, RuleKind.OUTFLOW_PER_WINDOW, RuleKind.CALL, RuleKind.SPENDER,
+           RuleKind.VALUER, RuleKind.GUARDIAN)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingLine:
+    """One loosening that waits in the contract."""
+
+    words: str
+    becomes: str
+    ready: str
+    is_ready: bool
+    kind: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class CagePage:
+    """Everything the page shows."""
+
+    mirror: CageMirror
+    enforcement: SafeString
+    chain: str
+    session: str
+    limits: tuple[tuple[str, str], ...]
+    rules: tuple[tuple[str, str], ...]
+    waiting: tuple[WaitingLine, ...]
+    is_halted: bool
+    is_breached: bool
+
+
+def build_cage_page(mirror: CageMirror, *, now: datetime) -> CagePage:
+    """The contract as the mirror knows it, in words."""
+    state, chain_id = CageState.from_dict(mirror.state), mirror.chain_id
+    listed = sorted((rule, value) for rule, value in state.rules.items() if rule[0] in _GROUPS and value)
+    return CagePage(
+        mirror=mirror,
+        enforcement=show_enforcement(mirror),
+        chain=format_chain(chain_id),
+        session=_describe_session(state),
+        limits=tuple(describe_limits(state, chain_id=chain_id)),
+        rules=tuple(
+            (name_rule(kind, bytes.fromhex(key[2:]), chain_id=chain_id),
+             show_rule(kind, bytes.fromhex(key[2:]), value, chain_id=chain_id))
+            for (kind, key), value in listed
+        ),
+        waiting=tuple(_list_waiting(state, chain_id, now)),
+        is_halted=state.is_halted,
+        is_breached=state.is_drawdown_breached,
+    )  # fmt: skip
+
+
+class CagePages:
+    """Pages of the golem's admin about its contract."""
+
+    def list_cage_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+        """Their addresses."""
+        return [
+            path("<uuid:golem_id>/cage/", wrap(self.cage_view), name=f"{name}_cage"),
+            path("<uuid:golem_id>/cage/<slug:act>/", wrap(self.cage_act_view), name=f"{name}_cage_act"),
+        ]
+
+    def cage_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
+        """The contract, and the forms."""
+        golem, mirror = self._caged(request, golem_id)
+        return self._show_cage(request, golem, mirror)
+
+    def cage_act_view(self, request: HttpRequest, golem_id: UUID, act: str) -> HttpResponse:
+        """One thing asked of it; opens a request to the owners."""
+        golem, mirror = self._caged(request, golem_id)
+        form = self._make_form(act, mirror, request.POST if request.method == "POST" else None)
+        if form is None:
+            raise Http404("a cage knows no such act")
+        if request.method != "POST":
+            return HttpResponseRedirect(reverse("admin:archetypes_app_golem_cage", args=[golem.pk]))
+        if not form.is_valid():
+            return self._show_cage(request, golem, mirror, refused={act: form}, http_status=422)
+        now = clock.now()
+        try:
+            arguments = form.build_arguments(chain=open_chain(mirror.chain_id, now=now), now=now)
+            opened = request_operation(
+                golem=golem, name="cage", arguments=arguments, owner=request.user,
+                reason=form.cleaned_data["reason"], now=now,
+            )  # fmt: skip
+        except GolemError as error:
+            return report_refusal(request, error, reverse("admin:archetypes_app_golem_cage", args=[golem.pk]))
+        messages.info(request, "It waits for the owners' signature.")
+        return HttpResponseRedirect(page_of_request(opened.pk))
+
+    def _make_form(self, act: str, mirror: CageMirror, data: Any) -> CageForm | None:
+        prefix = act
+        if act in RULE_FORMS:
+            return RULE_FORMS[act](data, mirror=mirror, prefix=prefix)
+        return ActForm(data, mirror=mirror, act=act, prefix=prefix) if act in ACTS else None
+
+    def _show_cage(
+        self, request: HttpRequest, golem: Golem, mirror: CageMirror, *, refused: dict[str, CageForm] | None = None,
+        http_status: int = 200,
+    ) -> HttpResponse:  # fmt: skip
+        admin: Any = self
+        forms = {act: (refused or {}).get(act) or self._make_form(act, mirror, None) for act in (*RULE_FORMS, *ACTS)}
+        context = {
+            **admin.admin_site.each_context(request), "title": f"The cage of {golem.name}", "opts": admin.opts,
+            "golem": golem, "page": build_cage_page(mirror, now=clock.now()), "refused": list(refused or ()),
+            "forms": [(act, forms[act], RULE_FORMS[act].title) for act in RULE_FORMS],
+            "acts": forms, "may_act": admin.has_change_permission(request, golem),
+        }  # fmt: skip
+        return TemplateResponse(request, "permits_app/approvals/cage.html", context, status=http_status)
+
+    def _caged(self, request: HttpRequest, golem_id: UUID) -> tuple[Golem, CageMirror]:
+        admin: Any = self
+        golem: Golem = admin.get_own_golem(request, golem_id)
+        mirror = find_mirror(golem)
+        if mirror is None:
+            raise Http404("this golem's cage has no contract")
+        return golem, mirror
+
+
+def _describe_session(state: CageState) -> str:
+    left = state.session
+    if left.key == ZERO_ADDRESS:
+        return "nobody is appointed"
+    ends = datetime.fromtimestamp(left.expires_at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return f"{left.key} until {ends}; {left.operations_left:,} operations and {format_micro_usd(left.budget_left)} left"
+
+
+def _list_waiting(state: CageState, chain_id: int, now: datetime) -> list[WaitingLine]:
+    lines = []
+    for (kind, key), change in sorted(state.pending.items(), key=lambda each: each[1].ready_at):
+        raw, ready = bytes.fromhex(key[2:]), datetime.fromtimestamp(change.ready_at, UTC)
+        is_late = now.timestamp() > change.ready_at + GRACE_SECONDS
+        lines.append(
+            WaitingLine(
+                words=name_rule(kind, raw, chain_id=chain_id),
+                becomes=show_rule(kind, raw, change.value, chain_id=chain_id),
+                ready="too late to be applied"
+                if is_late
+                else f"{ready:%Y-%m-%d %H:%M:%S} UTC, {format_age(ready, now=now)}",
+                is_ready=ready <= now and not is_late,
+                kind=kind,
+                key=key,
+            )
+        )
+    return lines

@@ -26,6 +26,7 @@ _REVEALERS = {
     "golem_project/stream/sealed.py",
     "permits_app/execution/signers/keystore.py",
     "permits_app/execution/signers/local.py",
+    "permits_app/execution/signers/privy.py",
     "tools_app/chain/rpc.py",
 }
 _CLOCKS = {

@@ -13,22 +13,23 @@ from permits_app.errors import PhaseBlocked, TokenNotAllowed
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.assets import Portfolio, read_portfolio
+from permits_app.safety.holding_rules import (
+    judge_asset_count,
+    judge_asset_list,
+    judge_collateral,
+    judge_concentration,
+    judge_position,
+)
 from permits_app.safety.hook import Allow, Reject
 from permits_app.safety.hooks.policy_cage import (
     CageRows,
     PolicyCageHook,
     enters_position,
-    judge_asset_count,
-    judge_asset_list,
-    judge_collateral,
-    judge_concentration,
-    judge_layer,
-    judge_phase,
-    judge_position,
-    judge_rebalances,
     judge_rows,
     load_holdings,
 )
+from permits_app.safety.phase_rules import judge_layer, judge_phase
+from permits_app.safety.rebalance_rules import judge_rebalances
 from tests.evm.world import World
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import NOW, SWAP_TOOL, WBTC, WETH, live_call, open_position, plain_call, swap_call

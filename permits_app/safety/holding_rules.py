@@ -1,0 +1,111 @@
+"""What a golem may come to hold: which assets and how many, and how large a share one position, asset or debt may be.
+
+Shares are compared by cross-multiplication, so that nothing is rounded. Seed: 002, "PolicyCageHook".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from permits_app.errors import TokenNotAllowed
+from permits_app.safety.assets import Portfolio
+from permits_app.safety.figures import format_bps
+from permits_app.safety.hook import Reject
+from tools_app.core.units import BPS, format_micro_usd
+from tools_app.toolkit.views import TokenMeta
+
+
+def judge_asset_list(*, arriving: Iterable[TokenMeta], approved: frozenset[str]) -> Reject | None:
+    """A token that would come to be held is not an approved asset. `approved` are EIP-55 addresses."""
+    for token in arriving:
+        if token.address not in approved:
+            return Reject(
+                rule="policy_cage.approved_asset",
+                reason=f"{token.symbol or token.address} is not an approved asset of this golem",
+                observed=f"{token.symbol} {token.address}",
+                limit=f"{len(approved)} approved assets",
+                would_pass="an approved asset, or after the owner approves this one",
+                error=TokenNotAllowed,
+                data={"token": token.address},
+            )
+    return None
+
+
+def judge_asset_count(*, count: int, most: int) -> Reject | None:
+    """More assets than the cage has room for."""
+    if count <= most:
+        return None
+    return Reject(
+        rule="policy_cage.max_assets",
+        reason=f"{count} assets; the cage allows {most}",
+        observed=f"{count} assets",
+        limit=f"{most} assets",
+        would_pass="fewer assets: one has to be sold, or taken off the list, first",
+    )
+
+
+def judge_position(*, value_micro_usd: int, total_micro_usd: int, most_bps: int) -> Reject | None:
+    """One venue position would be too large a share of what the golem holds."""
+    if value_micro_usd * BPS <= most_bps * total_micro_usd:
+        return None
+    most = total_micro_usd * most_bps // BPS
+    return Reject(
+        rule="policy_cage.max_position",
+        reason=(
+            f"a position of {format_micro_usd(value_micro_usd)} would be"
+            f" {_share(value_micro_usd, total_micro_usd)} of the portfolio of {format_micro_usd(total_micro_usd)}"
+        ),
+        observed=_share(value_micro_usd, total_micro_usd),
+        limit=format_bps(most_bps),
+        would_pass=f"a position of at most {format_micro_usd(most)}",
+    )
+
+
+def judge_concentration(*, portfolio: Portfolio, most_bps: int) -> Reject | None:
+    """An asset other than the base asset would be too large a share, and larger than before."""
+    total_before, total_after = portfolio.total_before, portfolio.total_after
+    for asset, value in portfolio.after.items():
+        if asset == portfolio.base_asset or value * BPS <= most_bps * total_after:
+            continue
+        # Shares compared by cross-multiplication, so that nothing is rounded.
+        held = portfolio.before.get(asset, 0)
+        if total_before and value * total_before <= held * total_after:
+            continue
+        symbol = portfolio.names.get(asset, asset)
+        return Reject(
+            rule="policy_cage.max_concentration",
+            reason=(
+                f"{symbol} would be {_share(value, total_after)} of the portfolio of {format_micro_usd(total_after)},"
+                f" up from {_share(held, total_before)}"
+            ),
+            observed=_share(value, total_after),
+            limit=format_bps(most_bps),
+            remaining=format_micro_usd(max(0, total_after * most_bps // BPS - held)),
+            would_pass=f"{symbol} worth at most {format_micro_usd(total_after * most_bps // BPS)} in all",
+            data={"asset": asset},
+        )
+    return None
+
+
+def judge_collateral(*, ratio_bps: int | None, least_bps: int, borrows: bool) -> Reject | None:
+    """Collateral over debt below the cage's least, or not told by a plan that borrows."""
+    if ratio_bps is None and not borrows:
+        return None
+    if ratio_bps is not None and ratio_bps >= least_bps:
+        return None
+    known = ratio_bps is not None
+    return Reject(
+        rule="policy_cage.collateral_ratio" if known else "policy_cage.collateral_unknown",
+        reason=(
+            f"collateral would be {format_bps(ratio_bps or 0)} of the debt; the cage asks for {format_bps(least_bps)}"
+            if known
+            else "the plan borrows and does not say how much collateral would stand behind the debt"
+        ),
+        observed=format_bps(ratio_bps or 0) if known else "no collateral ratio",
+        limit=f"at least {format_bps(least_bps)}",
+        would_pass=f"less debt or more collateral: at least {format_bps(least_bps)}",
+    )
+
+
+def _share(value: int, total: int) -> str:
+    return format_bps(-(-value * BPS // total)) if total else "all of it"

@@ -22,6 +22,7 @@ from tests.tools_app.simulation.plans import lp_mint, v3_swap
 from tools_app.chain import chains, networks
 from tools_app.chain.http_pool import HttpPool
 from tools_app.chain.rpc import RpcLimits
+from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import (
     SimulationRequest,
@@ -30,6 +31,7 @@ from tools_app.simulation.engine import (
     SimulationUnavailable,
 )
 from tools_app.simulation.pyevm.base import BASES, Account, BaseStore, CodeStore
+from tools_app.simulation.pyevm.loader import NodeSource
 from tools_app.simulation.select import select_engine
 
 Bend = Callable[[dict[str, Any], dict[str, Any]], Any]
@@ -92,6 +94,30 @@ def test_a_cold_swap_takes_at_most_four_round_trips_and_a_warm_one_none(world: W
     assert cold_posts <= 4
     assert len(posts) == cold_posts
     assert warm == cold
+
+
+def test_a_base_that_another_thread_fills_meanwhile_shifts_no_answer(world: World, swap: SimulationRequest) -> None:
+    block = swap.block
+    assert block is not None
+    direct = RpcPool.of_network(networks.with_rpc_urls(networks.KNOWN_NETWORKS[31337], [world.rpc_url]))
+    source = NodeSource(
+        pool=direct, block_hash=block.hash, number=block.number, deadline=Deadline.after_ms(10_000)
+    )  # fmt: skip
+    header = source.load_header()
+    filled: list[str] = []
+
+    def fill(request: dict[str, Any], answer: dict[str, Any]) -> Any:
+        if request["method"] == "eth_getBlockByHash":
+            BASES.get(31337, block.hash).header = header
+            filled.append(request["method"])
+        return answer
+
+    with proxy(world) as (node, _):
+        alone = run_through(node.url, swap)
+    with proxy(world, fill) as (node, _):
+        assert run_through(node.url, swap) == alone
+    assert alone.succeeded
+    assert filled
 
 
 def _without(*methods: str) -> Bend:

@@ -55,7 +55,9 @@ class NodeSource:
         """
         way = _WAYS.get(self._pool, _TRACE)
         fitting = [touch for touch in touches if _worth_tracing(base, touch)]
-        requests = [] if base.header else [self._header_request()]
+        # Another thread may fill the same base meanwhile, so what was asked decides how the answers are read.
+        asks_header = base.header is None
+        requests = [self._header_request()] if asks_header else []
         if way == _TRACE:
             requests += [RpcRequest("debug_traceCall", (t.as_call(), self._tag(), _PRESTATE)) for t in fitting]
         elif way == _LIST:
@@ -63,7 +65,7 @@ class NodeSource:
         if not requests:
             return
         replies = self._send(requests)
-        if base.header is None:
+        if asks_header:
             base.header = self._parse_header(replies.pop(0).unwrap())
         if way == _LAZY:
             return

@@ -188,9 +188,9 @@ def _describe(fork: Any) -> dict[str, Any]:
         },
         "accounts": [
             ["0x" + address.hex(), account.nonce, account.balance, account.code.hex()]
-            for address, account in base.accounts.items()
+            for address, account in list(base.accounts.items())
         ],
-        "slots": [["0x" + address.hex(), slot, value] for (address, slot), value in base.slots.items()],
+        "slots": [["0x" + address.hex(), slot, value] for (address, slot), value in list(base.slots.items())],
     }
 
 

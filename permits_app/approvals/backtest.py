@@ -1,32 +1,45 @@
 """A draft of the policy tried on what the golem asked for: which decisions would flip, and what they were worth.
 
 The rules are the hooks' own, fed with the plan each decision was about and with what the draft itself would have let
-through before. Position, concentration and drawdown need the holdings of that moment, which are not kept: a refusal by
-one of them, or by any rule that no limit decides, stays as it was.
+through before: limits per transaction, tick, session and day, pace, slippage, impact, allowlist, rebalances and the
+collateral ratio a plan states. Position, concentration, number of assets and drawdown need the holdings of that moment,
+which are not kept: a refusal by one of them, or by any rule that no limit decides, stays as it was.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from archetypes_app.models import Golem
-from permits_app.approvals.policy_state import LIMIT_COLUMNS, PolicyState, name_entry, read_policy_state, split_entry
-from permits_app.models import ActionPermit, DeniedCall, SpendingLimits
+from archetypes_app.models.tick import HeartbeatTick
+from permits_app.approvals.policy_state import (
+    CAGE_COLUMNS,
+    LIMIT_COLUMNS,
+    PolicyState,
+    name_entry,
+    read_policy_state,
+    split_entry,
+)
+from permits_app.models import ActionPermit, DeniedCall, PolicyCage, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import AllowlistMode
 from permits_app.plan_store import decode_plan
+from permits_app.safety.holding_rules import judge_collateral
 from permits_app.safety.hook import Reject
 from permits_app.safety.hooks.allowlist_guard import find_unlisted
 from permits_app.safety.hooks.rate_limiter import judge_rate
 from permits_app.safety.hooks.spending_limiter import judge_price_impact, judge_slippage
+from permits_app.safety.rebalance_rules import judge_rebalances
 from permits_app.safety.spend_rules import judge_spend
 from permits_app.usage import Usage
 from tools_app.admin.display import format_usd
 from tools_app.admin.tokens import list_tokens
 from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import TxPlan
 
 DAY: Final = timedelta(hours=24)
@@ -36,7 +49,10 @@ SUGGESTION_DAYS: Final = 7
 
 _WROTE: Final = (PermitStatus.COMMITTED, PermitStatus.REVERTED, PermitStatus.UNKNOWN, PermitStatus.COMMITTING)
 _BY_POLICY: Final = ("spending_limiter.per_", "spending_limiter.slippage", "spending_limiter.price_impact",
-                     "allowlist_guard.", "rate_limiter.per_hour")  # fmt: skip
+                     "allowlist_guard.", "rate_limiter.per_hour", "policy_cage.rebalance",
+                     "policy_cage.collateral_ratio")  # fmt: skip
+NOT_REPLAYED: Final = ("position", "concentration", "number of assets", "drawdown", "action gate", "phase")
+"""What a draft's back-test cannot judge, by name: the holdings, predictions and phase of that moment are not kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +68,8 @@ class PastDecision:
     counts_per_day: bool
     rule: str
     held_until: datetime | None
+    is_rebalance: bool = False
+    tick: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +90,11 @@ class Replay:
     """All of them, oldest first."""
 
     lines: tuple[ReplayLine, ...]
+
+    @property
+    def left_out(self) -> str:
+        """What it cannot judge, by name."""
+        return ", ".join(NOT_REPLAYED)
 
     @property
     def flipped(self) -> tuple[ReplayLine, ...]:
@@ -96,11 +119,11 @@ class SuggestedValue:
 
 def replay_permits(*, golem: Golem, policy: PolicyState, last: int = LAST_DECISIONS) -> Replay:
     """Try `policy` on the golem's last decisions."""
-    limits = make_limits(policy)
+    limits, cage = make_limits(policy), make_cage(policy)
     allowed: list[PastDecision] = []
     lines = []
     for past in list_decisions(golem=golem, last=last):
-        refusal = _refuse(past, limits, policy, allowed)
+        refusal = _refuse(past, limits, cage, policy, allowed)
         if not refusal:
             allowed.append(past)
         lines.append(
@@ -155,8 +178,9 @@ def list_decisions(*, golem: Golem, last: int) -> list[PastDecision]:
     """The golem's last `last` decisions about transactions, allowed and refused, oldest first."""
     permits = ActionPermit.objects.filter(golem=golem, is_local=False, halt_epoch__isnull=True)
     rows = permits.select_related("spend_entry").order_by("-created_at")[:last]
-    denied = DeniedCall.objects.filter(golem=golem).order_by("-denied_at")[:last]
-    found = [*(_of_permit(row) for row in rows), *(_of_denial(row) for row in denied)]
+    denied = list(DeniedCall.objects.filter(golem=golem).order_by("-denied_at")[:last])
+    ticks = _list_ticks(golem, denied)
+    found = [*(_of_permit(row) for row in rows), *(_of_denial(row, ticks) for row in denied)]
     return sorted(found, key=lambda each: each.at)[-last:]
 
 
@@ -169,7 +193,18 @@ def make_limits(policy: PolicyState) -> SpendingLimits:
     return row
 
 
-def _refuse(past: PastDecision, limits: SpendingLimits, policy: PolicyState, before: list[PastDecision]) -> str:
+def make_cage(policy: PolicyState) -> PolicyCage:
+    """The cage of a draft, never saved."""
+    row = PolicyCage()
+    for field in row._meta.concrete_fields:
+        if field.name in CAGE_COLUMNS:
+            setattr(row, field.name, field.to_python(policy["cage"][field.name]))
+    return row
+
+
+def _refuse(
+    past: PastDecision, limits: SpendingLimits, cage: PolicyCage, policy: PolicyState, before: list[PastDecision]
+) -> str:
     """The rule of the draft, or the old one no limit decides, that refuses; empty when it is allowed."""
     if past.rule and not past.rule.startswith(_BY_POLICY):
         return past.rule
@@ -186,6 +221,7 @@ def _refuse(past: PastDecision, limits: SpendingLimits, policy: PolicyState, bef
             return f"allowlist_guard.{str(unlisted[0].kind).lower()}"
     usage = _usage(past, before)
     verdicts: tuple[Reject | None, ...] = (
+        _judge_cage(past, cage, before),
         judge_slippage(plan=past.plan, most_bps=limits.max_slippage_bps),
         judge_price_impact(plan=past.plan, most_bps=limits.max_price_impact_bps),
         judge_spend(
@@ -196,10 +232,25 @@ def _refuse(past: PastDecision, limits: SpendingLimits, policy: PolicyState, bef
     return next((verdict.rule for verdict in verdicts if verdict is not None), "")
 
 
+def _judge_cage(past: PastDecision, cage: PolicyCage, before: Sequence[PastDecision]) -> Reject | None:
+    """The rules of a cage that need nothing but the plan and what was let through before."""
+    stated = past.plan.collateral_ratio_bps
+    refusal = None
+    if stated is not None:
+        refusal = judge_collateral(ratio_bps=stated, least_bps=cage.min_collateral_ratio_bps, borrows=True)
+    if refusal is not None or not past.is_rebalance:
+        return refusal
+    times = [each.at for each in before if each.is_rebalance and each.held_until is None]
+    return judge_rebalances(
+        times=times, now=past.at, interval_seconds=cage.min_rebalance_interval_seconds,
+        most_per_day=cage.max_rebalances_per_day,
+    )  # fmt: skip
+
+
 def _usage(past: PastDecision, before: Sequence[PastDecision]) -> Usage:
     held = [each for each in before if each.held_until is None or each.held_until > past.at]
     return Usage(
-        tick_micro_usd=0,
+        tick_micro_usd=sum(each.value_micro_usd for each in held if past.tick and each.tick == past.tick),
         session_micro_usd=sum(each.value_micro_usd for each in held if past.key_id and each.key_id == past.key_id),
         day_micro_usd=_sum_day(held, past.at),
         writes_last_hour=sum(each.at > past.at - HOUR for each in held),
@@ -236,6 +287,14 @@ def _entries_of(past: PastDecision, state: Mapping[str, Any]) -> set[str]:
     return used
 
 
+def _list_ticks(golem: Golem, denied: Sequence[DeniedCall]) -> list[tuple[datetime, int]]:
+    """When each tick began in which one of `denied` may lie, oldest first; nothing for a golem without a pulse."""
+    if not denied:
+        return []
+    ticks = HeartbeatTick.objects.filter(golem=golem, started_at__lte=denied[0].denied_at).order_by("-started_at")
+    return sorted(ticks.values_list("started_at", "number")[:1_000])
+
+
 def _of_permit(permit: ActionPermit) -> PastDecision:
     entry = getattr(permit, "spend_entry", None)
     is_over = permit.status not in _WROTE and permit.finished_at is not None
@@ -249,10 +308,12 @@ def _of_permit(permit: ActionPermit) -> PastDecision:
         counts_per_day=entry.counts_per_day if entry is not None else True,
         rule="",
         held_until=permit.finished_at if is_over else None,
+        is_rebalance=permit.action_class == ActionClass.REBALANCE,
+        tick=entry.heartbeat_tick if entry is not None else 0,
     )
 
 
-def _of_denial(row: DeniedCall) -> PastDecision:
+def _of_denial(row: DeniedCall, ticks: Sequence[tuple[datetime, int]]) -> PastDecision:
     return PastDecision(
         at=row.denied_at,
         what=f"{row.action_type} at {row.venue}",
@@ -263,6 +324,9 @@ def _of_denial(row: DeniedCall) -> PastDecision:
         counts_per_day=row.counts_per_day,
         rule=row.rule or row.code,
         held_until=None,
+        is_rebalance=row.action_class == ActionClass.REBALANCE,
+        # A refusal keeps no tick of its own; it fell into the one that had begun.
+        tick=ticks[at - 1][1] if (at := bisect_right(ticks, (row.denied_at, 2**62))) else 0,
     )
 
 

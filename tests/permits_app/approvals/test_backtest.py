@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from archetypes_app.models.tick import HeartbeatTick
 from permits_app.actions.change_policy import change_policy
 from permits_app.actions.sweep_changes import forget_denials
 from permits_app.approvals.backtest import replay_permits, suggest_least_policy, suggestion_as_changes
 from permits_app.approvals.policy_state import apply_differences, read_policy_state
 from permits_app.errors import PolicyRejected
-from permits_app.models import DeniedCall, SpendingLimits
+from permits_app.models import ActionPermit, DeniedCall, SpendEntry, SpendingLimits
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -66,6 +67,40 @@ def test_a_window_counts_only_what_the_draft_let_through(history: LiveGolem) -> 
     assert [line.becomes for line in replay.lines[:2]] == ["allowed", "spending_limiter.per_day"]
     slow = replay_permits(golem=history.golem, policy=_draft(history, writes_per_hour=1))
     assert [line.becomes for line in slow.lines[:2]] == ["allowed", "rate_limiter.per_hour"]
+
+
+def test_a_tick_counts_its_own_decisions_also_those_that_were_refused(history: LiveGolem) -> None:
+    SpendEntry.objects.filter(permit__golem=history.golem).update(heartbeat_tick=5)
+    now = clock.now()
+    HeartbeatTick.objects.create(
+        golem=history.golem, number=5, fence=1, scheduled_at=now - timedelta(hours=1), status="COMPLETE",
+        started_at=now - timedelta(hours=1), ended_at=now,
+    )  # fmt: skip
+    DeniedCall.objects.filter(rule="spending_limiter.per_transaction").update(rule="spending_limiter.per_tick")
+    replay = replay_permits(
+        golem=history.golem, policy=_draft(history, per_tick_micro_usd=250_000_000, per_transaction_micro_usd=10**10)
+    )
+    assert [line.becomes for line in replay.lines[:3]] == [
+        "allowed", "spending_limiter.per_tick", "spending_limiter.per_tick",
+    ]  # fmt: skip
+
+
+def test_rebalances_are_replayed_by_pace_and_number(history: LiveGolem) -> None:
+    ActionPermit.objects.filter(golem=history.golem).update(action_class="REBALANCE")
+    for interval, most, becomes in (
+        (3_600, 24, "policy_cage.rebalance_interval"), (0, 1, "policy_cage.rebalances_per_day"), (0, 24, "allowed"),
+    ):  # fmt: skip
+        changes = [
+            {"row": "cage", "name": "min_rebalance_interval_seconds", "after": str(interval)},
+            {"row": "cage", "name": "max_rebalances_per_day", "after": str(most)},
+        ]
+        draft = apply_differences(read_policy_state(history.golem), changes)
+        assert replay_permits(golem=history.golem, policy=draft).lines[1].becomes == becomes
+
+
+def test_what_is_not_replayed_is_said_by_name(history: LiveGolem) -> None:
+    replay = replay_permits(golem=history.golem, policy=read_policy_state(history.golem))
+    assert "drawdown" in replay.left_out and "concentration" in replay.left_out
 
 
 def test_an_allowlist_that_is_off_lets_the_unlisted_recipient_through(history: LiveGolem) -> None:

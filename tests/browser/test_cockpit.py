@@ -19,7 +19,7 @@ from tests import factories
 from tests.browser.conftest import DESKTOP, PHONE, Visit
 from tests.factories.golems import PASSWORD
 from tests.golem_project.stream.conftest import free_port
-from tools_app.core import clock, event_bus
+from tools_app.core import clock, event_bus, event_log
 from tools_app.core.events import Event, EventType
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -143,6 +143,24 @@ def test_after_a_restart_of_the_server_no_event_is_lost_or_shown_twice(
     emit(golem.pk, EventType.TOOL_UPDATE, **tool, step_name="step 6", step_index=6)
     expect(visit.page.locator("[data-feed]")).to_contain_text("step 6", timeout=20_000)
     assert numbers_in_feed(visit.page) == [f"t · step {number}" for number in range(1, 7)]
+
+
+def test_a_page_that_comes_back_after_its_place_was_forgotten_says_so_and_goes_on(
+    open_page: Callable[..., Visit], golem: Golem, server: Server
+) -> None:
+    visit = open_page(f"/admin/cockpit/{golem.pk}/")
+    wait_until_live(visit.page)
+    tool = {"tool_name": "t", "call_id": CALL, "total_steps": 9}
+    emit(golem.pk, EventType.TOOL_UPDATE, **tool, step_name="step 1", step_index=1)
+    expect(visit.page.locator("[data-feed]")).to_contain_text("step 1", timeout=15_000)
+    server.stop()
+    for number in (2, 3):
+        emit(golem.pk, EventType.TOOL_UPDATE, **tool, step_name=f"step {number}", step_index=number)
+    event_log.forget_until(2)
+    server.start()
+    expect(visit.page.locator("[data-gap]")).to_contain_text("no longer kept", timeout=30_000)
+    expect(visit.page.locator("[data-feed]")).to_contain_text("step 3", timeout=20_000)
+    assert numbers_in_feed(visit.page) == ["t · step 1", "t · step 3"]
 
 
 def test_the_fleet_fits_a_phone_and_leads_to_the_cockpit_by_keyboard(

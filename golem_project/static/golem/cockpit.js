@@ -37,6 +37,14 @@
     while (feed.children.length > MOST_LINES) feed.lastElementChild.remove();
   };
 
+  const tellGap = () => {
+    if (!feed) return;
+    const line = document.createElement("li");
+    line.dataset.gap = "";
+    line.textContent = "Events before the next ones were not seen here and are no longer kept.";
+    feed.prepend(line);
+  };
+
   const showStep = (event) => {
     const box = page.querySelector("[data-running]");
     const call = event.payload.call_id;
@@ -108,6 +116,19 @@
     else renew();
   };
 
+  // A source does not tell why it was refused; the same question as a page does.
+  const findPlace = async (query) => {
+    try {
+      const answer = await fetch(`${page.dataset.events}?${query}&limit=1`, { headers: { Accept: "application/json" } });
+      if (answer.status === 409) location.reload();
+      if (answer.status !== 410) return;
+      cursor = (await answer.json()).oldest_cursor || cursor;
+      tellGap();
+    } catch {
+      say("the server does not answer; it is asked again, nothing is lost");
+    }
+  };
+
   const follow = () => {
     const query = new URLSearchParams({ last_event_id: cursor });
     if (page.dataset.golem) query.set("golem", page.dataset.golem);
@@ -117,9 +138,9 @@
       say("the server does not answer; it is asked again, nothing is lost");
       page.dataset.state = "away";
       if (source.readyState !== EventSource.CLOSED) return;
-      // A refusal ends a source for good; a new one starts where this one stopped.
+      // A refusal ends a source for good; a new one starts where this one stopped, if that place is still kept.
       source.close();
-      setTimeout(follow, RETRY_MS);
+      setTimeout(async () => { await findPlace(query); follow(); }, RETRY_MS);
     };
     for (const type of page.dataset.types.split(",")) source.addEventListener(type, take);
     addEventListener("pagehide", () => source.close(), { once: true });

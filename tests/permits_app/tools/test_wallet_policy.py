@@ -1,4 +1,4 @@
-"""An agent asks for another policy: its owners decide, here or on chain, and nothing changes before."""
+"""wallet_configure_policy: an agent asks, its owners decide, here or on chain, and nothing changes before."""
 
 from __future__ import annotations
 

@@ -7,29 +7,24 @@ came back short, so k asked is k returned whenever k exist. Seed: decisions, "Me
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 from uuid import UUID
 
-from django.conf import settings
-from django.contrib.postgres.search import SearchQuery, SearchRank
-from django.db import connection, transaction
-from django.db.models import ExpressionWrapper, F, FloatField, QuerySet
-from pgvector.django import CosineDistance
+from django.db import transaction
 
+from memory_app.candidates import Candidate, Scope, find_candidates, find_nearest, size_up
 from memory_app.decay import retention_at
 from memory_app.embedding import is_vector
 from memory_app.errors import VectorRefused
 from memory_app.filters import EpisodeFilters, select_episodes
-from memory_app.models import Episode, EpisodeVector
-from memory_app.text_query import AnyWordQuery
+from memory_app.models import Episode
 
 RRF_K = 10
 """Smaller than the usual 60: the lists hold tens of rows, and a first place must count clearly more than a tenth."""
-TEXT_WEIGHT, VECTOR_WEIGHT = 0.3, 0.7
-"""Of the lists. Meaning finds more than words do here; on the labelled set both together beat either at this mix."""
+TEXT_WEIGHT = 0.3
+"""Of the list by words; the other list has the rest. Chosen on the first labelled set, and reported on a second."""
 DECAY_WEIGHT = 0.3
 """The part of a score that forgetting takes: a memory faded to nothing falls about ten places, not out of reach."""
 _CANDIDATES_PER_RESULT = 4
@@ -79,43 +74,36 @@ def retrieve_episodes(
     wanted = max(_LEAST_CANDIDATES, limit * _CANDIDATES_PER_RESULT)
     with transaction.atomic():
         matching = select_episodes(golem_id=golem_id, filters=filters)
-        searched = _count_up_to(matching, settings.GOLEM_MEMORY_EXACT_SCAN_ROWS + 1)
-        text_ids = _rank_by_text(matching, query, wanted)
-        by_vector: list[tuple[UUID, float]] = []
-        used_index = False
-        if query_vector is not None:
-            used_index = searched > settings.GOLEM_MEMORY_EXACT_SCAN_ROWS
-            by_vector = rank_by_vector(golem_id, filters, query_vector, wanted, use_index=used_index)
-        ids = {*text_ids, *(episode_id for episode_id, _ in by_vector)}
-        if len(ids) < limit:
+        scope = Scope.of(golem_id, matching)
+        size = size_up(scope, query)
+        used_index = query_vector is not None and size.is_large
+        candidates = find_candidates(
+            scope=scope, size=size, query_vector=query_vector, wanted=wanted, use_index=used_index
+        )
+        if used_index and sum(candidate.distance is not None for candidate in candidates) < wanted:
+            candidates = find_candidates(
+                scope=scope, size=size, query_vector=query_vector, wanted=wanted, use_index=False
+            )
+        if len(candidates) < min(limit, size.searched):
             # Neither words nor vectors reach rows that share no word and have no vector yet.
-            others = matching.exclude(pk__in=ids).order_by("-occurred_at", "pk")
-            ids.update(others.values_list("pk", flat=True)[: limit - len(ids)])
-        rows = Episode.objects.filter(golem_id=golem_id, pk__in=ids).values_list(*_Candidate._fields)
-        best = _score(map(_Candidate._make, rows), text_ids, by_vector, now=now, apply_decay=apply_decay)[:limit]
+            others = matching.exclude(pk__in=[candidate.pk for candidate in candidates]).order_by("-occurred_at", "pk")
+            rows = others.values_list("pk", "last_accessed_at", "stability_days", "occurred_at")
+            candidates += [Candidate(*row, None, None) for row in rows[: limit - len(candidates)]]
+        best = _score(candidates, now=now, apply_decay=apply_decay)[:limit]
         episodes = Episode.objects.defer("search", "search_text").in_bulk([scored.candidate.pk for scored in best])
     return Retrieval(
         hits=tuple(
             _make_hit(scored, episodes[scored.candidate.pk]) for scored in best if scored.candidate.pk in episodes
         ),
-        searched=searched,
+        searched=size.searched,
         used_vectors=query_vector is not None,
         used_index=used_index,
     )
 
 
-class _Candidate(NamedTuple):
-    """What ranking needs of an episode; whole rows are read for the best alone."""
-
-    pk: UUID
-    last_accessed_at: datetime
-    stability_days: float
-    occurred_at: datetime
-
-
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    candidate: _Candidate
+    candidate: Candidate
     score: float
     fused: float
     retention: float
@@ -124,21 +112,17 @@ class _Scored:
     similarity: float | None
 
 
-def _score(
-    candidates: Iterable[_Candidate],
-    text_ids: Sequence[UUID],
-    by_vector: Sequence[tuple[UUID, float]],
-    *,
-    now: datetime,
-    apply_decay: bool,
-) -> list[_Scored]:
-    text_ranks = {episode_id: rank for rank, episode_id in enumerate(text_ids, start=1)}
-    vector_ranks = {episode_id: rank for rank, (episode_id, _) in enumerate(by_vector, start=1)}
-    similarities = {episode_id: 1.0 - distance for episode_id, distance in by_vector}
+def _score(candidates: Sequence[Candidate], *, now: datetime, apply_decay: bool) -> list[_Scored]:
+    near = sorted(
+        (candidate.distance, str(candidate.pk), candidate.pk)
+        for candidate in candidates
+        if candidate.distance is not None
+    )
+    vector_ranks = {pk: rank for rank, (_, _, pk) in enumerate(near, start=1)}
     found = []
     for candidate in candidates:
-        ranks = (text_ranks.get(candidate.pk), vector_ranks.get(candidate.pk))
-        fused = fuse_ranks(ranks)
+        vector_rank = vector_ranks.get(candidate.pk)
+        fused = fuse_ranks((candidate.text_rank, vector_rank))
         retention = retention_at(
             last_accessed_at=candidate.last_accessed_at, stability_days=candidate.stability_days, now=now
         )
@@ -148,9 +132,9 @@ def _score(
                 score=weaken(fused, retention) if apply_decay else fused,
                 fused=fused,
                 retention=retention,
-                text_rank=ranks[0],
-                vector_rank=ranks[1],
-                similarity=similarities.get(candidate.pk),
+                text_rank=candidate.text_rank,
+                vector_rank=vector_rank,
+                similarity=None if candidate.distance is None else 1.0 - candidate.distance,
             )
         )
     return sorted(found, key=_order)
@@ -174,34 +158,15 @@ def _make_hit(scored: _Scored, episode: Episode) -> Hit:
     )
 
 
-def fuse_ranks(ranks: tuple[int | None, int | None]) -> float:
+def fuse_ranks(ranks: tuple[int | None, int | None], *, text_weight: float = TEXT_WEIGHT) -> float:
     """Weighted reciprocal rank fusion of a row's ranks by words and by meaning; first place in both lists is 1."""
-    weighed = zip(ranks, (TEXT_WEIGHT, VECTOR_WEIGHT), strict=True)
+    weighed = zip(ranks, (text_weight, 1.0 - text_weight), strict=True)
     return sum(weight * (RRF_K + 1) / (RRF_K + rank) for rank, weight in weighed if rank is not None)
 
 
 def weaken(fused: float, retention: float) -> float:
     """A fused score after forgetting: between (1 - DECAY_WEIGHT) of it and all of it."""
     return fused * (1.0 - DECAY_WEIGHT + DECAY_WEIGHT * retention)
-
-
-def _count_up_to(matching: QuerySet[Episode], most: int) -> int:
-    return matching.values("pk")[:most].count()
-
-
-def _rank_by_text(matching: QuerySet[Episode], query: str, wanted: int) -> list[UUID]:
-    most = settings.GOLEM_MEMORY_TEXT_SCAN_ROWS
-    any_word = AnyWordQuery(query, config="english")
-    every_word = SearchQuery(query, config="english")
-    ranked = matching.annotate(text_score=SearchRank(F("search"), any_word, cover_density=True, normalization=1))
-    # Only the newest matches are ranked. Rows with every word are looked for apart from those with any, because a
-    # common word among the others would crowd out an old row that matches best.
-    any_part, every_part = (
-        ranked.filter(search=words).order_by("-occurred_at").values_list("pk", "text_score", "occurred_at")[:most]
-        for words in (any_word, every_word)
-    )
-    best = any_part.union(every_part).order_by("-text_score", "-occurred_at", "pk")[:wanted]
-    return [row[0] for row in best]
 
 
 def rank_by_vector(
@@ -211,36 +176,10 @@ def rank_by_vector(
 
     Through the index (`use_index`) they are the nearest but for a few in a hundred; exact again when that came short.
     """
+    scope = Scope.of(golem_id, select_episodes(golem_id=golem_id, filters=filters))
+    size_up(scope, "")
     if use_index:
-        found = _scan_vectors(golem_id, filters, query_vector, wanted, use_index=True)
+        found = find_nearest(scope=scope, query_vector=query_vector, wanted=wanted, use_index=True)
         if len(found) >= wanted:
             return found
-    return _scan_vectors(golem_id, filters, query_vector, wanted, use_index=False)
-
-
-def _scan_vectors(
-    golem_id: UUID, filters: EpisodeFilters, query_vector: Sequence[float], wanted: int, *, use_index: bool
-) -> list[tuple[UUID, float]]:
-    if use_index:
-        _tune_index_scan()
-    distance = CosineDistance("embedding", list(query_vector))
-    # A sum is no index's order: the planner cannot answer an exact scan with the approximate index.
-    order = distance if use_index else ExpressionWrapper(distance + 0.0, output_field=FloatField())
-    rows = (
-        EpisodeVector.objects.filter(golem_id=golem_id, episode__in=select_episodes(golem_id=golem_id, filters=filters))
-        .annotate(distance=distance)
-        .order_by(order)
-        .values_list("episode_id", "distance")
-    )
-    return list(rows[:wanted])
-
-
-def _tune_index_scan() -> None:
-    parameters = {
-        "hnsw.iterative_scan": "strict_order",
-        "hnsw.ef_search": str(settings.GOLEM_MEMORY_ANN_EF_SEARCH),
-        "hnsw.max_scan_tuples": str(settings.GOLEM_MEMORY_ANN_MAX_SCAN_TUPLES),
-    }
-    calls = ", ".join(["set_config(%s, %s, true)"] * len(parameters))
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {calls}", [part for pair in parameters.items() for part in pair])
+    return find_nearest(scope=scope, query_vector=query_vector, wanted=wanted, use_index=False)

@@ -26,12 +26,13 @@ from memory_app.actions.store_episode import Duplicate, remember_episode
 from memory_app.filters import EpisodeFilters
 from memory_app.labelled_set import Topic, measure_recall, read_labelled_set
 from memory_app.models import Episode, EpisodeVector
-from memory_app.retrieval import rank_by_vector, retrieve_episodes
+from memory_app.retrieval import TEXT_WEIGHT, Retrieval, fuse_ranks, rank_by_vector, retrieve_episodes
 from tools_app.core import clock
 
 EPISODES = 100_000
 SEED = 7
 RARE_TOOL = "curve_exchange"
+_WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 _HNSW = "episode_vector_hnsw"
 _DETAILS = (
     "", "500 USDC", "on chain 8453", "after two hours", "12 bps", "at venue uniswap", "0.4 WETH",
@@ -57,10 +58,12 @@ class _Bulk:
 def measure_memory() -> Iterator[Figure]:
     """Every figure of memory, in the order of cost."""
     embedding.warm()
-    topics = _load_topics()
+    topics, held_out = _load_topics("retrieval.txt"), _load_topics("heldout.txt")
     questions = [question for topic in topics for question in topic.questions]
     asked = embedding.embed(questions)
-    yield from _measure_labelled(topics, dict(zip(questions, asked, strict=True)))
+    yield from _measure_labelled("labelled", "a labelled set that chose nothing", held_out)
+    yield from _measure_labelled("first_set", "the labelled set its weight was chosen on", topics)
+    yield _choose_weight(topics)
     yield from _measure_duplicates(topics)
     small = _make_golem("small")
     stores_small = _time_stores(small, already=100)
@@ -70,8 +73,8 @@ def measure_memory() -> Iterator[Figure]:
     yield from _compare_stores(stores_small, _time_stores(bulk.golem, already=0))
 
 
-def _load_topics() -> list[Topic]:
-    path = settings.BASE_DIR / "tests" / "memory_app" / "labelled" / "retrieval.txt"
+def _load_topics(name: str) -> list[Topic]:
+    path = settings.BASE_DIR / "tests" / "memory_app" / "labelled" / name
     return read_labelled_set(path.read_text(encoding="utf-8"))
 
 
@@ -90,37 +93,69 @@ def _remember(golem: Golem, tool: str, tokens: Sequence[str], text: str, **given
     return stored.episode, stored.duplicate
 
 
-def _measure_labelled(topics: Sequence[Topic], vectors: dict[str, list[float]]) -> Iterator[Figure]:
+def _teach(topics: Sequence[Topic]) -> tuple[Golem, dict[str, list[str]], dict[str, list[float]]]:
+    """A golem that remembers a labelled set, the episodes of each topic, and the vectors of the questions."""
     golem = _make_golem("labelled")
     wanted = {
         topic.name: [str(_remember(golem, *episode, permit_id=uuid.uuid4())[0].pk) for episode in topic.episodes]
         for topic in topics
     }
+    questions = [question for topic in topics for question in topic.questions]
+    return golem, wanted, dict(zip(questions, embedding.embed(questions), strict=True))
+
+
+def _measure_labelled(name: str, words: str, topics: Sequence[Topic]) -> Iterator[Figure]:
+    golem, wanted, vectors = _teach(topics)
     asks: dict[str, Callable[[str], list[str]]] = {
         "hybrid": lambda question: _ask(golem, question, vectors[question]),
         "text": lambda question: _ask(golem, question, None),
         "vector": lambda question: _ask_vector(golem, vectors[question]),
     }
     recall = {}
-    for name, ask in asks.items():
+    for way, ask in asks.items():
         parts = [
             measure_recall(ask(question), wanted[topic.name], at=5) for topic in topics for question in topic.questions
         ]
-        recall[name] = round(sum(parts) / len(parts), 4)
+        recall[way] = round(sum(parts) / len(parts), 4)
     count = sum(len(topic.episodes) for topic in topics)
     said = f"text only {recall['text']}, vector only {recall['vector']}; {count} episodes, {len(vectors)} questions"
     yield Figure(
-        "memory.labelled.hybrid", "recall@5 of hybrid retrieval on the labelled set", recall["hybrid"], "",
+        f"memory.{name}.hybrid", f"recall@5 of hybrid retrieval on {words}", recall["hybrid"], "",
         target=max(recall["text"], recall["vector"]) + 0.0001, reference=said, at_least=True,
     )  # fmt: skip
-    yield Figure("memory.labelled.text", "the same, by words alone", recall["text"], "")
-    yield Figure("memory.labelled.vector", "the same, by vectors alone", recall["vector"], "")
+    yield Figure(f"memory.{name}.text", "the same, by words alone", recall["text"], "")
+    yield Figure(f"memory.{name}.vector", "the same, by vectors alone", recall["vector"], "")
+
+
+def _choose_weight(topics: Sequence[Topic]) -> Figure:
+    """The weight of the list by words that finds most on the first set: what the one in use was chosen by."""
+    golem, wanted, vectors = _teach(topics)
+    found = [
+        (topic.name, _find(golem, question, vectors[question], limit=50).hits)
+        for topic in topics
+        for question in topic.questions
+    ]
+    recall = {}
+    for weight in _WEIGHTS:
+        parts = []
+        for name, hits in found:
+            fused = {hit: fuse_ranks((hit.text_rank, hit.vector_rank), text_weight=weight) for hit in hits}
+            best = sorted(hits, key=lambda hit: (-fused[hit], -(hit.similarity or 0.0), str(hit.episode.pk)))
+            parts.append(measure_recall([str(hit.episode.pk) for hit in best[:5]], wanted[name], at=5))
+        recall[weight] = round(sum(parts) / len(parts), 4)
+    best_weight = max(recall, key=lambda weight: recall[weight])
+    said = f"in use: {TEXT_WEIGHT}; " + ", ".join(f"{weight}: {value}" for weight, value in recall.items())
+    return Figure("memory.first_set.weight", "weight of words that finds most there", best_weight, "", reference=said)
+
+
+def _find(golem: Golem, question: str, vector: list[float] | None, *, limit: int) -> Retrieval:
+    return retrieve_episodes(
+        golem_id=golem.pk, query=question, query_vector=vector, filters=EpisodeFilters(), limit=limit, now=clock.now()
+    )
 
 
 def _ask(golem: Golem, question: str, vector: list[float] | None) -> list[str]:
-    found = retrieve_episodes(
-        golem_id=golem.pk, query=question, query_vector=vector, filters=EpisodeFilters(), limit=5, now=clock.now()
-    )
+    found = _find(golem, question, vector, limit=5)
     # Without a vector the list is filled up with the newest; only what words found counts.
     return [str(hit.episode.pk) for hit in found.hits if vector is not None or hit.text_rank is not None]
 
@@ -222,7 +257,8 @@ def _copy_bulk(
         if is_empty:
             cursor.execute("SET maintenance_work_mem = '600MB'")
             cursor.execute(
-                f"CREATE INDEX {_HNSW} ON memory_app_episodevector USING hnsw (embedding vector_cosine_ops)"
+                f"CREATE INDEX {_HNSW} ON memory_app_episodevector USING hnsw"
+                " ((embedding::halfvec(384)) halfvec_cosine_ops)"
                 " WITH (m = 24, ef_construction = 128)"
             )
             cursor.execute("RESET maintenance_work_mem")

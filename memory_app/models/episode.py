@@ -11,16 +11,18 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.core.validators import MinValueValidator
 from django.db import models
-from pgvector.django import HnswIndex, VectorField
+from django.db.models.functions import Cast
+from pgvector.django import HalfVectorField, HnswIndex, VectorField
 
 from memory_app.decay import Importance
 from memory_app.models.provenance import Source, Trust
 from tools_app.core.models import TimeStamped
 
+_HALF: Any = HalfVectorField(dimensions=settings.GOLEM_EMBEDDING_DIMENSIONS)
 IMPORTANCE_CHOICES = [(importance.value, importance.value.capitalize()) for importance in Importance]
 
 
@@ -130,12 +132,12 @@ class EpisodeVector(models.Model):
         verbose_name = "episode vector"
         indexes = [
             HnswIndex(
-                fields=["embedding"],
+                # Half precision halves what a search reads; what it finds is put in order by the exact distances.
+                OpClass(Cast("embedding", _HALF), name="halfvec_cosine_ops"),
                 name="episode_vector_hnsw",
                 # Episodes come in tight clusters of near-equal sentences; a sparser graph leaves some out of reach.
                 m=24,
                 ef_construction=128,
-                opclasses=["vector_cosine_ops"],
             )
         ]
 

@@ -19,7 +19,6 @@ from memory_app.models import Episode, EpisodeVector
 from memory_app.retrieval import (
     DECAY_WEIGHT,
     TEXT_WEIGHT,
-    VECTOR_WEIGHT,
     Retrieval,
     fuse_ranks,
     retrieve_episodes,
@@ -97,7 +96,7 @@ def test_a_whole_sentence_matches_by_any_of_its_words(taught: Golem) -> None:
 
 def test_a_row_in_both_lists_scores_more_than_in_either() -> None:
     assert fuse_ranks((1, 1)) == 1
-    assert (fuse_ranks((1, None)), fuse_ranks((None, 1))) == (TEXT_WEIGHT, VECTOR_WEIGHT)
+    assert (fuse_ranks((1, None)), fuse_ranks((None, 1))) == (TEXT_WEIGHT, 1 - TEXT_WEIGHT)
     assert fuse_ranks((3, 3)) > fuse_ranks((1, None))
     assert fuse_ranks((None, None)) == 0
 

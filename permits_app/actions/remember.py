@@ -48,8 +48,8 @@ def remember_outcome(*, permit_id: UUID, now: datetime, use_model: bool = True) 
         },
         params=permit.params,
         calls=[
-            {"to": call["to"], "data": call["data"], "value": call["value"], "sender": permit.signer}
-            for call in permit.calls
+            {"to": call["to"], "data": call["data"], "value": call["value"], "sender": permit.account}
+            for call in permit.plan_calls
         ],
         now=now,
         use_model=use_model,

@@ -173,7 +173,7 @@ def _symbols(flows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _venue_name(permit: ActionPermit) -> str:
-    last = permit.calls[-1] if permit.calls else None
+    last = permit.plan_calls[-1] if permit.plan_calls else None
     known = name_address(permit.chain_id, last["to"]) if last else ""
     return known or permit.venue.capitalize()
 
@@ -202,7 +202,7 @@ def _steps(permit: ActionPermit, has_outcome: bool, has_episode: bool, audit: Se
         outcome_tone, outcome_note = "good", "done"
     return (
         Step("request", "Request", "good", permit.created_at.strftime("%H:%M:%S")),
-        Step("plan", "Plan", "good", "local write" if permit.is_local else _count(len(permit.calls), "call")),
+        Step("plan", "Plan", "good", "local write" if permit.is_local else _count(len(permit.plan_calls), "call")),
         Step("simulation", "Simulation", "good" if simulated else "quiet", _fidelity(permit)),
         Step("hooks", "Safety hooks", "good", _count(len(permit.hook_decisions), "verdict")),
         Step(

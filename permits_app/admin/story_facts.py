@@ -83,7 +83,8 @@ def describe_plan(permit: ActionPermit) -> tuple[Fact, ...]:
         when = datetime.fromtimestamp(int(bounds["deadline"]), tz=permit.created_at.tzinfo)
         facts.append(Fact("Deadline on chain", when.strftime("%Y-%m-%d %H:%M:%S UTC")))
     for address in bounds.get("recipients", []):
-        name = "the golem itself" if address == permit.signer else name_address(permit.chain_id, address)
+        is_own = address in (permit.account, permit.signer)
+        name = "the golem itself" if is_own else name_address(permit.chain_id, address)
         facts.append(Fact("Recipient", show_hex(address, name=name)))
     if permit.is_local:
         facts.append(Fact("Effect", show_value(permit.expected_outcome.get("summary", ""))))
@@ -138,6 +139,7 @@ def describe_seal(permit: ActionPermit, now: datetime) -> tuple[Fact, ...]:
         Fact("Simulation hash", show_hex(permit.simulation_hash)),
         Fact("Policy hash", show_hex(permit.policy_hash)),
         Fact("Signer", show_hex(permit.signer)),
+        *([Fact("For the account", show_hex(permit.acts_for))] if permit.acts_for else []),
         Fact(
             "Fee cap",
             format_gwei(permit.max_fee_per_gas),

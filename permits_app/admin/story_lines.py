@@ -117,10 +117,12 @@ def _moved(permit: ActionPermit, address: str) -> int | None:
 
 
 def list_calls(permit: ActionPermit) -> tuple[CallLine, ...]:
-    """The calls with what the simulation saw of each."""
+    """The plan's calls with what the simulation saw of each; carried by one transaction, only the last has figures."""
     runs = permit.simulation.get("calls", []) if permit.simulation else []
+    if permit.batch:
+        runs = [{}] * (len(permit.batch) - 1) + runs
     lines = []
-    for index, call in enumerate(permit.calls):
+    for index, call in enumerate(permit.plan_calls):
         run = runs[index] if index < len(runs) else {}
         lines.append(
             CallLine(
@@ -158,7 +160,7 @@ def list_deltas(permit: ActionPermit) -> tuple[Fact, ...]:
     facts = []
     for row in permit.simulation.get("balances", []) if permit.simulation else []:
         change = int(row["after"]) - int(row["before"])
-        if row["account"] != permit.signer:
+        if row["account"] != permit.account:
             continue
         if not change:
             continue

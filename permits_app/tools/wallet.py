@@ -7,9 +7,11 @@ from decimal import Decimal
 
 from archetypes_app.models import Golem
 from permits_app import ledger
-from permits_app.models import AllowlistEntry, OutboundTransaction, SpendingLimits, Wallet
+from permits_app.models import AllowlistEntry, OutboundTransaction, SigningKey, SpendingLimits, Wallet
 from permits_app.models.allowlist import AllowlistKind
+from permits_app.models.signing_key import KeyState
 from permits_app.models.transaction import UNSETTLED
+from permits_app.models.wallet import WalletKind
 from permits_app.safety.assets import read_balances
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import InsufficientBalance, InvalidParams
@@ -75,7 +77,10 @@ class PolicySummary:
 
 @dataclass(frozen=True, slots=True)
 class WalletStatus:
-    """The golem's account on one chain. `active_session_keys` is 0: a local keystore has none."""
+    """The golem's account on one chain: `account_type` is eoa, safe or contract.
+
+    `active_session_keys` is 1 while a cage's session lasts; an account that signs for itself has none.
+    """
 
     provider: str
     address: str
@@ -141,13 +146,13 @@ def wallet_get_status(ctx: ReadContext, chain_id: ChainId | None = None) -> Wall
     return WalletStatus(
         provider=held.kind.lower() if held is not None else "unknown",
         address=account,
-        account_type="contract" if has_code else "eoa",
+        account_type=_name_account(held, has_code=has_code),
         chain_id=reader.chain_id,
         block_number=reader.block.number,
         balances=balances,
         total_value_usd=UsdAmount(sum(held.value_usd.micro for held in balances if held.value_usd is not None)),
-        active_session_keys=0,
-        pending_transactions=_list_pending(account, reader.chain_id),
+        active_session_keys=_count_sessions(ctx, held),
+        pending_transactions=_list_pending(ctx, account, reader.chain_id),
         policy_summary=_summarize_policy(ctx),
         identity_status=None,
     )
@@ -300,9 +305,24 @@ def _price_gas(reader: ChainReader, wei: int) -> tuple[UsdAmount | None, str | N
     return _price(reader, reader.native(), wei)
 
 
-def _list_pending(account: str, chain_id: int) -> tuple[PendingTransaction, ...]:
+def _name_account(held: Wallet | None, *, has_code: bool) -> str:
+    if held is not None and held.kind in (WalletKind.GNOSIS_SAFE, WalletKind.POLICY_CAGE):
+        return "safe"
+    return "contract" if has_code else "eoa"
+
+
+def _count_sessions(ctx: ReadContext, held: Wallet | None) -> int:
+    if held is None or held.kind != WalletKind.POLICY_CAGE:
+        return 0
+    key = SigningKey.objects.filter(golem_id=ctx.golem.id, state=KeyState.ACTIVE).first()
+    return int(key is not None and key.granted.get("expires_at", 0) > ctx.now.timestamp())
+
+
+def _list_pending(ctx: ReadContext, account: str, chain_id: int) -> tuple[PendingTransaction, ...]:
+    """What the account or a key of the golem sent and no block holds yet."""
+    keys = SigningKey.objects.filter(golem_id=ctx.golem.id).values_list("address", flat=True)
     rows = OutboundTransaction.objects.filter(
-        sender=account, chain_id=chain_id, is_live=True, state__in=[str(state) for state in UNSETTLED]
+        sender__in=[account, *keys], chain_id=chain_id, is_live=True, state__in=[str(state) for state in UNSETTLED]
     ).order_by("nonce")
     return tuple(PendingTransaction(row.tx_hash, row.nonce, row.state, str(row.permit_id)) for row in rows)
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import threading
 from typing import Any
+from uuid import UUID
 
 import pytest
+from django.test import Client
 from eth_utils.crypto import keccak
 from web3 import Web3
 from web3.exceptions import ContractCustomError
 
+from archetypes_app.toolset import view_golem
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.proof.caged.engines import CHAIN_ID, sign_raw
 from golem_project.proof.caged.safe import CagedSafe, sign_digest
+from memory_app.models import Episode
 from permits_app.actions.halt import halt_golem
+from permits_app.actions.remember import remember_outcome
 from permits_app.actions.stage_key import stage_key
 from permits_app.errors import CageWouldRefuse, SessionNotActive, SignerUnavailable
 from permits_app.execution.revocation import revoke_standing
@@ -44,11 +49,14 @@ from permits_app.sealing import hash_plan
 from permits_app.signing_route import carries_its_batch
 from tests.live_golem import LiveGolem
 from tests.permits_app.caged_golem import USD, CagedGolem
+from tools_app import runner
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.core.errors import InsufficientBalance
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.toolkit.plan import Call
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import ReadTool
 
 APPROVE = "function approve(address spender, uint256 amount)"
 TRANSFER = "function transfer(address to, uint256 amount)"
@@ -225,6 +233,32 @@ def test_a_halt_takes_allowances_back_through_the_cage(caged: CagedGolem) -> Non
     assert (told["was"], told["outcome"]) == (str(77 * USD), "COMMITTED")
     left = caged.world.rpc.read(usdc, "allowance(address,address)", caged.safe.address, router, returns="(uint256)")
     assert left in (0, (0,), [0])
+
+
+def test_the_permits_page_tells_the_plan_and_what_carries_it(caged: CagedGolem, admin_client: Client) -> None:
+    answer = caged.live.preview()
+    caged.live.commit(answer["permit_id"])
+    text = admin_client.get(f"/admin/permits_app/actionpermit/{answer['permit_id']}/change/").content.decode()
+    assert "exactInputSingle" in text or "multicall" in text
+    assert caged.safe.address in text and caged.key.address in text
+    assert "unknown function" not in text
+
+
+def test_the_wallets_state_names_the_safe_and_its_session(caged: CagedGolem) -> None:
+    tool = REGISTRY.get("wallet_get_status")
+    assert isinstance(tool, ReadTool)
+    told = runner.run_read(tool=tool, params={}, golem=view_golem(caged.live.golem), now=clock.now()).as_dict()["data"]
+    assert (told["account_type"], told["address"]) == ("safe", caged.safe.address)
+    assert told["active_session_keys"] == 1
+    assert told["provider"] == "policy_cage"
+
+
+def test_an_outcome_is_remembered_with_the_accounts_own_calls(caged: CagedGolem) -> None:
+    answer = caged.live.preview()
+    caged.live.commit(answer["permit_id"])
+    episode_id = remember_outcome(permit_id=UUID(answer["permit_id"]), now=clock.now())
+    calls = Episode.objects.get(pk=episode_id).calls
+    assert len(calls) == 2 and {call["sender"] for call in calls} == {caged.safe.address}
 
 
 # ---- the server is bypassed ------------------------------------------------------------------------------------------

@@ -1,0 +1,132 @@
+"""The owners' operation that chooses who signs: shown, approved, applied, held back while an action is under way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django_otp.plugins.otp_totp.models import TOTPDevice
+
+from permits_app.actions.execute_change import execute_change
+from permits_app.actions.request_change import request_operation
+from permits_app.actions.stage_key import stage_key
+from permits_app.approvals.errors import ChangeUnchanged
+from permits_app.errors import SafeNeedsOwners, SessionNotActive, SignerUnavailable, WalletBusy, WalletExists
+from permits_app.models import ActionPermit, ChangeRequest, SigningKey, Wallet
+from permits_app.models.approval import ChangeState
+from permits_app.models.permit import PermitStatus
+from permits_app.models.signing_key import KeyState
+from permits_app.models.wallet import WalletKind
+from tests.live_golem import LiveGolem, make_live_golem
+from tests.permits_app.approvals.people import approve, give_device
+from tests.permits_app.caged_golem import CagedGolem, Safe
+from tools_app.core import clock
+from tools_app.core.errors import InvalidParams
+
+
+def ask(golem: LiveGolem, **arguments: Any) -> ChangeRequest:
+    if not TOTPDevice.objects.filter(user=golem.owner).exists():
+        give_device(golem.owner)
+    return request_operation(
+        golem=golem.golem, name="signer", arguments=arguments, owner=golem.owner, reason="test", now=clock.now()
+    )
+
+
+def carry_out(request: ChangeRequest, owner: Any) -> ChangeRequest:
+    approve(request, owner)
+    execute_change(request_id=request.pk, now=clock.now())
+    request.refresh_from_db()
+    return request
+
+
+def test_another_key_of_the_keystore_signs_after_the_owner_approved_it(live_golem: LiveGolem) -> None:
+    former = SigningKey.objects.get(golem=live_golem.golem)
+    staged = stage_key(golem=live_golem.golem, reason="x", actor="system:test", now=clock.now())
+    request = ask(live_golem, kind="LOCAL_KEYSTORE")
+    assert request.risk_tier == "CRITICAL"
+    shown = {line["words"]: (line["before"], line["after"]) for line in request.shown["differences"]}
+    assert shown["Account"] == (former.address, staged.address)
+    assert carry_out(request, live_golem.owner).state == ChangeState.EXECUTED
+    live_golem.golem.refresh_from_db()
+    former.refresh_from_db()
+    assert live_golem.golem.address == staged.address
+    assert former.state == KeyState.DROPPED
+    live_golem.world.fund(staged.address, 10**18, {"USDC": 1_000 * 10**6})
+    assert live_golem.commit(live_golem.preview()["permit_id"])["status"] == "COMMITTED"
+
+
+def test_the_same_wallet_again_is_no_change(live_golem: LiveGolem) -> None:
+    with pytest.raises(ChangeUnchanged):
+        ask(live_golem, kind="LOCAL_KEYSTORE", address=live_golem.golem.address)
+
+
+def test_a_request_whose_start_moved_is_stale(live_golem: LiveGolem) -> None:
+    stage_key(golem=live_golem.golem, reason="x", actor="system:test", now=clock.now())
+    request = ask(live_golem, kind="LOCAL_KEYSTORE")
+    approve(request, live_golem.owner)
+    SigningKey.objects.filter(golem=live_golem.golem, state=KeyState.ACTIVE).update(state=KeyState.DROPPED)
+    execute_change(request_id=request.pk, now=clock.now())
+    request.refresh_from_db()
+    assert request.state == ChangeState.STALE
+
+
+def test_while_an_action_is_under_way_the_change_waits_and_is_tried_again(live_golem: LiveGolem) -> None:
+    stage_key(golem=live_golem.golem, reason="x", actor="system:test", now=clock.now())
+    permit_id = live_golem.preview()["permit_id"]
+    live_golem.start(permit_id)
+    request = ask(live_golem, kind="LOCAL_KEYSTORE")
+    assert carry_out(request, live_golem.owner).state == ChangeState.APPROVED
+    assert request.problem["code"] == WalletBusy.code
+    live_golem.work(permit_id)
+    assert ActionPermit.objects.get(pk=permit_id).status == PermitStatus.COMMITTED
+    execute_change(request_id=request.pk, now=clock.now())
+    request.refresh_from_db()
+    assert request.state == ChangeState.EXECUTED
+
+
+def test_a_cage_without_this_golems_session_key_is_refused(live_golem: LiveGolem) -> None:
+    with pytest.raises(SignerUnavailable, match="no mirrored cage"):
+        ask(live_golem, kind="POLICY_CAGE")
+    caged = CagedGolem(live_golem)
+    SigningKey.objects.filter(pk=caged.key.pk).update(address="0x" + "11" * 20)
+    with pytest.raises(SessionNotActive):
+        ask(live_golem, kind="POLICY_CAGE")
+
+
+def test_back_from_the_cage_to_a_key_and_into_it_again(live_golem: LiveGolem) -> None:
+    caged = CagedGolem(live_golem)
+    former = SigningKey.objects.exclude(pk=caged.key.pk).get(golem=live_golem.golem)
+    request = carry_out(ask(live_golem, kind="LOCAL_KEYSTORE", address=former.address), live_golem.owner)
+    assert request.state == ChangeState.EXECUTED
+    wallet = Wallet.objects.get(golem=live_golem.golem)
+    assert (wallet.kind, wallet.address) == (WalletKind.LOCAL_KEYSTORE, former.address)
+    request = carry_out(ask(live_golem, kind="POLICY_CAGE"), live_golem.owner)
+    assert request.state == ChangeState.EXECUTED, request.problem
+    live_golem.golem.refresh_from_db()
+    assert live_golem.golem.address == caged.safe.address
+    assert live_golem.commit(live_golem.preview()["permit_id"])["status"] == "COMMITTED"
+
+
+def test_a_safe_that_the_golems_key_does_not_own_alone_is_refused_with_its_owners(live_golem: LiveGolem) -> None:
+    safe = Safe(live_golem)
+    with pytest.raises(SafeNeedsOwners) as refused:
+        ask(live_golem, kind="GNOSIS_SAFE", safe=safe.address)
+    assert refused.value.data["owners"] == [safe.owners[0].address]
+    with pytest.raises(InvalidParams):
+        ask(live_golem, kind="GNOSIS_SAFE", safe=live_golem.world.contracts["weth9"])
+    with pytest.raises(InvalidParams):
+        ask(live_golem, kind="GNOSIS_SAFE", safe="not an address")
+    with pytest.raises(InvalidParams):
+        ask(live_golem, kind="PAPER")
+
+
+def test_another_golems_account_is_never_taken(live_golem: LiveGolem) -> None:
+    other = make_live_golem(live_golem.world, name="Other", owner_name="owner-b")
+    with pytest.raises(SignerUnavailable):
+        ask(live_golem, kind="LOCAL_KEYSTORE", address=other.golem.address)
+    caged = CagedGolem(live_golem)
+    former = SigningKey.objects.exclude(pk=caged.key.pk).get(golem=live_golem.golem)
+    pending = ask(live_golem, kind="LOCAL_KEYSTORE", address=former.address)
+    Wallet.objects.filter(golem=other.golem).update(address=former.address)
+    done = carry_out(pending, live_golem.owner)
+    assert (done.state, done.problem["code"]) == (ChangeState.FAILED, WalletExists.code)

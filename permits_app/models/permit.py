@@ -102,6 +102,22 @@ class ActionPermit(TimeStamped):
                 name="permit_unfinished",
             ),
             models.Index(fields=["expires_at"], condition=models.Q(status="CREATED"), name="permit_lapsing"),
+            # What every preview asks; most permits end cancelled or expired, and these do not grow with them.
+            models.Index(
+                fields=["golem", "action_hash"],
+                condition=models.Q(status__in=["COMMITTING", "UNKNOWN", "AWAITING_APPROVAL"]),
+                name="permit_equal_open",
+            ),
+            models.Index(
+                fields=["golem", "created_at"],
+                condition=models.Q(status__in=["CREATED", "COMMITTING", "COMMITTED", "REVERTED", "UNKNOWN"]),
+                name="permit_writes",
+            ),
+            models.Index(
+                fields=["golem", "venue", "chain_id", "finished_at"],
+                condition=models.Q(status__in=["COMMITTED", "REVERTED"], is_local=False),
+                name="permit_outcomes_of_venue",
+            ),
         ]
         constraints = [
             models.CheckConstraint(condition=models.Q(value_micro_usd__gte=0), name="permit_value_not_negative"),

@@ -108,7 +108,9 @@ class SpendEntry(TimeStamped):
         verbose_name = "spend entry"
         verbose_name_plural = "spend entries"
         indexes = [
-            models.Index(fields=["golem", "counted_at"], name="spend_entry_window"),
+            models.Index(
+                fields=["golem", "counted_at"], condition=~models.Q(state="RELEASED"), name="spend_entry_counted"
+            ),
             models.Index(
                 fields=["golem", "heartbeat_tick"], condition=models.Q(heartbeat_tick__gt=0), name="spend_entry_tick"
             ),

@@ -16,7 +16,8 @@ FILE_NAME = "golem-prepared"
 def hash_migrations(checkout: Path = CHECKOUT) -> str:
     """One hash of all our migrations and of the versions of the packages that bring their own."""
     digest = hashlib.sha256((checkout / "constraints.txt").read_bytes())
-    for path in sorted(checkout.glob("*/migrations/*.py")):
+    # Apps lie at the top, and inside golem_project.
+    for path in sorted([*checkout.glob("*/migrations/*.py"), *checkout.glob("*/*/migrations/*.py")]):
         digest.update(str(path.relative_to(checkout)).encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()

@@ -22,7 +22,9 @@ such as `tool:*`.
 Every event has `event_id`, `type`, `version`, `golem_id`, `sequence` (counts the golem's events without gaps),
 `heartbeat_tick` (0 outside a tick), `occurred_at` and `payload`. Text from outside comes as
 `{"untrusted": true, "value": …}`: it is data, never instruction. A stream that is cut off says so with
-`stream:resume`, which is not an event of a golem: `reason` and `last_event_id` to come back with.
+`stream:resume`, which is not an event of a golem: `reason` and `last_event_id` to come back with. One token or owner
+has at most 10 streams open in one server process, and a process at most 1,000; one more is refused with
+`STREAM_LIMIT_REACHED`.
 
 Events are kept for GOLEM_EVENT_RETENTION_DAYS (90; 0: for ever), and longer while a webhook that is on has still to
 deliver them. A cursor from before the oldest is refused with `CURSOR_EXPIRED` (410) and `oldest_cursor` to go on from;

@@ -10,10 +10,11 @@ Seed: 002, "Event Fabric integration"; decisions, "Events and audit".
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -77,7 +78,7 @@ def emit_all(*, golem_id: UUID, events: Sequence[Event], now: datetime, heartbea
                 "count": len(rows),
                 "tick": _heartbeat_tick.get() if heartbeat_tick is None else heartbeat_tick,
                 "at": now,
-                "events": json.dumps(rows),
+                "events": _encode_rows(rows),
             },
         )
     _publish_on_commit()
@@ -97,6 +98,22 @@ SELECT gen_random_uuid(), %(golem)s, counted.sequence - %(count)s + event.place,
        (event.item->>1)::int, %(tick)s, %(at)s, event.item->2
   FROM counted, jsonb_array_elements(%(events)s::jsonb) WITH ORDINALITY AS event(item, place)
 """  # noqa: S608  (the tables' own names)
+
+
+def _encode_rows(rows: list[Any]) -> str:
+    text = json.dumps(rows)
+    # PostgreSQL keeps neither U+0000 nor half a surrogate pair; text from outside must not undo the change it tells of.
+    if "\\u0000" in text or "\\ud" in text:
+        text = json.dumps(_replace_unstorable(rows))
+    return text
+
+
+def _replace_unstorable(value: Any) -> Any:
+    if isinstance(value, str):
+        return "".join("\ufffd" if one == "\x00" or "\ud800" <= one <= "\udfff" else one for one in value)
+    if isinstance(value, Mapping):
+        return {_replace_unstorable(name): _replace_unstorable(member) for name, member in value.items()}
+    return [_replace_unstorable(member) for member in value] if isinstance(value, list) else value
 
 
 def lock_golem(golem_id: UUID) -> None:

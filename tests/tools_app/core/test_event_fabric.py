@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import uuid
 from datetime import UTC, datetime, timedelta
@@ -67,6 +68,15 @@ def test_a_payload_that_its_schema_does_not_declare_is_refused(payload: dict[str
     with pytest.raises(UndeclaredPayload):
         event_bus.emit(golem_id=uuid.uuid4(), event=Event(EventType.TOOL_END, payload), now=clock.now())
     assert OutboxEvent.objects.count() == 0
+
+
+def test_text_that_the_database_cannot_keep_does_not_undo_the_change_it_tells_of() -> None:
+    golem_id = uuid.uuid4()
+    words = "a\x00b \ud800 \U0001f600 \\u0000"
+    event = Event(EventType.HALT_STARTED, {"reason": words})
+    event_bus.emit(golem_id=golem_id, event=event, now=clock.now())
+    assert OutboxEvent.objects.get().payload == {"reason": "a\ufffdb \ufffd \U0001f600 \\u0000"}
+    assert json.loads(read_all()[0].body)["payload"] == OutboxEvent.objects.get().payload
 
 
 def test_nothing_is_published_before_the_commit_and_nothing_of_a_rollback_ever() -> None:

@@ -94,10 +94,11 @@ VARIANTS: tuple[Variant, ...] = (
 class Siege:
     """Caged Safes under attack, one for each of the owners' tempers."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, variants: Sequence[Variant] = VARIANTS) -> None:
+        self.variants = variants
         self.watches: list[Watch] = []
         install_permit2(engine)
-        for salt, variant in enumerate(VARIANTS):
+        for salt, variant in enumerate(variants):
             caged = build_caged_safe(engine, limits=dict(variant.limits), most_usd=variant.most_usd, salt=salt)
             listed = (MULTICALL, TAKE_FROM, TAKE_THROUGH_PERMIT2)
             caged.change(
@@ -110,7 +111,7 @@ class Siege:
                 caged.change(Rule(RuleKind.ASSET, address_key(wbtc.address), asset.pack()))
             self.watches.append(Watch(caged))
         # Only now: waiting for what was changed takes days.
-        for watch, variant in zip(self.watches, VARIANTS, strict=True):
+        for watch, variant in zip(self.watches, variants, strict=True):
             set_session(
                 watch.caged, seconds=variant.seconds, operations=variant.operations, budget=variant.budget_usd * USD
             )
@@ -144,17 +145,17 @@ class Siege:
                 asked = following
 
     def _watch(self, number: int) -> Watch:
-        return self.watches[number % len(VARIANTS)]
+        return self.watches[number % len(self.variants)]
 
     def _make_batches(self, number: int, batches: int) -> list[HostileBatch]:
         attacker = Attacker(self._watch(number).caged)
         return [attacker.make_batch(number * batches + index) for index in range(batches)]
 
     def _check(self, number: int, steps: Sequence[Step]) -> list[str]:
-        which = number % len(VARIANTS)
+        which = number % len(self.variants)
         watch = self.watches[which]
-        limits = {**DEFAULT_LIMITS, **VARIANTS[which].limits}
-        bounds = Bounds(watch.caged, self.starts[which], limits=limits, most_usd=VARIANTS[which].most_usd)
+        limits = {**DEFAULT_LIMITS, **self.variants[which].limits}
+        bounds = Bounds(watch.caged, self.starts[which], limits=limits, most_usd=self.variants[which].most_usd)
         return bounds.check_run(steps)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -35,7 +35,7 @@ UINT128_MAX = 2**128 - 1
 class WorldCage:
     """A cage over a maker of the local world, whose account is a plain one: enough to read what positions count as."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, extra_rules: Sequence[Rule] = ()) -> None:
         self.world = world
         self.maker = world.actors.makers[0]
         self.manager = world.contracts["uniswap_v3_position_manager"]
@@ -46,7 +46,7 @@ class WorldCage:
             token = world.tokens[symbol]
             asset = AssetRule(token.feed, 3_600, token.decimals, FEED_DECIMALS)
             rules += asset_rules(token.address, asset, per_batch=1, per_window=1)
-        rules.append(valuer_rule(self.manager, self.valuer))
+        rules += [valuer_rule(self.manager, self.valuer), *extra_rules]
         from golem_project.embedded.world.solidity import load_contract
 
         data = cage_contract.encode_deployment(
@@ -125,6 +125,51 @@ def test_moving_the_pool_moves_no_value_but_the_fees_it_paid(world_cage: WorldCa
     fees = sum_of_fees(world_cage) - fees_before
     assert fees > 0
     assert abs(world_cage.gross() - before - fees) <= 2 * len(world_cage.positions())
+
+
+@pytest.mark.parametrize(("dear", "cheap"), [(60_000 * 10**8, 1_000), (60_000 * 10**8, 1), (10**8, 10**8)])
+@pytest.mark.parametrize("is_dear_first", [True, False])
+def test_a_position_in_tokens_of_very_different_worth_is_valued(
+    chain: World, dear: int, cheap: int, is_dear_first: bool
+) -> None:
+    """8 decimals and 60,000 dollars against 18 decimals and a hundred-millionth: a ratio beyond 64 bits."""
+    deployer, signature = chain.actors.deployer, "(string,string,uint8)"
+    for _ in range(12):
+        low = chain.deploy(deployer, "SimulatedToken", signature, "L", "L", 8)
+        high = chain.deploy(deployer, "SimulatedToken", signature, "H", "H", 18)
+        if (int(low, 16) < int(high, 16)) is is_dear_first:
+            break
+    rules: list[Rule] = []
+    for token, decimals, price in ((low, 8, dear), (high, 18, cheap)):
+        feed = chain.deploy(deployer, "SimulatedFeed", "(string,uint8,int256)", "F", 8, price)
+        rules += asset_rules(token, AssetRule(feed, 3_600, decimals, FEED_DECIMALS), per_batch=1, per_window=1)
+    cage = WorldCage(chain, rules)
+    token0, token1 = sorted((low, high), key=lambda address: int(address, 16))
+    (answer0, unit0), (answer1, unit1) = cage.price(token0), cage.price(token1)
+    ratio = sqrt_price_of_ratio(answer0 * unit1, answer1 * unit0)
+    chain.transact(
+        deployer, cage.manager, "createAndInitializePoolIfNecessary(address,address,uint24,uint160)",
+        token0, token1, 3000, ratio, gas=6_000_000,
+    )  # fmt: skip
+    maker = cage.maker
+    for token in (token0, token1):
+        chain.transact(deployer, token, "mint(address,uint256)", maker.address, 10**36)
+        chain.transact(maker, token, "approve(address,uint256)", cage.manager, 2**256 - 1)
+    chain.transact(
+        maker, cage.manager,
+        "mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))",
+        (token0, token1, 3000, -887_220, 887_220, 10**26, 10**26, 0, 0, maker.address, 2**40),
+    )  # fmt: skip
+    number, p = list(cage.positions().items())[-1]
+    expected = amounts_for_liquidity(
+        ratio, sqrt_price_at_tick(-887_220), sqrt_price_at_tick(887_220), p[7], round_up=False
+    )
+    assert p[7] > 0
+    told = cage.read(cage.valuer, AMOUNTS, number, cage.cage)
+    for amount, right in zip(told, expected, strict=True):
+        # A ratio that does not fit keeps 96 bits or more of its digits.
+        assert abs(amount - right) <= 1 + right // 2**60
+    assert cage.gross() > 0
 
 
 def tick_of(cage: WorldCage) -> int:

@@ -23,6 +23,8 @@ REACHED_BY_CHANCE = {
     "RebalanceTooSoon", "SelectorForbidden", "SessionBudgetExceeded", "SessionExpired", "SpenderNotAllowed",
     "TargetForbidden", "TargetHasNoCode", "TooManyRebalances", "ValuerFailed", "ran",
 }  # fmt: skip
+# In process a batch takes long; the node runs all of them.
+SOME = (VARIANTS[1], VARIANTS[2], VARIANTS[3])
 REENTERED = bytes.fromhex("b5dfd9e5")
 ZERO = "0x" + "00" * 20
 
@@ -137,18 +139,18 @@ def test_thousands_of_random_batches_are_answered_alike_by_pre_flight_and_contra
 
 def test_pre_flight_and_contract_agree_in_process_too() -> None:
     engine = InProcessEngine()
-    siege = Siege(engine)
+    siege = Siege(engine, SOME)
     seen: Counter[str] = Counter()
-    for number in range(len(VARIANTS)):
+    for number in range(len(SOME)):
         snapshot = engine.snapshot()
         compare_run(siege, number, seen)
         engine.revert(snapshot)
-    assert sum(seen.values()) == len(VARIANTS) * BATCHES_PER_RUN
+    assert sum(seen.values()) == len(SOME) * BATCHES_PER_RUN
 
 
 def test_the_state_followed_from_events_is_the_contracts_own() -> None:
     engine = InProcessEngine()
-    siege = Siege(engine)
+    siege = Siege(engine, SOME)
     for watch in siege.watches:
         caged = watch.caged
         siege.run(siege.watches.index(watch))

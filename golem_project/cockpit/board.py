@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Count, Max, QuerySet
 from django.utils.safestring import SafeString
 
@@ -24,6 +25,7 @@ from permits_app.models.approval import ChangeState
 from tools_app.admin.display import format_age, format_chain, format_seconds, show_badge
 from tools_app.core import event_log
 from tools_app.core.models import OutboxEvent
+from tools_app.models import SpeculationRecord
 
 SHOWN_DECISIONS: Final = 8
 SHOWN_GOLEMS: Final = 200
@@ -55,6 +57,17 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAhead:
+    """How speculation serves the golems of one archetype: percent of the reads made ahead that were used."""
+
+    state: SafeString
+    advice: str
+    used: int
+    wasted: int
+    used_percent: int
+
+
+@dataclass(frozen=True, slots=True)
 class Cockpit:
     """One golem."""
 
@@ -71,6 +84,7 @@ class Cockpit:
     feed: tuple[FeedLine, ...]
     cursor: str
     plots: tuple[tuple[str, LinePlot | None, str], ...]
+    read_ahead: ReadAhead
     open_requests: int
 
 
@@ -127,6 +141,7 @@ def build_cockpit(golem: Golem, *, now: datetime) -> Cockpit:
             ("P&L, added up", plot_profit(golem), "Drawn from the second committed action on that could be priced."),
             ("Gas paid, added up", plot_gas(golem), "Drawn from the second committed action on."),
         ),
+        read_ahead=_describe_read_ahead(golem.archetype.name),
         open_requests=ChangeRequest.objects.filter(golem=golem, state=ChangeState.OPEN).count(),
     )
 
@@ -196,6 +211,21 @@ def _describe_pulse(golem: Golem, heartbeat: Heartbeat | None, *, now: datetime)
         regime=heartbeat.get_regime_display().lower(),
         advice="The clock stands still: run a worker with the queue `heartbeat` and a beat." if late > 300 else "",
     )  # fmt: skip
+
+
+def _describe_read_ahead(archetype: str) -> ReadAhead:
+    row = SpeculationRecord.objects.filter(archetype=archetype).first() or SpeculationRecord(archetype=archetype)
+    most = settings.GOLEM_SPECULATION_MOST_WASTE_BPS // 100
+    if not settings.GOLEM_SPECULATION_IS_ON:
+        state, advice = show_badge("off"), "Switched off for this server by GOLEM_SPECULATION_IS_ON."
+    elif not row.is_on:
+        state = show_badge("off", "warn")
+        advice = f"Off by itself: more than {most}% was wasted. It begins again once enough new reads were seen."
+    elif row.used + row.wasted:
+        state, advice = show_badge("on", "good"), f"It goes off by itself when more than {most}% is wasted."
+    else:
+        state, advice = show_badge("on", "good"), "Nothing was read ahead yet: no read follows another often enough."
+    return ReadAhead(state, advice, row.used, row.wasted, row.hit_rate_bps // 100)
 
 
 def _list_decisions(golem: Golem, *, now: datetime) -> tuple[Decision, ...]:

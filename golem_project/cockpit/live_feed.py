@@ -19,7 +19,7 @@ _TOOL_EVENTS: Final = (EventType.TOOL_START, EventType.TOOL_UPDATE, EventType.TO
 # What a person reads first, in this order; the rest of a payload is on the event's own page.
 TELLING: Final = (
     "tool_name", "step_name", "action_type", "error_code", "code", "from", "to", "tier", "reason", "gating_reason",
-    "status", "document", "title", "venue", "alert", "event", "price", "summary",
+    "status", "document", "title", "venue", "alert", "event", "price", "summary", "statement", "risk_tier", "regime",
 )  # fmt: skip
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 WIDTH, HEIGHT = 640, 180
-LEFT, RIGHT, TOP, BOTTOM = 64, 12, 12, 24
+LEFT, RIGHT, TOP, BOTTOM = 4, 4, 24, 26
 _FLOOR = HEIGHT - BOTTOM
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A label of an axis with its place."""
+    """A label with its place: of a height, written above its line so that no number is cut, or of a time."""
 
     x: int
     y: int
@@ -27,6 +27,11 @@ class Band:
     x: int
     width: int
     name: str
+
+    @property
+    def end(self) -> int:
+        """Its right edge."""
+        return self.x + self.width
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,7 @@ class LinePlot:
     right: int = WIDTH - RIGHT
     top: int = TOP
     floor: int = _FLOOR
+    depth: int = _FLOOR - TOP
 
 
 Point = tuple[datetime, int]
@@ -61,13 +67,13 @@ def plot_line(
 ) -> LinePlot | None:
     """The course of `points` (time, whole number), oldest first; None for fewer than two of them.
 
-    `show` writes a value with its unit. The scale holds every point, zero or `lowest`, and `highest` when given.
+    `show` writes a value with its unit. The scale holds every point, and zero where `lowest` and `highest` do not say otherwise.
     """
     if len(points) < 2:
         return None
     values = [value for _, value in points]
     low = min(values + [0 if lowest is None else lowest])
-    high = max(values + ([] if highest is None else [highest]))
+    high = max(values + [0 if highest is None else highest])
     high = high if high > low else low + 1
     start, end = points[0][0], points[-1][0]
     seconds = max((end - start).total_seconds(), 1.0)
@@ -83,7 +89,7 @@ def plot_line(
     pattern = "%H:%M:%S" if seconds < 3600 else "%b %d %H:%M"
     return LinePlot(
         path="M" + " L".join(f"{across(moment)},{up(value)}" for moment, value in points),
-        up=tuple(Mark(LEFT - 6, up(value), show(value)) for value in _scale(low, high)),
+        up=tuple(Mark(LEFT + 2, up(value) - 4, show(value)) for value in _scale(low, high)),
         across=(
             Mark(LEFT, HEIGHT - 6, start.strftime(pattern)),
             Mark((LEFT + WIDTH - RIGHT) // 2, HEIGHT - 6, middle.strftime(pattern)),

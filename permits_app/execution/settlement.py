@@ -19,6 +19,7 @@ from permits_app import ledger, lifecycle
 from permits_app.execution import broadcast, outcome
 from permits_app.execution.executor import Execution
 from permits_app.execution.outcome import Judgement
+from permits_app.execution.profit import measure_profit
 from permits_app.execution.transaction_lives import advance
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord
 from permits_app.models.permit import PermitStatus
@@ -61,7 +62,11 @@ def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution
     judgement = _add_lost(permit, execution, judgement)
     result = _report(permit, tool, plan, seen, judgement)
     block_time = _block_time(chain, seen)
-    _close(permit, plan, seen, judgement, result, block_time, chain)
+    pnl = measure_profit(
+        permit=permit, tool=tool, succeeded=judgement.succeeded, deltas=judgement.deltas, fee_wei=judgement.fee_wei,
+        chain=chain,
+    )  # fmt: skip
+    _close(permit, plan, seen, judgement, result, block_time, chain, pnl)
 
 
 def _is_hopeless(permit: ActionPermit, execution: Execution) -> bool:
@@ -215,6 +220,7 @@ def _close(
     result: dict[str, Any],
     block_time: datetime,
     chain: ChainReader | None,
+    pnl: int | None,
 ) -> None:
     now = clock.now()
     to = S.COMMITTED if judgement.succeeded else S.REVERTED
@@ -238,6 +244,7 @@ def _close(
             "gas_expected": judgement.gas_expected,
             "gas_used": judgement.gas_used,
             "fee_wei": str(judgement.fee_wei),
+            "pnl_micro_usd": pnl,
             "ground_truth_source": judgement.ground_truth_source,
             "findings": list(judgement.findings),
         }

@@ -43,6 +43,8 @@ def test_the_scale_begins_at_zero_and_marks_it_when_the_line_crosses_it() -> Non
     assert [mark.text for mark in rising.up] == ["0 units", "15 units", "30 units"]
     assert [mark.text for mark in falling.up] == ["-30 units", "0 units", "10 units"]
     assert falling.last == "-30 units"
+    below = plot_line([(START, -10), (START + timedelta(hours=1), -30)], name="P&L", show=show)
+    assert below is not None and [mark.text for mark in below.up] == ["-30 units", "-15 units", "0 units"]
 
 
 def test_bands_cover_the_time_without_a_gap() -> None:

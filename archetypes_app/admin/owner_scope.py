@@ -6,6 +6,7 @@ or from a form field built here. A row of somebody else answers like one that do
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -40,6 +41,14 @@ _CHOICES: dict[type[models.Model], Scope] = {
 def scope_choices(model: type[models.Model], scope: Scope) -> None:
     """Say which rows of `model` an owner may choose in a form."""
     _CHOICES[model] = scope
+
+
+def _read_columns(row: models.Model) -> dict[str, Any]:
+    return {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
+
+
+def _list_stamps(row: models.Model) -> list[Any]:
+    return [field for field in row._meta.concrete_fields if getattr(field, "auto_now", False)]
 
 
 def is_operator(user: Any) -> bool:
@@ -88,6 +97,24 @@ class OwnerScopedAdmin(PlainAdmin):
             return rows
         scope = _CHOICES.get(model)
         return rows.filter(scope(request.user)) if scope else rows.none()
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """The row, which remembers how it was read."""
+        found = super().get_object(request, object_id, from_field)
+        if found is not None:
+            found._as_read = copy.deepcopy(_read_columns(found))
+        return found
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Write what the edit changed and nothing else: whatever happened to the row meanwhile (a halt, a tick, a limit
+        that fell) stays.
+        """
+        as_read = getattr(obj, "_as_read", None)
+        if not change or as_read is None:
+            super().save_model(request, obj, form, change)
+            return
+        moved = [name for name, value in _read_columns(obj).items() if value != as_read.get(name)]
+        obj.save(update_fields=[*moved, *(field.attname for field in _list_stamps(obj))])
 
     def get_row(self, request: HttpRequest, object_id: Any) -> Any:
         """The row at a page's address, when this person may see it. Raises Http404."""

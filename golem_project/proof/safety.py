@@ -24,10 +24,10 @@ from golem_project.proof.registry import Progress, proof
 
 SAFETY = "permits_app/safety"
 SAFETY_TESTS = ("tests/permits_app/safety", "tests/permits_app/test_risk.py")
-# What is proven -> the tests that must notice. In `hooks` every file decides.
+# What is proven -> the tests that must notice.
 SUITES: dict[str, tuple[str, ...]] = {
     f"{SAFETY}/hooks/*.py": SAFETY_TESTS,
-    f"{SAFETY}/spend_rules.py": SAFETY_TESTS,
+    f"{SAFETY}/*_rules.py": SAFETY_TESTS,
     f"{SAFETY}/drawdown.py": SAFETY_TESTS,
     f"{SAFETY}/repetition.py": SAFETY_TESTS,
     f"{SAFETY}/action_gate.py": SAFETY_TESTS,

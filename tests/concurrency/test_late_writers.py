@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 import pytest
+from django.contrib import admin
+from django.test import Client, RequestFactory
+from django.urls import reverse
 
 from archetypes_app.models import Golem
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.expire import expire_permit
-from permits_app.models import ActionPermit, SpendEntry
+from permits_app.models import ActionPermit, PolicyCage, SpendEntry, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from tests.concurrency.waiting import run_behind
-from tests.factories.golems import make_golem, make_owner
+from tests.factories.golems import PASSWORD, make_golem, make_operator, make_owner
 from tests.factories.permits import make_permit, make_spend_entry
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
@@ -53,3 +57,51 @@ def test_a_permit_nobody_touched_expires_by_its_ticks(permit: ActionPermit) -> N
     assert expire(permit.pk) is True
     permit.refresh_from_db()
     assert permit.status == PermitStatus.EXPIRED
+
+
+# ---- forms of the admin: an edit writes what was edited, never the rest as it was when the page was asked for --------
+
+
+def post(path: str, fields: dict[str, Any]) -> int:
+    """Save a form of the admin as an operator; the status."""
+    client = Client()
+    assert client.login(username="root", password=PASSWORD)
+    return client.post(path, fields).status_code
+
+
+def test_a_form_of_a_golem_that_was_opened_before_a_halt_does_not_take_it_back() -> None:
+    golem = make_golem(owner=make_owner())
+    request = RequestFactory().post("/")
+    request.user = make_operator()
+    page = admin.site.get_model_admin(Golem)
+    opened = page.get_object(request, str(golem.pk))
+    assert opened is not None
+    Golem.objects.filter(pk=golem.pk).update(
+        halted_at=clock.now(), halt_reason="stop", halt_epoch=1, phase="TERMINAL", heartbeat_tick=1
+    )
+    opened.name = "Renamed"
+    page.save_model(request, opened, form=None, change=True)
+    golem.refresh_from_db()
+    assert golem.name == "Renamed"
+    assert (golem.is_halted, golem.halt_epoch, golem.phase, golem.heartbeat_tick) == (True, 1, "TERMINAL", 1)
+
+
+def test_an_owner_who_tightens_one_limit_does_not_loosen_another_that_falls_meanwhile() -> None:
+    make_operator()
+    golem = make_golem(owner=make_owner())
+    limits = SpendingLimits.objects.create(golem=golem)
+    PolicyCage.objects.create(golem=golem)
+    page = reverse("admin:permits_app_spendinglimits_change", args=[limits.pk])
+    shown = Client()
+    assert shown.login(username="root", password=PASSWORD)
+    form = shown.get(page).context["adminform"].form
+    fields = {name: field.widget.format_value(form[name].value()) for name, field in form.fields.items()}
+    fields = {name: value if not isinstance(value, list) else value[0] for name, value in fields.items()}
+    fields |= {"writes_per_hour": "3"}
+
+    def tighten() -> None:
+        SpendingLimits.objects.filter(pk=limits.pk).update(per_day_micro_usd=1_000_000)
+
+    assert run_behind(tighten, lambda: post(page, {k: v for k, v in fields.items() if v is not None})) == 302
+    limits.refresh_from_db()
+    assert (limits.writes_per_hour, limits.per_day_micro_usd) == (3, 1_000_000)

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from archetypes_app.errors import GolemHalted
 from permits_app.errors import PhaseBlocked, PolicyRejected, SpendingLimitExceeded
 from permits_app.safety import hook_chain
 from permits_app.safety.hook import Allow, AllowModified, HookCall, Reject, Verdict
 from tests.live_golem import LiveGolem
-from tests.permits_app.safety.calls import plain_call, swap_call
+from tests.permits_app.safety.calls import NOW, plain_call, swap_call
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
 
@@ -208,6 +209,7 @@ def test_a_call_goes_back_to_the_plan_once_and_never_twice(monkeypatch: pytest.M
 
 SITUATIONS: dict[str, tuple[str | None, dict[str, Any]]] = {
     "nothing in the way": (None, {}),
+    "halt": ("policy_cage.halted", {"golem": {"halt_reason": "x", "halted_at": NOW}}),
     "cage": ("policy_cage.max_concentration", {"cage": {"max_concentration_bps": 1}}),
     "allowlist": ("allowlist_guard.contract", {"unlisted": "CONTRACT"}),
     "limits": ("spending_limiter.per_transaction", {"limits": {"per_transaction_micro_usd": 1}}),
@@ -219,10 +221,9 @@ SITUATIONS: dict[str, tuple[str | None, dict[str, Any]]] = {
 def test_hooks_1_to_4_decide_the_same_on_loaded_rules(live_golem: LiveGolem, situation: str) -> None:
     expected, changes = SITUATIONS[situation]
     call = swap_call(live_golem)
-    for column, value in changes.get("cage", {}).items():
-        setattr(call.cage, column, value)
-    for column, value in changes.get("limits", {}).items():
-        setattr(call.limits, column, value)
+    for row in ("golem", "cage", "limits"):
+        for column, value in changes.get(row, {}).items():
+            setattr(getattr(call, row), column, value)
     kept = frozenset(entry for entry in call.allowlist if entry[0] != changes.get("unlisted"))
     call = replace(call, allowlist=kept)
     verdict = hook_chain.decide(call, hook_chain.load_rules(call))
@@ -230,6 +231,12 @@ def test_hooks_1_to_4_decide_the_same_on_loaded_rules(live_golem: LiveGolem, sit
     try:
         hook_chain.run(call)
         refused = None
-    except PolicyRejected as error:
+    except (PolicyRejected, GolemHalted) as error:
         refused = error.data["rule"]
     assert refused == expected
+
+
+def test_without_what_the_golem_holds_nothing_larger_is_decided(live_golem: LiveGolem) -> None:
+    call = swap_call(live_golem)
+    verdict = hook_chain.decide(call, replace(hook_chain.load_rules(call), holdings=None))
+    assert isinstance(verdict, Reject) and verdict.rule == "policy_cage.unknown"

@@ -6,8 +6,8 @@ moved in between decides. Nothing is sent: the tool returns a plan, the engine i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,7 +32,10 @@ _BUDGET_MS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Imagined:
-    """What one run would have done. `changed` is empty for the action as it was; deltas are base units as text."""
+    """What one run would have done. `changed` is empty for the action as it was; deltas are base units as text.
+
+    `promised` is what its plan expected of each token it receives, at the block the preview saw.
+    """
 
     changed: Mapping[str, int | str]
     succeeded: bool
@@ -41,6 +44,7 @@ class Imagined:
     deltas: Mapping[str, str]
     fidelity: str
     block_number: int
+    promised: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """JSON-ready form."""
@@ -50,6 +54,7 @@ class Imagined:
             "reason": self.reason,
             "gas_used": self.gas_used,
             "deltas": dict(self.deltas),
+            "promised": dict(self.promised),
             "fidelity": self.fidelity,
             "block_number": self.block_number,
         }
@@ -62,8 +67,11 @@ def can_imagine(episode: Episode) -> bool:
     return isinstance(REGISTRY.get(episode.tool_name), WriteTool)
 
 
-def list_variations(params: Mapping[str, Any]) -> list[dict[str, int | str]]:
-    """One change each: half and twice the slippage, twice the deadline, half the amount; only of what was asked."""
+def list_variations(params: Mapping[str, Any], other_routes: Sequence[str] = ()) -> list[dict[str, int | str]]:
+    """One change each: half and twice the slippage, twice the deadline, half the amount, the next best route.
+
+    Only of what was asked; `other_routes` are those that were quoted and not taken, best first.
+    """
     found: list[dict[str, int | str]] = []
     slippage, deadline, amount = params.get("slippage_bps"), params.get("deadline"), params.get("amount")
     if _is_count(slippage):
@@ -74,7 +82,16 @@ def list_variations(params: Mapping[str, Any]) -> list[dict[str, int | str]]:
         found.append({"deadline": deadline * 2})
     if isinstance(amount, int | str) and str(amount).isdigit() and int(amount) > 1:
         found.append({"amount": str(int(amount) // 2)})
+    if "route" in params and other_routes:
+        found.append({"route": str(other_routes[0])})
     return found
+
+
+def other_routes_of(prediction: Mapping[str, Any]) -> Sequence[str]:
+    """The routes that were quoted at the preview and not taken; empty for what takes none."""
+    details = prediction.get("details")
+    routes = details.get("other_routes") if isinstance(details, Mapping) else None
+    return routes if isinstance(routes, list) else ()
 
 
 def imagine(*, episode: Episode, golem: GolemView, now: datetime) -> Iterator[Imagined]:
@@ -83,7 +100,7 @@ def imagine(*, episode: Episode, golem: GolemView, now: datetime) -> Iterator[Im
     The state is that before the block of the outcome, where the node still has it, else the newest.
     """
     yield _run(episode, golem, {}, now)
-    for changed in list_variations(episode.params):
+    for changed in list_variations(episode.params, other_routes_of(episode.prediction)):
         try:
             yield _run(episode, golem, changed, now)
         except GolemError as error:
@@ -100,7 +117,7 @@ def _run(episode: Episode, golem: GolemView, changed: Mapping[str, int | str], n
     plan = runner.build_plan(tool=tool, params=params, golem=golem, now=when, chain=asked_at)
     result = run_simulation(_make_request(plan, episode, golem, ran_at), deadline=Deadline.after_ms(_BUDGET_MS),
                             setting=EngineSetting.PYEVM)  # fmt: skip
-    return _describe(changed, result)
+    return _describe(changed, plan, result)
 
 
 def _open_blocks(episode: Episode, now: datetime) -> tuple[ChainReader, ChainReader]:
@@ -127,7 +144,7 @@ def _make_request(plan: TxPlan, episode: Episode, golem: GolemView, ran_at: Chai
     )
 
 
-def _describe(changed: Mapping[str, int | str], result: SimulationResult) -> Imagined:
+def _describe(changed: Mapping[str, int | str], plan: TxPlan, result: SimulationResult) -> Imagined:
     return Imagined(
         changed=dict(changed),
         succeeded=result.succeeded,
@@ -136,6 +153,7 @@ def _describe(changed: Mapping[str, int | str], result: SimulationResult) -> Ima
         deltas={token: str(delta) for token, delta in result.deltas.items() if delta},
         fidelity=result.fidelity,
         block_number=result.block.number,
+        promised={flow.token.address: str(flow.expected) for flow in plan.receives},
     )
 
 

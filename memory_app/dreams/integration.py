@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import median_low
 from typing import Any
 from uuid import UUID
 
@@ -18,22 +19,32 @@ from django.db import transaction
 from archetypes_app.models import Golem
 from memory_app.actions.consolidate import subject_of
 from memory_app.actions.link_memories import link_memories
+from memory_app.actions.reflect import NOTABLE_ERROR_BPS
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
 from memory_app.announcements import announce_insight
 from memory_app.dreams.counterfactuals import Imagined
 from memory_app.errors import MemoryOwnerUnknown
 from memory_app.insights import FIRST_PERCENT, confirm
 from memory_app.models import Episode, Insight
-from memory_app.models.insight import LEAST_EPISODES_TO_TUNE, InsightCategory, Kind, Tunable
+from memory_app.models.insight import (
+    LARGEST_ROUTE_COST_BPS,
+    LEAST_EPISODES_TO_TUNE,
+    InsightCategory,
+    Kind,
+    Tunable,
+)
 from memory_app.models.provenance import Source, Trust
 from memory_app.provenance import Provenance
-from memory_app.tuning import Subject, tune
+from memory_app.route_learning import Preference
+from memory_app.tuning import Subject, Tuned, prefer_route, tune
+from tools_app.core.units import BPS
 
 RECORDED_BY = "system:dream"
 _CATEGORIES = {
     "slippage_bps": InsightCategory.SLIPPAGE,
     "deadline": InsightCategory.GAS_TIMING,
     "amount": InsightCategory.LIQUIDITY_DEPTH,
+    "route": InsightCategory.ROUTE_SELECTION,
 }
 _LEAST_FOR_HYPOTHESIS = 2
 
@@ -48,7 +59,7 @@ class Dreamt:
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """What several counterfactuals say together."""
+    """What several counterfactuals say together. Of a route, `direction` is its name and `token_in` its start."""
 
     subject: Subject
     parameter: str
@@ -56,6 +67,8 @@ class Hypothesis:
     episodes: tuple[UUID, ...]
     agreeing: tuple[UUID, ...]
     text: str
+    token_in: str = ""
+    cost_bps: int = 0
 
     @property
     def is_supported(self) -> bool:
@@ -66,12 +79,17 @@ class Hypothesis:
 def form_hypotheses(dreamt: Iterable[Dreamt]) -> list[Hypothesis]:
     """What variations of at least two like episodes have in common; pure."""
     groups: dict[tuple[Subject, str, str], list[tuple[UUID, bool]]] = defaultdict(list)
+    routes: dict[tuple[Subject, str, str], list[tuple[UUID, int]]] = defaultdict(list)
     for each in dreamt:
         if not each.imagined:
             continue
         was = each.imagined[0]
         for imagined in each.imagined[1:]:
             for parameter, value in imagined.changed.items():
+                if parameter == "route":
+                    key = (subject_of(each.episode), str(value), str(each.episode.params.get("token_in", "")).lower())
+                    routes[key].append((each.episode.pk, _gain_bps(was, imagined)))
+                    continue
                 asked = int(each.episode.params[parameter])
                 direction = "less" if int(value) < asked else "more"
                 # Less must still pass; more must rescue what failed.
@@ -88,7 +106,37 @@ def form_hypotheses(dreamt: Iterable[Dreamt]) -> list[Hypothesis]:
             f"have {'gone through all the same' if direction == 'less' else 'gone through where they failed'}"
         )
         found.append(Hypothesis(subject, parameter, direction, tuple(pk for pk, _ in cases), agreeing, text))
-    return found
+    return found + [
+        _compare_routes(*key, gains) for key, gains in routes.items() if len(gains) >= _LEAST_FOR_HYPOTHESIS
+    ]
+
+
+def _compare_routes(subject: Subject, route: str, token_in: str, gains: Sequence[tuple[UUID, int]]) -> Hypothesis:
+    agreeing = tuple(pk for pk, gain in gains if gain > NOTABLE_ERROR_BPS)
+    text = (
+        f"{subject.name}: from {token_in} the route {route} would have kept nearer to its quote than the one taken in "
+        f"{len(agreeing)} of {len(gains)} replayed actions"
+    )
+    cost = min(LARGEST_ROUTE_COST_BPS, max(0, median_low([gain for _, gain in gains])))
+    return Hypothesis(subject, "route", route, tuple(pk for pk, _ in gains), agreeing, text, token_in, cost)
+
+
+def _gain_bps(was: Imagined, other: Imagined) -> int:
+    """How much less the other route fell short of what its own plan promised; a route that fails gains nothing."""
+    if not other.succeeded:
+        return -BPS
+    return _shortfall_bps(was) - _shortfall_bps(other)
+
+
+def _shortfall_bps(run: Imagined) -> int:
+    if not run.succeeded:
+        return BPS
+    short = [
+        (int(promised) - int(run.deltas.get(token, "0"))) * BPS // int(promised)
+        for token, promised in run.promised.items()
+        if int(promised) > 0
+    ]
+    return max(short, default=0)
 
 
 def integrate(*, golem_id: UUID, hypotheses: Sequence[Hypothesis], now: datetime) -> list[dict[str, Any]]:
@@ -115,7 +163,9 @@ def integrate(*, golem_id: UUID, hypotheses: Sequence[Hypothesis], now: datetime
 
 
 def _write(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> Insight:
-    identity = hypothesis.subject.identify(f"dream {hypothesis.parameter} {hypothesis.direction}")
+    identity = hypothesis.subject.identify(
+        f"dream {hypothesis.parameter} {hypothesis.direction} {hypothesis.token_in}".rstrip()
+    )
     row = Insight.objects.filter(golem_id=golem_id, identity_hash=identity).first()
     is_new = row is None
     if row is None:
@@ -141,6 +191,8 @@ def _write(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> Insight:
 
 
 def _tune(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> dict[str, Any] | None:
+    if hypothesis.parameter == "route":
+        return _tune_route(golem_id, hypothesis, now)
     supports = {("slippage_bps", "less"): Tunable.SLIPPAGE, ("deadline", "more"): Tunable.DEADLINE}
     parameter = supports.get((hypothesis.parameter, hypothesis.direction))
     if parameter is None or len(hypothesis.episodes) < LEAST_EPISODES_TO_TUNE:
@@ -149,6 +201,22 @@ def _tune(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> dict[str, An
         golem_id=golem_id, subject=hypothesis.subject, parameter=parameter, episode_ids=list(hypothesis.episodes),
         advance=hypothesis.is_supported, now=now, recorded_by=RECORDED_BY,
     )  # fmt: skip
+    return _describe_tuned(tuned)
+
+
+def _tune_route(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> dict[str, Any] | None:
+    enough = len(hypothesis.agreeing) >= LEAST_EPISODES_TO_TUNE and hypothesis.is_supported
+    if not enough or not hypothesis.token_in:
+        return None
+    preference = Preference(hypothesis.direction, hypothesis.cost_bps, hypothesis.agreeing)
+    tuned = prefer_route(
+        golem_id=golem_id, subject=hypothesis.subject, token_in=hypothesis.token_in, preference=preference,
+        episode_ids=list(hypothesis.episodes), now=now, recorded_by=RECORDED_BY,
+    )  # fmt: skip
+    return _describe_tuned(tuned)
+
+
+def _describe_tuned(tuned: Tuned | None) -> dict[str, Any] | None:
     if tuned is None:
         return None
     return {"insight_id": str(tuned.insight_id), "parameter": tuned.parameter, "before_bps": tuned.before_bps,

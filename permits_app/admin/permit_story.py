@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from memory_app.models import Episode
@@ -164,8 +165,25 @@ def _headline(permit: ActionPermit) -> str:
 
 
 def _list_soft_changes(permit: ActionPermit) -> tuple[Fact, ...]:
-    changes = (permit.soft_params or {}).get("changes") or {}
-    return tuple(Fact(spell(name), show_value(value)) for name, value in changes.items())
+    soft = permit.soft_params or {}
+    behind = soft.get("behind") or {}
+    return tuple(
+        Fact(spell(name), show_value(value), hint=_link_episodes(behind.get(name, ())))
+        for name, value in (soft.get("changes") or {}).items()
+    )
+
+
+def _link_episodes(episode_ids: Sequence[str]) -> SafeString | str:
+    """The memories behind a change, the first ten as links."""
+    if not episode_ids:
+        return ""
+    links = format_html_join(
+        ", ",
+        '<a class="gx-link" href="{}">{}</a>',
+        ((reverse("admin:memory_app_episode_change", args=[pk]), f"episode {pk[:8]}") for pk in episode_ids[:10]),
+    )
+    more = len(episode_ids) - 10
+    return format_html("because of {}{}", links, f" and {more} more" if more > 0 else "")
 
 
 def _symbols(flows: Sequence[Mapping[str, Any]]) -> str:

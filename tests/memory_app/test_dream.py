@@ -14,7 +14,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from memory_app.actions.dream import dream, list_golems_to_dream, request_stop
-from memory_app.dreams.counterfactuals import Imagined, can_imagine, imagine, list_variations
+from memory_app.dreams.counterfactuals import Imagined, can_imagine, imagine, list_variations, other_routes_of
 from memory_app.dreams.integration import Dreamt, form_hypotheses, integrate
 from memory_app.models import Directive, DreamJournal, Episode, Insight
 from memory_app.models.insight import Kind
@@ -60,6 +60,8 @@ def test_variations_change_one_parameter_each_inside_fixed_bounds() -> None:
     ]  # fmt: skip
     assert list_variations({"slippage_bps": 80, "deadline": 1_000}) == [{"slippage_bps": 40}]
     assert list_variations({"slippage_bps": True, "amount": "all"}) == []
+    assert list_variations({"route": None}, ["v3:3000", "v2"]) == [{"route": "v3:3000"}]
+    assert list_variations({"token_in": "USDC"}, ["v3:3000"]) == list_variations({"route": None}) == []
 
 
 @pytest.mark.django_db
@@ -104,6 +106,32 @@ def test_five_that_agree_write_a_heuristic_and_four_only_a_hypothesis(monkeypatc
     link = Insight.objects.get(golem=five, kind=Kind.CAUSAL_LINK)
     assert link.effect_id == Insight.objects.get(golem=five, kind=Kind.INSIGHT).pk
     assert Directive.objects.get(golem=five, document="HEURISTICS").version == 1
+
+
+def runs_through(other_lost: int) -> Any:
+    """The swap as it was, 40 bps short of its plan, and through another pool, `other_lost` bps short of its own."""
+
+    def imagined(**_: Any) -> Iterator[Imagined]:
+        for changed, lost in (({}, 40), ({"route": "v3:3000"}, other_lost)):
+            received = str(10_000 - lost)
+            yield Imagined(changed, True, "", 1, {"0xA": "-1", "0xB": received}, "embedded", 7, {"0xB": "10000"})
+
+    return imagined
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("other_lost", "count", "route"), [(5, 5, "v3:3000@35"), (5, 4, None), (35, 5, None)])
+def test_five_replays_in_which_another_route_kept_its_promise_better_prefer_it(
+    monkeypatch: pytest.MonkeyPatch, other_lost: int, count: int, route: str | None
+) -> None:
+    golem = make_golem()
+    fake_imagine(monkeypatch, runs_through(other_lost))
+    for _ in range(count):
+        surprise(golem)
+    go(golem)
+    assert Insight.objects.filter(golem=golem, kind=Kind.INSIGHT, category="route_selection").count() == 1
+    found = Insight.objects.filter(golem=golem, kind=Kind.HEURISTIC).values_list("route", "route_from").first()
+    assert found == (None if route is None else (route, "usdc"))
 
 
 @pytest.mark.django_db
@@ -240,5 +268,10 @@ def test_the_action_imagined_as_it_was_does_what_it_did(live_golem: LiveGolem) -
     half = next(each for each in runs if "amount" in each.changed)
     usdc = live_golem.world.tokens["USDC"].address
     assert int(half.deltas[usdc]) * 2 == int(was.deltas[usdc])
-    assert [dict(each.changed) for each in runs[1:]] == list_variations(episode.params)
+    assert [dict(each.changed) for each in runs[1:]] == list_variations(
+        episode.params, other_routes_of(episode.prediction)
+    )
+    other = next(each for each in runs if "route" in each.changed)
+    weth = live_golem.world.tokens["WETH"].address
+    assert other.succeeded and other.deltas[weth] == other.promised[weth] != was.promised[weth] == was.deltas[weth]
     assert integrate(golem_id=live_golem.golem.pk, hypotheses=[], now=clock.now()) == []

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.test import Client
+from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -160,7 +162,9 @@ def test_the_database_holds_no_route_but_a_route(route: str) -> None:
         rows.update(factor_bps=9_000)
 
 
-def test_a_golem_whose_swaps_through_one_tier_fell_short_is_given_another_and_told_why(live_golem: LiveGolem) -> None:
+def test_a_golem_whose_swaps_through_one_tier_fell_short_is_given_another_and_told_why(
+    live_golem: LiveGolem, admin_client: Client
+) -> None:
     plain = live_golem.permit(live_golem.preview()["permit_id"])
     assert plain.bounds["details"]["route_name"] == "v3:500"
     learned(live_golem.golem, now=clock.now())
@@ -172,6 +176,10 @@ def test_a_golem_whose_swaps_through_one_tier_fell_short_is_given_another_and_to
     # The least that must arrive is that of the best route, with the slippage memory left.
     least = int(plain.bounds["receives"][0]["expected"]) * (10_000 - int(permit.params["slippage_bps"])) // 10_000
     assert int(permit.bounds["receives"][0]["bound"]) == least
+    page = admin_client.get(reverse("admin:permits_app_actionpermit_change", args=[permit.pk])).content.decode()
+    assert "What memory changed" in page and "v3:3000@40" in page
+    for pk in behind:
+        assert reverse("admin:memory_app_episode_change", args=[pk]) in page
     done = live_golem.commit(str(permit.pk))
     assert done["status"] == "COMMITTED"
 

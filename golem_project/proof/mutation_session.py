@@ -27,9 +27,11 @@ from pathlib import Path
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
 
+import hypothesis
 import pytest
 from _pytest.runner import runtestprotocol
 from django.db import connections
+from hypothesis import Phase
 
 from golem_project.proof.mutants import CHOOSER, Mutant, list_mutants, weave_mutants
 
@@ -279,7 +281,13 @@ def _walk_loading(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Before the settings and the models are loaded the finder is in place already, see below."""
+    """Before the settings and the models are loaded the finder is in place already, see below. A failure is enough:
+    nobody reads the smallest example of it.
+    """
+    hypothesis.settings.register_profile(
+        "mutants", phases=(Phase.explicit, Phase.generate), database=None, report_multiple_bugs=False
+    )
+    hypothesis.settings.load_profile("mutants")
     config.pluginmanager.register(SESSION, "mutation-session")
 
 

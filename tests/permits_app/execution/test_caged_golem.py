@@ -257,6 +257,7 @@ def test_an_outcome_is_remembered_with_the_accounts_own_calls(caged: CagedGolem)
     answer = caged.live.preview()
     caged.live.commit(answer["permit_id"])
     episode_id = remember_outcome(permit_id=UUID(answer["permit_id"]), now=clock.now())
+    assert episode_id is not None
     calls = Episode.objects.get(pk=episode_id).calls
     assert len(calls) == 2 and {call["sender"] for call in calls} == {caged.safe.address}
 

@@ -48,10 +48,11 @@ def relay_owner_transaction(*, asked: OwnerTransaction, now: datetime) -> bool:
     follow(under_way, seconds=settings.GOLEM_RELAYER_WAIT_SECONDS)
     # Whatever of its payloads was mined, and whoever sent it: the Safe's own word decides.
     chain = open_chain(asked.chain_id, now=clock.now())
-    log = find_execution(chain, safe=asked.safe, safe_tx_hash=asked.safe_tx_hash, since=asked.asked_block)
+    under_way.refresh_from_db()
+    since = under_way.block_number or asked.asked_block
+    log = find_execution(chain, safe=asked.safe, safe_tx_hash=asked.safe_tx_hash, since=since)
     if log is not None:
         return _settle(asked, log)
-    under_way.refresh_from_db()
     if under_way.state not in IN_FLIGHT:
         _fail(asked, {"tx_hash": under_way.tx_hash})
         raise OwnerCallReverts("it was mined and the Safe did not execute it", tx_hash=under_way.tx_hash)

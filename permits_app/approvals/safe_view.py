@@ -15,6 +15,7 @@ from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.safe_tx import NONCE, OWNERS, THRESHOLD
 from tools_app import runner
 from tools_app.chain.abi import event_topic
+from tools_app.chain.networks import get_network
 from tools_app.core.clock import Deadline
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.views import LogEntry
@@ -61,14 +62,17 @@ def read_delays(chain: ChainReader, cage: str, rules: Sequence[tuple[int, bytes,
 
 def find_execution(chain: ChainReader, *, safe: str, safe_tx_hash: str, since: int) -> LogEntry | None:
     """The event that tells of the execution of one SafeTx, successful or not, from block `since` on."""
-    from_block = min(since, chain.block.number)
-    for signature in (EXECUTION_SUCCESS, EXECUTION_FAILURE):
-        topic = event_topic(signature)
-        logs = chain.logs(
-            address=safe, topics=[topic, safe_tx_hash], from_block=from_block, to_block=chain.block.number
-        )
-        if logs:
-            return logs[-1]
+    step = get_network(chain.chain_id).max_log_range
+    last = chain.block.number
+    # From the newest block back: what is looked for happened lately more often than not.
+    while last >= min(since, chain.block.number):
+        first = max(since, last - step + 1, 0)
+        for signature in (EXECUTION_SUCCESS, EXECUTION_FAILURE):
+            topics = [event_topic(signature), safe_tx_hash]
+            logs = chain.logs(address=safe, topics=topics, from_block=min(first, last), to_block=last)
+            if logs:
+                return logs[-1]
+        last = first - 1
     return None
 
 

@@ -19,7 +19,8 @@ from tests import factories
 pytestmark = pytest.mark.django_db
 
 _SAMPLES = {"uuid": str(uuid.UUID(int=1)), "int": "1", "slug": "x", "str": "x", "path": "x"}
-_POLICY = ("policy", "spending", "allowlist", "changerequest", "warden", "owners", "strategy", "phase", "resume")
+_POLICY = ("policy", "spending", "allowlist", "changerequest", "warden", "owners", "strategy", "phase", "resume",
+           "cage", "sign")  # fmt: skip
 
 
 def _walk(patterns: Any, prefix: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

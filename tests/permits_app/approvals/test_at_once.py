@@ -8,10 +8,18 @@ import pytest
 
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.halt import halt_golem
-from permits_app.models import ChangeExecution, ChangeRequest, OutboundTransaction, OwnerApproval
+from permits_app.models import (
+    ChangeExecution,
+    ChangeRequest,
+    OutboundTransaction,
+    OwnerApproval,
+    RelayedTransaction,
+)
+from permits_app.policy_cage.contract import Limit
 from tests.concurrency.test_sixty_four_at_once import at_once
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, give_device, make_owner_with_device, next_code
+from tests.permits_app.approvals.safes import OwnedSafe, ask, limit_change, make_relayer, owner_transaction
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
 
@@ -86,3 +94,21 @@ def test_a_halt_and_an_approval_at_once_leave_one_of_them(shared_golem: LiveGole
     assert (request.state, permit.status) in ends
     if permit.status != "COMMITTED":
         assert shared_golem.mined_nonce() == 0
+
+
+def test_eight_workers_at_once_relay_what_owners_signed_once(
+    shared_golem: LiveGolem, owners: list[Any], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    safe = OwnedSafe(shared_golem)
+    make_relayer(shared_golem, settings)
+    request = ask(safe, owners[0], limit_change(Limit.MAX_DRAWDOWN_BPS, 900))
+    signature = safe.sign(owner_transaction(request).safe_tx_hash)
+    monkeypatch.setattr("permits_app.actions.decide_change.execute_soon", lambda _: None)
+    approve(request, owners[0], signature=signature, code="")
+    at_once(lambda _: execute_change(request_id=request.pk, now=clock.now()), count=8)
+    request.refresh_from_db()
+    assert request.state == "EXECUTED", request.problem
+    assert RelayedTransaction.objects.count() == 1
+    assert ChangeExecution.objects.count() == 1
+    assert safe.sync().limit(Limit.MAX_DRAWDOWN_BPS) == 900
+    assert verify_stored_chain(shared_golem.golem.pk).broken is None

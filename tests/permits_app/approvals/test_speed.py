@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
 from permits_app.models import ChangeRequest, VenueTrust
+from permits_app.policy_cage.contract import Limit
+from permits_app.relayer import create_relayer
 from tests.golem_project.pi.conftest import Agent
 from tests.golem_project.pi.test_actions import worker_process as worker_process
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, give_device, make_owner_with_device
+from tests.permits_app.approvals.safes import OwnedSafe, ask, limit_change, owner_transaction
 from tools_app.core import clock
 
 MOST_SECONDS = 2.0
@@ -82,3 +87,20 @@ def test_an_approved_operation_takes_effect_within_two_seconds(
     assert _await_closed(request) < MOST_SECONDS
     golem.refresh_from_db()
     assert not golem.is_halted
+
+
+def test_an_approved_change_of_the_contract_is_on_chain_within_two_seconds(
+    worker_process: None, shared_golem: LiveGolem, other: Any
+) -> None:
+    safe = OwnedSafe(shared_golem)
+    shared_golem.world.fund(create_relayer(), 10**18, {})
+    try:
+        request = ask(safe, shared_golem.owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 900))
+        approve(request, shared_golem.owner, signature=safe.sign(owner_transaction(request).safe_tx_hash), code="")
+        took = _await_closed(request)
+    finally:
+        Path(settings.GOLEM_RELAYER_ADDRESS_FILE).unlink()
+    assert request.state == "EXECUTED", request.problem
+    assert safe.sync().limit(Limit.MAX_DRAWDOWN_BPS) == 900
+    sys.stdout.write(f"decision to the contract: {took:.2f} s\n")
+    assert took < MOST_SECONDS

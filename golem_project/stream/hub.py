@@ -28,6 +28,9 @@ logger = logging.getLogger(__name__)
 _WAIT_MS = 1_000
 _PAGE = 500
 _PAUSE_SECONDS = 0.25
+# Every client costs a wake-up and a write for each hand-out: the more there are, the more events go out together.
+_GATHER_SECONDS_PER_CLIENT = 0.0002
+_LONGEST_GATHER_SECONDS = 0.05
 
 
 @dataclass(eq=False)
@@ -142,7 +145,11 @@ class EventHub:
         try:
             while generation == self._generation:
                 try:
+                    position = self.position
                     await self._read_once(ring, generation)
+                    if self.position != position:
+                        gather = len(self._clients) * _GATHER_SECONDS_PER_CLIENT
+                        await asyncio.sleep(min(gather, _LONGEST_GATHER_SECONDS))
                 except (DatabaseError, OSError) as error:
                     logger.warning("the event log does not answer: %s", type(error).__name__)
                     await asyncio.sleep(_PAUSE_SECONDS)

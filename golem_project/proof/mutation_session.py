@@ -1,9 +1,9 @@
 """A pytest plugin that tries many mutants in one run: the tests run once as they are, then each mutant in a fork.
 
 The first run learns which tests reach which mutant, so a mutant meets only those, the quickest first. A test that
-fails with a mutant is asked again without it: only when it passes then was the mutant noticed. Told by the
-environment: GOLEM_MUTATION_PLAN names a JSON file with the sources, the mutants in the order wanted and the descriptor
-that verdicts are written to, one line of JSON each.
+fails with a mutant is asked again without it: only when it passes then was the mutant noticed, otherwise the test is
+of no use here. GOLEM_MUTATION_PLAN names a JSON file with the sources, the mutants in the order wanted and the
+descriptor that verdicts are written to, one line of JSON each.
 """
 
 from __future__ import annotations
@@ -101,6 +101,7 @@ class MutationSession:
         self._mutants: dict[int, Mutant] = {}
         self._items: dict[str, pytest.Item] = {}
         self._seconds: dict[str, float] = {}
+        self._unfit: set[str] = set()
         firsts = {}
         self._suites: dict[str, tuple[str, ...]] = {}
         self._sources: dict[str, str] = {}
@@ -142,19 +143,24 @@ class MutationSession:
         if not tests:
             return {"verdict": "unreached"}
         patience = LEAST_PATIENCE_SECONDS + PATIENCE_FACTOR * sum(self._seconds[test] for test in tests)
-        failed: str | None = ""
-        for _ in range(3):
-            was_hung, failed = failed == HUNG, self._fork(number, tests, patience)
+        was_hung = False
+        while left := [test for test in tests if test not in self._unfit]:
+            failed = self._fork(number, left, patience)
             if failed is None:
-                return {"verdict": "survived", "tests": len(tests)}
-            if failed == PARTLY_BOUND:
-                return {"verdict": "alone"}
-            # The same test without the mutant: otherwise it was not the mutant that made it fail.
-            if failed == HUNG and not was_hung:
-                continue
-            if was_hung or self._fork(NO_MUTANT, [failed], patience) is None:
+                return {"verdict": "survived", "tests": len(left)}
+            if failed == PARTLY_BOUND or (failed == HUNG and was_hung):
+                return {"verdict": "alone" if failed == PARTLY_BOUND else "noticed", "by": failed}
+            if failed == HUNG:
+                was_hung = True
+            elif self._passes_as_it_is(failed, patience):
                 return {"verdict": "noticed", "by": failed}
-        return {"verdict": "alone", "by": failed}
+            else:
+                self._unfit.add(failed)
+        return {"verdict": "alone", "by": f"{len(tests)} unfit tests"}
+
+    def _passes_as_it_is(self, test: str, patience_seconds: float) -> bool:
+        """Whether it passes in a fork without any mutant; otherwise it was not the mutant that made it fail."""
+        return any(self._fork(NO_MUTANT, [test], patience_seconds) is None for _ in range(2))
 
     def _list_tests(self, number: int) -> list[str] | None:
         """The tests that reach a mutant, quickest first; None when only a process of its own can tell."""

@@ -285,7 +285,9 @@ def preview_tuning(
     budget=TickBudget.MEDIUM,
     preview=preview_tuning,
     action_class=ActionClass.READ_ONLY,
-    snippet="tune_parameters: move heuristics of slippage and timing as far as verified outcomes and one cycle allow.",
+    snippet=(
+        "tune_parameters: move heuristics of slippage, timing and route as far as verified outcomes and one cycle allow."
+    ),
 )
 def tune_parameters(
     ctx: WriteContext,

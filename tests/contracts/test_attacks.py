@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from eth_utils.crypto import keccak
 
 from golem_project.embedded.world.solidity import load_contract
-from golem_project.proof.caged.engines import CHAIN_ID, Engine, InProcessEngine, NodeEngine
+from golem_project.proof.caged.engines import CHAIN_ID, Engine, InProcessEngine, NodeEngine, Sent
 from golem_project.proof.caged.safe import (
     APPROVE,
     TAKE,
@@ -36,10 +37,11 @@ from permits_app.policy_cage.safe_tx import NONCE, SafeTx, encode_exec_transacti
 from tests.contracts.test_governance import DAY, TWO_DAYS, delay, inner_error
 from tests.contracts.test_hostile import add_asset, allow_all
 from tests.contracts.test_outcome_rules import expect
-from tools_app.chain.abi import decode_revert, encode_call
+from tools_app.chain.abi import checksum, decode_revert, encode_call
 from tools_app.toolkit.plan import Call
 
 LISTEN = "function listen(address listener, bytes message)"
+LIVE = "function live(bytes creationCode, address cage, (address to, uint256 value, bytes data)[] calls)"
 MODE = "function set(uint256 mode, uint256 word)"
 DELEGATION = bytes.fromhex("ef0100") + b"\x11" * 20
 
@@ -271,6 +273,32 @@ def test_a_balance_beyond_128_bits_is_not_believed(caged: CagedSafe) -> None:
     mint = encode_call("function mint(address to, uint256 amount)", caged.safe, 2**256 - 1)
     assert caged.engine.send(caged.stranger, token, mint).succeeded
     expect(caged, caged.execute(caged.approve("USDC", 1)), ("BalanceUnreadable", (token,)))
+
+
+def test_a_target_that_lives_for_one_transaction_is_bound_like_any_other_and_gone_afterwards(caged: CagedSafe) -> None:
+    """CREATE2 puts it at the same address again, since Cancun only what was made in a transaction can vanish in it."""
+    allow_all(caged)
+    phoenix = deploy(caged, "Phoenix")
+    session = cage_contract.encode_set_session(
+        key=phoenix, expires_at=caged.engine.now() + DAY, operations=9, budget_micro_usd=10**6 * USD
+    )
+    assert caged.owner_call(caged.cage, session).succeeded
+    code = bytes.fromhex(load_contract("FuzzVenue").bytecode[2:])
+    made = checksum("0x" + keccak(b"\xff" + bytes.fromhex(phoenix[2:]) + bytes(32) + keccak(code))[12:].hex())
+
+    def live(*calls: Call) -> Sent:
+        listed = [(call.to, call.value, call.data) for call in calls]
+        return caged.engine.send(caged.stranger, phoenix, encode_call(LIVE, code, caged.cage, listed))
+
+    harmless = caged.call(made, "function setPosition(uint256 gross, uint256 debt, uint256 largest, uint256 newest)",
+                          1, 1, 1, 1)  # fmt: skip
+    assert live(harmless).succeeded
+    assert caged.ask("session")[2] == 8
+    theft = [caged.transfer("USDC", made, 1_000 * USD), harmless]
+    expect(caged, live(*theft), ("LossTooLarge", (1_000 * USD, 30 * USD)))
+    # It vanished with its transaction, and without one of its own there is nothing to call.
+    set_session(caged)
+    expect(caged, caged.execute(harmless), ("TargetHasNoCode", (made,)))
 
 
 # ---- money -----------------------------------------------------------------------------------------------------------

@@ -286,7 +286,8 @@ def preview_tuning(
     preview=preview_tuning,
     action_class=ActionClass.READ_ONLY,
     snippet=(
-        "tune_parameters: move heuristics of slippage, timing and route as far as verified outcomes and one cycle allow."
+        "tune_parameters: move heuristics of slippage, timing and route as far as verified outcomes and one cycle"
+        " allow."
     ),
 )
 def tune_parameters(

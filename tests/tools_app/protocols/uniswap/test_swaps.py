@@ -12,7 +12,7 @@ from tests.tools_app.factories import answer_of, call_tool, make_context, report
 from tools_app.core.errors import GolemError, InsufficientBalance
 from tools_app.protocols.uniswap import quoting
 from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.errors import InsufficientLiquidity, NoRoute, RouteNotTaken, SameToken
+from tools_app.protocols.uniswap.errors import InsufficientLiquidity, NoRoute, SameToken
 from tools_app.protocols.uniswap.quoting import RouteQuote
 from tools_app.protocols.uniswap.routing import find_routes
 from tools_app.toolkit.enums import ActionClass
@@ -203,64 +203,6 @@ def test_leaving_out_paths_that_cannot_win_never_changes_the_winner(
             patch.setattr(quoting, "_can_beat", lambda *_: True)
             everything = best()
         assert (pruned.amount_in, pruned.amount_out) == (everything.amount_in, everything.amount_out)
-
-
-@pytest.mark.parametrize(
-    ("sold", "bought", "amount", "exact_output"),
-    [
-        pytest.param("USDC", "WETH", 500 * 10**6, False, id="exact-input"),
-        pytest.param("USDC", "WETH", ETH // 10, True, id="exact-output"),
-        pytest.param("DAI", "WETH", 500 * ETH, False, id="over-a-hub"),
-    ],
-)
-def test_every_route_a_quote_names_can_be_taken_and_none_loosens_a_bound(
-    chain: World, sold: str, bought: str, amount: int, exact_output: bool
-) -> None:
-    account = rich_account(chain)
-    params = {"token_in": sold, "token_out": bought, "amount": str(amount), "exact_output": exact_output}
-    best = plan_swap(chain, account, slippage_bps=300, **params)
-    names = [best.details["route_name"], *best.details["other_routes"]]
-    assert len(names) >= 2 and len(set(names)) == len(names)
-    for name in names:
-        plan = plan_swap(chain, account, slippage_bps=300, route=name.lower(), **params)
-        assert plan.details["route_name"] == name
-        assert (plan.spends[0].bound, plan.receives[0].bound) == (best.spends[0].bound, best.receives[0].bound)
-        snapshot = chain.rpc.call("evm_snapshot")
-        outcome = run_plan(chain, account, plan)
-        assert outcome.deltas[plan.receives[0].token.address] == plan.receives[0].expected
-        assert -outcome.deltas[plan.spends[0].token.address] == plan.spends[0].expected
-        chain.rpc.call("evm_revert", snapshot)
-
-
-@pytest.mark.parametrize(
-    ("route", "slippage_bps", "says"),
-    [
-        ("v3:10000", 100, "there is no route"),
-        ("v2>WBTC>v3:500", 100, "there is no route"),
-        ("v3:3000", 5, "worse than the best one by more than the slippage of 5 bps"),
-    ],
-)
-def test_a_route_that_is_none_or_costs_more_than_the_slippage_is_refused(
-    world: World, route: str, slippage_bps: int, says: str
-) -> None:
-    ctx = make_context(world, address="0x" + "11" * 20)
-    with pytest.raises(RouteNotTaken, match=says):
-        call_tool(
-            ctx, "uniswap_execute_swap", token_in="USDC", token_out="WETH", amount=str(500 * 10**6), route=route,
-            slippage_bps=slippage_bps,
-        )  # fmt: skip
-
-
-def test_a_preferred_route_costs_no_further_round_trip(chain: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    account = rich_account(chain)
-    reader_type = type(make_context(chain).chain())
-    asked, ask = [], reader_type.call_many
-    monkeypatch.setattr(reader_type, "call_many", lambda self, calls: asked.append(len(calls)) or ask(self, calls))
-    params = {"token_in": "USDC", "token_out": "WETH", "amount": str(500 * 10**6), "slippage_bps": 100}
-    plan_swap(chain, account, **params)
-    plain = len(asked)
-    plan_swap(chain, account, route="v2", **params)
-    assert plain > 0 and len(asked) == 2 * plain
 
 
 def test_slippage_beyond_the_bound_reverts_the_swap(chain: World) -> None:

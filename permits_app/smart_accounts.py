@@ -6,8 +6,9 @@ from typing import Final
 
 from archetypes_app.models import Golem
 from permits_app.models import Wallet
+from permits_app.models.wallet import WalletKind
 
-BATCHING_KINDS: Final = frozenset({"GNOSIS_SAFE", "POLICY_CAGE", "ZERODEV"})
+BATCHING_KINDS: Final = frozenset({WalletKind.GNOSIS_SAFE, WalletKind.POLICY_CAGE})
 """Kinds of wallet whose account is a contract that batches; a plain key sends a sequence instead."""
 
 

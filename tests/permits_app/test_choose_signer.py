@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from django.test import Client
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from archetypes_app.owner_group import ensure_owner_group
 from permits_app.actions.execute_change import execute_change
-from permits_app.actions.request_change import request_operation
+from permits_app.actions.request_change import request_operation, request_permit_approval
 from permits_app.actions.stage_key import stage_key
+from permits_app.approvals.digest import export_request, verify_export
 from permits_app.approvals.errors import ChangeUnchanged
+from permits_app.approvals.statement import describe_permit
+from permits_app.approvals.views import page_of
 from permits_app.errors import SafeNeedsOwners, SessionNotActive, SignerUnavailable, WalletBusy, WalletExists
 from permits_app.models import ActionPermit, ChangeRequest, SigningKey, Wallet
 from permits_app.models.approval import ChangeState
@@ -130,3 +136,23 @@ def test_another_golems_account_is_never_taken(live_golem: LiveGolem) -> None:
     Wallet.objects.filter(golem=other.golem).update(address=former.address)
     done = carry_out(pending, live_golem.owner)
     assert (done.state, done.problem["code"]) == (ChangeState.FAILED, WalletExists.code)
+
+
+def test_owners_see_the_plans_calls_and_verify_what_carries_them(live_golem: LiveGolem, client: Client) -> None:
+    caged = CagedGolem(live_golem)
+    permit = live_golem.permit(live_golem.preview()["permit_id"])
+    shown = describe_permit(permit)
+    assert len(shown["calls"]) == 2
+    assert shown["carried_by"]["through"] == caged.mirror.contract
+    ActionPermit.objects.filter(pk=permit.pk).update(status=PermitStatus.AWAITING_APPROVAL)
+    permit.refresh_from_db()
+    request = request_permit_approval(permit=permit, actor="key:test", now=clock.now())
+    document = json.loads(json.dumps(export_request(request)))
+    assert all(finding.holds for finding in verify_export(document))
+    document["plan"]["batch"][0]["to"] = "0x" + "11" * 20
+    failed = {finding.what for finding in verify_export(document) if not finding.holds}
+    assert "what is signed makes exactly these calls" in failed
+    client.force_login(live_golem.owner)
+    live_golem.owner.groups.add(ensure_owner_group())
+    text = client.get(page_of(request.pk)).content.decode()
+    assert 'id="carrier"' in text and caged.mirror.contract in text

@@ -17,9 +17,9 @@ from archetypes_app.ownership import list_owned_golems
 from golem_project.cockpit.history import plot_gas, plot_profit, plot_vitality
 from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, list_running
 from golem_project.cockpit.plots import LinePlot
-from golem_project.heartbeat.decisions import list_decisions
 from permits_app import ledger
 from permits_app.admin.golem_page import Meter, build_meters, meter_day
+from permits_app.decisions import list_decisions
 from permits_app.models import ChangeRequest, SpendingLimits
 from permits_app.models.approval import ChangeState
 from tools_app.admin.display import format_age, format_chain, format_seconds, show_badge

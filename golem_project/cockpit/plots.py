@@ -67,7 +67,7 @@ def plot_line(
 ) -> LinePlot | None:
     """The course of `points` (time, whole number), oldest first; None for fewer than two of them.
 
-    `show` writes a value with its unit. The scale holds every point, and zero where `lowest` and `highest` do not say otherwise.
+    `show` writes a value with its unit. The scale holds every point, and zero unless `lowest` or `highest` is given.
     """
     if len(points) < 2:
         return None

@@ -19,10 +19,10 @@ from archetypes_app.admin.audited import AuditedEditMixin, name_actor
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import AlertBatch, Artifact, DecisionCycleRecord, Heartbeat, HeartbeatTick
-from golem_project.heartbeat.decisions import describe_decision
 from golem_project.heartbeat.duties.sleepwalker import check_artifact
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.owner_actions import LONGEST_STEER, save_heartbeat, steer_golem, tick_soon
+from permits_app.decisions import describe_decision
 from permits_app.models.action_record import ActionRecord
 from tools_app.admin.confirm import report_refusal, show_confirmation
 from tools_app.admin.display import show_age, show_badge

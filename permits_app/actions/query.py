@@ -18,6 +18,7 @@ from archetypes_app.models import Golem
 from archetypes_app.phases import is_allowed
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import ledger
+from permits_app.decisions import list_decisions
 from permits_app.models import ActionPermit, SpendingLimits
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.safety.hooks.result_filter import filter_result
@@ -146,6 +147,12 @@ def describe_open_permits(golem: Golem, api_key_id: UUID | None, now: datetime) 
     return {"permits": permits, "as_of": now.isoformat()}
 
 
+def describe_decisions(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
+    """The newest decisions of the heartbeat that thought, and the newest of all."""
+    newest, thinking = list_decisions(golem=golem, limit=1), list_decisions(golem=golem, limit=10, only_thinking=True)
+    return {"newest": newest[0] if newest else None, "thinking": thinking}
+
+
 OWN_QUERIES: tuple[OwnQuery, ...] = (
     OwnQuery(
         "golem", "the golem's name, address, phase, what its phase allows, and whether it is halted.", describe_golem
@@ -154,6 +161,11 @@ OWN_QUERIES: tuple[OwnQuery, ...] = (
         "limits", "every spending limit, how much of it is used, what remains and when it frees.", describe_limits
     ),
     OwnQuery("permits", "the golem's open permits; they hold part of its limits.", describe_open_permits),
+    OwnQuery(
+        "decisions",
+        "what the last heartbeat ticks saw, why they thought, what they did, what came of it and cost.",
+        describe_decisions,
+    ),
 )
 """Answered without a tool, so they are there for every golem, whatever its profile."""
 

@@ -10,10 +10,12 @@ from django.test.utils import CaptureQueriesContext
 
 from archetypes_app.models import DecisionCycleRecord, HeartbeatTick
 from golem_project.heartbeat.cycle import run_heartbeat_tick
+from permits_app.actions.query import query_state
 from permits_app.models.action_record import ActionRecord
 from tests.golem_project.heartbeat.pulses import claim_one, make_due, tick, turn_on, work_here
 from tests.live_golem import LiveGolem
 from tools_app.chain.rpc_pool import RpcPool
+from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
 
 _BOUNDARIES = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE SAVEPOINT")
@@ -109,3 +111,16 @@ def test_a_golem_that_is_not_live_only_rehearses(live_golem: LiveGolem) -> None:
     assert live_golem.balance("USDC") == before and live_golem.mined_nonce() == 0
     again = tick(golem)
     assert again.tier == "T0" and not ActionRecord.objects.filter(tick=again.tick).exists(), again.gating_reason
+
+
+def test_an_agent_asks_for_its_decisions_with_their_actions_outcomes_and_costs(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    turn_on(golem)
+    tick(golem)
+    newest = tick(golem)
+    found = query_state(golem=golem, query="decisions", venue=None, params={}, now=clock.now())["data"]
+    assert found["newest"]["heartbeat_tick"] == newest.heartbeat_tick and found["newest"]["tier"] == "T0"
+    (thought,) = found["thinking"]
+    (action,) = thought["actions"]
+    assert (action["state"], action["outcome"]["verified"]) == ("EXECUTED", True)
+    assert int(thought["costs"]["gas_micro_usd"]) == int(action["gas_micro_usd"]) > 0

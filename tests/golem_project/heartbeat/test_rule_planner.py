@@ -10,7 +10,7 @@ from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat
 from archetypes_app.models.golem import Golem as GolemRow
 from golem_project.embedded.world.figures import worth
 from golem_project.embedded.world.trading import SLOT0
-from golem_project.heartbeat.decisions import list_decisions
+from permits_app.decisions import list_decisions
 from permits_app.models import SpendingLimits
 from permits_app.models.action_record import ActionRecord
 from tests.evm.world import World

@@ -109,14 +109,14 @@ def test_a_cursor_from_before_the_oldest_event_is_refused_with_the_place_to_go_o
     old = event_log.read_head().cursor(1)
     age(3)
     forget_old_events(now=clock.now())
-    auth = {"HTTP_AUTHORIZATION": f"Bearer {agent.key.token}"}
-    page = agent.client.get(PATH, {"cursor": old}, **auth)
+    headers = {"Authorization": f"Bearer {agent.key.token}"}
+    page = agent.client.get(PATH, {"cursor": old}, headers=headers)
     assert (page.status_code, page.json()["code"]) == (410, "CURSOR_EXPIRED")
     stream = EventSource(web_port, token=agent.key.token, last_id=old)
     problem = stream.problem()
     assert (stream.status, problem["code"]) == (410, "CURSOR_EXPIRED")
     for query in ({"cursor": problem["oldest_cursor"]}, {}, {"since": "2020-01-01T00:00:00Z"}):
-        events = agent.client.get(PATH, query, **auth).json()["events"]
+        events = agent.client.get(PATH, query, headers=headers).json()["events"]
         assert [event["payload"]["duration_ms"] for event in events] == [3, 4]
     source = EventSource(web_port, token=agent.key.token, last_id=problem["oldest_cursor"])
     assert numbers_of(source.take(2)) == [3, 4]

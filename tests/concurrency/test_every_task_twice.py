@@ -329,7 +329,8 @@ ELSEWHERE: dict[str, str] = {
         "tests/permits_app/policy_cage/test_mirror.py::test_a_second_sync_without_news_changes_nothing"
     ),
     "permits_app.tasks.commit_change_task": (
-        "tests/permits_app/approvals/test_waiting_permits.py::test_a_second_execution_of_one_request_does_nothing"
+        "tests/permits_app/approvals/test_at_once.py::"
+        "test_an_execution_that_workers_take_up_at_once_and_again_sends_one_swap"
     ),
     "permits_app.tasks.commit_announced_task": (
         "tests/permits_app/approvals/test_warden.py::"

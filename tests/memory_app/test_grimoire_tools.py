@@ -345,6 +345,7 @@ def test_malformed_parameters_are_refused_and_nothing_is_kept(name: str, params:
 def test_answers_of_every_read_tool_are_json() -> None:
     golem = make_golem()
     remember(golem, "Swapped 500 USDC")
+    answered = {}
     for name in sorted(SPECIFIED | NAMED_ONLY):
         tool = REGISTRY.get(name)
         if tool.capability is not CapabilityTier.READ:
@@ -352,4 +353,7 @@ def test_answers_of_every_read_tool_are_json() -> None:
         params: dict[str, Any] = {"query": "swap"} if "query" in tool.schema.get("required", []) else {}
         if "episode_id" in tool.schema.get("required", []):
             params = {"episode_id": str(Episode.objects.get(golem=golem).pk)}
-        json.dumps(read(golem, name, **params))
+        answer = read(golem, name, **params)
+        answered[name] = json.loads(json.dumps(answer)) == answer
+    assert answered == dict.fromkeys(answered, True)
+    assert len(answered) >= 8

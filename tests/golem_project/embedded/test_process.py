@@ -42,8 +42,10 @@ sys.stdin.read()
 def test_a_child_ends_when_its_starter_is_killed(start_program: Starter) -> None:
     starter = start_program(START_SLEEPER.format(account="None"))
     child = identity_of(int(read_line(starter)))
+    assert child.is_alive()
     kill_hard(starter)
     wait_until_gone(child)
+    assert not child.is_alive()
 
 
 @as_root

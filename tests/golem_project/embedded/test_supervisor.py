@@ -78,10 +78,12 @@ def test_exec_leaves_nothing_when_it_is_ended(how: signal.Signals) -> None:
     run_dir = Path(environment["GOLEM_VAR_DIR"]) / "run"
     records = [json.loads((run_dir / f"{name}.json").read_text()) for name in ("postgres", "valkey")]
     everything = [identity_of(pid) for pid in (environment["pid"], *(record["pid"] for record in records))]
+    assert all(one.is_alive() for one in everything)
     lender.send_signal(how)
     for one in everything:
         wait_until_gone(one)
     lender.communicate(timeout=20)
+    assert not any(one.is_alive() for one in everything)
 
 
 def test_a_second_run_says_where_the_first_one_is(paths: Paths) -> None:

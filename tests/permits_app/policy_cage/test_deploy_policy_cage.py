@@ -163,6 +163,26 @@ def test_what_the_contract_would_refuse_is_refused_before_anything_is_signed(
     assert caged_error == ("AllowanceTooLarge", {"observed": 11_000 * USD, "allowed": 10_000 * USD})
 
 
+def test_rights_that_would_be_left_over_are_seen_before_anything_is_signed(
+    caged: tuple[LiveGolem, SafeOfOne, CageMirror],
+) -> None:
+    golem, safe, mirror = caged
+    usdc = golem.world.tokens["USDC"].address
+    routers = [golem.world.contracts[key] for key in ("uniswap_v3_swap_router_02", "uniswap_v2_router")]
+    calls = tuple(
+        Call(usdc, encode_call(APPROVE, router, amount * USD), 0, "approve")
+        for router, amount in zip(routers, (9_000, 1_001), strict=True)
+    )
+    refusal = judge_contract(hook_call(golem, mirror, calls))
+    assert isinstance(refusal, Reject)
+    assert (refusal.data["error"], refusal.data["values"][1:]) == ("OutflowTooLarge", ["10001000000", "10000000000"])
+    sent = safe.engine.send(safe.session, mirror.contract, encode_execute(calls))
+    name, args = CagedSafe.error(None, sent)  # type: ignore[arg-type]
+    assert (name, [str(value) for value in args.values()]) == ("OutflowTooLarge", refusal.data["values"])
+    assert judge_contract(hook_call(golem, mirror, calls[:1])) is None
+    assert safe.engine.send(safe.session, mirror.contract, encode_execute(calls[:1])).succeeded
+
+
 def test_a_mirror_that_is_behind_refuses_every_write(caged: tuple[LiveGolem, SafeOfOne, CageMirror]) -> None:
     golem, safe, mirror = caged
     CageMirror.objects.filter(pk=mirror.pk).update(synced_at=None)

@@ -255,3 +255,10 @@ def test_without_javascript_a_pasted_signature_approves_and_a_phone_shows_it_all
     visit.log_in("owner-b")
     visit.open(_page(request))
     assert visit.overflow() == 0
+    visit.open(f"/admin/archetypes_app/golem/{live.golem.pk}/cage/")
+    visit.shoot("phone-cage")
+    assert visit.overflow() == 0
+    desk = open_window()
+    desk.log_in("owner-b")
+    desk.open(f"/admin/archetypes_app/golem/{live.golem.pk}/cage/").get_by_text("A limit", exact=True).click()
+    desk.shoot("cage")

@@ -325,6 +325,10 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
 }
 
 ELSEWHERE: dict[str, str] = {
+    "permits_app.tasks.commit_cage_changes_task": (
+        "tests/permits_app/approvals/test_cage_changes.py::"
+        "test_what_loosens_waits_in_the_contract_and_is_applied_when_its_delay_is_over"
+    ),
     "permits_app.tasks.sync_policy_cages_task": (
         "tests/permits_app/policy_cage/test_mirror.py::test_a_second_sync_without_news_changes_nothing"
     ),

@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from eth_account import Account
 from hypothesis import given
 from hypothesis import strategies as st
 
+from golem_project import wiring
 from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
 from permits_app.errors import SignerMismatch, SignerUnavailable
 from permits_app.execution.signers import choose
@@ -216,3 +218,14 @@ def test_without_an_account_at_privy_nothing_is_signed(privy_golem: LiveGolem, m
 def test_a_signer_takes_replacements_too(privy: PrivyStandIn) -> None:
     raised = replace(PLAIN, max_fee_per_gas=4 * 10**9, max_priority_fee_per_gas=2 * 10**9)
     assert signer_of(privy).sign(raised).tx_hash != signer_of(privy).sign(PLAIN).tx_hash
+
+
+def test_privy_is_wired_from_settings_and_refused_without_its_secret(settings: Any) -> None:
+    assert wiring.read_privy() is None
+    settings.GOLEM_PRIVY_APP_ID = "app"
+    with pytest.raises(ImproperlyConfigured, match="GOLEM_PRIVY_APP_SECRET"):
+        wiring.read_privy()
+    settings.GOLEM_PRIVY_APP_SECRET = "a secret of tests"
+    client = wiring.read_privy()
+    assert client is not None and client.url == "https://api.privy.io" and not client.allows_private
+    assert "a secret of tests" not in repr(client)

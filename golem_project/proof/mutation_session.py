@@ -163,7 +163,9 @@ class MutationSession:
         return any(self._fork(NO_MUTANT, [test], patience_seconds) is None for _ in range(2))
 
     def _list_tests(self, number: int) -> list[str] | None:
-        """The tests that reach a mutant, quickest first; None when only a process of its own can tell."""
+        """The module's tests that reach a mutant, as its suite names them and the quickest of each first; None when only
+        a process of its own can tell.
+        """
         mutant = self._mutants[number]
         if mutant.is_woven:
             reaching = self.chooser.reached.get(number, set())
@@ -179,8 +181,12 @@ class MutationSession:
             reaching = set().union(*(self.chooser.reached.get(other, set()) for other in here)) - {LOADING}
         else:
             return None
-        own = [test for test in reaching if test.startswith(self._suites[self._modules[number]])]
-        return sorted(own, key=lambda test: self._seconds[test])
+        suite = self._suites[self._modules[number]]
+        places = {
+            test: next((place for place, path in enumerate(suite) if test.startswith(path)), None) for test in reaching
+        }
+        own = {test: place for test, place in places.items() if place is not None}
+        return sorted(own, key=lambda test: (own[test], self._seconds[test]))
 
     def _fork(self, number: int, tests: list[str], patience_seconds: float) -> str | None:
         """The first of `tests` that fails with the mutant on, HUNG, or None when all pass."""

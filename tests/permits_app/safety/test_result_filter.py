@@ -127,3 +127,36 @@ def test_no_answer_is_longer_than_the_cap_and_filtering_twice_changes_nothing(va
     once = filter_result(value, most_characters=2_000)
     assert length(once) <= 2_000
     assert filter_result(once, most_characters=2_000) == once
+
+
+@pytest.mark.parametrize("letter", ["x", "ü", "漢"])
+@pytest.mark.parametrize(("most", "is_whole"), [(-1, False), (0, True), (1, True)])
+def test_an_answer_is_whole_up_to_its_cap_in_characters(letter: str, most: int, is_whole: bool) -> None:
+    value = {"text": letter * 1_000}
+    assert (filter_result(value, most_characters=length(value) + most) == value) is is_whole
+
+
+@pytest.mark.parametrize(("most", "is_cut"), [(-1, True), (0, False), (1, False)])
+def test_a_last_page_is_whole_up_to_its_cap_and_cut_beyond_it(most: int, is_cut: bool) -> None:
+    value = {"rows": [1, 2], "text": "x" * 1_000}
+    whole = filter_result(value, cursor="1", most_characters=10_000)
+    assert whole["rows"] == [2]
+    page = filter_result(value, cursor="1", most_characters=length(whole) + most)
+    assert (page != whole) is is_cut
+
+
+@pytest.mark.parametrize("name", ["n", "n" * 400])
+def test_a_page_is_nearly_full_and_never_overfull(name: str) -> None:
+    value = {"note": "y" * 300, "data": {name: [7] * 5_000}}
+    page = filter_result(value, most_characters=3_000)
+    assert page["truncated"] == {
+        "list": f"data.{name}", "shown": len(page["data"][name]), "from": 0, "total": 5_000,
+    }  # fmt: skip
+    assert 3_000 - 170 <= length(page) <= 3_000
+
+
+def test_a_list_of_one_is_no_list_to_page_and_a_list_of_two_is() -> None:
+    alone = filter_result({"rows": ["x" * 3_000]}, most_characters=2_000)
+    assert "next_cursor" not in alone and alone["rows"][0].endswith("[cut]")
+    pair = filter_result({"rows": ["x" * 1_500, "y" * 1_500]}, most_characters=2_000)
+    assert (pair["rows"], pair["next_cursor"]) == (["x" * 1_500], "1")

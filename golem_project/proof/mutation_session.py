@@ -163,7 +163,7 @@ class MutationSession:
         return any(self._fork(NO_MUTANT, [test], patience_seconds) is None for _ in range(2))
 
     def _list_tests(self, number: int) -> list[str] | None:
-        """The module's tests that reach a mutant, as its suite names them and the quickest of each first; None when only
+        """The module's tests that reach a mutant, in the order of its suite, the quickest first; None when only
         a process of its own can tell.
         """
         mutant = self._mutants[number]

@@ -19,7 +19,7 @@ from permits_app.approvals.owner_states import move_owner_transaction
 from permits_app.approvals.safe_view import SafeView, find_execution, is_success, open_chain, read_safe
 from permits_app.approvals.signatures import pick_signatures
 from permits_app.models import OwnerTransaction, RelayedTransaction
-from permits_app.models.owner_transaction import OwnerTransactionState, RelayPurpose
+from permits_app.models.owner_transaction import OwnerTransactionState, RelayPurpose, RelayState
 from permits_app.policy_cage.safe_tx import join_signatures
 from permits_app.relayer import IN_FLIGHT, RelayOrder, follow, send_order
 from tools_app.core import clock
@@ -53,7 +53,9 @@ def relay_owner_transaction(*, asked: OwnerTransaction, now: datetime) -> bool:
     log = find_execution(chain, safe=asked.safe, safe_tx_hash=asked.safe_tx_hash, since=since)
     if log is not None:
         return _settle(asked, log)
-    if under_way.state not in IN_FLIGHT:
+    # A payload that was replaced, or that a reorganisation took out again, says nothing: the next look finds its
+    # successor, or sends anew; the Safe's nonce lets only one of them execute.
+    if under_way.state == RelayState.REVERTED:
         _fail(asked, {"tx_hash": under_way.tx_hash})
         raise OwnerCallReverts("it was mined and the Safe did not execute it", tx_hash=under_way.tx_hash)
     return False

@@ -39,7 +39,12 @@ class OwnedSafe:
     """A Safe of the local world with `threshold` of the accounts named, and a golem's cage as its module."""
 
     def __init__(
-        self, live: LiveGolem, *, names: tuple[str, ...] = ("key of a", "key of b"), threshold: int = 1
+        self,
+        live: LiveGolem,
+        *,
+        names: tuple[str, ...] = ("key of a", "key of b"),
+        threshold: int = 1,
+        is_enabled: bool = True,
     ) -> None:
         self.live, self.threshold = live, threshold
         self.engine = NodeEngine(live.world.rpc)
@@ -56,7 +61,7 @@ class OwnedSafe:
         self.address = checksum("0x" + made.topics[1][-40:])
         live.world.fund(self.address, 0, {"USDC": 20_000 * USD, "WETH": 2 * 10**18})
         self.nonce = 0
-        self.mirror = self._deploy()
+        self.mirror = self._deploy(is_enabled=is_enabled)
 
     def sign(self, digest: str, owner: int = 0) -> str:
         """What the wallet of one owner answers for a SafeTx hash."""
@@ -82,7 +87,7 @@ class OwnedSafe:
         self.live.world.rpc.call("evm_increaseTime", seconds)
         self.live.world.rpc.call("evm_mine")
 
-    def _deploy(self) -> CageMirror:
+    def _deploy(self, *, is_enabled: bool) -> CageMirror:
         golem = self.live.golem
         PolicyCage.objects.filter(golem=golem).update(max_concentration_bps=6_000)
         SpendingLimits.objects.filter(golem=golem).update(per_session_micro_usd=40_000 * USD)
@@ -91,9 +96,10 @@ class OwnedSafe:
             "--send-locally", self.live.world.rpc_url, stdout=io.StringIO(),
         )  # fmt: skip
         self.mirror = CageMirror.objects.get(cage__golem=golem)
-        self.owner_call(self.address, encode_call(ENABLE_MODULE, self.mirror.contract))
+        if is_enabled:
+            self.owner_call(self.address, encode_call(ENABLE_MODULE, self.mirror.contract))
         self.sync()
-        assert self.mirror.is_enforced
+        assert self.mirror.is_enforced is is_enabled
         return self.mirror
 
 

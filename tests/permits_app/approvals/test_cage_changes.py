@@ -15,6 +15,7 @@ from permits_app.actions.relay_owner_transaction import build_raw_call
 from permits_app.actions.sweep_changes import list_due_changes
 from permits_app.approvals.digest import export_request, verify_export
 from permits_app.approvals.errors import (
+    CageHasNoSafe,
     ChangeClosed,
     ChangeStale,
     OwnRequest,
@@ -22,7 +23,14 @@ from permits_app.approvals.errors import (
     SignatureWrong,
 )
 from permits_app.approvals.safe_view import open_chain, read_safe
-from permits_app.models import ChangeRequest, OwnerApproval, OwnerSignature, OwnerTransaction, RelayedTransaction
+from permits_app.models import (
+    CageMirror,
+    ChangeRequest,
+    OwnerApproval,
+    OwnerSignature,
+    OwnerTransaction,
+    RelayedTransaction,
+)
 from permits_app.policy_cage.contract import Limit, encode_halt, encode_propose, limit_rule
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve
@@ -274,3 +282,43 @@ def test_an_equal_wish_is_folded_whatever_the_nonce(caged: tuple[OwnedSafe, Any,
     safe, owner, _ = caged
     first = ask(safe, owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 3_000))
     assert ask(safe, owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 3_000)).pk == first.pk
+
+
+def test_a_fee_nobody_takes_is_raised_for_the_same_call(caged: tuple[OwnedSafe, Any, Any], settings: Any) -> None:
+    safe, owner, _ = caged
+    settings.GOLEM_RELAYER_WAIT_SECONDS, settings.GOLEM_STUCK_AFTER_SECONDS = 0.2, 0
+    rpc = safe.live.world.rpc
+    request = ask(safe, owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 900))
+    rpc.call("evm_setAutomine", False)
+    try:
+        assert run(approve(request, owner, signature=signature(safe, request), code="")).state == "APPROVED"
+        assert run(request).state == "APPROVED"
+    finally:
+        rpc.call("evm_setAutomine", True)
+        rpc.call("evm_mine")
+    request = run(request)
+    assert request.state == "EXECUTED", request.problem
+    rows = list(RelayedTransaction.objects.order_by("pk"))
+    assert {row.state for row in rows} == {"REPLACED", "MINED"}
+    assert len({(row.nonce, row.data) for row in rows}) == 1
+    assert int(rows[-1].max_fee_per_gas) > int(rows[0].max_fee_per_gas)
+    assert safe.sync().limit(Limit.MAX_DRAWDOWN_BPS) == 900
+
+
+def test_owners_let_the_cage_act_for_their_safe(two_owners: tuple[LiveGolem, Any, Any], settings: Any) -> None:
+    live, owner, other = two_owners
+    safe = OwnedSafe(live, is_enabled=False)
+    make_relayer(live, settings)
+    request = ask(safe, owner, act="enable")
+    assert (request.risk_tier, owner_transaction(request).to) == ("CRITICAL", safe.address)
+    assert run(approve(request, other, signature=signature(safe, request, 1))).state == "EXECUTED"
+    safe.sync()
+    assert safe.mirror.is_enforced
+
+
+def test_a_plain_account_is_told_to_send_its_own(two_owners: tuple[LiveGolem, Any, Any], settings: Any) -> None:
+    live, owner, _ = two_owners
+    safe = OwnedSafe(live)
+    CageMirror.objects.filter(pk=safe.mirror.pk).update(account=live.world.new_account().address)
+    with pytest.raises(CageHasNoSafe, match="plain account"):
+        ask(safe, owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 900))

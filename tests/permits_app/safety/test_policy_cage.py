@@ -305,3 +305,43 @@ def test_the_coin_and_its_wrapped_form_are_one_asset(live_golem: LiveGolem) -> N
     verdict = HOOK.check(swap_call(live_golem, token_out="ETH"))
     assert isinstance(verdict, Reject)
     assert verdict.data["asset"] == WETH.address
+
+
+@pytest.mark.parametrize(
+    ("ratio", "observed", "words"),
+    [
+        (12_499, "12499 bps (124.99%)", "12499 bps (124.99%) of the debt"),
+        (0, "0 bps (0%)", "would be 0 bps (0%) of the debt"),
+        (None, "no collateral ratio", "does not say"),
+    ],
+)
+def test_a_refusal_for_collateral_says_what_would_stand_behind_the_debt(
+    ratio: int | None, observed: str, words: str
+) -> None:
+    refusal = judge_collateral(ratio_bps=ratio, least_bps=12_500, borrows=True)
+    assert isinstance(refusal, Reject)
+    assert refusal.observed == observed
+    assert words in refusal.reason
+
+
+@pytest.mark.parametrize(
+    ("most", "resets_at", "would_pass"),
+    [
+        (
+            1,
+            (NOW + timedelta(hours=22)).isoformat(),
+            f"the same action from {(NOW + timedelta(hours=22)).isoformat()} on",
+        ),
+        (
+            2,
+            (NOW + timedelta(hours=21)).isoformat(),
+            f"the same action from {(NOW + timedelta(hours=21)).isoformat()} on",
+        ),
+        (0, "", "nothing while the limit is 0"),
+    ],
+)
+def test_a_refusal_for_rebalances_says_when_one_is_free_again(most: int, resets_at: str, would_pass: str) -> None:
+    times = [NOW - timedelta(hours=2), NOW - timedelta(hours=3)]
+    refusal = judge_rebalances(times=times, now=NOW, interval_seconds=0, most_per_day=most)
+    assert isinstance(refusal, Reject)
+    assert (refusal.resets_at, refusal.would_pass) == (resets_at, would_pass)

@@ -17,6 +17,7 @@ from django.db import connection, transaction
 
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.models import AuditEntry, AuditHead
+from tools_app.core.storable_text import make_storable
 from tools_app.core.taint import DataSink, clean_for
 
 GENESIS_HASH = "0x" + "00" * 32
@@ -47,8 +48,8 @@ def append(
             timestamp_ms=int(now.timestamp() * 1000),
             heartbeat_tick=heartbeat_tick,
             event=event,
-            actor=actor,
-            data=clean_for(DataSink.AUDIT, data),
+            actor=make_storable(actor),
+            data=make_storable(clean_for(DataSink.AUDIT, data)),
         )
         entry.entry_hash = hash_entry(entry)
         columns = {field.attname: getattr(entry, field.attname) for field in AuditEntry._meta.concrete_fields}

@@ -10,7 +10,7 @@ Seed: 002, "Event Fabric integration"; decisions, "Events and audit".
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
@@ -24,6 +24,7 @@ from tools_app.core.event_ring import RingClient
 from tools_app.core.event_schemas import check_payload
 from tools_app.core.events import Event
 from tools_app.core.models import EventSequence, OutboxEvent
+from tools_app.core.storable_text import make_storable
 from tools_app.core.taint import DataSink, clean_for
 
 _checks_payloads = False
@@ -104,16 +105,8 @@ def _encode_rows(rows: list[Any]) -> str:
     text = json.dumps(rows)
     # PostgreSQL keeps neither U+0000 nor half a surrogate pair; text from outside must not undo the change it tells of.
     if "\\u0000" in text or "\\ud" in text:
-        text = json.dumps(_replace_unstorable(rows))
+        text = json.dumps(make_storable(rows))
     return text
-
-
-def _replace_unstorable(value: Any) -> Any:
-    if isinstance(value, str):
-        return "".join("\ufffd" if one == "\x00" or "\ud800" <= one <= "\udfff" else one for one in value)
-    if isinstance(value, Mapping):
-        return {_replace_unstorable(name): _replace_unstorable(member) for name, member in value.items()}
-    return [_replace_unstorable(member) for member in value] if isinstance(value, list) else value
 
 
 def lock_golem(golem_id: UUID) -> None:

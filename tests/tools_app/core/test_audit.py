@@ -168,3 +168,14 @@ def test_the_commands_tell_a_good_chain_and_fail_on_a_broken_one(golem_id: UUID,
     with pytest.raises(CommandError, match="1 of 1 chains are broken"):
         call_command("verify_audit", stdout=out, stderr=err)
     assert "broken at entry 2" in err.getvalue()
+
+
+@pytest.mark.parametrize("name", ["A\x00B", "A\ud800B"])
+def test_a_name_that_postgresql_cannot_keep_is_recorded_with_a_mark_and_breaks_nothing(
+    golem_id: UUID, name: str
+) -> None:
+    entry = audit_log.append(
+        golem_id=golem_id, event="Refused", actor="t", data={"observed": name, "names": [name]}, now=clock.now()
+    )
+    assert AuditEntry.objects.get(pk=entry.pk).data == {"observed": "A\ufffdB", "names": ["A\ufffdB"]}
+    assert verify_stored_chain(golem_id).broken is None

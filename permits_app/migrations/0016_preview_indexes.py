@@ -4,31 +4,46 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('archetypes_app', '0008_sleepwalker_artifacts'),
-        ('permits_app', '0015_signing_key_asked_at'),
+        ("archetypes_app", "0008_sleepwalker_artifacts"),
+        ("permits_app", "0015_signing_key_asked_at"),
     ]
 
     operations = [
         migrations.RemoveIndex(
-            model_name='spendentry',
-            name='spend_entry_window',
+            model_name="spendentry",
+            name="spend_entry_window",
         ),
         migrations.AddIndex(
-            model_name='actionpermit',
-            index=models.Index(condition=models.Q(('status__in', ['COMMITTING', 'UNKNOWN', 'AWAITING_APPROVAL'])), fields=['golem', 'action_hash'], name='permit_equal_open'),
+            model_name="actionpermit",
+            index=models.Index(
+                condition=models.Q(("status__in", ["COMMITTING", "UNKNOWN", "AWAITING_APPROVAL"])),
+                fields=["golem", "action_hash"],
+                name="permit_equal_open",
+            ),
         ),
         migrations.AddIndex(
-            model_name='actionpermit',
-            index=models.Index(condition=models.Q(('status__in', ['CREATED', 'COMMITTING', 'COMMITTED', 'REVERTED', 'UNKNOWN'])), fields=['golem', 'created_at'], name='permit_writes'),
+            model_name="actionpermit",
+            index=models.Index(
+                condition=models.Q(("status__in", ["CREATED", "COMMITTING", "COMMITTED", "REVERTED", "UNKNOWN"])),
+                fields=["golem", "created_at"],
+                name="permit_writes",
+            ),
         ),
         migrations.AddIndex(
-            model_name='actionpermit',
-            index=models.Index(condition=models.Q(('is_local', False), ('status__in', ['COMMITTED', 'REVERTED'])), fields=['golem', 'venue', 'chain_id', 'finished_at'], name='permit_outcomes_of_venue'),
+            model_name="actionpermit",
+            index=models.Index(
+                condition=models.Q(("is_local", False), ("status__in", ["COMMITTED", "REVERTED"])),
+                fields=["golem", "venue", "chain_id", "finished_at"],
+                name="permit_outcomes_of_venue",
+            ),
         ),
         migrations.AddIndex(
-            model_name='spendentry',
-            index=models.Index(condition=models.Q(('state', 'RELEASED'), _negated=True), fields=['golem', 'counted_at'], name='spend_entry_counted'),
+            model_name="spendentry",
+            index=models.Index(
+                condition=models.Q(("state", "RELEASED"), _negated=True),
+                fields=["golem", "counted_at"],
+                name="spend_entry_counted",
+            ),
         ),
     ]

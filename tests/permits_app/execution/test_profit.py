@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from permits_app.models import OutcomeRecord
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.live_golem import LiveGolem
@@ -10,7 +12,7 @@ WETH_DOLLARS = 3_000
 
 
 def _outcome(live: LiveGolem, permit_id: str) -> OutcomeRecord:
-    return OutcomeRecord.objects.get(permit_id=permit_id)
+    return OutcomeRecord.objects.get(permit_id=UUID(permit_id))
 
 
 def test_a_swap_costs_its_fee_its_impact_and_its_gas(live_golem: LiveGolem) -> None:

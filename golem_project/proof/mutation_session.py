@@ -303,5 +303,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SESSION, "mutation-session")
 
 
-# At import: `-p` loads this file before Django's settings, and with them the product.
-SESSION = MutationSession(json.loads(Path(os.environ[PLAN_VARIABLE]).read_text(encoding="utf-8")))
+# At import: `-p` loads this file before Django's settings, and with them the product. Without a plan it is only one of
+# the package's files, which `manage.py proof` imports all.
+SESSION = (
+    MutationSession(json.loads(Path(os.environ[PLAN_VARIABLE]).read_text(encoding="utf-8")))
+    if PLAN_VARIABLE in os.environ
+    else None
+)

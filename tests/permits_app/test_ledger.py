@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.db import OperationalError, connection, transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from archetypes_app.models import Golem
@@ -117,6 +117,10 @@ def add_up(spends: list[Spend], *, golem: int, key: int | None, tick: int, exclu
     key=st.sampled_from([0, 0, 1, None]),
     tick=st.sampled_from([0, 5, 5, 6]),
     excluded=st.one_of(st.none(), st.integers(0, 6)),
+)
+# A day old to the microsecond, and still of this session and this tick.
+@example(
+    spends=[Spend(0, 0, "COMMITTED", "RESERVED", 100, 0, True, 5, DAY, HOUR)], golem=0, key=0, tick=5, excluded=None
 )
 def test_every_window_is_the_naive_sum_of_what_lies_in_it(
     books: Books, spends: list[Spend], golem: int, key: int | None, tick: int, excluded: int | None

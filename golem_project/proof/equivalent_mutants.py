@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_PREFILTER = "only narrows what is read from the index; the FILTER of each sum decides what counts"
+
 EQUIVALENT: dict[str, dict[str, str]] = {
     "permits_app.capabilities": {
         "mint: grant.expires_at < expires_at -> grant.expires_at <= expires_at": (
@@ -10,6 +12,11 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "permits_app.execution.halt_calls": {
         "_is_revocation: 16 -> 17": "the same digits are zero in both bases, and only zero is asked for",
+    },
+    "permits_app.ledger": {
+        "USAGE_SQL: SQL 'd)s AND (counted_at > %(day_start)s OR api_key_id =': > -> >=": _PREFILTER,
+        "USAGE_SQL: SQL 's OR (%(tick)s > 0 AND heartbeat_tick = %(tick)': > -> >=": _PREFILTER,
+        "USAGE_SQL: SQL 'OR (%(tick)s > 0 AND heartbeat_tick = %(tick)s))': AND -> OR": _PREFILTER,
     },
     "permits_app.safety.hooks.result_filter": {
         "_page: 160 -> 161": "what is set aside for the members that are added is an estimate from above",

@@ -53,7 +53,8 @@ _NOT_CODE = ("annotation", "returns", "decorator_list", "pattern")
 # What is offered and how it is kept in memory: nobody decides by them.
 _NO_RULES = ("__all__", "__slots__")
 _QUERY_WORDS = ("filter", "exclude", "update", "get")
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+# A lambda among the module's constants is one of them: what is made of it is kept.
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,13 @@ def add_up(spends: list[Spend], *, golem: int, key: int | None, tick: int, exclu
 @example(
     spends=[Spend(0, 0, "COMMITTED", "RESERVED", 100, 0, True, 5, DAY, HOUR)], golem=0, key=0, tick=5, excluded=None
 )
+@example(
+    spends=[
+        Spend(0, 0, "CREATED", "RESERVED", 10, 0, True, 5, timedelta(0), age)
+        for age in (timedelta(0), HOUR - MOMENT, HOUR, HOUR + MOMENT)
+    ],
+    golem=0, key=0, tick=5, excluded=None,
+)  # fmt: skip
 def test_every_window_is_the_naive_sum_of_what_lies_in_it(
     books: Books, spends: list[Spend], golem: int, key: int | None, tick: int, excluded: int | None
 ) -> None:

@@ -33,7 +33,7 @@ from permits_app.execution.replacement import Fees, raise_fees
 from permits_app.execution.signers.base import Signer, UnsignedTransaction
 from permits_app.execution.signers.choose import open_keystore
 from permits_app.execution.signers.local import LocalSigner
-from permits_app.models import CageMirror, OwnerTransaction, RelayedTransaction, Wallet
+from permits_app.models import CageMirror, OwnerTransaction, RelayedTransaction, SigningKey, Wallet
 from permits_app.models.owner_transaction import RelayPurpose, RelayState
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import decode_cage_error
@@ -103,8 +103,8 @@ def open_relayer() -> Signer:
         )
     if not is_checksum_address(address):
         raise RelayerNotConfigured("GOLEM_RELAYER_ADDRESS is no address with its checksum")
-    if Wallet.objects.filter(address=address).exists() or Golem.objects.filter(address=address).exists():
-        raise RelayerRefuses(f"{address} is a golem's own account; the relayer needs a key of its own")
+    if any(kind.objects.filter(address=address).exists() for kind in (Wallet, Golem, SigningKey)):
+        raise RelayerRefuses(f"{address} is a golem's account or key; the relayer needs a key of its own")
     return LocalSigner(keystore=open_keystore(), address=address)
 
 

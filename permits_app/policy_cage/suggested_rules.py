@@ -35,7 +35,7 @@ MAX_LOSS_BPS: Final = 300
 MAX_WINDOW_LOSS_BPS: Final = 300
 MAX_GAS_TOP_UP_WEI: Final = 5 * 10**16
 MAX_SESSION_SECONDS: Final = 30 * 86_400
-MAX_SESSION_OPERATIONS: Final = 1_000
+MAX_SESSION_OPERATIONS: Final = 10_000
 _PHASES: Final = (Phase.THRIVING, Phase.CAUTIOUS, Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
 _CALLS: Final[Mapping[str, tuple[str, ...]]] = {
     "uniswap_v2_router": (v2.TOKENS_IN, v2.TOKENS_IN_FEE, v2.TOKENS_OUT),

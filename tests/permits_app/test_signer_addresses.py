@@ -5,14 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from permits_app import relayer
+from permits_app.approvals.errors import RelayerRefuses
 from permits_app.execution.signers.choose import open_keystore
 from permits_app.models import SigningKey
 from permits_app.signer_addresses import list_addresses, write_csv
 from tests import factories
+from tools_app.core import clock
 
 pytestmark = pytest.mark.django_db
 
@@ -64,3 +68,12 @@ def test_a_key_staged_on_the_command_line_is_made_once_and_never_shown() -> None
     assert open_keystore().read_key(address).reveal() not in run("export_addresses")
     with pytest.raises(CommandError, match="0 golems"):
         run("stage_session_key", "Nobody")
+
+
+def test_a_key_that_a_golem_has_or_had_is_no_relayer(settings: Any) -> None:
+    golem = factories.make_golem(owner=factories.make_owner(), name="Relayed")
+    factories.make_signing_key(golem=golem)
+    dropped = factories.make_signing_key(golem=golem, state="DROPPED", dropped_at=clock.now())
+    settings.GOLEM_RELAYER_ADDRESS = dropped.address
+    with pytest.raises(RelayerRefuses):
+        relayer.open_relayer()

@@ -35,8 +35,8 @@ test: python ## the test suite (ARGS='-k swap' passes options on)
 bench: setup ## measure what the project promises; writes var/bench.json (ONLY=id for one)
 	@$(SUPERVISOR) exec $(PY) manage.py bench $(if $(ONLY),--only $(ONLY))
 
-proof: setup ## the long proofs, resumable; writes var/proof.json
-	@$(SUPERVISOR) exec $(PY) manage.py proof
+proof: setup ## the long proofs, resumable; writes var/proof.json (ONLY=id for one)
+	@$(SUPERVISOR) exec $(PY) manage.py proof $(if $(ONLY),--only $(ONLY))
 
 # $(call step,what is checked,command,how to fix it)
 define step

@@ -97,6 +97,8 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
+# Figures and proofs outlive the throw-away servers they were made on.
+GOLEM_REPORT_DIR = BASE_DIR / "var"
 WHITENOISE_USE_FINDERS = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -21,7 +21,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--only", default="", help="a topic, or the beginning of a figure's id")
-        parser.add_argument("--json", type=Path, default=Path(settings.VAR_DIR) / "bench.json")
+        parser.add_argument("--json", type=Path, default=settings.GOLEM_REPORT_DIR / "bench.json")
 
     def handle(self, *args: Any, **options: Any) -> None:
         # Throw-away servers are empty; on real ones both change nothing.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -26,7 +25,7 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         call_command("sync_builtins", stdout=StringIO())
         load_proofs()
-        path = Path(settings.VAR_DIR) / "proof.json"
+        path = settings.GOLEM_REPORT_DIR / "proof.json"
         rows = {} if options["restart"] else load_rows(path)
         failed = []
         for item in PROOFS.values():

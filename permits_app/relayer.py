@@ -216,7 +216,8 @@ def _store(
                 tx_hash=signed.tx_hash, fee_wei=str(plain.gas_limit * plain.max_fee_per_gas),
             )  # fmt: skip
     except IntegrityError as error:
-        if "relayer_one_at_a_time" not in str(error):
+        # The same bytes again: another worker signed this very call between our look and our write.
+        if not any(constraint in str(error) for constraint in ("relayer_one_at_a_time", "_tx_hash_key")):
             raise
         raise RelayerBusy("another worker sends one at this moment") from None
 

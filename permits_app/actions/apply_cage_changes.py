@@ -27,11 +27,13 @@ from permits_app.policy_cage.state import CageState, PendingChange, RuleId
 from permits_app.relayer import IN_FLIGHT, RelayOrder, find_relayer_address, follow, send_order
 from tools_app.core import audit_log, clock
 from tools_app.core.errors import GolemError
+from tools_app.core.models import AuditEntry
 from tools_app.toolkit.enums import Phase
 
 logger = logging.getLogger(__name__)
 
 _ACTOR = "system:relayer"
+_APPLIED = "CageChangeApplied"
 
 
 def apply_cage_changes(*, now: datetime) -> int:
@@ -67,13 +69,14 @@ def _apply_due(mirror: CageMirror, now: datetime) -> int:
     mirror = sync_policy_cage(mirror_id=mirror.pk, now=now)
     state = CageState.from_dict(mirror.state)
     for rule, change in list_due(state, at=max(int(now.timestamp()), int(mirror.block_at.timestamp()))):
-        if _apply_one(mirror, rule, now):
-            _tell(mirror, rule, change)
+        tx_hash = _apply_one(mirror, rule, now)
+        if tx_hash is not None and _tell(mirror, rule, change, tx_hash):
             done += 1
     return done
 
 
-def _apply_one(mirror: CageMirror, rule: RuleId, now: datetime) -> bool:
+def _apply_one(mirror: CageMirror, rule: RuleId, now: datetime) -> str | None:
+    """The hash of the transaction that applied it, whichever worker sent it; None when it is not applied yet."""
     subject = f"{rule[0]}:{rule[1]}"
     row = RelayedTransaction.objects.filter(
         mirror=mirror, subject=subject, state__in=[str(state) for state in IN_FLIGHT]
@@ -88,12 +91,13 @@ def _apply_one(mirror: CageMirror, rule: RuleId, now: datetime) -> bool:
         except OwnerCallReverts as error:
             # The chain's clock may be behind ours, or somebody applied it at this moment; the next sweep looks again.
             logger.info("the cage %s does not apply %s yet: %s", mirror.contract, subject, error.detail)
-            return False
+            return None
     receipt = follow(row, seconds=settings.GOLEM_RELAYER_WAIT_SECONDS)
-    return receipt is not None and receipt.succeeded
+    return receipt.tx_hash if receipt is not None and receipt.succeeded else None
 
 
-def _tell(mirror: CageMirror, rule: RuleId, change: PendingChange) -> None:
+def _tell(mirror: CageMirror, rule: RuleId, change: PendingChange, tx_hash: str) -> bool:
+    """Write down what took effect. False when another worker that followed the same transaction has told it."""
     now = clock.now()
     kind, key = rule[0], bytes.fromhex(rule[1][2:])
     fresh = sync_policy_cage(mirror_id=mirror.pk, now=now)
@@ -103,13 +107,17 @@ def _tell(mirror: CageMirror, rule: RuleId, change: PendingChange) -> None:
         "from": show_rule(kind, key, change.base, chain_id=mirror.chain_id),
         "to": show_rule(kind, key, change.value, chain_id=mirror.chain_id),
         "block_number": str(fresh.block_number),
+        "tx_hash": tx_hash,
     }
     with transaction.atomic():
         golem = Golem.objects.select_for_update(of=("self",)).get(pk=mirror.cage.golem_id)
-        audit_log.append(golem_id=golem.pk, event="CageChangeApplied", actor=_ACTOR, data=facts, now=now)
+        if AuditEntry.objects.filter(golem_id=golem.pk, event=_APPLIED, data__tx_hash=tx_hash).exists():
+            return False
+        audit_log.append(golem_id=golem.pk, event=_APPLIED, actor=_ACTOR, data=facts, now=now)
         if kind == RuleKind.LIMIT and key == limit_key(Limit.PHASE):
             phase = PHASES[change.value]
             if is_worse(Phase(golem.phase), phase):
                 reset_phase(
                     golem=golem, to=phase, reason="an owner's reset on chain took effect", actor=_ACTOR, now=now
                 )
+    return True

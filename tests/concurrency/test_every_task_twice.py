@@ -326,11 +326,11 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
 
 ELSEWHERE: dict[str, str] = {
     "permits_app.tasks.commit_cage_changes_task": (
-        "tests/permits_app/approvals/test_cage_changes.py::"
-        "test_what_loosens_waits_in_the_contract_and_is_applied_when_its_delay_is_over"
+        "tests/permits_app/approvals/test_at_once.py::"
+        "test_what_is_due_in_the_contract_is_applied_once_by_workers_at_once"
     ),
     "permits_app.tasks.sync_policy_cages_task": (
-        "tests/permits_app/policy_cage/test_mirror.py::test_a_second_sync_without_news_changes_nothing"
+        "tests/permits_app/policy_cage/test_mirror.py::test_syncs_at_once_tell_of_a_change_once"
     ),
     "permits_app.tasks.commit_change_task": (
         "tests/permits_app/approvals/test_at_once.py::"

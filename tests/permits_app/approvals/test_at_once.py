@@ -23,6 +23,7 @@ from tests.permits_app.approvals.people import approve, give_device, make_owner_
 from tests.permits_app.approvals.safes import OwnedSafe, ask, limit_change, make_relayer, owner_transaction
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
+from tools_app.core.models import AuditEntry
 
 pytestmark = pytest.mark.usefixtures("critical_swap", "eager")
 
@@ -121,3 +122,21 @@ def test_eight_workers_at_once_relay_what_owners_signed_once(
     assert ChangeExecution.objects.count() == 1
     assert safe.sync().limit(Limit.MAX_DRAWDOWN_BPS) == 900
     assert verify_stored_chain(shared_golem.golem.pk).broken is None
+
+
+def test_what_is_due_in_the_contract_is_applied_once_by_workers_at_once(
+    shared_golem: LiveGolem, owners: list[Any], settings: Any
+) -> None:
+    safe = OwnedSafe(shared_golem, names=("key of a", "key of b", "key of c"))
+    make_relayer(shared_golem, settings)
+    request = ask(safe, owners[0], limit_change(Limit.MAX_DRAWDOWN_BPS, 3_000))
+    for number in (1, 2):
+        approve(request, owners[number], signature=safe.sign(owner_transaction(request).safe_tx_hash, number))
+    execute_change(request_id=request.pk, now=clock.now())
+    assert len(safe.sync().pending) == 1
+    safe.pass_time(48 * 3_600 + 60)
+    safe.sync()
+    at_once(lambda _: tasks.commit_cage_changes_task.run(), count=4)
+    assert safe.sync().limit(Limit.MAX_DRAWDOWN_BPS) == 3_000
+    assert AuditEntry.objects.filter(event="CageChangeApplied").count() == 1
+    assert RelayedTransaction.objects.filter(purpose="APPLY").count() == 1

@@ -23,6 +23,7 @@ from permits_app.policy_cage import mirror as mirrors
 from permits_app.policy_cage.contract import Limit, limit_rule
 from permits_app.policy_cage.mirror import is_behind
 from permits_app.policy_cage.state import CageState
+from tests.concurrency.test_sixty_four_at_once import at_once
 from tests.evm.world import World
 from tests.factories.golems import make_golem
 from tools_app.chain.node_errors import RpcUnavailable
@@ -100,6 +101,17 @@ def test_a_second_sync_without_news_changes_nothing(mirror: CageMirror) -> None:
     before = CageCheckpoint.objects.count(), AuditEntry.objects.count()
     assert sync(mirror).state == mirror.state
     assert (CageCheckpoint.objects.count(), AuditEntry.objects.count()) == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_syncs_at_once_tell_of_a_change_once(mirror: CageMirror, caged: CagedSafe) -> None:
+    told = AuditEntry.objects.filter(event="CageMirrored").count()
+    assert caged.propose(limit_rule(Limit.MAX_POSITION_BPS, 1_000)).succeeded
+    at_once(lambda _: sync_policy_cages(now=clock.now()), count=4)
+    assert AuditEntry.objects.filter(event="CageMirrored").count() == told + 1
+    mirror.refresh_from_db()
+    assert state_of(mirror).limit(Limit.MAX_POSITION_BPS) == 1_000
+    assert_is_the_contract(mirror, caged)
 
 
 def test_a_reorganised_chain_is_rolled_back_and_read_again(mirror: CageMirror, caged: CagedSafe) -> None:

@@ -58,7 +58,11 @@ class Finder(importlib.abc.MetaPathFinder):
 
 sys.meta_path.insert(0, Finder())
 """
-_PYTEST = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly")
+# The settings are named, because `manage.py` exports its own and the environment goes before pyproject.toml.
+_PYTEST = (
+    sys.executable, "-m", "pytest", "--ds=golem_project.settings.test", "-q", "-x", "-p", "no:cacheprovider",
+    "-p", "no:randomly",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def test_without_a_contract_the_owners_approval_changes_the_limits_here(
     request = ask(live, allowed_contracts=[router], spending_limit_usd="4000")
     assert (request.risk_tier, request.barred_owner_id, request.asked_by) == ("CRITICAL", owner.pk, None)
     notes = {line["words"].split(" (")[0].split(" on ")[0]: line["note"] for line in request.shown["differences"]}
-    assert notes == {"Per transaction": "tightens", "Contract": "loosens"}
+    assert notes == {"Per transaction": "tightens", "Contract it may call": "loosens"}
     assert request.cooling_seconds == 48 * 3_600
     request = approve(request, other)
     assert limit_of(live) == 10_000 * USD

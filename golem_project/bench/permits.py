@@ -28,7 +28,7 @@ from permits_app.policy import load_golem, read_policy
 from permits_app.safety import hook_chain
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.sealing import hash_plan
-from tools_app.core import audit_log, clock, event_bus
+from tools_app.core import audit_log, clock, event_bus, event_publisher
 from tools_app.core.audit_checkpoints import verify_stored_chain
 from tools_app.core.audit_log import GENESIS_HASH, hash_entry
 from tools_app.core.errors import GolemError
@@ -187,6 +187,9 @@ def _measure_commits(golem: Golem) -> Iterator[Figure]:
         permits.append(UUID(answer["permit_id"]))
         # A life that covers the whole run; what is measured is the commit.
         ActionPermit.objects.filter(pk=permits[-1]).update(expires_at=clock.now().replace(year=clock.now().year + 1))
+    # A pool that the publisher's thread opens at the moment of the fork would come over half made.
+    if not event_publisher.PUBLISHER.wait(seconds=30):
+        raise AssertionError("events are not published")
     for connection in connections.all():
         connection.close()
         if isinstance(connection, DatabaseWrapper):

@@ -52,7 +52,8 @@ COMMON_SETTINGS = {
     # In the data folder, so that a killed server leaves nothing in the memory of the machine.
     "dynamic_shared_memory_type": "mmap",
     "max_connections": "200",
-    "shared_buffers": "128MB",
+    # Holds the vector index of 100,000 episodes.
+    "shared_buffers": "256MB",
     "log_min_messages": "warning",
     "log_line_prefix": "%m [%p] ",
     "password_encryption": "scram-sha-256",

@@ -15,7 +15,7 @@ GOLEM_EMBEDDING_THREADS = read_integer("GOLEM_EMBEDDING_THREADS", 1)  # one core
 GOLEM_EMBEDDING_DIR = Path(read_text("GOLEM_CACHE_DIR") or VAR_DIR / "cache") / "embedding"
 
 GOLEM_MEMORY_EXACT_SCAN_ROWS = 5_000  # like sentences cluster and the index then misses some; exact takes 10 ms here
-GOLEM_MEMORY_ANN_EF_SEARCH = 400  # candidates HNSW keeps: recall against time
+GOLEM_MEMORY_ANN_EF_SEARCH = 300  # candidates HNSW keeps: recall against time
 GOLEM_MEMORY_ANN_MAX_SCAN_TUPLES = 40_000  # how far an iterative scan goes before the exact scan takes over
 GOLEM_MEMORY_TEXT_SCAN_ROWS = 600  # rows that the rarest words of a question may bring; each costs microseconds
 GOLEM_MEMORY_QUERY_WAIT_SECONDS = 3  # then the answer comes from words alone

@@ -5,12 +5,11 @@ Seed: 002, "Risk tier classification"; decisions, "RiskTier" and "Tiers of appro
 
 from __future__ import annotations
 
-from tools_app.toolkit.enums import ActionClass, CapabilityTier, Category, RiskLayer, RiskTier
+from tools_app.toolkit.enums import LEAVING, ActionClass, CapabilityTier, Category, RiskLayer, RiskTier
 
 LARGE_SWAP_MICRO_USD = 50_000_000_000
 LARGE_DEPOSIT_MICRO_USD = 100_000_000_000
 
-_LEAVING = frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION})
 _DEPOSITS = frozenset({Category.LENDING, Category.STAKING, Category.RESTAKING, Category.YIELD, Category.VAULT})
 _ORDER = (RiskTier.ROUTINE, RiskTier.STANDARD, RiskTier.ELEVATED, RiskTier.HIGH, RiskTier.CRITICAL)
 
@@ -39,12 +38,12 @@ def classify_risk(
     tier = _tier_of(category, risk_layer, value_micro_usd, uses_v4_hooks=uses_v4_hooks)
     if is_cross_chain or venue == "bridge":
         tier = RiskTier.HIGH
-    if not returns_to_golem and action_class not in _LEAVING:
+    if not returns_to_golem and action_class not in LEAVING:
         tier = max(tier, RiskTier.ELEVATED, key=_ORDER.index)
     if not is_venue_trusted:
         # There is always one above: what is CRITICAL was answered first.
         tier = _ORDER[_ORDER.index(tier) + 1]
-    if action_class in _LEAVING and returns_to_golem:
+    if action_class in LEAVING and returns_to_golem:
         tier = min(tier, RiskTier.STANDARD, key=_ORDER.index)
     return tier
 

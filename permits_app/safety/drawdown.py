@@ -23,7 +23,7 @@ from permits_app.safety.records import Mark
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.units import BPS, format_micro_usd
-from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.enums import LEAVING, ActionClass
 
 MARK_WINDOW = timedelta(hours=24)
 MARK_REACHED_AGAIN = timedelta(minutes=1)
@@ -35,7 +35,6 @@ VOLATILITY_NUMERATOR, VOLATILITY_DENOMINATOR = 7, 10
 VOLATILE_FOR = timedelta(hours=24)
 """So long after a pause both thresholds of the breaker are seven tenths of what they are on a quiet day."""
 
-_LEAVING = frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION})
 _GROWING = frozenset({ActionClass.NEW_POSITION, ActionClass.INCREASE_POSITION})
 
 
@@ -57,7 +56,7 @@ def measure_fall(*, mark_micro_usd: int, value_micro_usd: int) -> int:
 
 def judge_fall(*, fall: Fall, action_class: ActionClass, most_bps: int, now: datetime) -> Reject | None:
     """The recorded fall against one action; leaving a position is never stopped."""
-    if action_class in _LEAVING:
+    if action_class in LEAVING:
         return None
     if fall.violated_at is not None:
         return Reject(

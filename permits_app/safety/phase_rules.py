@@ -10,9 +10,8 @@ from archetypes_app.errors import GolemHalted
 from archetypes_app.phases import is_allowed
 from permits_app.errors import PhaseBlocked
 from permits_app.safety.hook import Reject
-from tools_app.toolkit.enums import ActionClass, Phase, RiskLayer
+from tools_app.toolkit.enums import LEAVING, ActionClass, Phase, RiskLayer
 
-LEAVING = frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION})
 _LATE_PHASES = frozenset({Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL})
 
 

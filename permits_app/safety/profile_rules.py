@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from archetypes_app.profiles import CONSERVATIVE_LEAST_TICKS
 from permits_app.safety.hook import HookCall, Reject
-from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.enums import LEAVING
 from tools_app.toolkit.plan import TxPlan
-
-_LEAVING = frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION})
 
 
 def judge_profile(call: HookCall, *, is_conservative: bool) -> Reject | None:
     """The conservative rules, for a golem that has such a profile; leaving a position is never stopped."""
-    if call.plan is None or call.action_class in _LEAVING or not is_conservative:
+    if call.plan is None or call.action_class in LEAVING or not is_conservative:
         return None
     return judge_hops(call.plan) or judge_range(call.plan)
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from permits_app.safety.hook import Reject
 from permits_app.safety.records import PastCall, VenueOutcome
-from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.enums import LEAVING, ActionClass
 
 LOOP_WINDOW = 20
 LOOP_MOST_IDENTICAL = 5
@@ -25,8 +25,6 @@ BREAKER_REQUESTS = 10
 BREAKER_FAILURE_PERCENT = 50
 BREAKER_HALF_OPEN_AFTER = timedelta(seconds=30)
 BREAKER_HORIZON = timedelta(hours=24)
-
-_LEAVING = frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION})
 
 
 class BreakerState(StrEnum):
@@ -47,7 +45,7 @@ class Breaker:
 
 def judge_loop(*, earlier: Sequence[PastCall], action_hash: str, action_class: ActionClass) -> Reject | None:
     """The fifth identical call within the window, this one counted. `earlier` are the calls before it, any order."""
-    if action_class in _LEAVING:
+    if action_class in LEAVING:
         return None
     identical = 1 + sum(1 for call in earlier[: LOOP_WINDOW - 1] if call.action_hash == action_hash)
     if identical < LOOP_MOST_IDENTICAL:
@@ -96,7 +94,7 @@ def fold_breaker(*, outcomes: Sequence[VenueOutcome], now: datetime) -> Breaker:
 
 def judge_breaker(*, breaker: Breaker, venue: str, is_tried: bool, action_class: ActionClass) -> Reject | None:
     """Refuse a venue whose breaker is open, and a second try while the one of a half-open breaker is under way."""
-    if breaker.state is BreakerState.CLOSED or action_class in _LEAVING:
+    if breaker.state is BreakerState.CLOSED or action_class in LEAVING:
         return None
     if breaker.state is BreakerState.HALF_OPEN and not is_tried:
         return None

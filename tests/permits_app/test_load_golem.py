@@ -41,7 +41,8 @@ def test_it_takes_one_round_trip_and_its_toolset_none(golem: Golem, django_asser
     with django_assert_num_queries(1):
         loaded = load_golem(golem.pk)
     with django_assert_num_queries(0):
-        resolve_toolset(loaded)
+        resolved = resolve_toolset(loaded)
+    assert hash_toolset(resolved) == hash_toolset(resolve_toolset(Golem.objects.get(pk=golem.pk)))
 
 
 def test_a_narrower_question_is_asked_of_the_database_and_not_of_what_was_fetched(golem: Golem) -> None:

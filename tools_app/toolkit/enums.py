@@ -68,6 +68,10 @@ class ActionClass(StrEnum):
     READ_ONLY = "READ_ONLY"
 
 
+LEAVING = frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION})
+"""Actions that take money out of a position: what forbids new risk lets them pass."""
+
+
 class TickBudget(IntEnum):
     """The most milliseconds a tool may take."""
 

@@ -28,13 +28,13 @@ from permits_app.safety.holding_rules import (
     judge_position,
 )
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
-from permits_app.safety.phase_rules import LEAVING, judge_halt, judge_layer, judge_phase
+from permits_app.safety.phase_rules import judge_halt, judge_layer, judge_phase
 from permits_app.safety.profile_rules import judge_profile
 from permits_app.safety.rebalance_rules import judge_rebalances
 from permits_app.safety.record_reader import records_of
 from permits_app.safety.token_calls import list_recipients
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
-from tools_app.toolkit.enums import ActionClass, Category, Phase, RiskLayer
+from tools_app.toolkit.enums import LEAVING, ActionClass, Category, Phase, RiskLayer
 from tools_app.toolkit.views import NATIVE
 
 _RAISING = frozenset({ActionClass.NEW_POSITION, ActionClass.INCREASE_POSITION, ActionClass.REBALANCE})

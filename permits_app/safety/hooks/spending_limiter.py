@@ -21,7 +21,7 @@ from permits_app.usage import Usage
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.units import MICRO_USD_PER_USD, format_micro_usd, format_units, value_in_micro_usd
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.enums import LEAVING
 from tools_app.toolkit.plan import TokenFlow, TxPlan
 from tools_app.toolkit.views import FeedPrice, TokenMeta
 
@@ -29,7 +29,6 @@ LARGEST_PLAUSIBLE_MICRO_USD = 1_000_000_000 * MICRO_USD_PER_USD
 """Read as whole units, an amount worth more than this was not meant that way: a wei amount is dust, not a slip."""
 
 NOTHING_USED = Usage(tick_micro_usd=0, session_micro_usd=0, day_micro_usd=0, writes_last_hour=0)
-_LEAVING = frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def counts_per_day(call: HookCall) -> bool:
     """Whether a call uses up the rolling 24 h: not when it reduces a position and all of it returns to the golem."""
     recipients = call.plan.recipients if call.plan is not None else ()
     returns = all(recipient == call.view.address for recipient in recipients)
-    return not (call.action_class in _LEAVING and returns)
+    return not (call.action_class in LEAVING and returns)
 
 
 def judge_slippage(*, plan: TxPlan, most_bps: int) -> Reject | None:

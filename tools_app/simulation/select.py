@@ -1,7 +1,8 @@
 """Which engines run a chain's plans, by how much is at stake and what the golem's owner set.
 
 Up to STANDARD one engine runs; from ELEVATED on two must agree. A node without `eth_simulateV1` is replaced by the
-engine in process where one engine is enough; where two are asked for, one is not, and the call is refused.
+engine in process where one engine is enough and it knows the chain's rules; where two are asked for, one is not, and
+the call is refused. On a chain with newer rules the engine in process is only ever the second.
 Nothing less exact ever stands in silently: the result's label says what ran.
 """
 
@@ -16,6 +17,7 @@ from tools_app.chain.networks import get_network
 from tools_app.core.clock import Deadline
 from tools_app.simulation.differential import run_both
 from tools_app.simulation.engine import SimulationEngine, SimulationRequest, SimulationResult, SimulationUnavailable
+from tools_app.simulation.pyevm.rules import is_enough_alone
 from tools_app.simulation.rpc import RpcSimulationEngine
 from tools_app.toolkit.enums import EngineSetting, RiskTier
 
@@ -26,11 +28,19 @@ _NODE_LACKS: Final = "RPC_METHOD_MISSING"
 
 
 def choose_engines(
-    *, risk_tier: RiskTier | None = None, setting: EngineSetting = EngineSetting.AUTO
+    *,
+    risk_tier: RiskTier | None = None,
+    setting: EngineSetting = EngineSetting.AUTO,
+    is_pyevm_enough: bool = True,
 ) -> tuple[str, ...]:
-    """Names of the engines that must run, the one whose result counts first. Pure."""
-    order = ("pyevm", "rpc") if setting is EngineSetting.PYEVM else ("rpc", "pyevm")
-    return order if risk_tier in _NEEDS_TWO or setting is EngineSetting.BOTH else order[:1]
+    """Names of the engines that must run, the one whose result counts first. Pure.
+
+    `is_pyevm_enough` is whether pyevm knows the chain's rules: where it does not, it neither leads nor runs alone.
+    """
+    wants_pyevm = setting is EngineSetting.PYEVM
+    order = ("pyevm", "rpc") if wants_pyevm and is_pyevm_enough else ("rpc", "pyevm")
+    needs_two = risk_tier in _NEEDS_TWO or setting is EngineSetting.BOTH or (wants_pyevm and not is_pyevm_enough)
+    return order if needs_two else order[:1]
 
 
 def select_engine(chain_id: int, name: str = "rpc") -> SimulationEngine:
@@ -62,14 +72,16 @@ def run_simulation(
 
     Raises ChainNotSupported, SimulationUnavailable, SimulationTimeout, SimulationDisagrees.
     """
-    names = choose_engines(risk_tier=risk_tier, setting=setting)
+    is_pyevm_enough = is_enough_alone(request.chain_id)
+    names = choose_engines(risk_tier=risk_tier, setting=setting, is_pyevm_enough=is_pyevm_enough)
     engines = [select_engine(request.chain_id, name) for name in names]
     if len(engines) == 2:
         return run_both(request, first=engines[0], second=engines[1], deadline=deadline)
     try:
         return engines[0].run(request, deadline=deadline)
     except SimulationUnavailable as error:
-        if names != ("rpc",) or setting is not EngineSetting.AUTO or error.data.get("cause") != _NODE_LACKS:
+        may_replace = names == ("rpc",) and setting is EngineSetting.AUTO and is_pyevm_enough
+        if not may_replace or error.data.get("cause") != _NODE_LACKS:
             raise
         return select_engine(request.chain_id, "pyevm").run(request, deadline=deadline)
 

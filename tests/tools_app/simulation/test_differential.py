@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from eth_account.signers.local import LocalAccount
 
+from golem_project.embedded.world import node as node_module
+from golem_project.embedded.world.node import run_node
+from golem_project.embedded.world.rpc import JsonRpc
+from golem_project.embedded.world.saved import find_anvil
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
 from tests.tools_app.chain.nodes import answering, block_json, serve
@@ -16,8 +21,10 @@ from tools_app.chain import chains, networks
 from tools_app.core.clock import Deadline
 from tools_app.simulation.differential import SimulationDisagrees, find_differences, is_gas_close, run_both
 from tools_app.simulation.engine import SimulationRequest, SimulationResult, SimulationUnavailable
+from tools_app.simulation.pyevm import rules
 from tools_app.simulation.select import choose_engines, run_simulation, select_engine
 from tools_app.toolkit.enums import EngineSetting, RiskTier
+from tools_app.toolkit.plan import Call
 
 FAR = Deadline.after_ms(10**9)
 
@@ -119,26 +126,26 @@ ACCOUNT = "0x" + "11" * 20
 
 
 def _plain_node(answers: dict[str, Any]) -> Any:
+    return answering(_answers(answers))
+
+
+def _answers(answers: dict[str, Any]) -> dict[str, Any]:
     block = block_json(5)
-    return answering(
-        {
-            "eth_getBlockByNumber": block,
-            "eth_getBlockByHash": {**block, "gasLimit": "0x1c9c380", "miner": "0x" + "00" * 20},
-            "eth_simulateV1": MISSING,
-            "debug_traceCall": MISSING,
-            "eth_createAccessList": MISSING,
-            "eth_getBalance": hex(10**18),
-            "eth_getTransactionCount": "0x0",
-            "eth_getCode": "0x",
-            "eth_getStorageAt": "0x0",
-            **answers,
-        }
-    )
+    return {
+        "eth_getBlockByNumber": block,
+        "eth_getBlockByHash": {**block, "gasLimit": "0x1c9c380", "miner": "0x" + "00" * 20},
+        "eth_simulateV1": MISSING,
+        "debug_traceCall": MISSING,
+        "eth_createAccessList": MISSING,
+        "eth_getBalance": hex(10**18),
+        "eth_getTransactionCount": "0x0",
+        "eth_getCode": "0x",
+        "eth_getStorageAt": "0x0",
+        **answers,
+    }
 
 
 def _coin_request() -> SimulationRequest:
-    from tools_app.toolkit.plan import Call
-
     return SimulationRequest(31337, ACCOUNT, (Call("0x" + "22" * 20, b"", 5, "send"),))
 
 
@@ -160,8 +167,55 @@ def test_where_two_engines_are_needed_one_is_not_enough(chain_table: None) -> No
             run_simulation(_coin_request(), deadline=Deadline.after_ms(5_000), risk_tier=RiskTier.ELEVATED)
 
 
+@pytest.mark.parametrize("setting", [EngineSetting.AUTO, EngineSetting.PYEVM])
+def test_a_node_without_the_method_on_a_chain_with_newer_rules_is_replaced_by_nothing(
+    chain_table: None, setting: EngineSetting
+) -> None:
+    with serve(answering({**_answers({}), "eth_chainId": "0x1"})) as node:
+        chains.configure_chains([networks.with_rpc_urls(networks.KNOWN_NETWORKS[1], [node.url])])
+        request = replace(_coin_request(), chain_id=1)
+        second = select_engine(1, "pyevm").run(request, deadline=Deadline.after_ms(5_000))
+        with pytest.raises(SimulationUnavailable, match="eth_simulateV1"):
+            run_simulation(request, deadline=Deadline.after_ms(5_000), setting=setting)
+
+    assert "Prague rules while the chain may run Osaka or newer" in second.fidelity
+
+
+def test_on_a_chain_with_newer_rules_the_engine_in_process_is_only_the_second() -> None:
+    for tier in (None, *RiskTier):
+        for setting in EngineSetting:
+            names = choose_engines(risk_tier=tier, setting=setting, is_pyevm_enough=False)
+            assert names[0] == "rpc"
+            if setting is EngineSetting.PYEVM:
+                assert names == ("rpc", "pyevm")
+
+
+def test_an_opcode_newer_than_our_rules_is_a_disagreement_on_a_real_node(
+    tmp_path: Path, chain_table: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A node under Osaka counts leading zeros; the engine here calls the opcode invalid, and nothing is permitted."""
+    monkeypatch.setitem(rules._CHAIN_FORKS, 31337, "osaka")
+    counts_zeros = "0x60011e5f5260205ff3"
+    monkeypatch.setattr(node_module, "HARDFORK", "osaka")
+    with run_node(find_anvil(), tmp_path) as url:
+        JsonRpc(url).call("anvil_setCode", "0x" + "22" * 20, counts_zeros)
+        chains.configure_chains([networks.with_rpc_urls(networks.KNOWN_NETWORKS[31337], [url])])
+        request = SimulationRequest(31337, ACCOUNT, (Call("0x" + "22" * 20, b"", 0, "count"),))
+        alone = run_simulation(request, deadline=FAR)
+        with pytest.raises(SimulationDisagrees) as refused:
+            run_simulation(request, deadline=FAR, setting=EngineSetting.PYEVM)
+
+    assert alone.engine == "rpc"
+    assert int.from_bytes(alone.calls[0].output, "big") == 255
+    assert "call 1 succeeded" in {difference["what"] for difference in refused.value.data["differences"]}
+    assert "may run Osaka" in refused.value.second.fidelity
+
+
 def test_a_chain_of_another_machine_is_never_run_in_this_process(chain_table: None) -> None:
     with serve(_plain_node({"eth_chainId": hex(324)})) as node:
         chains.configure_chains([networks.with_rpc_urls(networks.KNOWN_NETWORKS[324], [node.url])])
+        request = replace(_coin_request(), chain_id=324)
         with pytest.raises(SimulationUnavailable, match="not the EVM"):
-            run_simulation(replace(_coin_request(), chain_id=324), deadline=Deadline.after_ms(5_000))
+            select_engine(324, "pyevm").run(request, deadline=Deadline.after_ms(5_000))
+        with pytest.raises(SimulationUnavailable, match="eth_simulateV1"):
+            run_simulation(request, deadline=Deadline.after_ms(5_000))

@@ -1,4 +1,4 @@
-"""Which rules of Ethereum a chain is simulated under here, and whether the chain itself has newer ones."""
+"""Which rules of Ethereum a chain is simulated under here, and whether the chain itself may have newer ones."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from tools_app.simulation.engine import SimulationUnavailable
 
 NEWEST: Final = "prague"
 """The newest rules py-evm knows."""
+_KNOWN: Final = ("shanghai", "cancun", NEWEST)
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """`fork` is what runs here; `chain_fork` what the chain runs, as far as we know."""
+    """`fork` is what runs here; `chain_fork` what the chain runs at most, as far as we know."""
 
     fork: str
     chain_fork: str
@@ -32,12 +33,14 @@ class Rules:
         """For the fidelity of a result."""
         if self.is_current:
             return f"{self.fork.capitalize()} rules"
-        return f"{self.fork.capitalize()} rules while the chain runs {self.chain_fork.capitalize()}"
+        return f"{self.fork.capitalize()} rules while the chain may run {self.chain_fork.capitalize()} or newer"
 
 
-# Chains whose newest rules py-evm lacks, or which are older than Prague. Every other chain is taken to run Prague.
-_CHAIN_FORKS: Final[dict[int, str]] = {1: "osaka"}
-
+# Public chains took Osaka's rules over (Ethereum and Polygon in December 2025, Base in May 2026, OP Mainnet and Unichain
+# in July), most in part and on days of their own. So a chain that is not named here is taken to have rules that py-evm
+# lacks: too careful for some, and never trusting where it should not.
+_CHAIN_FORKS: Final[dict[int, str]] = {31337: NEWEST}
+_ANY_OTHER: Final = "osaka"
 
 # ZKsync runs contracts on a machine of its own, whose code and gas are not the EVM's.
 _OTHER_MACHINES: Final[frozenset[int]] = frozenset({324})
@@ -47,6 +50,10 @@ def rules_of(chain_id: int) -> Rules:
     """The rules a chain is simulated under. Raises SimulationUnavailable for a chain of another machine."""
     if chain_id in _OTHER_MACHINES:
         raise SimulationUnavailable("this chain's machine is not the EVM; only its node knows it", chain_id=chain_id)
-    chain_fork = _CHAIN_FORKS.get(chain_id, NEWEST)
-    known = ("shanghai", "cancun", NEWEST)
-    return Rules(fork=chain_fork if chain_fork in known else NEWEST, chain_fork=chain_fork)
+    chain_fork = _CHAIN_FORKS.get(chain_id, _ANY_OTHER)
+    return Rules(fork=chain_fork if chain_fork in _KNOWN else NEWEST, chain_fork=chain_fork)
+
+
+def is_enough_alone(chain_id: int) -> bool:
+    """Whether the engine in this process may run first or alone on a chain; else it is only the second opinion."""
+    return chain_id not in _OTHER_MACHINES and rules_of(chain_id).is_current

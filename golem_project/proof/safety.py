@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from golem_project.embedded.environment import LOCAL_RPC_VARIABLE
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.proof.equivalent_mutants import EQUIVALENT
 from golem_project.proof.mutants import Mutant, list_mutants
@@ -43,6 +44,8 @@ SUITES: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 ROUNDS = 40
+# A process of its own has servers of its own: the test database of these is in use by the run beside it.
+_SERVERS = ("DATABASE_URL", "REDIS_URL", LOCAL_RPC_VARIABLE)
 # Alone: the whole suite once, on a slow machine.
 TIMEOUT_SECONDS = 1_200
 
@@ -117,7 +120,7 @@ def survives(module: str, mutant: Mutant) -> bool:
         source.write_text(mutant.source, encoding="utf-8")
         (Path(folder) / "golem_mutant_plugin.py").write_text(_PLUGIN, encoding="utf-8")
         environment = {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name not in _SERVERS},
             "MUTANT_MODULE": module,
             "MUTANT_FILE": str(source),
             "PYTHONPATH": folder,

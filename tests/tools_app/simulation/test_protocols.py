@@ -7,7 +7,6 @@ be fetched the tests say "not run"; with CI=true that is a failure.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,84 +19,89 @@ from golem_project.embedded.npm import fetch_packages, load_lock
 from golem_project.embedded.world.rpc import encode_arguments
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
+from tests.tools_app.simulation.mined import check_as_mined, mine_together
 from tests.tools_app.simulation.protocol_bytecode import LOCK
 from tools_app.chain.abi import encode_call
 from tools_app.core.clock import Deadline
 from tools_app.simulation.differential import find_differences
-from tools_app.simulation.engine import SimulationRequest, SimulationResult
-from tools_app.simulation.select import ENGINE_NAMES, select_engine
+from tools_app.simulation.engine import CallOutcome, SimulationRequest, SimulationResult
+from tools_app.simulation.select import select_engine
+from tools_app.simulation.turbo.screening import is_turbo_installed, screen_candidates
 from tools_app.toolkit.plan import Call
+from tools_app.toolkit.views import NATIVE
 
 FAR = 2**40
 MAX160, MAX256 = 2**160 - 1, 2**256 - 1
 ZERO = "0x" + "00" * 20
 POOL_KEY = "(address,address,uint24,int24,address)"
+# Screening in process always, and in revm where it is installed.
+TURBOS = (False, True) if is_turbo_installed() else (False,)
 
 
 class Acts:
-    """Simulates a step on every engine, holds them against each other, mines it, and holds it against the receipt."""
+    """Simulates a step on every engine, holds them against each other, mines it, and holds it against the chain."""
 
     def __init__(self, chain: World, open_reader: OpenReader, account: LocalAccount) -> None:
         self.chain, self._open_reader, self.account = chain, open_reader, account
         self.steps = 0
 
-    def act(self, to: str, data: bytes, *, value: int = 0, succeeds: bool = True) -> bytes:
-        """One transaction; returns its output as simulated."""
-        reader = self._open_reader()
+    def act(self, to: str, data: bytes, *, value: int = 0, succeeds: bool = True, tells_gas: bool = False) -> bytes:
+        """One transaction; returns its output as simulated. `tells_gas` is of an output with a gas figure in it."""
+        (outcome,) = self.act_all((Call(to, data, value, "step"),), succeeds=succeeds, tells_gas=tells_gas)
+        return outcome.output
+
+    def act_all(
+        self, calls: tuple[Call, ...], *, succeeds: bool = True, tells_gas: bool = False
+    ) -> tuple[CallOutcome, ...]:
+        """A plan of several transactions in one fork, mined in one block; all but the last always succeed."""
+        block = self._open_reader().block
+        watched = [NATIVE, *(token.address for token in self.chain.tokens.values())]
         request = SimulationRequest(
-            31337, self.account.address, (Call(to, data, value, "step"),), block=reader.block,
-            timestamp=reader.block.timestamp + 1,
+            31337, self.account.address, calls, watch=tuple((self.account.address, one) for one in watched),
+            block=block, timestamp=block.timestamp + 1,
         )  # fmt: skip
         result = self._run("pyevm", request)
-        outcome = result.calls[0]
-        # The local node cannot simulate a creation; the receipt below still judges ours.
-        for name in ENGINE_NAMES if len(to) > 2 else ():
-            assert find_differences(result, other := self._run(name, request)) == ()
-            assert other.calls[0].gas_used == outcome.gas_used
-        assert outcome.succeeded is succeeds, outcome.revert_reason
-        assert outcome.gas_before_refunds is not None
-        receipt = self.chain.send(
-            self.account, to if len(to) > 2 else None, "0x" + data.hex(), value=value, gas=16_000_000
-        )
-        assert receipt["status"] == hex(succeeds)
-        assert int(receipt["gasUsed"], 16) == outcome.gas_used
-        assert [(log["address"].lower(), log["topics"], log["data"]) for log in receipt["logs"]] == [
-            (log.address.lower(), list(log.topics), log.data) for log in outcome.logs
-        ]
-        self._check_state(result)
+        self.created = result.state_diff.created if result.state_diff else ()
+        # The local node cannot simulate a creation; the chain below still judges ours.
+        if all(len(call.to) > 2 for call in calls):
+            self._compare_engines(request, result, tells_gas=tells_gas)
+        assert [outcome.succeeded for outcome in result.calls] == [*[True] * (len(calls) - 1), succeeds], result.failure
+        assert all((outcome.gas_before_refunds or 0) >= outcome.gas_used for outcome in result.calls)
+        check_as_mined(self.chain, request, result, mine_together(self.chain, self.account, calls, after=block))
         self.steps += 1
-        return outcome.output
+        return result.calls
 
     def deploy(self, code: str, types: str = "()", *values: Any) -> str:
         """Create a contract; its address, as simulated and as mined."""
         data = bytes.fromhex(code.removeprefix("0x")) + (encode_arguments(types, *values) if values else b"")
-        reader = self._open_reader()
-        request = SimulationRequest(31337, self.account.address, (Call("0x", data, 0, "new"),), block=reader.block)
-        result = self._run("pyevm", request)
-        assert result.state_diff is not None
         self.act("0x", data)
-        (address, *_) = result.state_diff.created
+        (address, *_) = self.created
         assert self.chain.rpc.call("eth_getCode", address, "latest") != "0x"
         return address
+
+    def _compare_engines(self, request: SimulationRequest, result: SimulationResult, *, tells_gas: bool) -> None:
+        other = self._run("rpc", request)
+        assert find_differences(result, other) == ()
+        assert [call.gas_used for call in other.calls] == [call.gas_used for call in result.calls]
+        for turbo in TURBOS:
+            (one,) = screen_candidates(request, [request.calls], deadline=Deadline.after_ms(20_000), turbo=turbo)
+            assert one.succeeded is result.succeeded
+            assert one.deltas == {key: result.delta_of(*key) for key in request.watch}
+            if turbo and tells_gas:
+                # Gas is what revm cannot tell in a fork, also to a contract that asks.
+                continue
+            done = [position for position, call in enumerate(result.calls) if call.succeeded]
+            assert [one.outputs[position] for position in done] == [result.calls[position].output for position in done]
 
     def _run(self, name: str, request: SimulationRequest) -> SimulationResult:
         return select_engine(31337, name).run(request, deadline=Deadline.after_ms(20_000))
 
-    def _check_state(self, result: SimulationResult) -> None:
-        assert result.state_diff is not None
-        for account in result.state_diff.accounts:
-            for slot, _, after in account.storage:
-                real = int(self.chain.rpc.call("eth_getStorageAt", account.address, hex(slot), "latest"), 16)
-                assert real == after, (account.address, hex(slot))
-
 
 @pytest.fixture
-def acts(chain: World, open_reader: OpenReader) -> Iterator[Acts]:
-    """A rich account; blocks are a second apart, so that what keeps the time in storage is comparable too."""
-    chain.rpc.call("anvil_setBlockTimestampInterval", 1)
+def acts(chain: World, open_reader: OpenReader) -> Acts:
+    """A rich account. Steps are mined in the very block that was simulated, so what keeps the time is equal too."""
     account = chain.new_account(eth_wei=100 * 10**18, tokens={"USDC": 10**6 * 10**6, "DAI": 10**6 * 10**18})
-    yield Acts(chain, open_reader, account)
-    chain.rpc.call("anvil_removeBlockTimestampInterval")
+    return Acts(chain, open_reader, account)
 
 
 def test_uniswap_v4_and_the_universal_router(acts: Acts, bytecode: dict[str, str]) -> None:
@@ -148,7 +152,8 @@ def test_uniswap_v4_and_the_universal_router(acts: Acts, bytecode: dict[str, str
         f"function quoteExactInputSingle(({POOL_KEY} poolKey, bool zeroForOne, uint128 exactAmount, bytes hookData)"
         " params) returns (uint256 amountOut, uint256 gasEstimate)"
     )
-    quoted = decode(["uint256", "uint256"], acts.act(quoter, encode_call(quote, (key, True, amount, b""))))[0]
+    answer = acts.act(quoter, encode_call(quote, (key, True, amount, b"")), tells_gas=True)
+    quoted = decode(["uint256", "uint256"], answer)[0]
     swap = encode([f"({POOL_KEY},bool,uint128,uint128,bytes)"], [(key, True, amount, quoted, b"")])
     v4 = encode(
         ["bytes", "bytes[]"],
@@ -173,7 +178,53 @@ def test_uniswap_v4_and_the_universal_router(acts: Acts, bytecode: dict[str, str
     )
     acts.act(router, encode_call(execute, b"\x10", [refused], FAR), succeeds=False)
 
-    assert acts.steps >= 14
+    # One plan in one fork: an exact approval, Permit2's own, and the swap that uses both up.
+    approve_exact = encode_call("function approve(address spender, uint256 value)", permit2, 10**9)
+    allow = encode_call(
+        "function approve(address token, address spender, uint160 amount, uint48 expiration)",
+        *(usdc, router, 10**9, FAR),
+    )
+    all_of_it = encode(["address", "uint256", "uint256", "bytes", "bool"], [sender_itself, 10**9, 1, path, True])
+    done = acts.act_all(
+        (
+            Call(usdc, approve_exact, 0, "approve"),
+            Call(permit2, allow, 0, "allow"),
+            Call(router, encode_call(execute, b"\x00", [all_of_it], FAR), 0, "swap"),
+        )
+    )
+    assert len(done[2].logs) >= 3
+    # Coins in: wrapped by the router, swapped from its own hands, the rest swept back; and a right signed off chain.
+    wrap = encode(["address", "uint256"], ["0x" + "00" * 19 + "02", 10**17])
+    back = bytes.fromhex(known["weth9"][2:]) + (500).to_bytes(3, "big") + bytes.fromhex(usdc[2:])
+    sell = encode(["address", "uint256", "uint256", "bytes", "bool"], [sender_itself, 10**17, 1, back, False])
+    sweep = encode(["address", "address", "uint256"], [known["weth9"], sender_itself, 0])
+    signed = _sign_permit2(acts.account, token=dai, spender=router, permit2=permit2)
+    commands = encode_call(execute, b"\x0b\x00\x04\x0a", [wrap, sell, sweep, signed], FAR)
+    acts.act(router, commands, value=10**17)
+    acts.act(router, commands, value=10**17, succeeds=False)
+
+    assert acts.steps >= 17
+
+
+def _sign_permit2(account: LocalAccount, *, token: str, spender: str, permit2: str) -> bytes:
+    """What the router's PERMIT2_PERMIT command takes: the right and the owner's signature of it, good once."""
+    details = {"token": token, "amount": 10**20, "expiration": FAR, "nonce": 0}
+    kinds = [("token", "address"), ("amount", "uint160"), ("expiration", "uint48"), ("nonce", "uint48")]
+    signed = account.sign_typed_data(
+        domain_data={"name": "Permit2", "chainId": 31337, "verifyingContract": permit2},
+        message_types={
+            "PermitSingle": [
+                {"name": "details", "type": "PermitDetails"},
+                {"name": "spender", "type": "address"},
+                {"name": "sigDeadline", "type": "uint256"},
+            ],
+            "PermitDetails": [{"name": name, "type": kind} for name, kind in kinds],
+        },
+        message_data={"details": details, "spender": spender, "sigDeadline": FAR},
+    )
+    right = (tuple(details.values()), spender, FAR)
+    types = ["((address,uint160,uint48,uint48),address,uint256)", "bytes"]
+    return bytes(encode(types, [right, bytes(signed.signature)]))
 
 
 def test_safe_with_two_owners(acts: Acts, bytecode: dict[str, str]) -> None:

@@ -71,5 +71,20 @@ def test_the_best_of_many_routes_is_what_the_exact_engine_gives(
         assert one.deltas == {key: exact.delta_of(*key) for key in request.watch}
 
 
+@pytest.mark.parametrize("turbo", TURBO)
+def test_transient_storage_ends_with_each_transaction_of_a_candidate(
+    open_reader: OpenReader, chain: World, turbo: bool
+) -> None:
+    """With data it keeps a word for the transaction; without, it returns what is kept."""
+    keeper = "0x" + "77" * 20
+    chain.rpc.call("anvil_setCode", keeper, "0x3615600a5760015f5d005b5f5c5f5260205ff3")
+    account = chain.new_account()
+    keep, tell = Call(keeper, b"\x01", 0, "keep"), Call(keeper, b"", 0, "tell")
+    request = SimulationRequest(31337, account.address, (), block=open_reader().block)
+    screened = screen_candidates(request, [(keep, tell), (tell,)], deadline=Deadline.after_ms(20_000), turbo=turbo)
+
+    assert [one.outputs[-1] for one in screened] == [bytes(32), bytes(32)]
+
+
 def test_a_screened_candidate_has_no_gas_that_could_enter_a_permit() -> None:
     assert {field.name for field in fields(Screened)} == {"succeeded", "outputs", "deltas"}

@@ -69,6 +69,8 @@ def screen(evm: Any, sender: str, calls: list[Any], reads: list[Any]) -> list[An
             outcomes.append([True, bytes(output).hex()])
         except RuntimeError:
             outcomes.append([False, ""])
+        # It takes all calls of a fork for one transaction, in which this would live on.
+        evm.reset_transient_storage()
     after = [read(evm, to, data) for to, data in reads]
     evm.revert(mark)
     return [outcomes, after]

@@ -95,9 +95,9 @@ def _check_state(
         changed = chain.rpc.call("debug_traceTransaction", receipt["transactionHash"], tracer)
         for side in ("pre", "post"):
             for text, entry in changed[side].items():
-                address = to_checksum_address(text)
-                accounts.add(address)
-                slots |= {(address, int(slot, 16)) for slot in entry.get("storage") or {}}
+                named = str(to_checksum_address(text))
+                accounts.add(named)
+                slots |= {(named, int(slot, 16)) for slot in entry.get("storage") or {}}
     then = hex(parent.number)
 
     def both(method: str, *params: str) -> tuple[str, str]:

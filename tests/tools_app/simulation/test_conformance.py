@@ -11,7 +11,9 @@ from eth_account.signers.local import LocalAccount
 
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
+from tests.tools_app.simulation.mined import check_as_mined, mine_together
 from tests.tools_app.simulation.plans import PLANS, V3_SWAP, Plan, lp_mint, transfer, v3_swap
+from tests.tools_app.simulation.turbos import WAYS
 from tools_app.chain.abi import encode_call
 from tools_app.chain.node_errors import ContractOutputUnexpected, InsufficientFunds
 from tools_app.chain.reader import PinnedReader
@@ -19,6 +21,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.hashing import hash_canonical
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.simulation.select import ENGINE_NAMES, select_engine
+from tools_app.simulation.turbo.screening import screen_candidates
 from tools_app.standards import erc20
 from tools_app.toolkit.plan import Call
 
@@ -48,37 +51,71 @@ def _request(reader: PinnedReader, account: LocalAccount, calls: tuple[Call, ...
     )
 
 
-def _send_all(chain: World, account: LocalAccount, calls: tuple[Call, ...]) -> list[dict[str, Any]]:
-    return [chain.send(account, call.to, "0x" + call.data.hex(), value=call.value) for call in calls]
-
-
-def _essence(log: Any) -> tuple[Any, ...]:
-    if isinstance(log, dict):
-        return log["address"].lower(), tuple(log["topics"]), log["data"]
-    return log.address.lower(), log.topics, log.data
-
-
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.__name__)
-def test_a_simulation_equals_the_mined_receipts_in_gas_logs_and_deltas(
+def test_a_simulation_equals_what_is_mined_in_outputs_gas_logs_deltas_and_state(
     run: Run, open_reader: OpenReader, chain: World, account: LocalAccount, plan: Plan
 ) -> None:
     reader = open_reader()
     calls = plan(reader, chain, account.address)
-    result = run(_request(reader, account, calls))
+    request = _request(reader, account, calls)
+    result = run(request)
     assert result.succeeded, result.failure
 
-    receipts = _send_all(chain, account, calls)
-    assert [receipt["status"] for receipt in receipts] == ["0x1"] * len(calls)
-    assert [call.gas_used for call in result.calls] == [int(receipt["gasUsed"], 16) for receipt in receipts]
-    assert [[_essence(log) for log in call.logs] for call in result.calls] == [
-        [_essence(log) for log in receipt["logs"]] for receipt in receipts
-    ]
+    check_as_mined(chain, request, result, mine_together(chain, account, calls, after=reader.block))
 
-    after = open_reader()
-    fees = sum(int(receipt["gasUsed"], 16) * int(receipt["effectiveGasPrice"], 16) for receipt in receipts)
-    for token in (*reader.registered_tokens(), reader.native()):
-        real = erc20.balance_of(after, token, account.address) - erc20.balance_of(reader, token, account.address)
-        assert result.deltas[token.address] == real + (fees if token.is_native else 0), token.symbol
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.__name__)
+@pytest.mark.parametrize("turbo", WAYS)
+def test_screening_tells_what_the_chain_then_does(
+    open_reader: OpenReader, chain: World, account: LocalAccount, plan: Plan, turbo: bool
+) -> None:
+    reader = open_reader()
+    calls = plan(reader, chain, account.address)
+    request = _request(reader, account, calls)
+    (screened,) = screen_candidates(request, [calls], deadline=Deadline.after_ms(20_000), turbo=turbo)
+    exact = select_engine(31337).run(request, deadline=Deadline.after_ms(10_000))
+
+    assert screened.succeeded
+    assert screened.outputs == tuple(call.output for call in exact.calls)
+    assert screened.deltas == {key: exact.delta_of(*key) for key in request.watch}
+    check_as_mined(chain, request, exact, mine_together(chain, account, calls, after=reader.block))
+
+
+def _without_a_slot(result: SimulationResult) -> SimulationResult:
+    diff = result.state_diff
+    assert diff is not None
+    changed = next(account for account in diff.accounts if account.storage)
+    accounts = [replace(one, storage=one.storage[1:]) if one is changed else one for one in diff.accounts]
+    return replace(result, state_diff=replace(diff, accounts=tuple(accounts)))
+
+
+def _bend_last(**changes: Any) -> Callable[[SimulationResult], SimulationResult]:
+    return lambda result: replace(result, calls=(*result.calls[:-1], replace(result.calls[-1], **changes)))
+
+
+@pytest.mark.parametrize(
+    "bend",
+    [
+        _bend_last(output=b"\x01"),
+        _bend_last(gas_used=1),
+        _bend_last(logs=()),
+        _without_a_slot,
+        lambda result: replace(result, state_diff=replace(result.state_diff, created=("0x" + "11" * 20,))),
+        lambda result: replace(result, balances_after=result.balances_before),
+    ],
+)
+def test_one_thing_told_wrong_does_not_pass_for_what_was_mined(
+    open_reader: OpenReader, chain: World, account: LocalAccount, bend: Callable[[SimulationResult], SimulationResult]
+) -> None:
+    reader = open_reader()
+    calls = v3_swap(reader, chain, account.address)
+    request = _request(reader, account, calls)
+    result = select_engine(31337, "pyevm").run(request, deadline=Deadline.after_ms(10_000))
+    receipts = mine_together(chain, account, calls, after=reader.block)
+
+    check_as_mined(chain, request, result, receipts)
+    with pytest.raises(AssertionError):
+        check_as_mined(chain, request, bend(result), receipts)
 
 
 def test_the_same_block_and_request_give_the_same_bytes_and_hash(
@@ -129,16 +166,15 @@ def test_a_revert_in_the_middle_is_no_success_and_the_rest_is_still_shown(
         Call(router, swap, 0, "swap"),
         erc20.transfer(token=usdc, recipient=chain.actors.deployer.address, amount=1),
     )
-    result = run(_request(reader, account, calls))
-    receipts = _send_all(chain, account, calls)
+    request = _request(reader, account, calls)
+    result = run(request)
+    check_as_mined(chain, request, result, mine_together(chain, account, calls, after=reader.block))
 
     assert not result.succeeded
     assert [call.succeeded for call in result.calls] == [True, False, True]
     assert result.calls[1].revert_reason == "Too little received"
     assert result.failure == "call 2 of 3 reverted: Too little received"
     assert result.calls[1].logs == ()
-    assert [receipt["status"] for receipt in receipts] == ["0x1", "0x0", "0x1"]
-    assert [call.gas_used for call in result.calls] == [int(receipt["gasUsed"], 16) for receipt in receipts]
 
 
 def test_a_tokens_own_error_is_named_with_its_figures(
@@ -246,41 +282,3 @@ def test_addresses_in_lower_case_mean_the_same(
 
 def test_no_calls_are_no_success(run: Run, open_reader: OpenReader, account: LocalAccount) -> None:
     assert not run(_request(open_reader(), account, ())).succeeded
-
-
-def test_the_state_difference_is_what_the_chain_changed(
-    open_reader: OpenReader, chain: World, account: LocalAccount
-) -> None:
-    reader = open_reader()
-    calls = lp_mint(reader, chain, account.address)
-    request = _request(reader, account, calls)
-    result = select_engine(31337, "pyevm").run(request, deadline=Deadline.after_ms(10_000))
-    assert result.state_diff is not None
-    told = {
-        (diff.address.lower(), slot): after for diff in result.state_diff.accounts for slot, _, after in diff.storage
-    }
-    before = {(diff.address.lower(), slot): old for diff in result.state_diff.accounts for slot, old, _ in diff.storage}
-    block = hex(reader.block.number)
-    for (address, slot), old in before.items():
-        assert int(chain.rpc.call("eth_getStorageAt", address, hex(slot), block), 16) == old
-
-    touched = set()
-    for receipt in _send_all(chain, account, calls):
-        tracer = {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}
-        difference = chain.rpc.call("debug_traceTransaction", receipt["transactionHash"], tracer)
-        for side in ("pre", "post"):
-            for address, entry in difference[side].items():
-                touched |= {(address.lower(), int(slot, 16)) for slot in entry.get("storage") or {}}
-    real = {
-        (address, slot): int(chain.rpc.call("eth_getStorageAt", address, hex(slot), "latest"), 16)
-        for address, slot in touched | set(told)
-    }
-    was = {key: int(chain.rpc.call("eth_getStorageAt", key[0], hex(key[1]), block), 16) for key in real}
-    # Pools keep the block's time in their slots; the chain mined at another second than was simulated.
-    times = {key for key in real if key in told and real[key] != told[key]}
-    assert {key for key, value in real.items() if was[key] != value} - times == set(told) - times
-    assert len(told) > 10
-    assert len(times) <= 3
-    me = next(diff for diff in result.state_diff.accounts if diff.address == account.address)
-    assert me.nonce == (0, len(calls))
-    assert result.state_diff.created == ()

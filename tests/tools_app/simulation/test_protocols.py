@@ -21,12 +21,13 @@ from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
 from tests.tools_app.simulation.mined import check_as_mined, mine_together
 from tests.tools_app.simulation.protocol_bytecode import LOCK
+from tests.tools_app.simulation.turbos import WAYS
 from tools_app.chain.abi import encode_call
 from tools_app.core.clock import Deadline
 from tools_app.simulation.differential import find_differences
 from tools_app.simulation.engine import CallOutcome, SimulationRequest, SimulationResult
 from tools_app.simulation.select import select_engine
-from tools_app.simulation.turbo.screening import is_turbo_installed, screen_candidates
+from tools_app.simulation.turbo.screening import screen_candidates
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import NATIVE
 
@@ -34,8 +35,6 @@ FAR = 2**40
 MAX160, MAX256 = 2**160 - 1, 2**256 - 1
 ZERO = "0x" + "00" * 20
 POOL_KEY = "(address,address,uint24,int24,address)"
-# Screening in process always, and in revm where it is installed.
-TURBOS = (False, True) if is_turbo_installed() else (False,)
 
 
 class Acts:
@@ -83,7 +82,7 @@ class Acts:
         other = self._run("rpc", request)
         assert find_differences(result, other) == ()
         assert [call.gas_used for call in other.calls] == [call.gas_used for call in result.calls]
-        for turbo in TURBOS:
+        for turbo in WAYS:
             (one,) = screen_candidates(request, [request.calls], deadline=Deadline.after_ms(20_000), turbo=turbo)
             assert one.succeeded is result.succeeded
             assert one.deltas == {key: result.delta_of(*key) for key in request.watch}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -30,7 +31,7 @@ from tools_app.simulation.engine import (
     SimulationTimeout,
     SimulationUnavailable,
 )
-from tools_app.simulation.pyevm.base import BASES, Account, BaseStore, CodeStore
+from tools_app.simulation.pyevm.base import BASES, Account, Base, BaseStore, CodeStore
 from tools_app.simulation.pyevm.loader import NodeSource
 from tools_app.simulation.select import select_engine
 
@@ -251,7 +252,7 @@ def _reader_at(url: str) -> Any:
 
 
 def test_bases_are_shared_by_block_and_the_oldest_leaves_first() -> None:
-    store = BaseStore(most_bases=2, most_entries=3)
+    store = BaseStore(most_bases=2, most_bytes=10**9)
     first = store.get(1, "0xa")
     assert store.get(1, "0xa") is first
     assert store.get(2, "0xa") is not first
@@ -259,9 +260,56 @@ def test_bases_are_shared_by_block_and_the_oldest_leaves_first() -> None:
     store.get(1, "0xb")
     assert store.get(1, "0xa") is first
     assert len(store) == 2
+
+
+def _weigh(make: Callable[[], Base]) -> tuple[int, int]:
+    """What Python says a base takes, and what the base says; in bytes."""
+    tracemalloc.start()
+    base = make()
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return taken, base.size
+
+
+def _of_slots() -> Base:
+    base = Base()
+    addresses = [number.to_bytes(20, "big") for number in range(8)]
+    for slot in range(4_000):
+        base.slots[addresses[slot % 8], 2**255 + slot] = 2**254 + slot
+    return base
+
+
+def _of_codes() -> Base:
+    base = Base()
+    for number in range(200):
+        base.put_account(number.to_bytes(20, "big"), Account(1, 10**18 + number, number.to_bytes(2, "big") * 10_000))
+    return base
+
+
+@pytest.mark.parametrize("make", [_of_slots, _of_codes])
+def test_a_base_knows_about_what_it_weighs(make: Callable[[], Base]) -> None:
+    taken, told = _weigh(make)
+
+    assert taken / 1.5 < told < taken * 1.5
+
+
+def test_bases_together_stay_within_their_bytes_and_code_counts() -> None:
+    """A hostile contract may look at thousands of large contracts; whoever comes next does not pay for it."""
+    store = BaseStore(most_bases=16, most_bytes=100_000)
+    small = store.get(1, "0xa")
+    small.slots[bytes(20), 1] = 1
+    large = store.get(1, "0xb")
     for number in range(4):
-        first.slots[bytes(20), number] = 1
-    assert store.get(1, "0xa") is not first
+        large.put_account(bytes([number]) * 20, Account(1, 0, bytes([number + 1]) * 24_000))
+    assert store.get(1, "0xb") is large
+    assert store.get(1, "0xa") is small
+    large.put_account(bytes([9]) * 20, Account(1, 0, bytes([99]) * 24_000))
+    assert large.size > 100_000
+
+    fresh = store.get(1, "0xc")
+    assert store.get(1, "0xc") is fresh
+    assert store.get(1, "0xa") is small
+    assert store.get(1, "0xb") is not large
 
 
 def test_equal_code_is_kept_once_and_within_its_bound() -> None:

@@ -9,23 +9,16 @@ import pytest
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
 from tests.tools_app.simulation.plans import V3_SWAP
+from tests.tools_app.simulation.turbos import TURBO
 from tools_app.chain.abi import encode_call
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import SimulationRequest
 from tools_app.simulation.select import run_simulation
-from tools_app.simulation.turbo.screening import Screened, is_turbo_installed, screen_candidates
+from tools_app.simulation.turbo.screening import Screened, screen_candidates
 from tools_app.standards import erc20
 from tools_app.toolkit.plan import Call
 
 TIERS = (100, 500, 3000, 10_000)
-
-TURBO = [
-    False,
-    pytest.param(
-        True,
-        marks=pytest.mark.skipif(not is_turbo_installed(), reason="not run: pyrevm (requirements-turbo.txt) is absent"),
-    ),
-]
 
 
 @pytest.mark.parametrize("turbo", TURBO)

@@ -1,6 +1,6 @@
 """The read-only state of one block, filled as it is needed and shared by every simulation on that block.
 
-Bounded: a base that grew too large is dropped whole, the least used block first. Code is kept once per content.
+Bounded in bytes: bases are dropped whole, the least used block first. Code is kept once per content.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
 EMPTY_CODE: Final = b""
+# A slot with its key, value and place in the dictionary, measured; an account takes about as much beside its code.
+_ENTRY_BYTES: Final = 256
 
 
 class Account(NamedTuple):
@@ -58,6 +60,7 @@ class Base:
     slots: dict[tuple[bytes, int], int] = field(default_factory=dict)
     block_hashes: dict[int, bytes] = field(default_factory=dict)
     header: Header | None = None
+    code_bytes: int = 0
 
     def account(self, address: bytes, source: Source) -> Account:
         """The account, loaded when it is not here. Raises what the source raises."""
@@ -85,12 +88,14 @@ class Base:
         """Keep an account, its code shared with every other block's."""
         kept = account._replace(code=_CODES.intern(account.code)) if account.code else account
         self.accounts[address] = kept
+        self.code_bytes += len(kept.code)
         return kept
 
     @property
     def size(self) -> int:
-        """Entries held."""
-        return len(self.accounts) + len(self.slots)
+        """Bytes held, about: code is counted in every base that has it, also where it is shared."""
+        entries = len(self.accounts) + len(self.slots) + len(self.block_hashes)
+        return entries * _ENTRY_BYTES + self.code_bytes
 
 
 class CodeStore:
@@ -123,25 +128,27 @@ class CodeStore:
 class BaseStore:
     """The bases of this process, by chain and block. Thread-safe."""
 
-    def __init__(self, *, most_bases: int, most_entries: int) -> None:
+    def __init__(self, *, most_bases: int, most_bytes: int) -> None:
         self._bases: OrderedDict[tuple[int, str], Base] = OrderedDict()
         self._most_bases = most_bases
-        self._most_entries = most_entries
+        self._most_bytes = most_bytes
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._bases)
 
     def get(self, chain_id: int, block_hash: str) -> Base:
-        """The base of a block, a new one when it is not held or has grown too large."""
+        """The base of a block, a new one when it is not held or has alone outgrown the bound."""
         key = (chain_id, block_hash)
         with self._lock:
             base = self._bases.get(key)
-            if base is None or base.size > self._most_entries:
+            if base is None or base.size > self._most_bytes:
                 base = self._bases[key] = Base()
             self._bases.move_to_end(key)
-            while len(self._bases) > self._most_bases:
-                self._bases.popitem(last=False)
+            held = sum(other.size for other in self._bases.values())
+            while len(self._bases) > self._most_bases or held > self._most_bytes:
+                _, dropped = self._bases.popitem(last=False)
+                held -= dropped.size
             return base
 
     def forget(self, chain_id: int, block_hash: str) -> None:
@@ -156,4 +163,4 @@ class BaseStore:
 
 
 _CODES: Final = CodeStore(most_bytes=16_000_000)
-BASES: Final = BaseStore(most_bases=16, most_entries=50_000)
+BASES: Final = BaseStore(most_bases=16, most_bytes=64_000_000)

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from eth_account import Account
 from eth_utils.crypto import keccak
+from rlp import decode as rlp_decode
+from rlp import encode as rlp_encode
 from web3 import Web3
 from web3.exceptions import ContractLogicError, Web3RPCError
 from web3.types import RPCEndpoint
@@ -128,3 +130,71 @@ def test_what_a_node_refuses_is_refused(w3: Web3) -> None:
         with pytest.raises(Web3RPCError, match=words):
             send(w3, {"to": OTHER.address, **bent})
     assert w3.eth.block_number == 0
+
+
+def test_a_signed_authorization_gives_an_account_code_that_runs_for_it(w3: Web3) -> None:
+    """EIP-7702, as wallets do it: the account signs, someone else sends, and the account then answers with the code."""
+    answers = send(w3, {"data": "0x69602a5f5260205ff3" + "00" * 2 + "5f52600a6016f3", "to": ""})["contractAddress"]
+    signed = OTHER.sign_authorization({"chainId": 31337, "address": answers, "nonce": 0})
+    receipt = send(w3, {"to": OTHER.address, "authorizationList": [signed], "type": 4})
+
+    assert (receipt["status"], receipt["type"]) == (1, 4)
+    assert bytes(w3.eth.get_code(OTHER.address)) == bytes.fromhex("ef0100" + answers[2:])
+    assert int.from_bytes(w3.eth.call({"to": OTHER.address}), "big") == 42
+    assert w3.eth.get_transaction_count(OTHER.address) == 1
+
+
+def test_bytes_that_are_no_transaction_are_refused_as_such(w3: Web3) -> None:
+    good = OWNER.sign_transaction(
+        {"to": OTHER.address, "value": 1, "gas": 21_000, "gasPrice": 2 * 10**9, "nonce": 0, "chainId": 31337}
+    ).raw_transaction
+    unsigned = rlp_encode([*rlp_decode(bytes(good))[:7], b"", b""])
+    for raw in (
+        b"",
+        unsigned,
+        b"\x02",
+        b"\x03" + bytes(good),
+        b"\x04\xc0",
+        b"\xde\xad\xbe\xef",
+        bytes(good)[:-3],
+        b"\x7f" * 40,
+    ):
+        error = ask(w3, "eth_sendRawTransaction", "0x" + raw.hex())["error"]
+        assert "no signed transaction" in error["message"], raw.hex()
+    assert w3.eth.block_number == 0
+    assert w3.eth.send_raw_transaction(good)
+
+
+def test_blocks_and_transactions_are_told_as_a_node_tells_them(w3: Web3) -> None:
+    receipt = send(w3, {"to": OTHER.address, "value": 7})
+    block = w3.eth.get_block("latest", full_transactions=True)
+    transaction: Any = block["transactions"][0]
+
+    assert w3.eth.get_transaction(receipt["transactionHash"]) == transaction
+    assert (transaction["from"], transaction["to"], transaction["value"]) == (OWNER.address, OTHER.address, 7)
+    assert w3.eth.get_block(block["hash"])["number"] == receipt["blockNumber"]
+    assert w3.eth.get_block(0)["hash"] == block["parentHash"]
+    assert ask(w3, "eth_getBlockByNumber", "0x99", False)["result"] is None
+    assert ask(w3, "eth_getTransactionReceipt", "0x" + "00" * 32)["result"] is None
+    assert ask(w3, "eth_mystery")["error"]["code"] == -32601
+    assert w3.eth.fee_history(1, "latest")["baseFeePerGas"][0] == block["baseFeePerGas"]
+
+
+def test_logs_are_found_by_topic_and_by_any_of_several(w3: Web3) -> None:
+    token = deploy_token(w3)
+    send(w3, {"to": token.address, "data": token.encode_abi("mint", args=[OWNER.address, 10])})
+    send(w3, {"to": token.address, "data": token.encode_abi("transfer", args=[OTHER.address, 4])})
+    send(w3, {"to": token.address, "data": token.encode_abi("approve", args=[OTHER.address, 5])})
+    to_other = "0x" + OTHER.address[2:].lower().rjust(64, "0")
+    events = [
+        "0x" + keccak(text=name).hex()
+        for name in ("Transfer(address,address,uint256)", "Approval(address,address,uint256)")
+    ]
+
+    def count(topics: Any) -> int:
+        return len(w3.eth.get_logs({"fromBlock": 0, "toBlock": "latest", "topics": topics}))
+
+    assert count([events[0]]) == 2
+    assert count([events]) == 3
+    assert count([events, None, to_other]) == 2
+    assert count([events[1], None, to_other, to_other]) == 0

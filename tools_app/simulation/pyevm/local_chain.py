@@ -12,8 +12,10 @@ from typing import Any, Final
 
 from eth_account import Account as EthAccount
 from eth_hash.auto import keccak
+from eth_keys.exceptions import BadSignature
 from rlp import decode as rlp_decode
 from rlp import encode as rlp_encode
+from rlp.exceptions import RLPException
 
 from tools_app.chain.node_errors import (
     CallReverted,
@@ -28,11 +30,19 @@ from tools_app.simulation.pyevm.budget import Budget
 from tools_app.simulation.pyevm.memory_source import MemorySource
 from tools_app.simulation.pyevm.rules import NEWEST
 from tools_app.simulation.pyevm.state import STATES, BlockEnv
-from tools_app.simulation.pyevm.transaction import Executed, Transaction, describe_error, execute
+from tools_app.simulation.pyevm.transaction import (
+    SET_CODE_TYPE,
+    Executed,
+    Transaction,
+    describe_error,
+    execute,
+    make_authorization,
+)
 
 GAS_LIMIT: Final = 30_000_000
 BASE_FEE: Final = 10**9
 _BLOCK_SECONDS: Final = 1
+_NOT_SIGNED: Final = (ValueError, TypeError, KeyError, IndexError, RLPException, BadSignature)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +213,7 @@ class LocalChain:
         try:
             sender = bytes.fromhex(EthAccount.recover_transaction(raw)[2:])
             fields = _read_fields(raw)
-        except (ValueError, TypeError, KeyError, IndexError) as error:
+        except _NOT_SIGNED as error:
             raise TransactionMalformed(f"the bytes are no signed transaction: {error}") from error
         if fields["chain_id"] not in (None, self.chain_id):
             raise TransactionMalformed(f"the transaction is for chain {fields['chain_id']}")
@@ -219,12 +229,16 @@ class LocalChain:
             gas_price=price,
             tip=price - BASE_FEE,
             access_list=fields["access_list"],
+            authorization_list=fields["authorizations"],
         )
         return transaction, fields["nonce"], fields["type"]
 
 
 def _read_fields(raw: bytes) -> dict[str, Any]:
-    if raw[:1] == b"\x02":
+    authorized: list[Any] = []
+    if raw[:1] == b"\x04":
+        chain_id, nonce, tip, price, gas, to, value, data, listed, authorized, *_ = rlp_decode(raw[1:])
+    elif raw[:1] == b"\x02":
         chain_id, nonce, tip, price, gas, to, value, data, listed, *_ = rlp_decode(raw[1:])
     elif raw[:1] == b"\x01":
         chain_id, nonce, price, gas, to, value, data, listed, *_ = rlp_decode(raw[1:])
@@ -235,7 +249,7 @@ def _read_fields(raw: bytes) -> dict[str, Any]:
         seal = int.from_bytes(v, "big")
         chain_id = ((seal - 35) // 2).to_bytes(8, "big") if seal >= 35 else None
     return {
-        "type": raw[0] if raw[0] in (1, 2) else 0,
+        "type": raw[0] if raw[0] in (1, 2, SET_CODE_TYPE) else 0,
         "chain_id": None if chain_id is None else _int(chain_id),
         "nonce": _int(nonce),
         "max_fee": _int(price),
@@ -245,7 +259,14 @@ def _read_fields(raw: bytes) -> dict[str, Any]:
         "value": _int(value),
         "data": data,
         "access_list": [(address, [_int(slot) for slot in slots]) for address, slots in listed],
+        "authorizations": [_read_authorization(*told) for told in authorized],
     }
+
+
+def _read_authorization(chain_id: bytes, address: bytes, nonce: bytes, y_parity: bytes, r: bytes, s: bytes) -> Any:
+    return make_authorization(
+        chain_id=_int(chain_id), address=address, nonce=_int(nonce), y_parity=_int(y_parity), r=_int(r), s=_int(s)
+    )
 
 
 def _int(data: bytes) -> int:

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from permits_app.models import ActionPermit, DeniedCall
+from permits_app.safe_batches import put_signatures
 from tools_app.core.units import format_units
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
@@ -31,6 +32,17 @@ def encode_batch(calls: Sequence[Call]) -> list[dict[str, Any]]:
     """The plan's calls that one transaction carries; they have no gas limits of their own."""
     return [
         {"to": call.to, "data": "0x" + call.data.hex(), "value": str(call.value), "label": call.label} for call in calls
+    ]
+
+
+def list_sent_calls(permit: ActionPermit) -> list[dict[str, Any]]:
+    """The permit's calls as they are signed and sent: as hashed, with what the owners of its Safe signed put in."""
+    if not permit.owner_signatures:
+        return list(permit.calls)
+    signatures = bytes.fromhex(permit.owner_signatures.removeprefix("0x"))
+    return [
+        {**call, "data": "0x" + put_signatures(bytes.fromhex(call["data"].removeprefix("0x")), signatures).hex()}
+        for call in permit.calls
     ]
 
 

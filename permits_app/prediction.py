@@ -20,7 +20,8 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget |
     if call.plan is None or call.simulation is None:
         effect = call.effect
         return {"summary": effect.summary if effect else "", "details": dict(effect.details) if effect else {}}
-    gas_used = sum(outcome.gas_used for outcome in call.simulation.calls)
+    sent = call.sent_by.outcomes_of_sent(call.simulation.calls)
+    gas_used = sum(outcome.gas_used for outcome in sent)
     native = call.chain.native() if call.chain else None
     l1_fee = gas.l1_fee_expected if gas else 0
     fee_expected = gas_used * (fees.base_fee + fees.priority_fee) + l1_fee if fees else 0
@@ -51,7 +52,7 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget |
             for flow in call.plan.spends
         ],
         "gas_used": gas_used,
-        "gas_per_call": [outcome.gas_used for outcome in call.simulation.calls],
+        "gas_per_call": [outcome.gas_used for outcome in sent],
         "gas_limit": sum(gas.limits) if gas else 0,
         "fee_wei": str(fee_expected),
         "fee_units": format_units(fee_expected, native.decimals, native.symbol) if native else "",

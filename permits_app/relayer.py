@@ -35,6 +35,7 @@ from permits_app.execution.signers.choose import open_keystore
 from permits_app.execution.signers.local import LocalSigner
 from permits_app.models import CageMirror, OwnerTransaction, RelayedTransaction, SigningKey, Wallet
 from permits_app.models.owner_transaction import RelayPurpose, RelayState
+from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import decode_cage_error
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION
@@ -148,14 +149,18 @@ def follow(row: RelayedTransaction, *, seconds: float) -> ReceiptView | None:
 
 
 def _check_order(order: RelayOrder, address: str) -> None:
-    mirrors = CageMirror.objects.all()
-    known = (
-        mirrors.filter(account=order.to) if order.purpose == RelayPurpose.EXECUTE else mirrors.filter(contract=order.to)
-    )
-    if order.data[:4] != _MAY_CALL[order.purpose] or not known.exists():
+    if order.data[:4] != _MAY_CALL[order.purpose] or not _is_known(order):
         raise RelayerRefuses("the relayer sends owners' transactions and due changes of mirrored cages, nothing else")
     if address in order.owners:
         raise RelayerRefuses(f"{address} owns the Safe; this server must not hold an owner's key", address=address)
+
+
+def _is_known(order: RelayOrder) -> bool:
+    """Whether it goes to a golem's cage, or to the Safe behind one, or that a golem acts with."""
+    if order.purpose == RelayPurpose.APPLY:
+        return CageMirror.objects.filter(contract=order.to).exists()
+    mirrored = CageMirror.objects.filter(account=order.to)
+    return mirrored.exists() or Wallet.objects.filter(address=order.to, kind=WalletKind.GNOSIS_SAFE).exists()
 
 
 def _clear_the_way(chain_id: int, address: str) -> None:

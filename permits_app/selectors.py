@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from archetypes_app.models import Golem
 from permits_app.errors import PermitNotFound
-from permits_app.models import ActionPermit
+from permits_app.models import ActionPermit, OwnerTransaction
 from permits_app.models.permit import PermitStatus
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd
@@ -90,6 +90,7 @@ def view_permit(permit: ActionPermit) -> dict[str, Any]:
         "fidelity": permit.simulation.get("fidelity", ""),
         "review": permit.review,
         "missing": _missing(permit),
+        "owners": _count_owners(permit),
         "soft_params": permit.soft_params,
         "created_at": permit.created_at.isoformat(),
         "expires_at": permit.expires_at.isoformat(),
@@ -106,6 +107,16 @@ def _missing(permit: ActionPermit) -> list[str]:
     if permit.status == PermitStatus.AWAITING_APPROVAL:
         return ["approval"]
     return ["delay"] if permit.status == PermitStatus.ANNOUNCED else []
+
+
+def _count_owners(permit: ActionPermit) -> dict[str, int] | None:
+    """How many of its Safe's owners have to sign and how many did; None where no owner signs the plan."""
+    if permit.status != PermitStatus.AWAITING_APPROVAL or not permit.acts_for:
+        return None
+    asked = OwnerTransaction.objects.filter(request__permit=permit).annotate(given=Count("signatures")).first()
+    if asked is None:
+        return None
+    return {"needed": asked.threshold, "signed": asked.given + bool(asked.own_key)}
 
 
 def _parse_cursor(cursor: str) -> UUID:

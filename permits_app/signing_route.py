@@ -9,22 +9,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from archetypes_app.models import Golem
+from permits_app.approvals.errors import CageHasNoSafe
+from permits_app.approvals.safe_view import SafeView, read_safe
 from permits_app.errors import SafeNeedsOwners, SessionNotActive, SignerUnavailable
 from permits_app.models import ActionPermit, CageMirror, SigningKey, Wallet
 from permits_app.models.signing_key import KeyState
 from permits_app.models.wallet import WalletKind
 from permits_app.plan_store import decode_calls
 from permits_app.policy_cage.contract import build_execute_call, decode_cage_error
-from permits_app.policy_cage.safe_tx import OWNERS, THRESHOLD, ZERO_ADDRESS
-from permits_app.safe_batches import build_safe_call
+from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
+from permits_app.safe_batches import build_safe_call, consent_of
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import ChainNotSupported
-from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
 from tools_app.simulation.engine import CallOutcome
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import Call
+
+# What a Safe adds to its calls' own gas: a transaction, its proxy, nonce, event and MultiSend; for each owner a
+# signature. Its calls are no transactions any more.
+_SAFE_GAS: Final = 50_000
+_OWNER_GAS: Final = 10_000
+_TRANSACTION_GAS: Final = 21_000
 
 
 class Carrier(StrEnum):
@@ -33,16 +41,23 @@ class Carrier(StrEnum):
     NONE = "NONE"
     CAGE = "CAGE"
     SAFE = "SAFE"
+    OWNERS = "OWNERS"
 
 
 @dataclass(frozen=True, slots=True)
 class SigningRoute:
-    """`account` holds the funds; `signer` signs, pays gas and counts nonces. `through` is the cage, or MultiSend."""
+    """`account` holds the funds; `signer` signs, pays gas and counts nonces. `through` is the cage, or MultiSend.
+
+    OWNERS is a Safe whose owners sign each plan: `safe` is what it said of itself, `signatures` what they signed,
+    empty while they are asked.
+    """
 
     account: str
     signer: str
     carrier: Carrier = Carrier.NONE
     through: str = ""
+    safe: SafeView | None = None
+    signatures: bytes = b""
 
     @property
     def acts_for(self) -> str:
@@ -53,9 +68,34 @@ class SigningRoute:
         """The transactions of `signer` that make `calls` from `account`: themselves, or one that carries them all."""
         if self.carrier is Carrier.CAGE and calls:
             return (build_execute_call(self.through, calls),)
-        if self.carrier is Carrier.SAFE and calls:
-            return (build_safe_call(calls, safe=self.account, owner=self.signer, multi_send=self.through),)
+        if self.carrier in (Carrier.SAFE, Carrier.OWNERS) and calls:
+            signatures = consent_of(self.signer) if self.carrier is Carrier.SAFE else self.signatures
+            return (build_safe_call(calls, safe=self.account, signatures=signatures, multi_send=self.through),)
         return tuple(calls)
+
+    @property
+    def waits_for_owners(self) -> bool:
+        """Whether the owners of the Safe have yet to sign what is planned."""
+        return self.carrier is Carrier.OWNERS and not self.signatures
+
+    def rehearse(self, calls: Sequence[Call]) -> tuple[Call, ...]:
+        """What is simulated: what is sent; or, before its owners signed, the plan's calls from the Safe itself."""
+        return tuple(calls) if self.waits_for_owners else self.carry(calls)
+
+    def outcomes_of_sent(self, rehearsed: Sequence[CallOutcome]) -> tuple[CallOutcome, ...]:
+        """One outcome for each call that is sent: of calls that the Safe will make together, their gas and its own."""
+        if not self.waits_for_owners or not rehearsed:
+            return tuple(rehearsed)
+        owners = self.safe.threshold if self.safe is not None else 0
+        extra = _SAFE_GAS + _OWNER_GAS * owners - _TRANSACTION_GAS * len(rehearsed)
+        before = [outcome.gas_before_refunds for outcome in rehearsed]
+        return (
+            CallOutcome(
+                succeeded=all(outcome.succeeded for outcome in rehearsed), output=b"", logs=(),
+                gas_used=sum(outcome.gas_used for outcome in rehearsed) + extra,
+                gas_before_refunds=None if None in before else sum(gas or 0 for gas in before) + extra,
+            ),
+        )  # fmt: skip
 
     def explain(self, outcome: CallOutcome) -> str | None:
         """Why a carried call reverted, in the words of what carried it."""
@@ -69,10 +109,22 @@ def plain_route(address: str) -> SigningRoute:
     return SigningRoute(account=address, signer=address)
 
 
+def find_own_route(*, golem: Golem, chain: ChainReader) -> SigningRoute:
+    """The way of calls that the golem makes at once, without anybody. Raises as find_route, and SafeNeedsOwners."""
+    route = find_route(golem=golem, chain=chain)
+    if route.waits_for_owners and route.safe is not None:
+        raise SafeNeedsOwners(
+            f"the Safe {route.account} wants {route.safe.threshold} of its owners; they have to do this themselves",
+            safe=route.account, threshold=str(route.safe.threshold), owners=list(route.safe.owners),
+            held=[route.signer],
+        )  # fmt: skip
+    return route
+
+
 def find_route(*, golem: Golem, chain: ChainReader | None) -> SigningRoute:
     """The way of `golem`'s calls now; `chain` is asked only for a Safe without a cage.
 
-    Raises SignerUnavailable, SessionNotActive, SafeNeedsOwners.
+    Raises SignerUnavailable, SessionNotActive.
     """
     wallet: Wallet | None = getattr(golem, "wallet", None)
     if wallet is None or wallet.kind in (WalletKind.LOCAL_KEYSTORE, WalletKind.PRIVY):
@@ -116,20 +168,17 @@ def _route_through_safe(golem: Golem, wallet: Wallet, chain: ChainReader | None)
     if chain is None:
         raise SignerUnavailable(f"the owners of the Safe {wallet.address} cannot be read without a chain")
     try:
-        [owners] = chain.call(wallet.address, OWNERS)
-        [threshold] = chain.call(wallet.address, THRESHOLD)
-    except (CallReverted, ContractOutputUnexpected) as error:
+        safe = read_safe(chain, wallet.address)
+    except CageHasNoSafe as error:
         raise SignerUnavailable(
             f"{wallet.address} does not answer as a Safe on chain {chain.chain_id}", address=wallet.address
         ) from error
-    if key.address not in owners or threshold != 1:
-        raise SafeNeedsOwners(
-            f"the Safe {wallet.address} wants {threshold} of its owners, and this server holds "
-            f"{'one' if key.address in owners else 'none'} of them; a golem acts on its own through a PolicyCage",
-            safe=wallet.address, threshold=str(threshold), owners=list(owners), held=[key.address],
-        )  # fmt: skip
     multi_send = _find_multi_send(chain.chain_id)
-    return SigningRoute(account=wallet.address, signer=key.address, carrier=Carrier.SAFE, through=multi_send)
+    if key.address in safe.owners and safe.threshold == 1:
+        return SigningRoute(account=wallet.address, signer=key.address, carrier=Carrier.SAFE, through=multi_send)
+    return SigningRoute(
+        account=wallet.address, signer=key.address, carrier=Carrier.OWNERS, through=multi_send, safe=safe
+    )
 
 
 def carries_its_batch(permit: ActionPermit) -> bool:
@@ -142,7 +191,10 @@ def carries_its_batch(permit: ActionPermit) -> bool:
     routes = [SigningRoute(permit.acts_for, permit.signer, Carrier.CAGE, signed.to)]
     if signed.to == permit.acts_for:
         multi_send = _find_multi_send(permit.chain_id)
-        routes = [SigningRoute(permit.acts_for, permit.signer, Carrier.SAFE, multi_send)]
+        routes = [
+            SigningRoute(permit.acts_for, permit.signer, carrier, multi_send)
+            for carrier in (Carrier.SAFE, Carrier.OWNERS)
+        ]
         if not multi_send and len(batch) > 1:
             return False
     return any(route.carry(batch) == (signed,) for route in routes)

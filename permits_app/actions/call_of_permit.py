@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.errors import PolicyChanged
 from permits_app.models import ActionPermit
+from permits_app.models.permit import PermitStatus
 from permits_app.plan_store import decode_plan
 from permits_app.policy import Policy, read_policy
 from permits_app.safety.hook import HookCall, HookStage
-from permits_app.signing_route import find_route
+from permits_app.signing_route import Carrier, find_route
 from permits_app.valuation import PlanValue, value_plan
 from tools_app import runner
 from tools_app.core.clock import Deadline
@@ -40,6 +42,11 @@ def make_permit_call(
     route = find_route(golem=golem, chain=chain) if plan else None
     if route is not None and (route.signer, route.acts_for) != (permit.signer, permit.acts_for):
         raise PolicyChanged("the golem signs with another key since the preview", permit_id=str(permit.pk))
+    if route is not None and permit.owner_signatures:
+        signatures = bytes.fromhex(permit.owner_signatures.removeprefix("0x"))
+        route = replace(route, carrier=Carrier.OWNERS, signatures=signatures)
+    if route is not None and route.waits_for_owners and permit.status != PermitStatus.AWAITING_APPROVAL:
+        raise PolicyChanged("the Safe's owners have to sign this since the preview", permit_id=str(permit.pk))
     return HookCall(
         stage=HookStage.COMMIT,
         golem=golem,

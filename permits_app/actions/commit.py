@@ -25,6 +25,7 @@ from permits_app import capabilities, ledger, lifecycle
 from permits_app.actions.call_of_permit import make_permit_call
 from permits_app.actions.expire import expire_permit
 from permits_app.approvals.announced import check_announced
+from permits_app.approvals.owner_states import follow_plan, release_plan
 from permits_app.errors import (
     LeaseLost,
     PermitAlreadyCommitted,
@@ -48,7 +49,7 @@ from permits_app.sealing import hash_plan, hash_simulation
 from permits_app.selectors import view_permit
 from tools_app import runner
 from tools_app.core import clock
-from tools_app.core.errors import GolemError
+from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
@@ -81,6 +82,8 @@ def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) ->
             lifecycle.transition(
                 permit_id=permit_id, leaving=S.CREATED, to=S.COMMITTING, actor=actor, now=now, committing_at=now
             )  # fmt: skip
+            if permit.owner_signatures:
+                release_plan(permit=permit, actor=actor, now=now)
             return
     expire_permit(permit_id=permit_id, now=now)
     raise PermitExpired(
@@ -102,6 +105,13 @@ def _check_committable(permit: ActionPermit) -> None:
             tx_hashes=list(permit.transactions.order_by("call_index").values_list("tx_hash", flat=True)),
             **facts,
         )
+    if permit.status in (S.AWAITING_APPROVAL, S.ANNOUNCED):
+        raise PermitNotCommittable(
+            "the permit waits for its owners; it is carried out once they agreed"
+            if permit.status == S.AWAITING_APPROVAL
+            else "the permit is announced; it is carried out when its delay is over",
+            recovery=Recovery.WAIT, **facts,
+        )  # fmt: skip
     raise PermitNotCommittable(f"the permit is {permit.status}", reason=permit.status_reason, **facts)
 
 
@@ -119,7 +129,11 @@ def commit_permit(*, permit_id: UUID) -> dict[str, Any] | None:
         return None
     finally:
         lease.release()
-    return view_permit(ActionPermit.objects.get(pk=permit_id))
+    permit = ActionPermit.objects.get(pk=permit_id)
+    if permit.owner_signatures:
+        with transaction.atomic():
+            follow_plan(permit=permit, actor="system:worker", now=clock.now())
+    return view_permit(permit)
 
 
 def _work(permit_id: UUID, lease: Lease) -> None:

@@ -1,9 +1,9 @@
 """execute_change: an approved request takes effect, once. Approved means executed.
 
 A permit goes back to CREATED after hooks and simulation judged the stored plan anew (the tool is never asked again),
-and is committed at once, or announced when the Warden is on. An owner's operation is applied in one transaction. What
-a Safe's owners signed is released, relayed, and applied here when the chain has it. A
-worker claims the request first; the sweep hands it to another when that one died. Appends ChangeExecuted.
+and is committed at once, or announced when the Warden is on; where a Safe's owners sign plans, with their signatures.
+An owner's operation is applied in one transaction; one on chain is released, relayed, and applied here when the chain
+has it. A worker claims the request first; the sweep hands it to another when that one died. Appends ChangeExecuted.
 Seed: decisions, "Permits", "Tiers of approval".
 """
 
@@ -31,9 +31,12 @@ from permits_app.approvals.errors import ChangeStale, SignaturesIncomplete
 from permits_app.approvals.freshness import check_safe_current, find_staleness
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.cage import find_mirror
-from permits_app.approvals.owner_states import find_owner_transaction, release_owner_transaction
+from permits_app.approvals.owner_states import find_owner_transaction, is_plan, release_owner_transaction
+from permits_app.approvals.plan_by_owners import join_owner_signatures
+from permits_app.approvals.safe_nonces import check_turn
+from permits_app.approvals.safe_view import SafeView
 from permits_app.errors import PermitNotCommittable
-from permits_app.models import ChangeExecution, ChangeRequest, OwnerTransaction
+from permits_app.models import ActionPermit, ChangeExecution, ChangeRequest, OwnerTransaction
 from permits_app.models.approval import ChangeState
 from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
@@ -55,12 +58,12 @@ def execute_change(*, request_id: UUID, now: datetime) -> dict[str, Any] | None:
         return None
     asked = find_owner_transaction(request)
     try:
-        if asked is not None:
+        if asked is not None and not is_plan(request):
             _carry_out_on_chain(request, asked, now)
         elif request.permit_id is None:
             _apply(request, now)
         else:
-            _release_permit(request, now)
+            _release_permit(request, asked, now)
     except GolemError as error:
         if error.next_step is Recovery.WAIT:
             # Told once: the sweep asks again every few seconds, for as long as nobody does what is missing.
@@ -105,12 +108,16 @@ def _apply(request: ChangeRequest, now: datetime) -> None:
         _close(request, result, now)
 
 
-def _release_permit(request: ChangeRequest, now: datetime) -> None:
+def _release_permit(request: ChangeRequest, asked: OwnerTransaction | None, now: datetime) -> None:
     why = find_staleness(request)
     if why:
         _end_as_stale(request, why, now)
         return
     golem, permit = request.golem, request.permit
+    if asked is not None:
+        # From here on hooks and simulation judge the very bytes that are sent, the owners' signatures in them.
+        permit.owner_signatures = join_owner_signatures(asked, _check_signed(request, asked, now))
+        ActionPermit.objects.filter(pk=permit.pk).update(owner_signatures=permit.owner_signatures)
     fresh = resimulate(permit=permit, golem=golem, now=now)
     moment = clock.now()
     with transaction.atomic():
@@ -136,10 +143,7 @@ def _carry_out_on_chain(request: ChangeRequest, asked: OwnerTransaction, now: da
         if why:
             _end_as_stale(request, why, now)
             return
-        safe = check_safe_current(request, now=now)
-        missing = count_missing(asked, safe) if safe is not None else 0
-        if missing:
-            raise SignaturesIncomplete(f"{missing} more of the Safe's owners must sign", missing=str(missing))
+        _check_signed(request, asked, now)
         if request.permit_id is None:
             _release(request, now)
         else:
@@ -149,6 +153,17 @@ def _carry_out_on_chain(request: ChangeRequest, asked: OwnerTransaction, now: da
         ChangeRequest.objects.filter(pk=request.pk).update(claimed_at=None)
         return
     _finish_on_chain(request, asked)
+
+
+def _check_signed(request: ChangeRequest, asked: OwnerTransaction, now: datetime) -> SafeView:
+    """The Safe now. Raises ChangeStale, SignaturesIncomplete, SafeTurnAwaited."""
+    safe = check_safe_current(request, now=now)
+    assert safe is not None
+    missing = count_missing(asked, safe)
+    if missing:
+        raise SignaturesIncomplete(f"{missing} more of the Safe's owners must sign", missing=str(missing))
+    check_turn(asked, safe)
+    return safe
 
 
 def _release(request: ChangeRequest, now: datetime) -> None:

@@ -26,8 +26,8 @@ from memory_app.augment import augment
 from permits_app import delegation_router, ledger
 from permits_app.actions.expire import expire_lapsed
 from permits_app.actions.request_change import find_waiting_permit, request_permit_approval
-from permits_app.actions.waiting import cover_wait, life_of, list_missing
-from permits_app.approvals.rules import NEEDS_OWNER
+from permits_app.actions.waiting import cover_wait, life_of, list_missing, needs_owners
+from permits_app.approvals.plan_by_owners import draft_plan
 from permits_app.errors import ReviewVetoed, SameActionPending
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, PermitStatus
@@ -190,7 +190,8 @@ def _judge(
     gas: GasBudget | None = None
     if call.chain is not None and call.plan is not None and report.simulation is not None:
         fees = call.chain.fees()
-        gas = budget_gas(chain=call.chain, calls=call.sent_calls, outcomes=report.simulation.calls)
+        outcomes = call.sent_by.outcomes_of_sent(report.simulation.calls)
+        gas = budget_gas(chain=call.chain, calls=call.sent_calls, outcomes=outcomes)
         micro_usd = value_gas(budget_wei=gas.wei, chain=call.chain)
         call = replace(call, value=replace(call.value, gas_micro_usd=micro_usd, gas_wei=gas.wei))
     tier, review = _review(call)
@@ -303,13 +304,15 @@ def _open_permit(
         )  # fmt: skip
         event_bus.emit(golem_id=golem.pk, event=Event(EventType.PERMIT_CREATED, facts), now=now)
         if permit.status == PermitStatus.AWAITING_APPROVAL:
-            request_permit_approval(permit=permit, actor=actor, now=now)
+            request_permit_approval(
+                permit=permit, actor=actor, now=now, safe_tx=draft_plan(permit, call.sent_by) if call.plan else None
+            )
     return permit
 
 
 def _make_permit(golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID | None, now: datetime) -> ActionPermit:
     call, simulation = judged.call, judged.report.simulation
-    awaits_owner = judged.risk_tier in NEEDS_OWNER
+    awaits_owner = needs_owners(tier=judged.risk_tier, call=call)
     permit = ActionPermit(
         id=uuid.uuid4(),
         golem=golem,

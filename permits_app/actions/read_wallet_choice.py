@@ -13,14 +13,14 @@ from typing import Any
 from eth_utils import is_address, to_checksum_address
 
 from archetypes_app.models import Golem
-from permits_app.errors import SafeNeedsOwners, SessionNotActive, SignerUnavailable
+from permits_app.approvals.errors import CageHasNoSafe
+from permits_app.approvals.safe_view import read_safe
+from permits_app.errors import SessionNotActive, SignerUnavailable
 from permits_app.execution.signers.choose import open_keystore, open_privy
 from permits_app.models import CageMirror, SigningKey
 from permits_app.models.signing_key import KeyHolder, KeyState
 from permits_app.models.wallet import WalletKind
-from permits_app.policy_cage.safe_tx import OWNERS, THRESHOLD
 from tools_app import runner
-from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import InvalidParams
 
@@ -31,7 +31,7 @@ def read_wallet_choice(*, golem: Golem, arguments: Mapping[str, Any], now: datet
     """`kind`, `address`, `key`, `external_id` and a `note` in words.
 
     `arguments`: `kind`; for a Safe its address as `safe`; for Privy its `wallet_id`; for a key of this server's
-    keystore its `address`. Raises InvalidParams, SignerUnavailable, SessionNotActive, SafeNeedsOwners, node errors.
+    keystore its `address`. Raises InvalidParams, SignerUnavailable, SessionNotActive, node errors.
     """
     try:
         kind = WalletKind(str(arguments.get("kind", "")))
@@ -70,17 +70,17 @@ def _read_safe(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dic
     key = _own_key(golem, None)
     chain = runner.open_reader(golem.home_chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
     try:
-        [owners] = chain.call(safe, OWNERS)
-        [threshold] = chain.call(safe, THRESHOLD)
-    except (CallReverted, ContractOutputUnexpected):
+        seen = read_safe(chain, safe)
+    except CageHasNoSafe:
         raise InvalidParams(f"{safe} does not answer as a Safe", fields={"safe": "is no Safe"}) from None
-    if key.address not in owners or threshold != 1:
-        raise SafeNeedsOwners(
-            f"the Safe wants {threshold} of its {len(owners)} owners, and the golem's key {key.address} is "
-            f"{'one' if key.address in owners else 'none'} of them; let the golem act through a PolicyCage instead",
-            safe=safe, threshold=str(threshold), owners=list(owners), held=[key.address],
-        )  # fmt: skip
-    note = "the golem's key owns this Safe alone with every right; its limits are enforced by this server only"
+    is_owner = key.address in seen.owners
+    if is_owner and seen.threshold == 1:
+        note = "the golem's key owns this Safe with every right; its limits are enforced by this server only"
+    else:
+        note = (
+            f"{seen.threshold} of its {len(seen.owners)} owners sign each plan; the golem's key is "
+            f"{'one' if is_owner else 'none'} of them, sends it and pays the gas"
+        )
     return {"address": safe, "key": key.address, "note": note}
 
 

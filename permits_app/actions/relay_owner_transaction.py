@@ -16,6 +16,7 @@ from django.db import transaction
 from permits_app.approvals.errors import ChangeStale, OwnerCallReverts, SignaturesIncomplete
 from permits_app.approvals.owner_calls import encode_relay
 from permits_app.approvals.owner_states import move_owner_transaction
+from permits_app.approvals.safe_nonces import check_turn
 from permits_app.approvals.safe_view import SafeView, find_execution, is_success, open_chain, read_safe
 from permits_app.approvals.signatures import pick_signatures
 from permits_app.models import OwnerTransaction, RelayedTransaction
@@ -33,8 +34,8 @@ _ACTOR = "system:relayer"
 def relay_owner_transaction(*, asked: OwnerTransaction, now: datetime) -> bool:
     """Whether the chain has executed it; False while it is under way.
 
-    Raises SignaturesIncomplete, ChangeStale when the Safe used the nonce for something else, OwnerCallReverts, and what
-    the relayer raises.
+    Raises SignaturesIncomplete, SafeTurnAwaited, ChangeStale when the Safe used the nonce for something else,
+    OwnerCallReverts, and what the relayer raises.
     """
     if asked.state == S.EXECUTED:
         return True
@@ -72,6 +73,7 @@ def build_raw_call(asked: OwnerTransaction, safe: SafeView) -> str:
 
 
 def _send(asked: OwnerTransaction, safe: SafeView, chain: ChainReader, now: datetime) -> RelayedTransaction:
+    check_turn(asked, safe)
     order = RelayOrder(
         purpose=RelayPurpose.EXECUTE, to=asked.safe, data=_encode(asked, safe), owner_transaction=asked,
         owners=safe.owners,
@@ -92,7 +94,7 @@ def _encode(asked: OwnerTransaction, safe: SafeView) -> bytes:
         )  # fmt: skip
     document = {
         "chain_id": str(asked.chain_id), "safe": asked.safe, "nonce": str(asked.safe_nonce), "to": asked.to,
-        "value": asked.value_wei, "data": asked.data,
+        "value": asked.value_wei, "data": asked.data, "operation": str(asked.operation),
     }  # fmt: skip
     return encode_relay(document, join_signatures(pick_signatures(asked, safe)))
 

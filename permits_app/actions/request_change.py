@@ -20,7 +20,7 @@ from archetypes_app.models import Golem
 from archetypes_app.ownership import list_owners
 from archetypes_app.toolset import resolve_toolset
 from permits_app.approvals import digest, states
-from permits_app.approvals.errors import NotAnOwner, ReasonNeeded, TooManyChanges
+from permits_app.approvals.errors import NotAnOwner, ReasonNeeded, SafeNonceTaken, TooManyChanges
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ObservingOperation, Proposal, SafeTxDraft
 from permits_app.approvals.owner_calls import describe_fields, describe_owner_call
@@ -67,8 +67,13 @@ def check_inbox_room(*, golem: Golem, api_key_id: Any, tier: RiskTier) -> None:
         )  # fmt: skip
 
 
-def request_permit_approval(*, permit: ActionPermit, actor: str, now: datetime) -> ChangeRequest:
-    """Open the request of a permit that was just saved as AWAITING_APPROVAL; joins the caller's transaction."""
+def request_permit_approval(
+    *, permit: ActionPermit, actor: str, now: datetime, safe_tx: SafeTxDraft | None = None
+) -> ChangeRequest:
+    """Open the request of a permit that was just saved as AWAITING_APPROVAL; joins the caller's transaction.
+
+    `safe_tx` is what the owners of its Safe sign, where each plan needs them. Raises TooManyChanges, SafeNonceTaken.
+    """
     golem = permit.golem
     tier = RiskTier(permit.risk_tier)
     check_inbox_room(golem=golem, api_key_id=permit.api_key_id, tier=tier)
@@ -78,6 +83,13 @@ def request_permit_approval(*, permit: ActionPermit, actor: str, now: datetime) 
     change: dict[str, Any] = {"permit_id": str(permit.pk)}
     if proposal is not None:
         change |= {"operation": wish["name"], **_bind(proposal)}
+    elif safe_tx is not None:
+        change[SAFE_TX] = safe_tx.as_dict()
+    shown = describe_permit(permit)
+    if proposal is not None:
+        shown |= _describe(golem, proposal)
+    elif safe_tx is not None:
+        shown[SAFE_TX] = describe_fields(safe_tx.as_dict())
     request = ChangeRequest(
         golem=golem,
         kind=PERMIT_KIND,
@@ -86,7 +98,7 @@ def request_permit_approval(*, permit: ActionPermit, actor: str, now: datetime) 
         api_key_id=permit.api_key_id,
         asker=actor,
         change=change,
-        shown={**describe_permit(permit), **(_describe(golem, proposal) if proposal is not None else {})},
+        shown=shown,
         plan_hash=permit.plan_hash,
         policy_hash=permit.policy_hash,
         fold_hash=permit.action_hash,
@@ -94,7 +106,8 @@ def request_permit_approval(*, permit: ActionPermit, actor: str, now: datetime) 
         cooling_seconds=proposal.cooling_seconds if proposal is not None else 0,
         deadline_at=permit.expires_at,
     )
-    return _open(request, proposal=proposal, tier=tier, asker_id=None, key_maker_id=maker, now=now)
+    draft = proposal.safe_tx if proposal is not None else safe_tx
+    return _open(request, proposal=proposal, draft=draft, tier=tier, asker_id=None, key_maker_id=maker, now=now)
 
 
 def request_operation(
@@ -139,13 +152,17 @@ def request_operation(
             deadline_at=now + timedelta(hours=settings.GOLEM_APPROVAL_HOURS),
         )
         asker_id = owner.pk if owner is not None else None
-        return _open(request, proposal=proposal, tier=proposal.risk_tier, asker_id=asker_id, key_maker_id=None, now=now)
+        return _open(
+            request, proposal=proposal, draft=proposal.safe_tx, tier=proposal.risk_tier, asker_id=asker_id,
+            key_maker_id=None, now=now,
+        )  # fmt: skip
 
 
 def _open(
     request: ChangeRequest,
     *,
     proposal: Proposal | None,
+    draft: SafeTxDraft | None,
     tier: RiskTier,
     asker_id: int | None,
     key_maker_id: int | None,
@@ -166,9 +183,11 @@ def _open(
     try:
         with transaction.atomic():
             request.save(force_insert=True)
-            if proposal is not None and proposal.safe_tx is not None:
-                _ask_the_safe(request, proposal.safe_tx)
+            if draft is not None:
+                _ask_the_safe(request, draft)
     except IntegrityError as error:
+        if "owner_transaction_one_per_nonce" in str(error):
+            raise SafeNonceTaken("another request of this Safe was made at this moment; ask again") from None
         if "change_equal_wish_once" not in str(error):
             raise
         raise TooManyChanges("an equal request was opened at the same moment; look it up") from None
@@ -188,7 +207,8 @@ def _ask_the_safe(request: ChangeRequest, draft: SafeTxDraft) -> None:
     fields = draft.as_dict()
     OwnerTransaction.objects.create(
         request=request, chain_id=draft.chain_id, safe=draft.safe, safe_nonce=draft.tx.nonce, to=draft.tx.to,
-        value_wei=fields["value"], data=fields["data"], safe_tx_hash=fields["safe_tx_hash"], asked_block=draft.block,
+        value_wei=fields["value"], data=fields["data"], operation=draft.tx.operation, threshold=draft.threshold,
+        own_key=draft.own_key, safe_tx_hash=fields["safe_tx_hash"], asked_block=draft.block,
     )  # fmt: skip
 
 

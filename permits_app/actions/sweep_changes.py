@@ -12,12 +12,15 @@ from django.db.models import Q
 from permits_app.actions.announce import expire_announced
 from permits_app.actions.release_permit import end_waiting_permit
 from permits_app.approvals import states
-from permits_app.models import ChangeRequest, DeniedCall
+from permits_app.approvals.owner_states import follow_plan
+from permits_app.lifecycle import FINAL
+from permits_app.models import ActionPermit, ChangeRequest, DeniedCall
 from permits_app.models.approval import LIVE_STATES, ChangeState
 from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
 
 _ACTOR = "system:clock"
+_LIVE = (OwnerTransactionState.SIGNING, OwnerTransactionState.RELEASED, OwnerTransactionState.SENT)
 _BATCH = 100
 
 
@@ -35,7 +38,20 @@ def time_out_changes(*, now: datetime) -> int:
     ).exclude(permit__status=PermitStatus.AWAITING_APPROVAL).exclude(under_way)  # fmt: skip
     for request in lost[:_BATCH]:
         ended += _end(request, ChangeState.CANCELLED, f"its permit is {request.permit.status.lower()}", now)
-    return ended + expire_announced(now=now)
+    ended += expire_announced(now=now)
+    follow_plans(now=now)
+    return ended
+
+
+def follow_plans(*, now: datetime) -> None:
+    """Close what a Safe's owners signed for a permit that has ended, where no worker was left to do it."""
+    ended = ActionPermit.objects.filter(
+        status__in=[str(status) for status in FINAL], is_local=False,
+        change_request__owner_transaction__state__in=[str(state) for state in _LIVE],
+    )  # fmt: skip
+    for permit in ended[:_BATCH]:
+        with transaction.atomic():
+            follow_plan(permit=permit, actor=_ACTOR, now=now)
 
 
 def forget_denials(*, now: datetime) -> int:

@@ -11,12 +11,18 @@ from archetypes_app.models import Golem
 from permits_app.approvals.announced import expected_wait_of
 from permits_app.approvals.rules import NEEDS_OWNER
 from permits_app.models import ActionPermit
+from permits_app.models.permit import PermitStatus
 from permits_app.safety.hook import HookCall
 from permits_app.safety.tiers import classify_call
 from tools_app.toolkit.enums import RiskTier
 
 _DEADLINE: Final = "deadline"
 _HOUR_SECONDS: Final = 3_600
+
+
+def needs_owners(*, tier: RiskTier, call: HookCall) -> bool:
+    """Whether owners have to agree first: to what is risky, and to every plan of a Safe that wants their signatures."""
+    return tier in NEEDS_OWNER or (call.plan is not None and call.sent_by.waits_for_owners)
 
 
 def life_of(*, golem: Golem, awaits_owner: bool) -> timedelta:
@@ -29,7 +35,7 @@ def life_of(*, golem: Golem, awaits_owner: bool) -> timedelta:
 def list_missing(permit: ActionPermit) -> list[str]:
     """What a new permit still needs before it is executed: an owner's approval, the Warden's delay."""
     tier = RiskTier(permit.risk_tier)
-    approval = ["approval"] if tier in NEEDS_OWNER else []
+    approval = ["approval"] if permit.status == PermitStatus.AWAITING_APPROVAL else []
     return [*approval, "delay"] if expected_wait_of(golem=permit.golem, tier=tier) else approval
 
 
@@ -39,7 +45,7 @@ def cover_wait(call: HookCall) -> dict[str, Any] | None:
     if call.plan is None or call.plan.deadline is None or not isinstance(asked, int):
         return None
     tier = classify_call(call)
-    approval = settings.GOLEM_APPROVAL_HOURS * _HOUR_SECONDS if tier in NEEDS_OWNER else 0
+    approval = settings.GOLEM_APPROVAL_HOURS * _HOUR_SECONDS if needs_owners(tier=tier, call=call) else 0
     delay = expected_wait_of(golem=call.golem, tier=tier)
     if not approval and not delay:
         return None

@@ -119,7 +119,7 @@ def _moved(permit: ActionPermit, address: str) -> int | None:
 def list_calls(permit: ActionPermit) -> tuple[CallLine, ...]:
     """The plan's calls with what the simulation saw of each; carried by one transaction, only the last has figures."""
     runs = permit.simulation.get("calls", []) if permit.simulation else []
-    if permit.batch:
+    if len(runs) < len(permit.batch):
         runs = [{}] * (len(permit.batch) - 1) + runs
     lines = []
     for index, call in enumerate(permit.plan_calls):

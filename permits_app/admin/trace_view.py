@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from permits_app.admin.pool_names import name_pools
 from permits_app.models import ActionPermit
-from permits_app.plan_store import decode_calls
+from permits_app.plan_store import decode_calls, list_sent_calls
 from tools_app.admin.call_signatures import NAMED_SIGNATURES
 from tools_app.admin.calls import decode_call
 from tools_app.admin.display import format_gas
@@ -100,7 +100,10 @@ def build_trace(permit: ActionPermit) -> PermitTrace:
         number=int(run["block"]["number"]), hash=str(run["block"]["hash"]), timestamp=int(run["block"]["timestamp"]),
         base_fee=int(run["block"]["base_fee"]),
     )  # fmt: skip
-    request = SimulationRequest(permit.chain_id, permit.signer, decode_calls(permit.calls), block=block)
+    # Before the owners of a Safe signed, the simulation had the Safe itself make the plan's calls.
+    is_rehearsal = str(run.get("sender")) == permit.acts_for
+    sender, calls = (permit.acts_for, permit.batch) if is_rehearsal else (permit.signer, list_sent_calls(permit))
+    request = SimulationRequest(permit.chain_id, sender, decode_calls(calls), block=block)
     try:
         trees = trace_calls(
             request, deadline=Deadline.after_ms(BUDGET_MS), signatures=(*INNER_SIGNATURES, *NAMED_SIGNATURES)

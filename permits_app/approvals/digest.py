@@ -11,6 +11,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from permits_app.approvals.owner_calls import compute_safe_tx_hash, describe_fields, describe_owner_call
+from permits_app.approvals.plan_by_owners import makes_the_plan
 from permits_app.approvals.statement import describe_calls, summarize_bounds
 from permits_app.models import ActionPermit, ChangeRequest
 from permits_app.sealing import hash_plan
@@ -89,7 +90,10 @@ def verify_export(document: Mapping[str, Any]) -> list[Finding]:
     computed = hash_plan(permit)
     shown = binding["shown"]
     calls = describe_calls(permit.plan_calls, chain_id=permit.chain_id)
-    if "safe_tx" in binding["change"]:
+    document_of_plan = _find_plan_document(binding)
+    if document_of_plan is not None:
+        found.append(Finding("what the owners sign is this plan", makes_the_plan(permit, document_of_plan)))
+    elif "safe_tx" in binding["change"]:
         calls = shown["calls"]
     bounds = summarize_bounds(permit.bounds, chain_id=permit.chain_id)
     return [
@@ -108,9 +112,17 @@ def _verify_safe_tx(binding: Mapping[str, Any]) -> list[Finding]:
         return []
     computed = "0x" + compute_safe_tx_hash(document).hex()
     shown = binding["shown"]
-    calls = [describe_owner_call(document, label=binding["title"])]
-    return [
+    found = [
         Finding("the hash to sign is that of the fields shown", computed == document["safe_tx_hash"], computed),
         Finding("the fields shown are those that are signed", describe_fields(document) == shown["safe_tx"]),
-        Finding("the call shown is the one that is signed", calls == shown["calls"]),
     ]
+    if _find_plan_document(binding) is None:
+        calls = [describe_owner_call(document, label=binding["title"])]
+        found.append(Finding("the call shown is the one that is signed", calls == shown["calls"]))
+    return found
+
+
+def _find_plan_document(binding: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """The SafeTx of a permit's own plan, which the calls shown are those of; None for an owners' operation."""
+    change: Mapping[str, Any] = binding["change"]
+    return change.get("safe_tx") if binding["kind"] == "permit" and "operation" not in change else None

@@ -166,6 +166,24 @@ class SignaturesIncomplete(GolemError):
     title = "The Safe needs more signatures"
 
 
+class SafeTurnAwaited(GolemError):
+    """A Safe executes its transactions in the order of its nonces, and an earlier one has not been executed."""
+
+    code = "SAFE_TURN_AWAITED"
+    http_status = 409
+    recovery = Recovery.WAIT
+    title = "An earlier transaction of the Safe comes first"
+
+
+class SafeNonceTaken(GolemError):
+    """Another request took this nonce of the Safe between the look and the write."""
+
+    code = "SAFE_NONCE_TAKEN"
+    http_status = 409
+    recovery = Recovery.PREVIEW_AGAIN
+    title = "Another request of the Safe was made at this moment"
+
+
 class RelayerNotConfigured(GolemError):
     """No key that pays for gas: the signed transaction has to be sent by somebody else."""
 

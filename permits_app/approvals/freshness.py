@@ -11,6 +11,7 @@ from archetypes_app.toolset import resolve_toolset
 from permits_app.approvals import digest
 from permits_app.approvals.errors import ChangeStale
 from permits_app.approvals.operations import find_operation
+from permits_app.approvals.safe_nonces import check_not_past
 from permits_app.approvals.safe_view import SafeView, open_chain, read_safe
 from permits_app.models import ChangeRequest, OwnerTransaction
 from permits_app.models.permit import PermitStatus
@@ -40,17 +41,13 @@ def find_staleness(request: ChangeRequest) -> str:
 def check_safe_current(request: ChangeRequest, *, now: datetime) -> SafeView | None:
     """The Safe of a change on chain as it is now; None for one that is none. Asks a node; no transaction may be open.
 
-    Raises ChangeStale when the Safe executed something else under this nonce.
+    Raises ChangeStale when the Safe executed something else under this nonce, or it was given up.
     """
     asked: OwnerTransaction | None = getattr(request, "owner_transaction", None)
     if asked is None:
         return None
     safe = read_safe(open_chain(asked.chain_id, now=now), asked.safe)
-    if safe.nonce != asked.safe_nonce:
-        raise ChangeStale(
-            f"the Safe is at nonce {safe.nonce}; what was asked for is bound to {asked.safe_nonce}",
-            nonce=str(safe.nonce), bound_nonce=str(asked.safe_nonce),
-        )  # fmt: skip
+    check_not_past(asked, safe)
     return safe
 
 

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from permits_app.approvals.cage_words import name_rule, show_address, show_rule
+from permits_app.approvals.statement import describe_calls
+from permits_app.plan_store import encode_batch
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import RuleKind
 from permits_app.policy_cage.safe_tx import (
@@ -21,7 +23,7 @@ from permits_app.policy_cage.safe_tx import (
     encode_exec_transaction,
     hash_safe_tx,
 )
-from tools_app.admin.calls import decode_call
+from permits_app.safe_batches import unpack_calls
 from tools_app.admin.display import format_chain, format_coin
 from tools_app.admin.tokens import name_address
 from tools_app.chain.abi import AbiDecodeError, decode_input
@@ -31,6 +33,10 @@ from tools_app.core.units import format_micro_usd
 _OWNER_FUNCTIONS: Final = (
     "propose", "cancelChange", "applyChange", "setSession", "halt", "resume", "acknowledgeDrawdown",
 )  # fmt: skip
+_OPERATIONS: Final = {
+    "0": "call; never a delegate call",
+    "1": "MultiSendCallOnly, which makes these calls and nothing else, all or none",
+}
 _KNOWN: Final = {
     parse_signature(text).selector: text
     for text in (*(FUNCTIONS[name] for name in _OWNER_FUNCTIONS), ENABLE_MODULE, DISABLE_MODULE)
@@ -41,7 +47,7 @@ def read_safe_tx(document: Mapping[str, str]) -> tuple[SafeTx, str, int]:
     """The SafeTx of a request's `safe_tx`, its Safe, and its chain."""
     tx = SafeTx(
         to=document["to"], data=bytes.fromhex(document["data"].removeprefix("0x")), nonce=int(document["nonce"]),
-        value=int(document["value"]),
+        value=int(document["value"]), operation=int(document.get("operation", "0")),
     )  # fmt: skip
     return tx, document["safe"], int(document["chain_id"])
 
@@ -73,7 +79,7 @@ def describe_fields(document: Mapping[str, str]) -> list[dict[str, str]]:
         ("Nonce of the Safe", document["nonce"]),
         ("Target", document["to"]),
         ("Sends", format_coin(document["value"], chain_id)),
-        ("Operation", "call; never a delegate call"),
+        ("Operation", _OPERATIONS[document.get("operation", "0")]),
         ("Gas, fees and refund", f"0, paid by whoever relays it; refund receiver {ZERO_ADDRESS}"),
         ("What is signed", "0x" + compute_safe_tx_hash(document).hex()),
     ]
@@ -84,16 +90,14 @@ def describe_owner_call(document: Mapping[str, str], *, label: str = "") -> dict
     """The call of the SafeTx, decoded as a page shows calls; one inner call per rule of a proposal."""
     chain_id, data = int(document["chain_id"]), document["data"]
     raw = bytes.fromhex(data.removeprefix("0x"))
+    if document.get("operation", "0") != "0":
+        return _describe_batch(document, raw, label=label)
     signature = _KNOWN.get(raw[:4])
     known = _decode(signature, raw) if signature else None
     if signature is None or known is None:
-        plain = decode_call({"to": document["to"], "data": data, "value": document["value"]}, chain_id=chain_id)
-        return {
-            "label": label, "to": plain.to, "to_name": plain.to_name or "not registered",
-            "function": plain.function or f"unknown function {plain.selector}",
-            "arguments": [{"name": each.name, "text": each.text, "raw": each.raw} for each in plain.arguments],
-            "value": plain.value, "data": data, "inner": [],
-        }  # fmt: skip
+        plain = {"to": document["to"], "data": data, "value": document["value"]}
+        [told] = describe_calls([plain], chain_id=chain_id)
+        return {**told, "label": label, "function": told["function"] if raw else "nothing: it uses the nonce up"}
     entry = parse_signature(signature)
     is_proposal = entry.name == "propose"
     arguments = [] if is_proposal else _describe_arguments(entry.name, known, chain_id)
@@ -107,6 +111,17 @@ def describe_owner_call(document: Mapping[str, str], *, label: str = "") -> dict
         "data": data,
         "inner": [_describe_rule(document["to"], rule, chain_id) for rule in known["changes"]] if is_proposal else [],
     }
+
+
+def _describe_batch(document: Mapping[str, str], raw: bytes, *, label: str) -> dict[str, Any]:
+    chain_id = int(document["chain_id"])
+    calls = unpack_calls(raw)
+    inner = describe_calls(encode_batch(calls or ()), chain_id=chain_id)
+    return {
+        "label": label, "to": document["to"], "to_name": name_address(chain_id, document["to"]) or "not registered",
+        "function": "multiSend" if calls is not None else "no batch of calls: do not sign it", "arguments": [],
+        "value": "", "data": document["data"], "inner": inner,
+    }  # fmt: skip
 
 
 def _decode(signature: str, raw: bytes) -> dict[str, Any] | None:

@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from permits_app.approvals import states
 from permits_app.approvals.errors import ChangeClosed, SignatureWrong
-from permits_app.models import ChangeRequest, OwnerSignature, OwnerTransaction
+from permits_app.models import ActionPermit, ChangeRequest, OwnerSignature, OwnerTransaction
 from permits_app.models.approval import ChangeState
 from permits_app.models.owner_transaction import OwnerTransactionState
+from permits_app.models.permit import PermitStatus
 
 S = OwnerTransactionState
 
@@ -21,10 +22,15 @@ TRANSITIONS: Mapping[OwnerTransactionState, frozenset[OwnerTransactionState]] = 
     S.SIGNING: frozenset({S.RELEASED, S.EXECUTED, S.DEAD}),
     S.RELEASED: frozenset({S.SENT, S.EXECUTED, S.FAILED, S.DEAD}),
     S.SENT: frozenset({S.EXECUTED, S.FAILED, S.DEAD}),
-    S.EXECUTED: frozenset(),
+    # Only a reorganisation leads out of it: what was seen in a block is not seen any more, and is sent again.
+    S.EXECUTED: frozenset({S.SENT, S.DEAD}),
     S.FAILED: frozenset(),
     S.DEAD: frozenset(),
 }
+_OF_PERMIT: Mapping[PermitStatus, OwnerTransactionState] = {
+    PermitStatus.UNKNOWN: S.SENT, PermitStatus.COMMITTED: S.EXECUTED, PermitStatus.REVERTED: S.FAILED,
+    PermitStatus.BLOCKED: S.DEAD, PermitStatus.CANCELLED: S.DEAD, PermitStatus.EXPIRED: S.DEAD,
+}  # fmt: skip
 _TOLD: Final = {
     S.RELEASED: "OwnerTransactionReleased", S.SENT: "OwnerTransactionSent", S.EXECUTED: "OwnerTransactionExecuted",
     S.FAILED: "OwnerTransactionFailed",
@@ -35,6 +41,30 @@ _TOLD: Final = {
 def find_owner_transaction(request: ChangeRequest) -> OwnerTransaction | None:
     """What the Safe's owners sign for `request`, from the database; None for a change that is none on chain."""
     return OwnerTransaction.objects.filter(request=request).first()
+
+
+def is_plan(request: ChangeRequest) -> bool:
+    """Whether the Safe's owners sign a golem's own plan, which its key sends; no operation, which the relayer sends."""
+    return request.permit is not None and not request.permit.is_local
+
+
+def release_plan(*, permit: ActionPermit, actor: str, now: datetime) -> None:
+    """The plan that the owners of its Safe signed is about to be sent; joins the caller's transaction."""
+    asked = OwnerTransaction.objects.filter(request__permit=permit).first()
+    if asked is not None:
+        move_owner_transaction(asked=asked, to=S.RELEASED, actor=actor, now=now, facts={})
+
+
+def follow_plan(*, permit: ActionPermit, actor: str, now: datetime) -> None:
+    """Bring the owners' transaction of a plan to where its permit is; joins the caller's transaction."""
+    asked = OwnerTransaction.objects.filter(request__permit=permit).select_related("request").first()
+    to = _OF_PERMIT.get(PermitStatus(permit.status))
+    if asked is None or to is None or asked.state == to:
+        return
+    sent = permit.transactions.filter(is_live=True).order_by("-pk").first()
+    facts = {"tx_hash": sent.tx_hash} if sent is not None else {}
+    done = {"executed_in": sent.tx_hash, "executed_at": now} if sent is not None and to is S.EXECUTED else {}
+    move_owner_transaction(asked=asked, to=to, actor=actor, now=now, facts=facts, **done)
 
 
 def is_sent(request: ChangeRequest) -> bool:

@@ -51,12 +51,13 @@ def find_quorum(
     """The quorum of one request. `asker_id` is the owner who asked, `key_maker_id` the one whose agent did.
 
     What only tightens one owner decides, also the one who asked: it needs nobody's leave, on chain only a signature.
+    So does what is below HIGH: it is asked for only because a Safe wants its owners' signatures.
 
     HIGH: one owner, not one who asked personally. CRITICAL: two, never the asker nor the owner behind the agent; of
     two owners the other one alone remains. A single owner decides alone, with a second factor.
     """
     owners = set(owner_ids)
-    if is_tightening:
+    if is_tightening or tier not in NEEDS_OWNER:
         return Quorum(1, None, is_single_owner=len(owners) <= 1, needs_second_factor=False)
     barred = asker_id if asker_id in owners else None
     if barred is None and tier is RiskTier.CRITICAL and key_maker_id in owners:

@@ -15,6 +15,7 @@ from eth_utils.crypto import keccak
 from permits_app.approvals.errors import SignatureMissing, SignatureWrong
 from permits_app.approvals.safe_view import SafeView
 from permits_app.models import OwnerSignature, OwnerTransaction
+from permits_app.safe_batches import consent_of
 from tools_app.chain.abi import checksum
 
 _LENGTH: Final = 65
@@ -61,8 +62,12 @@ def check_owner_signature(asked: OwnerTransaction, safe: SafeView, text: str) ->
 
 
 def pick_signatures(asked: OwnerTransaction, safe: SafeView) -> dict[str, bytes]:
-    """As many signatures of current owners as the Safe asks for, by signer; fewer when there are not as many."""
-    given = {row.signer: bytes.fromhex(row.signature[2:]) for row in asked.signatures.order_by("given_at")}
+    """As many signatures of current owners as the Safe asks for, by signer; fewer when there are not as many.
+
+    The golem's own key, where it is an owner that will send the plan, consents by sending it.
+    """
+    given = {asked.own_key: consent_of(asked.own_key)} if asked.own_key else {}
+    given |= {row.signer: bytes.fromhex(row.signature[2:]) for row in asked.signatures.order_by("given_at")}
     usable = [owner for owner in given if owner in safe.owners][: safe.threshold]
     return {owner: given[owner] for owner in usable}
 

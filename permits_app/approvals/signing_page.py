@@ -8,8 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from archetypes_app.ownership import is_owner
+from permits_app.approvals.errors import ChangeStale
 from permits_app.approvals.owner_calls import build_wallet_document
-from permits_app.approvals.owner_states import find_owner_transaction
+from permits_app.approvals.owner_states import find_owner_transaction, is_plan
+from permits_app.approvals.safe_nonces import check_not_past, describe_turn, find_gap
 from permits_app.approvals.safe_view import SafeView, open_chain, read_safe
 from permits_app.approvals.signatures import pick_signatures
 from permits_app.models import ChangeRequest, OwnerSignature, OwnerTransaction, RelayedTransaction
@@ -31,6 +33,9 @@ class SigningPage:
     relays: tuple[RelayedTransaction, ...]
     problem: str
     stale: str
+    turn: str
+    gap: int | None
+    is_plan: bool
     may_sign: bool
     can_export: bool
 
@@ -45,13 +50,20 @@ def build_signing_page(request: ChangeRequest, user: Any, *, now: datetime) -> S
     asked = find_owner_transaction(request)
     if asked is None:
         return None
-    is_live = request.state in LIVE_STATES and asked.state == OwnerTransactionState.SIGNING
-    safe, problem = _look(asked, now) if request.state in LIVE_STATES else (None, "")
+    is_open = request.state in LIVE_STATES
+    is_live = is_open and asked.state == OwnerTransactionState.SIGNING
+    safe, problem = _look(asked, now) if is_open else (None, "")
     signatures = tuple(asked.signatures.select_related("given_by").order_by("given_at"))
     has_signed = any(row.given_by_id == user.pk for row in signatures)
     stale = ""
-    if is_live and safe is not None and safe.nonce != asked.safe_nonce:
-        stale = f"the Safe is at nonce {safe.nonce}; this is bound to {asked.safe_nonce}"
+    turn, gap = "", None
+    if is_live and safe is not None:
+        try:
+            check_not_past(asked, safe)
+        except ChangeStale as error:
+            stale = error.detail
+        else:
+            turn, gap = describe_turn(asked, safe), find_gap(asked, safe)
     given = len(pick_signatures(asked, safe)) if safe is not None else len(signatures)
     return SigningPage(
         asked=asked,
@@ -63,8 +75,12 @@ def build_signing_page(request: ChangeRequest, user: Any, *, now: datetime) -> S
         relays=tuple(asked.relays.order_by("created_at")),
         problem=problem,
         stale=stale,
+        turn=turn,
+        gap=gap,
+        is_plan=is_plan(request),
         may_sign=is_live and safe is not None and not stale and not has_signed and is_owner(request.golem, user),
-        can_export=safe is not None and given >= safe.threshold and request.state in LIVE_STATES,
+        # A golem's own plan is sent by its key alone, once hooks and limits judged it anew.
+        can_export=safe is not None and given >= safe.threshold and is_open and not is_plan(request),
     )
 
 

@@ -26,6 +26,7 @@ def list_urls(model_admin: Any) -> list[Any]:
         path("<uuid:object_id>/decide/", wrap(views.decide), name=f"{NAME}_decide"),
         path("<uuid:object_id>/sign/", wrap(views.sign), name=f"{NAME}_sign"),
         path("<uuid:object_id>/execute/", wrap(views.raw_call), name=f"{NAME}_raw_call"),
+        path("<uuid:object_id>/use-up-nonce/", wrap(views.use_up_nonce), name=f"{NAME}_use_up_nonce"),
         path("<uuid:object_id>/comment/", wrap(views.comment), name=f"{NAME}_comment"),
         path("<uuid:object_id>/cancel/", wrap(views.cancel), name=f"{NAME}_cancel"),
         path("<uuid:object_id>/export/", wrap(views.export), name=f"{NAME}_export"),

@@ -18,11 +18,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from permits_app.actions.announce import cancel_announced
 from permits_app.actions.decide_change import cancel_change, comment_change, decide_change, sign_change
 from permits_app.actions.relay_owner_transaction import build_raw_call
+from permits_app.actions.request_change import request_operation
 from permits_app.approvals import second_factor
 from permits_app.approvals.digest import export_request
 from permits_app.approvals.forms import CommentForm, DecisionForm, EnrolForm, SignatureForm
 from permits_app.approvals.inbox import build_decision_page, build_inbox
-from permits_app.approvals.owner_states import find_owner_transaction
+from permits_app.approvals.operations.nonce import USE_UP_NONCE
+from permits_app.approvals.owner_states import find_owner_transaction, is_plan
 from permits_app.approvals.safe_view import open_chain, read_safe
 from permits_app.approvals.signing_page import build_signing_page
 from permits_app.models import Announcement, ChangeRequest
@@ -100,6 +102,8 @@ def raw_call(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> Http
     asked = find_owner_transaction(change)
     if asked is None:
         raise Http404("nothing of this request is signed for a Safe")
+    if is_plan(change):
+        raise Http404("a golem's plan is sent by its own key, after its hooks and limits judged it again")
     try:
         safe = read_safe(open_chain(asked.chain_id, now=clock.now()), asked.safe)
         document = {"chain_id": asked.chain_id, "to": asked.safe, "value": "0", "data": build_raw_call(asked, safe)}
@@ -109,6 +113,24 @@ def raw_call(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> Http
     answer["Content-Disposition"] = f'attachment; filename="execute-{change.pk}.json"'
     answer["Cache-Control"] = "no-store"
     return answer
+
+
+@require_POST
+def use_up_nonce(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpResponse:
+    """Ask for an empty transaction under the nonce that keeps this request from its turn."""
+    change = _get(request, model_admin, object_id)
+    asked = find_owner_transaction(change)
+    if asked is None:
+        raise Http404("nothing of this request is signed for a Safe")
+    try:
+        opened = request_operation(
+            golem=change.golem, name=USE_UP_NONCE, owner=request.user, now=clock.now(),
+            arguments={"chain_id": asked.chain_id, "safe": asked.safe},
+            reason=f"nothing is asked under this nonce any more, and {change.title} waits behind it",
+        )  # fmt: skip
+    except GolemError as error:
+        return report_refusal(request, error, page_of(change.pk))
+    return HttpResponseRedirect(page_of(opened.pk))
 
 
 @require_POST

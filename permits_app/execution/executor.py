@@ -29,6 +29,7 @@ from permits_app.models import ActionPermit, NonceReservation, OutboundTransacti
 from permits_app.models.nonce import NonceState
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import PayloadPurpose, TransactionState
+from permits_app.plan_store import list_sent_calls
 from permits_app.sealing import hash_plan
 from tools_app.core.clock import Deadline
 from tools_app.toolkit.views import ReceiptView
@@ -120,7 +121,7 @@ def _build_transactions(permit: ActionPermit, pending_nonce: int) -> list[Unsign
             max_fee_per_gas=int(permit.max_fee_per_gas),
             max_priority_fee_per_gas=int(permit.max_priority_fee_per_gas),
         )
-        for nonce, call in zip(nonces, permit.calls, strict=True)
+        for nonce, call in zip(nonces, list_sent_calls(permit), strict=True)
     ]
 
 

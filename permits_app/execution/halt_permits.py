@@ -27,7 +27,7 @@ from permits_app.plan_store import encode_batch, encode_bounds, encode_calls
 from permits_app.safety.gas_budget import GasBudget, budget_gas
 from permits_app.safety.hooks.simulator import build_request
 from permits_app.sealing import hash_action, hash_plan, hash_simulation
-from permits_app.signing_route import SigningRoute, find_route
+from permits_app.signing_route import SigningRoute, find_own_route
 from permits_app.valuation import PlanValue, value_gas
 from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline
@@ -68,7 +68,7 @@ def execute_halt_plan(
     Raises the node's errors, what `wanted.check` raises, SameActionPending while another worker does it,
     SignerUnavailable, GolemHalted when another halt came meanwhile.
     """
-    route = wanted.route or find_route(golem=golem, chain=chain)
+    route = wanted.route or find_own_route(golem=golem, chain=chain)
     request = build_request(plan=wanted.plan, route=route, chain=chain)
     simulation = run_simulation(request, deadline=Deadline.after_ms(_BUDGET_MS))
     wanted.check(simulation, request.calls)

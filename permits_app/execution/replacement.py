@@ -19,6 +19,7 @@ from permits_app.execution.signers.choose import open_signer
 from permits_app.models import NonceReservation, OutboundTransaction
 from permits_app.models.nonce import NonceState
 from permits_app.models.transaction import UNSETTLED, PayloadPurpose
+from permits_app.plan_store import list_sent_calls
 from tools_app import runner
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
@@ -58,7 +59,7 @@ def fit_gas(*, reserved_wei: int, fees: Fees, gas_limit: int, gas_expected: int)
 def speed_up(*, row: OutboundTransaction, market: FeeQuote, now: datetime) -> OutboundTransaction | None:
     """Replace a stuck call by the same call at higher fees; None when it is over, halted, or the budget is used up."""
     permit = row.permit
-    call = permit.calls[row.call_index]
+    call = list_sent_calls(permit)[row.call_index]
     fees = raise_fees(old=_fees_of(row), market=market, raise_bps=settings.GOLEM_FEE_RAISE_BPS)
     gas = fit_gas(
         reserved_wei=int(call["gas_limit"]) * int(permit.max_fee_per_gas), fees=fees, gas_limit=row.gas_limit,

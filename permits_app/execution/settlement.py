@@ -173,7 +173,7 @@ def _shares_blocks(
     # One that was sent and whose receipt is not written down yet may lie there too: the chain's own count decides.
     may_be_there = Q(broadcast_count__gt=0, state__in=_IN_FLIGHT)
     # An owner's transaction of the Safe moves its funds too, and no row of ours tells of it.
-    if permit.acts_for and _safe_nonce(after, permit) != _safe_nonce(before, permit):
+    if permit.acts_for and _safe_nonce(after, permit) - _safe_nonce(before, permit) != _count_of_safe(permit):
         return True
     # Both in one statement: a receipt written between two would be in neither.
     found = set(others.filter(is_there | may_be_there).values_list("block_number", flat=True))
@@ -182,6 +182,11 @@ def _shares_blocks(
     if any(number is not None and first <= number <= last for number in found):
         return True
     return after.mined_nonce(permit.signer) - before.mined_nonce(permit.signer) != count
+
+
+def _count_of_safe(permit: ActionPermit) -> int:
+    """How many nonces of the Safe the permit itself uses: a cage acts as its module and uses none."""
+    return sum(bool(call["to"] == permit.acts_for) for call in permit.calls)
 
 
 def _safe_nonce(chain: ChainReader, permit: ActionPermit) -> int:

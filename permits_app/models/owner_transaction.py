@@ -25,10 +25,19 @@ class OwnerTransactionState(models.TextChoices):
     DEAD = "DEAD", "Given up: it can never be executed, or nobody wants it any more"
 
 
-class OwnerTransaction(TimeStamped):
-    """The SafeTx of one change request: a plain call of a Safe, without refund. The database keeps its bytes as asked.
+HOLDS_NONCE = (
+    OwnerTransactionState.SIGNING,
+    OwnerTransactionState.RELEASED,
+    OwnerTransactionState.SENT,
+    OwnerTransactionState.EXECUTED,
+)
+"""Nothing else is asked for under the nonce of one of these. A failed one leaves the Safe's nonce as it was."""
 
-    `safe_tx_hash` is the EIP-712 digest an owner signs; it binds chain, Safe, nonce, target, value and data.
+
+class OwnerTransaction(TimeStamped):
+    """The SafeTx of one change request: a call of a Safe, without refund. The database keeps its bytes as asked.
+
+    `safe_tx_hash` is the EIP-712 digest an owner signs; it binds chain, Safe, nonce, target, value, data and operation.
     """
 
     request: Any = models.OneToOneField(
@@ -40,6 +49,13 @@ class OwnerTransaction(TimeStamped):
     to = models.CharField(max_length=42, validators=[ADDRESS])
     value_wei = models.CharField(max_length=78, default="0")
     data = models.TextField(help_text="Call data, 0x-hex")
+    operation = models.PositiveSmallIntegerField(default=0, help_text="0 a call; 1 MultiSendCallOnly")
+    threshold = models.PositiveSmallIntegerField(
+        default=1, help_text="How many owners the Safe asked for when it was read"
+    )
+    own_key = models.CharField(
+        max_length=42, blank=True, help_text="The golem's key, when it owns the Safe too and consents by sending"
+    )
     safe_tx_hash = models.CharField(max_length=66)
     asked_block = models.PositiveBigIntegerField(help_text="The block the Safe was read at when it was asked for")
     state = models.CharField(
@@ -59,6 +75,11 @@ class OwnerTransaction(TimeStamped):
         constraints = [
             models.CheckConstraint(
                 condition=~Q(state="EXECUTED") | Q(executed_at__isnull=False), name="owner_transaction_executed_when"
+            ),
+            models.UniqueConstraint(
+                fields=["chain_id", "safe", "safe_nonce"],
+                condition=Q(state__in=["SIGNING", "RELEASED", "SENT", "EXECUTED"]),
+                name="owner_transaction_one_per_nonce",
             ),
         ]
 
@@ -96,6 +117,8 @@ class RelayState(models.TextChoices):
     MINED = "MINED", "Mined"
     REVERTED = "REVERTED", "Mined, reverted"
     REPLACED = "REPLACED", "Replaced by the same call at higher fees"
+    REORGED = "REORGED", "Taken out by a reorganisation; sent again"
+    FINAL = "FINAL", "Mined, under enough blocks"
 
 
 class RelayedTransaction(TimeStamped):
@@ -122,6 +145,7 @@ class RelayedTransaction(TimeStamped):
     state = models.CharField(max_length=10, choices=RelayState.choices, default=RelayState.SIGNED)
     sent_at = models.DateTimeField(null=True, blank=True)
     block_number = models.PositiveBigIntegerField(null=True, blank=True)
+    block_hash = models.CharField(max_length=66, blank=True)
     fee_wei = models.CharField(
         max_length=78, default="0", help_text="Paid; while it is under way, the most it can cost"
     )
@@ -134,7 +158,7 @@ class RelayedTransaction(TimeStamped):
                 fields=["chain_id", "sender"], condition=Q(state__in=["SIGNED", "SENT"]), name="relayer_one_at_a_time"
             ),
             models.UniqueConstraint(
-                fields=["chain_id", "sender", "nonce"], condition=Q(state__in=["MINED", "REVERTED"]),
+                fields=["chain_id", "sender", "nonce"], condition=Q(state__in=["MINED", "REVERTED", "FINAL"]),
                 name="relayer_one_mined_per_nonce",
             ),
             models.CheckConstraint(

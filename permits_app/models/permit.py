@@ -62,6 +62,9 @@ class ActionPermit(TimeStamped):
     batch = models.JSONField(
         default=list, help_text="The plan's calls from the account, when `calls` is the one that carries them"
     )
+    owner_signatures = models.TextField(
+        blank=True, help_text="What the Safe's owners signed, 0x-hex; it goes into the call that is sent"
+    )
     max_fee_per_gas = models.CharField(max_length=78, default="0", help_text="Wei per gas")
     max_priority_fee_per_gas = models.CharField(max_length=78, default="0", help_text="Wei per gas")
     bounds = models.JSONField(default=dict, help_text="Most spent, least received, allowances left, contracts touched")

@@ -50,12 +50,16 @@ _FIELDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SafeTx:
-    """A plain call of a Safe, paid by whoever relays it. `value` in wei; `nonce` is the Safe's own."""
+    """A call of a Safe, paid by whoever relays it. `value` in wei; `nonce` is the Safe's own.
+
+    `operation` is 0 for a plain call, and 1 only for MultiSendCallOnly, which makes calls and nothing else.
+    """
 
     to: str
     data: bytes
     nonce: int
     value: int = 0
+    operation: int = 0
 
 
 def build_typed_data(tx: SafeTx, *, safe: str, chain_id: int) -> dict[str, Any]:
@@ -74,7 +78,7 @@ def build_typed_data(tx: SafeTx, *, safe: str, chain_id: int) -> dict[str, Any]:
             "to": tx.to,
             "value": str(tx.value),
             "data": "0x" + tx.data.hex(),
-            "operation": 0,
+            "operation": tx.operation,
             "safeTxGas": "0",
             "baseGas": "0",
             "gasPrice": "0",
@@ -90,7 +94,8 @@ def hash_safe_tx(tx: SafeTx, *, safe: str, chain_id: int) -> bytes:
     domain = keccak(encode_args(("bytes32", "uint256", "address"), (_DOMAIN_TYPE, chain_id, safe)))
     types = ("bytes32", "address", "uint256", "bytes32", "uint8", "uint256", "uint256", "uint256",
              "address", "address", "uint256")  # fmt: skip
-    values = (_TX_TYPE, tx.to, tx.value, bytes(keccak(tx.data)), 0, 0, 0, 0, ZERO_ADDRESS, ZERO_ADDRESS, tx.nonce)
+    values = (_TX_TYPE, tx.to, tx.value, bytes(keccak(tx.data)), tx.operation, 0, 0, 0, ZERO_ADDRESS,
+              ZERO_ADDRESS, tx.nonce)  # fmt: skip
     return bytes(keccak(b"\x19\x01" + domain + keccak(encode_args(types, values))))
 
 
@@ -104,7 +109,7 @@ def join_signatures(signatures: Mapping[str, bytes]) -> bytes:
 def encode_exec_transaction(tx: SafeTx, *, signatures: bytes) -> bytes:
     """Call data of the Safe's `execTransaction`; anyone may relay it."""
     return encode_call(
-        EXEC_TRANSACTION, tx.to, tx.value, tx.data, 0, 0, 0, 0, ZERO_ADDRESS, ZERO_ADDRESS, signatures
+        EXEC_TRANSACTION, tx.to, tx.value, tx.data, tx.operation, 0, 0, 0, ZERO_ADDRESS, ZERO_ADDRESS, signatures
     )  # fmt: skip
 
 

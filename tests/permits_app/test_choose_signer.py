@@ -17,7 +17,7 @@ from permits_app.approvals.digest import export_request, verify_export
 from permits_app.approvals.errors import ChangeUnchanged
 from permits_app.approvals.statement import describe_permit
 from permits_app.approvals.views import page_of
-from permits_app.errors import SafeNeedsOwners, SessionNotActive, SignerUnavailable, WalletBusy, WalletExists
+from permits_app.errors import SessionNotActive, SignerUnavailable, WalletBusy, WalletExists
 from permits_app.models import ActionPermit, ChangeRequest, SigningKey, Wallet
 from permits_app.models.approval import ChangeState
 from permits_app.models.permit import PermitStatus
@@ -113,11 +113,12 @@ def test_back_from_the_cage_to_a_key_and_into_it_again(live_golem: LiveGolem) ->
     assert live_golem.commit(live_golem.preview()["permit_id"])["status"] == "COMMITTED"
 
 
-def test_a_safe_that_the_golems_key_does_not_own_alone_is_refused_with_its_owners(live_golem: LiveGolem) -> None:
-    safe = Safe(live_golem)
-    with pytest.raises(SafeNeedsOwners) as refused:
-        ask(live_golem, kind="GNOSIS_SAFE", safe=safe.address)
-    assert refused.value.data["owners"] == [safe.owners[0].address]
+def test_a_safe_of_other_owners_is_taken_and_says_who_signs_and_what_is_no_safe_is_refused(
+    live_golem: LiveGolem,
+) -> None:
+    request = ask(live_golem, kind="GNOSIS_SAFE", safe=Safe(live_golem).address)
+    notes = [line["note"] for line in request.shown["differences"]]
+    assert any("1 of its 1 owners sign each plan; the golem's key is none of them" in note for note in notes), notes
     with pytest.raises(InvalidParams):
         ask(live_golem, kind="GNOSIS_SAFE", safe=live_golem.world.contracts["weth9"])
     with pytest.raises(InvalidParams):

@@ -5,7 +5,18 @@ An operation says what it would change, whether that is still possible, and does
 
 from __future__ import annotations
 
-from permits_app.approvals.operations import cage, directive, owners, phase, policy, resume, signer, tools, warden
+from permits_app.approvals.operations import (
+    cage,
+    directive,
+    nonce,
+    owners,
+    phase,
+    policy,
+    resume,
+    signer,
+    tools,
+    warden,
+)
 from permits_app.approvals.operations.base import Operation, Proposal, UnknownOperation
 
 OPERATIONS: dict[str, Operation] = {
@@ -13,6 +24,7 @@ OPERATIONS: dict[str, Operation] = {
     for operation in (
         policy.ChangePolicy(),
         cage.ChangeCage(),
+        nonce.UseUpNonce(),
         signer.ChooseSigner(),
         directive.WriteStrategy(),
         tools.ChangeTools(),

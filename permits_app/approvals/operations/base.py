@@ -36,14 +36,16 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class SafeTxDraft:
-    """The transaction of a Safe that carries a change out: its owners sign it, anyone relays it. `block` is the one
-    the Safe was read at.
+    """The transaction of a Safe that carries a change out: its owners sign it. `block` is the one the Safe was read at,
+    `threshold` how many it asked for then, `own_key` the golem's key when it is one of them and will send it.
     """
 
     chain_id: int
     safe: str
     tx: SafeTx
     block: int
+    threshold: int = 1
+    own_key: str = ""
 
     def as_dict(self) -> dict[str, str]:
         """What the request's digest binds, JSON-ready."""
@@ -55,6 +57,7 @@ class SafeTxDraft:
             "to": self.tx.to,
             "value": str(self.tx.value),
             "data": "0x" + self.tx.data.hex(),
+            **({"operation": str(self.tx.operation)} if self.tx.operation else {}),
             "safe_tx_hash": "0x" + digest.hex(),
         }
 

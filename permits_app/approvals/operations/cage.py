@@ -16,6 +16,7 @@ from permits_app.approvals.errors import CageNotMirrored, ChangeStale, ChangeUnc
 from permits_app.approvals.operations.base import Difference, Proposal, SafeTxDraft
 from permits_app.approvals.policy_state import apply_differences, diff_policy, read_policy_state
 from permits_app.approvals.rules import COOLING_SMALL_SECONDS
+from permits_app.approvals.safe_nonces import find_free_nonce
 from permits_app.approvals.safe_view import open_chain, read_delays, read_safe
 from permits_app.approvals.write_policy import write_policy
 from permits_app.models import CageMirror
@@ -47,9 +48,13 @@ def find_mirror(golem: Golem) -> CageMirror | None:
 
 
 def draft_safe_tx(seen: Mapping[str, Any], *, to: str, data: bytes) -> SafeTxDraft:
-    """A call of the Safe that `observe_safe` saw, under its next nonce."""
-    tx = SafeTx(to=to, data=data, nonce=int(seen["nonce"]))
-    return SafeTxDraft(chain_id=int(seen["chain_id"]), safe=str(seen["safe"]), tx=tx, block=int(seen["block"]))
+    """A call of the Safe that `observe_safe` saw, under the next nonce that nothing is asked under."""
+    chain_id, safe = int(seen["chain_id"]), str(seen["safe"])
+    nonce = find_free_nonce(chain_id=chain_id, safe=safe, at_least=int(seen["nonce"]))
+    return SafeTxDraft(
+        chain_id=chain_id, safe=safe, tx=SafeTx(to=to, data=data, nonce=nonce), block=int(seen["block"]),
+        threshold=int(seen["threshold"]),
+    )  # fmt: skip
 
 
 def observe_safe(golem: Golem, *, now: datetime) -> dict[str, Any]:

@@ -85,26 +85,28 @@ class Simulator:
             or judge_surprises(plan=call.plan, simulation=simulation)
         )
         if refusal is None:
-            budget = budget_gas(chain=chain, calls=request.calls, outcomes=simulation.calls)
-            refusal = judge_gas(plan=call.plan, simulation=simulation, native=native, budget=budget)
+            outcomes = route.outcomes_of_sent(simulation.calls)
+            budget = budget_gas(chain=chain, calls=call.sent_calls, outcomes=outcomes)
+            refusal = judge_gas(plan=call.plan, simulation=simulation, native=native, budget=budget, payer=route.signer)
         if refusal is not None:
             return refusal
         return Allow(note=f"{simulation.gas_used} gas; {simulation.fidelity}", simulation=simulation)
 
 
 def build_request(*, plan: TxPlan, route: SigningRoute, chain: ChainReader) -> SimulationRequest:
-    """What the signer would send for the plan, watching the account's coin, the plan's tokens and allowances.
+    """What is sent for the plan, watching the account's coin, the plan's tokens and allowances.
 
-    Where the signer acts for another account, its own coin, which pays the gas, is watched too.
+    Where the signer acts for another account, its own coin, which pays the gas, is watched too. While the owners of a
+    Safe are asked there is nothing to send yet: then the Safe itself makes the plan's calls, one after the other.
     """
     tokens = dict.fromkeys([NATIVE, *(token.address for token in plan.tokens)])
     account = route.account
     watch = tuple((account, token) for token in tokens)
     return SimulationRequest(
         chain_id=plan.chain_id,
-        sender=route.signer,
-        acts_for=route.acts_for or None,
-        calls=route.carry(plan.calls),
+        sender=route.account if route.waits_for_owners else route.signer,
+        acts_for=None if route.waits_for_owners else route.acts_for or None,
+        calls=route.rehearse(plan.calls),
         watch=(*watch, (route.signer, NATIVE)) if route.acts_for else watch,
         allowances=tuple(
             dict.fromkeys((a.token.address, account, a.spender) for a in plan.allowances if not a.token.is_native)
@@ -239,16 +241,18 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
     return None
 
 
-def judge_gas(*, plan: TxPlan, simulation: SimulationResult, native: TokenMeta, budget: GasBudget) -> Reject | None:
+def judge_gas(
+    *, plan: TxPlan, simulation: SimulationResult, native: TokenMeta, budget: GasBudget, payer: str
+) -> Reject | None:
     """The coin does not cover the calls' value and the whole gas budget at its worst; a signer of another account's
-    funds pays the gas from its own.
+    funds, `payer`, pays the gas from its own.
     """
     gas = format_units(budget.wei, native.decimals, native.symbol)
     value = sum(call.value for call in plan.calls)
-    if simulation.acts_for is not None:
-        own = simulation.balances_before[simulation.sender, NATIVE]
+    if payer != simulation.account:
+        own = simulation.balances_before[payer, NATIVE]
         if own < budget.wei:
-            purpose = f"up to {gas} of gas, which the signing key {simulation.sender} pays from its own coins,"
+            purpose = f"up to {gas} of gas, which the signing key {payer} pays from its own coins,"
             return _poor("simulator.gas", own, budget.wei, native, purpose)
         have, need = simulation.balances_before[simulation.account, NATIVE], value
     else:

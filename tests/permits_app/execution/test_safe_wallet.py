@@ -9,14 +9,14 @@ from eth_account.signers.local import LocalAccount
 from golem_project.proof.caged.engines import CHAIN_ID, make_account
 from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
 from permits_app.actions.halt import halt_golem
-from permits_app.errors import SafeNeedsOwners, SignerUnavailable
+from permits_app.errors import SignerUnavailable
 from permits_app.execution.revocation import revoke_standing
 from permits_app.execution.signers.choose import open_keystore
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, SigningKey
 from permits_app.models.wallet import WalletKind
 from permits_app.plan_store import decode_calls
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION
-from permits_app.safe_batches import MULTI_SEND, build_safe_call
+from permits_app.safe_batches import MULTI_SEND, build_safe_call, consent_of
 from permits_app.signing_route import carries_its_batch
 from tests.live_golem import FUNDS, LiveGolem
 from tests.permits_app.caged_golem import USD, Safe
@@ -99,29 +99,30 @@ def test_the_bytes_hold_no_signature_to_steal_and_only_calls(owned: SafeGolem) -
 
 def test_one_call_goes_without_multi_send(owned: SafeGolem) -> None:
     call = Call(to=owned.safe.address, data=b"\x01\x02\x03\x04", value=5, label="one")
-    sent = build_safe_call([call], safe=owned.safe.address, owner=owned.key.address, multi_send="")
+    sent = build_safe_call([call], safe=owned.safe.address, signatures=consent_of(owned.key.address), multi_send="")
     decoded = decode_input(EXEC_TRANSACTION, sent.data)
     assert decoded is not None and decoded[:4] == (owned.safe.address, 5, b"\x01\x02\x03\x04", 0)
     with pytest.raises(SignerUnavailable, match="cannot batch"):
-        build_safe_call([call, call], safe=owned.safe.address, owner=owned.key.address, multi_send="")
+        build_safe_call([call, call], safe=owned.safe.address, signatures=consent_of(owned.key.address), multi_send="")
 
 
-def test_a_safe_that_wants_two_owners_is_told_to_its_owners_before_anything_is_planned(owned: SafeGolem) -> None:
-    # While it still owns the Safe alone, the golem's key takes a second owner in, as an owner may.
+def test_a_safe_that_takes_a_second_owner_in_is_asked_for_both_from_then_on(owned: SafeGolem) -> None:
+    # A plan is previewed while the golem's key owns the Safe alone; then, as an owner may, it takes a second one in.
+    early = owned.live.preview()
     engine, second = owned.safe.engine, make_account("second owner")
     data = encode_call(ADD_OWNER, second.address, 2)
     call = build_safe_call(
-        [Call(owned.safe.address, data, 0, "")], safe=owned.safe.address, owner=owned.key.address, multi_send=""
-    )
+        [Call(owned.safe.address, data, 0, "")], safe=owned.safe.address, signatures=consent_of(owned.key.address),
+        multi_send="",
+    )  # fmt: skip
     key = owned.open_key()
     engine._next = max(engine._next, engine._head_time() + 1)
     engine.give_coins(key.address, 10**21)
     assert engine.send(key, call.to, call.data).succeeded
-    with pytest.raises(SafeNeedsOwners) as refused:
-        owned.live.preview()
-    error = refused.value
-    assert (error.code, str(error.next_step)) == ("SAFE_NEEDS_OWNERS", "ASK_OWNER")
-    assert error.data["threshold"] == "2" and set(error.data["owners"]) == {second.address, owned.key.address}
+    done = owned.live.commit(early["permit_id"])
+    assert (done["status"], done["problem"]["code"]) == ("BLOCKED", "POLICY_CHANGED"), done["problem"]
+    assert not OutboundTransaction.objects.filter(permit_id=early["permit_id"]).exists()
+    assert owned.live.preview()["owners"] == {"needed": 2, "signed": 1}
 
 
 def test_a_halt_takes_allowances_back_through_the_safe(owned: SafeGolem) -> None:
@@ -129,7 +130,7 @@ def test_a_halt_takes_allowances_back_through_the_safe(owned: SafeGolem) -> None
     router, usdc = world.contracts["uniswap_v3_swap_router_02"], world.tokens["USDC"].address
     approve = encode_call("function approve(address spender, uint256 amount)", router, 77 * USD)
     call = build_safe_call(
-        [Call(usdc, approve, 0, "")], safe=owned.safe.address, owner=owned.key.address, multi_send=""
+        [Call(usdc, approve, 0, "")], safe=owned.safe.address, signatures=consent_of(owned.key.address), multi_send=""
     )
     key = owned.open_key()
     engine = owned.safe.engine

@@ -210,7 +210,7 @@ def test_the_coin_must_cover_value_and_the_whole_gas_budget_to_the_wei(short: in
         allowances_before={}, allowances_after={},
     )  # fmt: skip
     plan = TxPlan(chain_id=CHAIN_ID, calls=(Call(OTHER, b"", 5, "pay"),))
-    refusal = judge_gas(plan=plan, simulation=simulation, native=COIN, budget=budget)
+    refusal = judge_gas(plan=plan, simulation=simulation, native=COIN, budget=budget, payer=OTHER)
     assert (refusal is None) == passes
 
 

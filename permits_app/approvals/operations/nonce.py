@@ -1,0 +1,68 @@
+"""`nonce`: use up a nonce of a Safe with an empty transaction, so that what was asked for after it gets its turn.
+
+What was signed under that nonce before can never be executed then. Seed: decision 0081.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from archetypes_app.models import Golem
+from permits_app.approvals.errors import ChangeUnchanged
+from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.operations.cage import draft_safe_tx
+from permits_app.approvals.safe_view import open_chain, read_safe
+from permits_app.models import OwnerTransaction
+from permits_app.models.owner_transaction import OwnerTransactionState
+from tools_app.toolkit.enums import RiskTier
+
+USE_UP_NONCE: Final = "nonce"
+_OVER: Final = (OwnerTransactionState.DEAD, OwnerTransactionState.FAILED)
+
+
+class UseUpNonce:
+    """`arguments`: `chain_id` and `safe`, of which something was asked for this golem."""
+
+    name = USE_UP_NONCE
+
+    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+        """The Safe as it is. Raises ChangeUnchanged when nothing of this golem is asked of it, CageHasNoSafe."""
+        chain_id, address = int(arguments["chain_id"]), str(arguments["safe"])
+        if not OwnerTransaction.objects.filter(request__golem=golem, chain_id=chain_id, safe=address).exists():
+            raise ChangeUnchanged("nothing of this golem is asked of this Safe")
+        safe = read_safe(open_chain(chain_id, now=now), address)
+        seen = {
+            "chain_id": chain_id, "safe": address, "nonce": safe.nonce, "threshold": safe.threshold,
+            "block": safe.block,
+        }  # fmt: skip
+        return {**arguments, "seen": seen}
+
+    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+        """An empty call of the Safe to itself. Raises ChangeUnchanged when no nonce is in the way of anything."""
+        draft = draft_safe_tx(arguments["seen"], to=str(arguments["safe"]), data=b"")
+        nonce = draft.tx.nonce
+        same = OwnerTransaction.objects.filter(chain_id=draft.chain_id, safe=draft.safe)
+        waits = same.filter(safe_nonce__gt=nonce, state=OwnerTransactionState.SIGNING).exists()
+        is_signed = same.filter(safe_nonce=nonce, state__in=_OVER, signatures__isnull=False).exists()
+        if not waits and not is_signed:
+            raise ChangeUnchanged("no nonce of the Safe is in the way of anything")
+        line = Difference(
+            f"Nonce {nonce} of the Safe", "free: what was asked under it was given up",
+            "used up; nothing that was signed under it can be executed any more", "tightens",
+        )  # fmt: skip
+        change = {"safe": draft.safe, "nonce": str(nonce)}
+        return Proposal(
+            f"Use up nonce {nonce} of the Safe with an empty transaction", change, (line,), RiskTier.STANDARD,
+            is_tightening=True, safe_tx=draft,
+        )  # fmt: skip
+
+    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+        """The Safe's own nonce says whether it still can be used up; that is looked at with every signature."""
+
+    def apply(
+        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """The chain has it; nothing is left to do here."""
+        return {"nonce": change["nonce"]}

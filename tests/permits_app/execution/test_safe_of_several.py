@@ -1,0 +1,278 @@
+"""A Safe whose owners sign each plan: previewed, signed by them, sent by the golem's key, on the real Safe 1.5.0."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from golem_project.proof.caged.engines import CHAIN_ID, make_account
+from golem_project.proof.caged.safe import sign_digest
+from permits_app.actions.cancel import cancel_permit
+from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
+from permits_app.actions.decide_change import sign_change
+from permits_app.actions.execute_change import execute_change
+from permits_app.actions.sweep_changes import list_due_changes, time_out_changes
+from permits_app.approvals.digest import export_request, verify_export
+from permits_app.approvals.errors import ChangeStale, SignatureWrong
+from permits_app.errors import PermitNotCommittable, SafeNeedsOwners
+from permits_app.models import (
+    ChangeRequest,
+    OutboundTransaction,
+    OutcomeRecord,
+    OwnerTransaction,
+    SigningKey,
+    SpendEntry,
+    SpendingLimits,
+)
+from permits_app.models.wallet import WalletKind
+from permits_app.plan_store import list_sent_calls
+from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION, NONCE
+from permits_app.signing_route import find_own_route
+from tests.live_golem import FUNDS, LiveGolem
+from tests.permits_app.approvals.people import approve, reject
+from tests.permits_app.caged_golem import USD, Safe
+from tools_app.chain.abi import decode_input, encode_call
+from tools_app.core import clock
+from tools_app.core.models import AuditEntry
+from tools_app.runner import open_reader
+
+ADD_OWNER = "function addOwnerWithThreshold(address owner, uint256 threshold)"
+REMOVE_OWNER = "function removeOwner(address previous, address owner, uint256 threshold)"
+FIRST = "0x" + "00" * 19 + "01"
+
+
+class SharedSafe:
+    """A live golem that acts with a Safe of `count` people of the test; two must sign. Its key may own it too."""
+
+    def __init__(self, live: LiveGolem, *, owns: bool = True, count: int = 2) -> None:
+        self.live = live
+        self.key = SigningKey.objects.get(golem=live.golem)
+        people = [make_account(f"person {number} of {live.golem.pk}") for number in range(count)]
+        self.safe = Safe(live, owners=people, threshold=2)
+        if owns:
+            self.act(encode_call(ADD_OWNER, self.key.address, 2))
+        live.world.fund(self.safe.address, 10**18, FUNDS)
+        choice = WalletChoice(kind=WalletKind.GNOSIS_SAFE, address=self.safe.address, key=self.key.address)
+        choose_wallet(golem=live.golem, choice=choice, actor="system:test", reason="test", now=clock.now())
+        live.golem.refresh_from_db()
+
+    def act(self, data: bytes) -> None:
+        """Two people act with their Safe past the server."""
+        everybody, self.safe.owners = self.safe.owners, self.safe.owners[:2]
+        self.safe.owner_call(self.safe.address, data)
+        self.safe.owners = everybody
+
+    def propose(self, **changes: Any) -> tuple[dict[str, Any], ChangeRequest]:
+        answer = self.live.preview(**changes)
+        return answer, ChangeRequest.objects.get(permit_id=answer["permit_id"])
+
+    def sign(self, request: ChangeRequest, person: int = 0) -> str:
+        asked = OwnerTransaction.objects.get(request=request)
+        return "0x" + sign_digest(self.safe.owners[person], bytes.fromhex(asked.safe_tx_hash[2:])).hex()
+
+    def approve(self, request: ChangeRequest, person: int = 0) -> ChangeRequest:
+        return approve(request, self.live.owner, signature=self.sign(request, person), code="")
+
+    def run(self, request: ChangeRequest) -> ChangeRequest:
+        execute_change(request_id=request.pk, now=clock.now())
+        return ChangeRequest.objects.get(pk=request.pk)
+
+    def nonce(self) -> int:
+        return int(self.reader().call(self.safe.address, NONCE)[0])
+
+    def reader(self) -> Any:
+        return open_reader(CHAIN_ID, now=clock.now(), deadline=clock.Deadline.after_ms(5_000))
+
+    def balance(self, symbol: str) -> int:
+        token = self.live.world.tokens[symbol].address
+        answer = self.live.world.rpc.read(token, "balanceOf(address)", self.safe.address, returns="(uint256)")
+        return int(answer[0] if isinstance(answer, list | tuple) else answer)
+
+
+@pytest.fixture
+def shared(live_golem: LiveGolem) -> SharedSafe:
+    return SharedSafe(live_golem)
+
+
+def reserved(answer: dict[str, Any]) -> str:
+    return str(SpendEntry.objects.get(permit_id=answer["permit_id"]).state)
+
+
+def test_a_plan_is_signed_by_an_owner_and_sent_by_the_golem_s_key(shared: SharedSafe) -> None:
+    before = {symbol: shared.balance(symbol) for symbol in ("USDC", "WETH")}
+    answer, request = shared.propose()
+    permit = shared.live.permit(answer["permit_id"])
+    assert (answer["status"], answer["missing"]) == ("AWAITING_APPROVAL", ["approval"])
+    assert answer["owners"] == {"needed": 2, "signed": 1}
+    assert (request.risk_tier, request.needs_second_factor, request.required_approvals) == ("STANDARD", False, 1)
+    assert reserved(answer) == "RESERVED"
+    assert permit.simulation["sender"] == shared.safe.address
+    with pytest.raises(PermitNotCommittable) as refused:
+        shared.live.start(answer["permit_id"])
+    assert str(refused.value.next_step) == "WAIT"
+    # An equal wish is the one that waits.
+    assert shared.live.preview()["permit_id"] == answer["permit_id"]
+
+    assert shared.run(shared.approve(request)).state == "EXECUTED"
+    permit.refresh_from_db()
+    assert permit.status == "COMMITTED", permit.problem
+    outcome = OutcomeRecord.objects.get(permit=permit)
+    assert outcome.is_verified, outcome.findings
+    assert outcome.ground_truth_source == "receipt"
+    predicted = {each["symbol"]: int(each["raw"]) for each in answer["expected_outcome"]["balance_deltas"]}
+    moved = {symbol: shared.balance(symbol) - before[symbol] for symbol in before}
+    assert {symbol: predicted[symbol] for symbol in moved} == moved
+    assert moved["USDC"] == -500 * USD
+    [row] = OutboundTransaction.objects.filter(permit=permit)
+    assert (row.sender, row.to, row.state) == (shared.key.address, shared.safe.address, "MINED")
+    assert abs(row.gas_used - answer["expected_outcome"]["gas_used"]) * 100 < 25 * row.gas_used
+    assert OwnerTransaction.objects.get(request=request).state == "EXECUTED"
+    assert reserved(answer) == "SETTLED"
+    story = ["PermitCreated", "ChangeRequested", "OwnerSigned", "ChangeApproved", "OwnerTransactionReleased",
+             "ChangeExecuted", "PermitConsumed", "OwnerTransactionExecuted"]  # fmt: skip
+    told = AuditEntry.objects.filter(golem_id=shared.live.golem.pk).order_by("seq").values_list("event", flat=True)
+    assert [event for event in told if event in story] == story
+
+
+def test_what_is_sent_is_what_was_hashed_with_the_signatures_in_it(shared: SharedSafe) -> None:
+    answer, request = shared.propose()
+    permit = shared.live.permit(answer["permit_id"])
+    shared.run(shared.approve(request))
+    permit.refresh_from_db()
+    hashed = decode_input(EXEC_TRANSACTION, bytes.fromhex(permit.calls[0]["data"][2:]))
+    sent = decode_input(EXEC_TRANSACTION, bytes.fromhex(list_sent_calls(permit)[0]["data"][2:]))
+    assert hashed[:-1] == sent[:-1]
+    assert (bytes(hashed[-1]), len(bytes(sent[-1]))) == (b"", 2 * 65)
+    assert permit.plan_hash == answer["plan_hash"]
+
+
+def test_the_export_verifies_that_the_owners_sign_the_plan_shown(shared: SharedSafe) -> None:
+    _, request = shared.propose()
+    document = json.loads(json.dumps(export_request(request)))
+    assert all(finding.holds for finding in verify_export(document)), verify_export(document)
+    document["plan"]["calls"][0]["data"] = document["plan"]["calls"][0]["data"].replace("00000001", "00000002", 1)
+    assert not all(finding.holds for finding in verify_export(document))
+    document = json.loads(json.dumps(export_request(request)))
+    document["binding"]["change"]["safe_tx"]["to"] = "0x" + "11" * 20
+    broken = {finding.what for finding in verify_export(document) if not finding.holds}
+    assert "what the owners sign is this plan" in broken
+
+
+def test_two_people_sign_where_the_golem_s_key_owns_nothing(live_golem: LiveGolem) -> None:
+    shared = SharedSafe(live_golem, owns=False)
+    answer, request = shared.propose()
+    assert answer["owners"] == {"needed": 2, "signed": 0}
+    request = shared.run(shared.approve(request))
+    assert (request.state, request.problem["code"]) == ("APPROVED", "OWNER_SIGNATURES_INCOMPLETE")
+    assert live_golem.preview()["owners"] == {"needed": 2, "signed": 1}
+    assert not OutboundTransaction.objects.exists()
+    second = type(live_golem.owner).objects.create(username="second", is_staff=True)
+    live_golem.golem.co_owners.add(second)
+    sign_change(
+        request_id=request.pk, owner=second, signature=shared.sign(request, 1), seen_digest=request.digest,
+        now=clock.now(),
+    )  # fmt: skip
+    assert list_due_changes(now=clock.now()) == [request.pk]
+    assert shared.run(request).state == "EXECUTED"
+    assert live_golem.permit(answer["permit_id"]).status == "COMMITTED"
+
+
+def test_only_an_owner_of_the_safe_signs(shared: SharedSafe) -> None:
+    _, request = shared.propose()
+    digest = bytes.fromhex(OwnerTransaction.objects.get(request=request).safe_tx_hash[2:])
+    with pytest.raises(SignatureWrong, match="owns no part"):
+        approve(request, shared.live.owner, signature=sign_digest(make_account("stranger"), digest).hex(), code="")
+
+
+def test_signatures_of_one_plan_send_no_other_and_not_twice(shared: SharedSafe) -> None:
+    _, first = shared.propose()
+    given = shared.sign(first)
+    assert shared.run(shared.approve(first)).state == "EXECUTED"
+    _, second = shared.propose()
+    with pytest.raises(SignatureWrong):
+        approve(second, shared.live.owner, signature=given, code="")
+    shared.run(first)
+    assert OutboundTransaction.objects.count() == 1
+    # The same bytes again, past the server: the Safe's nonce is used.
+    row = OutboundTransaction.objects.get()
+    with pytest.raises(Exception, match="revert"):
+        shared.live.world.rpc.call(
+            "eth_call", {"from": row.sender, "to": row.to, "data": list_sent_calls(row.permit)[0]["data"]}, "latest"
+        )
+
+
+def test_a_safe_that_moved_on_makes_the_plan_stale_and_gives_its_reservation_back(shared: SharedSafe) -> None:
+    answer, request = shared.propose()
+    given = shared.sign(request)
+    shared.act(encode_call("function changeThreshold(uint256 threshold)", 2))
+    with pytest.raises(ChangeStale, match="nonce"):
+        approve(request, shared.live.owner, signature=given, code="")
+    assert (ChangeRequest.objects.get(pk=request.pk).state, reserved(answer)) == ("STALE", "RELEASED")
+    assert shared.live.permit(answer["permit_id"]).status == "BLOCKED"
+
+
+def test_an_owner_who_was_removed_does_not_count_any_more(live_golem: LiveGolem) -> None:
+    shared = SharedSafe(live_golem, count=3)
+    _, early = shared.propose(amount="300000000")
+    _, later = shared.propose(amount="400000000")
+    shared.approve(later, 2)
+    # The earlier plan is given up; its nonce goes to the removal of the person who signed the later one.
+    reject(early, live_golem.owner)
+    before = shared.safe.owners[1].address
+    shared.act(encode_call(REMOVE_OWNER, before, shared.safe.owners[2].address, 2))
+    done = shared.run(later)
+    assert (done.state, done.problem["code"]) == ("APPROVED", "OWNER_SIGNATURES_INCOMPLETE")
+    assert not OutboundTransaction.objects.exists()
+
+
+def test_hooks_and_limits_are_asked_again_when_the_owners_have_signed(shared: SharedSafe) -> None:
+    answer, request = shared.propose()
+    request = shared.approve(request)
+    SpendingLimits.objects.filter(golem=shared.live.golem).update(per_transaction_micro_usd=100 * USD)
+    assert shared.run(request).state == "STALE"
+    answer, request = shared.live.permit(answer["permit_id"]), None
+    assert answer.status == "BLOCKED" and not OutboundTransaction.objects.exists()
+
+
+def test_a_plan_that_the_hooks_refuse_by_now_is_not_sent(shared: SharedSafe) -> None:
+    answer, request = shared.propose()
+    request = shared.approve(request)
+    # The funds leave before it is sent.
+    usdc = shared.live.world.tokens["USDC"].address
+    key = "0x" + shared.key.address[2:]
+    shared.live.world.rpc.call("anvil_impersonateAccount", shared.safe.address)
+    data = encode_call("function transfer(address to, uint256 amount)", key, shared.balance("USDC"))
+    shared.live.world.rpc.call(
+        "eth_sendTransaction", {"from": shared.safe.address, "to": usdc, "data": "0x" + data.hex()}
+    )
+    done = shared.run(request)
+    assert (done.state, done.problem["code"]) == ("FAILED", "POLICY_REJECTED")
+    assert (shared.live.permit(answer["permit_id"]).status, reserved(answer)) == ("BLOCKED", "RELEASED")
+    assert OwnerTransaction.objects.get(request=request).state == "DEAD"
+    assert not OutboundTransaction.objects.exists()
+
+
+def test_what_nobody_signs_in_time_expires_and_gives_back_what_it_held(shared: SharedSafe) -> None:
+    answer, request = shared.propose()
+    assert time_out_changes(now=clock.now() + timedelta(hours=25)) >= 1
+    assert ChangeRequest.objects.get(pk=request.pk).state == "EXPIRED"
+    assert (shared.live.permit(answer["permit_id"]).status, reserved(answer)) == ("EXPIRED", "RELEASED")
+    assert OwnerTransaction.objects.get(request=request).state == "DEAD"
+
+
+def test_the_agent_takes_its_proposal_back(shared: SharedSafe) -> None:
+    answer, request = shared.propose()
+    permit = shared.live.permit(answer["permit_id"])
+    cancel_permit(golem=shared.live.golem, permit_id=permit.pk, reason="no need", actor="key:test", now=clock.now())
+    time_out_changes(now=clock.now())
+    assert ChangeRequest.objects.get(pk=request.pk).state == "CANCELLED"
+    assert OwnerTransaction.objects.get(request=request).state == "DEAD"
+
+
+def test_a_halt_that_needs_owners_says_so(shared: SharedSafe) -> None:
+    with pytest.raises(SafeNeedsOwners) as refused:
+        find_own_route(golem=shared.live.golem, chain=shared.reader())
+    assert (refused.value.code, refused.value.data["threshold"]) == ("SAFE_NEEDS_OWNERS", "2")

@@ -1,91 +1,67 @@
-"""A worker killed between any two steps of a commit loses nothing and doubles nothing.
-
-The worker is a forked process that ends with `os._exit` at the named step, so no `finally` of ours runs:
-its lease, its reservation and its stored bytes are left exactly as a kill leaves them.
-"""
+"""A commit whose worker dies before each of its doors, one after the other until it meets none: done once each time."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import Any
+from functools import partial
+from uuid import UUID
 
 import pytest
-from django.db import connections
-from django.db.backends.postgresql.base import DatabaseWrapper
 
-from permits_app import capabilities
-from permits_app.actions import commit as commit_module
-from permits_app.execution import broadcast, executor, settlement
-from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, SpendEntry
+from permits_app.models import ActionPermit, CapabilityGrant, OutboundTransaction, OutcomeRecord, SpendEntry
 from permits_app.models.spending import SpendState
+from tests.concurrency.doors import run_to_door
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
+from tools_app.core.audit_checkpoints import verify_stored_chain
 
-KILLED = 9
-
-STEPS: dict[str, tuple[Any, str, bool]] = {
-    # name: (module or class, attribute, whether the step itself still happens)
-    "after the lease is taken": (commit_module, "take_lease", True),
-    "before the hooks run again": (commit_module, "_recheck", False),
-    "after the hooks ran again": (commit_module, "_recheck", True),
-    "after the capability is minted": (capabilities, "mint", True),
-    "after the nonces are reserved": (executor, "reserve_nonces", True),
-    "after signing, before the bytes are stored": (executor, "store_signed", False),
-    "after the bytes are stored": (executor, "store_signed", True),
-    "before the first bytes are sent": (broadcast, "send_raw", False),
-    "after the first bytes are sent": (broadcast, "send_raw", True),
-    "after everything is sent, before the receipts": (executor, "_await_all", False),
-    "after the first receipt is written": (executor, "record_receipt", True),
-    "before the outcome is judged": (commit_module, "finish", False),
-    "before the outcome is written": (settlement, "_close", False),
-    "after the outcome is written": (settlement, "_close", True),
-}
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+MOST_DOORS = 120
+"""More than a commit has; a worker that never ends is noticed."""
 
 
-def run_killed_worker(golem: LiveGolem, permit_id: str, target: Any, name: str, happens: bool) -> int:
-    """Fork a worker that dies at the step; returns its exit status."""
-    original: Callable[..., Any] = getattr(target, name)
-
-    def step_then_die(*args: Any, **kwargs: Any) -> Any:
-        if happens:
-            original(*args, **kwargs)
-        os._exit(KILLED)
-
-    for connection in connections.all():
-        connection.close()
-        if isinstance(connection, DatabaseWrapper):
-            connection.close_pool()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            setattr(target, name, step_then_die)
-            golem.work(permit_id)
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(pid, 0)
-    return os.waitstatus_to_exitcode(status)
+def kill_at_each_door(golem: LiveGolem, start: Callable[[int], UUID]) -> Iterator[tuple[UUID, str | None]]:
+    """Permits that lost their worker at a door each and were worked on again since, with the door; None ends it."""
+    for number in range(MOST_DOORS):
+        permit_id = start(number)
+        door = run_to_door(partial(golem.work, str(permit_id)), number)
+        # Time passes: the dead worker's lease runs out and the sweep hands the permit to another one.
+        for _ in range(2):
+            ActionPermit.objects.filter(pk=permit_id).update(lease_expires_at=clock.now() - timedelta(seconds=1))
+            golem.work(str(permit_id))
+        yield permit_id, door
+        if door is None:
+            return
+    pytest.fail(f"no end after {MOST_DOORS} doors")
 
 
-@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
-@pytest.mark.parametrize("step", STEPS)
-def test_a_worker_killed_at_any_step_loses_and_doubles_nothing(shared_golem: LiveGolem, step: str) -> None:
-    target, name, happens = STEPS[step]
-    permit = shared_golem.preview()
-    permit_id = permit["permit_id"]
-    before = {symbol: shared_golem.balance(symbol) for symbol in ("USDC", "WETH")}
-    shared_golem.start(permit_id)
-    assert run_killed_worker(shared_golem, permit_id, target, name, happens) == KILLED
-    # Time passes: the dead worker's lease runs out and the sweep hands the permit to another one.
-    ActionPermit.objects.filter(pk=permit_id).update(lease_expires_at=clock.now() - timedelta(seconds=1))
-    shared_golem.work(permit_id)
-    shared_golem.work(permit_id)
-    row = shared_golem.permit(permit_id)
-    assert row.status == "COMMITTED", (row.status, row.status_reason, row.problem)
-    assert before["USDC"] - shared_golem.balance("USDC") == 500_000_000
-    predicted = {delta["symbol"]: int(delta["raw"]) for delta in permit["expected_outcome"]["balance_deltas"]}
-    assert shared_golem.balance("WETH") - before["WETH"] == predicted["WETH"]
-    assert shared_golem.mined_nonce() == OutboundTransaction.objects.count() == len(permit["calls"])
-    assert OutcomeRecord.objects.get(permit_id=permit_id).is_verified
-    assert SpendEntry.objects.get(permit_id=permit_id).state == SpendState.SETTLED
+def test_a_commit_whose_worker_dies_before_any_of_its_doors_is_sent_once(shared_golem: LiveGolem) -> None:
+    before: dict[str, int] = {}
+    promised: dict[str, int] = {}
+
+    def start(number: int) -> UUID:
+        permit = shared_golem.preview(amount=str(60_000_000 + number))
+        deltas = {delta["symbol"]: int(delta["raw"]) for delta in permit["expected_outcome"]["balance_deltas"]}
+        promised.update(deltas, sent=len(permit["calls"]))
+        before.update({symbol: shared_golem.balance(symbol) for symbol in deltas}, sent=shared_golem.mined_nonce())
+        shared_golem.start(permit["permit_id"])
+        return UUID(permit["permit_id"])
+
+    met: list[str | None] = []
+    for permit_id, door in kill_at_each_door(shared_golem, start):
+        where = f"door {len(met)}: {door}"
+        row = shared_golem.permit(str(permit_id))
+        assert row.status == "COMMITTED", (where, row.status, row.status_reason, row.problem)
+        moved = {symbol: shared_golem.balance(symbol) - before[symbol] for symbol in promised if symbol != "sent"}
+        assert {**moved, "sent": shared_golem.mined_nonce() - before["sent"]} == promised, where
+        sent = OutboundTransaction.objects.filter(permit_id=permit_id).order_by("nonce").values_list("nonce", flat=True)
+        assert list(sent) == list(range(before["sent"], before["sent"] + promised["sent"])), where
+        assert OutcomeRecord.objects.get(permit_id=permit_id).is_verified, where
+        assert SpendEntry.objects.get(permit_id=permit_id).state == SpendState.SETTLED, where
+        assert CapabilityGrant.objects.get(permit_id=permit_id).consumed_at is not None, where
+        met.append(door)
+    # The doors nobody may leave out: sending, waiting, and the transactions around them.
+    assert {"eth_sendRawTransaction", "eth_getTransactionReceipt", "eth_getTransactionCount"} <= set(met)
+    assert met.count("COMMIT") >= 5
+    assert verify_stored_chain(shared_golem.golem.pk).broken is None

@@ -1,0 +1,160 @@
+"""Every limit and every span of time of the safety chain names the test that stands on its edge.
+
+The limits are found in models, settings and rules; one that is added without a test at one less, exactly and one more
+fails here. What is a number and no limit says why.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from datetime import timedelta
+from importlib import import_module
+
+import pytest
+from django.db import models
+
+from archetypes_app.models import Golem
+from permits_app.models import PolicyCage, SpendingLimits
+from tests.architecture.sources import ROOT, list_sources
+
+SAFETY = "permits_app/safety/test_"
+FALLS = f"{SAFETY}drawdown.py::test_"
+EDGES = f"{SAFETY}boundaries.py::test_"
+TIMES = "permits_app/test_time_limits.py::test_"
+CAGE = f"{SAFETY}policy_cage.py::test_"
+WINDOW = f"{EDGES}a_window_of_the_ledger_takes_exactly_its_limit"
+SETTINGS = "golem_project.settings.safety"
+
+TESTS: dict[str, str] = {
+    "SpendingLimits.per_transaction_micro_usd": WINDOW,
+    "SpendingLimits.per_tick_micro_usd": WINDOW,
+    "SpendingLimits.per_session_micro_usd": WINDOW,
+    "SpendingLimits.per_day_micro_usd": WINDOW,
+    "SpendingLimits.hot_lane_micro_usd": f"{EDGES}a_preview_above_the_hot_lane_carries_its_review",
+    "SpendingLimits.writes_per_hour": f"{EDGES}an_hour_takes_exactly_its_writes",
+    "SpendingLimits.max_slippage_bps": f"{EDGES}slippage_passes_up_to_the_owners_limit",
+    "SpendingLimits.max_price_impact_bps": f"{EDGES}price_impact_passes_up_to_the_owners_limit",
+    "PolicyCage.max_assets": f"{CAGE}the_cage_has_room_for_exactly_its_assets",
+    "PolicyCage.max_position_bps": f"{CAGE}a_position_takes_exactly_its_share",
+    "PolicyCage.max_concentration_bps": f"{CAGE}an_asset_takes_exactly_its_share_of_the_portfolio",
+    "PolicyCage.max_drawdown_bps": f"{FALLS}the_cage_is_broken_exactly_beyond_its_limit",
+    "PolicyCage.min_rebalance_interval_seconds": f"{CAGE}rebalances_keep_their_distance_to_the_second",
+    "PolicyCage.max_rebalances_per_day": f"{CAGE}a_day_takes_exactly_its_number_of_rebalances",
+    "PolicyCage.min_collateral_ratio_bps": f"{CAGE}the_collateral_ratio_is_held_to_the_basis_point",
+    "Golem.permit_ttl_seconds": f"{EDGES}a_permit_is_valid_until_its_ttl_is_over_and_not_at_it",
+    "Golem.heartbeat_tick": f"{EDGES}a_permit_lives_through_two_heartbeat_ticks_and_not_three",
+    "GOLEM_COMMIT_WAITERS_PER_KEY": (
+        "golem_project/pi/test_waiting.py::test_at_most_four_commits_of_a_token_wait_and_a_fifth_is_not_started"
+    ),
+    "GOLEM_COMMIT_LEASE_SECONDS": f"{TIMES}a_lease_keeps_others_out_until_it_is_over",
+    "GOLEM_STUCK_AFTER_SECONDS": f"{TIMES}a_sent_transaction_is_stuck_from_its_time_on",
+    "GOLEM_FEE_RAISE_BPS": "permits_app/execution/test_fees.py::test_both_fees_rise_by_a_tenth_and_reach_the_market",
+    "GOLEM_APPROVAL_HOURS": f"{TIMES}owners_decide_before_the_deadline_and_not_at_it",
+    "GOLEM_APPROVAL_OPEN_PER_AGENT": (
+        "permits_app/approvals/test_waiting_permits.py::test_an_agent_has_only_so_many_open_requests_per_tier"
+    ),
+    "GOLEM_DENIED_CALL_DAYS": f"{TIMES}a_refused_plan_is_kept_for_its_days_and_not_longer",
+    "GOLEM_CHANGE_CLAIM_SECONDS": f"{TIMES}the_claim_of_a_dead_worker_lapses",
+    "GOLEM_WARDEN_WINDOW_SECONDS": f"{TIMES}an_announcement_is_due_in_its_window_and_over_at_its_end",
+    "GOLEM_CAGE_MIRROR_MAX_AGE_SECONDS": f"{TIMES}a_mirror_may_be_as_old_as_it_may_be_and_not_older",
+    "GOLEM_IDEMPOTENCY_HOURS": (
+        "golem_project/pi/test_idempotency.py::test_an_answer_is_kept_for_a_day_and_not_a_moment_longer"
+    ),
+    "GOLEM_IDEMPOTENCY_LOCK_SECONDS": (
+        "golem_project/pi/test_idempotency.py::test_a_running_first_request_is_told_and_a_dead_one_is_replaced"
+    ),
+    "GOLEM_AUDIT_CHECKPOINT_ENTRIES": f"{TIMES}a_chain_is_signed_again_after_so_many_entries",
+    "GOLEM_VENUE_TRUST_CLEAN_OUTCOMES": (
+        "permits_app/test_venue_trust.py::test_clean_outcomes_in_a_row_restore_it_and_one_divergence_begins_again"
+    ),
+    "GOLEM_GAS_LIMIT_MARGIN_BPS": f"{SAFETY}simulator.py::test_the_gas_limit_covers_the_largest_refund_and_the_margin",
+    "GOLEM_DUST_MICRO_USD": f"{SAFETY}spending_limiter.py::test_an_amount_that_reads_like_whole_units_is_refused",
+    "GOLEM_RELAYER_MOST_GAS": f"{TIMES}the_relayer_sends_up_to_its_gas_and_no_more",
+    "GOLEM_RELAYER_MOST_WEI_PER_DAY": f"{TIMES}the_relayer_spends_up_to_its_day_and_no_more",
+    "HOOK_BUDGET_MS": f"{SAFETY}hook_chain.py::test_a_hook_that_answers_too_late_refuses",
+    "LOOP_WINDOW": f"{SAFETY}repetition.py::test_an_identical_call_outside_the_window_of_twenty_does_not_count",
+    "LOOP_MOST_IDENTICAL": f"{SAFETY}repetition.py::test_the_fifth_identical_call_is_a_loop",
+    "LOOP_SAME_TOOL_PERCENT": f"{SAFETY}repetition.py::test_more_than_four_fifths_of_one_tool_is_noted",
+    "LOOP_HORIZON": f"{TIMES}an_identical_call_counts_for_an_hour",
+    "BREAKER_REQUESTS": f"{SAFETY}repetition.py::test_half_of_ten_failures_open_the_breaker",
+    "BREAKER_FAILURE_PERCENT": f"{SAFETY}repetition.py::test_half_of_ten_failures_open_the_breaker",
+    "BREAKER_HALF_OPEN_AFTER": f"{SAFETY}repetition.py::test_an_open_breaker_is_half_open_after_thirty_seconds",
+    "BREAKER_HORIZON": (
+        f"{SAFETY}record_reader.py::test_a_venue_is_judged_by_its_last_transactions_of_a_day_oldest_first"
+    ),
+    "GATE_WINDOW": f"{SAFETY}action_gate.py::test_predictions_beyond_the_last_fifty_do_not_count",
+    "GATE_LEAST_PREDICTIONS": f"{SAFETY}action_gate.py::test_accuracy_opens_exactly_its_level",
+    "DIVERGENCE_TOLERANCE_BPS": "permits_app/test_venue_trust.py::test_the_border_is_two_percent",
+    "MARK_WINDOW": f"{FALLS}the_mark_rises_by_itself_and_ages_only_while_nothing_is_violated",
+    "MARK_REACHED_AGAIN": f"{FALLS}a_mark_reached_again_is_written_once_a_minute_and_a_higher_one_at_once",
+    "BREAKER_PAUSE_BPS": f"{FALLS}the_breaker_trips_at_seven_tenths_until_a_day_after_a_pause",
+    "BREAKER_BLOCK_BPS": f"{FALLS}the_breaker_blocks_from_twenty_percent_on_whatever_the_cage_allows",
+    "BREAKER_COOL_DOWN": f"{FALLS}a_pause_ends_after_its_hour_and_stops_only_growing",
+    "VOLATILE_FOR": f"{FALLS}the_breaker_trips_at_seven_tenths_until_a_day_after_a_pause",
+    "LARGE_SWAP_MICRO_USD": "permits_app/test_risk.py::test_a_tier_changes_exactly_above_its_value",
+    "LARGE_DEPOSIT_MICRO_USD": "permits_app/test_risk.py::test_a_tier_changes_exactly_above_its_value",
+    "DAY": f"{EDGES}the_rolling_day_lets_go_of_a_spend_when_it_is_a_day_old",
+    "HOUR": "permits_app/test_ledger.py::test_every_window_is_the_naive_sum_of_what_lies_in_it",
+}  # fmt: skip
+
+NO_LIMITS: dict[str, str] = {
+    "GOLEM_PERMIT_TTL_SECONDS": "the default of Golem.permit_ttl_seconds",
+    "GOLEM_LIMIT_PER_TRANSACTION_MICRO_USD": "a default of SpendingLimits",
+    "GOLEM_LIMIT_PER_TICK_MICRO_USD": "a default of SpendingLimits",
+    "GOLEM_LIMIT_PER_SESSION_MICRO_USD": "a default of SpendingLimits",
+    "GOLEM_LIMIT_PER_DAY_MICRO_USD": "a default of SpendingLimits",
+    "GOLEM_LIMIT_HOT_LANE_MICRO_USD": "a default of SpendingLimits",
+    "GOLEM_LIMIT_WRITES_PER_HOUR": "a default of SpendingLimits",
+    "GOLEM_LIMIT_SLIPPAGE_BPS": "a default of SpendingLimits",
+    "GOLEM_LIMIT_PRICE_IMPACT_BPS": "a default of SpendingLimits",
+    "GOLEM_COMMIT_WAIT_SECONDS": "how long an answer is waited for; the outcome is the same",
+    "GOLEM_RECEIPT_WAIT_SECONDS": "how long an answer is waited for; the outcome is the same",
+    "GOLEM_PREVIEW_WAIT_SECONDS": "how long an answer is waited for; the outcome is the same",
+    "GOLEM_HALT_WAIT_SECONDS": "how long an answer is waited for; the outcome is the same",
+    "GOLEM_RELAYER_WAIT_SECONDS": "how long an answer is waited for; the outcome is the same",
+    "GOLEM_KEYSTORE_SCRYPT_N": "the cost of a key's file",
+    "SIMULATION_BUDGET_MS": "how long a node may take; without its answer nothing passes",
+    "PREFLIGHT_BUDGET_MS": "how long a node may take; without its answer nothing passes",
+    "LARGEST_PLAUSIBLE_MICRO_USD": "a guess about slips of the pen, beside the limits",
+    "MOST_CHARACTERS": "the length of an answer",
+    "MOST_POSITIONS": "how many of a golem's positions are read",
+    "MOST_ASSETS": "how much of what was judged is kept",
+    "MOST_REBALANCES": "how much of what was judged is kept",
+    "USAGE_COLUMNS": "the shape of a row",
+}
+
+
+def list_columns() -> Iterator[str]:
+    """Numbers that owners set, and what a permit's life is counted in."""
+    for model in (SpendingLimits, PolicyCage):
+        for field in model._meta.concrete_fields:
+            if isinstance(field, models.IntegerField) and not field.primary_key:
+                yield f"{model.__name__}.{field.name}"
+    yield from (f"Golem.{Golem._meta.get_field(name).name}" for name in ("permit_ttl_seconds", "heartbeat_tick"))
+
+
+def list_constants() -> Iterator[str]:
+    """Public numbers and spans of the settings, the rules and the ledger."""
+    paths = [path for path in list_sources() if path.startswith("permits_app/safety/")]
+    for path in [*paths, "permits_app/risk.py", "permits_app/ledger.py", SETTINGS.replace(".", "/") + ".py"]:
+        module = import_module(path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+        for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            for target in targets:
+                name = target.id if isinstance(target, ast.Name) else ""
+                if name.isupper() and name[0] != "_" and isinstance(getattr(module, name), int | float | timedelta):
+                    yield name
+
+
+def test_every_limit_is_tested_at_its_edge_or_says_why_not() -> None:
+    found = {*list_columns(), *list_constants()}
+    assert found - set(TESTS) - set(NO_LIMITS) == set(), "a limit without a test at its edge"
+    assert set(TESTS) - found == set(), "a test of a limit that is gone"
+    assert not set(TESTS) & set(NO_LIMITS)
+
+
+@pytest.mark.parametrize("limit", TESTS)
+def test_the_test_at_the_edge_is_there(limit: str) -> None:
+    path, _, name = TESTS[limit].partition("::")
+    assert f"def {name}(" in (ROOT / "tests" / path).read_text(encoding="utf-8")

@@ -28,7 +28,7 @@ from permits_app.actions.expire import expire_lapsed
 from permits_app.actions.request_change import find_waiting_permit, request_permit_approval
 from permits_app.actions.waiting import cover_wait, life_of, list_missing, needs_owners
 from permits_app.approvals.plan_by_owners import draft_plan
-from permits_app.errors import ReviewVetoed, SameActionPending
+from permits_app.errors import ReviewVetoed, SameActionPending, SpendingLimitExceeded
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.plan_store import encode_batch, encode_bounds, encode_calls
@@ -41,7 +41,7 @@ from permits_app.safety.gas_budget import GasBudget, budget_gas
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.safety.hook_chain import HookReport
 from permits_app.safety.hooks.spending_limiter import counts_per_day
-from permits_app.safety.judging import judge_call
+from permits_app.safety.judging import judge_call, keep_denial
 from permits_app.safety.tiers import classify_call
 from permits_app.sealing import hash_action, hash_plan, hash_simulation
 from permits_app.selectors import view_permit
@@ -113,7 +113,12 @@ def preview_action(
     policy = read_policy(golem=golem, toolset=toolset)
     watch.lap("toolset and policy")
     judged = _judge(golem, toolset, policy, tool, params, api_key_id, now, watch)
-    permit = _open_permit(golem, policy, judged, api_key_id, actor, now)
+    try:
+        permit = _open_permit(golem, policy, judged, api_key_id, actor, now)
+    except SpendingLimitExceeded as error:
+        # Only the reservation counts the gas, and what others reserved meanwhile.
+        keep_denial(judged.call, error, facts=judged.report.facts)
+        raise
     watch.lap("reserve and open the permit")
     return {**view_permit(permit), "missing": list_missing(permit), "timings_ms": watch.laps}
 
@@ -334,6 +339,7 @@ def _make_permit(golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID
         prices=call.value.as_prices(),
         policy_hash=policy.hash,
         hook_decisions=list(judged.report.decisions),
+        facts=dict(judged.report.facts),
         review=judged.review,
         soft_params=judged.soft_params,
         status=PermitStatus.AWAITING_APPROVAL if awaits_owner else PermitStatus.CREATED,

@@ -20,10 +20,11 @@ from permits_app.actions.announce import turn_warden_on
 from permits_app.actions.change_policy import roll_back_policy
 from permits_app.actions.request_change import request_operation
 from permits_app.approvals.announced import is_warden_on
-from permits_app.approvals.backtest import replay_permits, suggest_least_policy, suggestion_as_changes
 from permits_app.approvals.forms import DraftForm, OwnersForm, PhaseWishForm, StrategyForm, WhyForm
 from permits_app.approvals.policy_state import apply_differences, diff_policy, read_policy_state
 from permits_app.approvals.views import page_of as page_of_request
+from permits_app.backtest.least_policy import suggest_least_policy
+from permits_app.backtest.replay import replay_permits
 from permits_app.models import PolicyVersion, SpendingLimits
 from tools_app.admin.confirm import report_refusal, show_confirmation
 from tools_app.core import clock
@@ -71,7 +72,7 @@ class ProposalPages:
             request, golem_id, form, lambda golem, given: ("phase", {"to": given["to"]}),
             title="Reset the phase", submit="Reset it",
             explanation="A phase only gets worse by itself. A worse one holds at once; a better one waits for the"
-            " owners' approval. Both are kept in the golem's history with the reason.",
+            " owners' approval. Both are kept in the golem's audit log with the reason.",
         )  # fmt: skip
 
     def strategy_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
@@ -133,7 +134,7 @@ class ProposalPages:
         return self._show_policy(
             request, golem, "policy", title=f"Policy of {golem.name}", versions=versions, draft=draft,
             suggestion=suggestion, replay=replay_permits(golem=golem, policy=tried),
-            suggested=diff_policy(state, apply_differences(state, suggestion_as_changes(suggestion))),
+            suggested=diff_policy(state, apply_differences(state, suggestion.as_changes())),
         )  # fmt: skip
 
     def version_view(self, request: HttpRequest, golem_id: UUID, number: int) -> HttpResponse:

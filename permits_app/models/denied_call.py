@@ -28,6 +28,7 @@ class DeniedCall(models.Model):
     code = models.CharField(max_length=64)
     rule = models.CharField(max_length=96, blank=True)
     detail = models.TextField(blank=True)
+    facts = models.JSONField(default=dict, help_text="What hooks 1 to 4 looked at; empty in rows before that was kept")
 
     class Meta:
         verbose_name = "denied call"

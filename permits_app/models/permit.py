@@ -79,6 +79,7 @@ class ActionPermit(TimeStamped):
     simulation_hash = models.CharField(max_length=66, blank=True)
     policy_hash = models.CharField(max_length=66)
     hook_decisions = models.JSONField(default=list)
+    facts = models.JSONField(default=dict, help_text="What hooks 1 to 4 looked at; empty in rows before that was kept")
     review = models.JSONField(default=dict)
     soft_params = models.JSONField(default=dict, help_text="What memory changed, and the episodes behind it")
 

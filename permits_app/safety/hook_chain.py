@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from permits_app.errors import PolicyRejected
@@ -22,6 +22,7 @@ from permits_app.safety.hooks.result_filter import ResultFilter
 from permits_app.safety.hooks.simulator import Simulator
 from permits_app.safety.hooks.spending_limiter import SpendFacts, SpendingLimiter
 from permits_app.safety.hooks.spending_limiter import load_facts as load_spend_facts
+from permits_app.safety.judged_facts import encode_facts
 from permits_app.safety.record_reader import RecordReader
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
@@ -55,11 +56,15 @@ _BEFORE_SIMULATION: tuple[SafetyHook, ...] = (POLICY_CAGE, ALLOWLIST_GUARD, SPEN
 
 @dataclass(frozen=True, slots=True)
 class HookReport:
-    """What the chain decided: each hook's note, the simulation, and changed parameters if a hook asked for them."""
+    """What the chain decided: each hook's note, the simulation, and changed parameters if a hook asked for them.
+
+    `facts` is what hooks 1 to 4 looked at, as the row of the decision keeps it.
+    """
 
     decisions: tuple[dict[str, Any], ...]
     simulation: SimulationResult | None
     modified_params: Mapping[str, Any] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def run(call: HookCall, *, may_modify: bool = True) -> HookReport:
@@ -112,7 +117,8 @@ def decide(call: HookCall, loaded: LoadedRules) -> Verdict:
 def _run(hooks: Sequence[SafetyHook], call: HookCall, *, may_modify: bool) -> HookReport:
     decisions: list[dict[str, Any]] = []
     # Hooks read lazily and share what was read, so that all of them judge the same moment.
-    call = replace(call, records=RecordReader(call))
+    if call.records is None:
+        call = replace(call, records=RecordReader(call))
     for hook in hooks:
         started_ms = clock.monotonic_ms()
         verdict = _ask(hook, call)
@@ -131,7 +137,7 @@ def _run(hooks: Sequence[SafetyHook], call: HookCall, *, may_modify: bool) -> Ho
             return HookReport(tuple(decisions), call.simulation, verdict.params)
         if verdict.simulation is not None:
             call = replace(call, simulation=verdict.simulation)
-    return HookReport(tuple(decisions), call.simulation)
+    return HookReport(tuple(decisions), call.simulation, facts=encode_facts(call))
 
 
 def _ask(hook: SafetyHook, call: HookCall) -> Verdict:

@@ -17,6 +17,7 @@ from permits_app import ledger
 from permits_app.models import ActionPermit, HighWaterMark, KnownContract, OutcomeRecord
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS, GATE_WINDOW
+from permits_app.safety.assets import Portfolio
 from permits_app.safety.hook import HookCall
 from permits_app.safety.records import Mark, PastCall, Records, VenueOutcome
 from permits_app.safety.repetition import BREAKER_HORIZON, BREAKER_REQUESTS, LOOP_HORIZON, LOOP_WINDOW
@@ -64,13 +65,14 @@ class RecordReader:
 
     def __init__(self, call: HookCall) -> None:
         self._call = call
-        self._records: Records | None = None
+        self.known: Records | None = None
+        self.portfolio: Portfolio | None = None
 
     def read(self) -> Records:
         """The same value to every hook of one run."""
-        if self._records is None:
-            self._records = read_records(self._call)
-        return self._records
+        if self.known is None:
+            self.known = read_records(self._call)
+        return self.known
 
 
 def records_of(call: HookCall) -> Records:
@@ -99,6 +101,16 @@ def read_records(call: HookCall) -> Records:
     )
 
 
+def asks_rebalances(call: HookCall) -> bool:
+    """Whether past rebalances are read for `call`."""
+    return call.action_class is ActionClass.REBALANCE
+
+
+def asks_predictions(call: HookCall) -> bool:
+    """Whether past predictions are read for `call`."""
+    return call.cage.is_action_gate_on and call.action_class is ActionClass.NEW_POSITION
+
+
 def list_touched(plan: TxPlan) -> list[str]:
     """Every address whose code the plan relies on: tokens, contracts called, spenders."""
     spenders = (allowance.spender for allowance in plan.allowances)
@@ -106,7 +118,6 @@ def list_touched(plan: TxPlan) -> list[str]:
 
 
 def _build_statement(call: HookCall) -> str:
-    is_opening = call.action_class is ActionClass.NEW_POSITION
     has_plan = call.plan is not None
     columns = (
         "usage.*",
@@ -114,8 +125,8 @@ def _build_statement(call: HookCall) -> str:
         "past.tools, past.hashes",
         "venue.statuses, venue.times" if has_plan else f"{_NOTHING}, {_NOTHING}",
         _TRIED if has_plan else _NOTHING,
-        _REBALANCES if call.action_class is ActionClass.REBALANCE else _NOTHING,
-        _PREDICTIONS if call.cage.is_action_gate_on and is_opening else _NOTHING,
+        _REBALANCES if asks_rebalances(call) else _NOTHING,
+        _PREDICTIONS if asks_predictions(call) else _NOTHING,
         _KNOWN if has_plan else _NOTHING,
     )
     joins = (f"({ledger.USAGE_SQL}) AS usage", _MARK, _PAST, _VENUE if has_plan else "")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from permits_app.safety.assets import Portfolio
 from permits_app.usage import Usage
 
 
@@ -60,6 +61,9 @@ class Records:
 
 
 class RecordSource(Protocol):
-    """Reads the records of one call, once."""
+    """Reads the records of one call, once. `known` is what it has read so far; hook 1 leaves its `portfolio` here."""
+
+    known: Records | None
+    portfolio: Portfolio | None
 
     def read(self) -> Records: ...

@@ -34,10 +34,12 @@ from permits_app.safety.rebalance_rules import judge_rebalances
 from permits_app.safety.record_reader import records_of
 from permits_app.safety.token_calls import list_recipients
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
+from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import LEAVING, ActionClass, Category, Phase, RiskLayer
+from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import NATIVE
 
-_RAISING = frozenset({ActionClass.NEW_POSITION, ActionClass.INCREASE_POSITION, ActionClass.REBALANCE})
+RAISING = frozenset({ActionClass.NEW_POSITION, ActionClass.INCREASE_POSITION, ActionClass.REBALANCE})
 _BORROWING = frozenset({Category.LENDING, Category.DERIVATIVES})
 # A swap changes what is held and a transfer gives it away; everything else puts value into a venue.
 _NO_POSITION = frozenset({Category.TRADING, Category.WALLET})
@@ -76,14 +78,14 @@ class PolicyCageHook:
             return refusal
         rows = load_rows(call)
         refusal = judge_rows(call, rows) or judge_contract(call)
-        if refusal is None and call.plan is not None and call.action_class in _RAISING:
+        if refusal is None and call.plan is not None and call.action_class in RAISING:
             refusal = judge_holdings(call, rows, load_holdings(call))
         return refusal or _agree(call)
 
     def decide(self, call: HookCall, rows: CageRows, holdings: Holdings | None) -> Verdict:
         """The same answer from what was loaded before; reads nothing."""
         refusal = judge_standing(call) or judge_rows(call, rows)
-        if refusal is None and call.plan is not None and call.action_class in _RAISING:
+        if refusal is None and call.plan is not None and call.action_class in RAISING:
             refusal = judge_holdings(call, rows, holdings or Holdings())
         return refusal or _agree(call)
 
@@ -106,20 +108,15 @@ def load_holdings(call: HookCall) -> Holdings:
         return Holdings()
     wrapped = find_wrapped_native(chain)
     # An asset that is not approved, or one too many, is refused without reading a balance.
-    if _judge_approved(call, wrapped) is not None:
+    if judge_approved(call, wrapped) is not None:
         return Holdings(is_known=True, wrapped_native=wrapped)
     preload_chain_facts(call, with_portfolio=True)
     try:
-        portfolio = read_portfolio(
-            chain=chain,
-            account=account,
-            base_asset=call.view.base_asset,
-            plan=plan,
-            enters_position=enters_position(call),
-            position_id=_position_id(call),
-        )
+        portfolio = measure_portfolio(call, plan, chain, account)
     except (PriceUnavailable, PriceStale) as error:
         return Holdings(is_known=True, wrapped_native=wrapped, price_missing=error)
+    if call.records is not None:
+        call.records.portfolio = portfolio
     fall = None
     if portfolio.is_complete:
         fall = record_value(
@@ -127,6 +124,14 @@ def load_holdings(call: HookCall) -> Holdings:
             most_bps=call.cage.max_drawdown_bps, now=call.now, known=records_of(call).mark,
         )  # fmt: skip
     return Holdings(is_known=True, wrapped_native=wrapped, portfolio=portfolio, fall=fall)
+
+
+def measure_portfolio(call: HookCall, plan: TxPlan, chain: ChainReader, account: str) -> Portfolio:
+    """What the golem holds and would hold after `plan`. Raises PriceUnavailable, PriceStale, what a node raises."""
+    return read_portfolio(
+        chain=chain, account=account, base_asset=call.view.base_asset, plan=plan,
+        enters_position=enters_position(call), position_id=_position_id(call),
+    )  # fmt: skip
 
 
 def judge_standing(call: HookCall) -> Reject | None:
@@ -159,7 +164,7 @@ def judge_holdings(call: HookCall, rows: CageRows, holdings: Holdings) -> Reject
             limit="a portfolio that can be read",
             would_pass="the same action once the golem has a wallet on a chain this server reaches",
         )
-    refusal = _judge_approved(call, holdings.wrapped_native)
+    refusal = judge_approved(call, holdings.wrapped_native)
     if refusal is not None:
         return refusal
     if holdings.price_missing is not None or holdings.portfolio is None:
@@ -229,7 +234,7 @@ def _judge_gate(call: HookCall, rows: CageRows, portfolio: Portfolio) -> Reject 
     )
 
 
-def _judge_approved(call: HookCall, wrapped_native: str | None) -> Reject | None:
+def judge_approved(call: HookCall, wrapped_native: str | None) -> Reject | None:
     if call.plan is None or call.limits.allowlist_mode != AllowlistMode.STRICT:
         return None
     approved = _approved_assets(call.allowlist, wrapped_native)

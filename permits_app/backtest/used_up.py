@@ -1,0 +1,100 @@
+"""What a draft's other answers change of the limits that were used up: sums, writes and rebalances as read, corrected.
+
+The figures read with each decision are the basis, so that a draft that changes nothing changes no figure; only the
+decisions that flipped before it are added or taken away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from permits_app.backtest.past_decisions import PastDecision
+from permits_app.safety.hook import HookCall
+from permits_app.safety.hooks.spending_limiter import counts_per_day
+from permits_app.safety.judged_facts import JudgedFacts
+from permits_app.usage import Usage
+
+DAY: Final = timedelta(hours=24)
+HOUR: Final = timedelta(hours=1)
+_KEPT_ONE_BY_ONE: Final = 2 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """One decision that went the other way: `sign` is 1 when the draft allows it, -1 when it refuses it."""
+
+    past: PastDecision
+    sign: int
+    tick: int
+    counts_per_day: bool
+
+    def amount_at(self, time: datetime) -> int:
+        """Micro-USD to add at `time`."""
+        return self.sign * self.past.claim.amount_at(time)
+
+    def is_of_day(self, time: datetime) -> bool:
+        """Whether it is within the 24 h that end at `time`, counted from its block once it is settled."""
+        claim = self.past.claim
+        is_settled = claim.settled_at is not None and claim.ended_at is not None and claim.ended_at <= time
+        counted_at = claim.settled_at if is_settled and claim.settled_at is not None else self.past.at
+        return self.counts_per_day and counted_at > time - DAY
+
+
+class UsedUp:
+    """The flips so far. Decisions are noted and asked about in their order."""
+
+    def __init__(self) -> None:
+        self._recent: list[Flip] = []
+        self._by_key: dict[UUID | None, int] = {}
+
+    def note(self, past: PastDecision, call: HookCall, facts: JudgedFacts, *, is_allowed: bool) -> None:
+        """Remember that the draft answers otherwise than it was."""
+        flip = Flip(past, 1 if is_allowed else -1, facts.tick, counts_per_day(call))
+        self._recent.append(flip)
+
+    def correct(self, past: PastDecision, facts: JudgedFacts) -> Usage:
+        """What the draft has used up before `past`."""
+        self._fold(past.at)
+        now, read = past.at, facts.usage
+        held = [flip for flip in self._recent if flip.past.claim.is_held_at(now)]
+        session = self._by_key.get(past.key_id, 0) if past.key_id is not None else 0
+        tick = day = writes = 0
+        for flip in held:
+            amount = flip.amount_at(now)
+            if facts.tick and flip.tick == facts.tick:
+                tick += amount
+            if past.key_id is not None and flip.past.key_id == past.key_id:
+                session += amount
+            if flip.is_of_day(now):
+                day += amount
+            if flip.past.at > now - HOUR:
+                writes += flip.sign
+        return Usage(
+            tick_micro_usd=max(0, read.tick_micro_usd + tick),
+            session_micro_usd=max(0, read.session_micro_usd + session),
+            day_micro_usd=max(0, read.day_micro_usd + day),
+            writes_last_hour=max(0, read.writes_last_hour + writes),
+        )
+
+    def correct_rebalances(self, past: PastDecision, read: tuple[datetime, ...]) -> tuple[datetime, ...]:
+        """The rebalances of the 24 h before `past` as the draft had them."""
+        gone = {time for flip in self._recent if flip.sign < 0 for time in flip.past.rebalanced_at}
+        fresh = [
+            flip.past.at for flip in self._recent
+            if flip.sign > 0 and flip.past.action_class is past.action_class and flip.past.at > past.at - DAY
+        ]  # fmt: skip
+        return (*(time for time in read if time not in gone), *fresh)
+
+    def _fold(self, now: datetime) -> None:
+        """What is too old for any window but the session's becomes one sum."""
+        if not self._recent or self._recent[0].past.at > now - _KEPT_ONE_BY_ONE:
+            return
+        old = [flip for flip in self._recent if flip.past.at <= now - _KEPT_ONE_BY_ONE]
+        self._recent = [flip for flip in self._recent if flip.past.at > now - _KEPT_ONE_BY_ONE]
+        for flip in old:
+            if flip.past.claim.is_held_at(now):
+                key = flip.past.key_id
+                self._by_key[key] = self._by_key.get(key, 0) + flip.amount_at(now)

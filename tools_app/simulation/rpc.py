@@ -99,8 +99,15 @@ def _read_call(read: Read) -> dict[str, str]:
 
 
 def _value_of(read: Read, row: dict[str, Any]) -> int | None:
-    succeeded = parse_quantity(row.get("status")) == 1
-    return value_of(read, succeeded=succeeded, output=parse_bytes(row.get("returnData", "0x")))
+    return value_of(read, succeeded=_has_succeeded(row), output=parse_bytes(row.get("returnData")))
+
+
+def _has_succeeded(row: dict[str, Any]) -> bool:
+    """Raises RpcNonsense for a call that is neither a success nor a failure."""
+    status = parse_quantity(row.get("status"))
+    if status > 1:
+        raise RpcNonsense("The node answered a call that neither succeeded nor failed")
+    return status == 1
 
 
 def _rows_of(answer: Any, block: BlockRef, *, expected: int) -> list[dict[str, Any]]:
@@ -116,9 +123,9 @@ def _rows_of(answer: Any, block: BlockRef, *, expected: int) -> list[dict[str, A
 
 
 def _outcome(row: dict[str, Any], block_number: int) -> CallOutcome:
-    output = parse_bytes(row.get("returnData", "0x"))
+    output = parse_bytes(row.get("returnData"))
     gas_used = parse_quantity(row.get("gasUsed"))
-    if parse_quantity(row.get("status")) == 1:
+    if _has_succeeded(row):
         return CallOutcome(True, output, gas_used, _logs_of(row, block_number))
     error = row.get("error")
     detail = error if isinstance(error, dict) else {}
@@ -128,10 +135,18 @@ def _outcome(row: dict[str, Any], block_number: int) -> CallOutcome:
 
 
 def _logs_of(row: dict[str, Any], block_number: int) -> tuple[LogEntry, ...]:
+    # A node that leaves logs out would hide what a plan moves and gives away: no list is no answer.
     try:
         return tuple(
-            LogEntry(checksum(log["address"]), tuple(log["topics"]), log["data"], block_number, "", index)
-            for index, log in enumerate(row.get("logs") or ())
+            LogEntry(
+                checksum(log["address"]),
+                tuple("0x" + parse_bytes(topic).hex() for topic in log["topics"]),
+                "0x" + parse_bytes(log["data"]).hex(),
+                block_number,
+                "",
+                index,
+            )
+            for index, log in enumerate(row["logs"])
         )
     except (KeyError, TypeError, ValueError):
         raise RpcNonsense("The node answered something that is no log") from None

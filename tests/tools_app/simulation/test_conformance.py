@@ -81,6 +81,24 @@ def test_screening_tells_what_the_chain_then_does(
     check_as_mined(chain, request, exact, mine_together(chain, account, calls, after=reader.block))
 
 
+def test_hashes_of_earlier_blocks_are_the_chains(
+    run: Run, open_reader: OpenReader, chain: World, account: LocalAccount
+) -> None:
+    """A contract that keeps the hashes of the three blocks before its own; two of them are read from the node."""
+    keeper = "0x" + "77" * 20
+    chain.rpc.call("anvil_setCode", keeper, "0x" + "".join(f"600{k}43034060{k:02x}55" for k in (1, 2, 3)))
+    for _ in range(3):
+        chain.rpc.call("evm_mine")
+    reader = open_reader()
+    request = _request(reader, account, (Call(keeper, b"", 0, "keep"),))
+    result = run(request)
+
+    check_as_mined(chain, request, result, mine_together(chain, account, request.calls, after=reader.block))
+    kept = [chain.rpc.call("eth_getStorageAt", keeper, hex(k), "latest") for k in (1, 2, 3)]
+    earlier = [chain.rpc.call("eth_getBlockByNumber", hex(reader.block.number + 1 - k), False) for k in (1, 2, 3)]
+    assert kept == [block["hash"] for block in earlier]
+
+
 def _without_a_slot(result: SimulationResult) -> SimulationResult:
     diff = result.state_diff
     assert diff is not None

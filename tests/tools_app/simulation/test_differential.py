@@ -7,16 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eth_account.signers.local import LocalAccount
 
 from golem_project.embedded.world import node as node_module
 from golem_project.embedded.world.node import run_node
 from golem_project.embedded.world.rpc import JsonRpc
 from golem_project.embedded.world.saved import find_anvil
-from tests.evm.world import World
-from tests.tools_app.chain.conftest import OpenReader
 from tests.tools_app.chain.nodes import answering, block_json, serve
-from tests.tools_app.simulation.plans import v3_swap
 from tools_app.chain import chains, networks
 from tools_app.core.clock import Deadline
 from tools_app.simulation.differential import SimulationDisagrees, find_differences, is_gas_close, run_both
@@ -51,19 +47,6 @@ def _bend_gas(factor_bps: int) -> Any:
 def _bend_balance(result: SimulationResult) -> SimulationResult:
     key = next(iter(result.balances_after))
     return replace(result, balances_after={**result.balances_after, key: result.balances_after[key] + 1})
-
-
-@pytest.fixture
-def swap(open_reader: OpenReader, chain: World) -> SimulationRequest:
-    account: LocalAccount = chain.new_account(eth_wei=10**19, tokens={"USDC": 10_000 * 10**6})
-    reader = open_reader()
-    return SimulationRequest(
-        chain_id=31337,
-        sender=account.address,
-        calls=v3_swap(reader, chain, account.address),
-        watch=((account.address, reader.token("USDC").address), (account.address, reader.token("WETH").address)),
-        block=reader.block,
-    )
 
 
 def test_engines_that_agree_give_one_result_that_says_so(swap: SimulationRequest) -> None:

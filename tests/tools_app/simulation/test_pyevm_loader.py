@@ -1,16 +1,11 @@
-"""Filling a base from a node: few round trips on a good one, typed errors and never a success from a bad one."""
+"""Filling a base from a node in few round trips, and what is kept of it."""
 
 from __future__ import annotations
 
-import json
-import threading
 import tracemalloc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -18,75 +13,19 @@ from golem_project.embedded.world.node import run_node
 from golem_project.embedded.world.saved import find_anvil
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
-from tests.tools_app.chain.nodes import Node, closed_port_url, serve, serve_silence
-from tests.tools_app.simulation.plans import lp_mint, v3_swap
+from tests.tools_app.simulation.between import proxy, run_through, without
+from tests.tools_app.simulation.plans import lp_mint
 from tools_app.chain import chains, networks
-from tools_app.chain.http_pool import HttpPool
-from tools_app.chain.rpc import RpcLimits
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
-from tools_app.simulation.engine import (
-    SimulationRequest,
-    SimulationResult,
-    SimulationTimeout,
-    SimulationUnavailable,
-)
+from tools_app.simulation.engine import SimulationRequest
 from tools_app.simulation.pyevm.base import BASES, Account, Base, BaseStore, CodeStore
 from tools_app.simulation.pyevm.loader import NodeSource
 from tools_app.simulation.select import select_engine
 
-Bend = Callable[[dict[str, Any], dict[str, Any]], Any]
-
-
-@contextmanager
-def proxy(world: World, bend: Bend | None = None, *, shuffle: bool = False) -> Iterator[tuple[Node, list[int]]]:
-    """A node that passes the world's answers on, bent; the list collects the size of each POST."""
-    posts: list[int] = []
-    parts = urlsplit(world.rpc_url)
-    upstream = HttpPool(parts, headers={"Content-Type": "application/json"}, most_connections=8)
-    lock = threading.Lock()
-
-    def answer(requests: list[dict[str, Any]]) -> Any:
-        with lock:
-            posts.append(len(requests))
-        body = json.dumps(requests if len(requests) > 1 else requests[0]).encode()
-        reply = upstream.post(body, connect_ms=1_000, deadline=Deadline.after_ms(10_000), most_bytes=1 << 25)
-        replies = json.loads(reply.body)
-        replies = replies if isinstance(replies, list) else [replies]
-        by_id = {item["id"]: item for item in replies}
-        ordered = [by_id[request["id"]] for request in requests]
-        if bend is not None:
-            ordered = [bend(request, item) for request, item in zip(requests, ordered, strict=True)]
-        return list(reversed(ordered)) if shuffle else ordered
-
-    with serve(answer) as node:
-        yield node, posts
-
-
-@pytest.fixture
-def swap(open_reader: OpenReader, chain: World) -> SimulationRequest:
-    account = chain.new_account(eth_wei=10**19, tokens={"USDC": 10_000 * 10**6})
-    reader = open_reader()
-    return SimulationRequest(
-        chain_id=31337,
-        sender=account.address,
-        calls=v3_swap(reader, chain, account.address),
-        watch=((account.address, reader.token("USDC").address), (account.address, reader.token("WETH").address)),
-        block=reader.block,
-    )
-
-
-def run_through(node_url: str, request: SimulationRequest, *, budget_ms: int = 10_000) -> SimulationResult:
-    chains.configure_chains(
-        [networks.with_rpc_urls(networks.KNOWN_NETWORKS[31337], [node_url])],
-        replace(chains._settings, limits=RpcLimits(request_ms=budget_ms)),
-    )
-    BASES.clear()
-    return select_engine(31337, "pyevm").run(request, deadline=Deadline.after_ms(budget_ms))
-
 
 def test_a_cold_swap_takes_at_most_four_round_trips_and_a_warm_one_none(world: World, swap: SimulationRequest) -> None:
-    with proxy(world) as (node, posts):
+    with proxy(world.rpc_url) as (node, posts):
         cold = run_through(node.url, swap)
         cold_posts = len(posts)
         warm = select_engine(31337, "pyevm").run(swap, deadline=Deadline.after_ms(10_000))
@@ -113,21 +52,12 @@ def test_a_base_that_another_thread_fills_meanwhile_shifts_no_answer(world: Worl
             filled.append(request["method"])
         return answer
 
-    with proxy(world) as (node, _):
+    with proxy(world.rpc_url) as (node, _):
         alone = run_through(node.url, swap)
-    with proxy(world, fill) as (node, _):
+    with proxy(world.rpc_url, fill) as (node, _):
         assert run_through(node.url, swap) == alone
     assert alone.succeeded
     assert filled
-
-
-def _without(*methods: str) -> Bend:
-    def bend(request: dict[str, Any], reply: dict[str, Any]) -> dict[str, Any]:
-        if request["method"] in methods:
-            return {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "Method not found"}}
-        return reply
-
-    return bend
 
 
 @pytest.mark.parametrize("missing", [("debug_traceCall",), ("debug_traceCall", "eth_createAccessList")])
@@ -135,95 +65,8 @@ def test_a_node_with_fewer_methods_gives_the_same_result(
     world: World, swap: SimulationRequest, missing: tuple[str, ...]
 ) -> None:
     straight = run_through(world.rpc_url, swap)
-    with proxy(world, _without(*missing)) as (node, _):
+    with proxy(world.rpc_url, without(*missing)) as (node, _):
         assert run_through(node.url, swap) == straight
-
-
-def test_answers_of_a_batch_in_another_order_are_matched_by_id(world: World, swap: SimulationRequest) -> None:
-    straight = run_through(world.rpc_url, swap)
-    with proxy(world, shuffle=True) as (node, _):
-        assert run_through(node.url, swap) == straight
-
-
-def _result(method: str, make: Callable[[Any], Any]) -> Bend:
-    def bend(request: dict[str, Any], reply: dict[str, Any]) -> dict[str, Any]:
-        return {**reply, "result": make(reply.get("result"))} if request["method"] == method else reply
-
-    return bend
-
-
-def _first_account(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], Any]:
-    def make(prestate: Any) -> Any:
-        address = next(iter(prestate))
-        return {**prestate, address: change(prestate[address])}
-
-    return make
-
-
-@pytest.mark.parametrize(
-    "bend",
-    [
-        _result("eth_chainId", lambda _: "0x1"),
-        _result("eth_getBlockByHash", lambda _: None),
-        _result("eth_getBlockByHash", lambda block: {**block, "hash": "0x" + "ab" * 32}),
-        _result("eth_getBlockByHash", lambda block: {**block, "number": "0x1"}),
-        _result("eth_getBlockByHash", lambda block: {key: v for key, v in block.items() if key != "gasLimit"}),
-        _result("eth_getBlockByHash", lambda block: {**block, "miner": "0x12"}),
-        _result("debug_traceCall", lambda _: []),
-        _result("debug_traceCall", lambda _: {"0x12": {}}),
-        _result("debug_traceCall", _first_account(lambda _: None)),
-        _result("debug_traceCall", _first_account(lambda entry: {**entry, "balance": "much"})),
-        _result("debug_traceCall", _first_account(lambda entry: {**entry, "nonce": "0xzz"})),
-        _result("debug_traceCall", _first_account(lambda entry: {**entry, "code": "0x1"})),
-        _result("debug_traceCall", _first_account(lambda entry: {**entry, "storage": {"0x0": "0x1" + "00" * 32}})),
-        _result("debug_traceCall", _first_account(lambda entry: {**entry, "storage": []})),
-    ],
-)
-def test_a_lying_or_broken_node_never_makes_a_success(world: World, swap: SimulationRequest, bend: Bend) -> None:
-    with proxy(world, bend) as (node, _), pytest.raises(SimulationUnavailable):
-        run_through(node.url, swap)
-
-
-@pytest.mark.parametrize("method", ["eth_getStorageAt", "eth_getBalance", "eth_getCode", "eth_getTransactionCount"])
-def test_broken_single_reads_never_make_a_success(world: World, swap: SimulationRequest, method: str) -> None:
-    def bend(request: dict[str, Any], reply: dict[str, Any]) -> dict[str, Any]:
-        reply = _without("debug_traceCall", "eth_createAccessList")(request, reply)
-        return {key: v for key, v in reply.items() if key != "result"} if request["method"] == method else reply
-
-    with proxy(world, bend) as (node, _), pytest.raises(SimulationUnavailable):
-        run_through(node.url, swap)
-
-
-def test_a_reorganisation_during_the_prefetch_is_an_error_and_no_other_state(
-    world: World, swap: SimulationRequest
-) -> None:
-    def bend(request: dict[str, Any], reply: dict[str, Any]) -> dict[str, Any]:
-        if request["method"] in ("eth_getBlockByHash", "eth_chainId"):
-            return reply
-        gone = {"code": -32000, "message": "header not found"}
-        return {"jsonrpc": "2.0", "id": request["id"], "error": gone}
-
-    with proxy(world, bend) as (node, _), pytest.raises(SimulationUnavailable) as unavailable:
-        run_through(node.url, swap)
-
-    assert unavailable.value.data["cause"] == "BLOCK_UNAVAILABLE"
-
-
-def test_a_stale_head_is_the_block_that_is_named(world: World, chain: World, swap: SimulationRequest) -> None:
-    """The node moved on; the simulation still speaks of the pinned block and says so."""
-    before = run_through(world.rpc_url, swap)
-    chain.send(chain.actors.deployer, chain.actors.deployer.address)
-    after = run_through(world.rpc_url, swap)
-
-    assert after == before
-    assert after.block == swap.block
-
-
-def test_a_silent_node_is_a_timeout_and_a_dead_one_unavailable(swap: SimulationRequest) -> None:
-    with serve_silence() as url, pytest.raises(SimulationTimeout):
-        run_through(url, swap, budget_ms=150)
-    with pytest.raises(SimulationUnavailable):
-        run_through(closed_port_url(), swap)
 
 
 def test_a_fork_of_a_forked_node_gives_what_that_node_gives(

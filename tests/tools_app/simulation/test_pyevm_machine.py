@@ -66,6 +66,25 @@ def test_selfdestruct_since_cancun_moves_the_coins_and_keeps_the_code(world: Wor
     assert result["state"][C]["balance"] == 10**18
 
 
+def test_a_contract_that_is_made_and_destroys_itself_in_one_transaction_is_gone(world: World) -> None:
+    init = bytes.fromhex(f"73{C}ff")
+    code = f"75{init.hex()}5f526016600a6007f0" + RETURN_WORD
+    result = run_on_both(make_case(code), world)
+    made = result["output"][-40:]
+
+    assert int(made, 16) != 0
+    assert made not in result["state"] or result["state"][made]["code"] == ""
+    assert result["state"][C]["balance"] == 7
+
+
+def test_a_static_call_changes_nothing_and_fails_whoever_tries(world: World) -> None:
+    for change in ("600160015500", "5f5fa000", "60015f5d00", f"73{C}ff", "5f5f5ff000", f"5f5f5f5f600173{C}5af100"):
+        result = run_on_both(make_case(call_to(B, op="fa") + RETURN_WORD, others={B: change}), world)
+        assert word(result) == 0, change
+    reading = run_on_both(make_case(call_to(B, op="fa") + RETURN_WORD, others={B: "60015400"}), world)
+    assert word(reading) == 1
+
+
 def test_transient_storage_lives_for_the_transaction_and_goes_back_with_a_revert(world: World) -> None:
     writer = "6001355c" + RETURN_WORD
     set_then_revert = "602a60015d5f5ffd"
@@ -184,7 +203,9 @@ def test_block_opcodes_tell_the_simulated_block(world: World) -> None:
         ("44", int("7d" * 32, 16)),
         ("45", 30_000_000),
         ("46", 31337),
+        ("47", 10**18),
         ("48", 0),
+        ("5f49", 0),
         ("4a", 1),
         ("3a", 0),
         ("32", int(SENDER, 16)),

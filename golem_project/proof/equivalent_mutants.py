@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _PREFILTER = "only narrows what is read from the index; the FILTER of each sum decides what counts"
+_SAME_LENGTH = "both arrays are aggregated from the same rows; `strict` guards against a mistake in the statement alone"
 
 EQUIVALENT: dict[str, dict[str, str]] = {
     "permits_app.capabilities": {
@@ -18,7 +19,14 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "USAGE_SQL: SQL 's OR (%(tick)s > 0 AND heartbeat_tick = %(tick)': > -> >=": _PREFILTER,
         "USAGE_SQL: SQL 'OR (%(tick)s > 0 AND heartbeat_tick = %(tick)s))': AND -> OR": _PREFILTER,
     },
-    "permits_app.safety.hooks.result_filter": {
-        "_page: 160 -> 161": "what is set aside for the members that are added is an estimate from above",
+    "permits_app.safety.hooks.hallucination_detector": {
+        "_is_checksum_address: 8192 -> 8193": "how many answers are kept decides nothing",
+    },
+    "permits_app.safety.hooks.simulator": {
+        "SIMULATION_BUDGET_MS: 8000 -> 8001": "a millisecond more of patience with a node decides nothing",
+    },
+    "permits_app.safety.record_reader": {
+        "read_records: True -> False": _SAME_LENGTH,
+        "_list_outcomes: True -> False": _SAME_LENGTH,
     },
 }

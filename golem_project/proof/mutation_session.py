@@ -102,6 +102,7 @@ class MutationSession:
         self._items: dict[str, pytest.Item] = {}
         self._seconds: dict[str, float] = {}
         self._unfit: set[str] = set()
+        self._words: dict[Path, set[str]] = {}
         firsts = {}
         self._suites: dict[str, tuple[str, ...]] = {}
         self._sources: dict[str, str] = {}
@@ -129,6 +130,7 @@ class MutationSession:
         for item in session.items:
             self._items[item.nodeid] = item
             self.chooser.test = item.nodeid
+            self._forget_answers()
             began = time.monotonic()
             # A slow machine may fail a test once; one that fails twice would make every verdict worthless.
             runs = (runtestprotocol(item, nextitem=nothing_shared, log=True) for _ in range(2))  # type: ignore[arg-type]
@@ -181,6 +183,8 @@ class MutationSession:
             }  # fmt: skip
             here = [other for other, module in self._modules.items() if module in users]
             reaching = set().union(*(self.chooser.reached.get(other, set()) for other in here)) - {LOADING}
+            # A test that reads a constant and calls nothing reaches it too.
+            reaching |= {test for test, item in self._items.items() if self._mentions(item.path, names)}
         else:
             return None
         suite = self._suites[self._modules[number]]
@@ -189,6 +193,11 @@ class MutationSession:
         }
         own = {test: place for test, place in places.items() if place is not None}
         return sorted(own, key=lambda test: (own[test], self._seconds[test]))
+
+    def _mentions(self, path: Path, names: set[str]) -> bool:
+        if path not in self._words:
+            self._words[path] = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+        return not self._words[path].isdisjoint(names)
 
     def _fork(self, number: int, tests: list[str], patience_seconds: float) -> str | None:
         """The first of `tests` that fails with the mutant on, HUNG, or None when all pass."""
@@ -215,12 +224,20 @@ class MutationSession:
             except Exception:  # noqa: BLE001 (a module that does not load is noticed by all)
                 return tests[0]
         self.chooser.active = number
+        self._forget_answers()
         items = [self._items[test] for test in tests]
         nothing_shared = SimpleNamespace(listchain=lambda: [items[0].session])
         for item, nextitem in zip(items, [*items[1:], nothing_shared], strict=True):
             if any(report.failed for report in runtestprotocol(item, nextitem=nextitem, log=False)):  # type: ignore[arg-type]
                 return item.nodeid
         return None if is_whole else PARTLY_BOUND
+
+    def _forget_answers(self) -> None:
+        """What a proven function answered before, a mutant of it may answer otherwise."""
+        for name in self._suites.keys() & sys.modules.keys():
+            for value in vars(sys.modules[name]).values():
+                if callable(forget := getattr(value, "cache_clear", None)):
+                    forget()
 
     def _close_connections(self) -> None:
         """Nothing with a memory of its own is shared over a fork; everything connects again by itself."""

@@ -7,6 +7,7 @@ change nothing anyone could see are listed with the reason (`equivalent_mutants.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,7 @@ SUITES: dict[str, tuple[str, ...]] = {
 ROUNDS = 40
 # A process of its own has servers of its own: the test database of these is in use by the run beside it.
 _SERVERS = ("DATABASE_URL", "REDIS_URL", LOCAL_RPC_VARIABLE)
+_SURVIVED, _UNREACHED, _CHANGES_NOTHING, _FIGURES = "survived", "no test reaches it", "changes nothing", "mutants"
 # Alone: the whole suite once, on a slow machine.
 TIMEOUT_SECONDS = 1_200
 
@@ -114,10 +117,26 @@ def list_round(number: int, *, count: int) -> list[int]:
 
 
 def survives(module: str, mutant: Mutant) -> bool:
-    """Whether the module's tests pass with the mutant in its place, in a process of its own; a hang is noticed."""
+    """Whether the module's tests pass with the mutant in its place, in a process of its own; a hang is noticed.
+
+    Raises RuntimeError when they do not pass without it either.
+    """
+    if _passes_alone(module, mutant.source):
+        return True
+    _check_passes_unchanged(module)
+    return False
+
+
+@cache
+def _check_passes_unchanged(module: str) -> None:
+    if not _passes_alone(module, module_path(module).read_text(encoding="utf-8")):
+        raise RuntimeError(f"the tests of {module} do not pass in a process of their own")
+
+
+def _passes_alone(module: str, text: str) -> bool:
     with tempfile.TemporaryDirectory(prefix="golem-mutant-") as folder:
         source = Path(folder) / "mutant.py"
-        source.write_text(mutant.source, encoding="utf-8")
+        source.write_text(text, encoding="utf-8")
         (Path(folder) / "golem_mutant_plugin.py").write_text(_PLUGIN, encoding="utf-8")
         environment = {
             **{name: value for name, value in os.environ.items() if name not in _SERVERS},
@@ -174,28 +193,61 @@ def try_mutants(wanted: Sequence[int]) -> Iterator[dict[str, Any]]:
     rounds=ROUNDS,
 )
 def prove_mutants(progress: Progress) -> None:
-    """A fortieth of the mutants a round; survivors are findings."""
+    """A fortieth of the mutants a round; survivors are findings. A finished run that found some tries those again, one
+    of other sources than before begins anew.
+    """
     candidates = list_candidates()
+    sources = f"sources {_digest_sources()}"
+    if sources not in progress.notes:
+        progress.done = 0
+        progress.findings.clear()
+        progress.notes[:] = [sources]
+    if progress.done < progress.rounds:
+        _try_rounds(progress, candidates)
+    else:
+        _try_again(progress, candidates)
+    _note_stale(progress, candidates)
+    _note_figures(progress, tried=sum(len(list_round(n, count=len(candidates))) for n in range(progress.done)))
+
+
+def _digest_sources() -> str:
+    """The number of a mutant is its place in these sources, so progress counts for them alone."""
+    digest = hashlib.sha256()
+    for module in list_modules():
+        digest.update(module_path(module).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _try_rounds(progress: Progress, candidates: Sequence[Candidate]) -> None:
     rounds = {number: list_round(number, count=len(candidates)) for number in range(progress.done, progress.rounds)}
     verdicts = try_mutants([number for wanted in rounds.values() for number in wanted])
     for round_number in progress.remaining():
         for _ in rounds[round_number]:
             verdict = next(verdicts)
             _note(progress, candidates[verdict["number"]], verdict)
-    _note_stale(progress, candidates)
+
+
+def _try_again(progress: Progress, candidates: Sequence[Candidate]) -> None:
+    found = tuple(progress.findings)
+    wanted = [
+        number for number, candidate in enumerate(candidates) if any(each.endswith(f": {candidate}") for each in found)
+    ]
+    progress.findings.clear()
+    for verdict in try_mutants(wanted) if wanted else ():
+        _note(progress, candidates[verdict["number"]], verdict)
 
 
 def _note(progress: Progress, candidate: Candidate, verdict: dict[str, Any]) -> None:
     reason = EQUIVALENT.get(candidate.module, {}).get(candidate.mutant.name)
     is_noticed = verdict["verdict"] == "noticed"
-    if verdict["verdict"] == "alone" and reason is None:
+    if verdict["verdict"] == "alone":
         is_noticed = not survives(candidate.module, candidate.mutant)
     if is_noticed and reason is not None:
-        progress.findings.append(f"listed as equivalent, but {verdict['by']} notices it: {candidate}")
+        progress.findings.append(f"listed as equivalent, but {verdict.get('by', 'a test')} notices it: {candidate}")
     elif reason is not None:
-        progress.notes.append(f"changes nothing: {candidate}: {reason}")
+        progress.notes.append(f"{_CHANGES_NOTHING}: {candidate}: {reason}")
     elif not is_noticed:
-        how = "no test reaches it" if verdict["verdict"] == "unreached" else "survived"
+        how = _UNREACHED if verdict["verdict"] == "unreached" else _SURVIVED
         progress.findings.append(f"{how}: {candidate}")
 
 
@@ -205,3 +257,14 @@ def _note_stale(progress: Progress, candidates: Sequence[Candidate]) -> None:
         for name in reasons:
             if (module, name) not in known:
                 progress.findings.append(f"listed as equivalent, but there is no such mutant: {module}: {name}")
+
+
+def _note_figures(progress: Progress, *, tried: int) -> None:
+    """How many were tried and what became of them, as the last note."""
+    equivalent = sum(note.startswith(_CHANGES_NOTHING) for note in progress.notes)
+    survived = sum(finding.startswith((_SURVIVED, _UNREACHED)) for finding in progress.findings)
+    progress.notes[:] = [note for note in progress.notes if not note.startswith(_FIGURES)]
+    progress.notes.append(
+        f"{_FIGURES}: {tried} tried, {tried - equivalent - survived} noticed by a test, {equivalent} change nothing,"
+        f" {survived} survived"
+    )

@@ -49,7 +49,7 @@ class Fall:
 
 def measure_fall(*, mark_micro_usd: int, value_micro_usd: int) -> int:
     """Basis points below the mark, rounded up; zero at or above it."""
-    if mark_micro_usd <= 0 or value_micro_usd >= mark_micro_usd:
+    if value_micro_usd >= mark_micro_usd:
         return 0
     return -(-(mark_micro_usd - value_micro_usd) * BPS // mark_micro_usd)
 

@@ -17,12 +17,12 @@ from tools_app.toolkit.enums import LEAVING, ActionClass
 
 LOOP_WINDOW = 20
 LOOP_MOST_IDENTICAL = 5
-LOOP_SAME_TOOL_PERCENT = 80
+LOOP_MOST_OF_ONE_TOOL = 16
 LOOP_HORIZON = timedelta(hours=1)
 """Calls longer ago are no loop: the same purchase every day is a plan."""
 
 BREAKER_REQUESTS = 10
-BREAKER_FAILURE_PERCENT = 50
+BREAKER_FAILURES = 5
 BREAKER_HALF_OPEN_AFTER = timedelta(seconds=30)
 BREAKER_HORIZON = timedelta(hours=24)
 
@@ -63,10 +63,10 @@ def judge_loop(*, earlier: Sequence[PastCall], action_hash: str, action_class: A
 def warn_same_tool(*, earlier: Sequence[PastCall], tool_name: str) -> str:
     """A note when more than four fifths of a full window are calls of one tool; empty otherwise."""
     window = (tool_name, *(call.tool_name for call in earlier[: LOOP_WINDOW - 1]))
-    share = window.count(tool_name) * 100
-    if len(window) < LOOP_WINDOW or share <= LOOP_SAME_TOOL_PERCENT * len(window):
+    of_one_tool = window.count(tool_name)
+    if len(window) < LOOP_WINDOW or of_one_tool <= LOOP_MOST_OF_ONE_TOOL:
         return ""
-    return f"{window.count(tool_name)} of the last {len(window)} calls are {tool_name}"
+    return f"{of_one_tool} of the last {len(window)} calls are {tool_name}"
 
 
 def fold_breaker(*, outcomes: Sequence[VenueOutcome], now: datetime) -> Breaker:
@@ -81,8 +81,7 @@ def fold_breaker(*, outcomes: Sequence[VenueOutcome], now: datetime) -> Breaker:
             opened_at, window = (None, []) if outcome.succeeded else (outcome.at, window)
             continue
         window = [*window, outcome.succeeded][-BREAKER_REQUESTS:]
-        failures = window.count(False)
-        if len(window) == BREAKER_REQUESTS and failures * 100 >= BREAKER_FAILURE_PERCENT * BREAKER_REQUESTS:
+        if len(window) == BREAKER_REQUESTS and window.count(False) >= BREAKER_FAILURES:
             opened_at = outcome.at
     failures = window.count(False)
     if opened_at is None:
@@ -103,7 +102,7 @@ def judge_breaker(*, breaker: Breaker, venue: str, is_tried: bool, action_class:
         rule="rate_limiter.circuit_breaker",
         reason=f"{breaker.failures} of the last {breaker.requests} transactions at {venue} failed; its breaker is open",
         observed=f"{breaker.failures} of {breaker.requests} failed",
-        limit=f"fewer than {BREAKER_FAILURE_PERCENT} % of {BREAKER_REQUESTS}",
+        limit=f"fewer than {BREAKER_FAILURES} of {BREAKER_REQUESTS} failed",
         resets_at=free_at,
         would_pass=f"one try from {free_at} on" if free_at else "the same action after the try that is under way",
     )

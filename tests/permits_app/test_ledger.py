@@ -122,6 +122,13 @@ def add_up(spends: list[Spend], *, golem: int, key: int | None, tick: int, exclu
 @example(
     spends=[Spend(0, 0, "COMMITTED", "RESERVED", 100, 0, True, 5, DAY, HOUR)], golem=0, key=0, tick=5, excluded=None
 )
+# A day old and of another tick: only the session still counts it.
+@example(
+    spends=[Spend(0, 0, "COMMITTED", "RESERVED", 100, 0, True, 5, DAY, HOUR)], golem=0, key=0, tick=6, excluded=None
+)
+@example(
+    spends=[Spend(1, None, "COMMITTED", "RESERVED", 100, 0, True, 5, HOUR, HOUR)], golem=0, key=0, tick=5, excluded=None
+)
 @example(
     spends=[
         Spend(0, 0, "CREATED", "RESERVED", 10, 0, True, 5, timedelta(0), age)
@@ -143,6 +150,7 @@ def test_every_window_is_the_naive_sum_of_what_lies_in_it(
         transaction.set_rollback(True)
     assert usage == add_up(spends, golem=golem, key=key, tick=tick, excluded=excluded)
     everything = add_up(spends, golem=golem, key=None, tick=0, excluded=None)
+    assert set(days) <= {books.golems[golem].pk}
     assert days.get(books.golems[golem].pk, 0) == everything.day_micro_usd
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 
 from archetypes_app.models import Golem
 from permits_app import lifecycle
@@ -70,7 +71,7 @@ def test_final_are_the_states_that_nothing_but_a_reorganisation_leaves() -> None
 
 
 def test_one_step_writes_its_own_permit_its_line_and_its_event(golem: Golem) -> None:
-    permit, other = make_permit(golem=golem, status="COMMITTING"), make_permit(golem=golem)
+    permit, other = (make_permit(golem=golem, status="COMMITTING", action_hash=each) for each in ("0x1", "0x2"))
     made = step(
         permit, "COMMITTING", "BLOCKED", reason="because", data={"code": "X"}, finished_at=NOW, problem={"a": 1}
     )
@@ -79,7 +80,7 @@ def test_one_step_writes_its_own_permit_its_line_and_its_event(golem: Golem) -> 
     assert made is True
     assert (permit.status, permit.status_reason, permit.updated_at) == ("BLOCKED", "because", NOW)
     assert (permit.finished_at, permit.problem) == (NOW, {"a": 1})
-    assert (other.status, other.status_reason) == ("CREATED", "")
+    assert (other.status, other.status_reason) == ("COMMITTING", "")
     told = {
         "permit_id": str(permit.pk), "tool_name": permit.tool_name, "status": "BLOCKED", "code": "X",
         "reason": "because",
@@ -121,9 +122,13 @@ def test_a_condition_that_holds_lets_the_step_be(golem: Golem) -> None:
 def test_an_equal_action_under_way_refuses_a_second_one_and_nothing_of_it_stays(golem: Golem) -> None:
     make_permit(golem=golem, status="UNKNOWN", action_hash="0xequal")
     second = make_permit(golem=golem, action_hash="0xequal")
-    with pytest.raises(SameActionPending) as refused:
-        step(second, "CREATED", "COMMITTING")
+    with transaction.atomic():
+        third = make_permit(golem=golem)
+        with pytest.raises(SameActionPending) as refused:
+            step(second, "CREATED", "COMMITTING")
+        assert connection.needs_rollback
     assert refused.value.http_status == 409
+    assert not ActionPermit.objects.filter(pk=third.pk).exists()
 
 
 def test_another_broken_constraint_is_not_taken_for_an_equal_action(golem: Golem) -> None:

@@ -122,7 +122,7 @@ class HallucinationDetector:
         if refusal is not None:
             return refusal
         if call.stage is HookStage.PREVIEW:
-            remember_code(call, hash_codes(plan=plan, chain=chain))
+            remember_code(call, chain=chain, found=hash_codes(plan=plan, chain=chain))
         return Allow(note="addresses, tokens, amounts and times agree with the chain")
 
 
@@ -291,14 +291,12 @@ def _hash_code(code: bytes) -> str:
     return "0x" + keccak(code).hex()
 
 
-def remember_code(call: HookCall, found: Mapping[str, str]) -> None:
+def remember_code(call: HookCall, *, chain: ChainReader, found: Mapping[str, str]) -> None:
     """Record, once, the code of what somebody vouches for: the registry's tokens, and what the owner listed."""
-    if call.plan is None or call.chain is None:
-        return
-    vouched = {token.address for token in call.chain.registered_tokens()} | {address for _, address in call.allowlist}
-    chain_id, known = call.plan.chain_id, records_of(call).known_code
+    vouched = {token.address for token in chain.registered_tokens()} | {address for _, address in call.allowlist}
+    known = records_of(call).known_code
     rows = [
-        KnownContract(chain_id=chain_id, address=address, code_hash=code_hash, first_seen_at=call.now)
+        KnownContract(chain_id=chain.chain_id, address=address, code_hash=code_hash, first_seen_at=call.now)
         for address, code_hash in found.items()
         if address in vouched and address not in known
     ]

@@ -62,6 +62,18 @@ def test_size_and_number_are_held_to_the_level(right: int, most: int, positions:
     assert judge(right, positions=positions) == "positions"
 
 
+@pytest.mark.parametrize(
+    ("size", "total", "share"), [(2_501, 10_000, "2501 bps (25.01%)"), (1, 3, "3334 bps (33.34%)"), (1, 0, "all of it")]
+)
+def test_too_large_a_position_is_told_as_its_share(size: int, total: int, share: str) -> None:
+    refusal = judge_gate(
+        predictions=[True] * 50, action_class=ActionClass.NEW_POSITION, layer=RiskLayer.BOUNDED,
+        size_micro_usd=size, total_micro_usd=total, positions=0,
+    )  # fmt: skip
+    assert refusal is not None
+    assert (refusal.observed, refusal.limit) == (f"{share}; 50 of 50 predictions right", "2500 bps (25%)")
+
+
 def test_leverage_opens_only_at_the_best_level_and_nothing_but_opening_is_gated() -> None:
     assert judge(30, layer=RiskLayer.UNBOUNDED) is None
     assert judge(29, layer=RiskLayer.UNBOUNDED) == "leverage"

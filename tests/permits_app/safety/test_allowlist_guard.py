@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -68,6 +69,25 @@ def test_a_spender_may_be_listed_as_spender_or_as_contract_but_a_contract_only_a
 def test_an_approval_hidden_from_the_plans_allowances_is_read_from_the_bytes() -> None:
     hidden = Call(USDC.address, encode_call("function increaseAllowance(address,uint256)", OTHER, 7), 0, "innocent")
     assert unlisted(plan(hidden)) == [("SPENDER", OTHER)]
+
+
+@pytest.mark.parametrize(
+    ("granted", "left", "expected"), [(0, 0, []), (1, 0, [("SPENDER", OTHER)]), (0, 1, [("SPENDER", OTHER)])]
+)
+def test_an_allowance_that_gives_something_needs_a_listed_spender(
+    granted: int, left: int, expected: list[tuple[str, str]]
+) -> None:
+    assert unlisted(plan(SWAP, allowances=(AllowanceLeft(USDC, OTHER, granted, left),))) == expected
+
+
+@pytest.mark.parametrize(("symbol", "called"), [("USDC", "USDC"), ("", USDC.address)])
+def test_a_token_is_told_by_its_symbol_or_else_by_its_address(symbol: str, called: str) -> None:
+    token = replace(USDC, symbol=symbol)
+    found = find_unlisted(
+        plan=plan(spends=(TokenFlow(token, 5, 5),), allowances=(AllowanceLeft(token, OTHER, 5, 0),)),
+        account=ACCOUNT, allowlist=LISTED - {("TOKEN", USDC.address)}, wrapped_native=None,
+    )  # fmt: skip
+    assert [touch.words for touch in found] == [called, f"spender of {called}"]
 
 
 def test_taking_an_allowance_back_needs_no_listed_spender() -> None:

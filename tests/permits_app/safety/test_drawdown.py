@@ -24,6 +24,7 @@ from permits_app.safety.drawdown import (
     record_value,
 )
 from permits_app.safety.records import Mark
+from tests.factories.golems import make_golem
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import NOW
 from tools_app.core import clock
@@ -37,8 +38,16 @@ HOUR = timedelta(hours=1)
 
 @pytest.mark.parametrize(
     ("mark", "value", "bps"),
-    [(10_000, 10_000, 0), (10_000, 10_001, 0), (10_000, 9_999, 1), (10_000, 8_700, 1_300), (3, 2, 3_334), (0, 0, 0)],
-)
+    [
+        (10_000, 10_000, 0),
+        (10_000, 10_001, 0),
+        (10_000, 9_999, 1),
+        (10_000, 8_700, 1_300),
+        (3, 2, 3_334),
+        (0, 0, 0),
+        (1, 0, 10_000),
+    ],
+)  # fmt: skip
 def test_a_fall_is_rounded_up_so_that_it_is_never_taken_for_smaller(mark: int, value: int, bps: int) -> None:
     assert measure_fall(mark_micro_usd=mark, value_micro_usd=value) == bps
 
@@ -186,6 +195,17 @@ def test_a_mark_that_moved_meanwhile_is_not_overwritten(live_golem: LiveGolem) -
     fall = record_value(golem_id=pk, value_micro_usd=150 * USD, most_bps=1_300, now=NOW, known=stale)
     assert fall.violated_at == NOW
     assert HighWaterMark.objects.get(golem_id=pk).value_micro_usd == 200 * USD
+
+
+def test_every_golem_has_a_mark_of_its_own(live_golem: LiveGolem) -> None:
+    mine, other = live_golem.golem, make_golem(owner=live_golem.owner, name="Borea")
+    record_value(golem_id=other.pk, value_micro_usd=10_000 * USD, most_bps=1_300, now=NOW)
+    record_value(golem_id=mine.pk, value_micro_usd=1_000 * USD, most_bps=1_300, now=NOW + HOUR)
+    fall = record_value(golem_id=other.pk, value_micro_usd=1_000 * USD, most_bps=1_300, now=NOW + HOUR)
+    assert (read_fall(other.pk), read_fall(mine.pk)) == (fall, Fall())
+    mark = HighWaterMark.objects.get(golem_id=mine.pk)
+    assert (mark.value_micro_usd, mark.updated_at) == (1_000 * USD, NOW + HOUR)
+    assert HighWaterMark.objects.get(golem_id=other.pk).value_micro_usd == 10_000 * USD
 
 
 def test_a_known_mark_is_moved_by_one_statement(live_golem: LiveGolem, django_assert_num_queries: Any) -> None:

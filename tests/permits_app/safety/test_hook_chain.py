@@ -183,9 +183,10 @@ def test_a_hook_that_answers_too_late_refuses(
 ) -> None:
     spent = [0.0]
     monkeypatch.setattr(clock, "monotonic_ms", lambda: spent[0])
-    put(monkeypatch, [], name, Bent(name, Allow(note="late"), hook_chain.HOOK_BUDGET_MS + late_ms, spent))
+    put(monkeypatch, [], name, Bent(name, Allow(note="late"), 15_000 + late_ms, spent))
     if passes:
-        assert len(hook_chain.run(plain_call(None)).decisions) == 6
+        took = [decision["ms"] for decision in hook_chain.run(plain_call(None)).decisions]
+        assert sorted(took) == [0, 0, 0, 0, 0, 15_000 + late_ms]
         return
     with pytest.raises(PolicyRejected) as refused:
         hook_chain.run(plain_call(None))
@@ -203,6 +204,14 @@ def test_a_call_goes_back_to_the_plan_once_and_never_twice(monkeypatch: pytest.M
         with pytest.raises(PolicyRejected) as refused:
             attempt()
         assert refused.value.data["rule"] == f"{name}.modified_twice"
+
+
+def test_a_decision_tells_its_time_in_tenths_of_a_millisecond(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent = [0.0]
+    monkeypatch.setattr(clock, "monotonic_ms", lambda: spent[0])
+    put(monkeypatch, [], "rate_limiter", Bent("rate_limiter", Allow(), 0.17, spent))
+    took = {decision["hook"]: decision["ms"] for decision in hook_chain.run(plain_call(None)).decisions}
+    assert took["rate_limiter"] == 0.2
 
 
 # ---- the rules on what was loaded beforehand, as the bench measures them ----

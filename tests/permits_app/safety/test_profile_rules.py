@@ -33,6 +33,8 @@ def test_a_range_has_at_least_fifty_ticks(ticks: int, passes: bool) -> None:
 def test_what_has_neither_route_nor_range_passes() -> None:
     assert judge_hops(plan()) is None
     assert judge_range(plan()) is None
+    assert judge_range(plan(tick_lower=0)) is None
+    assert judge_range(plan(tick_upper=0)) is None
 
 
 def test_a_conservative_golem_swaps_through_one_pool_only(live_golem: LiveGolem) -> None:

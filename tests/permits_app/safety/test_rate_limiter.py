@@ -26,7 +26,14 @@ def test_twenty_writes_fit_an_hour(writes: int, passes: bool) -> None:
     if refusal is not None:
         assert (refusal.rule, refusal.error) == ("rate_limiter.per_hour", RateLimited)
         assert refusal.resets_at == "2026-11-21T12:07:00+00:00"
+        assert refusal.would_pass == "the same action once a write is older than an hour"
         assert (RateLimited.code, RateLimited.http_status, RateLimited.recovery) == ("RATE_LIMITED", 429, "WAIT")
+
+
+def test_a_limit_of_nothing_never_frees_itself() -> None:
+    refusal = judge_rate(writes=0, most=0, resets_at=None)
+    assert refusal is not None
+    assert (refusal.resets_at, refusal.would_pass) == ("", "nothing while the limit is 0")
 
 
 @pytest.mark.parametrize(("configured", "cap", "expected"), [(20, None, 20), (20, 10, 10), (5, 10, 5), (20, 0, 0)])

@@ -65,6 +65,20 @@ def test_ten_reverts_at_a_venue_open_its_breaker_from_the_rows_alone(live_golem:
     assert len(read_records(call).outcomes) == 10
 
 
+def test_a_venue_is_judged_by_its_last_hundred_transactions(live_golem: LiveGolem, call: HookCall) -> None:
+    columns = {"venue": "uniswap", "chain_id": 31337, "action_class": "NEW_POSITION", "risk_tier": "STANDARD"}
+    ActionPermit.objects.bulk_create(
+        ActionPermit(
+            golem=live_golem.golem, status=S.COMMITTED, action_hash=f"0x{index}", expires_at=call.now,
+            finished_at=call.now - SECOND * (index + 1), **columns,
+        )
+        for index in range(102)
+    )  # fmt: skip
+    assert [outcome.at for outcome in read_records(call).outcomes] == [
+        call.now - SECOND * (100 - index) for index in range(100)
+    ]
+
+
 @pytest.mark.parametrize(("status", "is_tried"), [(S.COMMITTING, True), (S.UNKNOWN, True), (S.CREATED, False)])
 def test_a_try_under_way_is_seen_and_the_permits_own_is_not(
     live_golem: LiveGolem, call: HookCall, status: PermitStatus, is_tried: bool
@@ -82,6 +96,14 @@ def test_the_loop_guard_sees_nineteen_calls_of_one_hour_newest_first(live_golem:
         past(live_golem, call.now - SECOND * (index + 2), tool_name=f"t{index}")
     found = read_records(replace(call, own_permit_id=own.pk)).earlier
     assert [each.tool_name for each in found] == [f"t{index}" for index in range(19)]
+
+
+def test_a_call_of_an_hour_ago_is_no_part_of_a_loop(live_golem: LiveGolem, call: HookCall) -> None:
+    past(live_golem, call.now - HOUR, tool_name="an hour ago")
+    past(live_golem, call.now - HOUR + SECOND, tool_name="just within")
+    past(live_golem, call.now, tool_name="now")
+    past(live_golem, call.now + SECOND, tool_name="to come")
+    assert [each.tool_name for each in read_records(call).earlier] == ["now", "just within"]
 
 
 def test_rebalances_of_a_day_are_read_for_a_rebalance_alone(live_golem: LiveGolem, call: HookCall) -> None:

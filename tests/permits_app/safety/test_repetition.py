@@ -60,6 +60,12 @@ def test_more_than_four_fifths_of_one_tool_is_noted(same: int, warns: bool) -> N
     assert warn_same_tool(earlier=earlier[:18], tool_name="swap") == ""
 
 
+def test_the_note_counts_the_last_twenty_and_nothing_older() -> None:
+    swaps, others = [PastCall("swap", "0x1")] * 19, [PastCall("lp", "0x2")] * 9
+    assert warn_same_tool(earlier=[*swaps, *others], tool_name="swap") == "20 of the last 20 calls are swap"
+    assert warn_same_tool(earlier=[*others, *swaps], tool_name="swap") == ""
+
+
 @pytest.mark.parametrize(
     ("marks", "state"),
     [
@@ -86,6 +92,21 @@ def test_an_open_breaker_is_half_open_after_thirty_seconds(after: float, state: 
     assert fold_breaker(outcomes=found, now=found[-1].at + timedelta(seconds=after)).state is state
 
 
+@pytest.mark.parametrize(("seconds", "state"), [(-1, BreakerState.HALF_OPEN), (0, BreakerState.CLOSED)])
+def test_the_try_that_closes_a_breaker_comes_when_it_is_half_open_and_not_before(
+    seconds: int, state: BreakerState
+) -> None:
+    failed = outcomes("-" * 10)
+    tried = VenueOutcome(True, failed[-1].at + timedelta(seconds=30 + seconds))
+    assert fold_breaker(outcomes=[*failed, tried], now=at(100)).state is state
+
+
+@pytest.mark.parametrize("marks", ["", "-", "++--+", "+++++++---", "+++++-----", "-" * 10])
+def test_a_breaker_tells_how_many_of_the_last_failed(marks: str) -> None:
+    breaker = fold_breaker(outcomes=outcomes(marks), now=at(10))
+    assert (breaker.failures, breaker.requests) == (marks.count("-"), len(marks))
+
+
 def test_one_try_decides_and_what_was_under_way_does_not() -> None:
     failed = outcomes("-" * 10)
     late = VenueOutcome(True, at(20))
@@ -103,6 +124,17 @@ def test_a_half_open_breaker_lets_exactly_one_try_through() -> None:
     refused = judge_breaker(breaker=half, venue="uniswap", is_tried=True, action_class=OPENING)
     assert refused is not None
     assert refused.rule == "rate_limiter.circuit_breaker"
+    assert (refused.resets_at, refused.would_pass) == ("", "the same action after the try that is under way")
+
+
+def test_an_open_breaker_says_what_failed_and_when_one_try_is_free() -> None:
+    opened = Breaker(BreakerState.OPEN, 5, 10, at(30))
+    refused = judge_breaker(breaker=opened, venue="uniswap", is_tried=False, action_class=OPENING)
+    assert refused is not None
+    assert (refused.observed, refused.limit) == ("5 of 10 failed", "fewer than 5 of 10 failed")
+    assert refused.resets_at == at(30).isoformat()
+    assert refused.would_pass == f"one try from {at(30).isoformat()} on"
+    assert Breaker(BreakerState.CLOSED) == Breaker(BreakerState.CLOSED, failures=0, requests=0, half_opens_at=None)
 
 
 @given(st.lists(st.booleans(), max_size=60))

@@ -155,6 +155,19 @@ def test_a_page_is_nearly_full_and_never_overfull(name: str) -> None:
     assert 3_000 - 170 <= length(page) <= 3_000
 
 
+@pytest.mark.parametrize("most", range(3_000, 3_004))
+def test_a_page_takes_items_to_the_last_character_of_what_is_left_for_them(most: int) -> None:
+    page = filter_result({"rows": [7] * 5_000}, most_characters=most)
+    # An item and its comma are two characters; `{"rows":[]}` is eleven, the name four, the members added 160 at most.
+    assert len(page["rows"]) == (most - 11 - 4 - 160) // 2
+
+
+@pytest.mark.parametrize(("cursor", "start"), [("1", 1), ("9" * 9, 999_999_999)])
+def test_a_cursor_is_a_number_of_at_most_nine_digits(cursor: str, start: int) -> None:
+    assert filter_result({"rows": [1, 2, 3]}, cursor=cursor)["truncated"]["from"] == start
+    assert filter_result({"rows": [1, 2, 3]}, cursor="9" * 10) == {"rows": [1, 2, 3]}
+
+
 def test_a_list_of_one_is_no_list_to_page_and_a_list_of_two_is() -> None:
     alone = filter_result({"rows": ["x" * 3_000]}, most_characters=2_000)
     assert "next_cursor" not in alone and alone["rows"][0].endswith("[cut]")

@@ -26,7 +26,8 @@ from tools_app.toolkit.views import FeedPrice, TokenMeta
 
 HOOK = SpendingLimiter()
 USD = 1_000_000
-PRICES = {USDC.address: 1 * 10**8, WETH.address: 3_000 * 10**8}
+DAI = TokenMeta(31337, OTHER, "DAI", 18, "Dai", True)
+PRICES = {USDC.address: 1 * 10**8, WETH.address: 3_000 * 10**8, DAI.address: 1 * 10**8}
 
 
 def plan(**changes: Any) -> TxPlan:
@@ -64,6 +65,9 @@ def test_price_impact_up_to_the_limit_passes(bps: int | None, passes: bool) -> N
         (333_333, WETH, True),  # a billion dollars in whole units, just
         (333_334, WETH, False),  # nobody means more than a billion dollars: wei dust
         (10**13, WETH, False),  # $0.03
+        (999_999_999, DAI, True),
+        (1_000_000_000, DAI, True),  # exactly a billion dollars
+        (1_000_000_001, DAI, False),
     ],
 )
 def test_an_amount_that_reads_like_whole_units_is_refused(raw: int, token: TokenMeta, refused: bool) -> None:

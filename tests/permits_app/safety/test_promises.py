@@ -1,0 +1,113 @@
+"""Hook 5 on plain values: every promise of a plan against what a simulation saw, and the words of a refusal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from permits_app.errors import SimulationFailed
+from permits_app.safety.hooks.simulator import judge_balances, judge_flows, judge_reverts, judge_surprises
+from tests.evm.world import CHAIN_ID
+from tests.permits_app.safety.calls import ACCOUNT, OTHER, ROUTER, USDC, WETH
+from tools_app.core.errors import InsufficientBalance
+from tools_app.simulation.engine import ApprovalSeen, CallOutcome, SimulationResult, TransferSeen
+from tools_app.toolkit.plan import Call, TokenFlow, TxPlan
+from tools_app.toolkit.views import NATIVE, BlockRef, TokenMeta
+
+COIN = TokenMeta(CHAIN_ID, NATIVE, "ETH", 18, "Ether", True)
+DONE = CallOutcome(succeeded=True, output=b"", gas_used=1, logs=())
+
+
+def simulated(*, before: dict[str, int] | None = None, deltas: dict[str, int] | None = None, **seen: Any) -> Any:
+    """A result of ACCOUNT's calls, by token."""
+    held = dict.fromkeys((USDC.address, WETH.address, NATIVE), 1_000) | (before or {})
+    return SimulationResult(
+        engine="rpc", fidelity="", block=BlockRef(1, "0x", 1, 1), sender=ACCOUNT,
+        balances_before={(ACCOUNT, token): value for token, value in held.items()},
+        balances_after={(ACCOUNT, token): value + (deltas or {}).get(token, 0) for token, value in held.items()},
+        allowances_before={}, allowances_after={}, **{"calls": (DONE,), **seen},
+    )  # fmt: skip
+
+
+def plan(*, spends: tuple[TokenFlow, ...] = (), receives: tuple[TokenFlow, ...] = ()) -> TxPlan:
+    return TxPlan(CHAIN_ID, (Call(ROUTER, b"1234", 0, "Poke"),), spends=spends, receives=receives)
+
+
+@pytest.mark.parametrize(
+    ("spend", "receive", "delta", "rule", "observed", "promise"),
+    [
+        (0, 0, 0, None, "", ""),
+        (0, 0, 1, None, "", ""),
+        (0, 0, -1, "spends_too_much", 1, "at most 0 USDC (0 base units)"),
+        (0, 5, 5, None, "", ""),
+        (0, 5, 4, "receives_too_little", 4, "at least 0.000005 USDC (5 base units)"),
+        (0, 5, 0, "receives_too_little", 0, "at least 0.000005 USDC (5 base units)"),
+        (0, 1, 0, "receives_too_little", 0, "at least 0.000001 USDC (1 base units)"),
+        (0, 5, -1, "spends_too_much", 1, "at least 0.000005 USDC (5 base units)"),
+        (5, 0, -5, None, "", ""),
+        (5, 0, -6, "spends_too_much", 6, "at most 0.000005 USDC (5 base units)"),
+        (7, 5, -2, None, "", ""),
+        (7, 5, -3, "spends_too_much", 3, "at most 0.000002 USDC (2 base units)"),
+    ],
+)
+def test_a_flow_is_held_to_its_bounds_and_told_in_words(
+    spend: int, receive: int, delta: int, rule: str | None, observed: int, promise: str
+) -> None:
+    held = plan(spends=(TokenFlow(USDC, spend, spend),), receives=(TokenFlow(USDC, receive, receive),))
+    refusal = judge_flows(plan=held, simulation=simulated(deltas={USDC.address: delta}), native=COIN)
+    if rule is None:
+        assert refusal is None
+        return
+    assert refusal is not None
+    assert (refusal.rule, refusal.limit, refusal.error) == (f"simulator.{rule}", promise, SimulationFailed)
+    assert refusal.observed.endswith(f"({observed} base units)")
+    assert ("would take" if delta < 0 else "would bring") in refusal.reason
+
+
+def test_bounds_of_one_token_add_up() -> None:
+    twice = plan(spends=(TokenFlow(USDC, 3, 3), TokenFlow(USDC, 4, 4)))
+    for delta, passes in ((-7, True), (-8, False)):
+        seen = simulated(deltas={USDC.address: delta})
+        assert (judge_flows(plan=twice, simulation=seen, native=COIN) is None) is passes
+
+
+@pytest.mark.parametrize(("held", "passes"), [(6, False), (7, True), (8, True)])
+def test_all_that_is_expected_to_be_spent_must_be_held(held: int, passes: bool) -> None:
+    twice = plan(spends=(TokenFlow(USDC, 3, 9), TokenFlow(USDC, 4, 9)))
+    refusal = judge_balances(plan=twice, simulation=simulated(before={USDC.address: held}))
+    assert (refusal is None) is passes
+    if refusal is not None:
+        assert (refusal.rule, refusal.error) == ("simulator.balance", InsufficientBalance)
+        assert (refusal.data["have"], refusal.data["need"]) == ("6", "7")
+        assert "0.000001 USDC (1 base units) more arrive" in refusal.would_pass
+
+
+def test_a_revert_is_told_by_its_place_among_the_calls() -> None:
+    failed = CallOutcome(succeeded=False, output=b"", gas_used=1, logs=())
+    calls = [Call(ROUTER, b"", 0, label) for label in ("Approve", "Swap")]
+    refusal = judge_reverts(calls=calls, simulation=simulated(calls=(DONE, failed)))
+    assert refusal is not None
+    assert refusal.reason == "call 2 of 2 (Swap) would revert: no reason given"
+    assert refusal.data == {"call_index": 1, "label": "Swap", "revert_reason": "no reason given"}
+    assert judge_reverts(calls=calls, simulation=simulated(calls=(DONE, DONE))) is None
+    for seen in ((DONE,), (DONE, DONE, DONE)):
+        miscounted = judge_reverts(calls=calls, simulation=simulated(calls=seen))
+        assert miscounted is not None and miscounted.rule == "simulator.calls"
+    assert judge_reverts(calls=[], simulation=simulated(calls=())) is not None
+
+
+@pytest.mark.parametrize(("token_id", "what"), [(None, "9 base units"), (7, "NFT 7"), (0, "NFT 0")])
+def test_what_moves_unannounced_is_named(token_id: int | None, what: str) -> None:
+    seen = TransferSeen(0, WETH.address, OTHER, ACCOUNT, 9, token_id)
+    refusal = judge_surprises(plan=plan(), simulation=simulated(unexpected_transfers=(seen,)))
+    assert refusal is not None
+    assert refusal.observed == f"{what} of {WETH.address}"
+
+
+@pytest.mark.parametrize(("amount", "what"), [(-1, "everything"), (0, "0 base units"), (1, "1 base units")])
+def test_a_right_given_away_unannounced_is_told_with_its_size(amount: int, what: str) -> None:
+    given = ApprovalSeen(0, WETH.address, WETH.address, OTHER, amount)
+    refusal = judge_surprises(plan=plan(), simulation=simulated(unexpected_approvals=(given,)))
+    assert refusal is not None
+    assert refusal.observed == (what if amount < 0 else f"{what} of {WETH.address}")

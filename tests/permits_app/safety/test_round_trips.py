@@ -1,0 +1,56 @@
+"""A hook that reads the chain asks the node once for what it judges, and for nothing besides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from permits_app.safety.hook import Allow, HookCall
+from permits_app.safety.hooks.hallucination_detector import HallucinationDetector
+from permits_app.safety.hooks.policy_cage import load_holdings
+from tests.evm.world import CHAIN_ID
+from tests.live_golem import LiveGolem
+from tests.permits_app.safety.calls import swap_call
+from tools_app import runner
+from tools_app.chain.rpc import RpcReply, RpcRequest
+from tools_app.chain.rpc_pool import RpcPool
+from tools_app.core.clock import Deadline
+
+
+@pytest.fixture
+def call(live_golem: LiveGolem) -> HookCall:
+    """A swap whose reader knows its block and nothing else."""
+    made = swap_call(live_golem)
+    reader = runner.open_reader(CHAIN_ID, now=made.now, deadline=Deadline.after_ms(10_000))
+    assert reader.block.number > 0
+    return replace(made, chain=reader)
+
+
+@pytest.fixture
+def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[Counter[str]]:
+    """How often each method was asked in each round trip."""
+    seen: list[Counter[str]] = []
+    real = RpcPool.send
+
+    def send(pool: RpcPool, requests: list[RpcRequest], **options: Any) -> list[RpcReply]:
+        seen.append(Counter(request.method for request in requests))
+        return real(pool, requests, **options)
+
+    monkeypatch.setattr(RpcPool, "send", send)
+    return seen
+
+
+def test_the_facts_of_two_tokens_and_their_router_are_one_round_trip(
+    call: HookCall, round_trips: list[Counter[str]]
+) -> None:
+    assert isinstance(HallucinationDetector().check(call), Allow)
+    # Balance and supply of each token; the code of both and of the router; the coin.
+    assert round_trips == [Counter({"eth_call": 4, "eth_getCode": 3, "eth_getBalance": 1})]
+
+
+def test_the_portfolio_is_one_round_trip_with_every_price(call: HookCall, round_trips: list[Counter[str]]) -> None:
+    assert load_holdings(call).portfolio is not None
+    assert [trip["eth_getCode"] for trip in round_trips] == [3]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -89,7 +88,7 @@ def describe_environment(request: HttpRequest) -> list[str] | None:
 def build_board(user: Any, *, now: datetime) -> Board:
     """What `user` may see of everything, as of `now`."""
     golems = Golem.objects.all() if is_operator(user) else list_owned_golems(user)
-    permits = ActionPermit.objects.select_related("golem")
+    permits = ActionPermit.objects.all()
     if not is_operator(user):
         permits = permits.filter(golem__in=golems)
     return Board(
@@ -97,9 +96,9 @@ def build_board(user: Any, *, now: datetime) -> Board:
         is_simulated_chain=LOCAL_CHAIN_ID in settings.GOLEM_RPC_URLS,
         may_add=bool(user.has_perm("archetypes_app.add_golem")),
         figures=_count_figures(golems, permits, now),
-        attention=tuple(describe_permits(_list_attention(permits, now), now=now)),
+        attention=describe_permits(_match_attention(permits, now), now=now),
         inbox=build_inbox(user, now=now),
-        permits=tuple(describe_permits(permits.order_by("-created_at")[:SHOWN_ROWS], now=now)),
+        permits=describe_permits(permits, now=now),
         golems=_list_golems(golems, now),
         audit=_list_audit(user, golems, now),
     )
@@ -113,7 +112,7 @@ def _count_figures(golems: QuerySet[Golem], permits: QuerySet[ActionPermit], now
     halted = golems.filter(halted_at__isnull=False).count()
     figures = [
         Figure(
-            "live golems",
+            "golems at work",
             golems.filter(halted_at__isnull=True).count(),
             reverse("admin:archetypes_app_golem_changelist"),
         )
@@ -136,11 +135,10 @@ def _count_figures(golems: QuerySet[Golem], permits: QuerySet[ActionPermit], now
     return tuple(figures)
 
 
-def _list_attention(permits: QuerySet[ActionPermit], now: datetime) -> Sequence[ActionPermit]:
+def _match_attention(permits: QuerySet[ActionPermit], now: datetime) -> QuerySet[ActionPermit]:
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     blocked_today = Q(status=PermitStatus.BLOCKED, created_at__gte=midnight)
-    waiting = permits.filter(Q(status__in=[str(status) for status in _NEEDS_PERSON]) | blocked_today)
-    return list(waiting.order_by("-created_at")[:SHOWN_ROWS])
+    return permits.filter(Q(status__in=[str(status) for status in _NEEDS_PERSON]) | blocked_today)
 
 
 def _list_golems(golems: QuerySet[Golem], now: datetime) -> tuple[GolemLine, ...]:

@@ -81,4 +81,6 @@ def _show(name: str, value: Any) -> str:
         return format_micro_usd(int(value))
     if name.endswith("_bps"):
         return format_bps(int(value))
+    if name.endswith("_seconds"):
+        return f"{value} s"
     return str(value)

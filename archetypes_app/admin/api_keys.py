@@ -50,7 +50,7 @@ class ApiKeyAdmin(OwnerScopedAdmin):
     list_select_related = ("golem",)
     search_fields = ("=prefix", "label")
     search_help_text = "The first 14 characters of a token, or words of its label"
-    fields = ("golem", "label", "prefix", "scope_list", "state", "created_at", "expires", "last_used", "created_by")
+    fields = ("golem", "label", "prefix", "scope_list", "state", "created_at", "expires", "last_used", "made_by")
     readonly_fields = (
         "golem",
         "prefix",
@@ -59,7 +59,7 @@ class ApiKeyAdmin(OwnerScopedAdmin):
         "created_at",
         "expires",
         "last_used",
-        "created_by",
+        "made_by",
         "label",
     )
     actions_detail: ClassVar[tuple[str, ...]] = ("rotate", "revoke")
@@ -76,6 +76,11 @@ class ApiKeyAdmin(OwnerScopedAdmin):
     def has_end_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         """Whoever may make a key may end one; the row itself is looked up among theirs."""
         return bool(self.has_add_permission(request))
+
+    @display(description="Made by")
+    def made_by(self, obj: ApiKey) -> str:
+        """A name without a link: people are the operators' to see."""
+        return str(obj.created_by or "this server")
 
     @display(description="Scopes")
     def scope_list(self, obj: ApiKey) -> str:

@@ -10,7 +10,7 @@ from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import ModelSpendDay, VitalityRecord
 from archetypes_app.phases import phase_of_vitality
-from tools_app.admin.display import show_age, show_badge
+from tools_app.admin.display import format_millionths, show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core.units import format_micro_usd
 
@@ -19,14 +19,44 @@ from tools_app.core.units import format_micro_usd
 class VitalityRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """The newest reading of each golem; its course over time is in the decisions."""
 
-    list_display = ("golem", "vitality", "stands_for", "economic", "epistemic", "stochastic", "balance", "age")
+    empty_text = "Measured by the first heartbeat tick that finds a balance."
+    list_display = (
+        "golem", "vitality", "stands_for", "economic_share", "epistemic_share", "stochastic_share", "balance", "age",
+    )  # fmt: skip
     list_filter = (GolemFilter,)
     list_select_related = ("golem",)
+    fields = (
+        "golem", "vitality", "stands_for", "economic_share", "balance", "epistemic_share", "predictions",
+        "correct_predictions", "stochastic_share", "hazard", "since_tick", "heartbeat_tick", "measured_at",
+    )  # fmt: skip
+    readonly_fields = (
+        "vitality", "stands_for", "economic_share", "epistemic_share", "stochastic_share", "balance", "hazard",
+    )  # fmt: skip
 
     @display(description="Vitality", ordering="value")
     def vitality(self, obj: VitalityRecord) -> str:
-        """A share of one, to four places."""
-        return f"{obj.value // 1_000_000}.{obj.value % 1_000_000 // 100:04d}"
+        """The product of the three shares."""
+        return format_millionths(obj.value)
+
+    @display(description="Economic", ordering="economic")
+    def economic_share(self, obj: VitalityRecord) -> str:
+        """How much of what it set out with is left."""
+        return format_millionths(obj.economic)
+
+    @display(description="Epistemic", ordering="epistemic")
+    def epistemic_share(self, obj: VitalityRecord) -> str:
+        """How many of its predictions came true."""
+        return format_millionths(obj.epistemic)
+
+    @display(description="Stochastic", ordering="stochastic")
+    def stochastic_share(self, obj: VitalityRecord) -> str:
+        """What its age has left of it."""
+        return format_millionths(obj.stochastic)
+
+    @display(description="Hazard added up")
+    def hazard(self, obj: VitalityRecord) -> str:
+        """Since this life began."""
+        return format_millionths(obj.hazard_millionths)
 
     @display(description="Stands for")
     def stands_for(self, obj: VitalityRecord) -> SafeString:
@@ -50,6 +80,7 @@ class VitalityRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 class ModelSpendDayAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """What thinking cost, by golem and UTC day."""
 
+    empty_text = "No golem has asked a language model. Rules think for free."
     list_display = ("golem", "day", "spent", "held", "cap", "requests", "refused")
     list_filter = (GolemFilter,)
     list_select_related = ("golem",)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.http import Http404, HttpRequest
 
@@ -128,7 +129,10 @@ class OwnerScopedAdmin(PlainAdmin):
             return True
         # Action URLs of the theme hand an id instead of a row.
         key = obj.pk if isinstance(obj, models.Model) else obj
-        return bool(self.model._default_manager.filter(self._match_theirs(request.user), pk=key).exists())
+        try:
+            return bool(self.model._default_manager.filter(self._match_theirs(request.user), pk=key).exists())
+        except (ValidationError, ValueError):  # the address holds no key of this model
+            return False
 
     def _match_theirs(self, user: Any) -> models.Q:
         """Rows that are this person's: their own, and those of golems they own or co-own."""

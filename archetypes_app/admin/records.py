@@ -56,7 +56,7 @@ class GolemIdScopedAdmin(ReadOnlyAdminMixin, PlainAdmin):
 class AuditEntryAdmin(GolemIdScopedAdmin):
     """Append-only, hash-linked; the database refuses updates and deletes."""
 
-    list_display = ("seq", "golem_name", "event_badge", "actor", "age", "entry_hash_short")
+    list_display = ("seq", "golem_name", "event", "actor", "age", "entry_hash_short")
     list_filter = (GolemIdFilter, "event")
     search_fields = ("=entry_hash", "=actor", "=event")
     search_help_text = "An entry hash, an actor (owner:1, key:…) or an event, exactly"
@@ -64,11 +64,6 @@ class AuditEntryAdmin(GolemIdScopedAdmin):
     fields = ("golem_name", "seq", "event", "actor", "when", "heartbeat_tick", "details", "prev_hash", "entry_hash")
     readonly_fields = ("golem_name", "when", "details")
     actions_list: ClassVar[tuple[str, ...]] = ("verify_chains",)
-
-    @display(description="Event", ordering="event")
-    def event_badge(self, obj: AuditEntry) -> SafeString:
-        """The event's name."""
-        return show_badge(obj.event, "info")
 
     @display(description="When", ordering="timestamp_ms")
     def age(self, obj: AuditEntry) -> SafeString:
@@ -140,6 +135,7 @@ class OutboxEventAdmin(GolemIdScopedAdmin):
 class PhaseTransitionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """Changes of phase, newest first."""
 
+    empty_text = "A phase changes when vitality falls, or when an owner resets it. It has not changed yet."
     list_display = ("golem", "from_badge", "to_badge", "reason", "actor", "age")
     list_filter = (GolemFilter, "to_phase")
     list_select_related = ("golem",)

@@ -51,7 +51,7 @@ class Golem(TimeStamped):
     phase = models.CharField(max_length=16, choices=PHASE_CHOICES, default=Phase.THRIVING.value)
     is_memory_enabled = models.BooleanField(default=True)
     is_live = models.BooleanField(
-        default=False, help_text="Off: the heartbeat only rehearses. REST calls are not affected"
+        default=False, help_text="When off, the heartbeat only rehearses. REST calls are not affected"
     )
     simulation_engine = models.CharField(
         max_length=8, choices=ENGINE_CHOICES, default=EngineSetting.AUTO.value,

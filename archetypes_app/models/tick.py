@@ -40,7 +40,7 @@ class Heartbeat(TimeStamped):
     """One golem's clock. Written by the heartbeat's own statements and by its owner; never by a tool."""
 
     golem: Any = models.OneToOneField(Golem, primary_key=True, on_delete=models.CASCADE, related_name="heartbeat")
-    is_on = models.BooleanField(default=False, help_text="Off: the golem does not tick")
+    is_on = models.BooleanField(default=False, help_text="When off, the golem does not tick")
     planner = models.CharField(max_length=8, choices=PlannerKind.choices, default=PlannerKind.RULE)
     base_interval_seconds = models.PositiveIntegerField(
         default=60, help_text="Seconds between ticks in a normal market; the regime makes it 30 to 120"
@@ -124,7 +124,7 @@ class DecisionCycleRecord(models.Model):
     golem: Any = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="decisions")
     heartbeat_tick = models.PositiveBigIntegerField()
     decided_at = models.DateTimeField()
-    is_live = models.BooleanField(help_text="Off: a dry run, nothing was committed")
+    is_live = models.BooleanField(help_text="When off, a dry run: nothing was committed")
     observation = models.TextField(blank=True)
     regime = models.CharField(max_length=8, choices=Regime.choices, default=Regime.NORMAL)
     probes = models.JSONField(default=dict)

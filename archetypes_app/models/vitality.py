@@ -44,6 +44,7 @@ class VitalityRecord(models.Model):
 
     class Meta:
         verbose_name = "vitality"
+        verbose_name_plural = "vitality"
         constraints = [
             _millionths("economic"),
             _millionths("epistemic"),
@@ -64,4 +65,4 @@ class VitalityRecord(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"vitality {self.value} millionths"
+        return f"vitality of {self.golem}"

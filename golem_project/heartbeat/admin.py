@@ -160,6 +160,7 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
 class HeartbeatTickAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """Every tick with its times."""
 
+    empty_text = "No tick yet. Turn a heartbeat on under Heartbeats."
     list_display = ("golem", "number", "state", "age", "lateness_ms", "duration_ms", "missed_before")
     list_filter = (GolemFilter, "status")
     list_select_related = ("golem",)
@@ -181,6 +182,7 @@ class HeartbeatTickAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 class DecisionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """What a tick saw, why it thought or did not, and what became of it."""
 
+    empty_text = "Every heartbeat tick leaves a decision here. Turn a heartbeat on under Heartbeats."
     list_display = ("golem", "heartbeat_tick", "tier", "regime", "gating_reason", "is_live", "age")
     list_filter = (GolemFilter, "tier", "regime", "is_live")
     list_select_related = ("golem",)
@@ -204,6 +206,7 @@ class DecisionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 class ActionRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """What ticks wanted, and how far it came."""
 
+    empty_text = "What a heartbeat wants to do appears here, rehearsed or done."
     list_display = ("golem", "tick", "action_type", "venue", "badge", "block_reason", "age")
     list_filter: ClassVar[tuple[Any, ...]] = (GolemFilter, "state", "action_type")
     list_select_related = ("golem", "tick")
@@ -225,6 +228,7 @@ class ActionRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 class AlertBatchAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """What a duty noticed, five minutes at a time."""
 
+    empty_text = "Nothing alarming was noticed. The heartbeat monitor and observers write here, five minutes at a time."
     list_display = ("golem", "window_start", "source", "words")
     list_filter: ClassVar[tuple[Any, ...]] = (GolemFilter, "source")
     list_select_related = ("golem",)
@@ -240,6 +244,7 @@ class AlertBatchAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 class ArtifactAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """What an observer published, and whether its rows still say so."""
 
+    empty_text = "Golems of the archetype sleepwalker-observer publish here what they find out about your others."
     list_display = ("golem", "domain", "statement", "confidence_percent", "price", "published_at")
     list_filter: ClassVar[tuple[Any, ...]] = (GolemFilter, "domain", "is_adverse")
     list_select_related = ("golem",)

@@ -53,7 +53,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_ICON": _static("golem/mark.svg"),
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _static("golem/mark.svg")}],
     "SITE_URL": None,
-    "SHOW_HISTORY": True,
+    "SHOW_HISTORY": False,  # the audit log is the history, of pages, agents and the runtime alike
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": False,
     "STYLES": [_static("golem/admin.css")],

@@ -32,6 +32,7 @@ from tools_app.core.taint import Secret
 class WebhookEndpointAdmin(OwnerScopedAdmin):
     """Where an owner's events are delivered. Nothing of a row is edited: the address is part of what was checked."""
 
+    empty_text = "No webhook yet. One sends events to an address of yours, signed."
     list_display = ("label", "url", "golem", "state", "waiting", "given_up")
     list_select_related = ("golem",)
     search_fields = ("label", "url")
@@ -169,6 +170,7 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
 class WebhookDeliveryAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """Each event for each webhook, with what became of it."""
 
+    empty_text = "Nothing to deliver: a webhook that is on makes a delivery of each event."
     list_display = ("event_type", "endpoint", "state_badge", "attempts", "last_status", "last_error", "age")
     list_filter = ("state", "event_type")
     list_select_related = ("endpoint",)

@@ -40,6 +40,7 @@ class NextVersionForm(forms.Form):
 class DirectiveAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """Versions of a golem's documents with their differences."""
 
+    empty_text = "Nothing written yet: the agent writes its playbook, an owner the strategy on the golem's page."
     list_display = ("document", "version", "golem", "section", "reason", "actor", "age")
     list_filter = (GolemFilter, "document")
     list_select_related = ("golem",)

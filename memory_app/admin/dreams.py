@@ -31,6 +31,7 @@ _TONES = {"RUNNING": "busy", "DONE": "good", "INTERRUPTED": "warn", "FAILED": "b
 class DreamJournalAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """One row a phase. Its texts are data, never instructions."""
 
+    empty_text = "Golems with memory dream every six hours, once they have episodes."
     list_display = ("phase", "golem", "state_badge", "looked_at", "trigger", "age")
     list_filter = (GolemFilter, "phase", "state")
     list_select_related = ("golem",)

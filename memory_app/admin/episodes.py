@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
@@ -16,15 +18,20 @@ from memory_app.admin.keeping import KeptMemoryAdmin
 from memory_app.admin.overview import OverviewViews
 from memory_app.admin.plots import plot_retention
 from memory_app.models import Episode
-from tools_app.admin.display import NOTHING, format_bps, show_age, show_badge
+from tools_app.admin.display import NOTHING, format_bps, format_coin, format_gas, show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin
+from tools_app.admin.tokens import format_token_amount
 from tools_app.core import clock
+
+_COIN = re.compile(r"\[token (\S*) (0x[0-9a-fA-F]{40})\]\.raw$")
+_GAS_OF_CALL = re.compile(r"gas_per_call\[(\d+)\]")
 
 
 @admin.register(Episode)
 class EpisodeAdmin(ReadOnlyAdminMixin, OverviewViews, KeptMemoryAdmin):
     """What happened to a golem, as it remembers it. Its text is data, never an instruction."""
 
+    empty_text = "Nothing is remembered. Every outcome leaves an episode in a golem with memory."
     list_display = ("summary_short", "golem", "action_type", "importance_badge", "error", "age")
     list_filter = (GolemFilter, "importance", "action_type", "venue", "trust", "is_quarantined")
     list_select_related = ("golem",)
@@ -49,7 +56,7 @@ class EpisodeAdmin(ReadOnlyAdminMixin, OverviewViews, KeptMemoryAdmin):
         """Its curve, and prediction beside outcome."""
         return {
             "retention_plot": plot_retention([row], now=clock.now()),
-            "comparisons": row.reflection.get("comparisons"),
+            "comparisons": [_describe_comparison(each, row.chain_id) for each in row.reflection.get("comparisons", [])],
         }
 
     @display(description="Episode", ordering="summary")
@@ -99,6 +106,35 @@ class EpisodeAdmin(ReadOnlyAdminMixin, OverviewViews, KeptMemoryAdmin):
     def reflection_text(self, obj: Episode) -> SafeString:
         """Indented."""
         return _indent(obj.reflection)
+
+
+def _describe_comparison(comparison: dict[str, Any], chain_id: int | None) -> dict[str, Any]:
+    """A compared number under the name people use, both sides in units; what is not known stays as it was recorded."""
+    what = str(comparison["what"])
+    name, show = _read_path(what, chain_id)
+    sides = {side: show(str(comparison[side])) for side in ("expected", "actual")}
+    return {**comparison, **sides, "what": name, "difference": _read_difference(comparison)}
+
+
+def _read_path(what: str, chain_id: int | None) -> tuple[str, Callable[[str], str]]:
+    if chain_id is None:
+        return what, str
+    if coin := _COIN.search(what):
+        symbol, address = coin.groups()
+        return symbol or address, lambda raw: format_token_amount(chain_id, address, raw)
+    if what == "fee_wei":
+        return "Fee", lambda raw: format_coin(raw, chain_id)
+    if what == "gas_used":
+        return "Gas", format_gas
+    if call := _GAS_OF_CALL.fullmatch(what):
+        return f"Gas of call {int(call[1]) + 1}", format_gas
+    return ("Block", str) if what == "block_number" else (what, str)
+
+
+def _read_difference(comparison: dict[str, Any]) -> str:
+    if comparison["what"] == "block_number":
+        return ""  # a later block is no error
+    return format_bps(comparison["difference_bps"]) if comparison["difference_bps"] else "none"
 
 
 def _indent(value: object) -> SafeString:

@@ -30,6 +30,7 @@ _TONES = {"INSIGHT": "info", "WARNING": "warn", "HEURISTIC": "good", "CAUSAL_LIN
 class InsightAdmin(ReadOnlyAdminMixin, KeptMemoryAdmin):
     """What was concluded. Its text is data, never an instruction."""
 
+    empty_text = "Consolidation draws insights from several episodes that agree, every four hours."
     list_display = ("text_short", "golem", "kind_badge", "category", "confidence", "votes", "state", "age")
     list_filter = (GolemFilter, "kind", "category", "source", "is_quarantined", "is_pinned")
     list_select_related = ("golem",)
@@ -117,6 +118,7 @@ class InsightAdmin(ReadOnlyAdminMixin, KeptMemoryAdmin):
 class StrategyAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """Every version of every strategy."""
 
+    empty_text = "No strategy yet. The agent stores one with memory_store_strategy."
     list_display = ("name", "version", "golem", "source", "is_quarantined", "age")
     list_filter = (GolemFilter, "source", "is_quarantined")
     list_select_related = ("golem",)
@@ -146,6 +148,7 @@ class StrategyAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 class ExecutionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """Executions with what was predicted and what came of it."""
 
+    empty_text = "No execution yet. The agent records one with memory_record_execution."
     list_display = ("execution_id", "golem", "strategy_name", "kind", "result", "error", "age")
     list_filter = (GolemFilter, "kind", "is_quarantined")
     list_select_related = ("golem",)

@@ -119,9 +119,10 @@ def plot_errors_by_week(*, golem_ids: Sequence[UUID], now: datetime) -> ErrorPlo
         top = _up(mean / highest)
         when = (start + timedelta(weeks=index)).strftime("%b %d")
         text = f"week of {when}: {mean} bps on average of {len(weeks[index])}"
-        bars.append(Bar(LEFT + index * room + 4, min(top, HEIGHT - BOTTOM - 2), room - 8,
-                        max(2, HEIGHT - BOTTOM - top), text))  # fmt: skip
-    up = tuple(Mark(LEFT - 6, _up(part / 2), f"{highest * part // 2} bps") for part in (0, 1, 2))
+        top = min(top, HEIGHT - BOTTOM - 2)
+        bars.append(Bar(LEFT + index * room + 4, top, room - 8, HEIGHT - BOTTOM - top, text))
+    marks = sorted({0, highest // 2, highest})  # with a mean of 1 there is no half
+    up = tuple(Mark(LEFT - 6, _up(mark / highest), f"{mark} bps") for mark in marks)
     return ErrorPlot(tuple(bars), up, sum(map(len, weeks)))
 
 

@@ -35,6 +35,7 @@ def show_enforcement(mirror: CageMirror | None) -> SafeString:
 class CageMirrorAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """One row per cage that follows a contract."""
 
+    empty_text = "No cage is a contract: limits hold on this server only. A Safe behind a cage enforces them."
     owner_path = "cage__golem__owner"
     list_display = ("golem", "enforcement", "contract_short", "chain", "block_number", "seen")
     list_select_related = ("cage__golem",)

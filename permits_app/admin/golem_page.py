@@ -5,11 +5,12 @@ Balances come from the chain within a short deadline; a node that does not answe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby, islice
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.safestring import SafeString
 
 from archetypes_app.models import ApiKey, Golem
@@ -18,6 +19,7 @@ from archetypes_app.toolset import resolve_toolset
 from permits_app import ledger
 from permits_app.effective_limits import list_effective_limits
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
+from permits_app.models.permit import PermitStatus
 from tools_app import runner
 from tools_app.admin.display import (
     format_age,
@@ -38,6 +40,7 @@ from tools_app.toolkit.registry import REGISTRY
 
 READ_DEADLINE_MS = 1_500
 LAST_PERMITS = 10
+_LOOKED_AT = 60  # permits, of which equal ones in a row become one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,7 @@ class PermitLine:
     worth: str
     age: SafeString
     golem_name: str
+    times: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,6 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
     limits = SpendingLimits.objects.filter(golem=golem).first()
     cage = PolicyCage.objects.filter(golem=golem).first()
     tools_in, tools_out, count = _list_tools(golem)
-    permits = ActionPermit.objects.filter(golem=golem).select_related("golem").order_by("-created_at")[:LAST_PERMITS]
     return GolemPage(
         golem=golem,
         chain=format_chain(golem.home_chain_id),
@@ -161,7 +164,7 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
         tool_count=count,
         keys=tuple(ApiKey.objects.filter(golem=golem, revoked_at__isnull=True).order_by("-created_at")[:10]),
         allowlist=_list_allowlist(golem),
-        permits=tuple(describe_permits(permits, now=now)),
+        permits=describe_permits(ActionPermit.objects.filter(golem=golem), now=now),
         limits_pk=limits.pk if limits else None,
         cage_pk=cage.pk if cage else None,
     )
@@ -216,19 +219,30 @@ def _meter_tone(percent: int) -> str:
     return "bad" if percent >= 90 else "warn" if percent >= 70 else "good"
 
 
-def describe_permits(permits: Sequence[ActionPermit] | Any, *, now: datetime) -> list[PermitLine]:
-    """Short lines for lists of permits."""
-    return [
-        PermitLine(
-            permit=permit,
-            what=describe_action(permit),
-            status=show_badge(permit.status),
-            worth=format_usd(permit.value_micro_usd),
-            age=show_age(permit.created_at, now=now),
-            golem_name=permit.golem.name,
-        )
-        for permit in permits
-    ]
+def describe_permits(permits: QuerySet[ActionPermit], *, now: datetime) -> tuple[PermitLine, ...]:
+    """Short lines of the newest of `permits`. An action previewed again and again and never used is one line."""
+    newest = permits.select_related("golem").order_by("-created_at")[:_LOOKED_AT]
+    runs = groupby(newest, key=_name_run)
+    return tuple(_describe_run(list(run), now) for _, run in islice(runs, LAST_PERMITS))
+
+
+def _name_run(permit: ActionPermit) -> tuple[Any, ...]:
+    if permit.status in (PermitStatus.CANCELLED, PermitStatus.EXPIRED):
+        return permit.golem_id, describe_action(permit), permit.status
+    return (permit.pk,)
+
+
+def _describe_run(run: list[ActionPermit], now: datetime) -> PermitLine:
+    permit = run[0]
+    return PermitLine(
+        permit=permit,
+        what=describe_action(permit),
+        status=show_badge(permit.status),
+        worth=format_usd(permit.value_micro_usd),
+        age=show_age(permit.created_at, now=now),
+        golem_name=permit.golem.name,
+        times=len(run),
+    )
 
 
 def describe_action(permit: ActionPermit) -> str:
@@ -261,6 +275,11 @@ _LABELS = {
     "max_position_bps": "One position, of the portfolio",
     "max_concentration_bps": "One asset, of the portfolio",
     "max_drawdown_bps": "Drawdown within 24 h",
+    "min_rebalance_interval_seconds": "Between two rebalances, at least",
+    "max_rebalances_per_day": "Rebalances in 24 h",
+    "min_collateral_ratio_bps": "Collateral ratio, at least",
+    "max_assets": "Assets at once",
+    "permit_ttl_seconds": "A permit stays valid",
 }
 
 

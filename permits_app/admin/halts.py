@@ -25,6 +25,7 @@ _MOST_ITEMS = 20
 class HaltRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """One row per halt."""
 
+    empty_text = "No golem was ever halted. Its page has the button, its agent the tool emergency_halt."
     list_display = ("golem", "epoch", "reason", "actor", "state", "age")
     list_filter = (GolemFilter,)
     list_select_related = ("golem",)
@@ -53,6 +54,7 @@ class HaltRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 class HaltSettingAdmin(AuditedEditMixin, OwnerScopedAdmin):
     """What an owner chose for a halt of their golem; without a row positions stay as they are."""
 
+    empty_text = "Without a setting a halt leaves positions as they are."
     list_display = ("golem", "unwinds")
     list_filter = (GolemFilter,)
     list_select_related = ("golem",)

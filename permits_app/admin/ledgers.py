@@ -72,6 +72,7 @@ class LedgerAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 class SpendEntryAdmin(LedgerAdmin):
     """Reservations and settlements."""
 
+    empty_text = "Opening a permit reserves its worst case here."
     owner_path = "golem__owner"
     list_select_related = ("golem", "permit__golem")
     list_display = ("permit_link", "golem", "state_badge", "reserved", "settled", "counts_per_day", "age")
@@ -212,6 +213,7 @@ class NonceReservationAdmin(LedgerAdmin):
 class OutboundTransactionAdmin(LedgerAdmin):
     """What was signed and sent. The signed bytes are not shown: whoever holds them can send them."""
 
+    empty_text = "No transaction was signed yet. A commit writes one for each call."
     list_display = ("hash_link", "permit_link", "golem_name", "chain", "state_badge", "nonce", "gas", "fee", "sent")
     list_filter = (PermitGolemFilter, "state", "chain_id")
     search_fields = ("=tx_hash", "=sender", "=to", "=permit__id")
@@ -283,6 +285,7 @@ class OutboundTransactionAdmin(LedgerAdmin):
 class OutcomeRecordAdmin(LedgerAdmin):
     """Predicted beside actual; the permit's page shows it as a table."""
 
+    empty_text = "Nothing was committed yet. Each receipt is held against its prediction here."
     list_display = ("permit_link", "golem_name", "verdict", "divergence", "gas_compared", "fee", "age")
     list_filter = (PermitGolemFilter, "is_verified")
     search_fields = ("=permit__id",)

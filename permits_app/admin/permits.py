@@ -32,6 +32,7 @@ from tools_app.core.errors import GolemError
 class ActionPermitAdmin(OwnerScopedAdmin):
     """Permits are read; cancel, block, shorten and annotate are actions with a page of their own."""
 
+    empty_text = "No permit yet. An agent asks for one with preview_action."
     list_display = ("what", "golem", "status_badge", "risk_badge", "worth", "chain", "age")
     list_filter = (GolemFilter, "status", "risk_tier", "action_type", "venue")
     list_select_related = ("golem",)

@@ -28,6 +28,7 @@ from tools_app.core.errors import GolemError
 class VenueTrustAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """One row per golem, chain and venue that diverged."""
 
+    empty_text = "Nothing has gone other than predicted at any venue."
     list_display = ("venue", "chain", "golem", "state", "divergence", "clean_outcomes", "age")
     list_filter = (GolemFilter, "is_low")
     list_select_related = ("golem",)

@@ -27,7 +27,7 @@ def test_a_golem_without_rows_has_the_defaults_and_gets_no_rows(golem: Golem) ->
     assert {limit.source for limit in found.values()} == {FROM_SERVER}
     assert found["per_transaction_micro_usd"].value == "$10,000.00"
     assert found["writes_per_hour"].value == "20"
-    assert found["permit_ttl_seconds"].value == "60"
+    assert found["permit_ttl_seconds"].value == "60 s"
     assert not SpendingLimits.objects.exists()
 
 

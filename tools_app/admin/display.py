@@ -182,3 +182,8 @@ def format_coin(wei: int | str, chain_id: int) -> str:
 def format_bps(bps: int) -> str:
     """`250` -> `2.50%`."""
     return f"{Decimal(bps) / 100:.2f}%"
+
+
+def format_millionths(share: int) -> str:
+    """`979983` -> `97.9983%`."""
+    return f"{Decimal(share) / 10_000:.4f}%"

@@ -15,6 +15,7 @@ class PlainAdmin(ModelAdmin):
     list_per_page = 50
     list_filter_submit = False
     compressed_fields = True
+    empty_text = ""  # what an empty list says instead of "nothing yet": where its rows come from
 
 
 class ReadOnlyAdminMixin:

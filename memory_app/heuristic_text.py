@@ -60,7 +60,8 @@ def apply_heuristics(*, golem_id: UUID, text: str, actor: str, reason: str, now:
     with transaction.atomic():
         if not Golem.objects.select_for_update(no_key=True).filter(pk=golem_id).values_list("pk").first():
             raise MemoryOwnerUnknown(f"there is no golem {golem_id}")
-        known = {row.identity_hash: row for row in Insight.objects.filter(golem_id=golem_id, kind=Kind.HEURISTIC)}
+        rows = Insight.objects.select_for_update(no_key=True, of=("self",))
+        known = {row.identity_hash: row for row in rows.filter(golem_id=golem_id, kind=Kind.HEURISTIC).order_by("pk")}
         for columns in wanted:
             row = known.pop(columns["identity_hash"], None)
             changed += _apply(golem_id, row, columns, actor, reason, now)

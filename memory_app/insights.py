@@ -78,6 +78,16 @@ def select_insights(
     return Insight.objects.filter(wanted)
 
 
+def lock_insight(*, golem_id: UUID, **which: Any) -> Insight | None:
+    """One insight of the golem to change and save, locked until the transaction ends; None when there is none.
+
+    Whoever changes one without the golem's lock (a scan sets it aside, an owner archives it, a purge takes it) is
+    waited for and seen, never written over.
+    """
+    rows = Insight.objects.select_for_update(no_key=True, of=("self",))
+    return rows.filter(golem_id=golem_id, **which).first()
+
+
 def retrieve_insights(
     *,
     matching: QuerySet[Insight],

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from memory_app.announcements import announce_insight
-from memory_app.insights import FIRST_PERCENT, confirm, contradict
+from memory_app.insights import FIRST_PERCENT, confirm, contradict, lock_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import (
     LARGEST_DEADLINE_FACTOR_BPS,
@@ -105,7 +105,7 @@ def tune(
     stays so. Joins the caller's transaction, which holds the golem's row; emits grimoire:heuristic.
     """
     identity = subject.identify(f"tune {'slippage' if parameter is Tunable.SLIPPAGE else parameter.value}")
-    row = Insight.objects.select_for_update(of=("self",)).filter(golem_id=golem_id, identity_hash=identity).first()
+    row = lock_insight(golem_id=golem_id, identity_hash=identity)
     if len(episode_ids) < LEAST_EPISODES_TO_TUNE or (row is None and not advance):
         return None
     if row is not None and not _may_move(row, episode_ids, now):
@@ -155,7 +155,7 @@ def prefer_route(
     takes its place. `episode_ids` are those looked at. Waits, joins and emits as `tune` does.
     """
     identity = subject.identify(f"tune route {token_in}")
-    row = Insight.objects.select_for_update(of=("self",)).filter(golem_id=golem_id, identity_hash=identity).first()
+    row = lock_insight(golem_id=golem_id, identity_hash=identity)
     if row is None and preference is None:
         return None
     if row is not None and not _may_move(row, episode_ids, now):

@@ -21,7 +21,7 @@ from archetypes_app.models import Golem
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
 from memory_app.announcements import announce_insight
 from memory_app.errors import MemoryOwnerUnknown
-from memory_app.insights import FIRST_PERCENT, confirm, contradict
+from memory_app.insights import FIRST_PERCENT, confirm, contradict, lock_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import LEAST_EPISODES_TO_TUNE, InsightCategory, Kind, Tunable
 from memory_app.models.provenance import Source, Trust
@@ -201,7 +201,7 @@ def _read_pattern(episode: Episode) -> tuple[str, InsightCategory] | None:
 def _learn(golem_id: UUID, cluster: _Cluster, members: list[Episode], tally: _Tally, now: datetime) -> None:
     subject = cluster.subject
     identity = subject.identify(cluster.pattern)
-    row = Insight.objects.filter(golem_id=golem_id, identity_hash=identity).first()
+    row = lock_insight(golem_id=golem_id, identity_hash=identity)
     is_new = row is None
     if row is None:
         row = Insight(
@@ -229,7 +229,7 @@ def _learn(golem_id: UUID, cluster: _Cluster, members: list[Episode], tally: _Ta
 
 
 def _contradict(golem_id: UUID, identity: str, now: datetime) -> int:
-    row = Insight.objects.filter(golem_id=golem_id, identity_hash=identity).first()
+    row = lock_insight(golem_id=golem_id, identity_hash=identity)
     if row is None:
         return 0
     row.confidence_percent = contradict(row.confidence_percent)

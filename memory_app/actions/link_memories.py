@@ -12,7 +12,7 @@ from archetypes_app.models import Golem
 from memory_app.announcements import announce_insight
 from memory_app.cleaning import clean_text
 from memory_app.errors import EpisodeNotFound, MemoryOwnerUnknown
-from memory_app.insights import FIRST_PERCENT, confirm
+from memory_app.insights import FIRST_PERCENT, confirm, lock_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import Kind
 from memory_app.poison import describe_poison, find_poison
@@ -44,7 +44,7 @@ def link_memories(
         if leads_to(golem_id=golem_id, start=effect_id, end=cause_id):
             raise InvalidParams("the effect leads to this cause already", fields={"effect_id": "would close a circle"})
         identity = hash_canonical({"cause": str(cause_id), "effect": str(effect_id)})
-        row = Insight.objects.filter(golem_id=golem_id, identity_hash=identity).first()
+        row = lock_insight(golem_id=golem_id, identity_hash=identity)
         before = row.confidence_percent if row else None
         if row is None:
             signs = find_poison(reason)

@@ -17,7 +17,7 @@ from archetypes_app.models import Golem
 from memory_app.announcements import announce_insight
 from memory_app.cleaning import clean_text
 from memory_app.errors import InsightNotFound, MemoryOwnerUnknown
-from memory_app.insights import FIRST_PERCENT, confirm, contradict
+from memory_app.insights import FIRST_PERCENT, confirm, contradict, lock_insight
 from memory_app.models import Insight
 from memory_app.models.insight import InsightCategory, Kind
 from memory_app.models.provenance import Source, Trust
@@ -92,9 +92,11 @@ def manage_insight(
         text = _clean(content)
         identity = hash_text(text) if text else ""
         if operation is Operation.ADD:
-            row = Insight.objects.filter(golem_id=golem_id, identity_hash=identity).first()
+            row = lock_insight(golem_id=golem_id, identity_hash=identity)
         else:
-            row = find_insight(golem_id=golem_id, insight_id=insight_id)
+            row = lock_insight(golem_id=golem_id, pk=insight_id, is_quarantined=False)
+            if row is None:
+                raise _unknown(insight_id)
         if row is None:
             row = Insight(
                 golem_id=golem_id, text=text, category=category or InsightCategory.GENERAL, chain_id=chain_id,
@@ -133,8 +135,12 @@ def find_insight(*, golem_id: UUID, insight_id: UUID | None) -> Insight:
     known = Insight.objects.filter(golem_id=golem_id, is_quarantined=False)
     row = known.filter(pk=insight_id).first() if insight_id is not None else None
     if row is None:
-        raise InsightNotFound(f"this golem has no insight {insight_id}")
+        raise _unknown(insight_id)
     return row
+
+
+def _unknown(insight_id: UUID | None) -> InsightNotFound:
+    return InsightNotFound(f"this golem has no insight {insight_id}")
 
 
 def hash_text(text: str) -> str:

@@ -24,7 +24,7 @@ from memory_app.actions.snapshot_heuristics import snapshot_heuristics
 from memory_app.announcements import announce_insight
 from memory_app.dreams.counterfactuals import Imagined
 from memory_app.errors import MemoryOwnerUnknown
-from memory_app.insights import FIRST_PERCENT, confirm
+from memory_app.insights import FIRST_PERCENT, confirm, lock_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import (
     LARGEST_ROUTE_COST_BPS,
@@ -166,7 +166,7 @@ def _write(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> Insight:
     identity = hypothesis.subject.identify(
         f"dream {hypothesis.parameter} {hypothesis.direction} {hypothesis.token_in}".rstrip()
     )
-    row = Insight.objects.filter(golem_id=golem_id, identity_hash=identity).first()
+    row = lock_insight(golem_id=golem_id, identity_hash=identity)
     is_new = row is None
     if row is None:
         row = Insight(

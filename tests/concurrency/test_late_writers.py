@@ -11,6 +11,12 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from archetypes_app.models import Golem
+from memory_app.actions.link_memories import link_memories
+from memory_app.actions.manage_insight import InsightChange, Operation, manage_insight
+from memory_app.errors import InsightNotFound
+from memory_app.models import Insight
+from memory_app.models.provenance import Source, Trust
+from memory_app.provenance import Provenance
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.expire import expire_permit
 from permits_app.models import ActionPermit, PolicyCage, SpendEntry, SpendingLimits
@@ -18,6 +24,7 @@ from permits_app.models.permit import PermitStatus
 from tests.concurrency.waiting import run_behind
 from tests.factories.golems import PASSWORD, make_golem, make_operator, make_owner
 from tests.factories.permits import make_permit, make_spend_entry
+from tests.factories.records import make_insight
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
 
@@ -105,3 +112,58 @@ def test_an_owner_who_tightens_one_limit_does_not_loosen_another_that_falls_mean
     assert run_behind(tighten, lambda: post(page, {k: v for k, v in fields.items() if v is not None})) == 302
     limits.refresh_from_db()
     assert (limits.writes_per_hour, limits.per_day_micro_usd) == (3, 1_000_000)
+
+
+# ---- memories: whoever confirms or links one looks at it again after a scan, an owner or a purge ---------------------
+
+
+def upvote(golem: Golem, insight: Insight) -> InsightChange:
+    return manage_insight(
+        golem_id=golem.pk, operation=Operation.UPVOTE, insight_id=insight.pk, content=None, category=None,
+        chain_id=None, tokens=(), reason="x", actor="t", now=clock.now(),
+    )  # fmt: skip
+
+
+def test_a_memory_that_a_scan_sets_aside_meanwhile_is_not_taken_back() -> None:
+    golem = make_golem(owner=make_owner())
+    insight = make_insight(golem=golem)
+
+    def set_aside() -> None:
+        Insight.objects.filter(pk=insight.pk).update(is_quarantined=True, quarantine_reason="gives orders")
+
+    with pytest.raises(InsightNotFound):
+        run_behind(set_aside, lambda: upvote(golem, insight))
+    insight.refresh_from_db()
+    assert (insight.is_quarantined, insight.confidence_percent, insight.upvotes) == (True, 60, 0)
+
+
+def test_a_memory_that_its_owner_archives_meanwhile_stays_archived_and_is_confirmed() -> None:
+    golem, now = make_golem(owner=make_owner()), clock.now()
+    insight = make_insight(golem=golem)
+    run_behind(lambda: Insight.objects.filter(pk=insight.pk).update(archived_at=now), lambda: upvote(golem, insight))
+    insight.refresh_from_db()
+    assert (insight.archived_at, insight.confidence_percent, insight.upvotes) == (now, 70, 1)
+
+
+def test_a_memory_that_is_purged_meanwhile_does_not_come_back() -> None:
+    golem = make_golem(owner=make_owner())
+    insight = make_insight(golem=golem)
+    with pytest.raises(InsightNotFound):
+        run_behind(lambda: Insight.objects.filter(pk=insight.pk).delete(), lambda: upvote(golem, insight))
+    assert not Insight.objects.exists()
+
+
+def test_a_link_that_a_scan_sets_aside_meanwhile_is_confirmed_and_stays_aside() -> None:
+    golem = make_golem(owner=make_owner())
+    cause, effect = make_insight(golem=golem), make_insight(golem=golem, text="Blocks are empty at night")
+
+    def link() -> Insight:
+        return link_memories(
+            golem_id=golem.pk, cause_id=cause.pk, effect_id=effect.pk, reason="the one comes after the other",
+            provenance=Provenance("t", Source.AGENT, Trust.REPORTED), now=clock.now(),
+        )[0]  # fmt: skip
+
+    first = link()
+    run_behind(lambda: Insight.objects.filter(pk=first.pk).update(is_quarantined=True), link)
+    first.refresh_from_db()
+    assert (first.is_quarantined, first.confidence_percent) == (True, 70)

@@ -9,7 +9,7 @@ from permits_app.safety.hook import Reject
 from permits_app.safety.hooks.simulator import Simulator
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import swap_call
-from tests.tools_app.simulation.rollups import as_rollup, put_oracle, set_l1_price
+from tests.tools_app.simulation.rollups import as_rollup, put_node_interface, put_oracle, set_l1_price
 from tools_app.chain.node_errors import ContractOutputUnexpected
 from tools_app.simulation.rollup_fee import RollupKind
 
@@ -50,6 +50,27 @@ def test_the_fee_for_layer_one_is_in_the_permit_its_value_and_the_reservation(
     )
     assert entry.reserved_micro_usd == with_l1.value_micro_usd
     assert "l1_fee_wei" not in str(with_l1.calls)
+
+
+def test_arbitrums_charge_is_gas_in_the_limits_and_so_in_the_value_and_the_reservation(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = live_golem.permit(live_golem.preview()["permit_id"])
+    as_rollup(monkeypatch, RollupKind.ARBITRUM)
+    put_node_interface(live_golem.world)
+    permit = live_golem.permit(live_golem.preview(amount="500000001")["permit_id"])
+
+    # The simulated interface takes one gas for each byte; like all gas it gets the margin of a fifth.
+    extra = [
+        int(call["gas_limit"]) - int(before["gas_limit"])
+        for call, before in zip(permit.calls, plain.calls, strict=True)
+    ]
+    sizes = [len(call["data"][2:]) // 2 for call in permit.calls]
+    assert all(abs(more - size * 12 // 10) <= 30 for more, size in zip(extra, sizes, strict=True)), (extra, sizes)
+    assert permit.expected_outcome["l1_fee_most_wei"] == "0"
+    entry = SpendEntry.objects.get(permit=permit)
+    gas = next(part for part in entry.breakdown if part["role"] == "gas")
+    assert int(gas["raw"]) == sum(int(call["gas_limit"]) for call in permit.calls) * int(permit.max_fee_per_gas)
 
 
 def test_a_coin_balance_that_covers_gas_but_not_layer_one_is_refused(rollup: LiveGolem) -> None:

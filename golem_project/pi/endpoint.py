@@ -21,7 +21,9 @@ from golem_project.pi.idempotency import IdempotentView
 from permits_app.safety.hooks.result_filter import filter_result
 
 PROBLEM = OpenApiResponse(wire.ProblemOutput, description="A refusal: application/problem+json")
-REFUSALS = {(status, "application/problem+json"): PROBLEM for status in (400, 401, 403, 404, 409, 422, 429, 503)}
+REFUSALS = {
+    (status, "application/problem+json"): PROBLEM for status in (400, 401, 403, 404, 409, 413, 415, 422, 429, 503)
+}
 
 
 class PiView(IdempotentView):

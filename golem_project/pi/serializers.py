@@ -120,7 +120,8 @@ def check_word(body: Mapping[str, Any], name: str, *, is_required: bool = False)
     if value is None and not is_required:
         return None
     if not isinstance(value, str) or not value.strip():
-        raise InvalidParams(f"{name}: a word is expected", fields={name: "a word is expected"})
+        text = "a word is expected; GET /api/v1/pi/manifest lists those of this golem"
+        raise InvalidParams(f"{name}: {text}", fields={name: text})
     if len(value) > _LONGEST_WORD:
         text = f"at most {_LONGEST_WORD} characters"
         raise InvalidParams(f"{name}: {text}", fields={name: text})
@@ -212,8 +213,8 @@ class ToolResultOutput(serializers.Serializer[Any]):
     data = serializers.JSONField()  # type: ignore[assignment]  # a field, not the property
     is_error = serializers.BooleanField()
     schema_version = serializers.IntegerField()
-    expected_outcome = serializers.JSONField(allow_null=True)
-    actual_outcome = serializers.JSONField(allow_null=True)
+    expected_outcome = serializers.DictField(allow_null=True)
+    actual_outcome = serializers.DictField(allow_null=True)
     ground_truth_source = serializers.CharField(allow_null=True)
 
 

@@ -12,13 +12,16 @@ from typing import Any
 
 import pytest
 from django.db import connections
+from drf_spectacular.generators import SchemaGenerator
+from jsonschema import Draft202012Validator
 
 from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
+from golem_project.embedded.paths import CHECKOUT
 from golem_project.pi import serializers as wire
 from permits_app.models import ActionPermit, OutboundTransaction
-from tests.golem_project.pi.conftest import SWAP, Agent, assert_problem
+from tests.golem_project.pi.conftest import PI, SWAP, Agent, assert_problem
 from tests.services import provide_chain
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY
@@ -83,6 +86,56 @@ def test_a_swap_goes_from_preview_to_its_outcome(live: Agent) -> None:
     assert problem["permit_status"] == "COMMITTED"
     assert problem["tx_hashes"] == [row["tx_hash"] for row in answer["permit"]["transactions"]]
     assert OutboundTransaction.objects.filter(permit_id=permit_id).count() == len(problem["tx_hashes"])
+
+
+@pytest.mark.usefixtures("worker")
+def test_answers_and_refusals_have_the_form_that_the_schema_documents(live: Agent) -> None:
+    permit = live.post("preview_action", SWAP)
+    permit_id = permit.json()["permit_id"]
+    commit = {"permit_id": permit_id}
+    documented = SchemaGenerator().get_schema(request=None, public=True)
+    for path, answer in (
+        ("preview_action", permit),
+        ("permits/{permit_id}", live.get(f"permits/{permit_id}")),
+        ("commit_action", live.post("commit_action", commit)),
+        ("commit_action", live.post("commit_action", commit)),
+        ("preview_action", live.post("preview_action", {**SWAP, "amount": "1.5"})),
+        ("preview_action", live.send("POST", f"{PI}/preview_action", "swap", content_type="text/plain")),
+        ("query_state", live.post("query_state", {"query": "limits"})),
+        ("query_state", live.post("query_state", {"query": "a" * 70_000})),
+        ("query_grimoire", live.post("query_grimoire", {"query": "swap"})),
+        ("search_context", live.post("search_context", {"query": "swap"})),
+        ("manifest", live.get("manifest")),
+    ):
+        check_documented(documented, path, answer)
+
+
+def check_documented(documented: dict[str, Any], path: str, answer: Any) -> None:
+    """The answer's status and type are documented at `path`, and its body fits the schema there."""
+    method = documented["paths"][f"{PI}/{path}"][answer.wsgi_request.method.lower()]
+    content = method["responses"][str(answer.status_code)]["content"]
+    schema = content[answer.headers["Content-Type"].partition(";")[0]]["schema"]
+    Draft202012Validator({**schema, "components": documented["components"]}).validate(answer.json())
+
+
+@pytest.mark.usefixtures("worker")
+def test_the_agent_of_the_documents_acts_and_mends_what_it_is_told_to_mend(
+    live: Agent, live_server: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = (CHECKOUT / "docs/how-to/write-an-agent.md").read_text().partition("```python\n")[2].partition("```")[0]
+    monkeypatch.setenv("GOLEM_URL", live_server.url)
+    monkeypatch.setenv("GOLEM_TOKEN", live.key.token)
+    said = []
+    for amount in ("500", "12000000000"):
+        monkeypatch.setattr(sys, "argv", ["agent.py", amount])
+        exec(compile(program, "agent.py", "exec"), {})
+        said.append(capsys.readouterr().out)
+    mended, refused = said
+    assert "AMOUNT_LOOKS_LIKE_WHOLE_UNITS FIX_PARAMS" in mended
+    assert "-500 USDC" in mended
+    assert "COMMITTED" in mended.splitlines()[-1]
+    assert refused.splitlines()[-1] == "SAFETY_SPENDING_LIMIT_EXCEEDED at most $10,000.00, gas included"
+    assert OutboundTransaction.objects.filter(permit__golem=live.golem).count() == 2
 
 
 @pytest.mark.usefixtures("worker")

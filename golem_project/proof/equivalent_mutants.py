@@ -15,6 +15,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "_is_revocation: 16 -> 17": "the same digits are zero in both bases, and only zero is asked for",
     },
     "permits_app.ledger": {
+        "_LOCKED_LIMITS: 0 -> 1": "an example to write the statement with, which is the same for every golem",
         "USAGE_SQL: SQL 'd)s AND (counted_at > %(day_start)s OR api_key_id =': > -> >=": _PREFILTER,
         "USAGE_SQL: SQL 's OR (%(tick)s > 0 AND heartbeat_tick = %(tick)': > -> >=": _PREFILTER,
         "USAGE_SQL: SQL 'OR (%(tick)s > 0 AND heartbeat_tick = %(tick)s))': AND -> OR": _PREFILTER,
@@ -24,6 +25,10 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "permits_app.safety.hooks.simulator": {
         "SIMULATION_BUDGET_MS: 8000 -> 8001": "a millisecond more of patience with a node decides nothing",
+    },
+    "permits_app.safety.hooks.spending_limiter": {
+        f"NOTHING_USED: 0 -> 1{place}": "a call that spends nothing is held against no usage"
+        for place in ("", " (#2)", " (#3)", " (#4)")
     },
     "permits_app.safety.record_reader": {
         "read_records: True -> False": _SAME_LENGTH,

@@ -262,7 +262,7 @@ def enters_position(call: HookCall) -> bool:
 
 def _position_id(call: HookCall) -> int | None:
     text = str(call.params.get("position_id", ""))
-    return int(text) if text.isdecimal() and len(text) <= 78 else None
+    return int(text) if text.isdecimal() else None
 
 
 def _approved_assets(allowlist: frozenset[tuple[str, str]], wrapped_native: str | None) -> frozenset[str]:

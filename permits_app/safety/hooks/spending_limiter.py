@@ -138,7 +138,7 @@ def judge_units(
 def _amounts(plan: TxPlan, params: Mapping[str, Any]) -> Iterator[tuple[str, int, TokenMeta]]:
     flows: tuple[TokenFlow, ...] = (*plan.spends, *plan.receives)
     for name, value in params.items():
-        if "amount" not in name or isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+        if "amount" not in name or isinstance(value, bool) or not isinstance(value, int):
             continue
         for flow in flows:
             if value in (flow.expected, flow.bound):

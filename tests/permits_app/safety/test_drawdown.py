@@ -197,6 +197,18 @@ def test_a_mark_that_moved_meanwhile_is_not_overwritten(live_golem: LiveGolem) -
     assert HighWaterMark.objects.get(golem_id=pk).value_micro_usd == 200 * USD
 
 
+def test_only_the_step_that_violates_is_told(live_golem: LiveGolem) -> None:
+    pk = live_golem.golem.pk
+    for value, told in ((100, 0), (90, 0), (80, 1), (70, 1), (100, 1)):
+        record_value(golem_id=pk, value_micro_usd=value * USD, most_bps=1_300, now=NOW)
+        assert AuditEntry.objects.filter(golem_id=pk, event="PolicyCageCheck").count() == told
+    line = AuditEntry.objects.get(golem_id=pk, event="PolicyCageCheck")
+    assert line.data == {
+        "rule": "policy_cage.drawdown", "observed_bps": "2000", "limit_bps": "1300",
+        "mark": "$100.00", "value": "$80.00",
+    }  # fmt: skip
+
+
 def test_every_golem_has_a_mark_of_its_own(live_golem: LiveGolem) -> None:
     mine, other = live_golem.golem, make_golem(owner=live_golem.owner, name="Borea")
     record_value(golem_id=other.pk, value_micro_usd=10_000 * USD, most_bps=1_300, now=NOW)
@@ -206,6 +218,16 @@ def test_every_golem_has_a_mark_of_its_own(live_golem: LiveGolem) -> None:
     mark = HighWaterMark.objects.get(golem_id=mine.pk)
     assert (mark.value_micro_usd, mark.updated_at) == (1_000 * USD, NOW + HOUR)
     assert HighWaterMark.objects.get(golem_id=other.pk).value_micro_usd == 10_000 * USD
+
+
+def test_an_equal_mark_of_another_golem_is_not_moved(live_golem: LiveGolem) -> None:
+    mine, other = live_golem.golem, make_golem(owner=live_golem.owner, name="Borea")
+    for golem in (mine, other):
+        record_value(golem_id=golem.pk, value_micro_usd=100 * USD, most_bps=1_300, now=NOW)
+    known = mark_of(HighWaterMark.objects.get(golem_id=mine.pk))
+    record_value(golem_id=mine.pk, value_micro_usd=101 * USD, most_bps=1_300, now=NOW, known=known)
+    marks = {row.golem_id: row.value_micro_usd for row in HighWaterMark.objects.all()}
+    assert marks == {mine.pk: 101 * USD, other.pk: 100 * USD}
 
 
 def test_a_known_mark_is_moved_by_one_statement(live_golem: LiveGolem, django_assert_num_queries: Any) -> None:

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from permits_app.errors import SimulationFailed
-from permits_app.safety.hooks.simulator import judge_balances, judge_flows, judge_reverts, judge_surprises
+from permits_app.safety.gas_budget import GasBudget
+from permits_app.safety.hook import Allow, Reject
+from permits_app.safety.hooks.hallucination_detector import HallucinationDetector
+from permits_app.safety.hooks.simulator import (
+    Simulator,
+    build_request,
+    judge_allowances,
+    judge_balances,
+    judge_flows,
+    judge_gas,
+    judge_reverts,
+    judge_surprises,
+)
+from permits_app.signing_route import Carrier, SigningRoute, plain_route
 from tests.evm.world import CHAIN_ID
-from tests.permits_app.safety.calls import ACCOUNT, OTHER, ROUTER, USDC, WETH
+from tests.live_golem import LiveGolem
+from tests.permits_app.safety.calls import ACCOUNT, OTHER, ROUTER, USDC, WETH, swap_call
 from tools_app.core.errors import InsufficientBalance
 from tools_app.simulation.engine import ApprovalSeen, CallOutcome, SimulationResult, TransferSeen
-from tools_app.toolkit.plan import Call, TokenFlow, TxPlan
+from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
 from tools_app.toolkit.views import NATIVE, BlockRef, TokenMeta
 
 COIN = TokenMeta(CHAIN_ID, NATIVE, "ETH", 18, "Ether", True)
@@ -111,3 +126,60 @@ def test_a_right_given_away_unannounced_is_told_with_its_size(amount: int, what:
     refusal = judge_surprises(plan=plan(), simulation=simulated(unexpected_approvals=(given,)))
     assert refusal is not None
     assert refusal.observed == (what if amount < 0 else f"{what} of {WETH.address}")
+
+
+@pytest.mark.parametrize("missing", ["chain", "account"])
+def test_without_a_chain_or_an_account_neither_hook_agrees(live_golem: LiveGolem, missing: str) -> None:
+    call = swap_call(live_golem)
+    less = replace(call, chain=None) if missing == "chain" else replace(call, view=replace(call.view, address=None))
+    simulated_, detected = Simulator().check(less), HallucinationDetector().check(less)
+    assert isinstance(simulated_, Reject) and simulated_.rule == "simulator.chain"
+    assert isinstance(detected, Reject) and detected.rule == "hallucination_detector.unknown"
+    assert isinstance(Simulator().check(replace(less, plan=None)), Allow)
+
+
+def test_who_acts_for_another_account_is_simulated_for_it_and_pays_from_its_own(live_golem: LiveGolem) -> None:
+    chain = swap_call(live_golem).chain
+    assert chain is not None
+    wanted = plan(spends=(TokenFlow(USDC, 1, 1),))
+    own = build_request(plan=wanted, route=plain_route(ACCOUNT), chain=chain)
+    assert (own.sender, own.acts_for) == (ACCOUNT, None)
+    assert own.watch == ((ACCOUNT, NATIVE), (ACCOUNT, USDC.address))
+    acting = build_request(plan=wanted, route=SigningRoute(account=ACCOUNT, signer=OTHER), chain=chain)
+    assert (acting.sender, acting.acts_for, acting.account) == (OTHER, ACCOUNT, ACCOUNT)
+    assert acting.watch == (*own.watch, (OTHER, NATIVE))
+    waiting = SigningRoute(account=ACCOUNT, signer=OTHER, carrier=Carrier.OWNERS)
+    asked = build_request(plan=wanted, route=waiting, chain=chain)
+    assert (asked.sender, asked.acts_for, asked.calls) == (ACCOUNT, None, wanted.calls)
+
+
+def test_only_allowances_of_tokens_are_watched(live_golem: LiveGolem) -> None:
+    chain = swap_call(live_golem).chain
+    assert chain is not None
+    left = tuple(AllowanceLeft(token, ROUTER, 1, 0) for token in (USDC, USDC, COIN))
+    request = build_request(plan=replace(plan(), allowances=left), route=plain_route(ACCOUNT), chain=chain)
+    assert request.allowances == ((USDC.address, ACCOUNT, ROUTER),)
+
+
+@pytest.mark.parametrize(("left", "passes"), [(4, True), (5, True), (6, False)])
+def test_an_allowance_is_held_to_what_is_left_of_it(left: int, passes: bool) -> None:
+    promised = (AllowanceLeft(COIN, ROUTER, 9, 0), AllowanceLeft(USDC, ROUTER, 9, 5))
+    seen = replace(simulated(), allowances_after={(USDC.address, ACCOUNT, ROUTER): left})
+    refusal = judge_allowances(plan=replace(plan(), allowances=promised), simulation=seen)
+    assert (refusal is None) is passes
+
+
+@pytest.mark.parametrize(
+    ("own", "held", "rule"),
+    [(9, 5, "gas"), (10, 5, None), (11, 5, None), (10, 4, "gas"), (10, 6, None)],
+)
+def test_the_signer_pays_the_gas_and_the_account_the_value(own: int, held: int, rule: str | None) -> None:
+    paying = TxPlan(CHAIN_ID, (Call(ROUTER, b"", 5, "pay"),))
+    budget = GasBudget(limits=(2,), max_fee_per_gas=5)
+    seen = replace(simulated(), balances_before={(OTHER, NATIVE): own, (ACCOUNT, NATIVE): held})
+    refusal = judge_gas(plan=paying, simulation=seen, native=COIN, budget=budget, payer=OTHER)
+    assert (refusal is None) is (rule is None)
+    if refusal is not None:
+        short_of_gas = own < 10
+        assert ("signing key" in refusal.reason) is short_of_gas
+        assert refusal.data["need"] == ("10" if short_of_gas else "5")

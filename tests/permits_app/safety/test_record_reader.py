@@ -15,7 +15,7 @@ from permits_app.policy import load_golem
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.rate_limiter import RateLimiter
 from permits_app.safety.record_reader import RecordReader, list_touched, read_records
-from permits_app.safety.records import VenueOutcome
+from permits_app.safety.records import PastCall, VenueOutcome
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import swap_call
 from tools_app.toolkit.enums import ActionClass
@@ -93,9 +93,9 @@ def test_the_loop_guard_sees_nineteen_calls_of_one_hour_newest_first(live_golem:
     past(live_golem, call.now - SECOND, S.CANCELLED, tool_name="cancelled")
     own = past(live_golem, call.now - SECOND, tool_name="own")
     for index in range(25):
-        past(live_golem, call.now - SECOND * (index + 2), tool_name=f"t{index}")
+        past(live_golem, call.now - SECOND * (index + 2), tool_name=f"t{index}", action_hash=f"0x{index}")
     found = read_records(replace(call, own_permit_id=own.pk)).earlier
-    assert [each.tool_name for each in found] == [f"t{index}" for index in range(19)]
+    assert found == tuple(PastCall(f"t{index}", f"0x{index}") for index in range(19))
 
 
 def test_a_call_of_an_hour_ago_is_no_part_of_a_loop(live_golem: LiveGolem, call: HookCall) -> None:

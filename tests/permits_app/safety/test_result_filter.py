@@ -91,6 +91,7 @@ def test_a_long_list_is_paged_until_everything_was_shown_once() -> None:
         cursor = page["next_cursor"]
         if cursor is None:
             break
+    assert cursor is None
     assert seen == list(range(3000))
     assert page["truncated"]["total"] == 3000
 
@@ -109,6 +110,25 @@ def test_a_text_that_is_too_long_is_cut_and_says_so() -> None:
     assert length(answer) <= MOST_CHARACTERS
     assert answer["name"] == "kept"
     assert answer["page"].endswith("[cut]")
+
+
+@pytest.mark.parametrize(
+    ("count", "length_before", "most", "left"),
+    [(1, 9_000, 8_500, 8_000), (1, 9_000, 5_000, 4_000), (10, 300, 1_500, 125), (1, 9_000, 8_010, 8_000)],
+)
+def test_texts_are_halved_from_eight_thousand_characters_until_they_fit(
+    count: int, length_before: int, most: int, left: int
+) -> None:
+    answer = filter_result({f"k{place}": "x" * length_before for place in range(count)}, most_characters=most)
+    assert [len(text) for text in answer.values()] == [left] * count
+    assert filter_result(answer, most_characters=length(answer)) == answer
+    again = filter_result({f"k{place}": "x" * length_before for place in range(count)}, most_characters=length(answer))
+    assert again == answer
+
+
+def test_what_is_too_long_however_short_its_texts_says_only_that() -> None:
+    answer = filter_result({f"k{place}": "x" * 200 for place in range(20)}, most_characters=2_000)
+    assert answer == {"truncated": {"reason": "the answer is longer than 2000 characters; ask for less"}}
 
 
 def test_a_cursor_that_is_no_number_starts_at_the_beginning() -> None:
@@ -132,14 +152,14 @@ def test_no_answer_is_longer_than_the_cap_and_filtering_twice_changes_nothing(va
 @pytest.mark.parametrize("letter", ["x", "ü", "漢"])
 @pytest.mark.parametrize(("most", "is_whole"), [(-1, False), (0, True), (1, True)])
 def test_an_answer_is_whole_up_to_its_cap_in_characters(letter: str, most: int, is_whole: bool) -> None:
-    value = {"text": letter * 1_000}
+    value = {"text": letter * 1_000, "rows": [1, 2]}
     assert (filter_result(value, most_characters=length(value) + most) == value) is is_whole
 
 
 @pytest.mark.parametrize(("most", "is_cut"), [(-1, True), (0, False), (1, False)])
 def test_a_last_page_is_whole_up_to_its_cap_and_cut_beyond_it(most: int, is_cut: bool) -> None:
-    value = {"rows": [1, 2], "text": "x" * 1_000}
-    whole = filter_result(value, cursor="1", most_characters=10_000)
+    value = {"rows": [1, 2], "text": "x" * 9_000}
+    whole = filter_result(value, cursor="1", most_characters=20_000)
     assert whole["rows"] == [2]
     page = filter_result(value, cursor="1", most_characters=length(whole) + most)
     assert (page != whole) is is_cut

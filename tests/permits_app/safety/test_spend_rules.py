@@ -75,6 +75,19 @@ def test_a_used_up_day_says_wait_and_a_used_up_session_says_ask_the_owner() -> N
     assert day.remaining == "$0.00"
 
 
+@pytest.mark.parametrize(
+    ("used", "recovery"), [(0, Recovery.WAIT), (1, Recovery.FIX_PARAMS), (100_000 * USD - 1, Recovery.FIX_PARAMS)]
+)
+def test_what_is_too_large_for_a_day_waits_and_what_is_too_large_for_the_rest_of_it_is_made_smaller(
+    used: int, recovery: Recovery
+) -> None:
+    usage, limits = replace(UNUSED, day_micro_usd=used), Ceilings(per_transaction_micro_usd=10**15)
+    limits.per_tick_micro_usd = limits.per_session_micro_usd = 10**15
+    refusal = judge_spend(limits=limits, usage=usage, amount_micro_usd=100_001 * USD, counts_per_day=True)
+    assert refusal is not None
+    assert refusal.data["recovery"] is recovery
+
+
 def test_a_decrease_that_returns_passes_a_used_up_day_but_not_the_limit_of_one_transaction() -> None:
     used = replace(UNUSED, day_micro_usd=100_000 * USD)
     assert judge_spend(limits=Ceilings(), usage=used, amount_micro_usd=9_000 * USD, counts_per_day=False) is None

@@ -92,6 +92,11 @@ def test_an_exact_output_in_whole_units_is_seen_on_the_side_that_arrives() -> No
     assert refusal.data["base_units"] == str(2 * 10**18)
 
 
+def test_nothing_is_no_slip() -> None:
+    swap = plan(spends=(TokenFlow(USDC, 0, 0),))
+    assert judge_units(plan=swap, params={"amount": 0}, price_of=price_of, dust_micro_usd=10_000) is None
+
+
 def test_numbers_that_are_no_amounts_are_left_alone() -> None:
     swap = plan(spends=(TokenFlow(USDC, 500, 500),))
     params = {"slippage_bps": 500, "exact_output": True, "fee": 500}

@@ -34,6 +34,7 @@ from memory_app.models.insight import (
     Tunable,
 )
 from tools_app.core.compiled_query import CompiledStatement
+from tools_app.core.prepared import Prepared, fetch_together
 from tools_app.core.units import BPS
 
 logger = logging.getLogger(__name__)
@@ -189,24 +190,17 @@ def _find_alike(
 def _ask(golem_id: UUID, tool_name: str, tokens: list[str], params: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
     """The last episodes and what was learned, each statement within its time and both in one round trip."""
     chain_id, first_token = _read_chain(params), str(params.get("token_in", "")).lower()
-    episodes, their_arguments = _EPISODES.fill(golem_id, tool_name)
+    episodes = _EPISODES.fill(golem_id, tool_name)
     if chain_id is None:
-        tunings, more_arguments = _TUNINGS_AT_HOME.fill(golem_id, tool_name, tokens, first_token)
+        tunings = _TUNINGS_AT_HOME.fill(golem_id, tool_name, tokens, first_token)
     else:
-        tunings, more_arguments = _TUNINGS.fill(golem_id, tool_name, tokens, first_token, chain_id)
-    timeout = f"{settings.GOLEM_MEMORY_AUGMENT_TIMEOUT_MS}ms"
+        tunings = _TUNINGS.fill(golem_id, tool_name, tokens, first_token, chain_id)
+    timeout = _TIMEOUT.fill(timeout=f"{settings.GOLEM_MEMORY_AUGMENT_TIMEOUT_MS}ms")
     # Statements sent together are one transaction by themselves, and the timeout ends with it; within an outer one it
     # is taken off by going back to the savepoint. Nothing was written.
     block = transaction.atomic() if connection.in_atomic_block else nullcontext()
-    with block, connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT set_config('statement_timeout', %s, true); {episodes}; {tunings}",
-            [timeout, *their_arguments, *more_arguments],
-        )
-        cursor.nextset()
-        recent = cursor.fetchall()
-        cursor.nextset()
-        learned = cursor.fetchall()
+    with block:
+        _, recent, learned = fetch_together(timeout, episodes, tunings)
         if connection.in_atomic_block:
             transaction.set_rollback(True)
     return recent, learned
@@ -237,6 +231,7 @@ def _select_tunings(
     return rows.order_by("-confidence_percent", "pk").values_list("parameter", "factor_bps", "episode_ids", "route")
 
 
+_TIMEOUT = Prepared("limit_time", "SELECT set_config('statement_timeout', %(timeout)s, true)")
 _STAND_INS = (UUID(int=0), "-")
 _EPISODES = CompiledStatement(_select_recent, *_STAND_INS)
 _TUNINGS = CompiledStatement(_select_tunings, *_STAND_INS, ["-"], "--", 987_654_321)

@@ -11,27 +11,34 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Case, F, Sum, When
 from django.db.models.functions import Coalesce
 
 from permits_app.models import ActionPermit, SpendEntry, SpendingLimits
-from permits_app.models.permit import PermitStatus
+from permits_app.models.permit import PermitStatus, list_states
 from permits_app.models.spending import SpendState
 from permits_app.safety.spend_rules import judge_spend
 from permits_app.usage import Usage
 from permits_app.valuation import PlanValue
 from tools_app.core.compiled_query import CompiledQuery
+from tools_app.core.prepared import Prepared
 from tools_app.core.rows import insert_row
 
 DAY = timedelta(hours=24)
 HOUR = timedelta(hours=1)
+_WRITE_STATES = (
+    PermitStatus.CREATED,
+    PermitStatus.COMMITTING,
+    PermitStatus.COMMITTED,
+    PermitStatus.REVERTED,
+    PermitStatus.UNKNOWN,
+)
 # Also a part of what the safety chain reads at once (`safety/record_reader.py`); six columns, one row.
-USAGE_SQL = """
+USAGE_SQL = f"""
 SELECT spent.tick, spent.session, spent.day, spent.oldest, written.writes, written.oldest AS oldest_write
   FROM (
     SELECT
-        COALESCE(SUM(amount) FILTER (WHERE %(tick)s > 0 AND heartbeat_tick = %(tick)s), 0) AS tick,
+        COALESCE(SUM(amount) FILTER (WHERE %(tick)s::bigint > 0 AND heartbeat_tick = %(tick)s), 0) AS tick,
         COALESCE(SUM(amount) FILTER (WHERE api_key_id = %(key)s), 0) AS session,
         COALESCE(SUM(amount) FILTER (WHERE counts_per_day AND counted_at > %(day_start)s), 0) AS day,
         MIN(counted_at) FILTER (WHERE counts_per_day AND counted_at > %(day_start)s) AS oldest
@@ -41,26 +48,20 @@ SELECT spent.tick, spent.session, spent.day, spent.oldest, written.writes, writt
           FROM permits_app_spendentry
          WHERE golem_id = %(golem)s AND state <> 'RELEASED' AND permit_id IS DISTINCT FROM %(excluded)s
            AND (counted_at > %(day_start)s OR api_key_id = %(key)s
-                OR (%(tick)s > 0 AND heartbeat_tick = %(tick)s))
+                OR (%(tick)s::bigint > 0 AND heartbeat_tick = %(tick)s))
       ) AS entries
   ) AS spent
  CROSS JOIN (
     SELECT COUNT(*) AS writes, MIN(created_at) AS oldest
       FROM permits_app_actionpermit
-     WHERE golem_id = %(golem)s AND created_at > %(hour_start)s AND status = ANY(%(write_states)s)
+     WHERE golem_id = %(golem)s AND created_at > %(hour_start)s AND status IN ({list_states(_WRITE_STATES)})
        AND id IS DISTINCT FROM %(excluded)s
   ) AS written
-"""
+"""  # noqa: S608  (our own constants)
 USAGE_COLUMNS = 6
+_USAGE = Prepared("read_usage", USAGE_SQL)
 _LOCKED_LIMITS: CompiledQuery[SpendingLimits] = CompiledQuery(
     lambda golem_id: SpendingLimits.objects.select_for_update().filter(golem_id=golem_id), UUID(int=0)
-)
-_WRITE_STATES = (
-    PermitStatus.CREATED,
-    PermitStatus.COMMITTING,
-    PermitStatus.COMMITTED,
-    PermitStatus.REVERTED,
-    PermitStatus.UNKNOWN,
 )
 
 
@@ -80,9 +81,8 @@ def read_usage(
         golem_id=golem_id, api_key_id=api_key_id, heartbeat_tick=heartbeat_tick, now=now,
         exclude_permit_id=exclude_permit_id,
     )  # fmt: skip
-    with connection.cursor() as cursor:
-        cursor.execute(USAGE_SQL, arguments)
-        return read_usage_columns(cursor.fetchone())
+    (row,) = _USAGE.fetch(**arguments)
+    return read_usage_columns(row)
 
 
 def usage_arguments(
@@ -96,7 +96,6 @@ def usage_arguments(
         "excluded": exclude_permit_id,
         "day_start": now - DAY,
         "hour_start": now - HOUR,
-        "write_states": [str(state) for state in _WRITE_STATES],
     }
 
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Q
 
 from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.toolset import hash_toolset
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits, VenueTrust
-from tools_app.core.compiled_query import CompiledQuery, fetch_together
+from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.prepared import Prepared, fetch_together
 from tools_app.toolkit.toolset import Toolset
 
 GOLEM_ROWS = ("archetype", "policy_cage__mirror", "spending_limits", "warden", "wallet")
@@ -42,11 +42,14 @@ _OVERRIDES: CompiledQuery[ToolOverride] = CompiledQuery(
     _NOBODY,
 )
 # One statement for both, because every preview and every commit reads them.
-_ADDRESSES_SQL = f"""
+_ADDRESSES = Prepared(
+    "read_addresses",
+    f"""
 SELECT chain_id, kind, address FROM {AllowlistEntry._meta.db_table} WHERE golem_id = %(golem)s
  UNION ALL
 SELECT chain_id, '{_DISTRUSTED}', venue FROM {VenueTrust._meta.db_table}
- WHERE golem_id = %(golem)s AND is_low"""  # noqa: S608  (the tables' own names)
+ WHERE golem_id = %(golem)s AND is_low""",  # noqa: S608  (the tables' own names)
+)
 _UNHASHED = frozenset({"id", "golem", "created_at", "updated_at"})
 
 
@@ -75,11 +78,12 @@ class Policy:
 
 def load_golem(golem_id: UUID) -> Golem:
     """The golem with every row its toolset and policy are made of, so that neither asks again. Raises DoesNotExist."""
-    one = (golem_id,)
-    golems, overrides, profiles = fetch_together((_GOLEM, one), (_OVERRIDES, one), (_GOLEM_PROFILES, one))
+    queries = (_GOLEM, _OVERRIDES, _GOLEM_PROFILES)
+    found = fetch_together(*(query.fill(golem_id) for query in queries))
+    golems, overrides, profiles = _GOLEM.read(found[0]), _OVERRIDES.read(found[1]), _GOLEM_PROFILES.read(found[2])
     if not golems:
         raise Golem.DoesNotExist(f"there is no golem {golem_id}")
-    golem: Golem = golems[0]
+    (golem,) = golems
     archetype: Archetype = golem.archetype
     # GOLEM_LISTS: as four prefetches they were a quarter of a preview's processor time.
     _keep(golem, profiles=profiles, tool_overrides=[row for row in overrides if row.golem_id is not None])
@@ -102,9 +106,7 @@ def read_policy(*, golem: Golem, toolset: Toolset) -> Policy:
     """The policy as it stands now; a golem without rows gets the defaults, which are strict."""
     cage = getattr(golem, "policy_cage", None) or PolicyCage.objects.get_or_create(golem=golem)[0]
     limits = getattr(golem, "spending_limits", None) or SpendingLimits.objects.get_or_create(golem=golem)[0]
-    with connection.cursor() as cursor:
-        cursor.execute(_ADDRESSES_SQL, {"golem": golem.pk})
-        rows = cursor.fetchall()
+    rows = _ADDRESSES.fetch(golem=golem.pk)
     allowlist = frozenset(row for row in rows if row[1] != _DISTRUSTED)
     digest = hash_canonical(
         {

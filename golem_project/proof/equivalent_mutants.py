@@ -17,8 +17,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "permits_app.ledger": {
         "_LOCKED_LIMITS: 0 -> 1": "an example to write the statement with, which is the same for every golem",
         "USAGE_SQL: SQL 'd)s AND (counted_at > %(day_start)s OR api_key_id =': > -> >=": _PREFILTER,
-        "USAGE_SQL: SQL 's OR (%(tick)s > 0 AND heartbeat_tick = %(tick)': > -> >=": _PREFILTER,
-        "USAGE_SQL: SQL 'OR (%(tick)s > 0 AND heartbeat_tick = %(tick)s))': AND -> OR": _PREFILTER,
+        "USAGE_SQL: SQL 'OR (%(tick)s::bigint > 0 AND heartbeat_tick = %(tick)': > -> >=": _PREFILTER,
+        "USAGE_SQL: SQL 'OR (%(tick)s::bigint > 0 AND heartbeat_tick = %(tick)s))': AND -> OR": _PREFILTER,
     },
     "permits_app.safety.hooks.hallucination_detector": {
         "_is_checksum_address: 8192 -> 8193": "how many answers are kept decides nothing",

@@ -6,7 +6,7 @@ from typing import Any
 
 import dj_database_url
 
-from golem_project.settings.environment import read_integer, read_text
+from golem_project.settings.environment import read_flag, read_integer, read_text
 
 DATABASE_URL = read_text("DATABASE_URL", "postgres://golem@127.0.0.1:5432/golem")
 
@@ -26,3 +26,5 @@ DATABASES["default"]["OPTIONS"].update(
         },
     }
 )
+# Off behind a pooler that gives each transaction another connection (PgBouncer's transaction mode).
+GOLEM_DATABASE_PREPARES = read_flag("GOLEM_DATABASE_PREPARES", True)

@@ -6,12 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from archetypes_app.models import Golem
 from permits_app import ledger, lifecycle
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
+from tools_app.core.prepared import Prepared
 
 # Plain SQL, because every preview asks before it reserves.
 _LAPSED_SQL = f"""
@@ -22,18 +23,15 @@ SELECT id FROM {ActionPermit._meta.db_table}
    {{whose}}
  ORDER BY expires_at LIMIT %(limit)s
 """  # noqa: S608
-_LAPSED_OF_ALL_SQL = _LAPSED_SQL.format(whose="")
+_LAPSED_OF_ALL = Prepared("find_lapsed", _LAPSED_SQL.format(whose=""))
 # Without a choice inside the statement the server plans a plain look-up.
-_LAPSED_OF_ONE_SQL = _LAPSED_SQL.format(whose="AND golem_id = %(golem)s")
+_LAPSED_OF_ONE = Prepared("find_lapsed", _LAPSED_SQL.format(whose="AND golem_id = %(golem)s"))
 
 
 def expire_lapsed(*, golem_id: UUID | None, now: datetime, limit: int = 200) -> int:
     """Expire CREATED permits whose time or third heartbeat tick has come, of one golem or of all. Returns how many."""
-    with connection.cursor() as cursor:
-        sql = _LAPSED_OF_ALL_SQL if golem_id is None else _LAPSED_OF_ONE_SQL
-        cursor.execute(sql, {"now": now, "golem": golem_id, "limit": limit})
-        lapsed = [pk for (pk,) in cursor.fetchall()]
-    return sum(expire_permit(permit_id=pk, now=now) for pk in lapsed)
+    lapsed = (_LAPSED_OF_ALL if golem_id is None else _LAPSED_OF_ONE).fetch(now=now, golem=golem_id, limit=limit)
+    return sum(expire_permit(permit_id=pk, now=now) for (pk,) in lapsed)
 
 
 def expire_permit(*, permit_id: UUID, now: datetime) -> bool:

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 
 from archetypes_app.delegation import GUARDIAN
@@ -153,9 +153,7 @@ def _find_equal_action(golem: Golem, tool: ToolDef, params: Mapping[str, Any]) -
     One narrow statement: nearly every preview finds neither.
     """
     action_hash = hash_action(golem_id=golem.pk, tool_name=tool.name, params=params)
-    with connection.cursor() as cursor:
-        cursor.execute(*_EQUAL_ACTIONS.fill(golem.pk, action_hash))
-        found = dict(cursor.fetchall())
+    found: dict[str, UUID] = dict(_EQUAL_ACTIONS.fetch(golem.pk, action_hash))
     for status in UNFINISHED:
         if status in found:
             raise SameActionPending(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import models
@@ -25,6 +26,11 @@ class PermitStatus(models.TextChoices):
 
 
 UNFINISHED = (PermitStatus.COMMITTING, PermitStatus.UNKNOWN)
+
+
+def list_states(states: Iterable[PermitStatus]) -> str:
+    """The states as constants of a statement, for `IN (...)`: by a parameter no index of some states only is found."""
+    return ", ".join(f"'{state}'" for state in states)
 
 
 class ActionPermit(TimeStamped):

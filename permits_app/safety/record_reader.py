@@ -6,28 +6,29 @@ Seed: 002, "Safety hook chain"; facts 7 (loop guard, circuit breaker, ActionGate
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
-
-from django.db import connection
 
 from archetypes_app.profiles import is_conservative
 from permits_app import ledger
 from permits_app.models import ActionPermit, HighWaterMark, KnownContract, OutcomeRecord
-from permits_app.models.permit import UNFINISHED, PermitStatus
+from permits_app.models.permit import UNFINISHED, PermitStatus, list_states
 from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS, GATE_WINDOW
 from permits_app.safety.assets import Portfolio
 from permits_app.safety.hook import HookCall
 from permits_app.safety.records import Mark, PastCall, Records, VenueOutcome
 from permits_app.safety.repetition import BREAKER_HORIZON, BREAKER_REQUESTS, LOOP_HORIZON, LOOP_WINDOW
+from tools_app.core.prepared import Prepared
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import TxPlan
 
 _DAY = timedelta(hours=24)
 _PERMITS = ActionPermit._meta.db_table
+_DONE_OR_UNDER_WAY = (PermitStatus.COMMITTING, PermitStatus.UNKNOWN, PermitStatus.COMMITTED)
 
-# What a call does not need is left out of the statement: planning a part costs as much as running it.
+# What a call does not need is left out of the statement.
 _MARK = f"""LEFT JOIN {HighWaterMark._meta.db_table} AS mark ON mark.golem_id = %(golem)s"""
 _PAST = f"""CROSS JOIN LATERAL (
     SELECT array_agg(tool_name ORDER BY created_at DESC) AS tools,
@@ -46,9 +47,9 @@ _VENUE = f"""CROSS JOIN LATERAL (
 ) AS venue"""  # noqa: S608
 _TRIED = f"""EXISTS (SELECT 1 FROM {_PERMITS}
     WHERE golem_id = %(golem)s AND venue = %(venue)s AND chain_id = %(chain)s AND NOT is_local
-      AND status = ANY(%(unfinished)s) AND id IS DISTINCT FROM %(excluded)s)"""  # noqa: S608
+      AND status IN ({list_states(UNFINISHED)}) AND id IS DISTINCT FROM %(excluded)s)"""  # noqa: S608
 _REBALANCES = f"""ARRAY(SELECT COALESCE(finished_at, committing_at, created_at) FROM {_PERMITS}
-    WHERE golem_id = %(golem)s AND action_class = 'REBALANCE' AND status = ANY(%(done_or_under_way)s)
+    WHERE golem_id = %(golem)s AND action_class = 'REBALANCE' AND status IN ({list_states(_DONE_OR_UNDER_WAY)})
       AND id IS DISTINCT FROM %(excluded)s
       AND COALESCE(finished_at, committing_at, created_at) > %(day_start)s)"""  # noqa: S608
 _PREDICTIONS = f"""ARRAY(SELECT outcome.is_verified AND outcome.divergence_bps <= %(tolerance_bps)s
@@ -57,7 +58,6 @@ _PREDICTIONS = f"""ARRAY(SELECT outcome.is_verified AND outcome.divergence_bps <
 _KNOWN = f"""ARRAY(SELECT ARRAY[address, code_hash]::text[] FROM {KnownContract._meta.db_table}
     WHERE chain_id = %(chain)s AND address = ANY(%(touched)s))"""  # noqa: S608
 _NOTHING = "NULL"
-_DONE_OR_UNDER_WAY = (PermitStatus.COMMITTING, PermitStatus.UNKNOWN, PermitStatus.COMMITTED)
 
 
 class RecordReader:
@@ -82,9 +82,7 @@ def records_of(call: HookCall) -> Records:
 
 def read_records(call: HookCall) -> Records:
     """Everything hooks 1 to 4 and 6 want of the database, in one round trip."""
-    with connection.cursor() as cursor:
-        cursor.execute(_build_statement(call), _list_arguments(call))
-        row: Sequence[Any] = cursor.fetchone()
+    (row,) = _prepare_statement(_build_statement(call)).fetch(**_list_arguments(call))
     usage, rest = ledger.read_usage_columns(row[: ledger.USAGE_COLUMNS]), row[ledger.USAGE_COLUMNS :]
     value, reached_at, violated_at, violated_bps, paused_until = rest[:5]
     tools, hashes, statuses, times, is_tried, rebalances, predictions, known = rest[5:]
@@ -117,6 +115,11 @@ def list_touched(plan: TxPlan) -> list[str]:
     return list(dict.fromkeys((*(token.address for token in plan.tokens), *plan.contracts, *spenders)))
 
 
+@cache
+def _prepare_statement(sql: str) -> Prepared:
+    return Prepared("read_records", sql)
+
+
 def _build_statement(call: HookCall) -> str:
     has_plan = call.plan is not None
     columns = (
@@ -147,8 +150,6 @@ def _list_arguments(call: HookCall) -> dict[str, Any]:
         "chain": plan.chain_id if plan is not None else None,
         "breaker_start": now - BREAKER_HORIZON,
         "breaker_window": 10 * BREAKER_REQUESTS,
-        "unfinished": [str(status) for status in UNFINISHED],
-        "done_or_under_way": [str(status) for status in _DONE_OR_UNDER_WAY],
         "day_start": now - _DAY,
         "tolerance_bps": DIVERGENCE_TOLERANCE_BPS,
         "gate_window": GATE_WINDOW,

@@ -17,6 +17,7 @@ from django.db import connection, transaction
 
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.models import AuditEntry, AuditHead
+from tools_app.core.prepared import Prepared
 from tools_app.core.storable_text import make_storable
 from tools_app.core.taint import DataSink, clean_for
 
@@ -39,8 +40,8 @@ def append(
     `data` is JSON-ready, integers as decimal strings, no secret.
     """
     # Without a savepoint of its own: an entry that cannot be written takes the change it describes with it.
-    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
-        seq, last_hash = _lock_head(cursor, golem_id)
+    with transaction.atomic(savepoint=False):
+        seq, last_hash = _lock_head(golem_id)
         entry = AuditEntry(
             golem_id=golem_id,
             seq=seq + 1,
@@ -53,14 +54,15 @@ def append(
         )
         entry.entry_hash = hash_entry(entry)
         columns = {field.attname: getattr(entry, field.attname) for field in AuditEntry._meta.concrete_fields}
-        cursor.execute(_APPEND_SQL, {**columns, "data": json.dumps(entry.data)})
-        (entry.pk,) = cursor.fetchone()
+        ((entry.pk,),) = _APPEND.fetch(**{**columns, "data": json.dumps(entry.data)})
         entry._state.adding, entry._state.db = False, connection.alias
     return entry
 
 
 # Entry and head in one statement, because every change of money writes one.
-_APPEND_SQL = f"""
+_APPEND = Prepared(
+    "append_audit",
+    f"""
 WITH moved AS (
     UPDATE {AuditHead._meta.db_table} SET seq = %(seq)s, entry_hash = %(entry_hash)s WHERE golem_id = %(golem_id)s
 )
@@ -69,18 +71,21 @@ INSERT INTO {AuditEntry._meta.db_table}
 VALUES (%(golem_id)s, %(seq)s, %(prev_hash)s, %(timestamp_ms)s, %(heartbeat_tick)s, %(event)s, %(actor)s,
         %(data)s::jsonb, %(entry_hash)s)
 RETURNING id
-"""  # noqa: S608  (the tables' own names)
-_LOCK_SQL = f"SELECT seq, entry_hash FROM {AuditHead._meta.db_table} WHERE golem_id = %s FOR UPDATE"  # noqa: S608
+""",  # noqa: S608  (the tables' own names)
+)
+_LOCK = Prepared(
+    "lock_audit_head",
+    f"SELECT seq, entry_hash FROM {AuditHead._meta.db_table} WHERE golem_id = %(golem_id)s FOR UPDATE",  # noqa: S608
+)
 
 
-def _lock_head(cursor: Any, golem_id: UUID) -> tuple[int, str]:
-    cursor.execute(_LOCK_SQL, [golem_id])
-    row = cursor.fetchone()
-    if row is None:
+def _lock_head(golem_id: UUID) -> tuple[int, str]:
+    found = _LOCK.fetch(golem_id=golem_id)
+    if not found:
         AuditHead.objects.bulk_create([AuditHead(golem_id=golem_id, entry_hash=GENESIS_HASH)], ignore_conflicts=True)
-        cursor.execute(_LOCK_SQL, [golem_id])
-        row = cursor.fetchone()
-    return row[0], row[1]
+        found = _LOCK.fetch(golem_id=golem_id)
+    ((seq, entry_hash),) = found
+    return seq, entry_hash
 
 
 def hash_entry(entry: AuditEntry) -> str:

@@ -8,36 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from operator import itemgetter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.models.query import get_related_populators
+
+from tools_app.core.prepared import Filled, Prepared, Rows
 
 M = TypeVar("M", bound=models.Model)
 
 
 class CompiledStatement:
-    """The SQL of a query and where in its arguments the parameters go. Thread-safe.
+    """A query as a statement whose places are its parameters. Thread-safe.
 
     `build` is given the stand-ins and gives the query with each of them in its place; they differ from each other and
-    from everything else in it, and are of the types their columns have.
+    from everything else in it, and are of the types their columns have. What else the query compares with stays in the
+    text: an index of some states only is found by it.
     """
 
     def __init__(self, build: Callable[..., models.QuerySet[Any, Any]], *stand_ins: Any) -> None:
         self._build = build
         self._stand_ins = stand_ins
-        self._sql = ""
-        self._arguments: list[Callable[[Sequence[Any]], Any]] = []
+        self._prepared: Prepared | None = None
 
-    def fill(self, *parameters: Any) -> tuple[str, list[Any]]:
-        """SQL and its arguments, with `parameters` in place of the stand-ins: as the database takes them."""
+    def fill(self, *parameters: Any) -> Filled:
+        """The statement with `parameters` in place of the stand-ins, as the database takes them."""
         if len(parameters) != len(self._stand_ins):
             raise ValueError(f"{len(parameters)} parameters for a query of {len(self._stand_ins)}")
-        if not self._sql:
+        if self._prepared is None:
             self.compile()
-        return self._sql, [argument(parameters) for argument in self._arguments]
+        return cast(Prepared, self._prepared).fill(**{f"p{place}": value for place, value in enumerate(parameters)})
+
+    def fetch(self, *parameters: Any) -> Rows:
+        """The rows as the driver gives them."""
+        return self.fill(*parameters).fetch()
 
     def compile(self) -> Any:
         """Build the statement; gives Django's compiler of it."""
@@ -46,11 +50,13 @@ class CompiledStatement:
         places = [self._find_place(value) for value in values]
         if not set(range(len(self._stand_ins))) <= set(places):
             raise ValueError("a stand-in is not in the statement")
-        self._arguments = [
-            itemgetter(place) if place is not None else partial(_keep, value)
-            for place, value in zip(places, values, strict=True)
-        ]
-        self._sql = sql
+        with connection.cursor() as cursor:
+            marks = tuple(
+                cursor.mogrify("%s", [value]).replace("%", "%%") if place is None else f"%(p{place})s"
+                for place, value in zip(places, values, strict=True)
+            )
+        # Django doubles what is no place, and so does `Prepared`.
+        self._prepared = Prepared(compiler.query.model._meta.db_table, sql.replace("%%", "%%%%") % marks)
         return compiler
 
     def _find_place(self, value: Any) -> int | None:
@@ -59,10 +65,6 @@ class CompiledStatement:
             if isinstance(value, type(stand_in)) and not isinstance(value, bool) and value == stand_in:
                 return place
         return None
-
-
-def _keep(value: Any, _: Sequence[Any]) -> Any:
-    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +87,11 @@ class CompiledQuery(Generic[M]):
         self._shape: _Shape | None = None
 
     def fetch(self, *parameters: Any) -> list[M]:
-        """The rows with `parameters` in place of the stand-ins, as the database takes them: no lookup prepares them."""
-        (rows,) = fetch_together((self, parameters))
-        return rows
+        """The objects with `parameters` in place of the stand-ins, as the database takes them."""
+        return self.read(self.fill(*parameters).fetch())
 
-    def fill(self, *parameters: Any) -> tuple[str, list[Any]]:
-        """SQL and its arguments, for `fetch_together`."""
+    def fill(self, *parameters: Any) -> Filled:
+        """The statement with its parameters, for `fetch_together`; `read` makes objects of its rows."""
         if self._shape is None:
             self._find_shape()
         return self._statement.fill(*parameters)
@@ -126,17 +127,3 @@ def _as_object(shape: _Shape, row: list[Any], database: Any) -> Any:
     for populator in shape.populators:
         populator.populate(row, found)
     return found
-
-
-def fetch_together(*asked: tuple[CompiledQuery[Any], Sequence[Any]]) -> list[list[Any]]:
-    """The rows of several queries, each with its parameters, in one round trip and in the order asked.
-
-    Each is a statement of its own: at READ COMMITTED it sees what was committed before it began.
-    """
-    filled = [query.fill(*parameters) for query, parameters in asked]
-    with connection.cursor() as cursor:
-        cursor.execute("; ".join(sql for sql, _ in filled), [value for _, values in filled for value in values])
-        answers = [cursor.fetchall()]
-        while len(answers) < len(asked) and cursor.nextset():
-            answers.append(cursor.fetchall())
-    return [query.read(rows) for (query, _), rows in zip(asked, answers, strict=True)]

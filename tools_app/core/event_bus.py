@@ -24,6 +24,7 @@ from tools_app.core.event_ring import RingClient
 from tools_app.core.event_schemas import check_payload
 from tools_app.core.events import Event
 from tools_app.core.models import EventSequence, OutboxEvent
+from tools_app.core.prepared import Prepared
 from tools_app.core.storable_text import make_storable
 from tools_app.core.taint import DataSink, clean_for
 
@@ -71,34 +72,33 @@ def emit_all(*, golem_id: UUID, events: Sequence[Event], now: datetime, heartbea
         for event, payload in zip(events, payloads, strict=True):
             check_payload(event.type, payload)
     rows = [[event.type, event.version, payload] for event, payload in zip(events, payloads, strict=True)]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _EMIT_SQL,
-            {
-                "golem": golem_id,
-                "count": len(rows),
-                "tick": _heartbeat_tick.get() if heartbeat_tick is None else heartbeat_tick,
-                "at": now,
-                "events": _encode_rows(rows),
-            },
-        )
+    _EMIT.fetch(
+        golem=golem_id,
+        count=len(rows),
+        tick=_heartbeat_tick.get() if heartbeat_tick is None else heartbeat_tick,
+        at=now,
+        events=_encode_rows(rows),
+    )
     _publish_on_commit()
 
 
 # Numbered and written in one statement, because every tool call emits several events: it is atomic by itself, and the
 # row of the counter stays locked until the caller's transaction ends, so no number is skipped or given twice.
-_EMIT_SQL = f"""
+_EMIT = Prepared(
+    "emit_events",
+    f"""
 WITH counted AS (
-    INSERT INTO {EventSequence._meta.db_table} AS counter (golem_id, sequence) VALUES (%(golem)s, %(count)s)
+    INSERT INTO {EventSequence._meta.db_table} AS counter (golem_id, sequence) VALUES (%(golem)s, %(count)s::bigint)
     ON CONFLICT (golem_id) DO UPDATE SET sequence = counter.sequence + %(count)s
     RETURNING sequence
 )
 INSERT INTO {OutboxEvent._meta.db_table}
     (id, golem_id, sequence, type, version, heartbeat_tick, occurred_at, payload)
 SELECT gen_random_uuid(), %(golem)s, counted.sequence - %(count)s + event.place, event.item->>0,
-       (event.item->>1)::int, %(tick)s, %(at)s, event.item->2
+       (event.item->>1)::int, %(tick)s::bigint, %(at)s::timestamptz, event.item->2
   FROM counted, jsonb_array_elements(%(events)s::jsonb) WITH ORDINALITY AS event(item, place)
-"""  # noqa: S608  (the tables' own names)
+""",  # noqa: S608  (the tables' own names)
+)
 
 
 def _encode_rows(rows: list[Any]) -> str:
@@ -111,14 +111,16 @@ def _encode_rows(rows: list[Any]) -> str:
 
 def lock_golem(golem_id: UUID) -> None:
     """Hold the row of the golem's event counter until the transaction ends: one writer of this golem at a time."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK_GOLEM_SQL, {"golem": golem_id})
+    _LOCK_GOLEM.fetch(golem=golem_id)
 
 
-_LOCK_GOLEM_SQL = f"""
+_LOCK_GOLEM = Prepared(
+    "lock_event_counter",
+    f"""
 INSERT INTO {EventSequence._meta.db_table} AS counter (golem_id, sequence) VALUES (%(golem)s, 0)
     ON CONFLICT (golem_id) DO UPDATE SET sequence = counter.sequence
-"""  # noqa: S608  (the tables' own names)
+""",  # noqa: S608  (the tables' own names)
+)
 
 
 def _publish_on_commit() -> None:

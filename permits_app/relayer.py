@@ -1,8 +1,9 @@
 """The relayer: a key that pays for gas and can do nothing else. It sends what owners of a Safe signed.
 
-It sends two kinds of calls only, to contracts of a mirrored cage: the Safe's execTransaction, the cage's applyChange.
-One transaction at a time per chain, so that nonces need no cursor; bytes are stored before they are sent; what it may
-spend on gas within 24 h is capped. A key that owns the Safe, or that is a golem's wallet, is refused.
+It sends two kinds of calls only: execTransaction of a Safe behind a cage or of a golem's own, a cage's applyChange.
+One transaction at a time per chain, so that nonces need no cursor; bytes are stored before they are sent, and sent
+again when a reorganisation takes them out; what it may spend on gas within 24 h is capped. A key that owns the Safe, or
+that is a golem's wallet, is refused.
 Seed: decisions, "PolicyCage" (the server holds no owner key).
 """
 
@@ -39,6 +40,7 @@ from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import decode_cage_error
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION
+from tools_app.chain.networks import get_network
 from tools_app.chain.node_errors import NonceTooLow
 from tools_app.chain.signatures import parse_signature
 from tools_app.core import clock
@@ -51,7 +53,9 @@ from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import ReceiptView
 
-IN_FLIGHT: Final = (RelayState.SIGNED, RelayState.SENT)
+IN_FLIGHT: Final = (RelayState.SIGNED, RelayState.SENT, RelayState.REORGED)
+_OPEN: Final = (*IN_FLIGHT, RelayState.REPLACED)
+_AFTER_MINED: Final = (RelayState.MINED,)
 _MAY_CALL: Final = {
     RelayPurpose.EXECUTE: parse_signature(EXEC_TRANSACTION).selector,
     RelayPurpose.APPLY: parse_signature(FUNCTIONS["applyChange"]).selector,
@@ -121,8 +125,10 @@ def send_order(*, order: RelayOrder, chain: ChainReader, now: datetime) -> Relay
     fees = chain.fees()
     gas = (outcome.gas_before_refunds or outcome.gas_used) * _GAS_MARGIN_BPS // 10_000 + _GAS_SPARE
     _check_budget(chain, signer.address, cost=gas * fees.max_fee, gas=gas, now=now)
+    nonce = chain.mined_nonce(signer.address)
+    _check_unused(chain.chain_id, signer.address, nonce)
     plain = UnsignedTransaction(
-        chain_id=chain.chain_id, nonce=chain.mined_nonce(signer.address), to=order.to, value=0, data=order.data,
+        chain_id=chain.chain_id, nonce=nonce, to=order.to, value=0, data=order.data,
         gas_limit=gas, max_fee_per_gas=fees.max_fee, max_priority_fee_per_gas=fees.priority_fee,
     )  # fmt: skip
     row = _store(order, plain, signer)
@@ -135,7 +141,7 @@ def follow(row: RelayedTransaction, *, seconds: float) -> ReceiptView | None:
 
     None when it is not mined after `seconds`.
     """
-    if row.state == RelayState.SIGNED:
+    if row.state in (RelayState.SIGNED, RelayState.REORGED):
         _send(row)
     deadline = Deadline.after_ms(int(seconds * 1_000))
     receipt = broadcast.await_receipt(
@@ -146,6 +152,28 @@ def follow(row: RelayedTransaction, *, seconds: float) -> ReceiptView | None:
         return None
     _record(row, receipt)
     return receipt
+
+
+def find_lost(*, chain_id: int) -> list[RelayedTransaction]:
+    """Relayed calls that a reorganisation took out of their block, marked so; what lies deep enough is final.
+
+    Asks the node; raises its errors.
+    """
+    rows = list(RelayedTransaction.objects.filter(chain_id=chain_id, state=RelayState.MINED).order_by("nonce"))
+    if not rows:
+        return []
+    deadline = Deadline.after_ms(_SEND_BUDGET_MS)
+    head = broadcast.head_number(chain_id=chain_id, deadline=deadline)
+    lost = []
+    for row in rows:
+        receipt = broadcast.find_receipt(chain_id=chain_id, tx_hash=row.tx_hash, deadline=deadline)
+        # A row from before the hash was kept says nothing about its block.
+        if receipt is None or (row.block_hash and receipt.block_hash != row.block_hash):
+            _move(row, RelayState.REORGED, block_number=None, sent_at=clock.now())
+            lost.append(row)
+        elif head - receipt.block_number + 1 >= get_network(chain_id).confirmations:
+            _move(row, RelayState.FINAL)
+    return lost
 
 
 def _check_order(order: RelayOrder, address: str) -> None:
@@ -164,10 +192,20 @@ def _is_known(order: RelayOrder) -> bool:
 
 
 def _clear_the_way(chain_id: int, address: str) -> None:
-    """An earlier transaction is followed first. Raises RelayerBusy while it is under way."""
-    earlier = RelayedTransaction.objects.filter(chain_id=chain_id, sender=address, state__in=IN_FLIGHT).first()
-    if earlier is not None and follow(earlier, seconds=0.2) is None:
-        raise RelayerBusy(f"{earlier.tx_hash} is under way", tx_hash=earlier.tx_hash)
+    """Earlier transactions are followed first. Raises RelayerBusy while one is under way."""
+    earlier = RelayedTransaction.objects.filter(chain_id=chain_id, sender=address, state__in=IN_FLIGHT)
+    for row in earlier.order_by("nonce"):
+        if follow(row, seconds=0.2) is None:
+            raise RelayerBusy(f"{row.tx_hash} is under way", tx_hash=row.tx_hash)
+
+
+def _check_unused(chain_id: int, address: str, nonce: int) -> None:
+    """A call that was mined under this nonce has left the chain, and comes first. Raises RelayerBusy."""
+    used = RelayedTransaction.objects.filter(
+        chain_id=chain_id, sender=address, nonce__gte=nonce, state__in=[RelayState.MINED, RelayState.REVERTED]
+    ).first()
+    if used is not None:
+        raise RelayerBusy(f"a reorganisation took {used.tx_hash} out; it is sent again first", tx_hash=used.tx_hash)
 
 
 def _rehearse(order: RelayOrder, chain: ChainReader, sender: str) -> CallOutcome:
@@ -237,7 +275,8 @@ def _send(row: RelayedTransaction) -> None:
     except GolemError as error:
         if error.http_status < 500:
             raise
-    _move(row, RelayState.SENT, sent_at=clock.now())
+    if row.state == RelayState.SIGNED:
+        _move(row, RelayState.SENT, sent_at=clock.now())
 
 
 def _give_up_or_replace(row: RelayedTransaction) -> None:
@@ -274,13 +313,15 @@ def _record(row: RelayedTransaction, receipt: ReceiptView) -> None:
     with transaction.atomic():
         if mined.pk != row.pk:
             _move(row, RelayState.REPLACED)
-        _move(mined, to, block_number=receipt.block_number, fee_wei=str(receipt.fee))
+        _move(
+            mined, to, block_number=receipt.block_number, block_hash=receipt.block_hash, fee_wei=str(receipt.fee)
+        )  # fmt: skip
     row.refresh_from_db()
 
 
 def _move(row: RelayedTransaction, to: RelayState, **columns: object) -> None:
-    open_states = [str(state) for state in (*IN_FLIGHT, RelayState.REPLACED)]
-    RelayedTransaction.objects.filter(pk=row.pk, state__in=open_states).update(
+    leaves = _AFTER_MINED if to in (RelayState.REORGED, RelayState.FINAL) else _OPEN
+    RelayedTransaction.objects.filter(pk=row.pk, state__in=[str(state) for state in leaves]).update(
         state=to, updated_at=clock.now(), **columns
     )
     row.refresh_from_db()

@@ -18,6 +18,7 @@ from permits_app.actions.follow_phase import follow_phases
 from permits_app.actions.follow_session import follow_sessions
 from permits_app.actions.halt import carry_out_halt, list_unfinished_halts
 from permits_app.actions.preview import preview_action
+from permits_app.actions.reconcile_relays import reconcile_relays
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.remember import remember_outcome
 from permits_app.actions.rotate_session import rotate_sessions
@@ -137,7 +138,8 @@ def commit_sessions_task() -> dict[str, int]:
 @shared_task(ignore_result=True)
 def commit_reconciliation_task() -> dict[str, int]:
     """Stored transactions against the chain: final, reorganised, stuck, and gaps in nonces."""
-    return reconcile_transactions(now=clock.now())
+    now = clock.now()
+    return {**reconcile_transactions(now=now), **reconcile_relays(now=now)}
 
 
 def remember_later(permit_id: str) -> None:

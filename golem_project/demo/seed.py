@@ -1,4 +1,4 @@
-"""Seeds the demo owner, golem, wallet, limits, allowlist and token; safe to repeat. Chain 31337 only."""
+"""Seeds the demo owner, golem, wallet, limits, allowlist, token and relayer; safe to repeat. Chain 31337 only."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from archetypes_app.models import ApiKey, Archetype, Golem, Heartbeat, ToolOverr
 from archetypes_app.models.api_key import Scope
 from archetypes_app.models.override import OverrideMode
 from golem_project.embedded.world.fund import fund
+from golem_project.embedded.world.rpc import JsonRpc
 from golem_project.heartbeat.owner_actions import save_heartbeat
 from permits_app.actions.allow_addresses import allow_addresses, suggest_allowlist
 from permits_app.actions.create_wallet import create_wallet
 from permits_app.models import PolicyCage, SpendingLimits
+from permits_app.relayer import create_relayer, find_relayer_address
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.registry import REGISTRY
@@ -32,6 +34,7 @@ KEY_LABEL = "demo agent"
 _PASSWORD_FILE = "demo_password"  # noqa: S105  (a file's name)
 _FIRST_FUNDS = {"USDC": 20_000 * 10**6, "WETH": 2 * 10**18, "DAI": 5_000 * 10**18}
 _FIRST_WEI = 10 * 10**18
+_RELAYER_WEI = 10**18
 # A position a person sees at once, well inside the limits; the heartbeat rehearses it until the golem is set live.
 _LIQUIDITY_RULE = {"token_a": "WETH", "token_b": "USDC", "fee_tier": 500, "target_micro_usd": 800_000_000}
 _HEARTBEAT_SECONDS = 30
@@ -68,6 +71,7 @@ def seed_demo(*, now: datetime, with_token: bool) -> DemoSeed:
         fund(urls[0], golem.address, _FIRST_WEI, _FIRST_FUNDS)
     allow_addresses(golem=golem, choices=suggest_allowlist(CHAIN_ID), actor="system:seed", now=now)
     _seed_heartbeat(golem, now)
+    _seed_relayer(urls[0])
     token = _replace_token(golem, owner, now) if with_token else ""
     return DemoSeed(golem=golem, owner_name=OWNER_NAME, password=password, token=token)
 
@@ -117,6 +121,18 @@ def _seed_heartbeat(golem: Golem, now: datetime) -> None:
             golem=golem, is_on=True, base_interval_seconds=_HEARTBEAT_SECONDS, liquidity_rule=_LIQUIDITY_RULE
         )  # fmt: skip
         save_heartbeat(heartbeat=heartbeat, was_on=False, now=now)
+
+
+def _seed_relayer(url: str) -> None:
+    """The key that pays for what owners signed, with coins of this chain: an approval on chain works at once."""
+    address = find_relayer_address() or create_relayer()
+    node = JsonRpc(url)
+    try:
+        # A chain that was begun anew knows nothing of the coins that were given before.
+        if int(node.call("eth_getBalance", address, "latest"), 16) < _RELAYER_WEI // 10:
+            fund(node, address, _RELAYER_WEI, {})
+    finally:
+        node.close()
 
 
 def _replace_token(golem: Golem, owner: User, now: datetime) -> str:

@@ -54,8 +54,8 @@ def relay_owner_transaction(*, asked: OwnerTransaction, now: datetime) -> bool:
     log = find_execution(chain, safe=asked.safe, safe_tx_hash=asked.safe_tx_hash, since=since)
     if log is not None:
         return _settle(asked, log)
-    # A payload that was replaced, or that a reorganisation took out again, says nothing: the next look finds its
-    # successor, or sends anew; the Safe's nonce lets only one of them execute.
+    # A payload that was replaced says nothing: the next look finds its successor, or sends anew; the Safe's nonce lets
+    # only one of them execute.
     if under_way.state == RelayState.REVERTED:
         _fail(asked, {"tx_hash": under_way.tx_hash})
         raise OwnerCallReverts("it was mined and the Safe did not execute it", tx_hash=under_way.tx_hash)

@@ -1,6 +1,7 @@
 """The life of an owners' transaction, and where their signatures are kept. It dies with its request in `states`.
 
-Appends OwnerSigned, OwnerTransactionReleased, OwnerTransactionSent, OwnerTransactionExecuted, OwnerTransactionFailed.
+Appends OwnerSigned, OwnerTransactionReleased, OwnerTransactionSent, OwnerTransactionExecuted, OwnerTransactionFailed,
+OwnerTransactionGivenUp, OwnerTransactionReorged.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _OF_PERMIT: Mapping[PermitStatus, OwnerTransactionState] = {
     PermitStatus.UNKNOWN: S.SENT, PermitStatus.COMMITTED: S.EXECUTED, PermitStatus.REVERTED: S.FAILED,
     PermitStatus.BLOCKED: S.DEAD, PermitStatus.CANCELLED: S.DEAD, PermitStatus.EXPIRED: S.DEAD,
 }  # fmt: skip
+_REORGED: Final = "OwnerTransactionReorged"
 _TOLD: Final = {
     S.RELEASED: "OwnerTransactionReleased", S.SENT: "OwnerTransactionSent", S.EXECUTED: "OwnerTransactionExecuted",
     S.FAILED: "OwnerTransactionFailed",
@@ -96,12 +98,14 @@ def move_owner_transaction(
     **columns: Any,
 ) -> bool:  # fmt: skip
     """Move `asked` to `to` if its stored state allows it; True when this call did. Joins the caller's transaction."""
+    left = asked.state
     sources = [str(state) for state, following in TRANSITIONS.items() if to in following]
     done = OwnerTransaction.objects.filter(pk=asked.pk, state__in=sources).update(state=to, updated_at=now, **columns)
     asked.refresh_from_db()
     if done:
+        audit = _REORGED if left == S.EXECUTED and to is S.SENT else _TOLD[to]
         states.tell(
-            request=asked.request, audit=_TOLD[to], event=None, actor=actor, now=now,
+            request=asked.request, audit=audit, event=None, actor=actor, now=now,
             facts={"safe": asked.safe, "safe_nonce": str(asked.safe_nonce), "safe_tx_hash": asked.safe_tx_hash,
                    **facts},
         )  # fmt: skip

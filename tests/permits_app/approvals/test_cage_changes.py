@@ -213,7 +213,7 @@ def test_without_a_relayer_it_waits_and_what_somebody_else_sends_is_found(
     caged: tuple[OwnedSafe, Any, Any], settings: Any
 ) -> None:
     safe, owner, _ = caged
-    settings.GOLEM_RELAYER_ADDRESS = ""
+    settings.GOLEM_RELAYER_ADDRESS, settings.GOLEM_RELAYER_ADDRESS_FILE = "", "nowhere"
     request = ask(safe, owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 900))
     request = run(approve(request, owner, signature=signature(safe, request), code=""))
     assert (request.state, request.problem["code"]) == ("APPROVED", "RELAYER_NOT_CONFIGURED")
@@ -231,6 +231,7 @@ def test_what_was_not_sent_yet_can_be_cancelled_and_what_was_sent_cannot(
 ) -> None:
     safe, owner, _ = caged
     address, settings.GOLEM_RELAYER_ADDRESS = settings.GOLEM_RELAYER_ADDRESS, ""
+    settings.GOLEM_RELAYER_ADDRESS_FILE = "nowhere"
     request = ask(safe, owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 900))
     run(approve(request, owner, signature=signature(safe, request), code=""))
     cancel_change(request_id=request.pk, owner=owner, reason="thought better of it", now=clock.now())

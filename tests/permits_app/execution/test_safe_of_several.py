@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from golem_project.embedded.world.rpc import RpcError
 from golem_project.proof.caged.engines import CHAIN_ID, make_account
 from golem_project.proof.caged.safe import sign_digest
 from permits_app.actions.cancel import cancel_permit
@@ -128,7 +129,8 @@ def test_a_plan_is_signed_by_an_owner_and_sent_by_the_golem_s_key(shared: Shared
     assert moved["USDC"] == -500 * USD
     [row] = OutboundTransaction.objects.filter(permit=permit)
     assert (row.sender, row.to, row.state) == (shared.key.address, shared.safe.address, "MINED")
-    assert abs(row.gas_used - answer["expected_outcome"]["gas_used"]) * 100 < 25 * row.gas_used
+    assert row.gas_used is not None
+    assert row.gas_used < answer["expected_outcome"]["gas_used"] < row.gas_used * 5 // 4
     assert OwnerTransaction.objects.get(request=request).state == "EXECUTED"
     assert reserved(answer) == "SETTLED"
     story = ["PermitCreated", "ChangeRequested", "OwnerSigned", "ChangeApproved", "OwnerTransactionReleased",
@@ -198,7 +200,7 @@ def test_signatures_of_one_plan_send_no_other_and_not_twice(shared: SharedSafe) 
     assert OutboundTransaction.objects.count() == 1
     # The same bytes again, past the server: the Safe's nonce is used.
     row = OutboundTransaction.objects.get()
-    with pytest.raises(Exception, match="revert"):
+    with pytest.raises(RpcError, match="revert"):
         shared.live.world.rpc.call(
             "eth_call", {"from": row.sender, "to": row.to, "data": list_sent_calls(row.permit)[0]["data"]}, "latest"
         )
@@ -233,8 +235,8 @@ def test_hooks_and_limits_are_asked_again_when_the_owners_have_signed(shared: Sh
     request = shared.approve(request)
     SpendingLimits.objects.filter(golem=shared.live.golem).update(per_transaction_micro_usd=100 * USD)
     assert shared.run(request).state == "STALE"
-    answer, request = shared.live.permit(answer["permit_id"]), None
-    assert answer.status == "BLOCKED" and not OutboundTransaction.objects.exists()
+    assert shared.live.permit(answer["permit_id"]).status == "BLOCKED"
+    assert not OutboundTransaction.objects.exists()
 
 
 def test_a_plan_that_the_hooks_refuse_by_now_is_not_sent(shared: SharedSafe) -> None:

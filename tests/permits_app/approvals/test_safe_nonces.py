@@ -1,0 +1,135 @@
+"""Open requests of one Safe: each has its own nonce, in the order they were asked; none is stuck behind a gap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.test import Client
+
+from archetypes_app.owner_group import ensure_owner_group
+from golem_project.embedded.world.rpc import RpcError
+from permits_app.actions.execute_change import execute_change
+from permits_app.actions.request_change import request_operation
+from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approvals.owner_calls import encode_relay
+from permits_app.approvals.views import page_of
+from permits_app.models import ChangeRequest, OwnerTransaction, RelayedTransaction
+from permits_app.policy_cage.contract import Limit, encode_halt
+from tests.live_golem import LiveGolem
+from tests.permits_app.approvals.people import approve, reject
+from tests.permits_app.approvals.safes import OwnedSafe, ask, limit_change, make_relayer, owner_transaction
+from tools_app.core import clock
+
+
+@pytest.fixture
+def caged(two_owners: tuple[LiveGolem, Any, Any], settings: Any) -> tuple[OwnedSafe, Any, Any]:
+    live, owner, other = two_owners
+    safe = OwnedSafe(live)
+    make_relayer(live, settings)
+    return safe, owner, other
+
+
+def wish(safe: OwnedSafe, owner: Any, value: int, limit: Limit = Limit.MAX_DRAWDOWN_BPS) -> ChangeRequest:
+    """A loosening: it waits in the contract, so that no rule that others start from moves."""
+    return ask(safe, owner, limit_change(limit, value))
+
+
+def sign(safe: OwnedSafe, request: ChangeRequest, owner: Any, number: int = 1) -> ChangeRequest:
+    return approve(request, owner, signature=safe.sign(owner_transaction(request).safe_tx_hash, number))
+
+
+def run(request: ChangeRequest) -> ChangeRequest:
+    execute_change(request_id=request.pk, now=clock.now())
+    return ChangeRequest.objects.get(pk=request.pk)
+
+
+def use_up(safe: OwnedSafe, owner: Any, request: ChangeRequest) -> ChangeRequest:
+    """An owner presses the button on the page of the request that waits."""
+    owner.groups.add(ensure_owner_group())
+    client = Client()
+    client.force_login(owner)
+    page = client.get(page_of(request.pk)).content.decode()
+    assert "Ask to use up nonce" in page
+    answer = client.post(page_of(request.pk).replace("/change/", "/use-up-nonce/"))
+    assert answer.status_code == 302
+    return ChangeRequest.objects.get(kind="nonce")
+
+
+def test_two_open_requests_are_both_signed_and_executed_in_their_order(caged: tuple[OwnedSafe, Any, Any]) -> None:
+    safe, owner, other = caged
+    first, second = wish(safe, owner, 1_500), wish(safe, owner, 7_000, Limit.MAX_CONCENTRATION_BPS)
+    nonces = [owner_transaction(request).safe_nonce for request in (first, second)]
+    assert nonces[1] == nonces[0] + 1 == safe.nonce + 1
+    later = run(sign(safe, second, other))
+    assert (later.state, later.problem["code"]) == ("APPROVED", "SAFE_TURN_AWAITED")
+    assert not RelayedTransaction.objects.exists()
+    assert run(sign(safe, first, other)).state == "EXECUTED"
+    assert run(second).state == "EXECUTED"
+    assert len(safe.sync().pending) == 2
+
+
+def test_the_database_gives_a_nonce_of_a_safe_to_one_open_request(caged: tuple[OwnedSafe, Any, Any]) -> None:
+    safe, owner, _ = caged
+    first, second = wish(safe, owner, 1_500), wish(safe, owner, 7_000, Limit.MAX_CONCENTRATION_BPS)
+    asked = OwnerTransaction.objects.get(request=first)
+    OwnerTransaction.objects.get(request=second).delete()
+    asked.pk, asked.request_id = None, second.pk
+    with pytest.raises(IntegrityError, match="owner_transaction_one_per_nonce"), transaction.atomic():
+        asked.save(force_insert=True)
+
+
+def test_what_is_asked_next_takes_the_nonce_that_a_rejected_request_gave_up(
+    caged: tuple[OwnedSafe, Any, Any],
+) -> None:
+    safe, owner, other = caged
+    first, second = wish(safe, owner, 1_500), wish(safe, owner, 7_000, Limit.MAX_CONCENTRATION_BPS)
+    sign(safe, second, other)
+    reject(first, other)
+    assert "nothing is asked under nonce" in run(second).problem["detail"]
+    third = wish(safe, owner, 4_000)
+    assert owner_transaction(third).safe_nonce == owner_transaction(first).safe_nonce
+    assert run(sign(safe, third, other)).state == "EXECUTED"
+    assert run(second).state == "EXECUTED"
+
+
+def test_a_gap_is_used_up_by_an_empty_transaction_and_signatures_stay_valid(
+    caged: tuple[OwnedSafe, Any, Any],
+) -> None:
+    safe, owner, other = caged
+    first, second = wish(safe, owner, 1_500), wish(safe, owner, 7_000, Limit.MAX_CONCENTRATION_BPS)
+    left = safe.sign(owner_transaction(first).safe_tx_hash, 1)
+    sign(safe, second, other)
+    reject(first, other)
+    empty = use_up(safe, owner, second)
+    asked = owner_transaction(empty)
+    assert (asked.to, asked.data, asked.value_wei) == (safe.address, "0x", "0")
+    assert (empty.risk_tier, empty.needs_second_factor) == ("STANDARD", False)
+    assert run(approve(empty, owner, signature=safe.sign(asked.safe_tx_hash), code="")).state == "EXECUTED"
+    assert run(second).state == "EXECUTED"
+    assert len(safe.sync().pending) == 1
+    # What was signed under that nonce can never be executed any more.
+    raw = encode_relay(first.change["safe_tx"], bytes.fromhex(left[2:]))
+    with pytest.raises(RpcError, match="revert"):
+        safe.live.world.rpc.call("eth_call", {"to": safe.address, "data": "0x" + raw.hex()}, "latest")
+
+
+def test_nothing_is_used_up_where_nothing_is_in_the_way(caged: tuple[OwnedSafe, Any, Any]) -> None:
+    safe, owner, _ = caged
+    wish(safe, owner, 1_500)
+    with pytest.raises(ChangeUnchanged, match="in the way"):
+        request_operation(
+            golem=safe.live.golem, name="nonce", owner=owner, reason="test", now=clock.now(),
+            arguments={"chain_id": 31337, "safe": safe.address},
+        )  # fmt: skip
+
+
+def test_a_nonce_that_the_owners_used_themselves_ends_only_its_own_request(caged: tuple[OwnedSafe, Any, Any]) -> None:
+    safe, owner, other = caged
+    first, second = wish(safe, owner, 1_500), wish(safe, owner, 7_000, Limit.MAX_CONCENTRATION_BPS)
+    given = safe.sign(owner_transaction(first).safe_tx_hash, 1)
+    safe.owner_call(safe.mirror.contract, encode_halt())
+    with pytest.raises(ChangeStale, match="nonce"):
+        approve(first, other, signature=given)
+    assert run(sign(safe, second, other)).state == "EXECUTED"

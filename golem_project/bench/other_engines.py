@@ -14,6 +14,7 @@ from typing import Any
 
 from golem_project.embedded.paths import CHECKOUT
 from tools_app.simulation.pyevm.engine import Fork
+from tools_app.simulation.turbo.screening import describe_fork
 from tools_app.toolkit.plan import Call
 
 FOLDER = CHECKOUT / "var" / "cache" / "bench-engines"
@@ -36,6 +37,20 @@ def provide() -> bool:
         # At the end: what the product pins itself stays what it imports.
         sys.path.append(str(FOLDER))
     return True
+
+
+def open_pyrevm(fork: Fork, *, sender: str, calls: tuple[Call, ...]) -> Callable[[], None]:
+    """A function that runs `calls` on revm in this process over the state of `fork`, checks them and goes back."""
+    worker: Any = import_module("tools_app.simulation.turbo.worker")
+    evm = worker.load(describe_fork(fork))
+    told = [[call.to, call.data.hex(), call.value] for call in calls]
+
+    def run() -> None:
+        outcomes, _ = worker.screen(evm, sender, told, [])
+        if not all(succeeded for succeeded, _ in outcomes):
+            raise AssertionError("the calls fail on pyrevm")
+
+    return run
 
 
 def open_eth_tester(fork: Fork, *, private_key: str, calls: tuple[Call, ...]) -> Callable[[], None]:

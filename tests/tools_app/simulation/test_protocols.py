@@ -21,6 +21,17 @@ from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
 from tests.tools_app.simulation.mined import check_as_mined, mine_together
 from tests.tools_app.simulation.protocol_bytecode import LOCK
+from tests.tools_app.simulation.router import (
+    EXECUTE,
+    FAR,
+    ROUTER_TYPES,
+    TO_THE_SENDER,
+    ZERO,
+    encode_v2_exact_in,
+    encode_v3_exact_in,
+    plan_swap,
+    router_arguments,
+)
 from tests.tools_app.simulation.turbos import WAYS
 from tools_app.chain.abi import encode_call
 from tools_app.core.clock import Deadline
@@ -31,9 +42,7 @@ from tools_app.simulation.turbo.screening import screen_candidates
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import NATIVE
 
-FAR = 2**40
 MAX160, MAX256 = 2**160 - 1, 2**256 - 1
-ZERO = "0x" + "00" * 20
 POOL_KEY = "(address,address,uint24,int24,address)"
 
 
@@ -114,15 +123,8 @@ def test_uniswap_v4_and_the_universal_router(acts: Acts, bytecode: dict[str, str
         *(manager, permit2, 300_000, ZERO, known["weth9"]),
     )
     quoter = acts.deploy(bytecode["V4Quoter"], "(address)", manager)
-    hashes = [bytes.fromhex(chain.deployments["init_code_hashes"][key][2:]) for key in ("uniswap_v2", "uniswap_v3")]
-    router = acts.deploy(
-        bytecode["UniversalRouter"],
-        "((address,address,address,address,bytes32,bytes32,address,address,address,address))",
-        (
-            permit2, known["weth9"], known["uniswap_v2_factory"], known["uniswap_v3_factory"], *hashes, manager,
-            known["uniswap_v3_position_manager"], positions, ZERO,
-        ),
-    )  # fmt: skip
+    arguments = router_arguments(chain, v4_manager=manager, v4_positions=positions)
+    router = acts.deploy(bytecode["UniversalRouter"], ROUTER_TYPES, arguments)
     currency0, currency1 = sorted((usdc, dai), key=lambda address: int(address, 16))
     key = (currency0, currency1, 3000, 60, ZERO)
     initialize = f"function initialize({POOL_KEY} key, uint160 sqrtPriceX96) returns (int24 tick)"
@@ -161,44 +163,25 @@ def test_uniswap_v4_and_the_universal_router(acts: Acts, bytecode: dict[str, str
             [swap, encode(["address", "uint256"], [currency0, amount]), encode(["address", "uint256"], [currency1, 0])],
         ],
     )
-    sender_itself = "0x" + "00" * 19 + "01"
-    path = bytes.fromhex(usdc[2:]) + (500).to_bytes(3, "big") + bytes.fromhex(known["weth9"][2:])
-    v3 = encode(["address", "uint256", "uint256", "bytes", "bool"], [sender_itself, 500 * 10**6, 1, path, True])
-    v2 = encode(
-        ["address", "uint256", "uint256", "address[]", "bool"],
-        [sender_itself, 100 * 10**6, 1, [usdc, known["weth9"]], True],
-    )
-    execute = "function execute(bytes commands, bytes[] inputs, uint256 deadline) payable"
-    acts.act(router, encode_call(execute, b"\x10\x00\x08", [v4, v3, v2], FAR))
+    v3, v2 = encode_v3_exact_in(chain, amount=500 * 10**6), encode_v2_exact_in(chain, amount=100 * 10**6)
+    acts.act(router, encode_call(EXECUTE, b"\x10\x00\x08", [v4, v3, v2], FAR))
     greedy = encode([f"({POOL_KEY},bool,uint128,uint128,bytes)"], [(key, True, amount, 10**30, b"")])
     refused = encode(
         ["bytes", "bytes[]"],
         [b"\x06\x0c", [greedy, encode(["address", "uint256"], [currency0, amount])]],
     )
-    acts.act(router, encode_call(execute, b"\x10", [refused], FAR), succeeds=False)
+    acts.act(router, encode_call(EXECUTE, b"\x10", [refused], FAR), succeeds=False)
 
     # One plan in one fork: an exact approval, Permit2's own, and the swap that uses both up.
-    approve_exact = encode_call("function approve(address spender, uint256 value)", permit2, 10**9)
-    allow = encode_call(
-        "function approve(address token, address spender, uint160 amount, uint48 expiration)",
-        *(usdc, router, 10**9, FAR),
-    )
-    all_of_it = encode(["address", "uint256", "uint256", "bytes", "bool"], [sender_itself, 10**9, 1, path, True])
-    done = acts.act_all(
-        (
-            Call(usdc, approve_exact, 0, "approve"),
-            Call(permit2, allow, 0, "allow"),
-            Call(router, encode_call(execute, b"\x00", [all_of_it], FAR), 0, "swap"),
-        )
-    )
-    assert len(done[2].logs) >= 3
+    done = acts.act_all(plan_swap(chain, router, amount=10**9))
+    assert len(done[2].logs) >= 6
     # Coins in: wrapped by the router, swapped from its own hands, the rest swept back; and a right signed off chain.
     wrap = encode(["address", "uint256"], ["0x" + "00" * 19 + "02", 10**17])
     back = bytes.fromhex(known["weth9"][2:]) + (500).to_bytes(3, "big") + bytes.fromhex(usdc[2:])
-    sell = encode(["address", "uint256", "uint256", "bytes", "bool"], [sender_itself, 10**17, 1, back, False])
-    sweep = encode(["address", "address", "uint256"], [known["weth9"], sender_itself, 0])
+    sell = encode(["address", "uint256", "uint256", "bytes", "bool"], [TO_THE_SENDER, 10**17, 1, back, False])
+    sweep = encode(["address", "address", "uint256"], [known["weth9"], TO_THE_SENDER, 0])
     signed = _sign_permit2(acts.account, token=dai, spender=router, permit2=permit2)
-    commands = encode_call(execute, b"\x0b\x00\x04\x0a", [wrap, sell, sweep, signed], FAR)
+    commands = encode_call(EXECUTE, b"\x0b\x00\x04\x0a", [wrap, sell, sweep, signed], FAR)
     acts.act(router, commands, value=10**17)
     acts.act(router, commands, value=10**17, succeeds=False)
 
@@ -247,13 +230,13 @@ def test_safe_with_two_owners(acts: Acts, bytecode: dict[str, str]) -> None:
     digest = digest[0] if isinstance(digest, tuple) else digest
     signed = [account.unsafe_sign_hash(digest) for account in owners]
     signatures = [s.r.to_bytes(32, "big") + s.s.to_bytes(32, "big") + bytes([s.v]) for s in signed]
-    execute = (
+    run = (
         "function execTransaction(address to, uint256 value, bytes data, uint8 operation, uint256 safeTxGas,"
         " uint256 baseGas, uint256 gasPrice, address gasToken, address refundReceiver, bytes signatures) payable"
         " returns (bool)"
     )
-    acts.act(safe, encode_call(execute, *fields, signatures[0]), succeeds=False)
-    done = acts.act(safe, encode_call(execute, *fields, b"".join(signatures)))
+    acts.act(safe, encode_call(run, *fields, signatures[0]), succeeds=False)
+    done = acts.act(safe, encode_call(run, *fields, b"".join(signatures)))
 
     assert int.from_bytes(done, "big") == 1
     assert int(chain.rpc.call("eth_getBalance", fields[0], "latest"), 16) == 10**17

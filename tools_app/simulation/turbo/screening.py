@@ -99,7 +99,7 @@ def _screen_in_worker(
     asked = [[read.to, read.data.hex()] for read in reads]
     found = []
     with run_worker(deadline) as worker:
-        worker.order({"load": _describe(fork)})
+        worker.order({"load": describe_fork(fork)})
         worker.answer()
         for start in range(0, len(candidates), _CANDIDATES_PER_ORDER):
             some = candidates[start : start + _CANDIDATES_PER_ORDER]
@@ -175,7 +175,8 @@ def run_worker(deadline: Deadline) -> Iterator[Worker]:
                 pipe.close()
 
 
-def _describe(fork: Any) -> dict[str, Any]:
+def describe_fork(fork: Any) -> dict[str, Any]:
+    """A fork as the worker is told it: its block, and all accounts and slots its base holds."""
     env, base = fork.state.env, fork.state.base
     return {
         "env": {

@@ -225,9 +225,9 @@ def test_an_equal_mark_of_another_golem_is_not_moved(live_golem: LiveGolem) -> N
     for golem in (mine, other):
         record_value(golem_id=golem.pk, value_micro_usd=100 * USD, most_bps=1_300, now=NOW)
     known = mark_of(HighWaterMark.objects.get(golem_id=mine.pk))
-    record_value(golem_id=mine.pk, value_micro_usd=101 * USD, most_bps=1_300, now=NOW, known=known)
-    marks = {row.golem_id: row.value_micro_usd for row in HighWaterMark.objects.all()}
-    assert marks == {mine.pk: 101 * USD, other.pk: 100 * USD}
+    record_value(golem_id=mine.pk, value_micro_usd=101 * USD, most_bps=1_300, now=NOW + HOUR, known=known)
+    marks = {row.golem_id: (row.value_micro_usd, row.updated_at) for row in HighWaterMark.objects.all()}
+    assert marks == {mine.pk: (101 * USD, NOW + HOUR), other.pk: (100 * USD, NOW)}
 
 
 def test_a_known_mark_is_moved_by_one_statement(live_golem: LiveGolem, django_assert_num_queries: Any) -> None:

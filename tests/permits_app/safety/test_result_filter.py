@@ -126,6 +126,12 @@ def test_texts_are_halved_from_eight_thousand_characters_until_they_fit(
     assert again == answer
 
 
+def test_only_texts_beyond_the_cut_are_cut() -> None:
+    answer = filter_result({"kept": "y" * 8_000, "cut": "x" * 8_001}, most_characters=16_020)
+    assert answer["kept"] == "y" * 8_000
+    assert len(answer["cut"]) == 8_000
+
+
 def test_what_is_too_long_however_short_its_texts_says_only_that() -> None:
     answer = filter_result({f"k{place}": "x" * 200 for place in range(20)}, most_characters=2_000)
     assert answer == {"truncated": {"reason": "the answer is longer than 2000 characters; ask for less"}}

@@ -6,6 +6,7 @@ A pool is in no registry, and its contract may say anything of itself; so the fa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from tools_app import runner
@@ -24,10 +25,19 @@ _PERCENT_DECIMALS: Final = 4
 _POOL_FUNCTIONS: Final = frozenset({"swap", "slot0", "getReserves", "mint", "burn", "collect", "sync", "skim"})
 
 
+@dataclass(frozen=True, slots=True)
+class NamedPool:
+    """A pool its factory vouches for: `USDC/WETH 0.05% pool (Uniswap V3)`, and its tokens in its own order."""
+
+    name: str
+    token0: str
+    token1: str
+
+
 def name_pools(
     trees: Iterable[Mapping[str, Any]], *, chain_id: int, block: BlockRef, deadline: Deadline
-) -> dict[str, str]:
-    """`USDC/WETH 0.05% pool (Uniswap V3)` by address, for those of `trees` that are pools. Raises the node errors."""
+) -> dict[str, NamedPool]:
+    """The pools among `trees`, by address. Raises the node errors."""
     asked = dict.fromkeys(
         str(frame["to"])
         for tree in trees
@@ -43,7 +53,7 @@ def name_pools(
         return {}
     reader = runner.open_reader(chain_id, now=clock.now(), deadline=deadline, block=block)
     found = recognize_pools(reader, deployment, addresses)
-    return {address: _describe(pool, chain_id) for address, pool in found.items()}
+    return {address: NamedPool(_describe(pool, chain_id), pool.token0, pool.token1) for address, pool in found.items()}
 
 
 def _describe(pool: Pool, chain_id: int) -> str:

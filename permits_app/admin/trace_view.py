@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from permits_app.admin.pool_names import name_pools
+from permits_app.admin.pool_names import NamedPool, name_pools
 from permits_app.models import ActionPermit
 from permits_app.plan_store import decode_calls, list_sent_calls
 from tools_app.admin.call_signatures import NAMED_SIGNATURES
-from tools_app.admin.calls import decode_call
+from tools_app.admin.calls import DecodedArgument, decode_call
 from tools_app.admin.display import format_gas
-from tools_app.admin.tokens import name_address, name_addresses
+from tools_app.admin.tokens import format_token_amount, name_address, name_addresses
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.simulation.engine import SimulationRequest
@@ -45,6 +45,13 @@ INNER_SIGNATURES: Final = (
     "function balanceOf(address account) view",
     "function allowance(address owner, address spender) view",
     "function sync()",
+    "function decimals() view",
+    "function unlock(bytes data)",
+    "function unlockCallback(bytes data)",
+    "function settle() payable",
+    "function transferFrom(address from, address to, uint160 amount, address token)",
+    "function permit(address owner, ((address token, uint160 amount, uint48 expiration, uint48 nonce) details,"
+    " address spender, uint256 sigDeadline) permitSingle, bytes signature)",
     "function skim(address to)",
 )
 _OPEN_TO_DEPTH: Final = 2
@@ -124,17 +131,25 @@ class _Namer:
     """Names of addresses on one chain; `pools` are those of this tree, by address."""
 
     chain_id: int
-    pools: Mapping[str, str]
+    pools: Mapping[str, NamedPool]
 
     def name(self, address: str) -> str:
         """A name, or nothing."""
-        return name_address(self.chain_id, address) or self.pools.get(address, "")
+        return name_address(self.chain_id, address) or (self.pools[address].name if address in self.pools else "")
 
     def in_text(self, text: str) -> str:
         """A text with every address named, or cut short."""
-        for address, name in self.pools.items():
-            text = text.replace(address, name)
+        for address, pool in self.pools.items():
+            text = text.replace(address, pool.name)
         return name_addresses(text, self.chain_id)
+
+    def in_units(self, name: str, text: str, *, pool: str) -> str:
+        """What a pool counts, in the units of its own tokens; every other text with its addresses named."""
+        found = self.pools.get(pool)
+        if found is None or not name.startswith(("amount0", "amount1")) or not text.removeprefix("-").isdigit():
+            return self.in_text(text)
+        token = found.token0 if name.startswith("amount0") else found.token1
+        return format_token_amount(self.chain_id, token, text)
 
 
 def _tell(tree: Mapping[str, Any], namer: _Namer, *, depth: int) -> TraceFrame:
@@ -163,16 +178,35 @@ def _tell(tree: Mapping[str, Any], namer: _Namer, *, depth: int) -> TraceFrame:
 def _list_arguments(tree: Mapping[str, Any], namer: _Namer) -> tuple[TraceArgument, ...]:
     decoded = decode_call({"to": tree["to"], "data": tree["input"]}, chain_id=namer.chain_id)
     if decoded.function:
-        return tuple(
-            TraceArgument(argument.name, argument.text or namer.in_text(argument.address))
-            for argument in decoded.arguments
+        own = (_tell_argument(argument, namer) for argument in decoded.arguments)
+        steps = (
+            TraceArgument(
+                f"{position}. {inner.function or 'unknown'}",
+                ", ".join(
+                    f"{one.name} {one.text}" for one in (_tell_argument(each, namer) for each in inner.arguments)
+                ),
+            )
+            for position, inner in enumerate(decoded.inner, start=1)
         )
-    return tuple(TraceArgument(str(told["name"]), namer.in_text(str(told["value"]))) for told in tree["arguments"])
+        return (*own, *steps)
+    # A pool asks its caller for what it is owed: then the pool is who calls.
+    pool = str(tree["sender"] if str(tree["function"]).endswith("Callback") else tree["to"])
+    return tuple(
+        TraceArgument(str(told["name"]), namer.in_units(str(told["name"]), str(told["value"]), pool=pool))
+        for told in tree["arguments"]
+    )
+
+
+def _tell_argument(argument: DecodedArgument, namer: _Namer) -> TraceArgument:
+    return TraceArgument(argument.name, argument.text or namer.in_text(argument.address))
 
 
 def _describe_event(event: Mapping[str, Any], namer: _Namer) -> str:
-    name = str(event["name"]) or namer.name(str(event["address"])) or str(event["address"])
+    address = str(event["address"])
+    name = str(event["name"]) or namer.name(address) or namer.in_text(address)
     if not event["event"]:
         return f"an event of {name}"
-    values = ", ".join(f"{key} {namer.in_text(str(value))}" for key, value in event["values"].items())
+    values = ", ".join(
+        f"{key} {namer.in_units(str(key), str(value), pool=address)}" for key, value in event["values"].items()
+    )
     return f"{name} {event['event']}: {values}"

@@ -14,9 +14,14 @@ from archetypes_app.owner_group import ensure_owner_group
 from permits_app.admin import pool_names
 from permits_app.admin.trace_view import TraceFrame, build_trace
 from permits_app.models import ActionPermit
+from permits_app.plan_store import encode_calls
 from tests import factories
 from tests.live_golem import LiveGolem
+from tests.tools_app.simulation.protocol_bytecode import bytecode
+from tests.tools_app.simulation.router import deploy_router, plan_swap
 from tools_app.chain.node_errors import RpcTimeout
+
+__all__ = ["bytecode"]
 
 
 def every(frames: tuple[TraceFrame, ...]) -> list[TraceFrame]:
@@ -58,6 +63,45 @@ def test_a_pool_is_named_by_its_pair_and_fee(permit: ActionPermit) -> None:
     assert any(name in event for event in events)
 
 
+@pytest.fixture
+def through_router(permit: ActionPermit, live_golem: LiveGolem, bytecode: dict[str, str]) -> ActionPermit:
+    """The same permit with a plan of three calls that ends in the Universal Router."""
+    world = live_golem.world
+    plan = plan_swap(world, deploy_router(world, bytecode), amount=400 * 10**6)
+    permit.calls = encode_calls(plan, [10**6] * len(plan))
+    block = world.rpc.call("eth_getBlockByNumber", "latest", False)
+    permit.simulation["block"] |= {
+        "number": str(int(block["number"], 16)), "hash": block["hash"], "timestamp": str(int(block["timestamp"], 16)),
+    }  # fmt: skip
+    return permit
+
+
+def test_a_plan_through_the_universal_router_is_told_step_by_step_in_units(through_router: ActionPermit) -> None:
+    trace = build_trace(through_router)
+    approve, allow, swap = trace.frames
+    told = {argument.name: argument.text for argument in swap.arguments}
+    allowed = {argument.name: argument.text for argument in allow.arguments}
+    events = [event for frame in every(trace.frames) for event in frame.events]
+
+    assert trace.problem == ""
+    assert all(frame.is_ok for frame in every(trace.frames))
+    assert [frame.function for frame in trace.frames] == ["approve", "approve", "execute"]
+    assert (approve.name, allow.name) == ("USDC", "Permit2")
+    assert (allowed["token"], allowed["amount"]) == ("USDC", "400 USDC")
+    assert "amount in 320 USDC" in told["1. v3SwapExactIn"]
+    assert "path USDC → 0.05% → WETH" in told["1. v3SwapExactIn"]
+    assert "recipient the sender" in told["1. v3SwapExactIn"]
+    assert "payer is user yes" in told["1. v3SwapExactIn"]
+    assert "amount in 80 USDC" in told["2. v2SwapExactIn"]
+    assert any("Permit2 Approval" in event and "amount 400 USDC" in event for event in events)
+    swaps = [event for event in events if "pool" in event and " Swap: " in event]
+    assert len(swaps) == 2
+    assert all("USDC" in event and "WETH" in event for event in swaps)
+    assert "320 USDC" in swaps[0]
+    callback = next(frame for frame in every(swap.calls) if frame.function == "uniswapV3SwapCallback")
+    assert any(argument.text == "320 USDC" for argument in callback.arguments)
+
+
 def test_a_node_that_cannot_tell_of_pools_costs_their_names_and_not_the_tree(
     permit: ActionPermit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +133,7 @@ def test_a_revert_is_open_down_to_where_it_happened(permit: ActionPermit) -> Non
     assert len(failed) >= 2
     assert all(frame.is_open for frame in failed)
     assert any(frame.error for frame in failed)
+    assert not any(frame.events for frame in failed)
 
 
 def test_a_block_the_node_does_not_have_is_said_and_not_raised(permit: ActionPermit) -> None:

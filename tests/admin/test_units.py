@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.exceptions import ValidationError
+from eth_abi.abi import encode
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -157,3 +158,28 @@ def test_a_known_selector_with_nonsense_behind_it_is_still_named(selector: str, 
 def test_addresses_in_a_sentence_become_names() -> None:
     token = list_tokens(CHAIN_ID)[1]
     assert name_addresses(f"Approve 5 for {token.address}.", CHAIN_ID) == f"Approve 5 for {token.symbol}."
+
+
+def test_commands_of_the_universal_router_are_told_as_calls_and_an_unknown_one_keeps_its_number() -> None:
+    tokens = {token.symbol: token for token in list_tokens(CHAIN_ID)}
+    usdc, weth = tokens["USDC"].address, tokens["WETH"].address
+    here, router = "0x" + "00" * 19 + "01", "0x" + "00" * 19 + "02"
+    inputs = [
+        encode(["address", "uint256"], [router, 10**18]),
+        encode(
+            ["address", "uint256", "uint256", "address[]", "bool"], [here, 10**18, 2_500 * 10**6, [weth, usdc], False]
+        ),
+        encode(["address", "address", "uint256"], [usdc, here, 5]),
+        b"whatever",
+    ]
+    data = encode_call("function execute(bytes,bytes[],uint256)", b"\x0b\x88\x04\x3f", inputs, 1_800_000_000)
+    call = decode_call({"to": "0x" + "12" * 20, "data": "0x" + data.hex()}, chain_id=CHAIN_ID)
+    told = [{argument.name: argument.text for argument in inner.arguments} for inner in call.inner]
+
+    assert [inner.function for inner in call.inner] == ["wrapETH", "v2SwapExactIn", "sweep", ""]
+    assert told[0] == {"recipient": "the router", "amount wei": "1 ETH"}
+    assert (told[1]["amount in"], told[1]["amount out minimum"]) == ("1 WETH", "2500 USDC")
+    assert (told[1]["path"], told[1]["recipient"], told[1]["payer is user"]) == ("WETH → USDC", "the sender", "no")
+    assert told[2] == {"token": "USDC", "recipient": "the sender", "amount minimum": "0.000005 USDC"}
+    assert call.inner[3].selector == "0x0000003f"
+    assert [argument.name for argument in call.arguments] == ["deadline"]

@@ -4,6 +4,25 @@ from __future__ import annotations
 
 from typing import Final
 
+_SWAPPED = "address recipient, uint256 amountIn, uint256 amountOutMinimum"
+_BOUGHT = "address recipient, uint256 amountOut, uint256 amountInMaximum"
+ROUTER_COMMANDS: Final = {
+    0x00: f"function v3SwapExactIn({_SWAPPED}, bytes path, bool payerIsUser)",
+    0x01: f"function v3SwapExactOut({_BOUGHT}, bytes reversePath, bool payerIsUser)",
+    0x02: "function permit2TransferFrom(address token, address recipient, uint160 amount)",
+    0x04: "function sweep(address token, address recipient, uint256 amountMinimum)",
+    0x05: "function transfer(address token, address recipient, uint256 amount)",
+    0x06: "function payPortion(address token, address recipient, uint256 bips)",
+    0x08: f"function v2SwapExactIn({_SWAPPED}, address[] path, bool payerIsUser)",
+    0x09: f"function v2SwapExactOut({_BOUGHT}, address[] path, bool payerIsUser)",
+    0x0A: "function permit2Permit(((address token, uint160 amount, uint48 expiration, uint48 nonce) details,"
+    " address spender, uint256 deadline) permit, bytes signature)",
+    0x0B: "function wrapETH(address recipient, uint256 amountWei)",
+    0x0C: "function unwrapWETH(address recipient, uint256 amountWeiMinimum)",
+    0x10: "function v4Swap(bytes actions, bytes[] params)",
+}
+"""What the Universal Router does for one byte of its commands, its input written as a function's parameters."""
+
 _ALONG = "address[] path, address recipient, uint256 deadline"
 
 NAMED_SIGNATURES: Final = (
@@ -51,4 +70,8 @@ NAMED_SIGNATURES: Final = (
     "function collect((uint256 positionId, address recipient, uint128 amount0Max, uint128 amount1Max) "
     "position) payable",
     "function burn(uint256 positionId) payable",
+    "function approve(address token, address spender, uint160 amount, uint48 expiration)",
+    "function execute(bytes commands, bytes[] inputs, uint256 deadline) payable",
+    "function execute(bytes commands, bytes[] inputs) payable",
+    *ROUTER_COMMANDS.values(),
 )

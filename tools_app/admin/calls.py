@@ -11,13 +11,17 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from tools_app.admin.call_signatures import NAMED_SIGNATURES
+from tools_app.admin.call_signatures import NAMED_SIGNATURES, ROUTER_COMMANDS
 from tools_app.admin.display import format_bps, format_coin, format_gas
 from tools_app.admin.tokens import format_token_amount, name_address, name_addresses
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_input
-from tools_app.chain.signatures import AbiEntry, parse_signature
+from tools_app.chain.signatures import AbiParam, parse_signature
 
-_UNLIMITED: Final = frozenset({2**256 - 1, 2**128 - 1})
+_UNLIMITED: Final = frozenset({2**256 - 1, 2**160 - 1, 2**128 - 1})
+_COMMAND: Final = 0x7F
+"""A command of the Universal Router without its flag, which lets it fail alone."""
+# Whom a command's recipient means that is one of the router's own two words.
+_ROUTERS_WORDS: Final = {f"0x{1:040x}": "the sender", f"0x{2:040x}": "the router"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +103,30 @@ def _decode(data: str, *, to: str, chain_id: int) -> tuple[str, tuple[DecodedArg
         values = decode_input(signature, raw)
     except AbiDecodeError:
         return entry.name, (), ()
-    named = _flatten(entry, values)
-    inner = tuple(
-        decode_call({"to": to, "data": "0x" + item.hex()}, chain_id=chain_id) for item in named.pop("calls", ())
-    )
+    named = _flatten(entry.inputs, values)
+    batch = list(named.pop("calls", ()))
+    if "commands" in named:
+        batch += _list_commands(named.pop("commands"), named.pop("inputs"))
+    inner = tuple(decode_call({"to": to, "data": "0x" + item.hex()}, chain_id=chain_id) for item in batch)
     arguments = tuple(_argument(name, value, named=named, to=to, chain_id=chain_id) for name, value in named.items())
     return entry.name, arguments, inner
 
 
-def _flatten(entry: AbiEntry, values: Sequence[Any]) -> dict[str, Any]:
+def _list_commands(commands: bytes, inputs: Sequence[bytes]) -> list[bytes]:
+    """The Universal Router's commands as calls; one that is not known keeps its number in front of its input."""
+    found = []
+    for command, data in zip(commands, inputs, strict=False):
+        signature = ROUTER_COMMANDS.get(command & _COMMAND)
+        selector = parse_signature(signature).selector if signature else command.to_bytes(4, "big")
+        found.append(selector + data)
+    return found
+
+
+def _flatten(params: Sequence[AbiParam], values: Sequence[Any]) -> dict[str, Any]:
     named: dict[str, Any] = {}
-    for param, value in zip(entry.inputs, values, strict=True):
-        if param.members:
-            named.update({member.name: item for member, item in zip(param.members, value, strict=True)})
+    for param, value in zip(params, values, strict=True):
+        if param.members and not param.type.endswith("]"):
+            named.update(_flatten(param.members, value))
         else:
             named[param.name] = value
     return named
@@ -119,7 +134,10 @@ def _flatten(entry: AbiEntry, values: Sequence[Any]) -> dict[str, Any]:
 
 def _argument(name: str, value: Any, *, named: Mapping[str, Any], to: str, chain_id: int) -> DecodedArgument:
     if isinstance(value, str) and value.startswith("0x") and len(value) == 42:
-        return DecodedArgument(_spaced(name), name_address(chain_id, value), value, address=value)
+        shown = _ROUTERS_WORDS.get(value.lower()) if name == "recipient" else None
+        return DecodedArgument(_spaced(name), shown or name_address(chain_id, value), value, address=value)
+    if isinstance(value, bool):
+        return DecodedArgument(_spaced(name), "yes" if value else "no", str(value).lower())
     if isinstance(value, bytes):
         hops = _path_hops(value)
         if hops and name in {"path", "reversePath"}:
@@ -134,7 +152,7 @@ def _argument(name: str, value: Any, *, named: Mapping[str, Any], to: str, chain
 def _number(name: str, value: int, *, named: Mapping[str, Any], to: str, chain_id: int) -> str:
     if value in _UNLIMITED:
         return "everything there is"
-    if name == "deadline":
+    if name in {"deadline", "expiration"}:
         return datetime.fromtimestamp(min(value, 32_503_680_000), tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     if name == "feeTier":
         return f"{format_bps(value)[:-1].rstrip('0')}%" if value % 100 else format_bps(value // 100)
@@ -155,7 +173,7 @@ def _token_of(name: str, named: Mapping[str, Any], to: str) -> str:
     for prefix, field in (("amount0", "token0"), ("amount1", "token1"), ("amountMinimum", "token")):
         if name.startswith(prefix):
             return str(named.get(field, ""))
-    return to if name == "amount" else ""
+    return str(named.get("token") or to) if name == "amount" else ""
 
 
 def _path_of(named: Mapping[str, Any]) -> list[str]:

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from tools_app.chain.abi import AbiDecodeError, checksum, clean_text, decode_input, decode_log
+from tools_app.chain.abi import AbiDecodeError, checksum, clean_text, decode_input, decode_log, event_topic
 from tools_app.chain.chains import get_deployment, get_pool, get_registry
+from tools_app.chain.known_events import KNOWN_EVENTS
 from tools_app.chain.networks import Network, get_network
 from tools_app.chain.node_errors import build_revert
 from tools_app.chain.signatures import parse_signature
@@ -20,7 +21,6 @@ from tools_app.core.clock import Deadline
 from tools_app.core.units import format_units
 from tools_app.simulation.engine import SimulationRequest, SimulationUnavailable
 from tools_app.simulation.measuring import normalise
-from tools_app.standards import erc20
 from tools_app.toolkit.views import LogEntry, TokenMeta
 
 MOST_FRAMES: Final = 500
@@ -40,6 +40,18 @@ _TOKEN_CALLS: Final = {
     )
 }
 _AMOUNT_NAMES: Final = frozenset({"value", "amount", "wad"})
+
+
+def _list_events() -> dict[str, tuple[str, ...]]:
+    """The known events by topic; tokens of both kinds share some."""
+    found: dict[str, tuple[str, ...]] = {}
+    for text in KNOWN_EVENTS:
+        topic = event_topic(text)
+        found[topic] = (*found.get(topic, ()), text)
+    return found
+
+
+_EVENTS: Final = _list_events()
 
 
 def trace_calls(
@@ -81,8 +93,10 @@ class _Teller:
         self._names = {checksum(address): name for name, address in contracts.items()}
         self._frames = 0
 
-    def tell(self, frame: Any) -> dict[str, Any]:
+    def tell(self, frame: Any, *, is_kept: bool = True) -> dict[str, Any]:
         self._frames += 1
+        # What a revert undid was never said to anyone.
+        is_kept = is_kept and frame.is_success
         message = frame.msg
         code_address = _address(message.code_address) if message.code_address else ""
         to = _address(message.storage_address) if message.is_create else code_address
@@ -92,7 +106,7 @@ class _Teller:
         for child in frame.children:
             if self._frames >= MOST_FRAMES:
                 break
-            children.append(self.tell(child))
+            children.append(self.tell(child, is_kept=is_kept))
         return {
             "kind": _kind_of(message),
             "sender": _address(message.sender),
@@ -108,7 +122,7 @@ class _Teller:
             "error": _error_of(frame),
             "input": "0x" + bytes(message.data)[:_LONGEST_INPUT].hex(),
             "output": _cut("0x" + bytes(frame.output).hex()),
-            "events": [self._tell_log(entry) for entry in frame._log_entries],
+            "events": [self._tell_log(entry) for entry in frame._log_entries] if is_kept else [],
             "calls": children,
             "calls_left_out": len(frame.children) - len(children),
         }
@@ -126,10 +140,7 @@ class _Teller:
             return f"{entry.name} with malformed arguments", []
         shown = []
         for param, value in zip(entry.inputs, values, strict=True):
-            text = _cut(clean_text(_show(value)))
-            if token is not None and param.name in _AMOUNT_NAMES and isinstance(value, int):
-                text = format_units(value, token.decimals, token.symbol)
-            shown.append({"name": param.name, "type": param.type, "value": text})
+            shown.append({"name": param.name, "type": param.type, "value": self._show_value(param.name, value, token)})
         return entry.name, shown
 
     def _tell_log(self, entry: tuple[int, bytes, tuple[int, ...], bytes]) -> dict[str, Any]:
@@ -144,12 +155,19 @@ class _Teller:
             "event": "",
             "values": {},
         }
-        for signature, event in ((erc20.TRANSFER_EVENT, "Transfer"), (erc20.APPROVAL_EVENT, "Approval")):
+        for signature in _EVENTS.get(log.topics[0] if log.topics else "", ()):
             values = decode_log(signature, log)
-            if values is not None and token is not None:
-                amount = format_units(values["value"], token.decimals, token.symbol)
-                told |= {"event": event, "values": {**{k: str(v) for k, v in values.items()}, "value": amount}}
+            if values is not None:
+                counted = self._registry.by_address(str(values.get("token"))) if "token" in values else token
+                shown = {name: self._show_value(name, value, counted) for name, value in values.items()}
+                return {**told, "event": parse_signature(signature).name, "values": shown}
         return told
+
+    @staticmethod
+    def _show_value(name: str, value: Any, token: TokenMeta | None) -> str:
+        if token is not None and name in _AMOUNT_NAMES and isinstance(value, int):
+            return format_units(value, token.decimals, token.symbol)
+        return _cut(clean_text(_show(value)))
 
 
 def _kind_of(message: Any) -> str:

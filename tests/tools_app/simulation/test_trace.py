@@ -6,10 +6,13 @@ from typing import Any
 
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
-from tests.tools_app.simulation.plans import V3_SWAP, v3_swap
+from tests.tools_app.simulation.plans import AGGREGATE, V3_SWAP, v3_swap
+from tools_app.chain.abi import encode_call
+from tools_app.chain.networks import MULTICALL3
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import SimulationRequest
 from tools_app.simulation.trace import trace_calls
+from tools_app.standards import weth
 from tools_app.toolkit.plan import Call
 
 
@@ -51,3 +54,37 @@ def test_a_failed_call_says_why_where_it_failed(open_reader: OpenReader, chain: 
     assert tree["error"]
     assert tree["function"].startswith("0x")
     assert any(frame["error"] for frame in _flatten(tree)[1:])
+
+
+def test_what_a_revert_undid_is_no_event(open_reader: OpenReader, chain: World) -> None:
+    """A payment goes through and its bill does not: the batch undoes both, and the tree shows no transfer."""
+    account = chain.new_account(eth_wei=10**19)
+    reader = open_reader()
+    wrapped = reader.wrapped_native().address
+    inner = [
+        (wrapped, False, 10**15, encode_call("function deposit() payable")),
+        (wrapped, False, 0, encode_call("function transfer(address to, uint256 value)", account.address, 2**200)),
+    ]
+    batch = Call(MULTICALL3, encode_call(AGGREGATE, inner), 10**15, "batch")
+    request = SimulationRequest(31337, account.address, (batch,), block=reader.block)
+
+    (tree,) = trace_calls(request, deadline=Deadline.after_ms(10_000))
+
+    assert tree["succeeded"] is False
+    assert _flatten(tree)[1]["succeeded"] is True
+    assert [frame["events"] for frame in _flatten(tree)] == [[]] * len(_flatten(tree))
+
+
+def test_an_event_is_named_with_its_values_and_one_nobody_knows_is_not(open_reader: OpenReader, chain: World) -> None:
+    account = chain.new_account(eth_wei=10**19)
+    reader = open_reader()
+    noisy = "0x" + "77" * 20
+    chain.rpc.call("anvil_setCode", noisy, "0x602a5fa05f5fa000")
+    calls = (weth.wrap(wrapped=reader.wrapped_native(), amount=3 * 10**17), Call(noisy, b"", 0, "noise"))
+    request = SimulationRequest(31337, account.address, calls, block=reader.block)
+
+    wrap, noise = trace_calls(request, deadline=Deadline.after_ms(10_000))
+
+    assert [(event["name"], event["event"]) for event in wrap["events"]] == [("WETH", "Deposit")]
+    assert wrap["events"][0]["values"] == {"account": account.address, "amount": "0.3 WETH"}
+    assert [(event["event"], event["values"]) for event in noise["events"]] == [("", {})] * 2

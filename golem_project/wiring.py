@@ -9,6 +9,7 @@ from typing import cast
 import redis
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from eth_utils import is_address, to_checksum_address
 
 from archetypes_app import requirements
 from golem_project.embedded.token_list import token_list_path
@@ -22,6 +23,7 @@ from golem_project.test_chains import EmbeddedTestChains
 from permits_app import delegation_router
 from permits_app.execution import broadcast
 from permits_app.execution.signers import choose
+from permits_app.execution.signers.bundler import BundlerClient
 from permits_app.execution.signers.keystore import Keystore
 from permits_app.execution.signers.privy import PrivyClient
 from permits_app.smart_accounts import can_batch
@@ -47,6 +49,7 @@ def configure() -> None:
             scrypt_n=settings.GOLEM_KEYSTORE_SCRYPT_N,
         ),
         privy=read_privy(),
+        zerodev=read_zerodev(),
     )
     runner.configure(runner.ToolEnvironment(open_reader=open_reader, services=_build_services()))
     sealed.configure(_read_passphrase())
@@ -73,6 +76,21 @@ def read_privy() -> PrivyClient | None:
         url=settings.GOLEM_PRIVY_URL,
         allows_private=settings.GOLEM_PRIVY_ALLOWS_PRIVATE_ADDRESSES,
         timeout_seconds=settings.GOLEM_PRIVY_TIMEOUT_SECONDS,
+    )
+
+
+def read_zerodev() -> BundlerClient | None:
+    """The client of ZeroDev's bundler, None where this server has no project there. Raises ImproperlyConfigured."""
+    paymaster = settings.GOLEM_ZERODEV_PAYMASTER
+    if paymaster and (not is_address(paymaster) or paymaster != to_checksum_address(paymaster)):
+        raise ImproperlyConfigured("GOLEM_ZERODEV_PAYMASTER is an EIP-55 address, or empty")
+    if not settings.GOLEM_ZERODEV_PROJECT_ID:
+        return None
+    return BundlerClient(
+        project_id=Secret(settings.GOLEM_ZERODEV_PROJECT_ID, TaintLabel.WALLET_SECRET),
+        url=settings.GOLEM_ZERODEV_URL,
+        allows_private=settings.GOLEM_ZERODEV_ALLOWS_PRIVATE_ADDRESSES,
+        timeout_seconds=settings.GOLEM_ZERODEV_TIMEOUT_SECONDS,
     )
 
 

@@ -9,12 +9,16 @@ from typing import Final
 
 from archetypes_app.models import Golem
 from permits_app.models import CageMirror, SigningKey, Wallet
+from permits_app.models.wallet import WalletKind
 
 COLUMNS: Final = ("golem", "golem_id", "role", "address", "kind", "state", "chain_id", "since", "until")
 
 
 def list_addresses(golems: Iterable[Golem]) -> list[dict[str, str]]:
-    """One row per account, cage and key, oldest first within a golem; times in RFC 3339."""
+    """One row per account, cage and key, oldest first within a golem; times in RFC 3339.
+
+    A smart account stays listed with the key that owns it, also when the golem acts with another account by now.
+    """
     rows: list[dict[str, str]] = []
     for golem in golems:
         common = {"golem": golem.name, "golem_id": str(golem.pk)}
@@ -30,6 +34,8 @@ def list_addresses(golems: Iterable[Golem]) -> list[dict[str, str]]:
             row["since"] = key.created_at.isoformat()
             row["until"] = key.dropped_at.isoformat() if key.dropped_at is not None else ""
             rows.append(row)
+            if key.account and (wallet is None or key.account != wallet.address):
+                rows.append({**row, "role": "account", "address": key.account, "kind": WalletKind.ZERODEV.value})
     return rows
 
 

@@ -7,9 +7,11 @@ simulated, hashed and signed. Seed: decisions, "Permits" (a plan of several call
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
+
+from django.conf import settings
 
 from archetypes_app.models import Golem
 from permits_app.approvals.errors import CageHasNoSafe
@@ -18,13 +20,15 @@ from permits_app.errors import SafeNeedsOwners, SessionNotActive, SignerUnavaila
 from permits_app.models import ActionPermit, CageMirror, SigningKey, Wallet
 from permits_app.models.signing_key import KeyState
 from permits_app.models.wallet import WalletKind
-from permits_app.plan_store import decode_calls
+from permits_app.plan_store import decode_calls, encode_calls
 from permits_app.policy_cage.contract import build_execute_call, decode_cage_error
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.safe_batches import build_safe_call, consent_of
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.simulation.engine import CallOutcome
+from tools_app.standards.kernel import build_execute
+from tools_app.standards.user_operation import ENTRY_POINT
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import Call
 
@@ -42,6 +46,7 @@ class Carrier(StrEnum):
     CAGE = "CAGE"
     SAFE = "SAFE"
     OWNERS = "OWNERS"
+    OPERATION = "OPERATION"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,8 @@ class SigningRoute:
     """`account` holds the funds; `signer` signs, pays gas and counts nonces. `through` is the cage, or MultiSend.
 
     OWNERS is a Safe whose owners sign each plan: `safe` is what it said of itself, `signatures` what they signed,
-    empty while they are asked.
+    empty while they are asked. OPERATION is a user operation of a smart account, which counts its nonces itself at the
+    EntryPoint, `through`, and pays the gas unless a `paymaster` does.
     """
 
     account: str
@@ -58,11 +64,24 @@ class SigningRoute:
     through: str = ""
     safe: SafeView | None = None
     signatures: bytes = b""
+    paymaster: str = ""
 
     @property
     def acts_for(self) -> str:
-        """The account when it is not the signer's own, else empty."""
-        return self.account if self.account != self.signer else ""
+        """The account when something carries its calls, else empty."""
+        return self.account if self.carrier is not Carrier.NONE else ""
+
+    @property
+    def pays_gas(self) -> str:
+        """Whose coin the gas is; empty when a paymaster pays."""
+        return "" if self.paymaster else self.signer
+
+    @property
+    def runs_as(self) -> str:
+        """Who is seen to make the calls that are simulated."""
+        if self.carrier is Carrier.OPERATION:
+            return self.through
+        return self.account if self.waits_for_owners else self.signer
 
     def carry(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         """The transactions of `signer` that make `calls` from `account`: themselves, or one that carries them all."""
@@ -71,6 +90,8 @@ class SigningRoute:
         if self.carrier in (Carrier.SAFE, Carrier.OWNERS) and calls:
             signatures = consent_of(self.signer) if self.carrier is Carrier.SAFE else self.signatures
             return (build_safe_call(calls, safe=self.account, signatures=signatures, multi_send=self.through),)
+        if self.carrier is Carrier.OPERATION and calls:
+            return (build_execute(calls, account=self.account),)
         return tuple(calls)
 
     @property
@@ -83,7 +104,12 @@ class SigningRoute:
         return tuple(calls) if self.waits_for_owners else self.carry(calls)
 
     def outcomes_of_sent(self, rehearsed: Sequence[CallOutcome]) -> tuple[CallOutcome, ...]:
-        """One outcome for each call that is sent: of calls that the Safe will make together, their gas and its own."""
+        """One outcome for each call that is sent: of calls that the Safe will make together, their gas and its own.
+
+        A user operation takes gas around its call, for its signature and the bundler's trouble.
+        """
+        if self.carrier is Carrier.OPERATION:
+            return tuple(_add_gas(outcome, settings.GOLEM_OPERATION_GAS_AROUND) for outcome in rehearsed)
         if not self.waits_for_owners or not rehearsed:
             return tuple(rehearsed)
         owners = self.safe.threshold if self.safe is not None else 0
@@ -97,11 +123,30 @@ class SigningRoute:
             ),
         )  # fmt: skip
 
+    def encode_sent(self, calls: Sequence[Call], gas_limits: Sequence[int]) -> list[dict[str, Any]]:
+        """The calls as the permit keeps them; an operation with its EntryPoint, who pays, its call's gas."""
+        sent = encode_calls(calls, gas_limits)
+        if self.carrier is not Carrier.OPERATION:
+            return sent
+        terms = {"entry_point": self.through, "paymaster": self.paymaster}
+        around = settings.GOLEM_OPERATION_GAS_AROUND
+        return [
+            {**call, "user_operation": {**terms, "call_gas_limit": str(limit - around)}}
+            for call, limit in zip(sent, gas_limits, strict=True)
+        ]
+
     def explain(self, outcome: CallOutcome) -> str | None:
         """Why a carried call reverted, in the words of what carried it."""
         if outcome.succeeded or self.carrier is not Carrier.CAGE or not outcome.output:
             return outcome.revert_reason
         return decode_cage_error(outcome.output).text
+
+
+def _add_gas(outcome: CallOutcome, gas: int) -> CallOutcome:
+    before = outcome.gas_before_refunds
+    return replace(
+        outcome, gas_used=outcome.gas_used + gas, gas_before_refunds=None if before is None else before + gas
+    )
 
 
 def plain_route(address: str) -> SigningRoute:
@@ -131,6 +176,11 @@ def find_route(*, golem: Golem, chain: ChainReader | None) -> SigningRoute:
         return plain_route(golem.address)
     if wallet.kind == WalletKind.POLICY_CAGE:
         return _route_through_cage(golem, wallet)
+    if wallet.kind == WalletKind.ZERODEV:
+        return SigningRoute(
+            account=wallet.address, signer=wallet.address, carrier=Carrier.OPERATION, through=ENTRY_POINT,
+            paymaster=settings.GOLEM_ZERODEV_PAYMASTER,
+        )  # fmt: skip
     if wallet.kind == WalletKind.GNOSIS_SAFE:
         return _route_through_safe(golem, wallet, chain)
     raise SignerUnavailable(f"no signer serves wallets of kind {wallet.kind}", address=wallet.address)
@@ -188,6 +238,8 @@ def carries_its_batch(permit: ActionPermit) -> bool:
     if len(permit.calls) != 1 or not permit.batch:
         return False
     [signed], batch = decode_calls(permit.calls), decode_calls(permit.batch)
+    if permit.acts_for == permit.signer:
+        return SigningRoute(permit.acts_for, permit.signer, Carrier.OPERATION).carry(batch) == (signed,)
     routes = [SigningRoute(permit.acts_for, permit.signer, Carrier.CAGE, signed.to)]
     if signed.to == permit.acts_for:
         multi_send = _find_multi_send(permit.chain_id)

@@ -1,4 +1,4 @@
-"""Which golems have an account that runs several calls as one transaction: a Safe or a cage behind their signer."""
+"""Which golems have an account that runs several calls as one transaction: a Safe, a cage or a smart account."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from archetypes_app.models import Golem
 from permits_app.models import Wallet
 from permits_app.models.wallet import WalletKind
 
-BATCHING_KINDS: Final = frozenset({WalletKind.GNOSIS_SAFE, WalletKind.POLICY_CAGE})
+BATCHING_KINDS: Final = frozenset({WalletKind.GNOSIS_SAFE, WalletKind.POLICY_CAGE, WalletKind.ZERODEV})
 """Kinds of wallet whose account is a contract that batches; a plain key sends a sequence instead."""
 
 

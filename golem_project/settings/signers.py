@@ -1,4 +1,7 @@
-"""Who signs for golems: session keys of cages, and this server's account at Privy. Secrets come from files first."""
+"""Who signs for golems: session keys of cages, this server's account at Privy, its project at ZeroDev.
+
+Secrets come from files first.
+"""
 
 from __future__ import annotations
 
@@ -15,3 +18,10 @@ GOLEM_PRIVY_APP_SECRET = read_optional_secret("GOLEM_PRIVY_APP_SECRET")
 GOLEM_PRIVY_AUTHORIZATION_KEY = read_optional_secret("GOLEM_PRIVY_AUTHORIZATION_KEY")
 GOLEM_PRIVY_ALLOWS_PRIVATE_ADDRESSES = read_flag("GOLEM_PRIVY_ALLOWS_PRIVATE_ADDRESSES", False)  # a stand-in only
 GOLEM_PRIVY_TIMEOUT_SECONDS = 10.0  # for one request as a whole
+
+GOLEM_ZERODEV_URL = read_text("GOLEM_ZERODEV_URL", "https://rpc.zerodev.app/api/v3")
+GOLEM_ZERODEV_PROJECT_ID = read_optional_secret("GOLEM_ZERODEV_PROJECT_ID")  # whoever has it uses the project
+GOLEM_ZERODEV_PAYMASTER = read_text("GOLEM_ZERODEV_PAYMASTER")  # pays for operations, and no other; empty: the account
+GOLEM_ZERODEV_ALLOWS_PRIVATE_ADDRESSES = read_flag("GOLEM_ZERODEV_ALLOWS_PRIVATE_ADDRESSES", False)  # a stand-in only
+GOLEM_ZERODEV_TIMEOUT_SECONDS = 10.0  # for one request as a whole
+GOLEM_OPERATION_GAS_AROUND = 400_000  # gas of a user operation besides its call: its check, its share of a bundle

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 
 from archetypes_app.models import Golem
 from permits_app.actions.follow_session import adopt_session
@@ -27,7 +28,10 @@ from tools_app.core.events import Event, EventType
 
 @dataclass(frozen=True, slots=True)
 class WalletChoice:
-    """The account, its kind, and the key that signs. With a cage the chain names the key, and `key` stays empty."""
+    """The account, its kind, and the key that signs. With a cage the chain names the key, and `key` stays empty.
+
+    At ZeroDev `key` is the one owner of the smart account `address`.
+    """
 
     kind: WalletKind
     address: str
@@ -66,19 +70,28 @@ def choose_wallet(*, golem: Golem, choice: WalletChoice, actor: str, reason: str
 
 def _check_idle(golem: Golem) -> None:
     unfinished = ActionPermit.objects.filter(golem=golem, status__in=[str(status) for status in UNFINISHED])
-    keys = SigningKey.objects.filter(golem=golem).values_list("address", flat=True)
+    keys = SigningKey.objects.filter(golem=golem).values_list("address", "account")
     in_flight = OutboundTransaction.objects.filter(
-        sender__in=list(keys), is_live=True, state__in=[str(state) for state in UNSETTLED]
-    )
+        sender__in=[address for pair in keys for address in pair if address], is_live=True,
+        state__in=[str(state) for state in UNSETTLED],
+    )  # fmt: skip
     if unfinished.exists() or in_flight.exists():
         raise WalletBusy("an action of this golem is under way; its wallet is changed once that has ended")
 
 
 def _check_free(golem: Golem, choice: WalletChoice) -> None:
     accounts = Wallet.objects.filter(address=choice.address).exclude(golem=golem)
-    keys = SigningKey.objects.filter(address__in=[choice.address, choice.key]).exclude(golem=golem)
+    keys = SigningKey.objects.filter(Q(address__in=[choice.address, choice.key]) | Q(account=choice.address)).exclude(
+        golem=golem
+    )
     if accounts.exists() or keys.exists():
         raise WalletExists("another golem on this server uses this account or key; one account serves one golem")
+    if choice.kind != WalletKind.ZERODEV:
+        return
+    # Which key signs for an account, and which account a key owns, never changes: replacements need it later.
+    owned = SigningKey.objects.filter(golem=golem).filter(Q(address=choice.key) | Q(account=choice.address))
+    if any((key.address, key.account or choice.address) != (choice.key, choice.address) for key in owned):
+        raise WalletExists("this key owns another smart account, or another key this one; stage a new key")
 
 
 def _appoint_by_chain(golem: Golem, choice: WalletChoice, now: datetime) -> None:
@@ -104,5 +117,6 @@ def _appoint(golem: Golem, choice: WalletChoice, now: datetime) -> None:
         defaults={
             "golem": golem, "holder": holder, "external_id": choice.external_id, "state": KeyState.ACTIVE,
             "activated_at": now, "dropped_at": None,
+            **({"account": choice.address} if choice.kind == WalletKind.ZERODEV else {}),
         },
     )  # fmt: skip

@@ -35,7 +35,7 @@ from permits_app.errors import (
     PlanTampered,
     PolicyChanged,
 )
-from permits_app.execution import executor
+from permits_app.execution import delivery, executor
 from permits_app.execution.lease import Lease, take_lease
 from permits_app.execution.nonces import abandon_nonces
 from permits_app.execution.settlement import finish
@@ -175,7 +175,7 @@ def _execute_first(permit: ActionPermit, tool: WriteTool, lease: Lease) -> execu
     lease.renew()
     expires = now + timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS)
     capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
-    pending = chain.pending_nonce(permit.signer) if chain else 0
+    pending = delivery.read_next_nonce(chain, permit) if chain else 0
     return executor.execute(permit=permit, capability=capability, pending_nonce=pending, lease=lease)
 
 
@@ -198,7 +198,8 @@ def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: dateti
     chain = call.chain
     report = hook_chain.recheck(call, simulate=chain.block.hash != permit.block_hash)
     if report.simulation is not None and call.plan is not None:
-        check_gas_fits(permit=permit, chain=chain, calls=call.sent_calls, outcomes=report.simulation.calls)
+        outcomes = call.sent_by.outcomes_of_sent(report.simulation.calls)
+        check_gas_fits(permit=permit, chain=chain, calls=call.sent_calls, outcomes=outcomes)
         ActionPermit.objects.filter(pk=permit.pk).update(
             simulation_hash=hash_simulation(plan_hash=permit.plan_hash, simulation=report.simulation),
             block_number=report.simulation.block.number,

@@ -31,7 +31,7 @@ from permits_app.approvals.plan_by_owners import draft_plan
 from permits_app.errors import ReviewVetoed, SameActionPending, SpendingLimitExceeded
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, PermitStatus
-from permits_app.plan_store import encode_batch, encode_bounds, encode_calls
+from permits_app.plan_store import encode_batch, encode_bounds
 from permits_app.policy import Policy, load_golem, read_policy
 from permits_app.prediction import describe_expected
 from permits_app.risk import needs_guardian
@@ -344,7 +344,7 @@ def _make_permit(golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID
         expires_at=now + life_of(golem=golem, awaits_owner=awaits_owner),
         expires_at_tick=golem.heartbeat_tick + 3,
         bounds=encode_bounds(call.plan) if call.plan else {},
-        calls=encode_calls(call.sent_calls, judged.gas.limits) if call.plan and judged.gas else [],
+        calls=call.sent_by.encode_sent(call.sent_calls, judged.gas.limits) if call.plan and judged.gas else [],
         batch=encode_batch(call.plan.calls) if call.plan and call.sent_by.acts_for else [],
     )
     if judged.fees is not None:

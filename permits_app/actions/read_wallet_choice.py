@@ -1,4 +1,4 @@
-"""read_wallet_choice: what the chain, or Privy, says of a wallet that a golem shall act with.
+"""read_wallet_choice: what the chain, Privy or ZeroDev says of a wallet that a golem shall act with.
 
 Nothing is written and no transaction may be open. What is read here is shown to the owners and hashed with the change.
 Seed: issue of the cage, "The mirror and custody".
@@ -10,19 +10,23 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from eth_utils import is_address, to_checksum_address
 
 from archetypes_app.models import Golem
 from permits_app.approvals.errors import CageHasNoSafe
 from permits_app.approvals.safe_view import read_safe
 from permits_app.errors import SessionNotActive, SignerUnavailable
-from permits_app.execution.signers.choose import open_keystore, open_privy
+from permits_app.execution.signers.choose import open_keystore, open_privy, open_zerodev
 from permits_app.models import CageMirror, SigningKey
 from permits_app.models.signing_key import KeyHolder, KeyState
 from permits_app.models.wallet import WalletKind
 from tools_app import runner
+from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import InvalidParams
+from tools_app.standards import kernel
+from tools_app.standards.user_operation import ENTRY_POINT
 
 _BUDGET_MS = 8_000
 
@@ -31,7 +35,8 @@ def read_wallet_choice(*, golem: Golem, arguments: Mapping[str, Any], now: datet
     """`kind`, `address`, `key`, `external_id` and a `note` in words.
 
     `arguments`: `kind`; for a Safe its address as `safe`; for Privy its `wallet_id`; for a key of this server's
-    keystore its `address`. Raises InvalidParams, SignerUnavailable, SessionNotActive, node errors.
+    keystore its `address`; at ZeroDev the smart `account`, or nothing for the one that Kernel's factory makes for the
+    key. Raises InvalidParams, SignerUnavailable, SessionNotActive, node errors.
     """
     try:
         kind = WalletKind(str(arguments.get("kind", "")))
@@ -41,6 +46,7 @@ def read_wallet_choice(*, golem: Golem, arguments: Mapping[str, Any], now: datet
         WalletKind.POLICY_CAGE: _read_cage,
         WalletKind.GNOSIS_SAFE: _read_safe,
         WalletKind.PRIVY: _read_privy,
+        WalletKind.ZERODEV: _read_zerodev,
         WalletKind.LOCAL_KEYSTORE: _read_local,
     }[kind]
     return {"kind": kind.value, "external_id": "", **reader(golem, arguments, now)}
@@ -89,6 +95,45 @@ def _read_privy(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> di
     address = open_privy().read_address(wallet_id)
     note = "the key is at Privy, who signs; limits are enforced by this server only"
     return {"address": address, "key": address, "external_id": wallet_id, "note": note}
+
+
+def _read_zerodev(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
+    chain = runner.open_reader(golem.home_chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
+    open_zerodev().check_serves(chain.chain_id)
+    asked = arguments.get("account")
+    try:
+        if asked:
+            account = _as_address(asked, "account")
+            owner = kernel.read_owner(chain, account, entry_point=ENTRY_POINT)
+        else:
+            owner = _own_key(golem, None).address
+            account = kernel.find_account(chain, owner)
+            if not chain.code(account):
+                raise _ask_for_account(owner, account)
+            owner = kernel.read_owner(chain, account, entry_point=ENTRY_POINT)
+    except (CallReverted, ContractOutputUnexpected):
+        raise InvalidParams(
+            f"{asked or kernel.FACTORY} does not answer as Kernel v3 does on chain {chain.chain_id}",
+            fields={"account": "is no Kernel v3 account"},
+        ) from None
+    if not owner:
+        raise SignerUnavailable(
+            f"{account} is not ruled by one key through EntryPoint v0.7 and ZeroDev's ECDSA validator", address=account
+        )
+    key = _own_key(golem, owner)
+    payer = settings.GOLEM_ZERODEV_PAYMASTER
+    paid = f"the paymaster {payer} pays the gas" if payer else "it pays its gas itself"
+    note = f"a smart account that the golem's key alone owns; {paid}; limits are enforced by this server only"
+    return {"address": account, "key": key.address, "note": note}
+
+
+def _ask_for_account(owner: str, account: str) -> SignerUnavailable:
+    made_by = kernel.build_creation(owner)
+    data = "0x" + made_by.data.hex()
+    return SignerUnavailable(
+        f"no account lies at {account} yet; whoever sends {data} to {made_by.to} makes it",
+        address=account, to=made_by.to, data=data,
+    )  # fmt: skip
 
 
 def _read_local(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:

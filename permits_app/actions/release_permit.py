@@ -54,7 +54,8 @@ def resimulate(*, permit: ActionPermit, golem: Golem, now: datetime) -> FreshJud
                 permit_id=str(permit.pk),
             )
     if report.simulation is not None and call.chain is not None and call.plan is not None:
-        check_gas_fits(permit=permit, chain=call.chain, calls=call.sent_calls, outcomes=report.simulation.calls)
+        outcomes = call.sent_by.outcomes_of_sent(report.simulation.calls)
+        check_gas_fits(permit=permit, chain=call.chain, calls=call.sent_calls, outcomes=outcomes)
     return FreshJudgement(report.decisions, report.simulation)
 
 

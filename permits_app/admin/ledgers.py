@@ -12,6 +12,7 @@ from unfold.decorators import display
 
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from permits_app.admin.sent_links import show_payload
 from permits_app.models import (
     ActionPermit,
     CapabilityGrant,
@@ -32,7 +33,6 @@ from tools_app.admin.display import (
     show_age,
     show_badge,
     show_hex,
-    show_transaction,
 )
 from tools_app.admin.read_only import PlainAdmin, ReadOnlyAdminMixin
 
@@ -228,7 +228,7 @@ class OutboundTransactionAdmin(LedgerAdmin):
     @display(description="Hash")
     def hash_link(self, obj: OutboundTransaction) -> SafeString:
         """To the chain's explorer where there is one."""
-        return show_transaction(obj.tx_hash, obj.chain_id)
+        return show_payload(obj)
 
     @display(description="Chain", ordering="chain_id")
     def chain(self, obj: OutboundTransaction) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from django.utils.safestring import SafeString
 
 from permits_app.admin.outcome_table import token_units
+from permits_app.admin.sent_links import show_payload
 from permits_app.admin.story_facts import Fact
 from permits_app.models import ActionPermit
 from permits_app.safety.hook_chain import SAFETY_HOOKS
@@ -26,7 +27,6 @@ from tools_app.admin.display import (
     show_amount,
     show_badge,
     show_hex,
-    show_transaction,
 )
 from tools_app.admin.tokens import format_token_amount, name_addresses
 from tools_app.core.units import format_units
@@ -250,7 +250,7 @@ def list_sent(permit: ActionPermit, now: datetime) -> tuple[SentLine, ...]:
             SentLine(
                 number=row.call_index + 1,
                 label=name_addresses(str(call.get("label", "")), permit.chain_id),
-                tx_hash=show_transaction(row.tx_hash, row.chain_id),
+                tx_hash=show_payload(row),
                 state=show_badge(row.state),
                 nonce=row.nonce,
                 block=f"{row.block_number:,}" if row.block_number else "–",

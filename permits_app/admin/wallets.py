@@ -36,6 +36,7 @@ _KINDS = [
     (WalletKind.POLICY_CAGE, "The Safe behind its cage, with the session key the chain names"),
     (WalletKind.GNOSIS_SAFE, "A Safe that the golem's key owns alone"),
     (WalletKind.PRIVY, "A server wallet at Privy"),
+    (WalletKind.ZERODEV, "A smart account that the golem's key owns, through ZeroDev's bundler"),
     (WalletKind.LOCAL_KEYSTORE, "A key of this server's keystore (development)"),
 ]
 
@@ -52,15 +53,19 @@ class SignerForm(WhyForm):
         label="Wallet at Privy", required=False, max_length=64, widget=UnfoldAdminTextInputWidget(),
         help_text="Its id there; only for Privy",
     )  # fmt: skip
+    account = forms.CharField(
+        label="Smart account", required=False, max_length=42, widget=UnfoldAdminTextInputWidget(),
+        help_text="A Kernel v3 account; only for ZeroDev. Empty takes the one its factory makes for the golem's key",
+    )  # fmt: skip
     address = forms.CharField(
         label="Key", required=False, max_length=42, widget=UnfoldAdminTextInputWidget(),
         help_text="One of this golem's own keys in the keystore; empty takes the staged or the present one",
     )  # fmt: skip
-    field_order = ("kind", "safe", "wallet_id", "address", "reason")
+    field_order = ("kind", "safe", "wallet_id", "account", "address", "reason")
 
     def as_arguments(self) -> dict[str, str]:
         """What the owners' operation takes."""
-        return {name: self.cleaned_data[name] for name in ("kind", "safe", "wallet_id", "address")}
+        return {name: self.cleaned_data[name] for name in ("kind", "safe", "wallet_id", "account", "address")}
 
 
 @admin.register(Wallet)
@@ -144,8 +149,8 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
             request=request, model_admin=self, form=form, submit="Ask the owners", back_url=_page_of(wallet),
             subject=wallet, title="Let the golem act with another account",
             explanation="Funds stay where they are: what the golem holds now is the owners' to move. What the chain "
-            "says of the new account, or Privy, is shown to who decides. The former key gets no more to sign; its file "
-            "stays, because it may hold coins.",
+            "says of the new account, Privy or ZeroDev, is shown to who decides. The former key gets no more to sign; "
+            "its file stays, because it may hold coins.",
         )  # fmt: skip
 
     @action(description="Next session key", icon="autorenew", url_path="session", permissions=["back_up"])
@@ -192,7 +197,7 @@ class SigningKeyAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     list_select_related = ("golem",)
     search_fields = ("=address", "golem__name")
     fields = (
-        "golem", "address_short", "holder", "external_id", "state_badge", "reason", "granted", "asked_at",
+        "golem", "address_short", "holder", "account", "external_id", "state_badge", "reason", "granted", "asked_at",
         "activated_at", "dropped_at", "created_at",
     )  # fmt: skip
     readonly_fields = fields

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from eth_utils import to_checksum_address
 
@@ -29,6 +29,7 @@ SENDING_METHODS = frozenset(
         "eth_getTransactionCount",
     }
 )
+Found = TypeVar("Found")
 _FIRST_POLL_SECONDS = 0.01
 _LONGEST_POLL_SECONDS = 0.5
 
@@ -84,15 +85,23 @@ def await_receipt(
     *, chain_id: int, tx_hashes: Sequence[str], deadline: Deadline, renew_lease: Callable[[], None]
 ) -> ReceiptView | None:
     """Poll for the receipt of any of the payloads of one nonce; None when time ran out. Renews between polls."""
+    return poll(
+        lambda: find_any_receipt(chain_id=chain_id, tx_hashes=tx_hashes, deadline=deadline),
+        deadline=deadline, renew_lease=renew_lease,
+    )  # fmt: skip
+
+
+def poll(find: Callable[[], Found | None], *, deadline: Deadline, renew_lease: Callable[[], None]) -> Found | None:
+    """Ask `find` with growing pauses until it finds something; None when time ran out."""
     pause = _FIRST_POLL_SECONDS
     while not deadline.is_over:
         try:
-            receipt = find_any_receipt(chain_id=chain_id, tx_hashes=tx_hashes, deadline=deadline)
+            found = find()
         except GolemError:
             # A node that fails while we wait says nothing about the transaction; the time limit decides.
-            receipt = None
-        if receipt is not None:
-            return receipt
+            found = None
+        if found is not None:
+            return found
         time.sleep(min(pause, deadline.remaining_ms() / 1000))
         pause = min(pause * 2, _LONGEST_POLL_SECONDS)
         renew_lease()

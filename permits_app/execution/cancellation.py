@@ -5,12 +5,11 @@ Seed: decisions, "Halt" (what was stored before is replaced by a cancellation).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from permits_app.execution import broadcast, replacement
+from permits_app.execution import delivery, replacement
 from permits_app.execution.transaction_lives import list_siblings, record_receipt
 from permits_app.models import OutboundTransaction
 from permits_app.models.transaction import UNSETTLED, PayloadPurpose
@@ -31,7 +30,7 @@ def list_in_flight(*, golem_id: UUID) -> list[OutboundTransaction]:
 
 
 def cancel_in_flight(*, golem_id: UUID, actor: str, now: datetime, wait_ms: float) -> list[dict[str, Any]]:
-    """Replace every payload in flight by a zero transfer; says for each nonce what won, as far as `wait_ms` shows."""
+    """Replace every payload in flight by one that does nothing; says what won each nonce, as far as `wait_ms` shows."""
     rows = list_in_flight(golem_id=golem_id)
     # The last nonce first: the others wait for the lowest one and must not slip in behind its cancellation.
     answers = [_cancel(row, actor, now) for row in reversed(rows)][::-1]
@@ -59,18 +58,12 @@ def _cancel(row: OutboundTransaction, actor: str, now: datetime) -> dict[str, An
 
 def _find_winner(row: OutboundTransaction, deadline: Deadline) -> str:
     row.refresh_from_db()
-    payloads = {payload.tx_hash: payload for payload in (row, *list_siblings(row))}
-    receipt = broadcast.await_receipt(
-        chain_id=row.chain_id, tx_hashes=_last_first(payloads), deadline=deadline, renew_lease=lambda: None
-    )
-    if receipt is None:
+    payloads = sorted((row, *list_siblings(row)), key=lambda each: -each.pk)
+    found = delivery.await_receipt(payloads, deadline=deadline, renew_lease=lambda: None)
+    if found is None:
         return "open: neither the transaction nor its cancellation is mined yet"
-    winner = payloads[receipt.tx_hash]
+    winner, receipt = found
     record_receipt(winner, receipt)
     if winner.purpose == PayloadPurpose.FILL:
-        return "cancelled: the zero transfer used its nonce"
+        return f"cancelled: the {'empty operation' if winner.entry_point else 'zero transfer'} used its nonce"
     return "mined before its cancellation" if receipt.succeeded else "mined before its cancellation, reverted"
-
-
-def _last_first(payloads: dict[str, OutboundTransaction]) -> Sequence[str]:
-    return [payload.tx_hash for payload in sorted(payloads.values(), key=lambda each: -each.pk)]

@@ -17,12 +17,12 @@ from archetypes_app.errors import GolemHalted
 from archetypes_app.models import Golem
 from permits_app.capabilities import MintedCapability, check_minted
 from permits_app.errors import LeaseLost, PlanTampered, SignerUnavailable
-from permits_app.execution import broadcast
+from permits_app.execution import delivery
 from permits_app.execution.halt_calls import is_halts_own
 from permits_app.execution.lease import Lease
 from permits_app.execution.nonces import reserve_nonces
 from permits_app.execution.payloads import send_payload, store_payload
-from permits_app.execution.signers.base import SignedTransaction, UnsignedTransaction
+from permits_app.execution.signers.base import OperationTerms, SignedTransaction, UnsignedTransaction
 from permits_app.execution.signers.choose import open_signer
 from permits_app.execution.transaction_lives import list_siblings, record_receipt
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
@@ -120,6 +120,7 @@ def _build_transactions(permit: ActionPermit, pending_nonce: int) -> list[Unsign
             gas_limit=int(call["gas_limit"]),
             max_fee_per_gas=int(permit.max_fee_per_gas),
             max_priority_fee_per_gas=int(permit.max_priority_fee_per_gas),
+            operation=OperationTerms.of_call(call),
         )
         for nonce, call in zip(nonces, list_sent_calls(permit), strict=True)
     ]
@@ -145,14 +146,11 @@ def _await_all(permit: ActionPermit, rows: Sequence[OutboundTransaction], lease:
             receipts.append(None)
             continue
         # The halt or the reconciler may have stored another payload of this nonce meanwhile.
-        payloads = {payload.tx_hash: payload for payload in (row, *list_siblings(row))}
-        receipt = broadcast.await_receipt(
-            chain_id=row.chain_id, tx_hashes=list(payloads), deadline=deadline, renew_lease=lease.renew
-        )
-        if receipt is None:
+        found = delivery.await_receipt([row, *list_siblings(row)], deadline=deadline, renew_lease=lease.renew)
+        if found is None:
             receipts.append(None)
             continue
-        mined = payloads[receipt.tx_hash]
+        mined, receipt = found
         record_receipt(mined, receipt)
         receipts.append(receipt if mined.purpose == PayloadPurpose.CALL else None)
     return Execution(receipts=tuple(receipts))

@@ -18,12 +18,12 @@ from django.db import IntegrityError, transaction
 from archetypes_app.models import Golem
 from permits_app import capabilities
 from permits_app.errors import SameActionPending
-from permits_app.execution import executor
+from permits_app.execution import delivery, executor
 from permits_app.execution.lease import take_lease
 from permits_app.execution.settlement import finish
 from permits_app.models import ActionPermit, SpendEntry
 from permits_app.models.permit import PermitStatus
-from permits_app.plan_store import encode_batch, encode_bounds, encode_calls
+from permits_app.plan_store import encode_batch, encode_bounds
 from permits_app.safety.gas_budget import GasBudget, budget_gas
 from permits_app.safety.hooks.simulator import build_request
 from permits_app.sealing import hash_action, hash_plan, hash_simulation
@@ -79,7 +79,7 @@ def execute_halt_plan(
     try:
         expires = clock.now() + timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS)
         capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
-        pending = chain.pending_nonce(permit.signer)
+        pending = delivery.read_next_nonce(chain, permit)
         execution = executor.execute(permit=permit, capability=capability, pending_nonce=pending, lease=lease)
         finish(permit=permit, tool=None, execution=execution)
     finally:
@@ -99,11 +99,11 @@ def _open_permit(
     now: datetime,
 ) -> ActionPermit | None:
     calls = route.carry(wanted.plan.calls)
-    gas = budget_gas(chain=chain, calls=calls, outcomes=simulation.calls)
+    gas = budget_gas(chain=chain, calls=calls, outcomes=route.outcomes_of_sent(simulation.calls))
     value = _value(gas, chain)
     permit = _make_permit(golem, epoch, chain, wanted, simulation, gas, value, now)
     permit.signer, permit.acts_for = route.signer, route.acts_for
-    permit.calls = encode_calls(calls, gas.limits)
+    permit.calls = route.encode_sent(calls, gas.limits)
     permit.batch = encode_batch(wanted.plan.calls) if route.acts_for else []
     permit.plan_hash = hash_plan(permit)
     permit.simulation_hash = hash_simulation(plan_hash=permit.plan_hash, simulation=simulation)

@@ -13,6 +13,7 @@ from typing import Any
 from permits_app.models import ActionPermit
 from tools_app.core.units import BPS, format_units, value_in_micro_usd
 from tools_app.standards import erc20
+from tools_app.standards.user_operation import DEPOSIT_OF, ENTRY_POINT
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import NATIVE, ReceiptView, TokenMeta
@@ -53,7 +54,9 @@ def judge_outcome(
     from_logs = sum_transfers(receipts=receipts, account=permit.account)
     deltas, source = dict(from_logs), "receipt"
     if balances is not None:
-        source = _reconcile(deltas, balances, plan, 0 if permit.acts_for else fee, findings)
+        own_fee = sum(receipt.fee for receipt in receipts if not receipt.paid_by)
+        pays_itself = permit.signer == permit.account
+        source = _reconcile(deltas, balances, plan, own_fee if pays_itself else 0, findings)
     expected = {item["token"]: int(item["raw"]) for item in permit.expected_outcome.get("balance_deltas", [])}
     if succeeded:
         findings += _check_bounds(plan, deltas)
@@ -95,12 +98,19 @@ def sum_transfers(*, receipts: Sequence[ReceiptView], account: str) -> dict[str,
     return moved
 
 
-def read_balances(*, chain: ChainReader, account: str, tokens: Sequence[TokenMeta]) -> dict[str, int]:
-    """Base units of each token and of the chain's coin at the reader's block."""
+def read_balances(*, chain: ChainReader, permit: ActionPermit, tokens: Sequence[TokenMeta]) -> dict[str, int]:
+    """Base units of each token and of the chain's coin at the reader's block.
+
+    What a smart account keeps at the EntryPoint for gas is its coin too: change of an operation is left there.
+    """
+    account = permit.account
     plain = [token for token in tokens if not token.is_native]
     calls = [erc20.balance_call(token.address, account) for token in plain]
     chain.preload(calls=calls, accounts=[account])
     held = {NATIVE: chain.native_balance(account)}
+    if permit.sends_operation:
+        [deposit] = chain.call(ENTRY_POINT, DEPOSIT_OF, account)
+        held[NATIVE] += int(deposit)
     outcomes = chain.call_many(calls)
     for token, outcome in zip(plain, outcomes, strict=True):
         if outcome.ok:
@@ -127,6 +137,7 @@ def describe_actual(*, judgement: Judgement, plan: TxPlan, receipts: Sequence[Re
         "gas_per_call": [receipt.gas_used for receipt in receipts],
         "fee_wei": str(judgement.fee_wei),
         "tx_hashes": [receipt.tx_hash for receipt in receipts],
+        **({"paid_by": sorted(payers)} if (payers := {each.paid_by for each in receipts if each.paid_by}) else {}),
         "block_number": max((receipt.block_number for receipt in receipts), default=0),
         "succeeded": judgement.succeeded,
     }

@@ -6,11 +6,12 @@ so, and a row that was replaced before that never leaves. Seed: decisions, "Perm
 
 from __future__ import annotations
 
+import logging
 from hashlib import sha256
 
 from django.db.models import F
 
-from permits_app.execution import broadcast
+from permits_app.execution import delivery
 from permits_app.execution.signers.base import SignedTransaction, UnsignedTransaction
 from permits_app.execution.transaction_lives import advance, is_in_a_block
 from permits_app.models import ActionPermit, OutboundTransaction
@@ -20,6 +21,8 @@ from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.rows import insert_row
+
+logger = logging.getLogger(__name__)
 
 _SEND_BUDGET_MS = 10_000
 
@@ -40,6 +43,7 @@ def store_payload(
     replaces: OutboundTransaction | None = None,
 ) -> OutboundTransaction:
     """Write one payload in the caller's transaction. The database refuses a second action under its nonce."""
+    says = signed.says or plain
     row = OutboundTransaction(
         permit=permit,
         call_index=call_index,
@@ -51,9 +55,11 @@ def store_payload(
         to=plain.to,
         value_wei=str(plain.value),
         action_digest=digest_action(to=plain.to, value=plain.value, data=plain.data),
-        gas_limit=plain.gas_limit,
-        max_fee_per_gas=str(plain.max_fee_per_gas),
-        max_priority_fee_per_gas=str(plain.max_priority_fee_per_gas),
+        gas_limit=says.gas_limit,
+        max_fee_per_gas=str(says.max_fee_per_gas),
+        max_priority_fee_per_gas=str(says.max_priority_fee_per_gas),
+        entry_point=plain.operation.entry_point if plain.operation is not None else "",
+        signed_at_block=signed.at_block,
         raw="0x" + signed.raw.hex(),
         tx_hash=signed.tx_hash,
     )
@@ -76,14 +82,13 @@ def send_payload(row: OutboundTransaction) -> bool:
         return False
     row.broadcast_count += 1
     try:
-        broadcast.send_raw(
-            chain_id=row.chain_id, raw=row.raw, tx_hash=row.tx_hash, deadline=Deadline.after_ms(_SEND_BUDGET_MS)
-        )
+        delivery.send(row, deadline=Deadline.after_ms(_SEND_BUDGET_MS))
     except RpcTimeout:
         advance(row, TransactionState.UNKNOWN)
         return False
-    except GolemError:
-        # The node is away or refuses these bytes now. Whether they are mined all the same, the reconciler finds.
+    except GolemError as error:
+        # The other side is away or refuses these bytes now. Whether they are mined all the same, the reconciler finds.
+        logger.warning("payload %s not taken now: %s", row.tx_hash, error.code)
         return False
     advance(row, TransactionState.BROADCAST, broadcast_at=row.broadcast_at or clock.now())
     return True

@@ -19,7 +19,7 @@ from django.db.models import Q, QuerySet
 
 from permits_app import ledger, lifecycle
 from permits_app.errors import SameActionPending
-from permits_app.execution import broadcast, replacement
+from permits_app.execution import broadcast, delivery, replacement
 from permits_app.execution.nonces import list_holes
 from permits_app.execution.payloads import send_payload
 from permits_app.execution.transaction_lives import advance, list_siblings, record_receipt
@@ -70,7 +70,7 @@ def _confirm_mined(chain_id: int, now: datetime) -> Counter[str]:
         return done
     head = broadcast.head_number(chain_id=chain_id, deadline=_deadline())
     for row in rows:
-        receipt = broadcast.find_receipt(chain_id=chain_id, tx_hash=row.tx_hash, deadline=_deadline())
+        receipt = delivery.find_receipt(row, deadline=_deadline())
         if receipt is None or receipt.block_hash != row.receipt["block_hash"]:
             done["reorged"] += _note_reorg(row, now)
         elif head - receipt.block_number + 1 >= get_network(chain_id).confirmations:
@@ -118,13 +118,13 @@ def _follow_fills(chain_id: int) -> Counter[str]:
     """Send fills again until the nonce is used, by them or by what they replaced."""
     done: Counter[str] = Counter()
     for row in _rows(chain_id).filter(purpose=PayloadPurpose.FILL, is_live=True, state__in=_UNSETTLED)[:_BATCH]:
-        payloads = {payload.tx_hash: payload for payload in (row, *list_siblings(row))}
-        receipt = broadcast.find_any_receipt(chain_id=chain_id, tx_hashes=list(payloads), deadline=_deadline())
-        if receipt is None:
+        found = delivery.find_any_receipt([row, *list_siblings(row)], deadline=_deadline())
+        if found is None:
             send_payload(row)
             continue
-        record_receipt(payloads[receipt.tx_hash], receipt)
-        done["fills_mined"] += receipt.tx_hash == row.tx_hash
+        mined, receipt = found
+        record_receipt(mined, receipt)
+        done["fills_mined"] += mined.pk == row.pk
     return done
 
 
@@ -146,7 +146,10 @@ def _fill_holes(chain_id: int, now: datetime) -> Counter[str]:
     done: Counter[str] = Counter()
     accounts = NonceReservation.objects.filter(chain_id=chain_id, state=NonceState.ABANDONED).values_list("address")
     for (address,) in accounts.distinct():
-        mined = broadcast.mined_nonce(chain_id=chain_id, address=address, deadline=_deadline())
+        mined = delivery.read_used_nonce(
+            chain_id=chain_id, address=address, is_of_operations=delivery.sends_operations(address),
+            deadline=_deadline(),
+        )  # fmt: skip
         for nonce in list_holes(chain_id=chain_id, address=address, mined_nonce=mined):
             market = replacement.read_fees(chain_id=chain_id, now=now)
             filled = replacement.fill_unused(chain_id=chain_id, address=address, nonce=nonce, market=market, now=now)
@@ -162,7 +165,10 @@ def _replace_stuck(chain_id: int, now: datetime) -> Counter[str]:
         Q(state=S.BROADCAST) | Q(state=S.UNKNOWN), purpose=PayloadPurpose.CALL, is_live=True, broadcast_at__lte=since
     )
     for row in rows.select_related("permit__golem").order_by("sender", "nonce")[:_BATCH]:
-        if broadcast.mined_nonce(chain_id=chain_id, address=row.sender, deadline=_deadline()) != row.nonce:
+        used = delivery.read_used_nonce(
+            chain_id=chain_id, address=row.sender, is_of_operations=bool(row.entry_point), deadline=_deadline()
+        )
+        if used != row.nonce:
             continue
         market = replacement.read_fees(chain_id=chain_id, now=now)
         if replacement.speed_up(row=row, market=market, now=now) is not None:

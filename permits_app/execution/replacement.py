@@ -1,7 +1,8 @@
 """Another payload for a nonce that is stuck or will never be used: the same action at higher fees, or nothing at all.
 
 A speed-up keeps nonce, to, value and data and stays inside the gas the permit reserved. A fill is a zero transfer to
-itself. Both are stored before they are sent, like everything else. Seed: decisions, "Permits" (replacement), "Halt".
+itself, or a user operation without a call. Both are stored before they are sent, like everything else.
+Seed: decisions, "Permits" (replacement), "Halt".
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 
 from archetypes_app.models import Golem
+from permits_app.execution import delivery
 from permits_app.execution.payloads import send_payload, store_payload
-from permits_app.execution.signers.base import UnsignedTransaction
+from permits_app.execution.signers.base import OperationTerms, UnsignedTransaction
 from permits_app.execution.signers.choose import open_signer
 from permits_app.models import NonceReservation, OutboundTransaction
 from permits_app.models.nonce import NonceState
@@ -24,6 +27,7 @@ from tools_app import runner
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
 from tools_app.core.units import BPS
+from tools_app.standards.user_operation import ENTRY_POINT, decode_operation
 from tools_app.toolkit.views import FeeQuote
 
 TRANSFER_GAS = 21_000
@@ -61,16 +65,22 @@ def speed_up(*, row: OutboundTransaction, market: FeeQuote, now: datetime) -> Ou
     permit = row.permit
     call = list_sent_calls(permit)[row.call_index]
     fees = raise_fees(old=_fees_of(row), market=market, raise_bps=settings.GOLEM_FEE_RAISE_BPS)
-    gas = fit_gas(
-        reserved_wei=int(call["gas_limit"]) * int(permit.max_fee_per_gas), fees=fees, gas_limit=row.gas_limit,
-        gas_expected=int(permit.simulation["calls"][row.call_index]["gas_used"]),
-    )  # fmt: skip
+    reserved = int(call["gas_limit"]) * int(permit.max_fee_per_gas)
+    if row.entry_point:
+        # The limits of an operation are its own; what is left of the reservation must hold them all.
+        fitting = min(int(call["gas_limit"]), reserved // fees.cap)
+        gas = fitting if fitting >= row.gas_limit else None
+    else:
+        gas = fit_gas(
+            reserved_wei=reserved, fees=fees, gas_limit=row.gas_limit,
+            gas_expected=int(permit.simulation["calls"][row.call_index]["gas_used"]),
+        )  # fmt: skip
     if gas is None:
         return None
     plain = UnsignedTransaction(
         chain_id=row.chain_id, nonce=row.nonce, to=row.to, value=int(row.value_wei),
         data=bytes.fromhex(call["data"].removeprefix("0x")), gas_limit=gas,
-        max_fee_per_gas=fees.cap, max_priority_fee_per_gas=fees.priority,
+        max_fee_per_gas=fees.cap, max_priority_fee_per_gas=fees.priority, operation=OperationTerms.of_call(call),
     )  # fmt: skip
     return _replace(row, plain, PayloadPurpose.CALL, "TransactionSpedUp", "system:reconciler", now)
 
@@ -78,9 +88,9 @@ def speed_up(*, row: OutboundTransaction, market: FeeQuote, now: datetime) -> Ou
 def fill_instead(
     *, row: OutboundTransaction, market: FeeQuote, actor: str, now: datetime
 ) -> OutboundTransaction | None:
-    """Replace a stored payload by a zero transfer to itself; None when it is settled or was replaced meanwhile."""
+    """Replace a stored payload by one that does nothing; None when it is settled or was replaced meanwhile."""
     fees = raise_fees(old=_fees_of(row), market=market, raise_bps=settings.GOLEM_FEE_RAISE_BPS)
-    plain = _zero_transfer(row.chain_id, row.sender, row.nonce, fees)
+    plain = _do_nothing(row.chain_id, row.sender, row.nonce, fees, _terms_of(row) if row.entry_point else None)
     return _replace(row, plain, PayloadPurpose.FILL, "TransactionCancelled", actor, now)
 
 
@@ -88,7 +98,10 @@ def fill_unused(
     *, chain_id: int, address: str, nonce: int, market: FeeQuote, now: datetime
 ) -> OutboundTransaction | None:
     """Use up a nonce that nobody holds and nothing was ever signed for; None when it was given out meanwhile."""
-    plain = _zero_transfer(chain_id, address, nonce, Fees(cap=market.max_fee, priority=market.priority_fee))
+    terms = None
+    if delivery.sends_operations(address):
+        terms = OperationTerms(ENTRY_POINT, settings.GOLEM_ZERODEV_PAYMASTER, TRANSFER_GAS)
+    plain = _do_nothing(chain_id, address, nonce, Fees(cap=market.max_fee, priority=market.priority_fee), terms)
     signed = open_signer(address).sign(plain)
     with transaction.atomic():
         taken = NonceReservation.objects.filter(
@@ -99,7 +112,7 @@ def fill_unused(
         filled = store_payload(
             permit=None, call_index=0, plain=plain, signed=signed, sender=address, purpose=PayloadPurpose.FILL
         )
-        golem = Golem.objects.filter(signing_keys__address=address).first()
+        golem = Golem.objects.filter(Q(signing_keys__address=address) | Q(signing_keys__account=address)).first()
         if golem is not None:
             _audit(golem, "NonceFilled", filled, "system:reconciler", now)
     send_payload(filled)
@@ -143,11 +156,21 @@ def _audit(golem: Golem, event: str, row: OutboundTransaction, actor: str, now: 
     audit_log.append(golem_id=golem.pk, event=event, actor=actor, data=facts, now=now)
 
 
-def _zero_transfer(chain_id: int, address: str, nonce: int, fees: Fees) -> UnsignedTransaction:
+def _do_nothing(
+    chain_id: int, address: str, nonce: int, fees: Fees, terms: OperationTerms | None
+) -> UnsignedTransaction:
+    """A zero transfer to itself, or with `terms` a user operation without a call."""
+    around = settings.GOLEM_OPERATION_GAS_AROUND if terms is not None else 0
     return UnsignedTransaction(
-        chain_id=chain_id, nonce=nonce, to=address, value=0, data=b"", gas_limit=TRANSFER_GAS,
-        max_fee_per_gas=fees.cap, max_priority_fee_per_gas=fees.priority,
+        chain_id=chain_id, nonce=nonce, to=address, value=0, data=b"", gas_limit=TRANSFER_GAS + around,
+        max_fee_per_gas=fees.cap, max_priority_fee_per_gas=fees.priority, operation=terms,
     )  # fmt: skip
+
+
+def _terms_of(row: OutboundTransaction) -> OperationTerms:
+    """Of an operation without a call that replaces `row`: paid by who pays for `row`."""
+    replaced = decode_operation(bytes.fromhex(row.raw.removeprefix("0x")))
+    return OperationTerms(row.entry_point, replaced.paymaster, TRANSFER_GAS)
 
 
 def _fees_of(row: OutboundTransaction) -> Fees:

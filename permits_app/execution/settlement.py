@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from permits_app import ledger, lifecycle
-from permits_app.execution import broadcast, outcome
+from permits_app.execution import delivery, operations, outcome
 from permits_app.execution.executor import Execution
 from permits_app.execution.outcome import Judgement
 from permits_app.execution.profit import measure_profit
@@ -78,13 +78,10 @@ def _is_hopeless(permit: ActionPermit, execution: Execution) -> bool:
         return True
     deadline = Deadline.after_ms(_READ_BUDGET_MS)
     try:
-        mined = broadcast.mined_nonce(chain_id=permit.chain_id, address=permit.signer, deadline=deadline)
-        lost = [
-            row
-            for row in waiting
-            if row.nonce < mined
-            and not broadcast.is_known(chain_id=row.chain_id, tx_hash=row.tx_hash, deadline=deadline)
-        ]
+        mined = delivery.read_used_nonce(
+            chain_id=permit.chain_id, address=permit.signer, is_of_operations=permit.sends_operation, deadline=deadline
+        )
+        lost = [row for row in waiting if row.nonce < mined and not delivery.is_known(row, deadline=deadline)]
     except GolemError:
         return False
     dropped = [row for row in lost if advance(row, S_TX.DROPPED)]
@@ -138,9 +135,9 @@ def _read_around(
         after_chain, before_chain = open_at(last), open_at(first - 1)
         if _shares_blocks(permit, first, last, before=before_chain, after=after_chain, count=len(receipts)):
             return None, after_chain
-        before = outcome.read_balances(chain=before_chain, account=permit.account, tokens=plan.tokens)
+        before = outcome.read_balances(chain=before_chain, permit=permit, tokens=plan.tokens)
         if head.block.number > last:
-            after = outcome.read_balances(chain=after_chain, account=permit.account, tokens=plan.tokens)
+            after = outcome.read_balances(chain=after_chain, permit=permit, tokens=plan.tokens)
         else:
             after = _read_settled(lambda: open_at(last), permit, plan)
     except GolemError as error:
@@ -157,7 +154,7 @@ def _read_settled(open_reader: Callable[[], ChainReader], permit: ActionPermit, 
     """
     found: dict[str, int] | None = None
     for _ in range(_MOST_READINGS):
-        again = outcome.read_balances(chain=open_reader(), account=permit.account, tokens=plan.tokens)
+        again = outcome.read_balances(chain=open_reader(), permit=permit, tokens=plan.tokens)
         if again == found:
             return again
         found = again
@@ -173,6 +170,10 @@ def _shares_blocks(
     # One that was sent and whose receipt is not written down yet may lie there too: the chain's own count decides.
     may_be_there = Q(broadcast_count__gt=0, state__in=_IN_FLIGHT)
     # An owner's transaction of the Safe moves its funds too, and no row of ours tells of it.
+    if permit.sends_operation:
+        # The EntryPoint counts whatever the account's key signed, here or elsewhere.
+        told = [operations.read_next_nonce(chain, permit.signer) for chain in (before, after)]
+        return told[1] - told[0] != count
     if permit.acts_for and _safe_nonce(after, permit) - _safe_nonce(before, permit) != _count_of_safe(permit):
         return True
     # Both in one statement: a receipt written between two would be in neither.

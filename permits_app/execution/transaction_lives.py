@@ -14,7 +14,7 @@ from django.db import IntegrityError, transaction
 from permits_app.models import OutboundTransaction
 from permits_app.models.transaction import IN_A_BLOCK, TransactionState
 from tools_app.core import clock
-from tools_app.toolkit.views import LogEntry, ReceiptView
+from tools_app.toolkit.views import ReceiptView
 
 S = TransactionState
 
@@ -81,29 +81,10 @@ def encode_receipt(receipt: ReceiptView) -> dict[str, Any]:
         "l1_fee": str(receipt.l1_fee),
         "fee_wei": str(receipt.fee),
         "succeeded": receipt.succeeded,
+        "tx_hash": receipt.tx_hash,
+        **({"cost": str(receipt.cost), "paid_by": receipt.paid_by} if receipt.cost is not None else {}),
         "logs": [
             {"address": log.address, "topics": list(log.topics), "data": log.data, "log_index": log.log_index}
             for log in receipt.logs
         ],
     }
-
-
-def decode_receipt(row: OutboundTransaction) -> ReceiptView:
-    """The stored receipt of a payload that was seen in a block."""
-    stored = row.receipt
-    return ReceiptView(
-        tx_hash=row.tx_hash,
-        succeeded=stored["succeeded"],
-        block_number=stored["block_number"],
-        block_hash=stored["block_hash"],
-        gas_used=stored["gas_used"],
-        effective_gas_price=int(stored["effective_gas_price"]),
-        l1_fee=int(stored.get("l1_fee", "0")),
-        logs=tuple(
-            LogEntry(
-                address=log["address"], topics=tuple(log["topics"]), data=log["data"],
-                block_number=stored["block_number"], tx_hash=row.tx_hash, log_index=log["log_index"],
-            )
-            for log in stored["logs"]
-        ),
-    )  # fmt: skip

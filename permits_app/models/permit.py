@@ -144,6 +144,11 @@ class ActionPermit(TimeStamped):
         return self.acts_for or self.signer
 
     @property
+    def sends_operation(self) -> bool:
+        """Whether what is signed is a user operation of a smart account, and no transaction."""
+        return any("user_operation" in call for call in self.calls)
+
+    @property
     def plan_calls(self) -> list[dict[str, Any]]:
         """What the account does, however that is carried."""
         calls: list[dict[str, Any]] = self.batch or self.calls

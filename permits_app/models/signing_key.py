@@ -30,6 +30,9 @@ class SigningKey(TimeStamped):
     golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="signing_keys")
     address = models.CharField(max_length=42, unique=True, validators=[ADDRESS])
     holder = models.CharField(max_length=24, choices=KeyHolder.choices, default=KeyHolder.LOCAL_KEYSTORE)
+    account = models.CharField(
+        max_length=42, blank=True, help_text="The smart account it owns and signs user operations for"
+    )
     external_id = models.CharField(max_length=64, blank=True, help_text="What the holder calls it, such as a wallet id")
     state = models.CharField(max_length=8, choices=KeyState.choices, default=KeyState.STAGED)
     activated_at = models.DateTimeField(null=True, blank=True)
@@ -48,6 +51,9 @@ class SigningKey(TimeStamped):
             ),
             models.UniqueConstraint(
                 fields=["golem"], condition=models.Q(state="STAGED"), name="signing_key_one_staged_per_golem"
+            ),
+            models.UniqueConstraint(
+                fields=["account"], condition=~models.Q(account=""), name="signing_key_one_per_account"
             ),
         ]
 

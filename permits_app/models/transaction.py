@@ -47,6 +47,12 @@ class OutboundTransaction(TimeStamped):
     )
     call_index = models.PositiveIntegerField()
     purpose = models.CharField(max_length=4, choices=PayloadPurpose.choices, default=PayloadPurpose.CALL)
+    entry_point = models.CharField(
+        max_length=42, blank=True, help_text="The EntryPoint, when this is a user operation of `sender`"
+    )
+    signed_at_block = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="The chain's head when an operation was signed: it is looked for from there on"
+    )
     is_live = models.BooleanField(default=True, help_text="Off once another payload of the same nonce replaced it")
     replaces: Any = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="replacements"

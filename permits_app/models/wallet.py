@@ -13,12 +13,13 @@ from tools_app.core.models import TimeStamped
 class WalletKind(models.TextChoices):
     LOCAL_KEYSTORE = "LOCAL_KEYSTORE", "Local keystore file (development; not enforced on chain)"
     PRIVY = "PRIVY", "Privy server wallet (limits enforced by this server only)"
+    ZERODEV = "ZERODEV", "Smart account at ZeroDev (limits enforced by this server only)"
     GNOSIS_SAFE = "GNOSIS_SAFE", "Safe of the golem's key, alone or with others (limits enforced by this server only)"
     POLICY_CAGE = "POLICY_CAGE", "Safe behind a PolicyCage (enforced on chain)"
 
 
 class Wallet(TimeStamped):
-    """The account of one golem. With a plain key it is the key's own address; else a Safe, which others sign for."""
+    """The account of one golem. With a plain key it is the key's own address; else a contract that others sign for."""
 
     golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.PROTECT, related_name="wallet")
     address = models.CharField(max_length=42, unique=True, validators=[ADDRESS])

@@ -24,6 +24,7 @@ _REVEALERS = {
     "golem_project/heartbeat/thinking/dialogue.py",
     "golem_project/stream/admin.py",
     "golem_project/stream/sealed.py",
+    "permits_app/execution/signers/bundler.py",
     "permits_app/execution/signers/keystore.py",
     "permits_app/execution/signers/local.py",
     "permits_app/execution/signers/privy.py",

@@ -97,7 +97,11 @@ class LogQuery:
 
 @dataclass(frozen=True, slots=True)
 class ReceiptView:
-    """What the chain says of one mined transaction. Gas in gas units, price in wei per gas."""
+    """What the chain says of one mined transaction. Gas in gas units, price in wei per gas.
+
+    Of a user operation it says success, gas and logs of that operation alone, and its `cost` in wei, which is no
+    product of the two; `paid_by` is the paymaster that paid it instead of the account.
+    """
 
     tx_hash: str
     succeeded: bool
@@ -107,8 +111,12 @@ class ReceiptView:
     effective_gas_price: int
     l1_fee: int
     logs: tuple[LogEntry, ...]
+    cost: int | None = None
+    paid_by: str = ""
 
     @property
     def fee(self) -> int:
         """Wei paid for this transaction."""
+        if self.cost is not None:
+            return self.cost
         return self.gas_used * self.effective_gas_price + self.l1_fee

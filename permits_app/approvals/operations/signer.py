@@ -18,12 +18,15 @@ from tools_app.toolkit.enums import RiskTier
 
 
 class ChooseSigner:
-    """`arguments`: `kind`, a WalletKind, and with it `safe`, `wallet_id` or `address` (see read_wallet_choice)."""
+    """`arguments`: `kind`, a WalletKind, and with it `safe`, `wallet_id`, `account` or `address`.
+
+    See read_wallet_choice.
+    """
 
     name = "signer"
 
     def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
-        """What the chain, or Privy, says of the wallet. Raises what read_wallet_choice raises."""
+        """What the chain, Privy or ZeroDev says of the wallet. Raises what read_wallet_choice raises."""
         return {**arguments, "seen": read_wallet_choice(golem=golem, arguments=arguments, now=now)}
 
     def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
@@ -38,9 +41,8 @@ class ChooseSigner:
             Difference("Account", before["address"] or "none", after["address"], "whose funds it moves"),
             Difference("Signs", before["key"] or "nobody", after["key"], "the former key gets no more to sign"),
         )
-        title = (
-            f"Let it act with {'the Safe' if after['address'] != after['key'] else 'the account'} {after['address']}"
-        )
+        is_safe = kind in (WalletKind.GNOSIS_SAFE, WalletKind.POLICY_CAGE)
+        title = f"Let it act with {'the Safe' if is_safe else 'the account'} {after['address']}"
         return Proposal(title[:200], {"before": before, "after": after}, lines, RiskTier.CRITICAL)
 
     def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class OperationTerms:
+    """What makes a payload a user operation: the EntryPoint, who pays its gas ("" the account), its call's own gas."""
+
+    entry_point: str
+    paymaster: str
+    call_gas_limit: int
+
+    @classmethod
+    def of_call(cls, call: Mapping[str, Any]) -> OperationTerms | None:
+        """Those of a permit's stored call; None for a plain transaction."""
+        stored = call.get("user_operation")
+        if stored is None:
+            return None
+        return cls(stored["entry_point"], stored["paymaster"], int(stored["call_gas_limit"]))
 
 
 @dataclass(frozen=True, slots=True)
 class UnsignedTransaction:
-    """An EIP-1559 transaction. Value and fees in wei, gas in gas units."""
+    """An EIP-1559 transaction. Value and fees in wei, gas in gas units.
+
+    With `operation` it is a user operation of the account `to`: `data` is the account's call, `nonce` the EntryPoint's,
+    and `gas_limit` the most that all its limits may come to.
+    """
 
     chain_id: int
     nonce: int
@@ -18,14 +40,20 @@ class UnsignedTransaction:
     gas_limit: int
     max_fee_per_gas: int
     max_priority_fee_per_gas: int
+    operation: OperationTerms | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SignedTransaction:
-    """Signed bytes and the hash the chain will know them by."""
+    """Signed bytes and the hash the chain will know them by.
+
+    Of a user operation: `says` is what it asks for inside the limits it was given, `at_block` the chain's head then.
+    """
 
     raw: bytes
     tx_hash: str
+    says: UnsignedTransaction | None = None
+    at_block: int | None = None
 
 
 class Signer(Protocol):

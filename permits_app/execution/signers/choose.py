@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from django.db.models import Q
+
 from permits_app.errors import SignerUnavailable
 from permits_app.execution.signers.base import Signer
+from permits_app.execution.signers.bundler import BundlerClient
 from permits_app.execution.signers.keystore import Keystore
 from permits_app.execution.signers.local import LocalSigner
 from permits_app.execution.signers.privy import PrivyClient, PrivySigner
+from permits_app.execution.signers.zerodev import UserOperationSigner
 from permits_app.models import SigningKey
 from permits_app.models.signing_key import KeyHolder
 
 _keystore: Keystore | None = None
 _privy: PrivyClient | None = None
+_zerodev: BundlerClient | None = None
 
 
-def configure(keystore: Keystore, *, privy: PrivyClient | None = None) -> None:
-    """Hand over the keystore, and the client of Privy where there is one, once per process. Called by wiring."""
-    global _keystore, _privy
-    _keystore, _privy = keystore, privy
+def configure(keystore: Keystore, *, privy: PrivyClient | None = None, zerodev: BundlerClient | None = None) -> None:
+    """Hand over the keystore, and the clients of Privy and ZeroDev where there are any. Called by wiring."""
+    global _keystore, _privy, _zerodev
+    _keystore, _privy, _zerodev = keystore, privy, zerodev
 
 
 def open_keystore() -> Keystore:
@@ -36,9 +41,21 @@ def open_privy() -> PrivyClient:
     return _privy
 
 
+def open_zerodev() -> BundlerClient:
+    """The client of ZeroDev's bundler. Raises SignerUnavailable where none is configured."""
+    if _zerodev is None:
+        raise SignerUnavailable(
+            "ZeroDev is not configured on this server: its operator sets GOLEM_ZERODEV_PROJECT_ID_FILE"
+        )
+    return _zerodev
+
+
 def open_signer(address: str) -> Signer:
-    """The signer of `address`. Raises SignerUnavailable."""
-    key = SigningKey.objects.filter(address=address).first()
+    """The signer of `address`, a key or a smart account that a key owns. Raises SignerUnavailable."""
+    key = SigningKey.objects.filter(Q(address=address) | Q(account=address)).first()
+    if key is not None and key.address != address:
+        owner = LocalSigner(keystore=open_keystore(), address=key.address)
+        return UserOperationSigner(client=open_zerodev(), address=address, owner=owner)
     if key is None:
         raise SignerUnavailable(f"no key on this server has the address {address}", address=address)
     if key.holder == KeyHolder.LOCAL_KEYSTORE:

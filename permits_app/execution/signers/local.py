@@ -48,6 +48,14 @@ class LocalSigner:
         )
         return SignedTransaction(raw=bytes(signed.raw_transaction), tx_hash=signed.hash.to_0x_hex())
 
+    def sign_message(self, message: bytes, *, chain_id: int) -> bytes:
+        """The EIP-191 signature of `message`, for a chain's contract to check. Raises SignerUnavailable."""
+        from eth_account.messages import encode_defunct
+
+        account = self._open()
+        self._keystore.note_chain(address=self._address, chain_id=chain_id)
+        return bytes(account.sign_message(encode_defunct(primitive=message)).signature)
+
     def _open(self) -> LocalAccount:
         # Opening a keystore file costs most of a second by design, so it happens once per process.
         slot = (id(self._keystore), self._address)

@@ -87,7 +87,9 @@ class Simulator:
         if refusal is None:
             outcomes = route.outcomes_of_sent(simulation.calls)
             budget = budget_gas(chain=chain, calls=call.sent_calls, outcomes=outcomes)
-            refusal = judge_gas(plan=call.plan, simulation=simulation, native=native, budget=budget, payer=route.signer)
+            refusal = judge_gas(
+                plan=call.plan, simulation=simulation, native=native, budget=budget, payer=route.pays_gas
+            )
         if refusal is not None:
             return refusal
         return Allow(note=f"{simulation.gas_used} gas; {simulation.fidelity}", simulation=simulation)
@@ -104,10 +106,10 @@ def build_request(*, plan: TxPlan, route: SigningRoute, chain: ChainReader) -> S
     watch = tuple((account, token) for token in tokens)
     return SimulationRequest(
         chain_id=plan.chain_id,
-        sender=route.account if route.waits_for_owners else route.signer,
+        sender=route.runs_as,
         acts_for=None if route.waits_for_owners else route.acts_for or None,
         calls=route.rehearse(plan.calls),
-        watch=(*watch, (route.signer, NATIVE)) if route.acts_for else watch,
+        watch=(*watch, (route.signer, NATIVE)) if route.signer != account else watch,
         allowances=tuple(
             dict.fromkeys((a.token.address, account, a.spender) for a in plan.allowances if not a.token.is_native)
         ),
@@ -245,18 +247,19 @@ def judge_gas(
     *, plan: TxPlan, simulation: SimulationResult, native: TokenMeta, budget: GasBudget, payer: str
 ) -> Reject | None:
     """The coin does not cover the calls' value and the whole gas budget at its worst; a signer of another account's
-    funds, `payer`, pays the gas from its own.
+    funds, `payer`, pays the gas from its own, and a paymaster ("") from what is none of the golem's.
     """
     gas = format_units(budget.wei, native.decimals, native.symbol)
     value = sum(call.value for call in plan.calls)
-    if payer != simulation.account:
+    if payer and payer != simulation.account:
         own = simulation.balances_before[payer, NATIVE]
         if own < budget.wei:
             purpose = f"up to {gas} of gas, which the signing key {payer} pays from its own coins,"
             return _poor("simulator.gas", own, budget.wei, native, purpose)
         have, need = simulation.balances_before[simulation.account, NATIVE], value
     else:
-        have, need = simulation.balances_before[simulation.account, NATIVE], value + budget.wei
+        have = simulation.balances_before[simulation.account, NATIVE]
+        need = value + budget.wei if payer else value
     if have >= need:
         return None
     return _poor("simulator.gas", have, need, native, f"the calls' value and up to {gas} of gas")

@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 
 from permits_app.models import ActionPermit
+from permits_app.plan_store import encode_calls
 from tests.browser.conftest import PHONE
 from tests.live_golem import LiveGolem
+from tests.tools_app.simulation.protocol_bytecode import bytecode
+from tests.tools_app.simulation.router import deploy_router, plan_swap
+
+__all__ = ["bytecode"]
 
 pytestmark = pytest.mark.browser
 
@@ -63,3 +68,39 @@ def test_a_revert_is_red_and_open(open_window: Any, demo: LiveGolem, swap_id: st
     assert bad.is_visible()
     assert red > green + 60
     assert red > blue + 60
+
+
+@pytest.mark.parametrize(("name", "viewport"), [("trace-router", None), ("trace-router-phone", PHONE)])
+def test_a_plan_through_the_universal_router_reads_as_what_it_does(
+    open_window: Any,
+    demo: LiveGolem,
+    swap_id: str,
+    bytecode: dict[str, str],
+    name: str,
+    viewport: dict[str, int] | None,
+) -> None:
+    """Three calls in one fork: two approvals and a swap in two pools, folded together and open on the way down."""
+    world, permit = demo.world, ActionPermit.objects.get(pk=swap_id)
+    plan = plan_swap(world, deploy_router(world, bytecode), amount=400 * 10**6)
+    block = world.rpc.call("eth_getBlockByNumber", "latest", False)
+    told = {
+        "number": str(int(block["number"], 16)),
+        "hash": block["hash"],
+        "timestamp": str(int(block["timestamp"], 16)),
+    }
+    permit.simulation["block"] |= told
+    ActionPermit.objects.filter(pk=swap_id).update(
+        calls=encode_calls(plan, [10**6] * len(plan)), simulation=permit.simulation
+    )
+    visit = open_window(viewport=viewport)
+    visit.log_in("owner-a")
+    page = visit.open(f"/admin/permits_app/actionpermit/{swap_id}/trace/")
+    visit.shoot(name)
+    text = page.inner_text("#content")
+
+    assert page.locator(".gx-card .gx-badge.gx-good").count() == 3
+    assert page.locator(".gx-frame-bad").count() == 0
+    for words in ("Permit2", "400 USDC", "v3SwapExactIn", "amount in 320 USDC", "v2SwapExactIn", "amount in 80 USDC"):
+        assert words in text, words
+    assert "pool (Uniswap V3)" in page.text_content("#content")
+    assert visit.overflow() <= 0

@@ -24,9 +24,10 @@ from tests import factories
 from tests.browser.conftest import PHONE
 from tests.browser.test_approvals import eager as eager
 from tests.factories.golems import PASSWORD
-from tests.live_golem import LiveGolem
+from tests.live_golem import SWAP, LiveGolem
 from tests.permits_app.approvals.people import give_device, next_code
 from tests.permits_app.approvals.safes import CHAIN_ID, OwnedSafe, make_relayer, owner_transaction
+from tests.permits_app.execution.test_safe_of_several import SharedSafe
 from tools_app.chain.signatures import parse_signature
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
@@ -262,3 +263,66 @@ def test_without_javascript_a_pasted_signature_approves_and_a_phone_shows_it_all
     desk.log_in("owner-b")
     desk.open(f"/admin/archetypes_app/golem/{live.golem.pk}/cage/").get_by_text("A limit", exact=True).click()
     desk.shoot("cage")
+
+
+def test_two_owners_sign_a_plan_of_the_golem_and_its_key_sends_it(
+    open_window: Any, shared_golem: LiveGolem, eager: None
+) -> None:
+    owner, other = shared_golem.owner, factories.make_owner(name="owner-b")
+    owner.set_password(PASSWORD)
+    owner.save()
+    owner.groups.add(ensure_owner_group())
+    shared_golem.golem.co_owners.add(other)
+    shared = SharedSafe(shared_golem, owns=False)
+    first = open_window()
+
+    def agent(path: str, **body: Any) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {shared_golem.key.token}"}
+        url = f"{first.base_url}/api/v1/pi/{path}"
+        answer = httpx.post(url, json=body, timeout=60, headers=headers) if body else httpx.get(url, headers=headers)
+        found: dict[str, Any] = answer.json()
+        return found
+
+    asked = agent("preview_action", **SWAP)
+    assert (asked["status"], asked["owners"]) == ("AWAITING_APPROVAL", {"needed": 2, "signed": 0})
+    refused = agent("commit_action", permit_id=asked["permit_id"])
+    assert (refused["code"], refused["recovery"]) == ("PERMIT_NOT_COMMITTABLE", "WAIT")
+    request = ChangeRequest.objects.get(permit_id=asked["permit_id"])
+
+    TestWallet(shared.safe.owners[0]).enter(first.page)
+    first.log_in("owner-a")
+    page = first.open(_page(request))
+    first.shoot("plan-asked")
+    text = page.inner_text("#content")
+    for shown in (
+        "500 USDC",
+        "the golem’s own plan",
+        "2 of its 2 owners must sign",
+        "MultiSendCallOnly",
+        shared.safe.address,
+    ):
+        assert shown in text, shown
+    page.get_by_role("button", name="Sign with your wallet").click()
+    assert f"Signed by {shared.safe.owners[0].address}" in _told(page)
+    page.get_by_role("button", name="Approve").click()
+    page.wait_for_load_state("networkidle")
+    first.open(_page(request))
+    first.shoot("plan-one-signed")
+    assert "1 more owner of the Safe must sign" in page.inner_text("#content")
+    assert agent(f"permits/{asked['permit_id']}")["owners"] == {"needed": 2, "signed": 1}
+
+    second = open_window()
+    TestWallet(shared.safe.owners[1]).enter(second.page)
+    second.log_in("owner-b")
+    page = second.open(_page(request))
+    second.shoot("plan-second-owner")
+    page.get_by_role("button", name="Sign with your wallet").click()
+    assert f"Signed by {shared.safe.owners[1].address}" in _told(page)
+    page.get_by_role("button", name="Hand in the signature").click()
+    page.wait_for_load_state("networkidle")
+    second.open(_page(request))
+    second.shoot("plan-executed")
+    done = agent(f"permits/{asked['permit_id']}")
+    assert (done["status"], done["owners"]) == ("COMMITTED", None), done["problem"]
+    second.open(f"/admin/permits_app/actionpermit/{asked['permit_id']}/change/")
+    second.shoot("plan-permit")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from golem_project.embedded.world.rpc import RpcError
 from golem_project.proof.caged.engines import CHAIN_ID, make_account
 from golem_project.proof.caged.safe import sign_digest
+from permits_app.actions.announce import cancel_announced, execute_announced, turn_warden_on
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
 from permits_app.actions.decide_change import sign_change
@@ -278,3 +282,48 @@ def test_a_halt_that_needs_owners_says_so(shared: SharedSafe) -> None:
     with pytest.raises(SafeNeedsOwners) as refused:
         find_own_route(golem=shared.live.golem, chain=shared.reader())
     assert (refused.value.code, refused.value.data["threshold"]) == ("SAFE_NEEDS_OWNERS", "2")
+
+
+def test_with_the_warden_on_what_the_owners_signed_is_announced_first(shared: SharedSafe) -> None:
+    turn_warden_on(golem=shared.live.golem, actor="owner:1", reason="careful", now=clock.now())
+    answer, request = shared.propose()
+    assert answer["missing"] == ["approval", "delay"]
+    assert shared.run(shared.approve(request)).state == "EXECUTED"
+    assert shared.live.permit(answer["permit_id"]).status == "ANNOUNCED"
+    assert OwnerTransaction.objects.get(request=request).state == "SIGNING"
+    execute_announced(permit_id=shared.live.permit(answer["permit_id"]).pk, now=clock.now() + timedelta(minutes=11))
+    assert shared.live.permit(answer["permit_id"]).status == "COMMITTED"
+    assert OwnerTransaction.objects.get(request=request).state == "EXECUTED"
+
+
+def test_an_announced_plan_that_is_cancelled_gives_its_nonce_up(shared: SharedSafe) -> None:
+    turn_warden_on(golem=shared.live.golem, actor="owner:1", reason="careful", now=clock.now())
+    answer, request = shared.propose()
+    shared.run(shared.approve(request))
+    permit = shared.live.permit(answer["permit_id"])
+    cancel_announced(golem=shared.live.golem, permit_id=permit.pk, reason="no", actor="owner:1", now=clock.now())
+    time_out_changes(now=clock.now())
+    assert OwnerTransaction.objects.get(request=request).state == "DEAD"
+    _, again = shared.propose()
+    assert OwnerTransaction.objects.get(request=again).safe_nonce == shared.nonce()
+
+
+def test_an_owner_signs_a_plan_offline_and_sees_every_call(shared: SharedSafe, tmp_path: Path) -> None:
+    answer, request = shared.propose()
+    file, key = tmp_path / "change.json", tmp_path / "owner.key"
+    file.write_text(json.dumps(export_request(request)))
+    key.write_text("0x" + bytes(shared.safe.owners[0].key).hex())
+    digest, out = OwnerTransaction.objects.get(request=request).safe_tx_hash, io.StringIO()
+    call_command("sign_request", file, key_file=key, confirm=digest, stdout=out)
+    told = out.getvalue()
+    for shown in (
+        "MultiSendCallOnly",
+        "approve on USDC",
+        "500 USDC",
+        "exactInputSingle",
+        "holds  what the owners sign",
+    ):
+        assert shown in told, told
+    approve(request, shared.live.owner, signature=told.strip().splitlines()[-1], code="")
+    assert shared.run(request).state == "EXECUTED"
+    assert shared.live.permit(answer["permit_id"]).status == "COMMITTED"

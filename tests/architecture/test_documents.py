@@ -5,13 +5,17 @@ Variables are the matter of `tests/golem_project/embedded/test_env_example.py`.
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
+from importlib import import_module
 
 import pytest
 
 from tests.architecture.sources import PACKAGES, ROOT, list_tracked
 
 DOCUMENTS = sorted(path for path in list_tracked() if path.endswith(".md") and not path.startswith("tests/"))
+_PROGRAM = re.compile(r"^ *```python\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -28,6 +32,22 @@ def test_every_path_in_code_marks_exists(document: str) -> None:
     roots = "|".join((*PACKAGES, "tests", "docs", "contracts", "templates"))
     named = re.findall(rf"`((?:{roots})/[\w./-]*)`", text)
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_name_that_a_program_imports_exists(document: str) -> None:
+    absent = []
+    for program in _PROGRAM.findall((ROOT / document).read_text()):
+        for node in ast.walk(ast.parse(textwrap.dedent(program))):
+            if isinstance(node, ast.ImportFrom) and node.module and not _is_its_own(node.module, document):
+                module = import_module(node.module)
+                absent += [f"{node.module}.{each.name}" for each in node.names if not hasattr(module, each.name)]
+    assert absent == []
+
+
+def _is_its_own(module: str, document: str) -> bool:
+    """Whether the document itself tells to write this module."""
+    return f"`{module.rpartition('.')[2]}.py`" in (ROOT / document).read_text()
 
 
 def test_every_test_that_the_concurrency_page_names_exists() -> None:

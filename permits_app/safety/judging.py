@@ -18,6 +18,9 @@ from permits_app.safety.judged_facts import encode_facts
 from permits_app.safety.record_reader import RecordReader
 from tools_app.core.errors import GolemError
 
+_MOST_MICRO_USD = 2**63 - 1
+"""What the column holds; a refused plan may ask for more than there is."""
+
 
 def judge_call(call: HookCall, *, may_modify: bool = True) -> HookReport:
     """`hook_chain.run`; a refused plan is stored as a DeniedCall. Raises what the hooks raise."""
@@ -47,7 +50,7 @@ def keep_denial(call: HookCall, error: GolemError, *, facts: Mapping[str, Any]) 
         signer=call.view.address or "",
         calls=encode_calls(call.plan.calls, [0] * len(call.plan.calls)),
         bounds=encode_bounds(call.plan),
-        value_micro_usd=call.value.total_micro_usd,
+        value_micro_usd=min(call.value.total_micro_usd, _MOST_MICRO_USD),
         counts_per_day=counts_per_day(call),
         code=error.code,
         rule=str(error.data.get("rule", "")),

@@ -1,7 +1,12 @@
-"""An agent over HTTP whose tasks run in the calling process, on the real chain; and what its golem may lose."""
+"""An agent over HTTP whose tasks run in the calling process, on the real chain; and what its golem may lose.
+
+Whatever a test does, when it is over every base unit that left or reached the golem is one that a committed permit
+tells of, every transaction is one of ours, and nobody holds a right over its tokens.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +15,16 @@ import pytest
 from django.test import Client
 
 from golem_project.celery import app
-from permits_app.models import OutboundTransaction
+from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord
+from permits_app.models.permit import PermitStatus
+from permits_app.models.transaction import IN_A_BLOCK
 from tests.golem_project.pi.conftest import SWAP, Agent
 from tests.live_golem import LiveGolem
+from tools_app.toolkit.views import NATIVE
 
-__all__ = ["SWAP"]
+__all__ = ["SWAP", "THIEF"]
+
+THIEF = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 
 
 @dataclass
@@ -27,6 +37,7 @@ class Adversary:
     def ask(self, tool: str, body: dict[str, Any], **headers: str) -> tuple[int, dict[str, Any]]:
         """POST to one of the eight tools; status and body."""
         response = self.agent.post(tool, body, **headers)
+        assert response.status_code != 500, "an attack is refused in words, not by a failure of ours"
         return response.status_code, response.json()
 
     def preview(self, **body: Any) -> tuple[int, dict[str, Any]]:
@@ -42,21 +53,62 @@ class Adversary:
 
     def holdings(self) -> dict[str, int]:
         """Everything the golem holds on the chain, in base units, and how many transactions it ever sent."""
-        account, world = self.live.golem.address, self.live.world
-        coin = int(world.rpc.call("eth_getBalance", account, "latest"), 16)
+        world = self.live.world
+        coin = int(world.rpc.call("eth_getBalance", self.live.golem.address, "latest"), 16)
         tokens = {symbol: self.live.balance(symbol) for symbol in world.tokens}
         return {"ETH": coin, **tokens, "sent": self.live.mined_nonce()}
+
+    def permitted(self) -> dict[str, int]:
+        """What committed permits and their transactions say of the golem's holdings since it was made."""
+        symbols = {token.address: symbol for symbol, token in self.live.world.tokens.items()} | {NATIVE: "ETH"}
+        moved: Counter[str] = Counter(dict.fromkeys(self.holdings(), 0))
+        done = OutcomeRecord.objects.filter(
+            permit__golem=self.live.golem, permit__status__in=[PermitStatus.COMMITTED, PermitStatus.REVERTED]
+        )
+        for outcome in done:
+            for delta in outcome.actual["balance_deltas"]:
+                moved[symbols[delta["token"]]] += int(delta["raw"])
+        mined = OutboundTransaction.objects.filter(sender=self.live.golem.address, state__in=IN_A_BLOCK)
+        for row in mined:
+            moved["ETH"] -= int(row.fee_wei)
+            moved["sent"] += 1
+        return dict(moved)
+
+    def rights(self) -> list[tuple[str, str, int]]:
+        """(token, who, base units) of every allowance over the golem's tokens, through Permit2 too."""
+        world, owner = self.live.world, self.live.golem.address
+        permit2 = world.contracts["permit2"]
+        found = []
+        for symbol, token in world.tokens.items():
+            for who in (THIEF, *world.contracts.values()):
+                left = world.rpc.read(token.address, "allowance(address,address)", owner, who, returns="(uint256)")
+                through = world.rpc.read(
+                    permit2, "allowance(address,address,address)", owner, token.address, who,
+                    returns="(uint160,uint48,uint48)",
+                )  # fmt: skip
+                found += [(symbol, who, first(left)), (symbol, f"{who} by Permit2", first(through))]
+        return [right for right in found if right[2]]
+
+
+def first(answer: Any) -> int:
+    """The first word of an answer."""
+    return int(answer[0] if isinstance(answer, list | tuple) else answer)
 
 
 @pytest.fixture
 def adversary(shared_golem: LiveGolem) -> Iterator[Adversary]:
-    """The agent's side of a golem that is ready to act."""
-    before = app.conf.task_always_eager
+    """The agent's side of a golem that is ready to act; its books are balanced when the test is over."""
+    was_eager = app.conf.task_always_eager
     app.conf.task_always_eager = True
     try:
-        yield Adversary(shared_golem, Agent(golem=shared_golem.golem, key=shared_golem.key, client=Client()))
+        someone = Adversary(shared_golem, Agent(golem=shared_golem.golem, key=shared_golem.key, client=Client()))
+        before = someone.holdings()
+        yield someone
+        after = someone.holdings()
+        assert {name: after[name] - before[name] for name in after} == someone.permitted()
+        assert someone.rights() == []
     finally:
-        app.conf.task_always_eager = before
+        app.conf.task_always_eager = was_eager
 
 
 @pytest.fixture
@@ -66,3 +118,5 @@ def robbed(adversary: Adversary) -> Iterator[Adversary]:
     yield adversary
     assert adversary.holdings() == before
     assert not OutboundTransaction.objects.exists()
+    sent = [PermitStatus.COMMITTED, PermitStatus.REVERTED, PermitStatus.UNKNOWN]
+    assert not ActionPermit.objects.filter(status__in=sent, is_local=False).exists()

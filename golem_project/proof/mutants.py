@@ -72,6 +72,11 @@ class Mutant:
     make_binding: Callable[[], str]
 
     @property
+    def place(self) -> str:
+        """The function or constant it lies in."""
+        return self.name.partition(": ")[0]
+
+    @property
     def source(self) -> str:
         """The whole module with this change."""
         return self.make_source()

@@ -1,6 +1,6 @@
 """A pytest plugin that tries many mutants in one run: the tests run once as they are, then each mutant in a fork.
 
-The first run learns which tests reach which mutant, so a mutant meets only those, the quickest first. A test that
+The first run learns which tests reach which mutant, so a mutant meets only those, the likeliest first. A test that
 fails with a mutant is asked again without it: only when it passes then was the mutant noticed, otherwise the test is
 of no use here. GOLEM_MUTATION_PLAN names a JSON file with the sources, the mutants in the order wanted and the
 descriptor that verdicts are written to, one line of JSON each.
@@ -19,7 +19,7 @@ import select
 import signal
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec
@@ -102,6 +102,7 @@ class MutationSession:
         self._items: dict[str, pytest.Item] = {}
         self._seconds: dict[str, float] = {}
         self._unfit: set[str] = set()
+        self._noticed: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._words: dict[Path, set[str]] = {}
         firsts = {}
         self._suites: dict[str, tuple[str, ...]] = {}
@@ -157,6 +158,7 @@ class MutationSession:
             if failed == HUNG:
                 was_hung = True
             elif self._passes_as_it_is(failed, patience):
+                self._noticed[self._modules[number], self._mutants[number].place][failed] += 1
                 return {"verdict": "noticed", "by": failed}
             else:
                 self._unfit.add(failed)
@@ -167,8 +169,8 @@ class MutationSession:
         return any(self._fork(NO_MUTANT, [test], patience_seconds) is None for _ in range(2))
 
     def _list_tests(self, number: int) -> list[str] | None:
-        """The module's tests that reach a mutant, in the order of its suite, the quickest first; None when only
-        a process of its own can tell.
+        """The module's tests that reach a mutant: first what noticed others of the same function, then the file named
+        after the module, then the quickest; None when only a process of its own can tell.
         """
         mutant = self._mutants[number]
         if mutant.is_woven:
@@ -187,12 +189,13 @@ class MutationSession:
             reaching |= {test for test, item in self._items.items() if self._mentions(item.path, names)}
         else:
             return None
-        suite = self._suites[self._modules[number]]
-        places = {
-            test: next((place for place, path in enumerate(suite) if test.startswith(path)), None) for test in reaching
-        }
-        own = {test: place for test, place in places.items() if place is not None}
-        return sorted(own, key=lambda test: (own[test], self._seconds[test]))
+        module = self._modules[number]
+        named_after_it = f"/test_{module.rpartition('.')[2]}.py::"
+        noticed = self._noticed[module, mutant.place]
+        return sorted(
+            (test for test in reaching if test.startswith(self._suites[module])),
+            key=lambda test: (-noticed[test], named_after_it not in test, self._seconds[test]),
+        )
 
     def _mentions(self, path: Path, names: set[str]) -> bool:
         if path not in self._words:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from golem_project.proof import safety
 from golem_project.proof.mutants import CHOOSER, list_mutants, weave_mutants
+from golem_project.proof.registry import Progress
 from golem_project.proof.safety import Candidate, list_candidates, list_round, list_suites, module_path
 
 SOURCE = '''
@@ -98,16 +101,89 @@ def test_what_is_listed_as_equivalent_is_a_mutant_with_a_reason() -> None:
     assert all(len(reason) > 20 for reason in listed.values())
 
 
-def test_a_mutant_of_the_spend_rule_is_noticed_and_the_rule_itself_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.timeout(600)
+def test_a_mutant_of_the_spend_rule_is_noticed_alone_and_in_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
     module = "permits_app.safety.spend_rules"
     monkeypatch.setattr(
         safety, "SUITES", {"permits_app/safety/spend_rules.py": ("tests/permits_app/safety/test_spend_rules.py",)}
     )
     source = module_path(module).read_text(encoding="utf-8")
     wider = next(mutant for mutant in list_mutants(source) if "> window.limit_micro_usd -> " in mutant.change)
-    assert safety.survives(module, replace(wider, make_source=lambda: source))
     assert not safety.survives(module, wider)
     (verdict,) = safety.try_mutants([wider.number])
     assert (verdict["number"], verdict["verdict"]) == (wider.number, "noticed")
     assert Path(verdict["by"].split("::")[0]).name == "test_spend_rules.py"
     assert str(Candidate(module, wider)).startswith(f"{module}:{wider.line}: judge_spend: ")
+
+
+@dataclass
+class Verdicts:
+    """Stands in for the run of the tests: which numbers survive, and which were asked for."""
+
+    surviving: set[int]
+    asked: list[int] = field(default_factory=list)
+
+    def __call__(self, wanted: Sequence[int]) -> Iterator[dict[str, Any]]:
+        self.asked = list(wanted)
+        for number in wanted:
+            yield {"number": number, "verdict": "survived" if number in self.surviving else "noticed", "by": "a test"}
+
+
+@pytest.fixture
+def verdicts(monkeypatch: pytest.MonkeyPatch) -> Verdicts:
+    made = Verdicts({3, 5})
+    monkeypatch.setattr(safety, "SUITES", {"permits_app/safety/spend_rules.py": ()})
+    monkeypatch.setattr(safety, "ROUNDS", 2)
+    monkeypatch.setattr(safety, "EQUIVALENT", {})
+    monkeypatch.setattr(safety, "try_mutants", made)
+    return made
+
+
+@pytest.fixture
+def progress(tmp_path: Path) -> Progress:
+    return Progress(id="p", what="w", rounds=2, path=tmp_path / "proof.json")
+
+
+def test_a_run_with_findings_tries_those_again_and_says_what_became_of_all(
+    verdicts: Verdicts, progress: Progress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    candidates = list_candidates()
+    count = len(candidates)
+    safety.prove_mutants(progress)
+    assert sorted(verdicts.asked) == list(range(count))
+    assert sorted(progress.findings) == sorted(f"survived: {candidates[number]}" for number in (3, 5))
+    figures = f"mutants: {count} tried, {count - 2} noticed by a test, 0 change nothing, 2 survived"
+    assert progress.notes[-1] == figures
+
+    third = candidates[3]
+    monkeypatch.setattr(safety, "EQUIVALENT", {third.module: {third.mutant.name: "because"}})
+    safety.prove_mutants(progress)
+    assert verdicts.asked == [3, 5]
+    assert progress.findings == [f"survived: {candidates[5]}"]
+    assert f"changes nothing: {third}: because" in progress.notes
+
+    verdicts.surviving = {3}
+    safety.prove_mutants(progress)
+    assert (verdicts.asked, progress.findings) == ([5], [])
+    assert progress.notes[-1] == f"mutants: {count} tried, {count - 1} noticed by a test, 1 change nothing, 0 survived"
+
+
+def test_progress_of_other_sources_counts_for_nothing(verdicts: Verdicts, progress: Progress) -> None:
+    progress.done, progress.findings, progress.notes = 1, ["survived: x:1: y"], ["sources 0123", "mutants: 9 tried"]
+    safety.prove_mutants(progress)
+    assert len(verdicts.asked) == len(list_candidates())
+    assert len(progress.findings) == 2
+    assert sum(note.startswith(("sources ", "mutants: ")) for note in progress.notes) == 2
+
+
+def test_what_is_listed_as_equivalent_is_a_finding_when_noticed_or_gone(
+    verdicts: Verdicts, progress: Progress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = list_candidates()[0]
+    monkeypatch.setattr(safety, "EQUIVALENT", {first.module: {first.mutant.name: "because", "gone": "because"}})
+    verdicts.surviving = set()
+    safety.prove_mutants(progress)
+    assert progress.findings == [
+        f"listed as equivalent, but a test notices it: {first}",
+        f"listed as equivalent, but there is no such mutant: {first.module}: gone",
+    ]

@@ -130,6 +130,18 @@ def test_the_three_modes() -> None:
     assert HOOK.check(call) == Allow(note="the allowlist is off")
 
 
+@pytest.mark.parametrize("mode", [AllowlistMode.STRICT, AllowlistMode.WARN])
+def test_ten_of_many_unlisted_things_are_named(mode: str) -> None:
+    strangers = [f"0x{number:040x}" for number in range(1, 13)]
+    call = plain_call(plan(*(Call(address, b"1234", 0, "x") for address in strangers)), allowlist=LISTED)
+    call.limits.allowlist_mode = mode
+    verdict = HOOK.check(call)
+    told = verdict.reason if isinstance(verdict, Reject) else verdict.note
+    assert [address for address in strangers if f"contract {address}" in told] == strangers[:10]
+    if isinstance(verdict, Reject):
+        assert [entry["address"] for entry in verdict.data["not_listed"]] == strangers
+
+
 def test_a_token_has_the_seeds_code() -> None:
     verdict = HOOK.check(plain_call(plan(SWAP), allowlist=LISTED - {("TOKEN", USDC.address)}))
     assert isinstance(verdict, Reject)

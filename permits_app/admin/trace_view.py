@@ -14,7 +14,7 @@ from permits_app.admin.pool_names import NamedPool, name_pools
 from permits_app.models import ActionPermit
 from permits_app.plan_store import decode_calls, list_sent_calls
 from tools_app.admin.call_signatures import NAMED_SIGNATURES
-from tools_app.admin.calls import DecodedArgument, decode_call
+from tools_app.admin.calls import DecodedArgument, decode_call, format_deadline
 from tools_app.admin.display import format_gas
 from tools_app.admin.tokens import format_token_amount, name_address, name_addresses
 from tools_app.core.clock import Deadline
@@ -122,33 +122,54 @@ def build_trace(permit: ActionPermit) -> PermitTrace:
     except GolemError:
         # The tree is whole without them; its pools stay addresses.
         pools = {}
-    namer = _Namer(permit.chain_id, pools)
+    # Where a golem acts through an account, its key is only who signs.
+    own = {permit.signer: "the golem's key" if permit.acts_for else "the golem"}
+    own |= {permit.acts_for: "the golem's account"} if permit.acts_for else {}
+    namer = _Namer(permit.chain_id, pools, own)
     return PermitTrace(tuple(_tell(tree, namer, depth=0) for tree in trees), fidelity)
 
 
 @dataclass(frozen=True, slots=True)
 class _Namer:
-    """Names of addresses on one chain; `pools` are those of this tree, by address."""
+    """Names of addresses on one chain; `pools` are those of this tree and `own` the golem's, by address."""
 
     chain_id: int
     pools: Mapping[str, NamedPool]
+    own: Mapping[str, str]
 
     def name(self, address: str) -> str:
         """A name, or nothing."""
-        return name_address(self.chain_id, address) or (self.pools[address].name if address in self.pools else "")
+        known = name_address(self.chain_id, address) or self.own.get(address, "")
+        return known or (self.pools[address].name if address in self.pools else "")
 
     def in_text(self, text: str) -> str:
         """A text with every address named, or cut short."""
-        for address, pool in self.pools.items():
-            text = text.replace(address, pool.name)
+        for address, name in (*((a, pool.name) for a, pool in self.pools.items()), *self.own.items()):
+            text = text.replace(address, name)
         return name_addresses(text, self.chain_id)
 
-    def in_units(self, name: str, text: str, *, pool: str) -> str:
-        """What a pool counts, in the units of its own tokens; every other text with its addresses named."""
+    def in_units(self, values: Mapping[str, str], *, pool: str) -> dict[str, str]:
+        """Values by name: moments as dates, what a pool counts in the units of its tokens, addresses named."""
+        return {name: self._in_unit(name, text, values, pool) for name, text in values.items()}
+
+    def _in_unit(self, name: str, text: str, values: Mapping[str, str], pool: str) -> str:
         found = self.pools.get(pool)
-        if found is None or not name.startswith(("amount0", "amount1")) or not text.removeprefix("-").isdigit():
+        if not text.removeprefix("-").isdigit():
             return self.in_text(text)
-        token = found.token0 if name.startswith("amount0") else found.token1
+        if name in {"deadline", "expiration"}:
+            return format_deadline(int(text))
+        if found is None:
+            return text
+        if name == "amountSpecified":
+            # More than nothing is what goes in, less is what shall come out.
+            goes_in = not text.startswith("-")
+            token = found.token0 if (values.get("zeroForOne") == "yes") is goes_in else found.token1
+        elif name.startswith(("amount0", "reserve0")):
+            token = found.token0
+        elif name.startswith(("amount1", "reserve1")):
+            token = found.token1
+        else:
+            return text
         return format_token_amount(self.chain_id, token, text)
 
 
@@ -191,10 +212,8 @@ def _list_arguments(tree: Mapping[str, Any], namer: _Namer) -> tuple[TraceArgume
         return (*own, *steps)
     # A pool asks its caller for what it is owed: then the pool is who calls.
     pool = str(tree["sender"] if str(tree["function"]).endswith("Callback") else tree["to"])
-    return tuple(
-        TraceArgument(str(told["name"]), namer.in_units(str(told["name"]), str(told["value"]), pool=pool))
-        for told in tree["arguments"]
-    )
+    values = {str(told["name"]): str(told["value"]) for told in tree["arguments"]}
+    return tuple(TraceArgument(*told) for told in namer.in_units(values, pool=pool).items())
 
 
 def _tell_argument(argument: DecodedArgument, namer: _Namer) -> TraceArgument:
@@ -206,7 +225,5 @@ def _describe_event(event: Mapping[str, Any], namer: _Namer) -> str:
     name = str(event["name"]) or namer.name(address) or namer.in_text(address)
     if not event["event"]:
         return f"an event of {name}"
-    values = ", ".join(
-        f"{key} {namer.in_units(str(key), str(value), pool=address)}" for key, value in event["values"].items()
-    )
+    values = ", ".join(f"{key} {text}" for key, text in namer.in_units(event["values"], pool=address).items())
     return f"{name} {event['event']}: {values}"

@@ -98,6 +98,16 @@ def test_a_plan_through_the_universal_router_is_told_step_by_step_in_units(throu
     assert len(swaps) == 2
     assert all("USDC" in event and "WETH" in event for event in swaps)
     assert "320 USDC" in swaps[0]
+    pulled = [frame for frame in every(swap.calls) if frame.name == "Permit2"]
+    in_v3 = next(frame for frame in every(swap.calls) if frame.function == "swap" and "V3" in frame.name)
+    asked = {argument.name: argument.text for argument in in_v3.arguments}
+    assert (asked["amountSpecified"], asked["zeroForOne"], asked["recipient"]) == ("320 USDC", "no", "the golem")
+    assert asked["data"].endswith(" bytes)")
+    amounts = [one.text for frame in pulled for one in frame.arguments if one.name == "amount"]
+    assert amounts == ["320 USDC", "80 USDC"]
+    assert any("Sync: reserve0" in event and event.endswith("USDC") for event in events)
+    assert "owner the golem, token USDC" in next(event for event in events if event.startswith("Permit2 Approval"))
+    assert "expiration 3000-01-01" in next(event for event in events if event.startswith("Permit2 Approval"))
     callback = next(frame for frame in every(swap.calls) if frame.function == "uniswapV3SwapCallback")
     assert any(argument.text == "320 USDC" for argument in callback.arguments)
 

@@ -90,6 +90,11 @@ def name_selector(selector: bytes) -> str:
     return parse_signature(signature).name if signature is not None else ""
 
 
+def format_deadline(seconds: int) -> str:
+    """A moment in Unix seconds; whatever is further away than the year 3000 is told as that."""
+    return datetime.fromtimestamp(min(seconds, 32_503_680_000), tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
 def _decode(data: str, *, to: str, chain_id: int) -> tuple[str, tuple[DecodedArgument, ...], tuple[DecodedCall, ...]]:
     try:
         raw = bytes.fromhex(data.removeprefix("0x"))
@@ -153,7 +158,7 @@ def _number(name: str, value: int, *, named: Mapping[str, Any], to: str, chain_i
     if value in _UNLIMITED:
         return "everything there is"
     if name in {"deadline", "expiration"}:
-        return datetime.fromtimestamp(min(value, 32_503_680_000), tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        return format_deadline(value)
     if name == "feeTier":
         return f"{format_bps(value)[:-1].rstrip('0')}%" if value % 100 else format_bps(value // 100)
     if name.startswith("sqrtPriceLimit"):

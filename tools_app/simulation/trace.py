@@ -26,6 +26,7 @@ from tools_app.toolkit.views import LogEntry, TokenMeta
 MOST_FRAMES: Final = 500
 """A plan can make thousands of calls; the first of them show what it does."""
 _LONGEST_VALUE: Final = 200
+_LONGEST_BYTES: Final = 32
 _LONGEST_INPUT: Final = 4_096
 _TOKEN_CALLS: Final = {
     parse_signature(text).selector: text
@@ -138,9 +139,13 @@ class _Teller:
             values = decode_input(signature, data)
         except AbiDecodeError:
             return f"{entry.name} with malformed arguments", []
+        named = {param.name: value for param, value in zip(entry.inputs, values, strict=True)}
+        counted = self._registry.by_address(str(named["token"])) if "token" in named else token
         shown = []
         for param, value in zip(entry.inputs, values, strict=True):
-            shown.append({"name": param.name, "type": param.type, "value": self._show_value(param.name, value, token)})
+            shown.append(
+                {"name": param.name, "type": param.type, "value": self._show_value(param.name, value, counted)}
+            )
         return entry.name, shown
 
     def _tell_log(self, entry: tuple[int, bytes, tuple[int, ...], bytes]) -> dict[str, Any]:
@@ -194,7 +199,9 @@ def _address(raw: bytes) -> str:
 
 def _show(value: Any) -> str:
     if isinstance(value, bytes):
-        return "0x" + value.hex()
+        return "0x" + value.hex() if len(value) <= _LONGEST_BYTES else f"0x{value[:8].hex()}… ({len(value)} bytes)"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, tuple | list):
         return "(" + ", ".join(_show(item) for item in value) + ")"
     return str(value)

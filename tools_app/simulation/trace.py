@@ -178,7 +178,8 @@ class _Teller:
 def _kind_of(message: Any) -> str:
     if message.is_create:
         return "CREATE"
-    if message.code_address != message.storage_address and not message.is_delegation:
+    # Code that was named apart from the account it runs for, which may be its own.
+    if message._code_address is not None and not message.is_delegation:
         return "DELEGATECALL"
     return "STATICCALL" if message.is_static else "CALL"
 

@@ -15,6 +15,8 @@ from tools_app.simulation.trace import trace_calls
 from tools_app.standards import weth
 from tools_app.toolkit.plan import Call
 
+MULTICALL = "function multicall(bytes[] calls) payable"
+
 
 def _flatten(tree: dict[str, Any]) -> list[dict[str, Any]]:
     return [tree, *(frame for child in tree["calls"] for frame in _flatten(child))]
@@ -40,6 +42,23 @@ def test_a_swap_shows_every_call_with_names_and_units(open_reader: OpenReader, c
     receipts = [chain.send(account, call.to, "0x" + call.data.hex(), value=call.value) for call in calls]
     assert [tree["gas_used"] for tree in (approve, swap)] == [str(int(r["gasUsed"], 16)) for r in receipts]
     assert receipts[1]["status"] == "0x1"
+
+
+def test_a_contract_that_runs_its_own_code_for_itself_is_told_so(open_reader: OpenReader, chain: World) -> None:
+    account = chain.new_account(eth_wei=10**19)
+    reader = open_reader()
+    refund = encode_call("function refundETH() payable")
+    batch = Call(chain.contracts["uniswap_v3_swap_router_02"], encode_call(MULTICALL, [refund]), 7, "batch")
+    request = SimulationRequest(31337, account.address, (batch,), block=reader.block)
+
+    (tree,) = trace_calls(request, deadline=Deadline.after_ms(10_000), signatures=[MULTICALL])
+
+    (inner,) = tree["calls"]
+    assert (tree["kind"], tree["function"]) == ("CALL", "multicall")
+    assert (inner["kind"], inner["to"], inner["sender"]) == ("DELEGATECALL", tree["to"], account.address)
+    assert [(frame["kind"], frame["to"], frame["value_wei"]) for frame in inner["calls"]] == [
+        ("CALL", account.address, "7")
+    ]
 
 
 def test_a_failed_call_says_why_where_it_failed(open_reader: OpenReader, chain: World) -> None:

@@ -131,7 +131,7 @@ class PolicyCageForm(forms.ModelForm[PolicyCage]):
 
     class Meta:
         model = PolicyCage
-        fields = (
+        fields: tuple[str, ...] = (
             "golem", "max_assets", "max_position_bps", "max_concentration_bps", "max_drawdown_bps",
             "min_collateral_ratio_bps", "min_rebalance_interval_seconds", "max_rebalances_per_day",
             "is_action_gate_on", "allows_arbitrary_calldata",

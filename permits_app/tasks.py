@@ -25,6 +25,7 @@ from permits_app.actions.rotate_session import rotate_sessions
 from permits_app.actions.sweep import forget_answers, list_unfinished, list_unremembered, sweep_permits
 from permits_app.actions.sweep_changes import forget_denials, list_due_changes, time_out_changes
 from permits_app.actions.sync_policy_cage import sync_policy_cages
+from permits_app.actions.try_policy import run_trial
 from permits_app.execution.reconcile import reconcile_transactions
 from tools_app.core import clock
 from tools_app.core.errors import DatabaseUnavailable, GolemError, InternalError
@@ -140,6 +141,12 @@ def commit_reconciliation_task() -> dict[str, int]:
     """Stored transactions against the chain: final, reorganised, stuck, and gaps in nonces."""
     now = clock.now()
     return {**reconcile_transactions(now=now), **reconcile_relays(now=now)}
+
+
+@shared_task(ignore_result=True)
+def try_policy_task(*, trial_id: str, **_: Any) -> None:
+    """Try a draft of a policy on a golem's past; a second run finds it done."""
+    run_trial(trial_id=UUID(trial_id))
 
 
 def remember_later(permit_id: str) -> None:

@@ -17,6 +17,7 @@ CELERY_TASK_ROUTES: dict[str, Any] = {
     "memory_app.tasks.*": {"queue": "memory"},
     "permits_app.tasks.preview_action_task": {"queue": "simulation"},
     "permits_app.tasks.remember_outcome_task": {"queue": "memory"},
+    "permits_app.tasks.try_policy_task": {"queue": "memory"},
     "permits_app.tasks.commit_*": {"queue": "commit"},
     "permits_app.tasks.*": {"queue": "heartbeat"},
     "tools_app.tasks.poll_subscriptions_task": {"queue": "stream"},

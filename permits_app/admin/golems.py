@@ -20,6 +20,7 @@ from permits_app.admin.cage_pages import CagePages
 from permits_app.admin.golem_page import build_golem_page
 from permits_app.admin.halts import show_steps
 from permits_app.admin.live_tools import LiveToolsMixin
+from permits_app.admin.policy_pages import PolicyPages
 from permits_app.admin.proposals import ProposalPages
 from permits_app.admin.wizard import WizardPages
 from permits_app.forms import HaltForm
@@ -31,7 +32,7 @@ from tools_app.core.errors import GolemError
 
 
 @admin.register(Golem)
-class GolemAdmin(ProposalPages, CagePages, LiveToolsMixin, WizardPages, GolemFormAdmin):
+class GolemAdmin(ProposalPages, PolicyPages, CagePages, LiveToolsMixin, WizardPages, GolemFormAdmin):
     """One golem: what it is doing on top, its settings below."""
 
     change_form_template = "admin/archetypes_app/golem/page.html"
@@ -60,6 +61,7 @@ class GolemAdmin(ProposalPages, CagePages, LiveToolsMixin, WizardPages, GolemFor
             path("<uuid:golem_id>/halt/", wrap(self.halt_view), name=f"{name}_halt"),
             path("<uuid:golem_id>/drawdown/", wrap(self.drawdown_view), name=f"{name}_drawdown"),
             *self.list_proposal_urls(wrap, name),
+            *self.list_policy_urls(wrap, name),
             *self.list_cage_urls(wrap, name),
             path("<uuid:golem_id>/set-up/wallet/", wrap(self.wallet_view), name=f"{name}_set_up_wallet"),
             path("<uuid:golem_id>/set-up/limits/", wrap(self.limits_view), name=f"{name}_set_up_limits"),

@@ -8,8 +8,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.forms import Form
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path
 
 from archetypes_app.actions.change_phase import worsen_phase
@@ -17,21 +16,14 @@ from archetypes_app.admin.audited import name_actor
 from archetypes_app.models import Golem
 from archetypes_app.phases import is_worse
 from permits_app.actions.announce import turn_warden_on
-from permits_app.actions.change_policy import roll_back_policy
 from permits_app.actions.request_change import request_operation
 from permits_app.approvals.announced import is_warden_on
-from permits_app.approvals.forms import DraftForm, OwnersForm, PhaseWishForm, StrategyForm, WhyForm
-from permits_app.approvals.policy_state import apply_differences, diff_policy, read_policy_state
+from permits_app.approvals.forms import OwnersForm, PhaseWishForm, StrategyForm, WhyForm
 from permits_app.approvals.views import page_of as page_of_request
-from permits_app.backtest.least_policy import suggest_least_policy
-from permits_app.backtest.replay import replay_permits
-from permits_app.models import PolicyVersion, SpendingLimits
 from tools_app.admin.confirm import report_refusal, show_confirmation
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import Phase
-
-SHOWN_VERSIONS = 30
 
 
 class ProposalPages:
@@ -45,8 +37,6 @@ class ProposalPages:
             path("<uuid:golem_id>/strategy/", wrap(self.strategy_view), name=f"{name}_strategy"),
             path("<uuid:golem_id>/owners/", wrap(self.owners_view), name=f"{name}_owners"),
             path("<uuid:golem_id>/warden/", wrap(self.warden_view), name=f"{name}_warden"),
-            path("<uuid:golem_id>/policy/", wrap(self.policy_view), name=f"{name}_policy"),
-            path("<uuid:golem_id>/policy/<int:number>/", wrap(self.version_view), name=f"{name}_policy_version"),
         ]
 
     def resume_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
@@ -119,51 +109,6 @@ class ProposalPages:
             " 48 h critical. An owner may cancel it meanwhile.",
         )  # fmt: skip
 
-    def policy_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
-        """Versions of the policy, and the least one that would have allowed the last days."""
-        golem = self._golem(request, golem_id)
-        versions = PolicyVersion.objects.filter(golem=golem).order_by("-number")[:SHOWN_VERSIONS]
-        state = read_policy_state(golem)
-        suggestion = suggest_least_policy(golem=golem, now=clock.now())
-        limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
-        draft = DraftForm(request.GET if "try" in request.GET else None, instance=limits)
-        tried = state
-        if draft.is_bound and draft.is_valid():
-            wanted = {name: str(value) for name, value in draft.cleaned_data.items()}
-            tried = {**state, "limits": {**state["limits"], **wanted}}
-        return self._show_policy(
-            request, golem, "policy", title=f"Policy of {golem.name}", versions=versions, draft=draft,
-            suggestion=suggestion, replay=replay_permits(golem=golem, policy=tried),
-            suggested=diff_policy(state, apply_differences(state, suggestion.as_changes())),
-        )  # fmt: skip
-
-    def version_view(self, request: HttpRequest, golem_id: UUID, number: int) -> HttpResponse:
-        """One version beside the policy of now, what would have been decided otherwise, and the way back to it."""
-        golem = self._golem(request, golem_id)
-        version = PolicyVersion.objects.filter(golem=golem, number=number).first()
-        if version is None:
-            raise Http404("no such version")
-        form = WhyForm(request.POST or None)
-        if request.method == "POST" and form.is_valid():
-            try:
-                outcome = roll_back_policy(
-                    golem=golem, version=version, owner=request.user, reason=form.cleaned_data["reason"],
-                    now=clock.now(),
-                )  # fmt: skip
-            except GolemError as error:
-                return report_refusal(request, error, request.path)
-            if outcome.applied:
-                messages.success(request, "What tightens holds from now on.")
-            if outcome.request is not None:
-                return HttpResponseRedirect(page_of_request(outcome.request.pk))
-            return HttpResponseRedirect(self._page(golem))
-        differences = diff_policy(read_policy_state(golem), version.policy)
-        replay = replay_permits(golem=golem, policy=version.policy)
-        return self._show_policy(
-            request, golem, "version", title=f"Policy version {number}", version=version, differences=differences,
-            replay=replay, form=form,
-        )  # fmt: skip
-
     def _worsen(self, request: HttpRequest, golem: Golem, given: dict[str, Any]) -> HttpResponse:
         to, actor = Phase(given["to"]), name_actor(request.user)
         try:
@@ -200,15 +145,6 @@ class ProposalPages:
             request=request, model_admin=self, form=form, back_url=self._page(golem), subject=golem,
             title=page["title"], explanation=page["explanation"], submit=page["submit"],
         )  # fmt: skip
-
-    def _show_policy(
-        self, request: HttpRequest, golem: Golem, name: str, *, title: str, **context: Any
-    ) -> HttpResponse:
-        admin: Any = self
-        whole = {
-            **admin.admin_site.each_context(request), "title": title, "opts": admin.opts, "golem": golem, **context,
-        }  # fmt: skip
-        return TemplateResponse(request, f"permits_app/approvals/{name}.html", whole)
 
     def _golem(self, request: HttpRequest, golem_id: UUID) -> Golem:
         admin: Any = self

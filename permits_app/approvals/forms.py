@@ -13,7 +13,6 @@ from unfold.widgets import (
 )
 
 from archetypes_app.models.golem import PHASE_CHOICES
-from permits_app.forms import SpendingLimitsForm
 from permits_app.models.approval import Verdict
 
 _CODE = {"inputmode": "numeric", "autocomplete": "one-time-code", "maxlength": "7", "placeholder": "123 456"}
@@ -131,10 +130,3 @@ class PhaseWishForm(WhyForm):
 
     to = forms.ChoiceField(label="Phase", choices=PHASE_CHOICES, widget=UnfoldAdminSelectWidget())
     field_order = ("to", "reason")
-
-
-class DraftForm(SpendingLimitsForm):
-    """Limits of a draft, to be tried; nothing of it is saved."""
-
-    class Meta(SpendingLimitsForm.Meta):
-        fields: tuple[str, ...] = tuple(name for name in SpendingLimitsForm.Meta.fields if name != "golem")

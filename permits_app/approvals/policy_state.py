@@ -156,11 +156,20 @@ def _judge(name: str, before: str, after: str) -> tuple[bool, int | None]:
     return bps is None or bps > 0, bps
 
 
-def _entry(key: str, label: str, *, is_new: bool) -> PolicyDifference:
+def describe_entry(key: str, label: str) -> str:
+    """One allowlist entry in words: what it is, where, its name and its address."""
+    words, shown = _spell_entry(key, label)
+    return f"{words}: {shown}"
+
+
+def _spell_entry(key: str, label: str) -> tuple[str, str]:
     chain_id, kind, address = split_entry(key)
     name = label or name_address(chain_id, address) or "not registered"
-    words = f"{AllowlistKind(kind).label} on {format_chain(chain_id)}"
-    shown = f"{name} {address}"
+    return f"{AllowlistKind(kind).label} on {format_chain(chain_id)}", f"{name} {address}"
+
+
+def _entry(key: str, label: str, *, is_new: bool) -> PolicyDifference:
+    words, shown = _spell_entry(key, label)
     if is_new:
         return PolicyDifference("allowlist", key, words, None, label, "not allowed", shown, True, None)
     return PolicyDifference("allowlist", key, words, label, None, shown, "not allowed", False)

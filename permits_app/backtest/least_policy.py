@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Any, Final
 
 from archetypes_app.models import Golem
@@ -28,6 +29,7 @@ SUGGESTION_DAYS: Final = 7
 _ENDLESS: Final = 2**31 - 1
 _ENDLESS_MICRO_USD: Final = 2**62
 _DAY_SECONDS: Final = 86_400
+_GOLDEN: Final = 2_654_435_769
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +89,23 @@ class Suggestion:
 
 
 def suggest_least_policy(
-    *, golem: Golem, now: datetime, days: int = SUGGESTION_DAYS, with_refused: bool = False
+    *,
+    golem: Golem,
+    now: datetime,
+    days: int = SUGGESTION_DAYS,
+    with_refused: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> Suggestion:
     """The least policy under which everything the golem was allowed in the last `days` is allowed again.
 
-    With `with_refused`, what a limit refused in that time is allowed too, as far as any policy can.
+    With `with_refused`, what a limit refused in that time is allowed too, as far as any policy can. `on_progress` is
+    told how many of how many limits are found.
     """
     decisions = list_decisions(golem=golem, last=MOST_DECISIONS, since=now - timedelta(days=days))
     return find_least_policy(
-        decisions, state=read_policy_state(golem), predictions=list_predictions(golem), with_refused=with_refused
-    )
+        decisions, state=read_policy_state(golem), predictions=list_predictions(golem), with_refused=with_refused,
+        on_progress=on_progress,
+    )  # fmt: skip
 
 
 def find_least_policy(
@@ -105,6 +114,7 @@ def find_least_policy(
     state: PolicyState,
     predictions: Predictions = (),
     with_refused: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> Suggestion:
     """The same for `decisions`, oldest first, beside the policy `state`. Reads nothing."""
     wanted = [past for past in decisions if past.is_allowed or with_refused]
@@ -124,19 +134,24 @@ def find_least_policy(
                 asked.append((past, judged.question))
     if not asked:
         return Suggestion((), 0, unknown, hopeless)
-    least = _tighten(loosest, asked, predictions)
+    least = _tighten(loosest, asked, predictions, on_progress or _tell_nobody)
     return Suggestion(tuple(_compare(state, least)), len(asked), unknown, hopeless)
 
 
 def _tighten(
-    loosest: PolicyState, asked: Sequence[tuple[PastDecision, Question]], predictions: Predictions
+    loosest: PolicyState,
+    asked: Sequence[tuple[PastDecision, Question]],
+    predictions: Predictions,
+    on_progress: Callable[[int, int], None],
 ) -> dict[str, Any]:
-    questions = [question for _, question in asked]
+    # Spread out, so that a series of ever larger calls does not move a limit once per call.
+    questions = [question for _, question in sorted(enumerate(map(itemgetter(1), asked)), key=_spread)]
     calls = [past for past, _ in asked]
     allowlist = {"allowlist": dict.fromkeys(_list_entries(questions, loosest["allowlist"]), "")}
     strict = {**loosest, **allowlist, "limits": {**loosest["limits"], "allowlist_mode": str(AllowlistMode.STRICT)}}
     found: dict[str, Any] = {"limits": {"allowlist_mode": str(AllowlistMode.STRICT)}, "cage": {}, **allowlist}
-    for limit in _LIMITS:
+    for done, limit in enumerate(_LIMITS):
+        on_progress(done, len(_LIMITS) + 3)
         least = _find_least(limit, loosest, questions)
         if least != limit.tightest or limit.loosest > limit.tightest:
             found[limit.row][limit.name] = str(least)
@@ -149,10 +164,19 @@ def _tighten(
     def stands(value: int) -> bool:
         return allows_all(_DRAWDOWN.with_value(loosest, value))
 
+    on_progress(len(_LIMITS) + 1, len(_LIMITS) + 3)
     found["cage"][_DRAWDOWN.name] = str(_bisect(_DRAWDOWN, _DRAWDOWN.tightest, stands))
     gated = {**loosest, "cage": {**loosest["cage"], "is_action_gate_on": "True"}}
     found["cage"]["is_action_gate_on"] = str(allows_all(gated))
     return found
+
+
+def _tell_nobody(done: int, total: int) -> None:
+    """For who only waits for the answer."""
+
+
+def _spread(numbered: tuple[int, Question]) -> int:
+    return numbered[0] * _GOLDEN % 2**32
 
 
 def _find_least(limit: _Limit, others: PolicyState, questions: Iterable[Question]) -> int:

@@ -49,6 +49,16 @@ class RuleCount:
 
 
 @dataclass(frozen=True, slots=True)
+class DayCount:
+    """One day of the period: decisions, and how many of them the draft refuses or allows instead."""
+
+    day: str
+    decisions: int
+    newly_refused: int
+    newly_allowed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Replay:
     """All of them, oldest first."""
 
@@ -90,6 +100,20 @@ class Replay:
             RuleCount(rule, len(lines), sum_worth(lines), 100 * len(lines) // most) for rule, lines in found.items()
         ]
         return tuple(sorted(counts, key=lambda each: (-each.count, each.rule)))
+
+    @property
+    def days(self) -> tuple[DayCount, ...]:
+        """The period day by day (UTC), oldest first; days without a decision are left out."""
+        found: dict[str, list[ReplayLine]] = {}
+        for line in self.lines:
+            found.setdefault(line.at.date().isoformat(), []).append(line)
+        return tuple(
+            DayCount(
+                day, len(lines), sum(line.flips and line.was == ALLOWED for line in lines),
+                sum(line.flips and line.was != ALLOWED for line in lines),
+            )
+            for day, lines in found.items()
+        )  # fmt: skip
 
 
 def sum_worth(lines: Sequence[ReplayLine]) -> str:

@@ -16,6 +16,7 @@ from permits_app.models.outcome import OutcomeRecord
 from permits_app.models.owner_transaction import OwnerSignature, OwnerTransaction, RelayedTransaction
 from permits_app.models.permit import ActionPermit
 from permits_app.models.policy_cage import CageCheckpoint, CageMirror, PolicyCage
+from permits_app.models.policy_trial import PolicyTrial
 from permits_app.models.policy_version import PolicyVersion
 from permits_app.models.signing_key import SigningKey
 from permits_app.models.spending import SpendEntry, SpendingLimits
@@ -49,6 +50,7 @@ __all__ = [
     "OwnerSignature",
     "OwnerTransaction",
     "PolicyCage",
+    "PolicyTrial",
     "PolicyVersion",
     "RelayedTransaction",
     "SigningKey",

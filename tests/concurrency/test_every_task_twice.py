@@ -336,6 +336,9 @@ ELSEWHERE: dict[str, str] = {
         "tests/permits_app/approvals/test_at_once.py::"
         "test_an_execution_that_workers_take_up_at_once_and_again_sends_one_swap"
     ),
+    "permits_app.tasks.try_policy_task": (
+        "tests/permits_app/backtest/test_trials.py::test_progress_and_the_end_are_told_as_events"
+    ),
     "permits_app.tasks.commit_announced_task": (
         "tests/permits_app/approvals/test_warden.py::"
         "test_an_announced_commit_that_workers_take_up_twice_and_at_once_is_sent_once"

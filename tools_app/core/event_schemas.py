@@ -190,6 +190,9 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
     E.PERMIT_UNKNOWN: _describe("Sent, and the outcome was not seen yet.", _PERMIT, **_PERMIT_MORE),
     E.POLICY_VIOLATION: _describe("A rule refused an action, or a watched limit was broken.", {}, **_DENIAL),
     E.POLICY_LIMIT_HIT: _describe("A spending or rate limit refused an action.", {}, **_DENIAL),
+    E.POLICY_TRIAL: _describe(
+        "A draft of the policy is tried on past decisions: how far it is, or RUNNING, DONE, FAILED.",
+        {"trial_id": UUID, "status": TEXT, "done": INTEGER, "total": INTEGER}),
     E.POLICY_CAGE_UPDATED: _describe(
         "Limits, addresses or the cage changed; `fields` names what, not the values.", {"row": TEXT, "fields": TEXTS},
         block_number=INTEGER, block_hash=HEX, transaction_hash=HEX, policy_hash=HEX, version=INTEGER, source=TEXT,

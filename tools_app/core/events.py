@@ -27,6 +27,7 @@ class EventType(StrEnum):
     POLICY_VIOLATION = "policy:violation"
     POLICY_CAGE_UPDATED = "policy:cage_updated"
     POLICY_LIMIT_HIT = "policy:limit_hit"
+    POLICY_TRIAL = "policy:trial"
     HEARTBEAT_TICK = "heartbeat:tick"
     HEARTBEAT_COMPLETE = "heartbeat:complete"
     HEARTBEAT_TIER = "heartbeat:tier"

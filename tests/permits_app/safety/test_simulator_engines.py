@@ -9,15 +9,26 @@ import pytest
 
 from archetypes_app.models import Golem
 from permits_app.errors import PolicyRejected
+from permits_app.models import SpendEntry
 from permits_app.safety.hook import Allow
+from permits_app.safety.hooks import simulator
 from permits_app.safety.hooks.simulator import Simulator
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import live_call, swap_call
+from tests.tools_app.simulation.between import proxy, without
+from tools_app.chain import chains, networks
 from tools_app.core.clock import Deadline
 from tools_app.models import OutboxEvent
 from tools_app.simulation import select
 from tools_app.simulation.differential import SimulationDisagrees
-from tools_app.simulation.engine import SimulationEngine, SimulationRequest, SimulationResult
+from tools_app.simulation.engine import (
+    SimulationEngine,
+    SimulationRequest,
+    SimulationResult,
+    SimulationTimeout,
+    SimulationUnavailable,
+)
+from tools_app.simulation.pyevm import rules
 
 HOOK = Simulator()
 POSITION = {
@@ -100,3 +111,38 @@ def test_a_setting_nobody_knows_refuses(live_golem: LiveGolem) -> None:
     Golem.objects.filter(pk=live_golem.golem.pk).update(simulation_engine="none")
     with pytest.raises(PolicyRejected, match="simulator"):
         live_golem.preview()
+
+
+@pytest.mark.parametrize("setting", ["auto", "rpc", "pyevm", "both"])
+def test_no_time_left_for_an_engine_is_no_permit_and_nothing_reserved(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    Golem.objects.filter(pk=live_golem.golem.pk).update(simulation_engine=setting)
+    monkeypatch.setattr(simulator, "SIMULATION_BUDGET_MS", 0)
+    with pytest.raises(SimulationTimeout) as refused:
+        live_golem.preview()
+
+    assert refused.value.code == "SIMULATION_TIMEOUT"
+    assert not live_golem.golem.permits.exists()
+    assert not SpendEntry.objects.exists()
+
+
+@pytest.mark.parametrize("setting", ["auto", "rpc", "pyevm", "both"])
+def test_an_engine_that_cannot_run_is_no_permit_and_nothing_reserved(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    """A real node without the method; on a chain with newer rules nothing replaces it, whatever was chosen."""
+    monkeypatch.setitem(rules._CHAIN_FORKS, 31337, "osaka")
+    Golem.objects.filter(pk=live_golem.golem.pk).update(simulation_engine=setting)
+    configured, settings = networks.configured_networks(), chains._settings
+    with proxy(live_golem.world.rpc_url, without("eth_simulateV1")) as (node, _):
+        chains.configure_chains([networks.with_rpc_urls(configured[0], [node.url])], settings)
+        try:
+            with pytest.raises(SimulationUnavailable) as refused:
+                live_golem.preview()
+        finally:
+            chains.configure_chains(configured, settings)
+
+    assert refused.value.code == "REVM_FORK_FAILED"
+    assert not live_golem.golem.permits.exists()
+    assert not SpendEntry.objects.exists()

@@ -112,7 +112,7 @@ def _count_figures(golems: QuerySet[Golem], permits: QuerySet[ActionPermit], now
     halted = golems.filter(halted_at__isnull=False).count()
     figures = [
         Figure(
-            "golems at work",
+            "at work",
             golems.filter(halted_at__isnull=True).count(),
             reverse("admin:archetypes_app_golem_changelist"),
         )

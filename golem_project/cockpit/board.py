@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 
 from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.models import Golem, Heartbeat, VitalityRecord
+from archetypes_app.models.archetype import InferenceTier
 from archetypes_app.ownership import list_owned_golems
 from golem_project.cockpit.history import plot_gas, plot_profit, plot_vitality
 from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, list_running
@@ -233,7 +234,7 @@ def _list_decisions(golem: Golem, *, now: datetime) -> tuple[Decision, ...]:
         Decision(
             heartbeat_tick=row["heartbeat_tick"],
             age=format_age(datetime.fromisoformat(row["decided_at"]), now=now),
-            tier=row["tier"],
+            tier=InferenceTier(row["tier"]).label,
             reason=row["reason"] or "quiet: nothing asked for thinking",
             is_live=row["is_live"],
             actions=tuple(

@@ -89,12 +89,12 @@ def choose_tier(
     if forced:
         return GateVerdict(InferenceTier.T2, error, threshold, f"forced by {', '.join(forced)}; {figures}")
     if error >= 2 * threshold:
-        return GateVerdict(InferenceTier.T2, error, threshold, f"twice the threshold: {figures}")
+        return GateVerdict(InferenceTier.T2, error, threshold, f"a great surprise: {figures}")
     if error >= threshold:
-        return GateVerdict(InferenceTier.T1, error, threshold, f"over the threshold: {figures}")
+        return GateVerdict(InferenceTier.T1, error, threshold, f"a surprise: {figures}")
     if due:
         return GateVerdict(InferenceTier.T1, error, threshold, f"due: {', '.join(due)}; {figures}")
-    return GateVerdict(InferenceTier.T0, error, threshold, f"under the threshold: {figures}")
+    return GateVerdict(InferenceTier.T0, error, threshold, f"as expected: {figures}")
 
 
 def _share(value: int) -> int:

@@ -102,6 +102,7 @@ def test_on_a_phone_nothing_scrolls_sideways(open_window: Any, demo: LiveGolem, 
         "phone-permit": f"/admin/permits_app/actionpermit/{swap_id}/change/",
         "phone-golem": f"/admin/archetypes_app/golem/{demo.golem.pk}/change/",
         "phone-wizard": "/admin/archetypes_app/golem/add/",
+        "phone-archetype": "/admin/archetypes_app/archetype/add/",
         "phone-graph": "/admin/archetypes_app/archetype/graph/",
         "phone-matrix": "/admin/archetypes_app/toolprofile/matrix/",
     }
@@ -111,6 +112,16 @@ def test_on_a_phone_nothing_scrolls_sideways(open_window: Any, demo: LiveGolem, 
         visit.shoot(name)
         wide[name] = visit.overflow()
     assert wide == dict.fromkeys(pages, 0)
+
+
+def test_the_first_stop_of_the_keyboard_leads_past_the_sidebar(open_window: Any, demo: LiveGolem) -> None:
+    visit = open_window()
+    visit.log_in("owner-a")
+    page = visit.open("/admin/")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('#content') !== null")
 
 
 def test_the_wizard_makes_a_golem_a_wallet_and_a_token_that_works(

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
+from django.conf import settings
+
 from archetypes_app.models import Golem
 from permits_app.models import Wallet
 from permits_app.models.wallet import WalletKind
 
 BATCHING_KINDS: Final = frozenset({WalletKind.GNOSIS_SAFE, WalletKind.POLICY_CAGE, WalletKind.ZERODEV})
 """Kinds of wallet whose account is a contract that batches; a plain key sends a sequence instead."""
+
+
+def pays_no_gas(golem: Golem) -> bool:
+    """Whether a paymaster pays for what the golem sends. One row, where a paymaster is set."""
+    if not settings.GOLEM_ZERODEV_PAYMASTER:
+        return False
+    return Wallet.objects.filter(golem_id=golem.pk, kind=WalletKind.ZERODEV).exists()
 
 
 def can_batch(golem: Golem) -> bool:

@@ -140,6 +140,7 @@ def describe_seal(permit: ActionPermit, now: datetime) -> tuple[Fact, ...]:
         Fact("Policy hash", show_hex(permit.policy_hash)),
         Fact("Signer", show_hex(permit.signer)),
         *([Fact("For the account", show_hex(permit.acts_for))] if permit.acts_for else []),
+        *(_describe_payer(call["user_operation"]) for call in permit.calls if "user_operation" in call),
         Fact(
             "Fee cap",
             format_gwei(permit.max_fee_per_gas),
@@ -152,6 +153,13 @@ def describe_seal(permit: ActionPermit, now: datetime) -> tuple[Fact, ...]:
             f"or heartbeat tick {permit.expires_at_tick}",
         ),
     )
+
+
+def _describe_payer(terms: Mapping[str, Any]) -> Fact:
+    """Who pays for a user operation."""
+    if not terms["paymaster"]:
+        return Fact("Gas of the user operation", "the account", "no paymaster")
+    return Fact("Gas of the user operation", show_hex(str(terms["paymaster"])), "this paymaster and no other")
 
 
 def describe_problem(permit: ActionPermit) -> tuple[Fact, ...]:

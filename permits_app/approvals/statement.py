@@ -51,7 +51,10 @@ def describe_carrier(permit: ActionPermit) -> dict[str, str]:
     """What carries the calls of a signer that acts for another account: that account and the contract between them."""
     if not permit.acts_for or not permit.calls:
         return {}
-    return {"account": permit.acts_for, "through": str(permit.calls[0]["to"]), "data": str(permit.calls[0]["data"])}
+    [sent] = permit.calls
+    # A user operation is the account's own call, made by the EntryPoint.
+    through = sent.get("user_operation", {}).get("entry_point", sent["to"])
+    return {"account": permit.acts_for, "through": str(through), "data": str(sent["data"])}
 
 
 def describe_calls(calls: Iterable[Mapping[str, Any]], *, chain_id: int) -> list[dict[str, Any]]:

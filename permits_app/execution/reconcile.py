@@ -31,6 +31,7 @@ from tools_app.chain.networks import configured_networks, get_network
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.toolkit.views import FeeQuote
 
 logger = logging.getLogger(__name__)
 
@@ -161,9 +162,10 @@ def _replace_stuck(chain_id: int, now: datetime) -> Counter[str]:
     """What was sent long ago and is the next nonce of its account is sped up; past its gas budget it is cancelled."""
     done: Counter[str] = Counter()
     since = now - timedelta(seconds=settings.GOLEM_STUCK_AFTER_SECONDS)
-    rows = _rows(chain_id).filter(
-        Q(state=S.BROADCAST) | Q(state=S.UNKNOWN), purpose=PayloadPurpose.CALL, is_live=True, broadcast_at__lte=since
-    )
+    is_out = Q(state__in=[str(S.BROADCAST), str(S.UNKNOWN)], broadcast_at__lte=since)
+    # A bundler that refuses an operation keeps nothing of it: the same bytes will not get in later either.
+    is_refused = ~Q(entry_point="") & Q(state__in=_UNSETTLED, broadcast_count__gt=0, created_at__lte=since)
+    rows = _rows(chain_id).filter(is_out | is_refused, purpose=PayloadPurpose.CALL, is_live=True)
     for row in rows.select_related("permit__golem").order_by("sender", "nonce")[:_BATCH]:
         used = delivery.read_used_nonce(
             chain_id=chain_id, address=row.sender, is_of_operations=bool(row.entry_point), deadline=_deadline()
@@ -171,12 +173,23 @@ def _replace_stuck(chain_id: int, now: datetime) -> Counter[str]:
         if used != row.nonce:
             continue
         market = replacement.read_fees(chain_id=chain_id, now=now)
-        if replacement.speed_up(row=row, market=market, now=now) is not None:
+        if _speed_up(row, market, now):
             done["sped_up"] += 1
         elif replacement.fill_instead(row=row, market=market, actor="system:reconciler", now=now) is not None:
             done["cancelled"] += 1
             done["cancelled"] += _cancel_after(row, now)
     return done
+
+
+def _speed_up(row: OutboundTransaction, market: FeeQuote, now: datetime) -> bool:
+    try:
+        return replacement.speed_up(row=row, market=market, now=now) is not None
+    except GolemError as error:
+        if not row.entry_point:
+            raise
+        # What the EntryPoint or the bundler would not take at any fee is not waited for; its nonce is used up instead.
+        logger.warning("operation %s is not signed again: %s", row.tx_hash, error.code)
+        return False
 
 
 def _cancel_after(row: OutboundTransaction, now: datetime) -> int:

@@ -32,6 +32,7 @@ from tools_app.core.taint import Secret, TaintLabel
 KEY = "0x" + "5ec4e7" * 10 + "beef"
 PASSPHRASE = "canary-passphrase-of-the-keystore"
 NODE = "https://node.example/v3/canarycanarycanarycanary"
+PROJECT = "0f5d1e9a-canary-project-at-zerodev"
 MAIL = "canary.owner@example.org"
 HIDDEN_TABLES = frozenset({"auth.user"})  # where an owner's address has to be
 
@@ -42,11 +43,12 @@ def canaries(adversary: Adversary) -> Iterator[dict[str, str]]:
     for value, label in ((KEY, TaintLabel.WALLET_SECRET), (PASSPHRASE, TaintLabel.WALLET_SECRET)):
         Secret(value, label)
     Secret(NODE, TaintLabel.OWNER_SECRET)
+    Secret(PROJECT, TaintLabel.WALLET_SECRET)
     owner: Any = adversary.live.owner
     owner.email, owner.is_superuser, owner.is_staff = MAIL, True, True
     owner.save()
     yield {
-        "key": KEY, "bare key": KEY[2:], "passphrase": PASSPHRASE, "node": NODE,
+        "key": KEY, "bare key": KEY[2:], "passphrase": PASSPHRASE, "node": NODE, "project": PROJECT,
         "node key": "canarycanarycanarycanary", "token": adversary.agent.key.token, "mail": MAIL,
     }  # fmt: skip
 
@@ -69,7 +71,7 @@ def log() -> Iterator[io.StringIO]:
 def provoke(adversary: Adversary) -> list[str]:
     """What an agent that holds the canaries could do with them: say them everywhere. Answers what it is told."""
     told = []
-    secrets = " ".join((KEY, PASSPHRASE, NODE))
+    secrets = " ".join((KEY, PASSPHRASE, NODE, PROJECT))
     told.append(str(adversary.take(**SWAP)))
     for tool, body in (
         ("preview_action", {**SWAP, "token_out": secrets}),
@@ -122,7 +124,7 @@ def test_no_canary_is_in_a_log_an_answer_a_row_or_an_event(
 
 def test_no_canary_is_in_an_error_whatever_was_put_into_it(canaries: dict[str, str]) -> None:
     error = PolicyRejected(
-        f"no: {KEY} {NODE}", observed=PASSPHRASE, nested={"url": NODE, "rpc_url": "anything"}, x=[KEY]
+        f"no: {KEY} {NODE} {PROJECT}", observed=PASSPHRASE, nested={"url": NODE, "rpc_url": "anything"}, x=[KEY]
     )
     secrets = {name: value for name, value in canaries.items() if name != "mail"}
     assert find(secrets, json.dumps(error.as_problem())) == []

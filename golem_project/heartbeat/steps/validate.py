@@ -14,6 +14,7 @@ from golem_project.heartbeat.following import follow_permit
 from golem_project.heartbeat.second_opinion import ask_risk_assessor
 from golem_project.heartbeat.steps.analyze import is_gas_dear
 from permits_app.models.permit import PermitStatus
+from permits_app.smart_accounts import pays_no_gas
 from tools_app.core.units import format_units
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.views import NATIVE
@@ -59,7 +60,7 @@ def _judge_gas_reserve(state: CycleState) -> tuple[str, str] | None:
         return None
     gas_limit = sum(int(call["gas_limit"]) for call in state.permit["calls"])
     fee = 2 * gas_limit * (state.observation.block.base_fee if state.observation.block else 0)
-    if coin.raw - fee >= LEAST_COIN_LEFT_WEI:
+    if coin.raw - fee >= LEAST_COIN_LEFT_WEI or pays_no_gas(state.golem):
         return None
     least = format_units(LEAST_COIN_LEFT_WEI, coin.token.decimals, coin.token.symbol)
     return "GAS_RESERVE", f"less than {least} would be left, which is kept for getting out"

@@ -24,6 +24,7 @@ from permits_app.models import (
 from permits_app.models.transaction import PayloadPurpose, TransactionState
 from tests.evm.world import CHAIN_ID
 from tests.permits_app.execution.chain_tricks import mine, reorganise
+from tests.permits_app.execution.signers.bundler_stand_in import Refused
 from tests.permits_app.execution.test_halt import allowance_on_chain, carry_out, give_allowance, halt
 from tests.permits_app.execution.zerodev_golem import USD, ZerodevGolem
 from tools_app.chain import networks
@@ -129,6 +130,26 @@ def test_a_stuck_operation_is_replaced_at_higher_fees_within_its_reservation(zer
     new.refresh_from_db()
     assert (old.state, new.state) == (TransactionState.DROPPED, TransactionState.MINED)
     assert usdc - zerodev.balance("USDC") == 500 * USD and zerodev.used_nonces() == 1
+
+
+def test_an_operation_the_bundler_refused_is_signed_again_at_higher_fees_or_given_up(zerodev: ZerodevGolem) -> None:
+    zerodev.bundler.fails["eth_sendUserOperation"] = Refused(-32602, "maxFeePerGas must be at least 9")
+    permit_id = zerodev.commit_held()
+    [row] = zerodev.rows(permit_id)
+    assert (row.state, zerodev.live.permit(permit_id).status) == (TransactionState.SIGNED, "UNKNOWN")
+    zerodev.bundler.fails.clear()
+    zerodev.bundler.holds = False
+    assert reconcile_transactions(now=clock.now() + timedelta(seconds=91))["sped_up"] == 1
+    zerodev.live.work(permit_id)
+    assert zerodev.live.permit(permit_id).status == "COMMITTED"
+    zerodev.bundler.fails["eth_sendUserOperation"] = Refused(-32500, "AA23 reverted")
+    permit_id = zerodev.commit_held(amount="300000000")
+    zerodev.bundler.fails = {"zd_getUserOperationGasPrice": Refused(-32500, "AA23 reverted")}
+    now = clock.now() + timedelta(seconds=91)
+    assert "cancelled" not in reconcile_transactions(now=now)
+    zerodev.bundler.fails.clear()
+    with override_settings(GOLEM_FEE_RAISE_BPS=100_000):
+        assert reconcile_transactions(now=now)["cancelled"] == 1
 
 
 def test_past_its_budget_a_stuck_operation_is_cancelled_by_an_empty_one(zerodev: ZerodevGolem) -> None:

@@ -9,13 +9,15 @@ Seed: 002, "Event Fabric integration" and "Tick budget enforcement"; decisions, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
+
+from django.db import transaction
 
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.chain.node_errors import RpcTimeout
@@ -148,13 +150,25 @@ def preview_local(*, tool: LocalWriteTool, params: Mapping[str, Any], golem: Gol
 
 
 def run_local_write(
-    *, tool: LocalWriteTool, params: Mapping[str, Any], golem: GolemView, capability: Capability, now: datetime
+    *,
+    tool: LocalWriteTool,
+    params: Mapping[str, Any],
+    golem: GolemView,
+    capability: Capability,
+    close: Callable[[ToolResult], None],
+    now: datetime,
 ) -> ToolResult:
-    """Run a local write with the capability its permit minted. Raises GolemError."""
+    """Run a local write with the capability its permit minted; `close` ends the permit. Raises GolemError.
+
+    Where the effect is in the database alone, both are one transaction: a worker that dies leaves neither.
+    """
 
     def call(ctx: WriteContext) -> ToolResult:
-        answer = tool.handler(ctx, capability=capability, **params)
-        return ToolResult(data=encode_result(answer), schema_version=tool.schema_version)
+        with transaction.atomic() if tool.is_in_database else nullcontext():
+            answer = tool.handler(ctx, capability=capability, **params)
+            result = ToolResult(data=encode_result(answer), schema_version=tool.schema_version)
+            close(result)
+        return result
 
     return _run(tool=tool, params=params, golem=golem, now=now, context=WriteContext, call=call)
 

@@ -163,6 +163,7 @@ def preview_heuristic_vote(ctx: WriteContext, insight_id: str, change: str, reas
 @update.local_write(
     action_type="update_heuristic_confidence",
     budget=TickBudget.FAST,
+    in_database=True,
     preview=preview_heuristic_vote,
     action_class=ActionClass.READ_ONLY,
     snippet="update_heuristic_confidence: confirm or contradict a heuristic; under 0.5 it stops tuning.",
@@ -206,6 +207,7 @@ def preview_curator_cycle(ctx: WriteContext) -> LocalEffect:
 @trigger.local_write(
     action_type="curate_memory",
     budget=TickBudget.SLOW,
+    in_database=True,
     preview=preview_curator_cycle,
     action_class=ActionClass.READ_ONLY,
     snippet="curate_memory: consolidate, archive what faded and search for poison now instead of at the next cycle.",
@@ -244,6 +246,7 @@ def preview_causal_link(ctx: WriteContext, cause_id: str, effect_id: str, reason
 @link.local_write(
     action_type="link_causal_nodes",
     budget=TickBudget.FAST,
+    in_database=True,
     preview=preview_causal_link,
     action_class=ActionClass.READ_ONLY,
     snippet="link_causal_nodes: say that one memory led to another, with the reason; the same again confirms it.",
@@ -283,6 +286,7 @@ def preview_tuning(
 @tune.local_write(
     action_type="tune_parameters",
     budget=TickBudget.MEDIUM,
+    in_database=True,
     preview=preview_tuning,
     action_class=ActionClass.READ_ONLY,
     snippet=(

@@ -98,6 +98,7 @@ def preview_episode(
 @memory.local_write(
     action_type="store_episode",
     budget=TickBudget.FAST,
+    in_database=True,
     preview=preview_episode,
     action_class=ActionClass.READ_ONLY,
     snippet="store_episode: remember something that happened, with your reflection, for as long as it matters.",

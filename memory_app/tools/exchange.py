@@ -104,6 +104,7 @@ def preview_import(ctx: WriteContext, path: str, import_confidence: str, dry_run
 @memory.local_write(
     action_type="import_grimoire",
     budget=TickBudget.SLOW,
+    in_database=True,
     preview=preview_import,
     action_class=ActionClass.READ_ONLY,
     snippet="import_grimoire: take in a predecessor's signed archive of memory, all or nothing, at confidence 0.4.",

@@ -103,6 +103,7 @@ def preview_execution(
 @memory.local_write(
     action_type="record_execution",
     budget=TickBudget.FAST,
+    in_database=True,
     preview=preview_execution,
     action_class=ActionClass.READ_ONLY,
     snippet="record_execution: write down situation, decision and prediction of an execution before it settles.",
@@ -161,6 +162,7 @@ def preview_outcome(
 @memory.local_write(
     action_type="record_outcome",
     budget=TickBudget.FAST,
+    in_database=True,
     preview=preview_outcome,
     action_class=ActionClass.READ_ONLY,
     snippet="record_outcome: write down what a recorded execution really brought; answers the prediction error.",

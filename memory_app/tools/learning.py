@@ -79,6 +79,7 @@ def preview_insight_change(
 @memory.local_write(
     action_type="manage_insight",
     budget=TickBudget.FAST,
+    in_database=True,
     preview=preview_insight_change,
     action_class=ActionClass.READ_ONLY,
     snippet="manage_insight: add an insight of your own, or confirm, contradict or reword one.",
@@ -137,6 +138,7 @@ def preview_consolidation(ctx: WriteContext, max_episodes: int, min_cluster_size
 @memory.local_write(
     action_type="consolidate_memory",
     budget=TickBudget.SLOW,
+    in_database=True,
     preview=preview_consolidation,
     action_class=ActionClass.READ_ONLY,
     snippet="consolidate_memory: draw insights from clusters of like outcomes now instead of at the next four hours.",

@@ -55,6 +55,7 @@ def preview_strategy(
 @memory.local_write(
     action_type="store_strategy",
     budget=TickBudget.FAST,
+    in_database=True,
     preview=preview_strategy,
     action_class=ActionClass.READ_ONLY,
     snippet="store_strategy: save a named strategy with its parameters as a new version beside the earlier ones.",

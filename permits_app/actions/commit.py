@@ -209,7 +209,11 @@ def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: dateti
 
 
 def _commit_local(permit: ActionPermit, tool: LocalWriteTool) -> None:
-    """A write without a transaction: the capability is consumed first, so it never happens twice."""
+    """A write without a transaction: the capability is consumed first, so it never happens twice.
+
+    What is written in our database alone holds together with the permit's end; only a write that reaches outside can be
+    left half told.
+    """
     now = clock.now()
     grant = getattr(permit, "grant", None)
     if grant is not None and grant.consumed_at is not None:
@@ -219,13 +223,13 @@ def _commit_local(permit: ActionPermit, tool: LocalWriteTool) -> None:
         _recheck(permit, tool, now)
         capability = capabilities.mint(permit=permit, expires_at=now + timedelta(seconds=60), now=now)
         params = runner.check_params(tool=tool, params=permit.params)
-        result = runner.run_local_write(
-            tool=tool, params=params, golem=view_golem(permit.golem), capability=capability, now=now
-        )
+        runner.run_local_write(
+            tool=tool, params=params, golem=view_golem(permit.golem), capability=capability, now=now,
+            close=lambda result: _close_local(permit, S.COMMITTED, "", result.as_dict(), now),
+        )  # fmt: skip
     except GolemError as error:
+        # After the effect, as when its budget was overrun, the permit is closed already and this changes nothing.
         _block(permit, error)
-        return
-    _close_local(permit, S.COMMITTED, "", result.as_dict(), now)
 
 
 def _close_local(permit: ActionPermit, to: PermitStatus, reason: str, result: Mapping[str, Any], now: datetime) -> None:

@@ -54,6 +54,7 @@ def preview_policy(
 @wallet.local_write(
     action_type="configure_policy",
     budget=TickBudget.SLOW,
+    in_database=True,
     risk=RiskLayer.BOUNDED,
     preview=preview_policy,
     privileged=True,

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 
+from memory_app.models import Insight
 from permits_app.models import ActionPermit, CapabilityGrant, OutboundTransaction, OutcomeRecord, SpendEntry
 from permits_app.models.spending import SpendState
 from tests.concurrency.doors import run_to_door
@@ -64,4 +65,24 @@ def test_a_commit_whose_worker_dies_before_any_of_its_doors_is_sent_once(shared_
     # The doors nobody may leave out: sending, waiting, and the transactions around them.
     assert {"eth_sendRawTransaction", "eth_getTransactionReceipt", "eth_getTransactionCount"} <= set(met)
     assert met.count("COMMIT") >= 5
+    assert verify_stored_chain(shared_golem.golem.pk).broken is None
+
+
+def test_a_local_write_whose_worker_dies_before_any_of_its_doors_happens_once(shared_golem: LiveGolem) -> None:
+    def start(number: int) -> UUID:
+        wish = {"venue": None, "token_in": None, "token_out": None, "amount": None}
+        permit = shared_golem.preview(action_type="manage_insight", operation="ADD", content=f"note {number}", **wish)
+        shared_golem.start(permit["permit_id"])
+        return UUID(permit["permit_id"])
+
+    met: list[str | None] = []
+    for permit_id, door in kill_at_each_door(shared_golem, start):
+        where = f"door {len(met)}: {door}"
+        row = shared_golem.permit(str(permit_id))
+        assert row.status == "COMMITTED", (where, row.status, row.status_reason, row.problem)
+        written = Insight.objects.get(text=f"note {len(met)}")
+        assert (row.result["data"]["insight_id"], written.upvotes) == (str(written.pk), 0), where
+        assert SpendEntry.objects.get(permit_id=permit_id).state == SpendState.RELEASED, where
+        met.append(door)
+    assert met.count("COMMIT") >= 2
     assert verify_stored_chain(shared_golem.golem.pk).broken is None

@@ -40,7 +40,7 @@ def write(golem: Any, name: str, *, now: datetime = NOW, **params: Any) -> dict[
     runner.preview_local(tool=tool, params=checked, golem=view_golem(golem), now=now)
     assert capability.uses == 0
     answer = runner.run_local_write(
-        tool=tool, params=checked, golem=view_golem(golem), capability=capability, now=now
+        tool=tool, params=checked, golem=view_golem(golem), capability=capability, now=now, close=lambda result: None
     ).data
     assert capability.uses == 1
     return dict(answer)

@@ -148,9 +148,11 @@ class ToolFamily:
         chains: frozenset[int] | None = None,
         schema_version: int = 1,
         privileged: bool = False,
+        in_database: bool = False,
     ) -> Callable[[F], F]:
         """Declare a write that is no transaction; its handler takes `capability` and consumes it.
 
+        `in_database`: it writes rows of ours alone; with the end of its permit it is one transaction.
         A privileged one asks the golem's owners: what its preview names is done once they approved.
         """
 
@@ -169,6 +171,7 @@ class ToolFamily:
                     key=action_type,
                     action_class=action_class,
                     preview=preview,
+                    is_in_database=in_database,
                 )
             )
             return handler

@@ -93,7 +93,11 @@ class PrivilegedTool(WriteTool):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalWriteTool(ToolDef):
-    """A write that is no transaction: `preview` says its effect, the handler does it once with a capability."""
+    """A write that is no transaction: `preview` says its effect, the handler does it once with a capability.
+
+    `is_in_database`: the effect is rows of ours alone, and holds together with the end of its permit or not at all.
+    """
 
     action_class: ActionClass | None
     preview: Callable[..., LocalEffect]
+    is_in_database: bool = False

@@ -21,8 +21,8 @@ from permits_app.safety.spend_rules import judge_spend
 from permits_app.usage import Usage
 from permits_app.valuation import PlanValue
 from tools_app.core.compiled_query import CompiledQuery
-from tools_app.core.prepared import Prepared
-from tools_app.core.rows import insert_row
+from tools_app.core.prepared import Prepared, fetch_together
+from tools_app.core.rows import insert_rows
 
 DAY = timedelta(hours=24)
 HOUR = timedelta(hours=1)
@@ -115,15 +115,21 @@ def read_usage_columns(row: Sequence[Any]) -> Usage:
 def reserve(
     *, permit: ActionPermit, value: PlanValue, counts_per_day: bool, heartbeat_tick: int, now: datetime
 ) -> SpendEntry:
-    """Reserve the worst case of `permit`. Call inside the transaction that holds `lock_limits`.
+    """Reserve the worst case of `permit`, and store the permit with it when it is new. Call inside a transaction.
 
-    Raises SpendingLimitExceeded when a window would overflow.
+    It holds the golem's limits row from here on. Raises SpendingLimitExceeded when a window would overflow.
     """
-    limits = lock_limits(permit.golem_id)
-    usage = read_usage(
+    arguments = usage_arguments(
         golem_id=permit.golem_id, api_key_id=permit.api_key_id, heartbeat_tick=heartbeat_tick, now=now,
         exclude_permit_id=permit.pk,
     )  # fmt: skip
+    # Together, and the sums still see what was committed before the lock was given: each statement looks anew.
+    rows, (used,) = fetch_together(_LOCKED_LIMITS.fill(permit.golem_id), _USAGE.fill(**arguments))
+    if rows:
+        (limits,), usage = _LOCKED_LIMITS.read(rows), read_usage_columns(used)
+    else:
+        limits = lock_limits(permit.golem_id)
+        usage = read_usage_columns(*_USAGE.fetch(**arguments))
     refusal = judge_spend(
         limits=limits, usage=usage, amount_micro_usd=value.total_micro_usd, counts_per_day=counts_per_day
     )
@@ -139,7 +145,7 @@ def reserve(
         counted_at=now,
         breakdown=value.as_breakdown(),
     )
-    insert_row(entry)
+    insert_rows(*([permit] if permit._state.adding else []), entry)
     return entry
 
 

@@ -104,9 +104,9 @@ def _record(
     payload = {"permit_id": str(permit_id), "tool_name": permit.tool_name, "status": str(to), **data}
     if reason:
         payload["reason"] = reason
+    emitted = [Event(_EVENTS[to], payload)] if to in _EVENTS else []
     audit_log.append(
         golem_id=permit.golem_id, event=_AUDIT[to], actor=actor, now=now,
         data={**payload, "plan_hash": permit.plan_hash},
+        along=[event_bus.fill_events(golem_id=permit.golem_id, events=emitted, now=now)] if emitted else [],
     )  # fmt: skip
-    if to in _EVENTS:
-        event_bus.emit(golem_id=permit.golem_id, event=Event(_EVENTS[to], payload), now=now)

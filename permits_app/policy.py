@@ -50,6 +50,8 @@ SELECT chain_id, kind, address FROM {AllowlistEntry._meta.db_table} WHERE golem_
 SELECT chain_id, '{_DISTRUSTED}', venue FROM {VenueTrust._meta.db_table}
  WHERE golem_id = %(golem)s AND is_low""",  # noqa: S608  (the tables' own names)
 )
+Addresses = list[tuple[Any, ...]]
+"""(chain id, kind, address), and (chain id, DISTRUSTED, venue)."""
 _UNHASHED = frozenset({"id", "golem", "created_at", "updated_at"})
 
 
@@ -78,9 +80,14 @@ class Policy:
 
 def load_golem(golem_id: UUID) -> Golem:
     """The golem with every row its toolset and policy are made of, so that neither asks again. Raises DoesNotExist."""
+    return load_for_decision(golem_id)[0]
+
+
+def load_for_decision(golem_id: UUID) -> tuple[Golem, Addresses]:
+    """The same with the addresses of its policy, in the same round trip."""
     queries = (_GOLEM, _OVERRIDES, _GOLEM_PROFILES)
-    found = fetch_together(*(query.fill(golem_id) for query in queries))
-    golems, overrides, profiles = _GOLEM.read(found[0]), _OVERRIDES.read(found[1]), _GOLEM_PROFILES.read(found[2])
+    asked = fetch_together(*(query.fill(golem_id) for query in queries), _ADDRESSES.fill(golem=golem_id))
+    golems, overrides, profiles = _GOLEM.read(asked[0]), _OVERRIDES.read(asked[1]), _GOLEM_PROFILES.read(asked[2])
     if not golems:
         raise Golem.DoesNotExist(f"there is no golem {golem_id}")
     (golem,) = golems
@@ -91,7 +98,7 @@ def load_golem(golem_id: UUID) -> Golem:
     if not profiles:
         # Only a golem without profiles of its own has those of its archetype.
         _keep(archetype, profiles=_ARCHETYPE_PROFILES.fetch(archetype.pk))
-    return golem
+    return golem, asked[3]
 
 
 def _keep(row: Any, **relations: list[Any]) -> None:
@@ -102,11 +109,14 @@ def _keep(row: Any, **relations: list[Any]) -> None:
         query._result_cache, query._prefetch_done = rows, True
 
 
-def read_policy(*, golem: Golem, toolset: Toolset) -> Policy:
-    """The policy as it stands now; a golem without rows gets the defaults, which are strict."""
+def read_policy(*, golem: Golem, toolset: Toolset, addresses: Addresses | None = None) -> Policy:
+    """The policy as it stands now; a golem without rows gets the defaults, which are strict.
+
+    `addresses` are those that `load_for_decision` has just read.
+    """
     cage = getattr(golem, "policy_cage", None) or PolicyCage.objects.get_or_create(golem=golem)[0]
     limits = getattr(golem, "spending_limits", None) or SpendingLimits.objects.get_or_create(golem=golem)[0]
-    rows = _ADDRESSES.fetch(golem=golem.pk)
+    rows = _ADDRESSES.fetch(golem=golem.pk) if addresses is None else addresses
     allowlist = frozenset(row for row in rows if row[1] != _DISTRUSTED)
     digest = hash_canonical(
         {

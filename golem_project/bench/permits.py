@@ -19,7 +19,6 @@ from permits_app import ledger
 from permits_app.actions import commit as commit_module
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.commit import commit_permit, start_commit
-from permits_app.actions.expire import expire_lapsed
 from permits_app.actions.halt import halt_golem, resume_golem
 from permits_app.actions.preview import make_hook_call, preview_action
 from permits_app.models import ActionPermit, OutboundTransaction, SpendingLimits
@@ -34,7 +33,6 @@ from tools_app.core.audit_log import GENESIS_HASH, hash_entry
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
 from tools_app.core.models import AuditEntry, AuditHead
-from tools_app.core.rows import insert_row
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
 
@@ -254,9 +252,10 @@ def _reserve(permit: ActionPermit, call: HookCall) -> None:
     """What a preview does after the chain agreed: one transaction with permit, reservation, event and audit entry."""
     now = clock.now()
     with transaction.atomic():
-        expire_lapsed(golem_id=permit.golem_id, now=now)
-        insert_row(permit)
         ledger.reserve(permit=permit, value=call.value, counts_per_day=True, heartbeat_tick=0, now=now)
         facts = {"permit_id": str(permit.pk), "tool_name": permit.tool_name}
-        audit_log.append(golem_id=permit.golem_id, event="PermitCreated", actor="system:bench", data=facts, now=now)
-        event_bus.emit(golem_id=permit.golem_id, event=Event(EventType.PERMIT_CREATED, facts), now=now)
+        created = Event(EventType.PERMIT_CREATED, facts)
+        audit_log.append(
+            golem_id=permit.golem_id, event="PermitCreated", actor="system:bench", data=facts, now=now,
+            along=[event_bus.fill_events(golem_id=permit.golem_id, events=[created], now=now)],
+        )  # fmt: skip

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connections
 
 from archetypes_app.models import Golem
 from golem_project.bench.figures import Figure, measure, percentile, time_calls
+from golem_project.bench.processor_time import ProcessorTime
 from golem_project.demo.seed import CHAIN_ID, seed_demo
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.preview import preview_action
@@ -86,15 +88,15 @@ def _measure_rate(agent: _Agent, setting: EngineSetting, target: float) -> Figur
     What is counted is previews alone; the permits are cancelled between the rounds, so that no limit fills up.
     """
     agents = [_Agent(agent.golem) for _ in range(_PREVIEWS_PER_ROUND)]
-    spent_ms = cpu_seconds = 0.0
+    spent_ms, used = 0.0, ProcessorTime(settings.GOLEM_RPC_URLS[CHAIN_ID][0])
     with ThreadPoolExecutor(_THREADS) as pool:
         for number in range(_ROUNDS + 1):
             amounts = range(5_000_000 + number * 1_000, 5_000_000 + number * 1_000 + _PREVIEWS_PER_ROUND)
-            started, used = clock.monotonic_ms(), time.process_time()
-            list(pool.map(lambda each, amount: each.preview(amount), agents, amounts))
-            if number > 0:
-                spent_ms += clock.monotonic_ms() - started
-                cpu_seconds += time.process_time() - used
+            with used.measured() if number > 0 else nullcontext():
+                started = clock.monotonic_ms()
+                list(pool.map(lambda each, amount: each.preview(amount), agents, amounts))
+                took_ms = clock.monotonic_ms() - started
+            spent_ms += took_ms if number > 0 else 0
             for each in agents:
                 each.cancel()
         list(pool.map(lambda _: connections.close_all(), range(_THREADS)))
@@ -104,8 +106,8 @@ def _measure_rate(agent: _Agent, setting: EngineSetting, target: float) -> Figur
     return Figure(
         f"preview.rate.{setting.value}", f"previews with all their rows on {setting.value}, one process, {_THREADS}"
         " threads", round(count * 1000 / spent_ms, 1), "/s", target=target, at_least=True,
-        reference=f"{cpu_seconds * 1000 / count:.1f} ms of this process's own time each; {alone:.1f}/s one after"
-        f" another; load of the machine {os.getloadavg()[0]:.1f}; the last one: {laps}",
+        reference=f"processor time of each: {used.spent.describe(count)}; {alone:.1f}/s one after another; load of the"
+        f" machine {os.getloadavg()[0]:.1f}; the last one: {laps}",
     )  # fmt: skip
 
 

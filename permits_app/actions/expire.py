@@ -12,8 +12,9 @@ from archetypes_app.models import Golem
 from permits_app import ledger, lifecycle
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from tools_app.core.prepared import Prepared
+from tools_app.core.prepared import Filled, Prepared, Rows
 
+_MOST_AT_ONCE = 200
 # Plain SQL, because every preview asks before it reserves.
 _LAPSED_SQL = f"""
 SELECT id FROM {ActionPermit._meta.db_table}
@@ -28,9 +29,19 @@ _LAPSED_OF_ALL = Prepared("find_lapsed", _LAPSED_SQL.format(whose=""))
 _LAPSED_OF_ONE = Prepared("find_lapsed", _LAPSED_SQL.format(whose="AND golem_id = %(golem)s"))
 
 
-def expire_lapsed(*, golem_id: UUID | None, now: datetime, limit: int = 200) -> int:
+def expire_lapsed(*, golem_id: UUID | None, now: datetime, limit: int = _MOST_AT_ONCE) -> int:
     """Expire CREATED permits whose time or third heartbeat tick has come, of one golem or of all. Returns how many."""
     lapsed = (_LAPSED_OF_ALL if golem_id is None else _LAPSED_OF_ONE).fetch(now=now, golem=golem_id, limit=limit)
+    return expire_found(lapsed, now=now)
+
+
+def fill_lapsed(*, golem_id: UUID, now: datetime) -> Filled:
+    """The statement that finds them for one golem, for whoever asks something else with it; see `expire_found`."""
+    return _LAPSED_OF_ONE.fill(now=now, golem=golem_id, limit=_MOST_AT_ONCE)
+
+
+def expire_found(lapsed: Rows, *, now: datetime) -> int:
+    """Expire those of `lapsed` that still are to be expired. Returns how many."""
     return sum(expire_permit(permit_id=pk, now=now) for (pk,) in lapsed)
 
 

@@ -24,7 +24,7 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset, view_golem
 from memory_app.augment import augment
 from permits_app import delegation_router, ledger
-from permits_app.actions.expire import expire_lapsed
+from permits_app.actions.expire import expire_found, fill_lapsed
 from permits_app.actions.request_change import find_waiting_permit, request_permit_approval
 from permits_app.actions.waiting import cover_wait, life_of, list_missing, needs_owners
 from permits_app.approvals.plan_by_owners import draft_plan
@@ -32,7 +32,7 @@ from permits_app.errors import ReviewVetoed, SameActionPending, SpendingLimitExc
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.plan_store import encode_batch, encode_bounds
-from permits_app.policy import Policy, load_golem, read_policy
+from permits_app.policy import Policy, load_for_decision, read_policy
 from permits_app.prediction import describe_expected
 from permits_app.risk import needs_guardian
 from permits_app.safety import hook_chain
@@ -54,7 +54,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.compiled_query import CompiledStatement
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
-from tools_app.core.rows import insert_row
+from tools_app.core.prepared import fetch_together
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass, PiTool, RiskTier
@@ -102,15 +102,15 @@ def preview_action(
     ReviewVetoed, TooManyChanges, SameActionPending.
     """
     watch = _Stopwatch()
-    golem = load_golem(golem_id)
+    golem, addresses = load_for_decision(golem_id)
     if golem.is_halted:
         raise GolemHalted("this golem is halted; only its owner can resume it", reason=golem.halt_reason)
     toolset = resolve_toolset(golem)
     tool, params = _resolve(body, toolset)
-    waiting = _find_equal_action(golem, tool, params)
+    waiting = _find_equal_action(golem, tool, params, now)
     if waiting is not None:
         return {**view_permit(waiting), "timings_ms": watch.laps}
-    policy = read_policy(golem=golem, toolset=toolset)
+    policy = read_policy(golem=golem, toolset=toolset, addresses=addresses)
     watch.lap("toolset and policy")
     judged = _judge(golem, toolset, policy, tool, params, api_key_id, now, watch)
     try:
@@ -147,13 +147,17 @@ def _select_equal_actions(golem_id: UUID, action_hash: str) -> QuerySet[Any, Any
 _EQUAL_ACTIONS = CompiledStatement(_select_equal_actions, UUID(int=0), "-")
 
 
-def _find_equal_action(golem: Golem, tool: ToolDef, params: Mapping[str, Any]) -> ActionPermit | None:
+def _find_equal_action(golem: Golem, tool: ToolDef, params: Mapping[str, Any], now: datetime) -> ActionPermit | None:
     """The permit of an equal action that waits for owners. Raises SameActionPending for one that is under way.
 
-    One narrow statement: nearly every preview finds neither.
+    Expires what has lapsed, before anything counts its reservation. Two narrow statements in one round trip: nearly
+    every preview finds nothing.
     """
     action_hash = hash_action(golem_id=golem.pk, tool_name=tool.name, params=params)
-    found: dict[str, UUID] = dict(_EQUAL_ACTIONS.fetch(golem.pk, action_hash))
+    asked = _EQUAL_ACTIONS.fill(golem.pk, action_hash), fill_lapsed(golem_id=golem.pk, now=now)
+    equal, lapsed = fetch_together(*asked)
+    expire_found(lapsed, now=now)
+    found: dict[str, UUID] = dict(equal)
     for status in UNFINISHED:
         if status in found:
             raise SameActionPending(
@@ -286,8 +290,6 @@ def _open_permit(
     call = judged.call
     permit = _make_permit(golem, policy, judged, api_key_id, now)
     with transaction.atomic():
-        expire_lapsed(golem_id=golem.pk, now=now)
-        insert_row(permit)
         ledger.reserve(
             permit=permit, value=call.value, counts_per_day=counts_per_day(call),
             heartbeat_tick=golem.heartbeat_tick, now=now,
@@ -301,11 +303,12 @@ def _open_permit(
             "simulation_hash": permit.simulation_hash,
             "expires_at": permit.expires_at.isoformat(),
         }
+        created = Event(EventType.PERMIT_CREATED, facts)
         audit_log.append(
             golem_id=golem.pk, event="PermitCreated", actor=actor,
             data={**facts, "plan_hash": permit.plan_hash, "policy_hash": permit.policy_hash}, now=now,
+            along=[event_bus.fill_events(golem_id=golem.pk, events=[created], now=now)],
         )  # fmt: skip
-        event_bus.emit(golem_id=golem.pk, event=Event(EventType.PERMIT_CREATED, facts), now=now)
         if permit.status == PermitStatus.AWAITING_APPROVAL:
             request_permit_approval(
                 permit=permit, actor=actor, now=now, safe_tx=draft_plan(permit, call.sent_by) if call.plan else None

@@ -64,7 +64,6 @@ def test_one_limit_is_never_passed_by_sixty_four_reservations_at_once(shared_gol
         permit = ActionPermit.objects.get(pk=template.pk)
         permit.pk, permit._state.adding, permit.action_hash = None, True, f"0x{index}"
         permit.id = ActionPermit._meta.pk.get_default()
-        permit.save(force_insert=True)
         ledger.reserve(
             permit=permit, value=PlanValue(gas_micro_usd=1_000_000), counts_per_day=True, heartbeat_tick=0, now=now
         )
@@ -80,6 +79,8 @@ def test_one_limit_is_never_passed_by_sixty_four_reservations_at_once(shared_gol
     assert answers == {"reserved": 10, "SAFETY_SPENDING_LIMIT_EXCEEDED": MANY - 10}
     entries = SpendEntry.objects.filter(golem=shared_golem.golem, state=SpendState.RESERVED)
     assert sum(entry.reserved_micro_usd for entry in entries) == taken + 10_000_000
+    # A reservation that is refused leaves no permit behind.
+    assert ActionPermit.objects.filter(golem=shared_golem.golem).count() == entries.count()
 
 
 def test_sixty_four_permits_of_one_account_get_sixty_four_nonces_without_a_gap(shared_golem: LiveGolem) -> None:

@@ -6,6 +6,8 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.commit import start_commit
@@ -32,6 +34,16 @@ def test_a_swap_moves_exactly_what_its_permit_predicted(live_golem: LiveGolem) -
     assert {symbol: predicted[symbol] for symbol in moved} == moved
     assert moved["USDC"] == -500_000_000
     assert done["result"]["ground_truth_source"] == "receipt"
+
+
+def test_a_preview_goes_to_the_database_nine_times(live_golem: LiveGolem) -> None:
+    live_golem.preview()
+    with CaptureQueriesContext(connection) as captured:
+        live_golem.preview(amount="400000000")
+    # The test is a transaction of its own, so those inside are savepoints.
+    borders = ("SAVEPOINT", "RELEASE", "ROLLBACK")
+    asked = [row["sql"] for row in captured.captured_queries if not str(row["sql"]).startswith(borders)]
+    assert len(asked) == 9, asked
 
 
 def test_the_gas_of_each_receipt_is_within_five_percent_of_the_prediction(live_golem: LiveGolem) -> None:
@@ -100,6 +112,16 @@ def test_a_permit_is_valid_until_just_before_its_end_and_not_at_it(live_golem: L
     second.refresh_from_db()
     assert live_golem.permit(str(first.pk)).status == PermitStatus.COMMITTING
     assert second.status == PermitStatus.EXPIRED
+
+
+def test_a_preview_gives_back_first_what_lapsed_by_its_time(live_golem: LiveGolem) -> None:
+    lapsed = live_golem.permit(live_golem.preview()["permit_id"])
+    ActionPermit.objects.filter(pk=lapsed.pk).update(expires_at=clock.now())
+    taken = SpendEntry.objects.get(permit=lapsed).reserved_micro_usd
+    SpendingLimits.objects.filter(golem=live_golem.golem).update(per_day_micro_usd=taken + taken // 2)
+    live_golem.preview()
+    lapsed.refresh_from_db()
+    assert lapsed.status == PermitStatus.EXPIRED
 
 
 def test_an_expired_permit_gives_its_reservation_back(live_golem: LiveGolem) -> None:

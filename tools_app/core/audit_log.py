@@ -7,7 +7,7 @@ Seed: facts 9; decisions, "Events and audit".
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,7 @@ from django.db import connection, transaction
 
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.models import AuditEntry, AuditHead
-from tools_app.core.prepared import Prepared
+from tools_app.core.prepared import Filled, Prepared, fetch_together
 from tools_app.core.storable_text import make_storable
 from tools_app.core.taint import DataSink, clean_for
 
@@ -33,11 +33,19 @@ class BrokenLink:
 
 
 def append(
-    *, golem_id: UUID, event: str, actor: str, data: dict[str, Any], now: datetime, heartbeat_tick: int = 0
+    *,
+    golem_id: UUID,
+    event: str,
+    actor: str,
+    data: dict[str, Any],
+    now: datetime,
+    heartbeat_tick: int = 0,
+    along: Sequence[Filled] = (),
 ) -> AuditEntry:
     """Append one entry to the chain of `golem_id`; joins the caller's transaction and locks the chain's head.
 
-    `data` is JSON-ready, integers as decimal strings, no secret.
+    `data` is JSON-ready, integers as decimal strings, no secret. `along` is sent with it, after it: the events of the
+    same change.
     """
     # Without a savepoint of its own: an entry that cannot be written takes the change it describes with it.
     with transaction.atomic(savepoint=False):
@@ -54,7 +62,8 @@ def append(
         )
         entry.entry_hash = hash_entry(entry)
         columns = {field.attname: getattr(entry, field.attname) for field in AuditEntry._meta.concrete_fields}
-        ((entry.pk,),) = _APPEND.fetch(**{**columns, "data": json.dumps(entry.data)})
+        appended = _APPEND.fill(**{**columns, "data": json.dumps(entry.data)})
+        (((entry.pk,),), *_) = fetch_together(appended, *along)
         entry._state.adding, entry._state.db = False, connection.alias
     return entry
 

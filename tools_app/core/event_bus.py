@@ -18,13 +18,14 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.db.transaction import TransactionManagementError
 
 from tools_app.core import event_publisher, event_ring
 from tools_app.core.event_ring import RingClient
 from tools_app.core.event_schemas import check_payload
 from tools_app.core.events import Event
 from tools_app.core.models import EventSequence, OutboxEvent
-from tools_app.core.prepared import Prepared
+from tools_app.core.prepared import Filled, Prepared
 from tools_app.core.storable_text import make_storable
 from tools_app.core.taint import DataSink, clean_for
 
@@ -67,19 +68,31 @@ def emit_all(*, golem_id: UUID, events: Sequence[Event], now: datetime, heartbea
 
     Without `heartbeat_tick` they belong to the tick that `within_tick` set, or to none (0).
     """
+    _fill(golem_id, events, now, heartbeat_tick).fetch()
+    _publish_on_commit()
+
+
+def fill_events(*, golem_id: UUID, events: Sequence[Event], now: datetime) -> Filled:
+    """The statement of `emit_all`, for whoever sends it along with another one of the transaction that is open."""
+    if not connection.in_atomic_block:
+        raise TransactionManagementError("events that travel with a change are written in its transaction")
+    _publish_on_commit()
+    return _fill(golem_id, events, now, None)
+
+
+def _fill(golem_id: UUID, events: Sequence[Event], now: datetime, heartbeat_tick: int | None) -> Filled:
     payloads = [clean_for(DataSink.EVENTS, event.payload) for event in events]
     if _checks_payloads:
         for event, payload in zip(events, payloads, strict=True):
             check_payload(event.type, payload)
     rows = [[event.type, event.version, payload] for event, payload in zip(events, payloads, strict=True)]
-    _EMIT.fetch(
+    return _EMIT.fill(
         golem=golem_id,
         count=len(rows),
         tick=_heartbeat_tick.get() if heartbeat_tick is None else heartbeat_tick,
         at=now,
         events=_encode_rows(rows),
     )
-    _publish_on_commit()
 
 
 # Numbered and written in one statement, because every tool call emits several events: it is atomic by itself, and the

@@ -1,4 +1,4 @@
-"""One INSERT of one row, for the few places where building the statement costs more than running it."""
+"""INSERTs of single rows, for the few places where building the statement costs more than running it."""
 
 from __future__ import annotations
 
@@ -7,22 +7,35 @@ from typing import Any
 
 from django.db import connection, models
 
-from tools_app.core.prepared import Prepared
+from tools_app.core.prepared import Filled, Prepared, fetch_together
 
 
 def insert_row(row: models.Model) -> None:
     """Store a new row as `save(force_insert=True)` does, without signals. Raises IntegrityError, DataError."""
-    statement, fields, makes_key = _build(type(row))
-    values = {
-        field.column: (
-            getattr(row, field.attname) if is_plain else field.get_db_prep_save(field.pre_save(row, True), connection)
-        )
-        for field, is_plain in fields
-    }
-    told = statement.fetch(**values)
-    if makes_key:
-        ((row.pk,),) = told
-    row._state.adding, row._state.db = False, connection.alias
+    insert_rows(row)
+
+
+def insert_rows(*rows: models.Model) -> None:
+    """Store new rows, of any models, in their order and in one round trip. Raises as `insert_row`."""
+    told = fetch_together(*(_fill(row) for row in rows))
+    for row, answer in zip(rows, told, strict=True):
+        if answer:
+            ((row.pk,),) = answer
+        row._state.adding, row._state.db = False, connection.alias
+
+
+def _fill(row: models.Model) -> Filled:
+    statement, fields = _build(type(row))
+    return statement.fill(
+        **{
+            field.column: (
+                getattr(row, field.attname)
+                if is_plain
+                else field.get_db_prep_save(field.pre_save(row, True), connection)
+            )
+            for field, is_plain in fields
+        }
+    )
 
 
 # Fields whose value reaches PostgreSQL as it is.
@@ -30,7 +43,7 @@ _PLAIN = frozenset({models.CharField, models.TextField, models.SlugField, models
 
 
 @cache
-def _build(model: type[models.Model]) -> tuple[Prepared, list[tuple[Any, bool]], bool]:
+def _build(model: type[models.Model]) -> tuple[Prepared, list[tuple[Any, bool]]]:
     key = model._meta.pk
     makes_key = isinstance(key, models.AutoField | models.BigAutoField)
     fields = [field for field in model._meta.concrete_fields if not (makes_key and field is key)]
@@ -38,8 +51,4 @@ def _build(model: type[models.Model]) -> tuple[Prepared, list[tuple[Any, bool]],
     marks = ", ".join(f"%({field.column})s" for field in fields)
     told = f' RETURNING "{key.column}"' if makes_key else ""
     sql = f'INSERT INTO "{model._meta.db_table}" ({columns}) VALUES ({marks}){told}'  # noqa: S608
-    return (
-        Prepared(f"insert_{model._meta.model_name}", sql),
-        [(field, type(field) in _PLAIN) for field in fields],
-        makes_key,
-    )
+    return Prepared(f"insert_{model._meta.model_name}", sql), [(field, type(field) in _PLAIN) for field in fields]

@@ -41,7 +41,6 @@ def open_permit(live: LiveGolem, micro_usd: int) -> None:
         expires_at_tick=TICK + 3,
     )  # fmt: skip
     with transaction.atomic():
-        permit.save(force_insert=True)
         ledger.reserve(
             permit=permit, value=PlanValue(gas_micro_usd=micro_usd), counts_per_day=True, heartbeat_tick=TICK, now=now
         )

@@ -92,6 +92,16 @@ def test_nothing_is_published_before_the_commit_and_nothing_of_a_rollback_ever()
     assert [event.position for event in read_all()] == [1, 2, 3]
 
 
+def test_events_that_travel_with_a_change_are_those_of_emit_and_need_its_transaction() -> None:
+    golem_id = uuid.uuid4()
+    with pytest.raises(transaction.TransactionManagementError):
+        event_bus.fill_events(golem_id=golem_id, events=[END], now=clock.now())
+    emit(golem_id)
+    with transaction.atomic():
+        event_bus.fill_events(golem_id=golem_id, events=[END, END], now=clock.now()).fetch()
+    assert sequences(golem_id) == [1, 2, 3]
+
+
 def test_an_event_of_an_undone_savepoint_does_not_swallow_the_publication_of_the_next() -> None:
     golem_id = uuid.uuid4()
     with transaction.atomic():

@@ -214,6 +214,8 @@ def test_a_real_reorganisation_between_two_reads_is_an_error_and_no_other_state(
 
         def reorganise(posts: int) -> None:
             if posts >= after_posts and not reorganised:
+                # Another miner: within one second a block with nothing in it would come out the same.
+                node_rpc.call("anvil_setCoinbase", "0x" + "99" * 20)
                 reorganised.append(node_rpc.call("anvil_reorg", 1, []))
 
         # Single reads and what was not watched, so that there are several questions to come between.

@@ -107,9 +107,10 @@ def build_trace(permit: ActionPermit) -> PermitTrace:
         number=int(run["block"]["number"]), hash=str(run["block"]["hash"]), timestamp=int(run["block"]["timestamp"]),
         base_fee=int(run["block"]["base_fee"]),
     )  # fmt: skip
-    # Before the owners of a Safe signed, the simulation had the Safe itself make the plan's calls.
-    is_rehearsal = str(run.get("sender")) == permit.acts_for
-    sender, calls = (permit.acts_for, permit.batch) if is_rehearsal else (permit.signer, list_sent_calls(permit))
+    # Before the owners of a Safe signed, the simulation had the Safe itself make the plan's calls; what a user
+    # operation does, it had the EntryPoint do.
+    sender = str(run.get("sender") or permit.signer)
+    calls = permit.batch if sender == permit.acts_for else list_sent_calls(permit)
     request = SimulationRequest(permit.chain_id, sender, decode_calls(calls), block=block)
     try:
         trees = trace_calls(

@@ -8,11 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 from eth_account import Account
 from eth_account.messages import encode_defunct
 
+from archetypes_app.models import Golem
 from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
 from permits_app.actions.stage_key import stage_key
+from permits_app.admin.trace_view import build_trace
+from permits_app.approvals.statement import describe_permit
 from permits_app.errors import SignerUnavailable, WalletExists
 from permits_app.execution.signers import choose
 from permits_app.execution.signers.base import UnsignedTransaction
@@ -38,6 +43,7 @@ from tests.permits_app.execution.signers.bundler_stand_in import (
 from tests.permits_app.execution.zerodev_golem import USD, ZerodevGolem
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry, OutboxEvent
+from tools_app.simulation.select import EngineSetting
 from tools_app.standards import kernel
 from tools_app.standards.user_operation import ENTRY_POINT, decode_operation
 
@@ -79,6 +85,31 @@ def test_the_bytes_that_are_simulated_are_the_bytes_that_are_signed(zerodev: Zer
     assert operation.total_gas == row.gas_limit <= int(call["gas_limit"])
     digest = encode_defunct(primitive=bytes.fromhex(row.tx_hash[2:]))
     assert Account.recover_message(digest, signature=operation.signature) == zerodev.key.address
+
+
+def test_both_engines_say_the_same_of_an_operation(zerodev: ZerodevGolem) -> None:
+    Golem.objects.filter(pk=zerodev.live.golem.pk).update(simulation_engine=EngineSetting.BOTH)
+    permit = zerodev.live.permit(zerodev.live.preview()["permit_id"])
+    assert "+" in permit.simulation["engine"] or "both" in permit.simulation["fidelity"], permit.simulation["fidelity"]
+    trace = build_trace(permit)
+    assert not trace.problem and len(trace.frames) == 1
+
+
+def test_the_pages_name_the_operation_its_carrier_and_who_pays(zerodev: ZerodevGolem, client: Client) -> None:
+    permit_id = zerodev.live.preview()["permit_id"]
+    carrier = describe_permit(zerodev.live.permit(permit_id))["carried_by"]
+    assert (carrier["account"], carrier["through"]) == (zerodev.address, ENTRY_POINT)
+    zerodev.live.commit(permit_id)
+    zerodev.live.owner.is_superuser = True
+    zerodev.live.owner.save()
+    client.force_login(zerodev.live.owner)
+    for page in (
+        reverse("admin:permits_app_actionpermit_change", args=[permit_id]),
+        reverse("admin:permits_app_outboundtransaction_changelist"),
+    ):
+        shown = client.get(page, follow=True).content.decode()
+        assert "user operation" in shown and zerodev.rows(permit_id)[0].tx_hash in shown
+        assert zerodev.bundler.carried[0] in shown
 
 
 def test_the_permit_binds_who_pays_what_is_called_and_what_it_may_cost(zerodev: ZerodevGolem) -> None:

@@ -5,17 +5,28 @@ It only writes the wish down; owners decide it. Seed: 002, "wallet_configure_pol
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from archetypes_app.models import Golem
+from permits_app.approvals.errors import ChangeUnchanged
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ObservingOperation
 from permits_app.approvals.operations.cage import find_mirror, write_rule
-from permits_app.approvals.policy_state import name_entry
+from permits_app.approvals.policy_state import (
+    PolicyState,
+    apply_differences,
+    diff_policy,
+    name_entry,
+    read_policy_state,
+    split_entry,
+)
+from permits_app.approvals.policy_templates import PolicyTemplate, limit_of_template, list_template_changes
 from permits_app.models import CageMirror
 from permits_app.models.allowlist import AllowlistKind
+from permits_app.models.spending import AllowlistMode
 from permits_app.policy_cage.contract import Rule, RuleKind, address_key, spender_rule
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.suggested_rules import call_rules
@@ -27,33 +38,70 @@ from tools_app.toolkit.views import NATIVE
 TITLE = "An agent asks for another wallet policy"
 
 
-def build_policy_wish(
-    *,
-    golem: Golem,
-    chain: ChainReader,
-    contracts: Sequence[str],
-    spending_limit_micro_usd: int | None,
-    now: datetime,
-) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class PolicyWish:
+    """What an agent asks for: a template, and what it names itself, which comes after it. `chains` are all it keeps."""
+
+    template: PolicyTemplate | None = None
+    contracts: Sequence[str] = ()
+    limit_micro_usd: int | None = None
+    chains: Sequence[int] = ()
+
+
+def build_policy_wish(*, golem: Golem, chain: ChainReader, wish: PolicyWish, now: datetime) -> dict[str, Any]:
     """The owners' operation that would carry the wish out: its name and arguments. Reads the chain.
 
-    Raises InvalidParams, and what a feed or a node raises.
+    Raises InvalidParams, ChangeUnchanged, and what a feed or a node raises.
     """
-    local = [_allow(chain, contract) for contract in contracts]
-    if spending_limit_micro_usd is not None:
-        local.append({"row": "limits", "name": "per_transaction_micro_usd", "after": str(spending_limit_micro_usd)})
+    state = read_policy_state(golem)
+    contracts, limit = wish.contracts, wish.limit_micro_usd
+    local = list(list_template_changes(wish.template, chain_id=chain.chain_id)) if wish.template else []
+    local += [_allow(chain, contract) for contract in contracts]
+    if limit is not None:
+        local.append(_set_limit("per_transaction_micro_usd", limit))
+    if wish.chains:
+        local += _restrict(state, golem, wish.chains, added=local)
     if not local:
-        raise InvalidParams("name contracts or a spending limit", fields={"allowed_contracts": "missing"})
+        raise InvalidParams(
+            "name a template, contracts, a spending limit or chains", fields={"allowed_contracts": "missing"}
+        )
     mirror = find_mirror(golem)
     if mirror is None:
+        if not diff_policy(state, apply_differences(state, local)):
+            raise ChangeUnchanged("the policy is so already")
         return {"name": "policy", "arguments": {"changes": local, "title": TITLE}}
-    rules = _rules_for(mirror, chain, contracts, spending_limit_micro_usd)
+    if wish.template and limit is None:
+        limit = limit_of_template(wish.template)
+    rules = _rules_for(mirror, chain, contracts, limit)
+    if wish.template:
+        known = {rule.key for rule in rules}
+        listed = {split_entry(each["name"])[2] for each in local if each["row"] == "allowlist" and each["after"]}
+        rules += [rule for rule in call_rules(chain.chain_id, listed) if rule.key not in known]
     arguments: dict[str, Any] = {
         "act": "propose", "rules": [write_rule(rule) for rule in rules], "policy": local, "title": TITLE,
     }  # fmt: skip
     operation = find_operation("cage")
     assert isinstance(operation, ObservingOperation)
     return {"name": "cage", "arguments": operation.observe(golem, arguments, now=now)}
+
+
+def _restrict(
+    state: PolicyState, golem: Golem, chains: Sequence[int], *, added: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Nothing is allowed on another chain: a strict list without an entry there."""
+    if golem.home_chain_id not in chains:
+        raise InvalidParams(
+            f"the golem's home chain {golem.home_chain_id} must be among them",
+            fields={"chain_restrictions": "leaves the home chain out"},
+        )
+    listed = {*state["allowlist"], *(each["name"] for each in added if each["row"] == "allowlist")}
+    gone = [key for key in sorted(listed) if split_entry(key)[0] not in chains]
+    strict = {"row": "limits", "name": "allowlist_mode", "after": str(AllowlistMode.STRICT)}
+    return [strict, *({"row": "allowlist", "name": key, "after": None} for key in gone)]
+
+
+def _set_limit(name: str, micro_usd: int) -> dict[str, Any]:
+    return {"row": "limits", "name": name, "after": str(micro_usd)}
 
 
 def _allow(chain: ChainReader, contract: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from tests.permits_app.approvals.conftest import two_owners as two_owners
 from tests.permits_app.approvals.people import approve
 from tests.permits_app.approvals.safes import OwnedSafe, make_relayer, owner_transaction
 from tools_app.core import clock
-from tools_app.core.errors import InvalidParams
+from tools_app.core.errors import GolemError, InvalidParams
 
 USD = 10**6
 
@@ -89,3 +90,71 @@ def test_an_equal_wish_is_folded_into_the_one_that_waits(two_owners: tuple[LiveG
     first = ask(live, spending_limit_usd="4000")
     assert ask(live, spending_limit_usd="4000").pk == first.pk
     assert ChangeRequest.objects.get().repeats == 2
+
+
+def test_read_only_is_a_policy_under_which_nothing_is_written(two_owners: tuple[LiveGolem, Any, Any]) -> None:
+    live, _, other = two_owners
+    request = run(approve(ask(live, policy_template="read-only"), other))
+    assert request.state == "EXECUTED"
+    data = request.permit.result["data"]
+    assert (data["template"], Decimal(data["spending_limit_usd"])) == ("read-only", 0)
+    limits = SpendingLimits.objects.get(golem=live.golem)
+    assert (limits.per_day_micro_usd, limits.writes_per_hour) == (0, 0)
+    with pytest.raises(GolemError):
+        live.preview()
+
+
+def test_defi_trading_brings_the_default_limits_and_the_trading_contracts(
+    two_owners: tuple[LiveGolem, Any, Any],
+) -> None:
+    live, _, other = two_owners
+    AllowlistEntry.objects.filter(golem=live.golem).delete()
+    SpendingLimits.objects.filter(golem=live.golem).update(allowlist_mode="OFF", per_transaction_micro_usd=USD)
+    request = run(approve(ask(live, policy_template="defi-trading", spending_limit_usd="2500"), other))
+    assert request.state == "EXECUTED"
+    limits = SpendingLimits.objects.get(golem=live.golem)
+    assert (limits.allowlist_mode, limits.per_transaction_micro_usd) == ("STRICT", 2_500 * USD)
+    assert live.preview(amount="100000000")["status"] == "CREATED"
+
+
+def test_chains_that_are_not_named_keep_no_entry(two_owners: tuple[LiveGolem, Any, Any]) -> None:
+    live, _, other = two_owners
+    AllowlistEntry.objects.create(
+        golem=live.golem, chain_id=8453, kind="TOKEN", address="0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+    )
+    here = AllowlistEntry.objects.filter(golem=live.golem, chain_id=31337).count()
+    request = run(approve(ask(live, chain_restrictions=[31337]), other))
+    assert (request.state, request.permit.result["data"]["chain_restrictions"]) == ("EXECUTED", [31337])
+    kept = AllowlistEntry.objects.filter(golem=live.golem)
+    assert (kept.count(), kept.exclude(chain_id=31337).count()) == (here, 0)
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        ({"chain_restrictions": [1]}, "home chain 31337 must be among them"),
+        ({"chain_restrictions": [31337]}, "so already"),
+        ({"policy_template": "vault-manager"}, "policy_template"),
+        ({}, "name a template"),
+    ],
+)
+def test_a_wish_that_cannot_be_meant_is_refused_with_what_is_wrong(
+    two_owners: tuple[LiveGolem, Any, Any], wish: dict[str, Any], words: str
+) -> None:
+    live, _, _ = two_owners
+    with pytest.raises(GolemError) as refused:
+        ask(live, **wish)
+    assert words in f"{refused.value.detail} {refused.value.data}"
+    assert not ChangeRequest.objects.exists()
+
+
+def test_on_chain_read_only_takes_every_outflow_away(two_owners: tuple[LiveGolem, Any, Any], settings: Any) -> None:
+    live, _, other = two_owners
+    safe = OwnedSafe(live)
+    make_relayer(live, settings)
+    request = ask(live, policy_template="read-only")
+    request = run(approve(request, other, signature=safe.sign(owner_transaction(request).safe_tx_hash, 1)))
+    assert request.state == "EXECUTED", request.problem
+    state, usdc = safe.sync(), live.world.tokens["USDC"].address
+    assert state.rule(RuleKind.OUTFLOW_PER_BATCH, address_key(usdc)) == 0
+    assert SpendingLimits.objects.get(golem=live.golem).writes_per_hour == 0

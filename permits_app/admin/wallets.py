@@ -34,7 +34,7 @@ from tools_app.core.errors import GolemError
 
 _KINDS = [
     (WalletKind.POLICY_CAGE, "The Safe behind its cage, with the session key the chain names"),
-    (WalletKind.GNOSIS_SAFE, "A Safe that the golem's key owns alone"),
+    (WalletKind.GNOSIS_SAFE, "A Safe whose owners sign each plan, or the golem's key alone"),
     (WalletKind.PRIVY, "A server wallet at Privy"),
     (WalletKind.ZERODEV, "A smart account that the golem's key owns, through ZeroDev's bundler"),
     (WalletKind.LOCAL_KEYSTORE, "A key of this server's keystore (development)"),
@@ -47,7 +47,7 @@ class SignerForm(WhyForm):
     kind = forms.ChoiceField(label="Act with", choices=_KINDS, widget=UnfoldAdminSelectWidget())
     safe = forms.CharField(
         label="Safe", required=False, max_length=42, widget=UnfoldAdminTextInputWidget(),
-        help_text="Its address; only for a Safe that the golem's key owns alone",
+        help_text="Its address; only for a Safe without a cage. Its owners and threshold are read from the chain",
     )  # fmt: skip
     wallet_id = forms.CharField(
         label="Wallet at Privy", required=False, max_length=64, widget=UnfoldAdminTextInputWidget(),

@@ -215,7 +215,7 @@ def enrol(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
             refusal = error
         else:
             messages.success(request, "Your second factor is set up.")
-            return HttpResponseRedirect(reverse(INBOX))
+            return HttpResponseRedirect(_find_way_back(request))
     device = second_factor.find_enrolment(user=request.user)
     if device is None or request.method == "GET":
         device = second_factor.start_enrolment(user=request.user)
@@ -226,6 +226,14 @@ def enrol(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
     )  # fmt: skip
     answer["Cache-Control"] = "no-store"
     return answer
+
+
+def _find_way_back(request: HttpRequest) -> str:
+    """The request that asked for a second factor, else the inbox."""
+    try:
+        return page_of(UUID(request.GET.get("request", "")))
+    except ValueError:
+        return reverse(INBOX)
 
 
 def _get(request: HttpRequest, model_admin: Any, object_id: Any) -> ChangeRequest:

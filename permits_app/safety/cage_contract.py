@@ -38,8 +38,8 @@ def judge_contract(call: HookCall) -> Reject | None:
             error=CageMirrorBehind,
             data={"block_number": str(mirror.block_number), "contract": mirror.contract},
         )
-    # A plain account acts by itself: the contract's rules are known, but it enforces nothing.
-    if not mirror.is_enforced:
+    # A plain account, and another than the cage's, act by themselves: the contract's rules are known, and not between.
+    if not mirror.is_enforced or mirror.account != call.view.address:
         return None
     if call.chain is None or call.chain.chain_id != mirror.chain_id:
         return Reject(

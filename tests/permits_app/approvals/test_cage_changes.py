@@ -323,3 +323,10 @@ def test_a_plain_account_is_told_to_send_its_own(two_owners: tuple[LiveGolem, An
     CageMirror.objects.filter(pk=safe.mirror.pk).update(account=live.world.new_account().address)
     with pytest.raises(CageHasNoSafe, match="plain account"):
         ask(safe, owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 900))
+
+
+def test_a_cage_over_another_account_than_the_golem_acts_with_is_not_asked(caged: tuple[OwnedSafe, Any, Any]) -> None:
+    safe, _, _ = caged
+    # The contract is enforced over the Safe, and nobody has a session; the golem still acts with its own key.
+    assert safe.mirror.is_enforced and safe.live.golem.address != safe.address
+    assert safe.live.commit(safe.live.preview()["permit_id"])["status"] == "COMMITTED"

@@ -56,6 +56,18 @@ def test_a_device_counts_only_after_its_first_code_and_the_password(client: Clie
     assert has_second_factor(owner)
 
 
+@pytest.mark.parametrize(
+    ("asked", "back"),
+    [("?request=7f0c2c0e-6f0a-4d5e-9d1c-3b7a2a4d9e11", "7f0c2c0e-6f0a-4d5e-9d1c-3b7a2a4d9e11/change/"),
+     ("?request=//evil.example", "/inbox/"), ("", "/inbox/")],
+)  # fmt: skip
+def test_it_leads_back_to_the_request_that_asked_for_it(client: Client, owner: Any, asked: str, back: str) -> None:
+    client.get(reverse(URL))
+    device = TOTPDevice.objects.get(user=owner)
+    answer = client.post(reverse(URL) + asked, {"proof": PASSWORD, "code": _code_of(device)})
+    assert answer["Location"].startswith("/admin/") and answer["Location"].endswith(back)
+
+
 def test_a_wrong_first_code_sets_nothing_up(client: Client, owner: Any) -> None:
     client.get(reverse(URL))
     answer = client.post(reverse(URL), {"proof": PASSWORD, "code": "000000"})

@@ -119,7 +119,7 @@ def hook_call(golem: LiveGolem, mirror: CageMirror, calls: tuple[Call, ...], **c
     reader = runner.open_reader(CHAIN_ID, now=now, deadline=Deadline.after_ms(10_000))
     facts = {
         "cage": PolicyCage.objects.select_related("mirror").get(pk=mirror.cage_id), "golem": golem.golem, "now": now,
-        "plan": SimpleNamespace(calls=calls), "chain": reader,
+        "plan": SimpleNamespace(calls=calls), "chain": reader, "view": SimpleNamespace(address=mirror.account),
     }  # fmt: skip
     return SimpleNamespace(**{**facts, **changes})
 

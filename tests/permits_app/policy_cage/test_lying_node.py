@@ -70,7 +70,10 @@ def without_the_last(name: str) -> Tell:
 
 
 def refuses_writes(mirror: CageMirror) -> bool:
-    call = SimpleNamespace(cage=SimpleNamespace(mirror=mirror), plan=object(), chain=None, now=clock.now())
+    call = SimpleNamespace(
+        cage=SimpleNamespace(mirror=mirror), plan=object(), chain=None, now=clock.now(),
+        view=SimpleNamespace(address=mirror.account),
+    )  # fmt: skip
     refusal = judge_contract(call)  # type: ignore[arg-type]
     return isinstance(refusal, Reject) and refusal.error is CageMirrorBehind
 

@@ -23,10 +23,11 @@ from permits_app.policy_cage.state import CageState
 from tests import factories
 from tests.browser.conftest import PHONE
 from tests.browser.test_approvals import eager as eager
+from tests.evm.world import CHAIN_ID
 from tests.factories.golems import PASSWORD
 from tests.live_golem import SWAP, LiveGolem
 from tests.permits_app.approvals.people import give_device, next_code
-from tests.permits_app.approvals.safes import CHAIN_ID, OwnedSafe, make_relayer, owner_transaction
+from tests.permits_app.approvals.safes import OwnedSafe, make_relayer, owner_transaction
 from tests.permits_app.execution.test_safe_of_several import SharedSafe
 from tools_app.chain.signatures import parse_signature
 from tools_app.core import clock

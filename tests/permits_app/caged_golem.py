@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from django.core.management import call_command
 
-from golem_project.proof.caged.engines import CHAIN_ID, NodeEngine, make_account
-from golem_project.proof.caged.safe import sign_digest
+from golem_project.proof.caged.engines import make_account
 from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
 from permits_app.actions.follow_session import follow_session
 from permits_app.actions.stage_key import stage_key
@@ -18,16 +17,8 @@ from permits_app.execution.signers.choose import open_keystore
 from permits_app.models import CageMirror, PolicyCage, SigningKey, SpendingLimits
 from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.contract import encode_execute, encode_set_session
-from permits_app.policy_cage.safe_tx import (
-    CREATE_PROXY,
-    SafeTx,
-    encode_exec_transaction,
-    encode_setup,
-    hash_safe_tx,
-    join_signatures,
-)
 from tests.live_golem import LiveGolem
-from tools_app.chain.abi import checksum, encode_call
+from tests.permits_app.local_safe import FUNDS, USD, LocalSafe
 from tools_app.core import clock
 
 if TYPE_CHECKING:
@@ -38,40 +29,14 @@ if TYPE_CHECKING:
     from golem_project.proof.caged.engines import Sent
     from tools_app.toolkit.plan import Call
 
-USD = 10**6
-FUNDS = {"USDC": 20_000 * USD, "WETH": 2 * 10**18}
 BUDGET = 40_000 * USD
 
 
-class Safe:
-    """A Safe of the local world with one owner, whose key only this test has."""
+class Safe(LocalSafe):
+    """The Safe of one golem; one owner unless `owners` says who."""
 
     def __init__(self, golem: LiveGolem, *, owners: Sequence[LocalAccount] = (), threshold: int = 1) -> None:
-        self.world = golem.world
-        self.engine = NodeEngine(golem.world.rpc)
-        self.owners = list(owners) or [make_account(f"owner of {golem.golem.pk}")]
-        for owner in self.owners:
-            self.engine.give_coins(owner.address, 10**21)
-        contracts = golem.world.contracts
-        setup = encode_setup(
-            [owner.address for owner in self.owners], threshold=threshold,
-            fallback_handler=contracts["safe_fallback_handler"],
-        )  # fmt: skip
-        data = encode_call(CREATE_PROXY, contracts["safe"], setup, clock.now().microsecond)
-        sent = self.engine.send(self.owners[0], contracts["safe_proxy_factory"], data)
-        made = next(log for log in sent.logs if log.address == contracts["safe_proxy_factory"])
-        self.address = checksum("0x" + made.topics[1][-40:])
-        self.nonce = 0
-
-    def owner_call(self, to: str, data: bytes) -> None:
-        """What the owners sign themselves and send."""
-        self.engine._next = max(self.engine._next, self.engine._head_time() + 1)
-        tx = SafeTx(to=to, data=data, nonce=self.nonce)
-        digest = hash_safe_tx(tx, safe=self.address, chain_id=CHAIN_ID)
-        signed = join_signatures({str(owner.address): sign_digest(owner, digest) for owner in self.owners})
-        sent = self.engine.send(self.owners[0], self.address, encode_exec_transaction(tx, signatures=signed))
-        assert sent.succeeded
-        self.nonce += 1
+        super().__init__(golem.world, owners or [make_account(f"owner of {golem.golem.pk}")], threshold=threshold)
 
 
 class CagedGolem:
@@ -133,5 +98,5 @@ class CagedGolem:
 
     def send_past_the_server(self, thief: LocalAccount, calls: Sequence[Call]) -> Sent:
         """`execute` with a raw transaction: no server code judges it."""
-        self.safe.engine._next = max(self.safe.engine._next, self.safe.engine._head_time() + 1)
+        self.safe.keep_up()
         return self.safe.engine.send(thief, self.mirror.contract, encode_execute(list(calls)))

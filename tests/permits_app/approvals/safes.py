@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.management import call_command
 
-from golem_project.proof.caged.engines import NodeEngine, make_account
+from golem_project.proof.caged.engines import make_account
 from golem_project.proof.caged.safe import sign_digest
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.execution.signers.choose import open_keystore
 from permits_app.models import CageMirror, ChangeRequest, OwnerTransaction, PolicyCage, SpendingLimits
 from permits_app.policy_cage.contract import Limit, RuleKind, limit_key
-from permits_app.policy_cage.safe_tx import (
-    CREATE_PROXY,
-    ENABLE_MODULE,
-    SafeTx,
-    encode_exec_transaction,
-    encode_setup,
-    hash_safe_tx,
-    join_signatures,
-)
+from permits_app.policy_cage.safe_tx import ENABLE_MODULE
 from permits_app.policy_cage.state import CageState
 from tests.live_golem import LiveGolem
-from tools_app.chain.abi import checksum, encode_call
+from tests.permits_app.local_safe import FUNDS, USD, LocalSafe
+from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 
-if TYPE_CHECKING:
-    from eth_account.signers.local import LocalAccount
 
-CHAIN_ID = 31337
-USD = 10**6
-
-
-class OwnedSafe:
+class OwnedSafe(LocalSafe):
     """A Safe of the local world with `threshold` of the accounts named, and a golem's cage as its module."""
 
     def __init__(
@@ -46,36 +33,15 @@ class OwnedSafe:
         threshold: int = 1,
         is_enabled: bool = True,
     ) -> None:
-        self.live, self.threshold = live, threshold
-        self.engine = NodeEngine(live.world.rpc)
-        self.owners: list[LocalAccount] = [make_account(f"{name} {live.golem.pk}") for name in names]
-        self.engine.give_coins(self.owners[0].address, 10**21)
-        contracts = live.world.contracts
-        addresses = [account.address for account in self.owners]
-        setup = encode_setup(addresses, threshold=threshold, fallback_handler=contracts["safe_fallback_handler"])
-        salt = live.golem.pk.int >> 64
-        sent = self.engine.send(
-            self.owners[0], contracts["safe_proxy_factory"], encode_call(CREATE_PROXY, contracts["safe"], setup, salt)
-        )
-        made = next(log for log in sent.logs if log.address == contracts["safe_proxy_factory"])
-        self.address = checksum("0x" + made.topics[1][-40:])
-        live.world.fund(self.address, 0, {"USDC": 20_000 * USD, "WETH": 2 * 10**18})
-        self.nonce = 0
+        self.live = live
+        owners = [make_account(f"{name} {live.golem.pk}") for name in names]
+        super().__init__(live.world, owners, threshold=threshold)
+        live.world.fund(self.address, 0, FUNDS)
         self.mirror = self._deploy(is_enabled=is_enabled)
 
     def sign(self, digest: str, owner: int = 0) -> str:
         """What the wallet of one owner answers for a SafeTx hash."""
         return "0x" + sign_digest(self.owners[owner], bytes.fromhex(digest[2:])).hex()
-
-    def owner_call(self, to: str, data: bytes) -> None:
-        """The owners act by themselves, without the server."""
-        tx = SafeTx(to=to, data=data, nonce=self.nonce)
-        digest = hash_safe_tx(tx, safe=self.address, chain_id=CHAIN_ID)
-        signed = {str(owner.address): sign_digest(owner, digest) for owner in self.owners[: self.threshold]}
-        raw = encode_exec_transaction(tx, signatures=join_signatures(signed))
-        self.engine._next = max(self.engine._next, self.engine._head_time() + 1)
-        assert self.engine.send(self.owners[0], self.address, raw).succeeded
-        self.nonce += 1
 
     def sync(self) -> CageState:
         """The mirror at the newest block; the state of the contract."""

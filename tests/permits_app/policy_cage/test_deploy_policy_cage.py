@@ -12,63 +12,39 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from golem_project.proof.caged.engines import NodeEngine, make_account
-from golem_project.proof.caged.safe import CagedSafe, sign_digest
+from golem_project.proof.caged.engines import make_account
+from golem_project.proof.caged.safe import CagedSafe
 from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.errors import CageMirrorBehind, CageWouldRefuse
 from permits_app.models import CageMirror, PolicyCage, SpendingLimits
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import Limit, RuleKind, encode_execute, encode_set_session
 from permits_app.policy_cage.mirror import list_allowed
-from permits_app.policy_cage.safe_tx import (
-    CREATE_PROXY,
-    SafeTx,
-    encode_exec_transaction,
-    encode_setup,
-    hash_safe_tx,
-    join_signatures,
-)
 from permits_app.policy_cage.state import CageState
 from permits_app.safety.cage_contract import judge_contract
 from permits_app.safety.hook import Reject
 from tests.contracts.test_valuers import POSITIONS
 from tests.live_golem import LiveGolem
+from tests.permits_app.local_safe import FUNDS, USD, LocalSafe
 from tools_app import runner
-from tools_app.chain.abi import checksum, encode_call
+from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.toolkit.plan import Call
 
 CHAIN_ID = 31337
-USD = 10**6
 APPROVE = "function approve(address spender, uint256 amount)"
 
 
-class SafeOfOne:
-    """A Safe of the local world with one owner, worth 20,000 USDC and 2 WETH."""
+class SafeOfOne(LocalSafe):
+    """A Safe with one owner, worth 20,000 USDC and 2 WETH."""
 
     def __init__(self, golem: LiveGolem) -> None:
-        self.world = golem.world
-        self.engine = NodeEngine(golem.world.rpc)
         self.owner, self.session = make_account("sole owner"), make_account("sole session")
-        for account in (self.owner, self.session):
-            self.engine.give_coins(account.address, 10**21)
-        contracts = golem.world.contracts
-        setup = encode_setup([self.owner.address], threshold=1, fallback_handler=contracts["safe_fallback_handler"])
-        data = encode_call(CREATE_PROXY, contracts["safe"], setup, clock.now().microsecond)
-        sent = self.engine.send(self.owner, contracts["safe_proxy_factory"], data)
-        made = next(log for log in sent.logs if log.address == contracts["safe_proxy_factory"])
-        self.address = checksum("0x" + made.topics[1][-40:])
-        golem.world.fund(self.address, 0, {"USDC": 20_000 * USD, "WETH": 2 * 10**18})
-        self.nonce = 0
-
-    def owner_call(self, to: str, data: bytes) -> None:
-        tx = SafeTx(to=to, data=data, nonce=self.nonce)
-        digest = hash_safe_tx(tx, safe=self.address, chain_id=CHAIN_ID)
-        signed = join_signatures({str(self.owner.address): sign_digest(self.owner, digest)})
-        assert self.engine.send(self.owner, self.address, encode_exec_transaction(tx, signatures=signed)).succeeded
-        self.nonce += 1
+        super().__init__(golem.world, [self.owner])
+        self.engine.give_coins(self.session.address, 10**21)
+        golem.world.fund(self.address, 0, FUNDS)
 
     def swap(self, amount: int, least: int = 0) -> tuple[Call, ...]:
         """USDC for WETH at the real router, as the golem's tool plans it."""

@@ -52,7 +52,7 @@ class UserOperationSigner:
         """
         terms = _check_terms(transaction, self.address)
         chain_id = transaction.chain_id
-        chain = runner.open_reader(chain_id, now=clock.now(), deadline=Deadline.after_ms(_BUDGET_MS))
+        chain = _open(chain_id)
         [mined] = chain.call(ENTRY_POINT, GET_NONCE, self.address, 0)
         self.client.check_serves(chain_id)
         draft = self._draft(transaction, terms)
@@ -61,7 +61,7 @@ class UserOperationSigner:
         signature = self.owner.sign_message(bytes.fromhex(op_hash[2:]), chain_id=chain_id)
         signed = replace(operation, signature=signature)
         if mined == transaction.nonce:
-            _check_accepted(chain, signed)
+            _check_accepted(_open(chain_id), signed)
         says = replace(
             transaction, gas_limit=signed.total_gas, max_priority_fee_per_gas=signed.max_priority_fee_per_gas
         )
@@ -123,6 +123,10 @@ class UserOperationSigner:
             paymaster_verification_gas_limit=given.verification_gas or operation.paymaster_verification_gas_limit,
             paymaster_post_op_gas_limit=given.post_op_gas or operation.paymaster_post_op_gas_limit,
         )
+
+
+def _open(chain_id: int) -> ChainReader:
+    return runner.open_reader(chain_id, now=clock.now(), deadline=Deadline.after_ms(_BUDGET_MS))
 
 
 def _check_terms(transaction: UnsignedTransaction, account: str) -> OperationTerms:

@@ -6,8 +6,6 @@ be fetched the tests say "not run"; with CI=true that is a failure.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,12 +13,11 @@ from eth_abi.abi import decode, encode
 from eth_account.signers.local import LocalAccount
 from eth_utils.address import to_checksum_address
 
-from golem_project.embedded.npm import fetch_packages, load_lock
 from golem_project.embedded.world.rpc import encode_arguments
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
 from tests.tools_app.simulation.mined import check_as_mined, mine_together
-from tests.tools_app.simulation.protocol_bytecode import LOCK
+from tests.tools_app.simulation.protocol_bytecode import AaveLinker
 from tests.tools_app.simulation.router import (
     EXECUTE,
     FAR,
@@ -286,31 +283,8 @@ def test_morpho_blue(acts: Acts, bytecode: dict[str, str]) -> None:
     assert int.from_bytes(lent[:32], "big") == 700 * 10**6
 
 
-class _Linker:
-    """Deploys Aave's contracts with the libraries they call, each library once."""
-
-    def __init__(self, acts: Acts) -> None:
-        package = load_lock(LOCK)["aave_v3"]
-        folder = fetch_packages([package])[package.name]
-        self._artifacts = {Path(name).stem: json.loads((folder / name).read_text()) for name in package.keep}
-        self._acts = acts
-        self._libraries: dict[str, str] = {}
-
-    def deploy(self, name: str, types: str = "()", *values: Any) -> str:
-        artifact = self._artifacts[name]
-        code = artifact["bytecode"][2:]
-        for libraries in artifact["linkReferences"].values():
-            for library, places in libraries.items():
-                if library not in self._libraries:
-                    self._libraries[library] = self.deploy(library)
-                for place in places:
-                    start = 2 * place["start"]
-                    code = code[:start] + self._libraries[library][2:].lower() + code[start + 40 :]
-        return self._acts.deploy(code, types, *values)
-
-
 def test_aave_v3(acts: Acts, bytecode: dict[str, str]) -> None:
-    chain, me, linker = acts.chain, acts.account.address, _Linker(acts)
+    chain, me, linker = acts.chain, acts.account.address, AaveLinker(acts.deploy)
     usdc, dai = chain.tokens["USDC"].address, chain.tokens["DAI"].address
     ray = 10**27
     provider = linker.deploy("PoolAddressesProvider", "(string,address)", "local", me)

@@ -21,6 +21,7 @@ from tools_app.chain import chains, networks
 from tools_app.chain.node_errors import GasLimitRefused
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import SimulationRequest, SimulationTimeout
+from tools_app.simulation.pyevm.budget import Budget
 from tools_app.simulation.pyevm.engine import PyEvmSimulationEngine
 from tools_app.simulation.pyevm.transaction import Transaction, execute
 from tools_app.toolkit.plan import Call
@@ -230,15 +231,36 @@ def test_an_endless_loop_is_stopped_by_the_clock_and_never_called_a_success(
         engine.run(request, deadline=Deadline.after_ms(300))
 
 
-def test_a_precompile_that_would_outlast_the_deadline_is_not_begun(open_reader: OpenReader, chain: World) -> None:
-    """Gas for a hundred pairings is there; in Python they would take half a minute, and nothing could stop them."""
+@pytest.mark.parametrize(
+    "code",
+    [
+        # Gas for a hundred pairings is there; in Python they would take half a minute.
+        "5f5f6196005f600f5afa00",
+        # Two million rounds of BLAKE2F: one gas each, and ten seconds together.
+        "621e848060e01b5f52600160d4535f5f60d55f60095afa00",
+    ],
+)
+def test_a_precompile_that_would_outlast_the_deadline_is_not_begun(
+    open_reader: OpenReader, chain: World, code: str
+) -> None:
+    """Nothing could stop it once it runs."""
     reader = open_reader()
     account = chain.new_account()
-    code = bytes.fromhex("5f5f6196005f600f5afa00")
-    request = SimulationRequest(31337, account.address, (Call("0x", code, 0, "pair"),), block=reader.block)
+    request = SimulationRequest(31337, account.address, (Call("0x", bytes.fromhex(code), 0, "x"),), block=reader.block)
     engine = PyEvmSimulationEngine(network=networks.get_network(31337), pool=chains.get_pool(31337))
     with pytest.raises(SimulationTimeout, match="precompile"):
         engine.run(request, deadline=Deadline.after_ms(5_000))
+
+
+def test_a_precompile_that_cannot_be_paid_fails_at_once_however_long_it_would_take(world: World) -> None:
+    """All the rounds four bytes can ask for, with gas for a fraction: out of gas, and no question of time."""
+    case = make_case("63ffffffff60e01b5f52600160d4535f5f60d55f60095afa" + RETURN_WORD)
+    result = run_on_both(case, world)
+
+    assert word(result) == 0
+    state, transaction = open_case(case)
+    state.budget = Budget(Deadline.after_ms(1_000))
+    assert execute(state, transaction, has_floor=True).succeeded
 
 
 def test_out_of_gas_at_every_twentieth_of_the_need_is_equal_to_the_node(open_reader: OpenReader, chain: World) -> None:

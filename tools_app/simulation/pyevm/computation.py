@@ -45,7 +45,8 @@ class Machine:
             if precompile is None:
                 run_code(computation)
             elif not message.is_delegation:
-                state.budget.check_ahead(estimate_ms(message.code_address, len(message.data)))
+                gas = computation._gas_meter.gas_remaining
+                state.budget.check_ahead(estimate_ms(message.code_address, message.data, gas))
                 precompile(computation)
         except VMError as error:
             computation._error = error

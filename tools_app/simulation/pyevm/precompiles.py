@@ -16,6 +16,8 @@ from eth.vm.forks.cancun.constants import BLS_MODULUS, FIELD_ELEMENTS_PER_BLOB, 
 
 POINT_EVALUATION: Final = bytes(19) + b"\x0a"
 _POINT_EVALUATION_INPUT: Final = 192
+_BLAKE2: Final = bytes(19) + b"\x09"
+_BLAKE2_ROUNDS_PER_MS: Final = 200
 # Precompile: (bytes of one item, milliseconds one takes at least on one core).
 _SLOW: Final[dict[bytes, tuple[int, int]]] = {
     bytes(19) + bytes([number]): cost
@@ -26,15 +28,19 @@ _SLOW: Final[dict[bytes, tuple[int, int]]] = {
         12: (160, 10),
         14: (288, 50),
         15: (384, 200),
+        16: (64, 2),
         17: (128, 50),
     }.items()
 }
 
 
-def estimate_ms(address: bytes, size: int) -> int:
-    """Milliseconds a precompile takes at least for an input of `size` bytes; 0 for those that are quick."""
+def estimate_ms(address: bytes, data: bytes, gas: int) -> int:
+    """Milliseconds a precompile takes at least for its input; 0 for those that are quick or fail for want of gas."""
+    if address == _BLAKE2:
+        rounds = int.from_bytes(data[:4], "big")
+        return 0 if rounds > gas else rounds // _BLAKE2_ROUNDS_PER_MS
     cost = _SLOW.get(address)
-    return 0 if cost is None else -(-size // cost[0]) * cost[1]
+    return 0 if cost is None else -(-len(data) // cost[0]) * cost[1]
 
 
 def evaluate_point(computation: Any) -> Any:

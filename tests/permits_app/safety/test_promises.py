@@ -145,12 +145,16 @@ def test_who_acts_for_another_account_is_simulated_for_it_and_pays_from_its_own(
     own = build_request(plan=wanted, route=plain_route(ACCOUNT), chain=chain)
     assert (own.sender, own.acts_for) == (ACCOUNT, None)
     assert own.watch == ((ACCOUNT, NATIVE), (ACCOUNT, USDC.address))
-    acting = build_request(plan=wanted, route=SigningRoute(account=ACCOUNT, signer=OTHER), chain=chain)
+    through_cage = SigningRoute(account=ACCOUNT, signer=OTHER, carrier=Carrier.CAGE, through=ROUTER)
+    acting = build_request(plan=wanted, route=through_cage, chain=chain)
     assert (acting.sender, acting.acts_for, acting.account) == (OTHER, ACCOUNT, ACCOUNT)
     assert acting.watch == (*own.watch, (OTHER, NATIVE))
     waiting = SigningRoute(account=ACCOUNT, signer=OTHER, carrier=Carrier.OWNERS)
     asked = build_request(plan=wanted, route=waiting, chain=chain)
     assert (asked.sender, asked.acts_for, asked.calls) == (ACCOUNT, None, wanted.calls)
+    operation = SigningRoute(account=ACCOUNT, signer=ACCOUNT, carrier=Carrier.OPERATION, through=ROUTER)
+    carried = build_request(plan=wanted, route=operation, chain=chain)
+    assert (carried.sender, carried.acts_for, carried.watch) == (ROUTER, ACCOUNT, own.watch)
 
 
 def test_only_allowances_of_tokens_are_watched(live_golem: LiveGolem) -> None:
@@ -167,6 +171,14 @@ def test_an_allowance_is_held_to_what_is_left_of_it(left: int, passes: bool) -> 
     seen = replace(simulated(), allowances_after={(USDC.address, ACCOUNT, ROUTER): left})
     refusal = judge_allowances(plan=replace(plan(), allowances=promised), simulation=seen)
     assert (refusal is None) is passes
+
+
+@pytest.mark.parametrize(("held", "passes"), [(4, False), (5, True), (6, True)])
+def test_where_a_paymaster_pays_the_gas_the_account_pays_the_value(held: int, passes: bool) -> None:
+    paying, budget = TxPlan(CHAIN_ID, (Call(ROUTER, b"", 5, "pay"),)), GasBudget(limits=(2,), max_fee_per_gas=5)
+    seen = simulated(before={NATIVE: held})
+    assert (judge_gas(plan=paying, simulation=seen, native=COIN, budget=budget, payer="") is None) is passes
+    assert judge_gas(plan=paying, simulation=seen, native=COIN, budget=budget, payer=ACCOUNT) is not None
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ Event streams are served in front of Django, on the event loop alone.
 from __future__ import annotations
 
 import os
+import warnings
 
 import django
 from asgiref.sync import sync_to_async
@@ -14,6 +15,8 @@ from django.core.handlers.base import BaseHandler
 from django.http.response import HttpResponseBase
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.local")
+# WhiteNoise answers a file block by block; Django says that a thread reads it, which is what is wanted.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
 
 class ThreadedHandler(ASGIHandler):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from golem_project.embedded.npm import fetch_packages, load_lock
 from golem_project.embedded.world.rpc import encode_arguments
 from golem_project.proof.caged.safe import APPROVE, MINT, CagedSafe
-from tests.tools_app.simulation.protocol_bytecode import LOCK
+from tests.tools_app.simulation.protocol_bytecode import AaveLinker
 from tools_app.chain.abi import encode_call
 
 RAY = 10**27
@@ -50,26 +47,14 @@ class Market:
     reserves: dict[str, Reserve] = field(default_factory=dict)
 
 
-class Deployer:
-    """Deploys Aave's contracts with the libraries they call, each library once."""
+class Deployer(AaveLinker):
+    """Acts as whoever deployed the caged Safe."""
 
     def __init__(self, caged: CagedSafe) -> None:
-        package = load_lock(LOCK)["aave_v3"]
-        folder = fetch_packages([package])[package.name]
-        self._artifacts = {Path(name).stem: json.loads((folder / name).read_text()) for name in package.keep}
+        super().__init__(self._create)
         self._caged = caged
-        self._libraries: dict[str, str] = {}
 
-    def deploy(self, name: str, types: str = "()", *values: Any) -> str:
-        artifact = self._artifacts[name]
-        code = artifact["bytecode"][2:]
-        for libraries in artifact["linkReferences"].values():
-            for library, places in libraries.items():
-                if library not in self._libraries:
-                    self._libraries[library] = self.deploy(library)
-                for place in places:
-                    start = 2 * place["start"]
-                    code = code[:start] + self._libraries[library][2:].lower() + code[start + 40 :]
+    def _create(self, code: str, types: str, *values: Any) -> str:
         data = bytes.fromhex(code) + (encode_arguments(types, *values) if values else b"")
         created = self._caged.engine.send(self._caged.deployer, None, data).created
         assert created

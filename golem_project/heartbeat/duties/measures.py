@@ -14,6 +14,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
+from django.db.models import Model
+
 from archetypes_app.models import DecisionCycleRecord
 from archetypes_app.models.artifact import Domain
 from permits_app.models import ChangeRequest, OutcomeRecord
@@ -40,46 +42,53 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """`read` gives the rows of golems since a moment; `again` the same rows by their keys. `word` takes the subject,
-    how many hold, and of how many.
+    """`count` judges rows of `model`, whose golem and time stand at `golem` and `time`. `word` takes the subject, how
+    many hold, and of how many.
     """
 
     name: str
     domain: Domain
     days: int
     rule: str
-    read: Callable[[Sequence[UUID], datetime], Iterable[Counted]]
-    again: Callable[[Sequence[str]], Iterable[Counted]]
+    model: type[Model]
+    count: Callable[[Any], Iterable[Counted]]
     word: Callable[[str, int, int], str]
+    golem: str = "golem_id"
+    time: str = "created_at"
 
     def group(self, *, golem_ids: Sequence[UUID], now: datetime) -> Mapping[str, list[Counted]]:
         """The newest rows of each subject."""
         found: dict[str, list[Counted]] = defaultdict(list)
-        for row in self.read(golem_ids, now - self.days * _DAY):
+        since = {f"{self.golem}__in": golem_ids, f"{self.time}__gte": now - self.days * _DAY}
+        for row in self.count(self.model._default_manager.filter(**since)):
             if len(found[row.subject]) < MOST_ROWS:
                 found[row.subject].append(row)
         return found
 
+    def again(self, keys: Sequence[str]) -> Iterable[Counted]:
+        """The same rows by their keys, counted as they are now."""
+        return self.count(self.model._default_manager.filter(pk__in=keys))
 
-def _read_looks(rows: Any) -> Iterable[Counted]:
+
+def _count_looks(rows: Any) -> Iterable[Counted]:
     for key, probes in rows.order_by("-pk").values_list("pk", "probes")[: 4 * MOST_ROWS]:
         pool, deviation = probes.get("pool"), probes.get("deviation_bps")
         if pool and isinstance(deviation, int):
             yield Counted(str(key), str(pool), deviation <= NEAR_FEEDS_BPS)
 
 
-def _read_fills(rows: Any) -> Iterable[Counted]:
+def _count_fills(rows: Any) -> Iterable[Counted]:
     found = rows.filter(permit__action_type="swap").order_by("-pk")
     for row in found.select_related("permit")[:MOST_ROWS]:
         yield Counted(str(row.pk), row.permit.venue, row.divergence_bps <= FAIR_FILL_BPS, row.episode_id)
 
 
-def _read_bounds(rows: Any) -> Iterable[Counted]:
+def _count_bounds(rows: Any) -> Iterable[Counted]:
     for row in rows.order_by("-pk").select_related("permit")[:MOST_ROWS]:
         yield Counted(str(row.pk), row.permit.venue, row.is_verified, row.episode_id)
 
 
-def _read_actions(rows: Any) -> Iterable[Counted]:
+def _count_actions(rows: Any) -> Iterable[Counted]:
     found = rows.filter(state__in=[str(each) for each in _DONE]).select_related("golem__archetype", "permit__outcome")
     for row in found.order_by("-pk")[:MOST_ROWS]:
         outcome = getattr(row.permit, "outcome", None)
@@ -87,7 +96,7 @@ def _read_actions(rows: Any) -> Iterable[Counted]:
         yield Counted(str(row.pk), row.golem.archetype.name, row.state == ActionState.EXECUTED, episode_id)
 
 
-def _read_requests(rows: Any) -> Iterable[Counted]:
+def _count_requests(rows: Any) -> Iterable[Counted]:
     agreed = (ChangeState.EXECUTED, ChangeState.APPROVED)
     for row in rows.filter(state__in=[str(each) for each in _DECIDED]).order_by("-created_at")[:MOST_ROWS]:
         yield Counted(str(row.pk), row.kind, row.state in agreed)
@@ -99,10 +108,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
         Measure(
             name="price_near_feeds", domain=Domain.LIQUIDITY, days=1,
             rule=f"deviation_bps of the decision's probes is at most {NEAR_FEEDS_BPS}",
-            read=lambda ids, since: _read_looks(
-                DecisionCycleRecord.objects.filter(golem_id__in=ids, decided_at__gte=since)
-            ),
-            again=lambda keys: _read_looks(DecisionCycleRecord.objects.filter(pk__in=keys)),
+            model=DecisionCycleRecord, count=_count_looks, time="decided_at",
             word=lambda subject, holds, of: (
                 f"The price of pool {subject} was within {NEAR_FEEDS_BPS} bps of its feeds in {holds} of {of} looks."
             ),
@@ -110,10 +116,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
         Measure(
             name="fills_as_simulated", domain=Domain.MEV, days=7,
             rule=f"divergence_bps of the swap's outcome is at most {FAIR_FILL_BPS}",
-            read=lambda ids, since: _read_fills(
-                OutcomeRecord.objects.filter(permit__golem_id__in=ids, created_at__gte=since)
-            ),
-            again=lambda keys: _read_fills(OutcomeRecord.objects.filter(pk__in=keys)),
+            model=OutcomeRecord, count=_count_fills, golem="permit__golem_id",
             word=lambda subject, holds, of: (
                 f"{holds} of {of} swaps at {subject} came out within {FAIR_FILL_BPS} bps of their simulation; what"
                 " somebody took between shows as a worse one."
@@ -122,28 +125,19 @@ MEASURES: Final[Mapping[str, Measure]] = {
         Measure(
             name="outcomes_in_bounds", domain=Domain.PROTOCOL_SAFETY, days=30,
             rule="the permit's outcome is verified: every difference stayed inside its bounds",
-            read=lambda ids, since: _read_bounds(
-                OutcomeRecord.objects.filter(permit__golem_id__in=ids, created_at__gte=since)
-            ),
-            again=lambda keys: _read_bounds(OutcomeRecord.objects.filter(pk__in=keys)),
+            model=OutcomeRecord, count=_count_bounds, golem="permit__golem_id",
             word=lambda subject, holds, of: f"{holds} of {of} actions at {subject} did no more than they were allowed.",
         ),
         Measure(
             name="actions_executed", domain=Domain.AGENT_ANALYTICS, days=7,
             rule="the action of the tick ended EXECUTED, not REVERTED or BLOCKED",
-            read=lambda ids, since: _read_actions(
-                ActionRecord.objects.filter(golem_id__in=ids, created_at__gte=since)
-            ),
-            again=lambda keys: _read_actions(ActionRecord.objects.filter(pk__in=keys)),
+            model=ActionRecord, count=_count_actions,
             word=lambda subject, holds, of: f"{holds} of {of} actions that golems of kind {subject} wanted were done.",
         ),
         Measure(
             name="requests_approved", domain=Domain.GOVERNANCE, days=30,
             rule="the request was approved, not rejected or timed out",
-            read=lambda ids, since: _read_requests(
-                ChangeRequest.objects.filter(golem_id__in=ids, created_at__gte=since)
-            ),
-            again=lambda keys: _read_requests(ChangeRequest.objects.filter(pk__in=keys)),
+            model=ChangeRequest, count=_count_requests,
             word=lambda subject, holds, of: f"Owners approved {holds} of {of} requests of kind {subject}.",
         ),
     )

@@ -20,6 +20,7 @@ from tests.live_golem import LiveGolem
 from tests.tools_app.simulation.protocol_bytecode import bytecode
 from tests.tools_app.simulation.router import deploy_router, plan_swap
 from tools_app.chain.node_errors import RpcTimeout
+from tools_app.toolkit.plan import Call
 
 __all__ = ["bytecode"]
 
@@ -182,3 +183,26 @@ def test_the_page_is_for_the_owner_and_escapes_what_contracts_say(
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<script>alert(1)" not in page
     assert other.status_code in (302, 403, 404)
+
+
+def test_a_plan_that_calls_itself_hundreds_of_times_is_still_a_page(
+    live_golem: LiveGolem, permit: ActionPermit, client: Client
+) -> None:
+    """A hostile contract goes as deep as its gas allows; the page shows the first calls and says there are more."""
+    recursive = "0x" + "77" * 20
+    world = live_golem.world
+    world.rpc.call("anvil_setCode", recursive, "0x5f5f5f5f5f305af100")
+    block = world.rpc.call("eth_getBlockByNumber", "latest", False)
+    permit.simulation["block"] |= {"number": str(int(block["number"], 16)), "hash": block["hash"]}
+    permit.calls = encode_calls([Call(recursive, b"", 0, "recurse")], [10**6])
+    permit.save(update_fields=["calls", "simulation"])
+    live_golem.owner.groups.add(ensure_owner_group())
+    client.force_login(live_golem.owner)
+
+    frames = every(build_trace(permit).frames)
+    page = client.get(f"/admin/permits_app/actionpermit/{permit.pk}/trace/")
+
+    assert 100 <= len(frames) <= 500
+    assert frames[-1].calls_left_out == 1
+    assert page.status_code == 200
+    assert "more call" in page.content.decode()

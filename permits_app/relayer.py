@@ -39,7 +39,7 @@ from permits_app.models.owner_transaction import RelayPurpose, RelayState
 from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import decode_cage_error
-from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION
+from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION, SafeTx, hash_safe_tx
 from tools_app.chain.networks import get_network
 from tools_app.chain.node_errors import NonceTooLow
 from tools_app.chain.signatures import parse_signature
@@ -54,6 +54,8 @@ from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import ReceiptView
 
 IN_FLIGHT: Final = (RelayState.SIGNED, RelayState.SENT, RelayState.REORGED)
+# What a Safe adds to the recovery byte of a signature over the message of its hash.
+_SIGNED_MESSAGE: Final = 4
 _OPEN: Final = (*IN_FLIGHT, RelayState.REPLACED)
 _AFTER_MINED: Final = (RelayState.MINED,)
 _MAY_CALL: Final = {
@@ -152,6 +154,23 @@ def follow(row: RelayedTransaction, *, seconds: float) -> ReceiptView | None:
         return None
     _record(row, receipt)
     return receipt
+
+
+def sign_empty(asked: OwnerTransaction) -> bytes:
+    """The word of a golem's key, as an owner of the Safe, for using a nonce up: for an empty call and nothing else.
+
+    65 bytes as the Safe takes a signed message. Raises RelayerRefuses, SignerUnavailable.
+    """
+    tx = SafeTx(
+        to=asked.to, data=bytes.fromhex(asked.data[2:]), nonce=asked.safe_nonce, value=int(asked.value_wei),
+        operation=asked.operation,
+    )  # fmt: skip
+    if tx != SafeTx(to=asked.safe, data=b"", nonce=asked.safe_nonce):
+        raise RelayerRefuses("a golem's key signs an empty transaction of its Safe, nothing else")
+    digest = hash_safe_tx(tx, safe=asked.safe, chain_id=asked.chain_id)
+    signer = LocalSigner(keystore=open_keystore(), address=asked.own_key)
+    signature = signer.sign_message(digest, chain_id=asked.chain_id)
+    return signature[:64] + bytes([signature[64] + _SIGNED_MESSAGE])
 
 
 def find_lost(*, chain_id: int) -> list[RelayedTransaction]:

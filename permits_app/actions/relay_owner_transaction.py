@@ -22,7 +22,7 @@ from permits_app.approvals.signatures import pick_signatures
 from permits_app.models import OwnerTransaction, RelayedTransaction
 from permits_app.models.owner_transaction import OwnerTransactionState, RelayPurpose, RelayState
 from permits_app.policy_cage.safe_tx import join_signatures
-from permits_app.relayer import IN_FLIGHT, RelayOrder, follow, send_order
+from permits_app.relayer import IN_FLIGHT, RelayOrder, follow, send_order, sign_empty
 from tools_app.core import clock
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import LogEntry
@@ -96,7 +96,11 @@ def _encode(asked: OwnerTransaction, safe: SafeView) -> bytes:
         "chain_id": str(asked.chain_id), "safe": asked.safe, "nonce": str(asked.safe_nonce), "to": asked.to,
         "value": asked.value_wei, "data": asked.data, "operation": str(asked.operation),
     }  # fmt: skip
-    return encode_relay(document, join_signatures(pick_signatures(asked, safe)))
+    picked = pick_signatures(asked, safe)
+    if asked.own_key in picked:
+        # The relayer sends it and not the golem's key, so its word has to be in the bytes.
+        picked[asked.own_key] = sign_empty(asked)
+    return encode_relay(document, join_signatures(picked))
 
 
 def _settle_elsewhere(asked: OwnerTransaction, chain: ChainReader) -> bool:

@@ -97,7 +97,9 @@ def describe_owner_call(document: Mapping[str, str], *, label: str = "") -> dict
     if signature is None or known is None:
         plain = {"to": document["to"], "data": data, "value": document["value"]}
         [told] = describe_calls([plain], chain_id=chain_id)
-        return {**told, "label": label, "function": told["function"] if raw else "nothing: it uses the nonce up"}
+        if not raw and document["to"] == document["safe"]:
+            told |= {"function": "nothing: it uses the nonce up", "to_name": "the Safe itself"}
+        return {**told, "label": label}
     entry = parse_signature(signature)
     is_proposal = entry.name == "propose"
     arguments = [] if is_proposal else _describe_arguments(entry.name, known, chain_id)

@@ -6,6 +6,7 @@ What was signed under that nonce before can never be executed then. Seed: decisi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -13,9 +14,10 @@ from archetypes_app.models import Golem
 from permits_app.approvals.errors import ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.operations.cage import draft_safe_tx
-from permits_app.approvals.safe_view import open_chain, read_safe
-from permits_app.models import OwnerTransaction
+from permits_app.approvals.safe_view import SafeView, open_chain, read_safe
+from permits_app.models import OwnerTransaction, SigningKey
 from permits_app.models.owner_transaction import OwnerTransactionState
+from permits_app.models.signing_key import KeyHolder, KeyState
 from tools_app.toolkit.enums import RiskTier
 
 USE_UP_NONCE: Final = "nonce"
@@ -35,13 +37,14 @@ class UseUpNonce:
         safe = read_safe(open_chain(chain_id, now=now), address)
         seen = {
             "chain_id": chain_id, "safe": address, "nonce": safe.nonce, "threshold": safe.threshold,
-            "block": safe.block,
+            "block": safe.block, "own_key": _find_own_key(golem, safe),
         }  # fmt: skip
         return {**arguments, "seen": seen}
 
     def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
         """An empty call of the Safe to itself. Raises ChangeUnchanged when no nonce is in the way of anything."""
-        draft = draft_safe_tx(arguments["seen"], to=str(arguments["safe"]), data=b"")
+        seen = arguments["seen"]
+        draft = replace(draft_safe_tx(seen, to=str(arguments["safe"]), data=b""), own_key=seen["own_key"])
         nonce = draft.tx.nonce
         same = OwnerTransaction.objects.filter(chain_id=draft.chain_id, safe=draft.safe)
         waits = same.filter(safe_nonce__gt=nonce, state=OwnerTransactionState.SIGNING).exists()
@@ -66,3 +69,9 @@ class UseUpNonce:
     ) -> dict[str, Any]:
         """The chain has it; nothing is left to do here."""
         return {"nonce": change["nonce"]}
+
+
+def _find_own_key(golem: Golem, safe: SafeView) -> str:
+    """The golem's key, where it is an owner and can sign here; empty otherwise."""
+    keys = SigningKey.objects.filter(golem=golem, state=KeyState.ACTIVE, holder=KeyHolder.LOCAL_KEYSTORE)
+    return str(keys.filter(address__in=safe.owners).values_list("address", flat=True).first() or "")

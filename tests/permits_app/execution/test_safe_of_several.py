@@ -19,9 +19,10 @@ from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
 from permits_app.actions.decide_change import sign_change
 from permits_app.actions.execute_change import execute_change
+from permits_app.actions.request_change import request_operation
 from permits_app.actions.sweep_changes import list_due_changes, time_out_changes
 from permits_app.approvals.digest import export_request, verify_export
-from permits_app.approvals.errors import ChangeStale, SignatureWrong
+from permits_app.approvals.errors import ChangeStale, RelayerRefuses, SignatureWrong
 from permits_app.errors import PermitNotCommittable, SafeNeedsOwners
 from permits_app.models import (
     ChangeRequest,
@@ -35,9 +36,11 @@ from permits_app.models import (
 from permits_app.models.wallet import WalletKind
 from permits_app.plan_store import list_sent_calls
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION, NONCE
+from permits_app.relayer import sign_empty
 from permits_app.signing_route import find_own_route
 from tests.live_golem import FUNDS, LiveGolem
 from tests.permits_app.approvals.people import approve, reject
+from tests.permits_app.approvals.safes import make_relayer
 from tests.permits_app.caged_golem import USD, Safe
 from tools_app.chain.abi import decode_input, encode_call
 from tools_app.core import clock
@@ -327,3 +330,22 @@ def test_an_owner_signs_a_plan_offline_and_sees_every_call(shared: SharedSafe, t
     approve(request, shared.live.owner, signature=told.strip().splitlines()[-1], code="")
     assert shared.run(request).state == "EXECUTED"
     assert shared.live.permit(answer["permit_id"]).status == "COMMITTED"
+
+
+def test_the_golem_s_key_helps_to_use_a_nonce_up_and_signs_nothing_else(shared: SharedSafe, settings: Any) -> None:
+    make_relayer(shared.live, settings)
+    _, first = shared.propose(amount="300000000")
+    later_answer, later = shared.propose(amount="400000000")
+    shared.approve(later)
+    reject(first, shared.live.owner)
+    assert shared.run(later).problem["code"] == "SAFE_TURN_AWAITED"
+    empty = request_operation(
+        golem=shared.live.golem, name="nonce", owner=shared.live.owner, reason="clear the way", now=clock.now(),
+        arguments={"chain_id": CHAIN_ID, "safe": shared.safe.address},
+    )  # fmt: skip
+    done = shared.run(shared.approve(empty))
+    assert done.state == "EXECUTED", done.problem
+    assert shared.run(later).state == "EXECUTED"
+    assert shared.live.permit(later_answer["permit_id"]).status == "COMMITTED"
+    with pytest.raises(RelayerRefuses, match="nothing else"):
+        sign_empty(OwnerTransaction.objects.get(request=later))

@@ -24,6 +24,8 @@ django_stubs_ext.monkeypatch()  # lets ModelAdmin[Golem] and ModelForm[Golem] be
 
 SECRET_KEY = read_secret("GOLEM_SECRET_KEY", fallback_file=VAR_DIR / "secret_key")
 DEBUG = read_flag("GOLEM_DEBUG", False)
+DEFAULT_EXCEPTION_REPORTER = "tools_app.core.error_report.RedactingReporter"
+DEFAULT_EXCEPTION_REPORTER_FILTER = "tools_app.core.error_report.RedactingFilter"
 ALLOWED_HOSTS = read_text("GOLEM_ALLOWED_HOSTS", "127.0.0.1,localhost,testserver,[::1]").split(",")
 
 INSTALLED_APPS = [

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+import html
 import io
 import json
 import logging
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +17,10 @@ import redis
 from django.apps import apps
 from django.conf import settings
 from django.core import serializers
-from django.test import Client
+from django.core.management import call_command
+from django.http import HttpRequest
+from django.test import Client, RequestFactory, override_settings
+from django.views.debug import technical_500_response
 
 from golem_project import wiring
 from golem_project.celery import app
@@ -28,6 +34,7 @@ from tools_app.core import clock, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.log_redaction import RedactingFormatter
 from tools_app.core.taint import Secret, TaintLabel
+from tools_app.tasks import publish_events_task
 
 KEY = "0x" + "5ec4e7" * 10 + "beef"
 PASSPHRASE = "canary-passphrase-of-the-keystore"
@@ -164,6 +171,78 @@ def test_no_canary_is_in_a_message_on_the_broker(adversary: Adversary, canaries:
     assert sum("preview_action_task" in text for text in texts) >= 1
     for text in texts:
         assert find(canaries, text) == []
+
+
+def test_no_canary_is_on_the_page_of_a_failure_nor_in_its_text(canaries: dict[str, str]) -> None:
+    """As Django shows it where GOLEM_DEBUG is on: settings, headers, form fields, local variables, the message."""
+    request = RequestFactory().post(
+        "/x", {"note": f"'{NODE}'", "passphrase": PASSPHRASE}, headers={"Authorization": f"Bearer {canaries['token']}"}
+    )
+    for accept in ("text/html", "text/plain"):
+        request.META["HTTP_ACCEPT"] = accept
+        page = show_failure(request)
+        assert "unlock" in page and "ValueError" in page
+        assert find(canaries, html.unescape(page)) == []
+
+
+def show_failure(request: HttpRequest) -> str:
+    """The page of a failure; the canaries are in its variables under names that say nothing."""
+    first, second = f"<{KEY}>", {"phrase": PASSPHRASE, "mail": MAIL}
+    try:
+        unlock(first, second, Secret(NODE))
+    except ValueError:
+        with override_settings(DEBUG=True, GOLEM_NODE=NODE, GOLEM_NODES={1: (NODE,)}, EXTRA=[f"'{KEY}'"]):
+            return technical_500_response(request, *sys.exc_info()).content.decode()
+    raise AssertionError("it did not fail")
+
+
+def unlock(key: str, words: dict[str, str], node: Secret) -> None:
+    """Fails with secrets in its arguments, its variables and its cause."""
+    try:
+        raise KeyError(f"{key} of {words}")
+    except KeyError as error:
+        raise ValueError(f"cannot unlock {key} at {node.reveal()}") from error
+
+
+def test_no_canary_is_kept_by_the_broker_server_whatever_its_kind(
+    adversary: Adversary, canaries: dict[str, str]
+) -> None:
+    """Streams of events, caches, results, rate limits: every key of the server after the golem was used."""
+    payload = {"alerts": [{"note": f"{KEY} {NODE}", "passphrase": PASSPHRASE, "mail": MAIL}]}
+    event_bus.emit(golem_id=adversary.live.golem.pk, event=Event(EventType.HEARTBEAT_ALERT, payload), now=clock.now())
+    provoke(adversary)
+    publish_events_task.run()
+    server = redis.Redis.from_url(settings.REDIS_URL)
+    kept = {name: str(read_key(server, name)) for name in server.scan_iter("*")}
+    assert any(str(adversary.live.golem.pk) in text for text in kept.values())
+    for name, text in kept.items():
+        assert find(canaries, f"{name!r} {text}") == [], name
+
+
+def read_key(server: redis.Redis, name: bytes) -> Any:
+    """Everything under one key, whatever its type."""
+    kind = server.type(name)
+    if kind == b"stream":
+        return server.xrange(name)
+    if kind == b"hash":
+        return server.hgetall(name)
+    if kind == b"list":
+        return server.lrange(name, 0, -1)
+    if kind in (b"set", b"zset"):
+        return server.smembers(name) if kind == b"set" else server.zrange(name, 0, -1)
+    return server.get(name)
+
+
+def test_no_canary_is_in_what_leaves_as_a_file(adversary: Adversary, canaries: dict[str, str], tmp_path: Path) -> None:
+    provoke(adversary)
+    told = io.StringIO()
+    audit = tmp_path / "audit.jsonl"
+    call_command("export_audit", str(adversary.live.golem.pk), str(audit), stdout=told)
+    call_command("export_addresses", stdout=told)
+    assert len(audit.read_text()) > 1_000
+    secrets = {name: value for name, value in canaries.items() if name != "mail"}
+    for text in (audit.read_text(), told.getvalue()):
+        assert find(secrets, text) == []
 
 
 def test_the_real_key_and_passphrase_of_a_golem_are_nowhere_either(adversary: Adversary, log: io.StringIO) -> None:

@@ -1,4 +1,4 @@
-"""A worker that dies at one of its doors, found while it runs: a request to the node, a commit, a write of its own.
+"""A worker that dies at one of its doors, found as it runs: a request to a node or another server, a commit, a write.
 
 Between two doors nothing outside the process changes, so dying before each of them, and after the last, is dying
 between any two steps. No list of steps is kept here: a step that is added later is met like the others.
@@ -16,6 +16,7 @@ from django.db import connection, connections
 from django.db.backends.postgresql.base import DatabaseWrapper
 
 from tools_app.chain.http_pool import HttpPool
+from tools_app.core import outgoing
 
 KILLED = 9
 _METHOD = re.compile(rb'"method":\s*"(\w+)"')
@@ -24,7 +25,7 @@ _METHOD = re.compile(rb'"method":\s*"(\w+)"')
 def run_to_door(call: Callable[[], Any], number: int) -> str | None:
     """Run `call` in a fork that dies before its door `number` (from 0); None when it ended with fewer doors.
 
-    Answers the door: the node's methods, COMMIT, or the statement's verb and table.
+    Answers the door: the methods a node or another server was asked for, COMMIT, or the statement's verb and table.
     """
     for each in connections.all():
         each.close()
@@ -61,10 +62,15 @@ def _watch_doors(number: int, writer: int) -> None:
         left[0] -= 1
 
     post, commit = HttpPool.post, DatabaseWrapper._commit  # type: ignore[attr-defined]
+    exchange = outgoing.exchange
 
     def watched_post(self: HttpPool, body: bytes, **bounds: Any) -> Any:
         meet(" ".join(sorted({method.decode() for method in _METHOD.findall(body)})))
         return post(self, body, **bounds)
+
+    def watched_exchange(method: str, target: outgoing.Target, **request: Any) -> outgoing.Answer:
+        meet(" ".join(name.decode() for name in _METHOD.findall(request["body"] or b"")) or method)
+        return exchange(method, target, **request)
 
     def watched_commit(self: DatabaseWrapper) -> None:
         meet("COMMIT")
@@ -76,6 +82,7 @@ def _watch_doors(number: int, writer: int) -> None:
             meet(" ".join(words[:3] if words[0].upper() != "UPDATE" else words[:2]).replace('"', ""))
         return execute(sql, *rest)
 
+    outgoing.exchange = watched_exchange
     HttpPool.post = watched_post  # type: ignore[method-assign]
     DatabaseWrapper._commit = watched_commit  # type: ignore[attr-defined]
     connection.execute_wrappers.append(watched_statement)

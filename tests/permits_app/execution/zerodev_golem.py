@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -73,17 +74,24 @@ class ZerodevGolem:
         return list(OutboundTransaction.objects.filter(permit_id=UUID(permit_id)).order_by("pk"))
 
 
-@pytest.fixture
-def zerodev(live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> Iterator[ZerodevGolem]:
-    """The live golem after its owners gave it a smart account."""
-    accounts = deploy_smart_accounts(live_golem.world)
-    key = SigningKey.objects.get(golem=live_golem.golem)
+@contextmanager
+def give_smart_account(live: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> Iterator[ZerodevGolem]:
+    """`live` after its owners gave it a smart account, and the bundler it goes through."""
+    accounts = deploy_smart_accounts(live.world)
+    key = SigningKey.objects.get(golem=live.golem)
     address = accounts.make_account(key.address)
-    live_golem.world.fund(address, 10**19, FUNDS)
+    live.world.fund(address, 10**19, FUNDS)
     with serve_bundler(accounts) as bundler:
         monkeypatch.setattr(choose, "_zerodev", bundler.client())
         choice = WalletChoice(kind=WalletKind.ZERODEV, address=address, key=key.address)
-        choose_wallet(golem=live_golem.golem, choice=choice, actor="system:test", reason="test", now=clock.now())
-        live_golem.golem.refresh_from_db()
+        choose_wallet(golem=live.golem, choice=choice, actor="system:test", reason="test", now=clock.now())
+        live.golem.refresh_from_db()
         key.refresh_from_db()
-        yield ZerodevGolem(live_golem, accounts, bundler, key, address)
+        yield ZerodevGolem(live, accounts, bundler, key, address)
+
+
+@pytest.fixture
+def zerodev(live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> Iterator[ZerodevGolem]:
+    """The live golem with a smart account."""
+    with give_smart_account(live_golem, monkeypatch) as found:
+        yield found

@@ -71,12 +71,14 @@ def transition(
     reason: str = "",
     condition: Mapping[str, Any] | None = None,
     data: Mapping[str, Any] | None = None,
+    known: ActionPermit | None = None,
     **columns: Any,
 ) -> bool:
     """Move one permit from `leaving` to `to`; True when this caller did it, False when another was first.
 
-    `condition` adds column filters that must hold in the same UPDATE (a lease, an expiry); `columns` are
-    written with it. Joins the caller's transaction; emits the event and appends to the audit log in it.
+    `condition` adds column filters that must hold in the same UPDATE (a lease, an expiry); `columns` are written with
+    it; `known` is the permit's row where the caller has read it. Joins the caller's transaction; emits the event and
+    appends to the audit log in it.
     Raises SameActionPending when an equal action of the golem is COMMITTING or UNKNOWN already.
     """
     if to not in TRANSITIONS[leaving]:
@@ -89,7 +91,8 @@ def transition(
             )
             if not changed:
                 return False
-            _record(permit_id=permit_id, to=to, actor=actor, reason=reason, data=data or {}, now=now)
+            permit = known or ActionPermit.objects.only("golem_id", "tool_name", "plan_hash").get(pk=permit_id)
+            _record(permit, to=to, actor=actor, reason=reason, data=data or {}, now=now)
     except IntegrityError as error:
         if "permit_equal_action_once" in str(error):
             raise SameActionPending("an equal action of this golem is being committed; look its permit up") from None
@@ -98,10 +101,9 @@ def transition(
 
 
 def _record(
-    *, permit_id: UUID, to: PermitStatus, actor: str, reason: str, data: Mapping[str, Any], now: datetime
+    permit: ActionPermit, *, to: PermitStatus, actor: str, reason: str, data: Mapping[str, Any], now: datetime
 ) -> None:
-    permit = ActionPermit.objects.only("golem_id", "tool_name", "plan_hash", "expires_at_tick").get(pk=permit_id)
-    payload = {"permit_id": str(permit_id), "tool_name": permit.tool_name, "status": str(to), **data}
+    payload = {"permit_id": str(permit.pk), "tool_name": permit.tool_name, "status": str(to), **data}
     if reason:
         payload["reason"] = reason
     emitted = [Event(_EVENTS[to], payload)] if to in _EVENTS else []

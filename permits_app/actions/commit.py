@@ -42,6 +42,7 @@ from permits_app.execution.settlement import finish
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.policy import GOLEM_LISTS, GOLEM_ROWS, read_policy
+from permits_app.row_locks import lock_golem_and_permit
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_gas_fits
 from permits_app.safety.tiers import check_tier_holds
@@ -67,8 +68,7 @@ def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) ->
     """
     with transaction.atomic():
         # The halt takes this row lock too: once it returned, no commit starts.
-        locked = Golem.objects.select_for_update().get(pk=golem.pk)
-        permit = ActionPermit.objects.select_for_update().filter(golem=locked, pk=permit_id).first()
+        locked, permit = lock_golem_and_permit(golem_id=golem.pk, permit_id=permit_id)
         if permit is None:
             raise PermitNotFound(f"this golem has no permit {str(permit_id)!r}", permit_id=str(permit_id))
         if locked.is_halted and permit.status == S.CREATED:
@@ -80,7 +80,8 @@ def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) ->
             _check_committable(permit)
             check_announced(permit)
             lifecycle.transition(
-                permit_id=permit_id, leaving=S.CREATED, to=S.COMMITTING, actor=actor, now=now, committing_at=now
+                permit_id=permit_id, leaving=S.CREATED, to=S.COMMITTING, actor=actor, now=now, known=permit,
+                committing_at=now,
             )  # fmt: skip
             if permit.owner_signatures:
                 release_plan(permit=permit, actor=actor, now=now)

@@ -21,7 +21,7 @@ from permits_app.execution import delivery
 from permits_app.execution.halt_calls import is_halts_own
 from permits_app.execution.lease import Lease
 from permits_app.execution.nonces import reserve_nonces
-from permits_app.execution.payloads import send_payload, store_payload
+from permits_app.execution.payloads import make_payload, send_payload
 from permits_app.execution.signers.base import OperationTerms, SignedTransaction, UnsignedTransaction
 from permits_app.execution.signers.choose import open_signer
 from permits_app.execution.transaction_lives import list_siblings, record_receipt
@@ -30,8 +30,10 @@ from permits_app.models.nonce import NonceState
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import PayloadPurpose, TransactionState
 from permits_app.plan_store import list_sent_calls
+from permits_app.row_locks import lock_golem_and_permit
 from permits_app.sealing import hash_plan
 from tools_app.core.clock import Deadline
+from tools_app.core.rows import insert_rows
 from tools_app.toolkit.views import ReceiptView
 
 
@@ -88,18 +90,21 @@ def store_signed(
     """
     check_minted(capability)
     with transaction.atomic():
-        golem = Golem.objects.select_for_update().get(pk=permit.golem_id)
+        golem, row = lock_golem_and_permit(golem_id=permit.golem_id, permit_id=permit.pk)
         if golem.is_halted and not is_halts_own(permit, golem):
             raise GolemHalted("the golem was halted before this commit was signed", reason=golem.halt_reason)
-        row = ActionPermit.objects.select_for_update().get(pk=permit.pk)
-        if row.status != PermitStatus.COMMITTING or row.lease_owner != lease.owner:
+        if row is None or row.status != PermitStatus.COMMITTING or row.lease_owner != lease.owner:
             raise LeaseLost("another worker took over this commit", permit_id=str(permit.pk))
         if hash_plan(row) != row.plan_hash:
             raise PlanTampered("the stored plan does not match its hash", permit_id=str(permit.pk))
         capability.check_value(row.value_micro_usd)
         capability.consume(tool_name=row.tool_name, plan_hash=row.plan_hash)
-        for index, (plain, payload) in enumerate(zip(unsigned, signed, strict=True)):
-            store_payload(permit=permit, call_index=index, plain=plain, signed=payload)
+        insert_rows(
+            *(
+                make_payload(permit=permit, call_index=index, plain=plain, signed=payload)
+                for index, (plain, payload) in enumerate(zip(unsigned, signed, strict=True))
+            )
+        )
         NonceReservation.objects.filter(permit=permit).update(state=NonceState.SIGNED)
 
 

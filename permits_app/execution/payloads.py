@@ -32,7 +32,7 @@ def digest_action(*, to: str, value: int, data: bytes) -> str:
     return "0x" + sha256(f"{to.lower()}|{value}|0x{data.hex()}".encode()).hexdigest()
 
 
-def store_payload(
+def make_payload(
     *,
     permit: ActionPermit | None,
     call_index: int,
@@ -42,9 +42,9 @@ def store_payload(
     purpose: PayloadPurpose = PayloadPurpose.CALL,
     replaces: OutboundTransaction | None = None,
 ) -> OutboundTransaction:
-    """Write one payload in the caller's transaction. The database refuses a second action under its nonce."""
+    """The row of one payload, not stored yet. The database refuses a second action under its nonce."""
     says = signed.says or plain
-    row = OutboundTransaction(
+    return OutboundTransaction(
         permit=permit,
         call_index=call_index,
         purpose=purpose,
@@ -63,6 +63,10 @@ def store_payload(
         raw="0x" + signed.raw.hex(),
         tx_hash=signed.tx_hash,
     )
+
+
+def store_payload(row: OutboundTransaction) -> OutboundTransaction:
+    """Write one payload in the caller's transaction; the row itself."""
     insert_row(row)
     return row
 

@@ -16,7 +16,7 @@ from django.db.models import Q
 
 from archetypes_app.models import Golem
 from permits_app.execution import delivery
-from permits_app.execution.payloads import send_payload, store_payload
+from permits_app.execution.payloads import make_payload, send_payload, store_payload
 from permits_app.execution.signers.base import OperationTerms, UnsignedTransaction
 from permits_app.execution.signers.choose import open_signer
 from permits_app.models import NonceReservation, OutboundTransaction
@@ -110,7 +110,9 @@ def fill_unused(
         if not taken:
             return None
         filled = store_payload(
-            permit=None, call_index=0, plain=plain, signed=signed, sender=address, purpose=PayloadPurpose.FILL
+            make_payload(
+                permit=None, call_index=0, plain=plain, signed=signed, sender=address, purpose=PayloadPurpose.FILL
+            )
         )
         golem = Golem.objects.filter(Q(signing_keys__address=address) | Q(signing_keys__account=address)).first()
         if golem is not None:
@@ -135,8 +137,10 @@ def _replace(
         if not replaced:
             return None
         stored = store_payload(
-            permit=row.permit, call_index=row.call_index, plain=plain, signed=signed, sender=row.sender,
-            purpose=purpose, replaces=row,
+            make_payload(
+                permit=row.permit, call_index=row.call_index, plain=plain, signed=signed, sender=row.sender,
+                purpose=purpose, replaces=row,
+            )
         )  # fmt: skip
         if golem is not None:
             _audit(golem, event, stored, actor, now, replaces=row.tx_hash)

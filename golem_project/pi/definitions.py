@@ -16,6 +16,7 @@ from golem_project.pi.pi_tool import Guideline, PiToolDef
 from memory_app.actions.query_grimoire import MOST_HITS, Store
 from memory_app.decay import Importance
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
+from permits_app.actions.read_wish import MOST_WHY, WHY
 from tools_app.toolkit.enums import Phase, PiTool
 from tools_app.toolkit.tooldef import ReadTool, ToolDef
 from tools_app.toolkit.toolset import Toolset
@@ -131,7 +132,14 @@ _PERMIT_ID: Schema = {
 
 def _preview_action(tools: Sequence[ToolDef], ttl: int) -> PiToolDef:
     lines = [describe_key(tool) for tool in sorted(tools, key=lambda tool: (tool.key, tool.venue))]
-    properties = _keyed("action_type", "What to do; parameters of other action types stay null.", tools, lines=lines)
+    properties = {
+        **_keyed("action_type", "What to do; parameters of other action types stay null.", tools, lines=lines),
+        WHY: {
+            "type": "string",
+            "maxLength": MOST_WHY,
+            "description": "Why, in a sentence or two; your owners read it when they are asked to approve.",
+        },
+    }
     return PiToolDef(
         name=PiTool.PREVIEW_ACTION,
         label="Preview an action",

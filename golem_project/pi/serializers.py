@@ -289,6 +289,7 @@ PREVIEW_ACTION_BODY: dict[str, Any] = {
         "action_type": {"type": "string", "description": "One of the manifest's actions; `kind` and `type` also work."},
         "venue": {"type": ["string", "null"], "description": "Needed where several venues serve the action."},
         "chain_id": {"type": ["integer", "null"], "description": "The golem's home chain when left out."},
+        "why": {"type": ["string", "null"], "description": "Why; owners who are asked to approve it read this."},
         "params": {"type": ["object", "null"], "description": "The action's parameters, if not given flat."},
     },
     "additionalProperties": {"description": f"A parameter of the action, at most {MAX_DEPTH} levels deep."},

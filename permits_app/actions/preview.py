@@ -25,6 +25,7 @@ from archetypes_app.toolset import resolve_toolset, view_golem
 from memory_app.augment import augment
 from permits_app import delegation_router, ledger
 from permits_app.actions.expire import expire_found, fill_lapsed
+from permits_app.actions.read_wish import read_params, read_why
 from permits_app.actions.request_change import find_waiting_permit, request_permit_approval
 from permits_app.actions.waiting import cover_wait, life_of, list_missing, needs_owners
 from permits_app.approvals.plan_by_owners import draft_plan
@@ -96,7 +97,7 @@ class _Stopwatch:
 def preview_action(
     *, golem_id: UUID, api_key_id: UUID | None, body: Mapping[str, Any], now: datetime, actor: str = "system:runtime"
 ) -> dict[str, Any]:
-    """The permit for `body` (`action_type`, `venue`, and the action's parameters), as agents see it.
+    """The permit for `body` (`action_type`, `venue`, `why`, and the action's parameters), as agents see it.
 
     Raises GolemHalted, UnknownAction, InvalidParams, a handler's error, PolicyRejected, SimulationFailed,
     ReviewVetoed, TooManyChanges, SameActionPending.
@@ -105,7 +106,7 @@ def preview_action(
     golem, addresses = load_for_decision(golem_id)
     if golem.is_halted:
         raise GolemHalted("this golem is halted; only its owner can resume it", reason=golem.halt_reason)
-    toolset = resolve_toolset(golem)
+    toolset, why = resolve_toolset(golem), read_why(body)
     tool, params = _resolve(body, toolset)
     waiting = _find_equal_action(golem, tool, params, now)
     if waiting is not None:
@@ -114,7 +115,7 @@ def preview_action(
     watch.lap("toolset and policy")
     judged = _judge(golem, toolset, policy, tool, params, api_key_id, now, watch)
     try:
-        permit = _open_permit(golem, policy, judged, api_key_id, actor, now)
+        permit = _open_permit(golem, policy, judged, api_key_id, actor, now, why)
     except SpendingLimitExceeded as error:
         # Only the reservation counts the gas, and what others reserved meanwhile.
         keep_denial(judged.call, error, facts=judged.report.facts)
@@ -124,7 +125,6 @@ def preview_action(
 
 
 def _resolve(body: Mapping[str, Any], toolset: Toolset) -> tuple[WriteTool | LocalWriteTool, dict[str, Any]]:
-    params = {name: value for name, value in body.items() if name not in ("action_type", "venue")}
     venue = body.get("venue")
     tool = resolve_action(
         pi_tool=PiTool.PREVIEW_ACTION,
@@ -135,7 +135,7 @@ def _resolve(body: Mapping[str, Any], toolset: Toolset) -> tuple[WriteTool | Loc
     )
     if not isinstance(tool, WriteTool | LocalWriteTool):
         raise TypeError(f"{tool.name} is routed as a write but is none")
-    return tool, runner.check_params(tool=tool, params=params)
+    return tool, runner.check_params(tool=tool, params=read_params(body))
 
 
 def _select_equal_actions(golem_id: UUID, action_hash: str) -> QuerySet[Any, Any]:
@@ -285,7 +285,7 @@ def _review(call: HookCall) -> tuple[RiskTier, dict[str, Any]]:
 
 
 def _open_permit(
-    golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID | None, actor: str, now: datetime
+    golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID | None, actor: str, now: datetime, why: str
 ) -> ActionPermit:
     call = judged.call
     permit = _make_permit(golem, policy, judged, api_key_id, now)
@@ -311,8 +311,9 @@ def _open_permit(
         )  # fmt: skip
         if permit.status == PermitStatus.AWAITING_APPROVAL:
             request_permit_approval(
-                permit=permit, actor=actor, now=now, safe_tx=draft_plan(permit, call.sent_by) if call.plan else None
-            )
+                permit=permit, actor=actor, now=now, why=why,
+                safe_tx=draft_plan(permit, call.sent_by) if call.plan else None,
+            )  # fmt: skip
     return permit
 
 

@@ -68,10 +68,11 @@ def check_inbox_room(*, golem: Golem, api_key_id: Any, tier: RiskTier) -> None:
 
 
 def request_permit_approval(
-    *, permit: ActionPermit, actor: str, now: datetime, safe_tx: SafeTxDraft | None = None
+    *, permit: ActionPermit, actor: str, now: datetime, safe_tx: SafeTxDraft | None = None, why: str = ""
 ) -> ChangeRequest:
     """Open the request of a permit that was just saved as AWAITING_APPROVAL; joins the caller's transaction.
 
+    `why` is what its agent says it is for.
     `safe_tx` is what the owners of its Safe sign, where each plan needs them. Raises TooManyChanges, SafeNonceTaken.
     """
     golem = permit.golem
@@ -97,6 +98,7 @@ def request_permit_approval(
         permit=permit,
         api_key_id=permit.api_key_id,
         asker=actor,
+        reason=why,
         change=change,
         shown=shown,
         plan_hash=permit.plan_hash,

@@ -107,9 +107,8 @@ def _find_policy(trial: PolicyTrial, report: Callable[[int, int], None]) -> None
 
 
 def _describe_line(line: ReplayLine) -> dict[str, Any]:
-    return {
-        "at": line.at.isoformat(), "what": line.what, "worth": line.worth, "was": line.was, "becomes": line.becomes,
-    }  # fmt: skip
+    at = f"{line.at:%Y-%m-%d %H:%M:%S}"
+    return {"at": at, "what": line.what, "worth": line.worth, "was": line.was, "becomes": line.becomes}
 
 
 class _Reporter:

@@ -15,8 +15,7 @@ from archetypes_app.admin.audited import name_actor
 from archetypes_app.models import Golem
 from permits_app.actions.change_policy import PolicyOutcome, change_policy, roll_back_policy
 from permits_app.actions.try_policy import AT_ONCE, is_long, is_stuck, open_trial, run_trial
-from permits_app.approvals.draft_forms import DraftForms, PastForm, PeriodForm
-from permits_app.approvals.forms import WhyForm
+from permits_app.approvals.draft_forms import DraftForms, PastForm, PeriodForm, TakeOverForm
 from permits_app.approvals.policy_state import diff_policy, read_policy_state
 from permits_app.approvals.views import page_of as page_of_request
 from permits_app.backtest.past_decisions import count_decisions
@@ -72,7 +71,7 @@ class PolicyPages:
         if trial is None:
             raise Http404("no such trial")
         differences = diff_policy(read_policy_state(golem), trial.policy) if trial.policy else ()
-        form = WhyForm(request.POST or None)
+        form = TakeOverForm(request.POST or None)
         if request.method == "POST" and trial.state == TrialState.DONE and form.is_valid():
             return self._carry_out(
                 request, golem,
@@ -96,7 +95,7 @@ class PolicyPages:
             raise Http404("no such version")
         if "try" in request.POST:
             return self._try(request, golem, policy=version.policy)
-        form = WhyForm(request.POST or None)
+        form = TakeOverForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             return self._carry_out(
                 request, golem,

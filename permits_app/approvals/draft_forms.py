@@ -8,12 +8,14 @@ from typing import Any, Final
 from django import forms
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
     UnfoldBooleanWidget,
 )
 
 from archetypes_app.models import Golem
+from permits_app.approvals.forms import WhyForm
 from permits_app.approvals.policy_state import describe_entry, name_entry, read_policy_state
 from permits_app.backtest.least_policy import SUGGESTION_DAYS
 from permits_app.backtest.past_decisions import LAST_DECISIONS, MOST_DECISIONS
@@ -47,11 +49,20 @@ class PeriodForm(forms.Form):
     )  # fmt: skip
 
 
+class TakeOverForm(WhyForm):
+    """Why a policy that was looked at is wanted; below what is read first, so it does not take the focus."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reason"].widget.attrs.pop("autofocus", None)
+
+
 class DraftLimitsForm(SpendingLimitsForm):
     """Limits of a draft."""
 
     class Meta(SpendingLimitsForm.Meta):
         fields: tuple[str, ...] = tuple(name for name in SpendingLimitsForm.Meta.fields if name != "golem")
+        widgets = {"writes_per_hour": UnfoldAdminIntegerFieldWidget, "allowlist_mode": UnfoldAdminSelectWidget}
 
 
 class DraftCageForm(PolicyCageForm):
@@ -61,6 +72,13 @@ class DraftCageForm(PolicyCageForm):
         fields: tuple[str, ...] = tuple(
             name for name in PolicyCageForm.Meta.fields if name not in ("golem", "allows_arbitrary_calldata")
         )
+        widgets = {
+            **dict.fromkeys(
+                ("max_assets", "min_rebalance_interval_seconds", "max_rebalances_per_day"),
+                UnfoldAdminIntegerFieldWidget,
+            ),
+            "is_action_gate_on": UnfoldBooleanWidget,
+        }
 
 
 class DraftAllowlistForm(forms.Form):

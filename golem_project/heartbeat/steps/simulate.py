@@ -15,6 +15,7 @@ from golem_project.heartbeat.cycle_state import ACTOR, CycleState
 from golem_project.heartbeat.deliberate import next_wanted
 from golem_project.heartbeat.thinking.planner import WantedAction
 from permits_app.actions.preview import preview_action
+from permits_app.actions.read_wish import MOST_WHY, WHY
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.models.action_record import ActionRecord, ActionState
 from tools_app.core.errors import GolemError
@@ -36,7 +37,7 @@ def simulate(state: CycleState) -> None:
 
 
 def _preview(state: CycleState, action: ActionRecord, wanted: WantedAction) -> None:
-    body: dict[str, Any] = {"action_type": wanted.action_type, **wanted.params}
+    body: dict[str, Any] = {"action_type": wanted.action_type, WHY: wanted.reason[:MOST_WHY], **wanted.params}
     if wanted.venue is not None:
         body["venue"] = wanted.venue
     try:

@@ -24,6 +24,7 @@ from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.gather_context import gather_context
 from permits_app.actions.preview import preview_action
 from permits_app.actions.query import OWN_QUERIES, query_state
+from permits_app.actions.read_wish import read_params
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.request_commit import request_commit
 from permits_app.actions.request_halt import request_halt
@@ -124,10 +125,8 @@ class ToolDesk:
 
     def _find_announced(self, tool: ToolDef, body: Mapping[str, Any]) -> dict[str, Any] | None:
         """The permit of an equal action that waits for its announced time: it comes by itself, and only once."""
-        params = {name: value for name, value in body.items() if name not in ("action_type", "venue")}
-        action_hash = hash_action(
-            golem_id=self._golem.pk, tool_name=tool.name, params=runner.check_params(tool=tool, params=params)
-        )
+        params = runner.check_params(tool=tool, params=read_params(body))
+        action_hash = hash_action(golem_id=self._golem.pk, tool_name=tool.name, params=params)
         permit = ActionPermit.objects.filter(
             golem=self._golem, action_hash=action_hash, status=PermitStatus.ANNOUNCED
         ).first()  # fmt: skip

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.test import Client
 
 from archetypes_app.models import Golem
 from permits_app.actions.decide_change import cancel_change, comment_change
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.sweep_changes import list_due_changes, time_out_changes
+from permits_app.approvals.digest import hash_request
 from permits_app.approvals.errors import (
     AlreadyDecided,
     ChangeClosed,
@@ -30,6 +32,7 @@ from tests import factories
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, current_code, give_device, next_code, reject
 from tools_app.core import clock
+from tools_app.core.errors import InvalidParams
 from tools_app.core.models import AuditEntry, OutboxEvent
 
 Owners = tuple[LiveGolem, Any, Any]
@@ -326,3 +329,28 @@ def test_the_database_refuses_what_the_code_would_never_do(two_owners: Owners, c
         OwnerApproval.objects.create(**row, owner=other)
     assert Golem.objects.filter(pk=live.golem.pk).exists()
     assert decision.pk
+
+
+def test_why_an_agent_asks_is_told_to_the_owners_and_bound_by_the_digest(
+    two_owners: Owners, critical_swap: None
+) -> None:
+    live, _, other = two_owners
+    permit = live.preview(why="  the ETH share is 4 % under its target  ")
+    request = ChangeRequest.objects.get(permit_id=permit["permit_id"])
+    assert request.reason == "the ETH share is 4 % under its target"
+    browser = Client()
+    browser.force_login(other)
+    shown = browser.get(f"/admin/permits_app/changerequest/{request.pk}/change/").content.decode()
+    assert "the ETH share is 4 % under its target" in shown
+    assert "own words; nobody has checked them" in shown
+    request.reason = "another"
+    assert hash_request(request) != request.digest
+    # It is no parameter: an equal wish for another reason is the same wish.
+    assert live.preview(why="because")["permit_id"] == permit["permit_id"]
+
+
+@pytest.mark.parametrize("why", ["x" * 501, 7, ["a"]])
+def test_a_reason_that_is_no_short_text_is_refused(two_owners: Owners, critical_swap: None, why: Any) -> None:
+    live, _, _ = two_owners
+    with pytest.raises(InvalidParams):
+        live.preview(why=why)

@@ -1,0 +1,30 @@
+"""The words of a preview that are no parameters of its tool: the action, its venue, and why it is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tools_app.core.errors import InvalidParams
+
+WHY: Final = "why"
+MOST_WHY: Final = 500
+_OWN_WORDS: Final = frozenset({"action_type", "venue", WHY})
+
+
+def read_params(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What `body` says to the tool."""
+    return {name: value for name, value in body.items() if name not in _OWN_WORDS}
+
+
+def read_why(body: Mapping[str, Any]) -> str:
+    """Why the agent wants it, for its owners: data, never an instruction. Empty when it says nothing.
+
+    Raises InvalidParams.
+    """
+    text = body.get(WHY)
+    if text is None:
+        return ""
+    if not isinstance(text, str) or len(text) > MOST_WHY:
+        raise InvalidParams(f"{WHY} is a text of at most {MOST_WHY} characters", fields={WHY: "not such a text"})
+    return text.strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -11,12 +12,15 @@ from typing import Any
 import pytest
 from django.db import connection
 from drf_spectacular.generators import SchemaGenerator
+from rest_framework.views import APIView
 
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.models.api_key import Scope
-from golem_project.pi.idempotency import Claim, IdempotencyKeyInUse, claim_key
+from golem_project.celery import app as celery_app
+from golem_project.pi import urls
+from golem_project.pi.idempotency import Claim, IdempotencyKeyInUse, IdempotentView, claim_key
 from permits_app.actions.sweep import forget_answers
-from permits_app.models import IdempotencyRecord
+from permits_app.models import ActionPermit, IdempotencyRecord
 from tests.factories.golems import make_golem, make_owner
 from tests.golem_project.pi.conftest import Agent
 from tools_app.core import clock
@@ -134,3 +138,52 @@ def test_the_schema_documents_the_header_at_every_post_with_an_effect() -> None:
     }
     assert {"preview_action", "commit_action", "cancel_action", "update_directive", "emergency_halt"} <= documented
     assert not documented & {"query_state", "search_context", "query_grimoire"}
+
+
+def list_posts() -> dict[str, type[APIView]]:
+    """Every view of the API that takes a POST under a path of its own, by its path's name."""
+    found = {}
+    for pattern in urls.urlpatterns:
+        view = getattr(pattern.callback, "view_class", None) or getattr(pattern.callback, "cls", None)
+        if view is not None and hasattr(view, "post") and pattern.name != "unknown_tool":
+            found[str(pattern.name)] = view
+    return found
+
+
+def test_every_post_with_an_effect_honours_the_key_and_documents_it() -> None:
+    effects = {name: view for name, view in list_posts().items() if vars(view).get("required_scope") is not Scope.READ}
+    assert len(effects) >= 5 and set(effects) == set(WITH_AN_EFFECT)
+    assert all(issubclass(view, IdempotentView) for view in effects.values())
+
+
+WITH_AN_EFFECT: dict[str, dict[str, str]] = {
+    "preview_action": {"action_type": "swap", "token_in": "USDC", "token_out": "WETH", "amount": "500000000"},
+    "commit_action": {"permit_id": "00000000-0000-4000-8000-000000000000"},
+    "cancel_action": {"permit_id": "00000000-0000-4000-8000-000000000000", "reason": "x"},
+    "update_directive": CHANGE,
+    "emergency_halt": {"reason": "enough"},
+}
+
+
+@pytest.fixture
+def tasks_here() -> Iterator[None]:
+    """Tasks run in the calling process."""
+    celery_app.conf.task_always_eager, before = True, celery_app.conf.task_always_eager
+    yield
+    celery_app.conf.task_always_eager = before
+
+
+@pytest.mark.parametrize("tool", WITH_AN_EFFECT)
+def test_the_first_answer_is_given_again_and_another_body_refused(live: Agent, tasks_here: None, tool: str) -> None:
+    """Whatever the first answer was, for each tool; and while the first one runs, the second is told so."""
+    body = WITH_AN_EFFECT[tool]
+    first, again = live.post(tool, body, **KEY), live.post(tool, body, **KEY)
+    assert (first.status_code, first.content) == (again.status_code, again.content)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    permits = ActionPermit.objects.count()
+    other = live.post(tool, {**body, "more": "x"}, **KEY)
+    assert (other.status_code, other.json()["code"]) == (422, "IDEMPOTENCY_KEY_REUSED")
+    IdempotencyRecord.objects.update(status=0, locked_until=clock.now() + timedelta(seconds=60))
+    running = live.post(tool, body, **KEY)
+    assert (running.status_code, running.json()["code"]) == (409, "IDEMPOTENCY_KEY_IN_USE")
+    assert ActionPermit.objects.count() == permits == (1 if tool == "preview_action" else 0)

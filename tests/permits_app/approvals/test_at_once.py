@@ -14,6 +14,7 @@ from permits_app.models import (
     ChangeRequest,
     OutboundTransaction,
     OwnerApproval,
+    OwnerTransaction,
     RelayedTransaction,
 )
 from permits_app.policy_cage.contract import Limit
@@ -21,6 +22,7 @@ from tests.concurrency.test_sixty_four_at_once import at_once
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, give_device, make_owner_with_device, next_code
 from tests.permits_app.approvals.safes import OwnedSafe, ask, limit_change, make_relayer, owner_transaction
+from tests.permits_app.execution.test_safe_of_several import SharedSafe
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
 from tools_app.core.models import AuditEntry
@@ -140,3 +142,13 @@ def test_what_is_due_in_the_contract_is_applied_once_by_workers_at_once(
     assert safe.sync().limit(Limit.MAX_DRAWDOWN_BPS) == 3_000
     assert AuditEntry.objects.filter(event="CageChangeApplied").count() == 1
     assert RelayedTransaction.objects.filter(purpose="APPLY").count() == 1
+
+
+def test_plans_asked_at_once_hold_different_nonces_of_the_safe(shared_golem: LiveGolem) -> None:
+    shared = SharedSafe(shared_golem)
+    amounts = ["100000000", "110000000", "120000000", "130000000"]
+    answers = at_once(lambda index: shared_golem.preview(amount=amounts[index])["status"], count=4)
+    held = list(OwnerTransaction.objects.order_by("safe_nonce").values_list("safe_nonce", flat=True))
+    assert held == list(range(shared.nonce(), shared.nonce() + len(held)))
+    assert answers.count("AWAITING_APPROVAL") == len(held)
+    assert set(answers) <= {"AWAITING_APPROVAL", "SAFE_NONCE_TAKEN"}

@@ -22,8 +22,9 @@ from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import ledger, lifecycle
 from permits_app.execution import cancellation, revocation
 from permits_app.execution.unwinding import list_open_positions, unwind_positions
-from permits_app.models import ActionPermit, HaltRecord, HaltSetting
+from permits_app.models import ActionPermit, HaltRecord, HaltSetting, SigningKey
 from permits_app.models.permit import PermitStatus
+from permits_app.models.signing_key import KeyState
 from permits_app.safety.assets import read_balances
 from tools_app import runner
 from tools_app.core import audit_log, clock, event_bus
@@ -64,6 +65,7 @@ def halt_golem(*, golem: Golem, reason: str, actor: str, now: datetime, is_drill
     steps.note("commits and signatures refused", was_halted_before=was_halted)
     steps.note("open permits cancelled", permit_ids=_cancel_open_permits(golem, reason, actor, now))
     steps.note("API keys lost their commit scope until the golem resumes", keys=_drop_key_scopes(record))
+    steps.note("signing keys sign nothing but these steps until the golem resumes", keys=_list_signing_keys(golem))
     in_flight = _describe_in_flight(golem)
     steps.note("transactions in flight listed", transactions=in_flight)
     allowances = list_allowances(golem)
@@ -191,6 +193,7 @@ def _rehearse(golem: Golem, reason: str, actor: str, now: datetime, steps: _Step
     steps.note("open permits would be cancelled", permit_ids=open_permits)
     keys = [key.prefix for key in _live_keys(golem) if set(key.scopes) & set(_DROPPED)]
     steps.note("API keys would lose their commit scope", keys=keys)
+    steps.note("signing keys would sign nothing but these steps", keys=_list_signing_keys(golem))
     steps.note("transactions in flight would be cancelled", transactions=_describe_in_flight(golem))
     steps.note("standing allowances would be revoked", allowances=list_allowances(golem))
     _try(steps, "positions listed for unwinding", "positions", lambda: _list_positions(golem, now))
@@ -243,6 +246,12 @@ def _cancel_open_permits(golem: Golem, reason: str, actor: str, now: datetime) -
 
 def _live_keys(golem: Golem) -> list[ApiKey]:
     return list(ApiKey.objects.filter(golem=golem, revoked_at__isnull=True))
+
+
+def _list_signing_keys(golem: Golem) -> list[str]:
+    """Every key that signs for the golem or is about to: the session key of a cage, the key of a plain account."""
+    keys = SigningKey.objects.filter(golem=golem).exclude(state=KeyState.DROPPED)
+    return list(keys.order_by("created_at").values_list("address", flat=True))
 
 
 def _drop_key_scopes(record: HaltRecord) -> list[str]:

@@ -224,7 +224,9 @@ def test_a_halt_takes_allowances_back_through_the_cage(caged: CagedGolem) -> Non
     approve = Call(usdc, encode_call(APPROVE, router, 77 * USD), 0, "left over")
     assert caged.send_past_the_server(caged.steal_key(), (approve,)).succeeded
     caged.sync()
-    halt_golem(golem=caged.live.golem, reason="drill", actor="system:test", now=clock.now())
+    report = halt_golem(golem=caged.live.golem, reason="drill", actor="system:test", now=clock.now())
+    keys = {step["step"].partition(" ")[0]: step["keys"] for step in report["steps"] if "keys" in step}
+    assert keys["signing"] == [caged.key.address]
     caged.live.golem.refresh_from_db()
     [told] = revoke_standing(
         golem=caged.live.golem, epoch=1, chain_id=CHAIN_ID, pairs=[(usdc, router)], actor="system:test",

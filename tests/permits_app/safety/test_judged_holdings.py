@@ -17,6 +17,7 @@ from permits_app.safety.hooks.policy_cage import (
     PolicyCageHook,
     enters_position,
     judge_holdings,
+    judge_rows,
     load_holdings,
 )
 from permits_app.safety.phase_rules import judge_halt
@@ -87,6 +88,12 @@ def test_the_gate_sizes_the_position_or_else_what_is_spent(position: int, spend:
     refusal = judged(portfolio, rows, is_action_gate_on=True, value=worth)
     assert (refusal.rule if refusal else None) == (f"policy_cage.action_gate_{rule}" if rule else None)
     assert judged(portfolio, rows, value=worth) is None
+
+
+@pytest.mark.parametrize(("rows", "passes"), [(CageRows(), True), (CageRows(is_conservative=True), False)])
+def test_rows_that_say_nothing_hold_to_no_conservative_profile(rows: CageRows, passes: bool) -> None:
+    two_pools = TxPlan(chain_id=31337, calls=(), details={"route": [{}, {}]})
+    assert (judge_rows(plain_call(two_pools), rows) is None) is passes
 
 
 def test_the_fall_that_was_just_measured_counts_before_the_one_of_the_rows() -> None:

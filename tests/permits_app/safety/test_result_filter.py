@@ -162,6 +162,12 @@ def test_an_answer_is_whole_up_to_its_cap_in_characters(letter: str, most: int, 
     assert (filter_result(value, most_characters=length(value) + most) == value) is is_whole
 
 
+@pytest.mark.parametrize(("count", "is_whole"), [(100_000, True), (100_001, False)])
+def test_an_answer_has_a_hundred_thousand_characters_unless_told_otherwise(count: int, is_whole: bool) -> None:
+    value = {"text": "x" * (count - length({"text": ""}))}
+    assert (filter_result(value) == value) is is_whole
+
+
 @pytest.mark.parametrize(("most", "is_cut"), [(-1, True), (0, False), (1, False)])
 def test_a_last_page_is_whole_up_to_its_cap_and_cut_beyond_it(most: int, is_cut: bool) -> None:
     value = {"rows": [1, 2], "text": "x" * 9_000}

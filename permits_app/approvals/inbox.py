@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Case, Count, Q, QuerySet, When
 from django.utils.safestring import SafeString
 
 from archetypes_app.admin.owner_scope import is_operator
@@ -14,12 +14,14 @@ from archetypes_app.ownership import is_owner, list_owned_golems, list_owners
 from permits_app.approvals.freshness import find_staleness
 from permits_app.approvals.second_factor import has_second_factor
 from permits_app.models import Announcement, ChangeComment, ChangeRequest, OwnerApproval
-from permits_app.models.approval import LIVE_STATES, ChangeState, Verdict
+from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState, Verdict
 from permits_app.models.warden import AnnouncementState
 from tools_app.admin.display import format_age, format_seconds, format_usd, show_age, show_badge
 from tools_app.core.models import AuditEntry
+from tools_app.toolkit.enums import RiskTier
 
 SHOWN = 50
+"""How many lines a list has; one of tier CRITICAL is never among those it leaves out."""
 _TONES = {
     "OPEN": "warn", "APPROVED": "busy", "EXECUTED": "good", "REJECTED": "bad", "STALE": "quiet", "EXPIRED": "quiet",
     "CANCELLED": "quiet", "FAILED": "bad",
@@ -56,7 +58,9 @@ class Inbox:
     waiting: tuple[InboxLine, ...]
     hidden: int
     cooling: tuple[InboxLine, ...]
+    hidden_cooling: int
     announced: tuple[AnnouncedLine, ...]
+    hidden_announced: int
     closed: tuple[InboxLine, ...]
     has_second_factor: bool
 
@@ -96,16 +100,23 @@ def list_waiting(user: Any) -> QuerySet[ChangeRequest]:
 
 def build_inbox(user: Any, *, now: datetime) -> Inbox:
     """The inbox of `user` as of `now`."""
-    waiting = list_waiting(user)
-    lines = _lines(waiting[: SHOWN + 1], now)
+    waiting, hidden = _cut(list_waiting(user))
     seen = _visible(user).select_related("golem", "asked_by", "api_key")
-    cooling = seen.filter(state=ChangeState.APPROVED).order_by("executes_at")
+    cooling, hidden_cooling = _cut(
+        seen.filter(state=ChangeState.APPROVED).order_by("-risk_rank", "executes_at")
+    )  # fmt: skip
+    announced, hidden_announced = _cut(_list_announced(user))
     closed = seen.exclude(state__in=LIVE_STATES).order_by("-closed_at")
     return Inbox(
-        waiting=lines[:SHOWN],
-        hidden=max(0, waiting.count() - SHOWN) if len(lines) > SHOWN else 0,
-        cooling=_lines(cooling[:SHOWN], now),
-        announced=_list_announced(user, now),
+        waiting=_lines(waiting, now),
+        hidden=hidden,
+        cooling=_lines(cooling, now),
+        hidden_cooling=hidden_cooling,
+        announced=tuple(
+            AnnouncedLine(row, show_badge(row.permit.risk_tier), format_age(row.executes_at, now=now))
+            for row in announced
+        ),
+        hidden_announced=hidden_announced,
         closed=_lines(closed[:20], now),
         has_second_factor=has_second_factor(user),
     )
@@ -185,14 +196,19 @@ def _lines(rows: QuerySet[ChangeRequest], now: datetime) -> tuple[InboxLine, ...
     )
 
 
-def _list_announced(user: Any, now: datetime) -> tuple[AnnouncedLine, ...]:
+def _list_announced(user: Any) -> QuerySet[Announcement]:
     rows = Announcement.objects.select_related("permit__golem").filter(state=AnnouncementState.WAITING)
     if not is_operator(user):
         rows = rows.filter(permit__golem__in=list_owned_golems(user))
-    return tuple(
-        AnnouncedLine(row, show_badge(row.permit.risk_tier), format_age(row.executes_at, now=now))
-        for row in rows.order_by("executes_at")[:SHOWN]
-    )
+    ranks = [When(permit__risk_tier=tier, then=rank) for tier, rank in RISK_RANK.items()]
+    return rows.annotate(risk_rank=Case(*ranks, default=0)).order_by("-risk_rank", "executes_at")
+
+
+def _cut(rows: QuerySet[Any]) -> tuple[QuerySet[Any], int]:
+    """The first of `rows`, which go by risk, and how many are left out: none of tier CRITICAL, however many."""
+    found = rows.count()
+    shown = max(SHOWN, rows.filter(risk_rank=RISK_RANK[RiskTier.CRITICAL]).count()) if found > SHOWN else SHOWN
+    return rows[:shown], max(0, found - shown)
 
 
 def _why_not(*, mine: bool, is_barred: bool, has_decided: bool) -> str:

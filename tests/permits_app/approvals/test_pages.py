@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from archetypes_app.models import Golem
 from golem_project import wiring
-from permits_app.models import ChangeRequest, OwnerApproval, SpendingLimits
+from permits_app.models import Announcement, ChangeRequest, OwnerApproval, SpendingLimits
 from permits_app.models.approval import RISK_RANK
 from tests import factories
 from tests.admin.rows import page
@@ -72,6 +72,12 @@ def _waiting(golem: Golem, tier: str, number: int, *, minutes_old: int) -> Chang
     return row
 
 
+def _announce(permit: Any, when: datetime) -> None:
+    Announcement.objects.create(
+        permit=permit, announced_at=when, executes_at=when, expires_at=when + timedelta(hours=1), announced_by="key:x"
+    )
+
+
 def test_a_flood_cannot_hide_a_critical_request(golem: Golem, ana: Any) -> None:
     for number in range(120):
         _waiting(golem, "HIGH", number, minutes_old=200 - number)
@@ -82,6 +88,34 @@ def test_a_flood_cannot_hide_a_critical_request(golem: Golem, ana: Any) -> None:
     assert (len(lines), answer.context["inbox"].hidden) == (50, 71)
     front = _browser(ana).get("/admin/").context["board"].inbox.waiting
     assert front[0].request.title == "CRITICAL 0"
+
+
+def test_a_flood_of_critical_requests_hides_none_of_them(golem: Golem, ana: Any) -> None:
+    for number in range(55):
+        _waiting(golem, "CRITICAL", number, minutes_old=200 - number)
+    _waiting(golem, "HIGH", 1, minutes_old=300)
+    _waiting(golem, "CRITICAL", 99, minutes_old=0)
+    inbox = _browser(ana).get(reverse(INBOX)).context["inbox"]
+    assert inbox.waiting[-1].request.title == "CRITICAL 99"
+    assert (len(inbox.waiting), inbox.hidden) == (56, 1)
+
+
+def test_what_is_approved_or_announced_cannot_be_hidden_by_a_flood_either(golem: Golem, ana: Any) -> None:
+    now = clock.now()
+    for number in range(60):
+        row = _waiting(golem, "HIGH", number, minutes_old=5)
+        ChangeRequest.objects.filter(pk=row.pk).update(state="APPROVED", executes_at=now)
+        permit = factories.make_permit(golem=golem, status="ANNOUNCED", risk_tier="STANDARD")
+        _announce(permit, now)
+    late = _waiting(golem, "CRITICAL", 0, minutes_old=0)
+    ChangeRequest.objects.filter(pk=late.pk).update(state="APPROVED", executes_at=now + timedelta(days=2))
+    _announce(factories.make_permit(golem=golem, status="ANNOUNCED", risk_tier="CRITICAL"), now + timedelta(days=2))
+    answer = _browser(ana).get(reverse(INBOX))
+    inbox = answer.context["inbox"]
+    assert inbox.cooling[0].request.pk == late.pk
+    assert inbox.announced[0].announcement.permit.risk_tier == "CRITICAL"
+    assert (inbox.hidden_cooling, inbox.hidden_announced) == (11, 11)
+    assert "11 of lower risk" in answer.content.decode()
 
 
 def test_the_inbox_goes_by_risk_and_then_by_age(golem: Golem, ana: Any) -> None:

@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from pydantic_core import from_json, to_json
@@ -73,16 +73,15 @@ class RpcLimits:
     connections: int = 16
 
 
-@dataclass(frozen=True, slots=True)
-class RpcRequest:
+# Tuples, of which a decision makes hundreds: a frozen dataclass takes twice as long to make.
+class RpcRequest(NamedTuple):
     """One method and its positional parameters."""
 
     method: str
     params: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RpcReply:
+class RpcReply(NamedTuple):
     """A node's answer to one request: `result`, or `error` as the typed error to raise."""
 
     result: Any = None

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Final
 
 from tools_app.chain.abi import checksum, clean_text
@@ -95,6 +96,7 @@ class TokenRegistry:
         return fold_symbol(symbol) in self._by_symbol
 
 
+@lru_cache(maxsize=4_096)
 def fold_symbol(symbol: str) -> str:
     """A symbol as it is compared: letters that look alike made one, case and invisible characters dropped."""
     return clean_text(unicodedata.normalize("NFKC", symbol)).casefold().translate(_LOOKALIKES)

@@ -16,7 +16,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from django.conf import settings
-from django.db import Error, connection
+from django.db import DEFAULT_DB_ALIAS, Error, connections
 
 _PLACE = re.compile(r"%(?:\((\w+)\)s|%)")
 # The names that each connection of the driver knows: what is prepared stays, whatever becomes of a transaction.
@@ -80,8 +80,9 @@ def fetch_together(*asked: Filled) -> list[Rows]:
     """
     texts: list[str] = []
     arguments: list[Any] = []
-    with connection.cursor() as cursor:
-        known = _list_known() if settings.GOLEM_DATABASE_PREPARES else None
+    database = connections[DEFAULT_DB_ALIAS]
+    with database.cursor() as cursor:
+        known = _list_known(database) if settings.GOLEM_DATABASE_PREPARES else None
         unknown: set[str] = set()
         for filled in asked:
             statement = filled.statement
@@ -96,7 +97,7 @@ def fetch_together(*asked: Filled) -> list[Rows]:
             cursor.execute("; ".join(texts), arguments)
         except Error:
             if unknown:
-                _KNOWN[connection.connection] = None
+                _KNOWN[database.connection] = None
             raise
         if known is not None:
             known |= unknown
@@ -104,11 +105,11 @@ def fetch_together(*asked: Filled) -> list[Rows]:
         return _read_answers(cursor.cursor, has_preparations=bool(unknown))
 
 
-def _list_known() -> set[str]:
-    connected = connection.connection
+def _list_known(database: Any) -> set[str]:
+    connected = database.connection
     known = _KNOWN.setdefault(connected, set())
     if known is None:
-        with connection.wrap_database_errors:
+        with database.wrap_database_errors:
             rows = connected.execute("SELECT name FROM pg_prepared_statements").fetchall()
         known = _KNOWN[connected] = {name for (name,) in rows}
     return known

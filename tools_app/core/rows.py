@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connections, models
 
 from tools_app.core.prepared import Filled, Prepared, fetch_together
 
@@ -21,17 +21,16 @@ def insert_rows(*rows: models.Model) -> None:
     for row, answer in zip(rows, told, strict=True):
         if answer:
             ((row.pk,),) = answer
-        row._state.adding, row._state.db = False, connection.alias
+        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 
 
 def _fill(row: models.Model) -> Filled:
     statement, fields = _build(type(row))
+    database = connections[DEFAULT_DB_ALIAS]
     return statement.fill(
         **{
             field.column: (
-                getattr(row, field.attname)
-                if is_plain
-                else field.get_db_prep_save(field.pre_save(row, True), connection)
+                getattr(row, field.attname) if is_plain else field.get_db_prep_save(field.pre_save(row, True), database)
             )
             for field, is_plain in fields
         }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
@@ -18,8 +18,8 @@ from tools_app.toolkit.views import BlockRef, FeedPrice, FeeQuote, GolemView, Lo
 S = TypeVar("S")
 
 
-@dataclass(frozen=True, slots=True)
-class ReadCall:
+# Tuples, of which a decision makes hundreds: a frozen dataclass takes twice as long to make.
+class ReadCall(NamedTuple):
     """One `eth_call`: `function balanceOf(address) view returns (uint256)` or the like, and its arguments."""
 
     to: str
@@ -27,8 +27,7 @@ class ReadCall:
     args: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOutcome:
+class ReadOutcome(NamedTuple):
     """One answer of a batch: the decoded values, or the reason it reverted."""
 
     ok: bool

@@ -9,6 +9,7 @@ Seed: stack, "Engines" (live chains: `eth_simulateV1` on the user's node first).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from secrets import token_hex
 from typing import Any, Final
 
 from tools_app.chain.abi import checksum, clean_text
@@ -31,7 +32,6 @@ from tools_app.toolkit.views import BlockRef, LogEntry
 ENGINE_NAME: Final = "rpc"
 # A contract that exists in the simulated block only: it returns the coin balance of the address it is called with
 # (calldataload, balance, mstore, return). A coin balance is no call, and asking elsewhere would be another round trip.
-_COIN_READER: Final = "0x6F1eF3a2cB1aE3E6cD4B6a6d9B10c7D9a5C0b1a1".lower()
 _COIN_READER_CODE: Final = "0x60003531600052" + "60206000f3"
 
 
@@ -71,7 +71,9 @@ class RpcSimulationEngine(NodeEngine):
         timestamp = request.timestamp
         if timestamp is None:
             timestamp = block.timestamp + self._network.block_seconds
-        read_calls = [_read_call(read) for read in reads]
+        # At an address nobody can guess, so that no contract knows a simulation by it.
+        coin_reader = "0x" + token_hex(20)
+        read_calls = [_read_call(read, coin_reader) for read in reads]
         plan_calls = [
             {
                 "from": request.sender,
@@ -86,15 +88,15 @@ class RpcSimulationEngine(NodeEngine):
             "calls": [*read_calls, *plan_calls, *read_calls],
         }
         if any(read.signature is None for read in reads):
-            simulated["stateOverrides"] = {_COIN_READER: {"code": _COIN_READER_CODE}}
+            simulated["stateOverrides"] = {coin_reader: {"code": _COIN_READER_CODE}}
         payload = {"blockStateCalls": [simulated], "validation": False, "traceTransfers": False}
         return payload, {"blockHash": block.hash}
 
 
-def _read_call(read: Read) -> dict[str, str]:
+def _read_call(read: Read, coin_reader: str) -> dict[str, str]:
     to, data = read.to, read.data
     if read.signature is None:
-        to, data = _COIN_READER, bytes(12) + bytes.fromhex(read.to[2:])
+        to, data = coin_reader, bytes(12) + bytes.fromhex(read.to[2:])
     return {"from": READ_FROM, "to": to, "input": "0x" + data.hex(), "gas": hex(READ_GAS)}
 
 

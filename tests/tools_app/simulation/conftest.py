@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# pytest asks it about what the collector finds; first imported in the middle of a collection it would be half there.
+import tracemalloc  # noqa: F401
+
 import pytest
 
 from tests.evm.world import World

@@ -117,3 +117,19 @@ def test_a_well_formed_answer_of_the_tests_own_node_is_read(chain_table: None) -
 
     assert result.succeeded
     assert result.gas_used == 21_000
+
+
+def test_what_reads_coins_lies_where_no_contract_can_look_for_it(chain_table: None) -> None:
+    """A contract that found it would know that it is simulated, and could behave."""
+    found: list[str] = []
+
+    def answer(payload: Any, _: Any) -> Any:
+        found.extend(payload["blockStateCalls"][0]["stateOverrides"])
+        return [{"number": "0x6", "calls": [ZERO_ROW] * 3}]
+
+    with serve(answering({"eth_getBlockByNumber": block_json(5), "eth_simulateV1": answer})) as node:
+        _configure(node.url)
+        results = [_run(REQUEST) for _ in range(3)]
+
+    assert len(set(found)) == 3
+    assert results[0] == results[1] == results[2]

@@ -96,9 +96,7 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_I18N = False
 USE_TZ = True
-DATE_FORMAT = "Y-m-d"
-TIME_FORMAT = "H:i:s"
-DATETIME_FORMAT = "Y-m-d H:i:s e"  # times are UTC everywhere, and say so
+FORMAT_MODULE_PATH = ["golem_project.formats"]
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from archetypes_app.models import Golem
+from archetypes_app.models import Golem, Heartbeat
 from permits_app.admin.golem_page import describe_permits
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
@@ -63,6 +64,18 @@ def test_vitality_is_shown_in_percent_and_dollars(client: Client, golem: Golem) 
     assert "100.0000%" in text
     assert "$1,000.00 of $1,000.00" in text
     assert "1000000000" not in text
+
+
+def test_a_time_in_a_list_is_written_in_utc_and_says_so(client: Client, golem: Golem) -> None:
+    due = datetime(2026, 11, 21, 15, 0, 7, tzinfo=UTC)
+    Heartbeat.objects.create(golem=golem, next_tick_at=due)
+    assert "2026-11-21 15:00:07 UTC" in client.get(page("archetypes_app.heartbeat", "changelist")).content.decode()
+
+
+def test_a_person_at_a_wrong_address_finds_the_way_back(client: Client) -> None:
+    answer = client.get("/admin/archetypes_app/golem/zzz/change/")
+    assert answer.status_code == 404
+    assert f'href="{reverse("admin:index")}"' in answer.content.decode()
 
 
 def test_a_prediction_is_compared_in_units_under_names_people_use(client: Client, golem: Golem) -> None:

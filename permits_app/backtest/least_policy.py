@@ -63,12 +63,11 @@ _DRAWDOWN: Final = _Limit("cage", "max_drawdown_bps", 100, 5_000)
 
 @dataclass(frozen=True, slots=True)
 class SuggestedValue:
-    """One part of the least policy, beside what holds now. `least` None takes an allowlist entry away."""
+    """One part of the least policy. `least` None takes an allowlist entry away."""
 
     row: str
     name: str
     least: str | None
-    now: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +269,8 @@ def _loosest(state: PolicyState) -> dict[str, Any]:
 def _compare(state: PolicyState, least: Mapping[str, Any]) -> Iterable[SuggestedValue]:
     for row in ("limits", "cage"):
         for name, value in least[row].items():
-            yield SuggestedValue(row, name, value, state[row].get(name))
+            yield SuggestedValue(row, name, value)
     for key in sorted(set(state["allowlist"]) - set(least["allowlist"])):
-        yield SuggestedValue("allowlist", key, None, state["allowlist"][key] or key)
+        yield SuggestedValue("allowlist", key, None)
     for key in sorted(set(least["allowlist"]) - set(state["allowlist"])):
-        yield SuggestedValue("allowlist", key, "used in the period", None)
+        yield SuggestedValue("allowlist", key, "used in the period")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -87,11 +86,6 @@ def count_decisions(golem: Golem) -> int:
     """How many there are, in both tables."""
     permits = ActionPermit.objects.filter(golem=golem, is_local=False, halt_epoch__isnull=True)
     return permits.count() + DeniedCall.objects.filter(golem=golem).count()
-
-
-def cover_period(decisions: Sequence[PastDecision]) -> tuple[datetime, datetime] | None:
-    """First and last moment; None without decisions."""
-    return (decisions[0].at, decisions[-1].at) if decisions else None
 
 
 def _of_permit(permit: ActionPermit) -> PastDecision:

@@ -27,14 +27,13 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class JudgedFacts:
-    """The facts of one decision, `at` its time. USD in micro-USD.
+    """The facts of one decision. USD in micro-USD.
 
     `predictions` is (right, of how many), where the action gate asked. `portfolio` is None when no hook wanted it or
     it could not be kept; `rebalances` is None for an action of another class. A call that its phase refused has no
     usage and no mark: nothing was asked for them.
     """
 
-    at: datetime
     phase: Phase
     layer: RiskLayer
     category: Category
@@ -74,7 +73,6 @@ def decode_facts(facts: Mapping[str, Any], *, at: datetime) -> JudgedFacts | Non
     tick, session, day, writes = facts.get("usage", (0, 0, 0, 0))
     rebalances, predictions = facts.get("rebalances"), facts.get("predictions")
     return JudgedFacts(
-        at=at,
         phase=Phase(facts["phase"]),
         layer=RiskLayer(facts["layer"]),
         category=Category(facts["category"]),

@@ -130,7 +130,7 @@ def test_the_suggestion_can_be_applied_as_it_is(history: LiveGolem) -> None:
 
 
 def test_both_allowed_and_refused_calls_keep_what_the_hooks_judged(history: LiveGolem) -> None:
-    kept = [*ActionPermit.objects.order_by("created_at"), *DeniedCall.objects.order_by("denied_at")]
+    kept: list[Any] = [*ActionPermit.objects.order_by("created_at"), *DeniedCall.objects.order_by("denied_at")]
     assert len(kept) == 4
     for row in kept:
         facts = decode_facts(row.facts, at=clock.now())

@@ -64,10 +64,11 @@ class Finder(importlib.abc.MetaPathFinder):
 
 sys.meta_path.insert(0, Finder())
 """
-# The settings are named, because `manage.py` exports its own and the environment goes before pyproject.toml.
+# The settings are named, because `manage.py` exports its own and the environment goes before pyproject.toml. A slow
+# machine ends no test by the suite's clock: how long a mutant is waited for is decided here and in the session.
 _PYTEST = (
     sys.executable, "-m", "pytest", "--ds=golem_project.settings.test", "-q", "-x", "-p", "no:cacheprovider",
-    "-p", "no:randomly",
+    "-p", "no:randomly", "--timeout=0",
 )  # fmt: skip
 
 

@@ -132,13 +132,11 @@ _PERMIT_ID: Schema = {
 
 def _preview_action(tools: Sequence[ToolDef], ttl: int) -> PiToolDef:
     lines = [describe_key(tool) for tool in sorted(tools, key=lambda tool: (tool.key, tool.venue))]
-    properties = {
-        **_keyed("action_type", "What to do; parameters of other action types stay null.", tools, lines=lines),
-        WHY: {
-            "type": "string",
-            "maxLength": MOST_WHY,
-            "description": "Why, in a sentence or two; your owners read it when they are asked to approve.",
-        },
+    properties = _keyed("action_type", "What to do; parameters of other action types stay null.", tools, lines=lines)
+    properties[WHY] = {
+        "type": "string",
+        "maxLength": MOST_WHY,
+        "description": "Why, in a sentence or two; your owners read it when they are asked to approve.",
     }
     return PiToolDef(
         name=PiTool.PREVIEW_ACTION,

@@ -203,7 +203,7 @@ def _route_through_cage(golem: Golem, wallet: Wallet) -> SigningRoute:
             f"the cage {mirror.contract} has no session key; its owners appoint one with setSession",
             contract=mirror.contract,
         )
-    if not SigningKey.objects.filter(golem=golem, address=key).exists():
+    if not SigningKey.objects.filter(golem=golem, address=key).exclude(state=KeyState.DROPPED).exists():
         raise SessionNotActive(
             f"the cage's session key {key} is not one of this golem's; its owners appoint the staged one",
             contract=mirror.contract, session_key=key,

@@ -1,7 +1,8 @@
 """follow_session: the keys of a golem behind a cage become what the mirror shows of its session.
 
-The chain decides: the key it names is active, every other one is dropped. Takes the golem's row lock; appends
-SessionKeyActive and SessionKeyDropped; emits policy:cage_updated. Seed: facts 8 (session keys).
+The chain decides: the key it names is active, every other one is dropped. A halt drops it here whatever the chain says,
+until the owner resumes the golem. Takes the golem's row lock; appends SessionKeyActive and SessionKeyDropped; emits
+policy:cage_updated. Seed: facts 8 (session keys).
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ def follow_session(*, golem_id: UUID, now: datetime) -> int:
     if mirror is None or not _differs(golem_id, mirror):
         return 0
     with transaction.atomic():
-        Golem.objects.select_for_update(of=("self",)).get(pk=golem_id)
+        golem = Golem.objects.select_for_update(of=("self",)).get(pk=golem_id)
         if not Wallet.objects.filter(golem_id=golem_id, kind=WalletKind.POLICY_CAGE).exists():
+            return 0
+        if golem.is_halted and not SigningKey.objects.filter(golem_id=golem_id, state=KeyState.ACTIVE).exists():
             return 0
         mirror.refresh_from_db(fields=["state"])
         return adopt_session(golem_id=golem_id, session=CageState.from_dict(mirror.state).session, now=now)
@@ -59,6 +62,19 @@ def adopt_session(*, golem_id: UUID, session: SessionState, now: datetime) -> in
     return changed
 
 
+def drop_session(*, golem_id: UUID, actor: str, now: datetime) -> list[str]:
+    """Drop the session key of a golem behind a cage; its address, or nothing. Keys of other wallets stay.
+
+    Joins the caller's transaction, golem locked.
+    """
+    if not Wallet.objects.filter(golem_id=golem_id, kind=WalletKind.POLICY_CAGE).exists():
+        return []
+    keys = list(SigningKey.objects.filter(golem_id=golem_id, state=KeyState.ACTIVE))
+    for key in keys:
+        _move(key, KeyState.DROPPED, now=now, actor=actor, dropped_at=now)
+    return [key.address for key in keys]
+
+
 def _differs(golem_id: UUID, mirror: CageMirror) -> bool:
     session = mirror.state["session"]
     active = SigningKey.objects.filter(golem_id=golem_id, state=KeyState.ACTIVE).first()
@@ -67,10 +83,10 @@ def _differs(golem_id: UUID, mirror: CageMirror) -> bool:
     return active is not None or SigningKey.objects.filter(golem_id=golem_id, address=session["key"]).exists()
 
 
-def _move(key: SigningKey, to: KeyState, *, now: datetime, **columns: Any) -> None:
+def _move(key: SigningKey, to: KeyState, *, now: datetime, actor: str = _ACTOR, **columns: Any) -> None:
     SigningKey.objects.filter(pk=key.pk).update(state=to, updated_at=now, **columns)
     event = "SessionKeyActive" if to is KeyState.ACTIVE else "SessionKeyDropped"
     facts = {"address": key.address, "from": key.state, **columns.get("granted", {})}
-    audit_log.append(golem_id=key.golem_id, event=event, actor=_ACTOR, data=facts, now=now)
+    audit_log.append(golem_id=key.golem_id, event=event, actor=actor, data=facts, now=now)
     payload = {"row": "signing key", "fields": ["state"]}
     event_bus.emit(golem_id=key.golem_id, event=Event(EventType.POLICY_CAGE_UPDATED, payload), now=now)

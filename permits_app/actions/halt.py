@@ -2,8 +2,8 @@
 
 `halt_golem` locks the golem's row and raises its halt epoch; starting a commit and storing signed bytes take the same
 lock, so each lies wholly before or wholly after the halt. `carry_out_halt` then does what needs the chain, in a
-worker: cancels what was signed, revokes standing approvals, lists positions, and takes them back when the owner chose
-that. Emits halt:started and halt:completed.
+worker: cancels what was signed, revokes standing approvals, lists positions, takes them back when the owner chose that,
+and drops a cage's session key, which these steps needed. Emits halt:started and halt:completed.
 Seed: 000 "Layer 1" (emergency_halt); decisions, "Halt".
 """
 
@@ -20,6 +20,7 @@ from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import ledger, lifecycle
+from permits_app.actions.follow_session import drop_session, follow_session
 from permits_app.execution import cancellation, revocation
 from permits_app.execution.unwinding import list_open_positions, unwind_positions
 from permits_app.models import ActionPermit, HaltRecord, HaltSetting, SigningKey
@@ -104,9 +105,13 @@ def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[st
     if does_unwind(golem):
         done.append(_unwind(steps, golem, epoch, record.actor, now))
     with transaction.atomic():
+        golem = Golem.objects.select_for_update(of=("self",)).get(pk=golem_id)
         record = HaltRecord.objects.select_for_update().get(pk=record.pk)
-        if record.completed_at is not None:
+        if record.completed_at is not None or not golem.is_halted or golem.halt_epoch != epoch:
             return list(record.steps)
+        if all(done):
+            keys = drop_session(golem_id=golem_id, actor="system:halt", now=now)
+            steps.note("session keys dropped until the golem resumes", keys=keys)
         names = {step["step"] for step in steps.rows}
         is_retry = any(step["step"] in names for step in record.steps)
         record.steps = [*(step for step in record.steps if step["step"] not in names), *steps.rows]
@@ -139,7 +144,8 @@ def list_unfinished_halts() -> list[tuple[UUID, int]]:
 def resume_golem(*, golem: Golem, reason: str, actor: str, now: datetime, restore_keys: bool = True) -> None:
     """Let a halted golem act again, as its owner, with a reason. Does nothing when it is not halted.
 
-    Living keys get back what the halt took, unless `restore_keys` is off.
+    Living keys get back what the halt took, unless `restore_keys` is off; a session key that its cage still names is
+    active again.
     """
     with transaction.atomic():
         locked = Golem.objects.select_for_update().get(pk=golem.pk)
@@ -148,6 +154,7 @@ def resume_golem(*, golem: Golem, reason: str, actor: str, now: datetime, restor
         Golem.objects.filter(pk=golem.pk).update(halted_at=None, halt_reason="")
         record = HaltRecord.objects.filter(golem=golem, epoch=locked.halt_epoch).first()
         restored = _restore_key_scopes(record) if record is not None and restore_keys else []
+        follow_session(golem_id=golem.pk, now=now)
         facts = {"reason": reason, "keys_restored": restored}
         audit_log.append(golem_id=golem.pk, event="HaltResumed", actor=actor, data=facts, now=now)
         event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_RESUMED, {"reason": reason}), now=now)

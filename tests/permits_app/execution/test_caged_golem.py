@@ -18,7 +18,7 @@ from golem_project.embedded.paths import CHECKOUT
 from golem_project.proof.caged.engines import CHAIN_ID, sign_raw
 from golem_project.proof.caged.safe import CagedSafe, sign_digest
 from memory_app.models import Episode
-from permits_app.actions.halt import halt_golem
+from permits_app.actions.halt import carry_out_halt, halt_golem, resume_golem
 from permits_app.actions.remember import remember_outcome
 from permits_app.actions.stage_key import stage_key
 from permits_app.errors import CageWouldRefuse, SessionNotActive, SignerUnavailable
@@ -46,7 +46,7 @@ from permits_app.policy_cage.safe_tx import (
     join_signatures,
 )
 from permits_app.sealing import hash_plan
-from permits_app.signing_route import carries_its_batch
+from permits_app.signing_route import carries_its_batch, find_route
 from tests.live_golem import LiveGolem
 from tests.permits_app.caged_golem import USD, CagedGolem
 from tools_app import runner
@@ -235,6 +235,25 @@ def test_a_halt_takes_allowances_back_through_the_cage(caged: CagedGolem) -> Non
     assert (told["was"], told["outcome"]) == (str(77 * USD), "COMMITTED")
     left = caged.world.rpc.read(usdc, "allowance(address,address)", caged.safe.address, router, returns="(uint256)")
     assert left in (0, (0,), [0])
+
+
+def test_a_halt_drops_the_session_key_when_its_steps_are_done_and_resuming_brings_it_back(caged: CagedGolem) -> None:
+    golem = caged.live.golem
+    epoch = halt_golem(golem=golem, reason="drill", actor="system:test", now=clock.now())["epoch"]
+    caged.key.refresh_from_db()
+    assert caged.key.state == KeyState.ACTIVE, "the steps on the chain are signed with it"
+    steps = carry_out_halt(golem_id=golem.pk, epoch=epoch, now=clock.now())
+    assert steps[-1]["keys"] == [caged.key.address]
+    caged.sync()
+    caged.key.refresh_from_db()
+    assert caged.key.state == KeyState.DROPPED, "the mirror does not bring it back"
+    golem.refresh_from_db()
+    with pytest.raises(SessionNotActive):
+        find_route(golem=golem, chain=None)
+    resume_golem(golem=golem, reason="all is well", actor="system:test", now=clock.now())
+    caged.key.refresh_from_db()
+    assert caged.key.state == KeyState.ACTIVE
+    assert caged.live.commit(caged.live.preview()["permit_id"])["status"] == "COMMITTED"
 
 
 def test_the_permits_page_tells_the_plan_and_what_carries_it(caged: CagedGolem, admin_client: Client) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from operator import itemgetter
 from typing import Any, Final
 
 from archetypes_app.models import Golem
@@ -118,11 +117,11 @@ def find_least_policy(
     """The same for `decisions`, oldest first, beside the policy `state`. Reads nothing."""
     wanted = [past for past in decisions if past.is_allowed or with_refused]
     loosest = _loosest(state)
-    asked: list[tuple[PastDecision, Question]] = []
+    asked: dict[int, Question] = {}
     unknown = hopeless = 0
     if wanted:
         course = Course(loosest, began_at=decisions[0].at, predictions=predictions)
-        for past in wanted:
+        for place, past in enumerate(wanted):
             judged = course.judge(past)
             if judged.answer.unknown or judged.question is None:
                 unknown += bool(judged.answer.unknown)
@@ -130,22 +129,22 @@ def find_least_policy(
             elif judged.answer.rule:
                 hopeless += 1
             else:
-                asked.append((past, judged.question))
+                asked[place] = judged.question
     if not asked:
         return Suggestion((), 0, unknown, hopeless)
-    least = _tighten(loosest, asked, predictions, on_progress or _tell_nobody)
+    least = _tighten(loosest, wanted, asked, predictions, on_progress or _tell_nobody)
     return Suggestion(tuple(_compare(state, least)), len(asked), unknown, hopeless)
 
 
 def _tighten(
     loosest: PolicyState,
-    asked: Sequence[tuple[PastDecision, Question]],
+    wanted: Sequence[PastDecision],
+    asked: Mapping[int, Question],
     predictions: Predictions,
     on_progress: Callable[[int, int], None],
 ) -> dict[str, Any]:
     # Spread out, so that a series of ever larger calls does not move a limit once per call.
-    questions = [question for _, question in sorted(enumerate(map(itemgetter(1), asked)), key=_spread)]
-    calls = [past for past, _ in asked]
+    questions = [question for _, question in sorted(asked.items(), key=_spread)]
     allowlist = {"allowlist": dict.fromkeys(_list_entries(questions, loosest["allowlist"]), "")}
     strict = {**loosest, **allowlist, "limits": {**loosest["limits"], "allowlist_mode": str(AllowlistMode.STRICT)}}
     found: dict[str, Any] = {"limits": {"allowlist_mode": str(AllowlistMode.STRICT)}, "cage": {}, **allowlist}
@@ -157,8 +156,9 @@ def _tighten(
     found["cage"][_MAX_ASSETS.name] = str(_find_least(_MAX_ASSETS, strict, questions))
 
     def allows_all(policy: PolicyState) -> bool:
-        lines = replay_decisions(calls, policy, predictions=predictions).lines
-        return all(line.becomes == ALLOWED for line in lines)
+        # All of them, for a fall is measured by those too that no policy can allow.
+        lines = replay_decisions(wanted, policy, predictions=predictions).lines
+        return all(lines[place].becomes == ALLOWED for place in asked)
 
     def stands(value: int) -> bool:
         return allows_all(_DRAWDOWN.with_value(loosest, value))

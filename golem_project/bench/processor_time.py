@@ -41,13 +41,12 @@ class ProcessorTime:
     def measured(self) -> Iterator[None]:
         """One stretch; its time is added to `spent`."""
         postmaster, node = _find_postmaster(), _find_listener(self.node_url)
-        before = time.process_time(), _time_of(postmaster, with_children=True), _time_of(node)
+        database_before, node_before = _time_of(postmaster, with_children=True), _time_of(node)
+        here_before = time.process_time()
         yield
-        after = time.process_time(), _time_of(postmaster, with_children=True), _time_of(node)
-        here, database, served = (1000 * (late - early) for early, late in zip(before, after, strict=True))
-        self.spent.here_ms += here
-        self.spent.database_ms += database
-        self.spent.node_ms += served
+        self.spent.here_ms += 1000 * (time.process_time() - here_before)
+        self.spent.database_ms += 1000 * (_time_of(postmaster, with_children=True) - database_before)
+        self.spent.node_ms += 1000 * (_time_of(node) - node_before)
 
 
 def _find_postmaster() -> psutil.Process | None:

@@ -28,6 +28,12 @@ def _feed_address(chain: World, symbol: str) -> str:
     return chain.tokens[symbol].feed
 
 
+def _now(chain: World) -> int:
+    """Unix seconds of a block mined now: the world's newest one may be of another day."""
+    chain.rpc.call("evm_mine")
+    return chain.timestamp()
+
+
 def test_the_price_is_the_feeds_answer_at_the_pinned_block(reader: PinnedReader, chain: World) -> None:
     price = reader.price(reader.token("WBTC"))
 
@@ -51,9 +57,7 @@ def test_a_new_round_shows_in_a_new_reader_only(open_reader: OpenReader, chain: 
 
 
 def test_a_stale_feed_is_refused_with_its_age_and_the_bound(open_reader: OpenReader, chain: World) -> None:
-    chain.transact(
-        chain.actors.deployer, _feed_address(chain, "DAI"), "setUpdatedAt(uint256)", chain.timestamp() - 4_000
-    )
+    chain.transact(chain.actors.deployer, _feed_address(chain, "DAI"), "setUpdatedAt(uint256)", _now(chain) - 4_000)
     reader = open_reader()
     with pytest.raises(PriceStale) as stale:
         reader.price(reader.token("DAI"))
@@ -64,9 +68,7 @@ def test_a_stale_feed_is_refused_with_its_age_and_the_bound(open_reader: OpenRea
 
 
 def test_the_bound_comes_from_the_settings(open_reader: OpenReader, chain: World) -> None:
-    chain.transact(
-        chain.actors.deployer, _feed_address(chain, "DAI"), "setUpdatedAt(uint256)", chain.timestamp() - 4_000
-    )
+    chain.transact(chain.actors.deployer, _feed_address(chain, "DAI"), "setUpdatedAt(uint256)", _now(chain) - 4_000)
     chains.configure_chains(networks.configured_networks(), ChainSettings(max_price_age_seconds=10_000))
     reader = open_reader()
 
@@ -82,9 +84,7 @@ def test_an_answer_that_is_not_positive_is_no_price(open_reader: OpenReader, cha
 
 
 def test_a_feed_dated_in_the_future_is_no_price(open_reader: OpenReader, chain: World) -> None:
-    chain.transact(
-        chain.actors.deployer, _feed_address(chain, "DAI"), "setUpdatedAt(uint256)", chain.timestamp() + 5_000
-    )
+    chain.transact(chain.actors.deployer, _feed_address(chain, "DAI"), "setUpdatedAt(uint256)", _now(chain) + 5_000)
     reader = open_reader()
     with pytest.raises(PriceUnavailable, match="after the block"):
         reader.price(reader.token("DAI"))

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.db import connections, transaction
-from django.db.backends.postgresql.base import DatabaseWrapper
+from django.db import transaction
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
@@ -27,11 +26,12 @@ from permits_app.policy import load_golem, read_policy
 from permits_app.safety import hook_chain
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.sealing import hash_plan
-from tools_app.core import audit_log, clock, event_bus, event_publisher
+from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.audit_checkpoints import verify_stored_chain
 from tools_app.core.audit_log import GENESIS_HASH, hash_entry
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
+from tools_app.core.forking import let_go_of_connections
 from tools_app.core.models import AuditEntry, AuditHead
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
@@ -185,13 +185,7 @@ def _measure_commits(golem: Golem) -> Iterator[Figure]:
         permits.append(UUID(answer["permit_id"]))
         # A life that covers the whole run; what is measured is the commit.
         ActionPermit.objects.filter(pk=permits[-1]).update(expires_at=clock.now().replace(year=clock.now().year + 1))
-    # A pool that the publisher's thread opens at the moment of the fork would come over half made.
-    if not event_publisher.PUBLISHER.wait(seconds=30):
-        raise AssertionError("events are not published")
-    for connection in connections.all():
-        connection.close()
-        if isinstance(connection, DatabaseWrapper):
-            connection.close_pool()
+    let_go_of_connections()
     started = time.monotonic()
     workers = [_fork_worker(golem, permits[index::_WORKERS]) for index in range(_WORKERS)]
     failed = [pid for pid in workers if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0]

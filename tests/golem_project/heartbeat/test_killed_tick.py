@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError, connection, connections
-from django.db.backends.postgresql.base import DatabaseWrapper
 
 from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat, HeartbeatTick
 from golem_project.heartbeat import claims, cycle
@@ -31,6 +30,7 @@ from tests.golem_project.heartbeat.pulses import claim_one, tick, turn_on, work_
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
+from tools_app.core.forking import let_go_of_connections
 from tools_app.core.models import OutboxEvent
 
 KILLED = 9
@@ -70,10 +70,7 @@ def run_killed_tick(golem: Golem, target: ModuleType, name: str, happens: bool) 
             original(*args, **kwargs)
         os._exit(KILLED)
 
-    for each in connections.all():
-        each.close()
-        if isinstance(each, DatabaseWrapper):
-            each.close_pool()
+    let_go_of_connections()
     pid = os.fork()
     if pid == 0:
         try:

@@ -10,8 +10,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connections
-from django.db.backends.postgresql.base import DatabaseWrapper
 
 from archetypes_app.models import ModelSpendDay
 from archetypes_app.models.tick import PlannerKind
@@ -29,6 +27,7 @@ from tests.live_golem import LiveGolem
 from tests.scripted_model import Reply, call, commit_last, say, serve_model
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
+from tools_app.core.forking import let_go_of_connections
 
 
 @pytest.fixture
@@ -130,10 +129,7 @@ def test_a_worker_killed_while_the_model_thinks_leaves_a_consistent_golem(shared
         return say("nobody hears this")(request)
 
     with serve_model([preview_swap(), kill, call("query_state", query="permits"), say("Going on.")]) as model:
-        for connection in connections.all():
-            connection.close()
-            if isinstance(connection, DatabaseWrapper):
-                connection.close_pool()
+        let_go_of_connections()
         read_end, write_end = os.pipe()
         child = os.fork()
         if child == 0:

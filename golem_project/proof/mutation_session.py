@@ -30,7 +30,6 @@ from typing import Any
 import hypothesis
 import pytest
 from _pytest.runner import runtestprotocol
-from django.db import connections
 from hypothesis import Phase
 
 from golem_project.proof.mutants import CHOOSER, Mutant, list_mutants, weave_mutants
@@ -244,7 +243,8 @@ class MutationSession:
 
     def _close_connections(self) -> None:
         """Nothing with a memory of its own is shared over a fork; everything connects again by itself."""
-        connections.close_all()
+        # By name: this file is loaded before the settings, and the product needs them.
+        importlib.import_module("tools_app.core.forking").let_go_of_connections()
         for item in self._items.values():
             for found in item.session._fixturemanager.getfixturedefs("world", item) or ():
                 if found.cached_result is not None and found.cached_result[0] is not None:

@@ -90,6 +90,8 @@ def processes(shared_golem: LiveGolem) -> Iterator[Processes]:
     running = Processes()
     yield running
     running.stop()
+    # Django keeps a connection that a crash broke, and every later test would fail by it.
+    connection.close()
 
 
 def wait_for(what: str, is_so: Callable[[], bool]) -> None:
@@ -114,6 +116,9 @@ def crash_database() -> None:
             "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
         ).fetchall()
         os.kill(rows[0][0], signal.SIGKILL)
+        # Until the server has noticed it goes on answering; then it ends this connection too.
+        with pytest.raises(psycopg.OperationalError):
+            asking.execute("SELECT pg_sleep(60)")
     connection.close()
 
 

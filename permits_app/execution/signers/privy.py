@@ -140,6 +140,9 @@ def check_signed(raw: bytes, *, transaction: UnsignedTransaction, address: str) 
     for name, value in wanted.items():
         if _plain(said.get(name)) != value:
             raise SignerMismatch(f"the signer signed another {name} than it was asked to", field=name)
+    # The library takes 27 and 28 for 0 and 1 as well; a node takes neither in a typed transaction.
+    if said.get("v") not in (0, 1):
+        raise SignerMismatch("the signature's parity is neither 0 nor 1", field="v")
     if said.get("accessList"):
         raise SignerMismatch("the signer added an access list", field="accessList")
     if signer != address:

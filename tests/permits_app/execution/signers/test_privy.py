@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from eth_account import Account
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from golem_project import wiring
@@ -78,6 +78,9 @@ def test_an_answer_that_signs_anything_else_is_refused(privy: PrivyStandIn, fiel
     assert refused.value.data.get("field") == field
 
 
+@example(position=len(OUR_RAW) - 67, flip=0x1D, cut=0).via("a parity of 28, which the library reads as 1")
+@example(position=len(OUR_RAW) - 67, flip=0x1C, cut=0)
+@example(position=177, flip=29, cut=0)
 @given(position=st.integers(0, 400), flip=st.integers(1, 255), cut=st.integers(0, 3))
 def test_no_changed_byte_of_an_answer_gets_through(position: int, flip: int, cut: int) -> None:
     raw = bytearray(OUR_RAW)

@@ -129,6 +129,8 @@ def test_blocks_are_found_by_number_and_by_time(reader: PinnedReader) -> None:
         assert block.number == number
         assert reader.first_block_since(block.timestamp).timestamp == block.timestamp
         earlier = reader.block_at(number - 1)
+        if earlier.timestamp == head.timestamp:
+            continue  # Two blocks of one second end the chain: nothing comes after that second.
         found = reader.first_block_since(earlier.timestamp + 1)
         assert found.number == number if earlier.timestamp < block.timestamp else found.number > number
     assert reader.first_block_since(0).number == 0

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from permits_app.execution import broadcast, operations
 from permits_app.models import ActionPermit, OutboundTransaction, SigningKey
 from tools_app.core.clock import Deadline
+from tools_app.standards import user_operation
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import ReceiptView
 
@@ -67,7 +68,7 @@ def read_used_nonce(*, chain_id: int, address: str, is_of_operations: bool, dead
 def read_next_nonce(chain: ChainReader, permit: ActionPermit) -> int:
     """The nonce of the permit's signer that would be taken next."""
     if permit.sends_operation:
-        return operations.read_next_nonce(chain, permit.signer)
+        return user_operation.read_next_nonce(chain, permit.signer)
     return chain.pending_nonce(permit.signer)
 
 

@@ -19,10 +19,10 @@ from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.standards.user_operation import (
     ENTRY_POINT,
-    GET_NONCE,
     OPERATION_TOPIC,
     decode_operation,
     find_in_receipt,
+    read_next_nonce,
 )
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import LogEntry, ReceiptView
@@ -66,12 +66,6 @@ def find_any_operation(
 def read_used_nonce(*, chain_id: int, account: str, deadline: Deadline) -> int:
     """How many operations of `account` the EntryPoint has carried out under key 0."""
     return read_next_nonce(_open(chain_id, deadline), account)
-
-
-def read_next_nonce(chain: ChainReader, account: str) -> int:
-    """The nonce the EntryPoint takes next, at the reader's block."""
-    [nonce] = chain.call(ENTRY_POINT, GET_NONCE, account, 0)
-    return int(nonce)
 
 
 def _find_events(chain: ChainReader, rows: Sequence[OutboundTransaction]) -> Iterator[LogEntry]:

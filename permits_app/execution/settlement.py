@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from permits_app import ledger, lifecycle
-from permits_app.execution import delivery, operations, outcome
+from permits_app.execution import delivery, outcome
 from permits_app.execution.executor import Execution
 from permits_app.execution.outcome import Judgement
 from permits_app.execution.profit import measure_profit
@@ -32,6 +32,7 @@ from tools_app.chain.node_errors import RpcNonsense
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.standards.user_operation import read_next_nonce
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import ToolResult, encode_result
@@ -172,7 +173,7 @@ def _shares_blocks(
     # An owner's transaction of the Safe moves its funds too, and no row of ours tells of it.
     if permit.sends_operation:
         # The EntryPoint counts whatever the account's key signed, here or elsewhere.
-        told = [operations.read_next_nonce(chain, permit.signer) for chain in (before, after)]
+        told = [read_next_nonce(chain, permit.signer) for chain in (before, after)]
         return told[1] - told[0] != count
     if permit.acts_for and _safe_nonce(after, permit) - _safe_nonce(before, permit) != _count_of_safe(permit):
         return True

@@ -12,6 +12,7 @@ from typing import Any, Final
 from eth_utils.crypto import keccak
 
 from tools_app.chain.abi import checksum, decode_log, decode_values, encode_args, event_topic
+from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import LogEntry, ReceiptView
 
 ENTRY_POINT: Final = "0x0000000071727De22E5E9d8BAf0edAc6f37da032"
@@ -140,6 +141,12 @@ def decode_operation(raw: bytes) -> UserOperation:
         paymaster=checksum("0x" + paid[:20].hex()) if paid else "", paymaster_verification_gas_limit=paymaster_gas,
         paymaster_post_op_gas_limit=post_gas, paymaster_data=paid[_PAYMASTER_HEAD:], signature=signature,
     )  # fmt: skip
+
+
+def read_next_nonce(chain: ChainReader, account: str) -> int:
+    """The nonce the EntryPoint takes next from `account` under key 0, at the reader's block."""
+    [nonce] = chain.call(ENTRY_POINT, GET_NONCE, account, 0)
+    return int(nonce)
 
 
 def find_in_receipt(receipt: ReceiptView, op_hash: str) -> tuple[OperationSeen, tuple[LogEntry, ...]] | None:

@@ -23,9 +23,9 @@ from tools_app.standards.user_operation import (
     ENTRY_POINT,
     FAILED_OP,
     FAILED_OP_WITH_REVERT,
-    GET_NONCE,
     HANDLE_OPS,
     UserOperation,
+    read_next_nonce,
 )
 from tools_app.toolkit.context import ChainReader
 
@@ -53,7 +53,7 @@ class UserOperationSigner:
         terms = _check_terms(transaction, self.address)
         chain_id = transaction.chain_id
         chain = _open(chain_id)
-        [mined] = chain.call(ENTRY_POINT, GET_NONCE, self.address, 0)
+        mined = read_next_nonce(chain, self.address)
         self.client.check_serves(chain_id)
         draft = self._draft(transaction, terms)
         operation = self._fit(self._measure(draft, chain_id=chain_id, mined_nonce=mined), transaction, terms)

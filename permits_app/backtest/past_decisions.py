@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from archetypes_app.models import Golem
 from permits_app.models import ActionPermit, DeniedCall
 from permits_app.models.spending import SpendState
@@ -73,8 +75,7 @@ class PastDecision:
 
 def list_decisions(*, golem: Golem, last: int, since: datetime | None = None) -> list[PastDecision]:
     """The golem's last `last` decisions about transactions, allowed and refused, oldest first; none before `since`."""
-    permits = ActionPermit.objects.filter(golem=golem, is_local=False, halt_epoch__isnull=True)
-    denied = DeniedCall.objects.filter(golem=golem)
+    permits, denied = _decisions_of(golem)
     if since is not None:
         permits, denied = permits.filter(created_at__gte=since), denied.filter(denied_at__gte=since)
     rows = permits.select_related("spend_entry").only(*_PERMIT_COLUMNS).order_by("-created_at")[:last]
@@ -84,8 +85,13 @@ def list_decisions(*, golem: Golem, last: int, since: datetime | None = None) ->
 
 def count_decisions(golem: Golem) -> int:
     """How many there are, in both tables."""
+    permits, denied = _decisions_of(golem)
+    return permits.count() + denied.count()
+
+
+def _decisions_of(golem: Golem) -> tuple[QuerySet[ActionPermit], QuerySet[DeniedCall]]:
     permits = ActionPermit.objects.filter(golem=golem, is_local=False, halt_epoch__isnull=True)
-    return permits.count() + DeniedCall.objects.filter(golem=golem).count()
+    return permits, DeniedCall.objects.filter(golem=golem)
 
 
 def _of_permit(permit: ActionPermit) -> PastDecision:

@@ -6,7 +6,6 @@ reason; what is taken goes to the chain as `handleOps` of the stand-in's own fun
 
 from __future__ import annotations
 
-import http.server
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from golem_project.embedded.world.rpc import RpcError
 from permits_app.execution.signers.bundler import BundlerClient
 from tests.evm.world import CHAIN_ID, World
 from tests.permits_app.execution.signers.smart_accounts import SmartAccounts
+from tests.stand_in import serve_stand_in
 from tools_app.chain.abi import decode_revert, encode_args, encode_call
 from tools_app.core.taint import Secret
 from tools_app.standards.user_operation import ENTRY_POINT, FAILED_OP, FAILED_OP_WITH_REVERT, HANDLE_OPS, UserOperation
@@ -217,32 +217,12 @@ def serve_bundler(accounts: SmartAccounts) -> Iterator[BundlerStandIn]:
     # One connection to the node, and requests may come at once.
     lock = threading.Lock()
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            with lock:
-                status, document = stand_in.answer(self.path, body)
-            if document is None:
-                self.close_connection = True
-                return
-            raw = document if isinstance(document, bytes) else json.dumps(document).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(raw)))
-            self.end_headers()
-            self.wfile.write(raw)
+    def answer(_: str, path: str, __: dict[str, str], body: bytes) -> tuple[int, Any]:
+        with lock:
+            return stand_in.answer(path, body)
 
-        def log_message(self, *args: Any) -> None:
-            """Quiet."""
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    stand_in.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
     try:
-        yield stand_in
+        with serve_stand_in(answer) as stand_in.url:
+            yield stand_in
     finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
         own_world.rpc.close()

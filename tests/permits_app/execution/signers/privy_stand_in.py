@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import http.server
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +16,7 @@ from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
 from permits_app.execution.signers.privy import PrivyClient
+from tests.stand_in import serve_stand_in
 from tools_app.core.taint import Secret
 
 APP_ID, APP_SECRET, WALLET_ID = "cm-app-of-tests", "a secret of tests", "w4ll3t0id"
@@ -105,34 +104,5 @@ class PrivyStandIn:
 def serve_privy(*, needs_authorization: bool = False) -> Iterator[PrivyStandIn]:
     """The stand-in on a free port of this machine."""
     stand_in = PrivyStandIn(needs_authorization=needs_authorization)
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self._answer("GET", b"")
-
-        def do_POST(self) -> None:
-            self._answer("POST", self.rfile.read(int(self.headers["Content-Length"])))
-
-        def _answer(self, method: str, body: bytes) -> None:
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            status, document = stand_in.answer(method, self.path, headers, body)
-            raw = document if isinstance(document, bytes) else json.dumps(document).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(raw)))
-            self.end_headers()
-            self.wfile.write(raw)
-
-        def log_message(self, *args: Any) -> None:
-            """Quiet."""
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    stand_in.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serve_stand_in(stand_in.answer) as stand_in.url:
         yield stand_in
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -7,21 +7,18 @@ validator is a simulated contract of our own with its interface and its rule. Al
 from __future__ import annotations
 
 import json
-import os
 import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import pytest
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
-from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.npm import fetch_packages, load_lock
+from golem_project.embedded.npm import load_lock
 from golem_project.embedded.world import solidity
 from tests.evm.world import World
-from tests.tools_app.simulation.protocol_bytecode import _compile as compile_solidity
+from tests.tools_app.simulation.protocol_bytecode import compile_solidity, fetch_or_skip
 from tools_app.chain.abi import checksum, encode_args, encode_call
 from tools_app.standards import kernel
 from tools_app.standards.user_operation import ENTRY_POINT
@@ -62,12 +59,7 @@ contract SimulatedEcdsaValidator {
 def load_bytecode() -> dict[str, str]:
     """Name -> creation code."""
     packages = load_lock(LOCK)
-    try:
-        folders = fetch_packages(packages.values())
-    except EmbeddedError as error:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(f"not run: {error}")
+    folders = fetch_or_skip(packages.values())
     artifacts = folders["@account-abstraction/contracts"] / "artifacts"
     found = {
         name: json.loads((artifacts / f"{name}.json").read_text())["bytecode"]

@@ -8,6 +8,7 @@ import pkgutil
 
 from django.apps import AppConfig, apps
 
+from tools_app.core.forking import connect_anew_after_forks
 from tools_app.toolkit.family import FAMILIES
 from tools_app.toolkit.registry import REGISTRY
 
@@ -15,10 +16,14 @@ _TOOL_PACKAGES = ("tools_app.protocols", "tools_app.subsystems")
 
 
 class ToolsConfig(AppConfig):
-    """Registers the tools of every installed app."""
+    """The bottom layer's part of a start."""
 
     name = "tools_app"
     verbose_name = "Tools and audit"
+
+    def ready(self) -> None:
+        """Before anything opens a connection."""
+        connect_anew_after_forks()
 
 
 def load_registry() -> None:

@@ -31,7 +31,6 @@ from tools_app.core.audit_checkpoints import verify_stored_chain
 from tools_app.core.audit_log import GENESIS_HASH, hash_entry
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
-from tools_app.core.forking import let_go_of_connections
 from tools_app.core.models import AuditEntry, AuditHead
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
@@ -185,7 +184,6 @@ def _measure_commits(golem: Golem) -> Iterator[Figure]:
         permits.append(UUID(answer["permit_id"]))
         # A life that covers the whole run; what is measured is the commit.
         ActionPermit.objects.filter(pk=permits[-1]).update(expires_at=clock.now().replace(year=clock.now().year + 1))
-    let_go_of_connections()
     started = time.monotonic()
     workers = [_fork_worker(golem, permits[index::_WORKERS]) for index in range(_WORKERS)]
     failed = [pid for pid in workers if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0]

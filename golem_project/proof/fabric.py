@@ -18,7 +18,6 @@ from golem_project.proof.registry import Progress, proof
 from tools_app.core import clock, event_bus, event_log, event_publisher
 from tools_app.core.event_log import EventFilter
 from tools_app.core.events import Event, EventType
-from tools_app.core.forking import let_go_of_connections
 from tools_app.core.models import OutboxEvent
 
 _WRITERS = 6
@@ -44,7 +43,6 @@ def prove_fabric(progress: Progress) -> None:
 
 def _run_writer(golem_id: UUID, step: str, count: int) -> None:
     """Fork a writer that dies at `step`, and wait for it."""
-    let_go_of_connections()
     child = os.fork()
     if child:
         os.waitpid(child, 0)

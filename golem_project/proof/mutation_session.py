@@ -203,7 +203,6 @@ class MutationSession:
 
     def _fork(self, number: int, tests: list[str], patience_seconds: float) -> str | None:
         """The first of `tests` that fails with the mutant on, HUNG, or None when all pass."""
-        self._close_connections()
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
@@ -240,16 +239,6 @@ class MutationSession:
             for value in vars(sys.modules[name]).values():
                 if callable(forget := getattr(value, "cache_clear", None)):
                     forget()
-
-    def _close_connections(self) -> None:
-        """Nothing with a memory of its own is shared over a fork; everything connects again by itself."""
-        # By name: this file is loaded before the settings, and the product needs them.
-        importlib.import_module("tools_app.core.forking").let_go_of_connections()
-        for item in self._items.values():
-            for found in item.session._fixturemanager.getfixturedefs("world", item) or ():
-                if found.cached_result is not None and found.cached_result[0] is not None:
-                    found.cached_result[0].rpc.close()
-            return
 
     def _report(self, number: int, **verdict: Any) -> None:
         os.write(self._verdicts, (json.dumps({"number": number, **verdict}) + "\n").encode())

@@ -17,7 +17,6 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 
 from tools_app.chain.http_pool import HttpPool
 from tools_app.core import outgoing
-from tools_app.core.forking import let_go_of_connections
 
 KILLED = 9
 _METHOD = re.compile(rb'"method":\s*"(\w+)"')
@@ -28,7 +27,6 @@ def run_to_door(call: Callable[[], Any], number: int) -> str | None:
 
     Answers the door: the methods a node or another server was asked for, COMMIT, or the statement's verb and table.
     """
-    let_go_of_connections()
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:

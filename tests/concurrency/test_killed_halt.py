@@ -23,7 +23,6 @@ from tests.permits_app.execution.test_halt import allowance_on_chain, give_allow
 from tests.permits_app.execution.test_unwinding import liquidity_of
 from tests.permits_app.safety.calls import open_position
 from tools_app.core import clock
-from tools_app.core.forking import let_go_of_connections
 
 KILLED = 9
 STEPS: dict[str, tuple[Any, str, bool]] = {
@@ -51,7 +50,6 @@ def run_killed(call: Callable[[], Any], target: Any, name: str, happens: bool) -
             original(*args, **kwargs)
         os._exit(KILLED)
 
-    let_go_of_connections()
     pid = os.fork()
     if pid == 0:
         try:

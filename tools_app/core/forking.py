@@ -1,24 +1,30 @@
-"""What a process lets go of before it forks: a child can use neither its connections nor a pool of them.
+"""What a forked child may not use: the database sessions of its parent, and a pool of them.
 
-A pool that the publisher's thread opens at the moment of the fork would come over without the threads that fill it, and
-the child would wait for a connection in vain.
+A pool comes over without the threads that fill it, and the child would wait for a connection in vain. Any thread of the
+parent may open one at the very moment of a fork (the publisher's, a request's), so nothing done before the fork is
+enough: the child forgets what it finds.
 """
 
 from __future__ import annotations
 
+import os
+
 from django.db import connections
 from django.db.backends.postgresql.base import DatabaseWrapper
 
-from tools_app.core import event_publisher
+# Kept for ever: a pool's end would wait for threads that are not here.
+_LEFT_TO_THE_PARENT: list[object] = []
 
-_PATIENCE_SECONDS = 30.0
+
+def connect_anew_after_forks() -> None:
+    """Have every child of this process open sessions of its own. Called once, at the start."""
+    os.register_at_fork(after_in_child=_leave_to_the_parent)
 
 
-def let_go_of_connections() -> None:
-    """Close this process's connections and pools once its events are published. Raises TimeoutError."""
-    if not event_publisher.PUBLISHER.wait(seconds=_PATIENCE_SECONDS):
-        raise TimeoutError("events are not published; a fork would take half a pool along")
-    for connection in connections.all():
-        connection.close()
-        if isinstance(connection, DatabaseWrapper):
-            connection.close_pool()
+def _leave_to_the_parent() -> None:
+    pools = DatabaseWrapper._connection_pools  # type: ignore[attr-defined]  # Django names no public way
+    _LEFT_TO_THE_PARENT.extend(pools.values())
+    pools.clear()
+    for connection in connections.all(initialized_only=True):
+        _LEFT_TO_THE_PARENT.append(connection.connection)
+        connection.connection = None

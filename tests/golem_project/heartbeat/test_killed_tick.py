@@ -30,7 +30,6 @@ from tests.golem_project.heartbeat.pulses import claim_one, tick, turn_on, work_
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
-from tools_app.core.forking import let_go_of_connections
 from tools_app.core.models import OutboxEvent
 
 KILLED = 9
@@ -70,7 +69,6 @@ def run_killed_tick(golem: Golem, target: ModuleType, name: str, happens: bool) 
             original(*args, **kwargs)
         os._exit(KILLED)
 
-    let_go_of_connections()
     pid = os.fork()
     if pid == 0:
         try:

@@ -27,7 +27,6 @@ from tests.live_golem import LiveGolem
 from tests.scripted_model import Reply, call, commit_last, say, serve_model
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
-from tools_app.core.forking import let_go_of_connections
 
 
 @pytest.fixture
@@ -129,7 +128,6 @@ def test_a_worker_killed_while_the_model_thinks_leaves_a_consistent_golem(shared
         return say("nobody hears this")(request)
 
     with serve_model([preview_swap(), kill, call("query_state", query="permits"), say("Going on.")]) as model:
-        let_go_of_connections()
         read_end, write_end = os.pipe()
         child = os.fork()
         if child == 0:

@@ -17,7 +17,7 @@ PHASE_CHOICES = [(phase.value, phase.value.capitalize()) for phase in Phase]
 ENGINE_CHOICES = [
     (EngineSetting.AUTO.value, "By risk: the node's, and from ELEVATED on both must agree"),
     (EngineSetting.RPC.value, "The node's first, and never another in its place"),
-    (EngineSetting.PYEVM.value, "The one in this process first"),
+    (EngineSetting.PYEVM.value, "The one in this process first; both where it may lack the chain's newest rules"),
     (EngineSetting.BOTH.value, "Always both; they must agree"),
 ]
 ADDRESS = RegexValidator(r"^0x[0-9a-fA-F]{40}$", "An address is 0x and 40 hex digits")

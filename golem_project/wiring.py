@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from eth_utils import is_address, to_checksum_address
 
 from archetypes_app import requirements
+from golem_project.dev_chains import EmbeddedDevChains
 from golem_project.embedded.token_list import token_list_path
 from golem_project.heartbeat.thinking import model_planner
 from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
@@ -19,7 +20,6 @@ from golem_project.heartbeat.thinking.errors import ModelEndpointRefused, ModelN
 from golem_project.heartbeat.thinking.model_client import read_client
 from golem_project.pi.definitions import define_tools
 from golem_project.stream import sealed
-from golem_project.test_chains import EmbeddedTestChains
 from permits_app import delegation_router
 from permits_app.execution import broadcast
 from permits_app.execution.signers import choose
@@ -116,7 +116,7 @@ def configure_networks(rpc_urls: dict[int, tuple[str, ...]]) -> None:
 
 
 def _build_services() -> dict[type, object]:
-    return {DevChains: EmbeddedTestChains(Path(settings.VAR_DIR) / "dev_chains")}
+    return {DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains")}
 
 
 def _read_passphrase() -> Secret:

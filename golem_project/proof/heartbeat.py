@@ -19,6 +19,7 @@ from golem_project.heartbeat.claims import BegunTick, Claim, TickEnd, begin_tick
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from golem_project.heartbeat.schedule import plan_next_tick
 from golem_project.proof.registry import Progress, proof
+from golem_project.proof.walks import WALKS, WALKS_PER_ROUND, require, walk_rounds
 from tools_app.core import clock
 
 LEASE_SECONDS = 90
@@ -26,7 +27,6 @@ THETA_SECONDS = 60
 JITTER_BPS = 500
 _GOLEMS = 3
 _STEPS = 40
-_WALKS_PER_ROUND = 5
 _SETTLING_STEPS = 8
 
 
@@ -57,7 +57,7 @@ class PulseWalk:
         for claim in claim_due(now=self.now, limit=limit, lease_seconds=LEASE_SECONDS, jitter_bps=JITTER_BPS):
             if claim.golem_id not in {golem.pk for golem in self.golems}:
                 continue
-            _assert(claim.fence > self.last_fence.get(claim.golem_id, 0), "a fence did not rise")
+            require(claim.fence > self.last_fence.get(claim.golem_id, 0), "a fence did not rise")
             self.last_fence[claim.golem_id] = claim.fence
             self.claims.append(claim)
 
@@ -65,9 +65,9 @@ class PulseWalk:
         """A worker begins what it was given."""
         begun = begin_tick(claim=claim, lease_seconds=LEASE_SECONDS, now=self.now)
         is_newest = claim.fence == self.last_fence[claim.golem_id]
-        _assert(begun is None or is_newest, "an older claim began a tick")
+        require(begun is None or is_newest, "an older claim began a tick")
         if begun is not None:
-            _assert(all(each.fence != begun.fence or each.golem.pk != claim.golem_id for each in self.begun), "twice")
+            require(all(each.fence != begun.fence or each.golem.pk != claim.golem_id for each in self.begun), "twice")
             self.begun.append(begun)
 
     def end(self, begun: BegunTick) -> None:
@@ -83,7 +83,7 @@ class PulseWalk:
         )  # fmt: skip
         end = TickEnd(TickStatus.COMPLETE, 1, planned.at, planned.missed, begun.regime, {}, 0)
         done = end_tick(begun=begun, end=end, record=record, now=self.now)
-        _assert(done == is_newest, "a tick ended that another one had taken over, or its own holder could not end it")
+        require(done == is_newest, "a tick ended that another one had taken over, or its own holder could not end it")
 
     def tick_whole(self, claim: Claim) -> None:
         """The real cycle, on a golem without a wallet."""
@@ -100,7 +100,7 @@ class PulseWalk:
                 self.tick_whole(claim)
         for golem in self.golems:
             newest = HeartbeatTick.objects.filter(golem=golem).order_by("-number").first()
-            _assert(newest is not None and newest.number > before.get(golem.pk, 0), "a golem did not tick again")
+            require(newest is not None and newest.number > before.get(golem.pk, 0), "a golem did not tick again")
         self.check()
 
     def check(self) -> None:
@@ -108,27 +108,22 @@ class PulseWalk:
         for golem in self.golems:
             golem.refresh_from_db()
             ticks = list(HeartbeatTick.objects.filter(golem=golem).order_by("number"))
-            _assert([tick.number for tick in ticks] == list(range(1, golem.heartbeat_tick + 1)), "numbers of ticks")
+            require([tick.number for tick in ticks] == list(range(1, golem.heartbeat_tick + 1)), "numbers of ticks")
             running = [tick for tick in ticks if tick.status == TickStatus.RUNNING]
-            _assert(len(running) <= 1 and all(tick is ticks[-1] for tick in running), "two ticks run")
+            require(len(running) <= 1 and all(tick is ticks[-1] for tick in running), "two ticks run")
             decided = set(DecisionCycleRecord.objects.filter(golem=golem).values_list("heartbeat_tick", flat=True))
             done = {tick.number for tick in ticks if tick.status == TickStatus.COMPLETE}
-            _assert(done <= decided, "a tick ended without a decision")
+            require(done <= decided, "a tick ended without a decision")
 
 
 @proof(
     id="heartbeat.walks",
     what="1,000 random walks of 40 steps over claims, deaths, late deliveries and clock jumps, and each ticks again",
-    rounds=1_000 // _WALKS_PER_ROUND,
+    rounds=WALKS // WALKS_PER_ROUND,
 )
 def prove_heartbeat(progress: Progress) -> None:
-    """Each round does five walks whose seeds are their numbers."""
-    for number in progress.remaining():
-        for seed in range(number * _WALKS_PER_ROUND, (number + 1) * _WALKS_PER_ROUND):
-            try:
-                walk_at_random(seed)
-            except AssertionError as error:
-                progress.findings.append(f"walk {seed}: {error}")
+    """Beats, workers and clocks at random on rows of three golems a walk."""
+    walk_rounds(progress, walk_at_random)
 
 
 def walk_at_random(seed: int) -> None:
@@ -153,8 +148,3 @@ def walk_at_random(seed: int) -> None:
             walk.now += chance.choice((timedelta(hours=6), timedelta(hours=-6), timedelta(minutes=-3)))
         walk.check()
     walk.settle()
-
-
-def _assert(holds: bool, message: str) -> None:
-    if not holds:
-        raise AssertionError(message)

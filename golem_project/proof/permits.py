@@ -17,6 +17,7 @@ from django.db import transaction
 
 from archetypes_app.models import Archetype, Golem
 from golem_project.proof.registry import Progress, proof
+from golem_project.proof.walks import WALKS, WALKS_PER_ROUND, require, walk_rounds
 from permits_app import ledger
 from permits_app.actions.cancel import block_permit, cancel_permit
 from permits_app.actions.commit import start_commit
@@ -33,7 +34,6 @@ DAY_LIMIT = 1_000
 TRANSACTION_LIMIT = 400
 TTL = timedelta(seconds=60)
 _STEPS_PER_WALK = 40
-_WALKS_PER_ROUND = 5
 S = PermitStatus
 
 
@@ -163,16 +163,16 @@ class PermitWalk:
         """Rows and reference agree, and no limit is passed. Raises AssertionError."""
         rows = {permit.pk: permit.status for permit in ActionPermit.objects.filter(golem=self.golem)}
         told = {pk: str(claim.status) for pk, claim in self.reference.claims.items()}
-        _assert(rows == told, f"statuses differ: {rows} and {told}")
+        require(rows == told, f"statuses differ: {rows} and {told}")
         usage = ledger.read_usage(golem_id=self.golem.pk, api_key_id=None, heartbeat_tick=0, now=self.now)
         used = self.reference.used(self.now)
-        _assert(usage.day_micro_usd == used, f"{usage.day_micro_usd} in the ledger, {used} in the reference")
+        require(usage.day_micro_usd == used, f"{usage.day_micro_usd} in the ledger, {used} in the reference")
         entries = SpendEntry.objects.filter(golem=self.golem)
-        _assert(entries.count() == len(rows), "a permit has no ledger entry of its own")
+        require(entries.count() == len(rows), "a permit has no ledger entry of its own")
         for entry in entries.filter(state=SpendState.SETTLED):
-            _assert((entry.settled_micro_usd or 0) <= entry.reserved_micro_usd, "settled above the reservation")
+            require((entry.settled_micro_usd or 0) <= entry.reserved_micro_usd, "settled above the reservation")
         broken = verify_stored_chain(self.golem.pk).broken
-        _assert(broken is None, f"the audit chain broke: {broken}")
+        require(broken is None, f"the audit chain broke: {broken}")
 
     def _try(self, call: Any) -> bool:
         try:
@@ -182,23 +182,18 @@ class PermitWalk:
         return True
 
     def _agree(self, done: bool, expected: bool, step: str) -> bool:
-        _assert(done == expected, f"{step}: rows say {done}, the reference says {expected}")
+        require(done == expected, f"{step}: rows say {done}, the reference says {expected}")
         return done
 
 
 @proof(
     id="permits.walks",
     what="1,000 random walks of 40 steps over permits and ledger, in step with a naive reference",
-    rounds=1_000 // _WALKS_PER_ROUND,
+    rounds=WALKS // WALKS_PER_ROUND,
 )
 def prove_permits(progress: Progress) -> None:
-    """Each round does five walks whose seeds are their numbers; the first disagreement of a walk is a finding."""
-    for number in progress.remaining():
-        for seed in range(number * _WALKS_PER_ROUND, (number + 1) * _WALKS_PER_ROUND):
-            try:
-                walk_at_random(seed)
-            except AssertionError as error:
-                progress.findings.append(f"walk {seed}: {error}")
+    """Steps at random on rows and reference; the first disagreement ends a walk."""
+    walk_rounds(progress, walk_at_random)
 
 
 def walk_at_random(seed: int) -> None:
@@ -223,8 +218,3 @@ def walk_at_random(seed: int) -> None:
         else:
             walk.pass_time(chance.choice((timedelta(seconds=59), timedelta(seconds=60), timedelta(hours=23))))
         walk.check()
-
-
-def _assert(holds: bool, message: str) -> None:
-    if not holds:
-        raise AssertionError(message)

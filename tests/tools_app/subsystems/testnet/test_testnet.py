@@ -13,7 +13,7 @@ import pytest
 
 import tools_app.subsystems.testnet.chains
 import tools_app.subsystems.testnet.contents  # noqa: F401  declares the tools
-from golem_project.test_chains import EmbeddedTestChains
+from golem_project.dev_chains import EmbeddedDevChains
 from tests.evm.world import World
 from tests.tools_app.factories import find_tool, make_context
 from tools_app.core.errors import GolemError
@@ -48,13 +48,13 @@ class OneShot:
 
 
 @pytest.fixture
-def chains(tmp_path: Path) -> Iterator[EmbeddedTestChains]:
-    made = EmbeddedTestChains(tmp_path / "dev")
+def chains(tmp_path: Path) -> Iterator[EmbeddedDevChains]:
+    made = EmbeddedDevChains(tmp_path / "dev")
     yield made
     made._chains.stop_all()
 
 
-def run(world: World, chains: EmbeddedTestChains, name: str, *, golem: UUID = GOLEM, **params: Any) -> dict[str, Any]:
+def run(world: World, chains: EmbeddedDevChains, name: str, *, golem: UUID = GOLEM, **params: Any) -> dict[str, Any]:
     """Preview, then do it once, as a permit would."""
     tool = find_tool(name)
     assert isinstance(tool, LocalWriteTool)
@@ -70,7 +70,7 @@ def run(world: World, chains: EmbeddedTestChains, name: str, *, golem: UUID = GO
 
 
 def test_a_chain_is_set_up_used_and_stopped_without_its_address_ever_shown(
-    world: World, chains: EmbeddedTestChains
+    world: World, chains: EmbeddedDevChains
 ) -> None:
     started = run(world, chains, "testnet_setup_local", funded_accounts=2)
     assert len(started["funded_addresses"]) == 2
@@ -105,7 +105,7 @@ def test_a_chain_is_set_up_used_and_stopped_without_its_address_ever_shown(
         assert "rpc" not in text.lower()
 
 
-def test_a_chain_of_another_golem_is_unknown(world: World, chains: EmbeddedTestChains) -> None:
+def test_a_chain_of_another_golem_is_unknown(world: World, chains: EmbeddedDevChains) -> None:
     started = run(world, chains, "testnet_setup_local", seed_liquidity=False)
     for name, params in (
         ("testnet_stop_local", {}),
@@ -120,7 +120,7 @@ def test_a_chain_of_another_golem_is_unknown(world: World, chains: EmbeddedTestC
     assert run(world, chains, "testnet_stop_local", chain_ref=started["chain_ref"])["stopped"]
 
 
-def test_a_golem_may_only_run_a_few_chains(world: World, chains: EmbeddedTestChains) -> None:
+def test_a_golem_may_only_run_a_few_chains(world: World, chains: EmbeddedDevChains) -> None:
     for _ in range(2):
         run(world, chains, "testnet_setup_local", seed_liquidity=False)
     with pytest.raises(GolemError) as refused:
@@ -128,7 +128,7 @@ def test_a_golem_may_only_run_a_few_chains(world: World, chains: EmbeddedTestCha
     assert refused.value.code == "DEV_CHAIN_LIMIT"
 
 
-def test_a_capability_is_consumed_before_anything_happens(world: World, chains: EmbeddedTestChains) -> None:
+def test_a_capability_is_consumed_before_anything_happens(world: World, chains: EmbeddedDevChains) -> None:
     ctx = make_context(world, golem_id=GOLEM, services={DevChains: chains})
     for name in (
         "testnet_setup_local",
@@ -167,7 +167,7 @@ def test_a_capability_is_consumed_before_anything_happens(world: World, chains: 
     ],
 )
 def test_a_bad_testnet_call_is_refused_as_bad_parameters(
-    world: World, chains: EmbeddedTestChains, name: str, params: dict[str, Any]
+    world: World, chains: EmbeddedDevChains, name: str, params: dict[str, Any]
 ) -> None:
     if name != "testnet_setup_local":
         run(world, chains, "testnet_setup_local", seed_liquidity=False, funded_accounts=1)
@@ -185,7 +185,7 @@ def test_a_bad_testnet_call_is_refused_as_bad_parameters(
     ],
 )
 def test_what_a_test_chain_refuses_is_said_in_its_words(
-    world: World, chains: EmbeddedTestChains, name: str, params: dict[str, Any]
+    world: World, chains: EmbeddedDevChains, name: str, params: dict[str, Any]
 ) -> None:
     run(world, chains, "testnet_setup_local", seed_liquidity=False, funded_accounts=1)
     with pytest.raises(GolemError) as refused:

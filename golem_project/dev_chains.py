@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class EmbeddedTestChains:
+class EmbeddedDevChains:
     """The DevChains interface over the embedded chains; `folder` is shared by every process of this server."""
 
     def __init__(self, folder: Path) -> None:

@@ -1,144 +1,113 @@
-"""A worker killed at any step of carrying out a halt: the next one ends it, nothing is moved, approvals fall."""
+"""A worker that carries out a halt and dies before each of its doors: the next one ends it, nothing is moved."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.test import override_settings
 
-from permits_app import capabilities
 from permits_app.actions import halt as halt_module
 from permits_app.actions.sweep import list_unfinished
-from permits_app.execution import cancellation, executor, halt_permits, replacement, unwinding
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models import ActionPermit, HaltRecord, HaltSetting, OutboundTransaction
 from permits_app.models.permit import UNFINISHED
-from tests.live_golem import LiveGolem
+from tests.concurrency.doors import is_change, kill_at_each_door
+from tests.evm.world import World
+from tests.live_golem import LiveGolem, make_live_golem
 from tests.permits_app.execution.chain_tricks import mine, mining_paused
 from tests.permits_app.execution.test_halt import allowance_on_chain, give_allowance, halt
 from tests.permits_app.execution.test_unwinding import liquidity_of
 from tests.permits_app.safety.calls import open_position
 from tools_app.core import clock
+from tools_app.core.audit_checkpoints import verify_stored_chain
 
-KILLED = 9
-STEPS: dict[str, tuple[Any, str, bool]] = {
-    "before the first cancellation is signed": (replacement, "open_signer", False),
-    "after the first cancellation is stored": (replacement, "store_payload", True),
-    "before the first cancellation is sent": (replacement, "send_payload", False),
-    "after the first cancellation is sent": (replacement, "send_payload", True),
-    "before the winners are looked up": (cancellation, "_find_winner", False),
-    "before the allowances are revoked": (halt_module, "_revoke", False),
-    "after the revocation has a permit": (halt_permits, "_open_permit", True),
-    "after its capability is minted": (capabilities, "mint", True),
-    "before its bytes are stored": (executor, "store_signed", False),
-    "after its bytes are stored": (executor, "store_signed", True),
-    "before its outcome is judged": (halt_permits, "finish", False),
-    "after the allowances are revoked": (halt_module, "_revoke", True),
-}
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning"),
+]
 
 
-def run_killed(call: Callable[[], Any], target: Any, name: str, happens: bool) -> int:
-    """Fork a worker that dies at the step; returns its exit status."""
-    original: Callable[..., Any] = getattr(target, name)
-
-    def step_then_die(*args: Any, **kwargs: Any) -> Any:
-        if happens:
-            original(*args, **kwargs)
-        os._exit(KILLED)
-
-    pid = os.fork()
-    if pid == 0:
-        try:
-            setattr(target, name, step_then_die)
-            call()
-        finally:
-            os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+def carry_out(golem: LiveGolem) -> None:
+    halt_module.carry_out_halt(golem_id=golem.golem.pk, epoch=1, now=clock.now())
 
 
-@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
-@pytest.mark.parametrize("step", STEPS)
-def test_a_halt_survives_a_worker_killed_at_any_step(
-    shared_golem: LiveGolem, step: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(halt_module, "_CANCEL_WAIT_MS", 100)
-    target, name, happens = STEPS[step]
-    spender = shared_golem.world.new_account().address
-    give_allowance(shared_golem, "USDC", spender, 5_000_000)
-    permit_id = shared_golem.preview()["permit_id"]
-    balance = shared_golem.balance("USDC")
-    with mining_paused(shared_golem.world):
-        shared_golem.start(permit_id)
-        with override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.1):
-            shared_golem.work(permit_id)
-        epoch = halt(shared_golem)["epoch"]
-
-        def carry_out() -> None:
-            with override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.3):
-                halt_module.carry_out_halt(golem_id=shared_golem.golem.pk, epoch=epoch, now=clock.now())
-
-        assert run_killed(carry_out, target, name, happens) == KILLED
-        carry_out()
-        mine(shared_golem.world)
-    # Time passes: leases of the dead run out, and the beat's tasks find what is left.
+def let_time_pass(golem: LiveGolem) -> None:
+    """Leases of the dead run out, and the beat's tasks find what is left, until nothing is."""
     for _ in range(4):
-        mine(shared_golem.world)
-        ActionPermit.objects.filter(status__in=[str(state) for state in UNFINISHED]).update(
-            lease_expires_at=clock.now() - timedelta(seconds=1)
-        )
-        for unfinished in list_unfinished(now=clock.now() + timedelta(minutes=1)):
-            with override_settings(GOLEM_RECEIPT_WAIT_SECONDS=2):
-                shared_golem.work(str(unfinished))
+        mine(golem.world)
+        unfinished = ActionPermit.objects.filter(status__in=[str(state) for state in UNFINISHED])
+        unfinished.update(lease_expires_at=clock.now() - timedelta(seconds=1))
+        for permit_id in list_unfinished(now=clock.now() + timedelta(minutes=1)):
+            golem.work(str(permit_id))
         reconcile_transactions(now=clock.now())
-        for golem_id, open_epoch in halt_module.list_unfinished_halts():
-            halt_module.carry_out_halt(golem_id=golem_id, epoch=open_epoch, now=clock.now())
-    assert HaltRecord.objects.get().completed_at is not None
-    assert shared_golem.permit(permit_id).status == "REVERTED"
-    assert shared_golem.balance("USDC") == balance
-    assert allowance_on_chain(shared_golem, "USDC", spender) == 0
-    live = OutboundTransaction.objects.filter(is_live=True)
-    nonces = sorted(live.values_list("nonce", flat=True))
-    assert nonces == list(range(nonces[0], nonces[0] + len(nonces)))
-    assert shared_golem.mined_nonce() == nonces[-1] + 1
+        for golem_id, epoch in halt_module.list_unfinished_halts():
+            halt_module.carry_out_halt(golem_id=golem_id, epoch=epoch, now=clock.now())
+        if not unfinished.exists() and not halt_module.list_unfinished_halts():
+            break
 
 
-UNWINDING: dict[str, tuple[Any, str, bool]] = {
-    "before the position is looked at": (unwinding, "_unwind", False),
-    "after its unwinding has a permit": (halt_permits, "_open_permit", True),
-    "before its bytes are stored": (executor, "store_signed", False),
-    "after its bytes are stored": (executor, "store_signed", True),
-    "before its outcome is judged": (halt_permits, "finish", False),
-    "after the position is unwound": (unwinding, "_unwind", True),
-}
+def test_a_halt_whose_worker_dies_before_any_of_its_doors_is_carried_out(
+    local_chain: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(halt_module, "_CANCEL_WAIT_MS", 20)
+    spender = local_chain.new_account().address
+    permit_id, balance = "", 0
+    until_mined = ExitStack()
+
+    def start(number: int) -> LiveGolem:
+        """An allowance stands and a swap is under way when the owner halts the golem; nothing is mined meanwhile."""
+        nonlocal permit_id, balance
+        golem = make_live_golem(local_chain, name=f"Halted {number}")
+        give_allowance(golem, "USDC", spender, 5_000_000)
+        until_mined.enter_context(mining_paused(local_chain))
+        until_mined.enter_context(override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.02))
+        permit_id, balance = golem.preview()["permit_id"], golem.balance("USDC")
+        golem.start(permit_id)
+        golem.work(permit_id)
+        halt(golem)
+        return golem
+
+    met: list[str | None] = []
+    for golem, door in kill_at_each_door(start, carry_out, is_door=is_change):
+        where = f"door {len(met)}: {door}"
+        with until_mined:
+            carry_out(golem)
+        let_time_pass(golem)
+        assert HaltRecord.objects.get(golem=golem.golem).completed_at is not None, where
+        assert golem.permit(permit_id).status == "REVERTED", where
+        assert golem.balance("USDC") == balance, where
+        assert allowance_on_chain(golem, "USDC", spender) == 0, where
+        live = OutboundTransaction.objects.filter(sender=golem.golem.address, is_live=True)
+        nonces = sorted(live.values_list("nonce", flat=True))
+        assert nonces == list(range(nonces[0], nonces[0] + len(nonces))), where
+        assert golem.mined_nonce() == nonces[-1] + 1, where
+        assert verify_stored_chain(golem.golem.pk).broken is None, where
+        met.append(door)
+    assert {"eth_sendRawTransaction", "COMMIT"} <= set(met)
 
 
-@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
-@pytest.mark.parametrize("step", UNWINDING)
-def test_unwinding_survives_a_worker_killed_at_any_step(shared_golem: LiveGolem, step: str) -> None:
-    target, name, happens = UNWINDING[step]
-    position_id = open_position(shared_golem, shared_golem.world)
-    HaltSetting.objects.create(golem=shared_golem.golem, unwind_on_halt=True)
-    sent = shared_golem.mined_nonce()
-    epoch = halt(shared_golem)["epoch"]
+def test_an_unwinding_whose_worker_dies_before_any_of_its_doors_happens_once(local_chain: World) -> None:
+    position_id, sent = "", 0
 
-    def carry_out() -> None:
-        halt_module.carry_out_halt(golem_id=shared_golem.golem.pk, epoch=epoch, now=clock.now())
+    def start(number: int) -> LiveGolem:
+        nonlocal position_id, sent
+        golem = make_live_golem(local_chain, name=f"Halted {number}")
+        position_id = open_position(golem, local_chain)
+        HaltSetting.objects.create(golem=golem.golem, unwind_on_halt=True)
+        sent = golem.mined_nonce()
+        halt(golem)
+        return golem
 
-    assert run_killed(carry_out, target, name, happens) == KILLED
-    for _ in range(3):
-        ActionPermit.objects.filter(status__in=[str(state) for state in UNFINISHED]).update(
-            lease_expires_at=clock.now() - timedelta(seconds=1)
-        )
-        for unfinished in list_unfinished(now=clock.now() + timedelta(minutes=1)):
-            shared_golem.work(str(unfinished))
-        reconcile_transactions(now=clock.now())
-        for golem_id, open_epoch in halt_module.list_unfinished_halts():
-            halt_module.carry_out_halt(golem_id=golem_id, epoch=open_epoch, now=clock.now())
-    assert HaltRecord.objects.get().completed_at is not None
-    assert liquidity_of(shared_golem, position_id) == 0
-    assert shared_golem.mined_nonce() == sent + 1
-    assert OutboundTransaction.objects.filter(is_live=True).count() == 1
+    met: list[str | None] = []
+    for golem, door in kill_at_each_door(start, carry_out, is_door=is_change):
+        where = f"door {len(met)}: {door}"
+        let_time_pass(golem)
+        assert HaltRecord.objects.get(golem=golem.golem).completed_at is not None, where
+        assert liquidity_of(golem, position_id) == 0, where
+        assert golem.mined_nonce() == sent + 1, where
+        assert OutboundTransaction.objects.filter(sender=golem.golem.address, is_live=True).count() == 1, where
+        assert verify_stored_chain(golem.golem.pk).broken is None, where
+        met.append(door)
+    assert {"eth_sendRawTransaction", "COMMIT"} <= set(met)

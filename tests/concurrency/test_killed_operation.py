@@ -8,7 +8,7 @@ import pytest
 
 from permits_app.models import OutboundTransaction, OutcomeRecord, SpendEntry
 from permits_app.models.spending import SpendState
-from tests.concurrency.test_killed_worker import kill_at_each_door
+from tests.concurrency.test_killed_worker import kill_worker_at_each_door
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.zerodev_golem import give_smart_account
 from tools_app.core.audit_checkpoints import verify_stored_chain
@@ -30,7 +30,7 @@ def test_an_operation_whose_worker_dies_before_any_of_its_doors_is_carried_out_o
             return UUID(permit["permit_id"])
 
         met: list[str | None] = []
-        for permit_id, door in kill_at_each_door(shared_golem, start):
+        for permit_id, door in kill_worker_at_each_door(shared_golem, start):
             where = f"door {len(met)}: {door}"
             row = shared_golem.permit(str(permit_id))
             assert row.status == "COMMITTED", (where, row.status, row.status_reason, row.problem)

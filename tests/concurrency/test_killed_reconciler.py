@@ -1,53 +1,48 @@
-"""A reconciler killed at any step: the next round ends what it began, one action per nonce, nothing moved twice."""
+"""A reconciler that dies before each of its doors: the next round ends what it began, nothing is moved twice."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import timedelta
-from typing import Any
+from uuid import UUID
 
 import pytest
 from django.test import override_settings
 
-from permits_app import ledger, lifecycle
-from permits_app.execution import broadcast, reconcile, replacement
 from permits_app.execution.nonces import reserve_nonces
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction, SpendEntry
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.spending import SpendState
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose
-from tests.concurrency.test_killed_halt import KILLED, run_killed
-from tests.live_golem import LiveGolem
+from tests.concurrency.doors import is_change, kill_at_each_door
+from tests.evm.world import World
+from tests.live_golem import LiveGolem, make_live_golem
 from tests.permits_app.execution.chain_tricks import mine, mining_paused, reorganise
 from tools_app.core import clock
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning"),
+]
 LATE = timedelta(seconds=91)
 
-FILLING: dict[str, tuple[Any, str, bool]] = {
-    "before the fill is signed": (replacement, "open_signer", False),
-    "after the fill is stored": (replacement, "store_payload", True),
-    "before the fill is sent": (replacement, "send_payload", False),
-    "after the fill is sent": (replacement, "send_payload", True),
-}
-SPEEDING: dict[str, tuple[Any, str, bool]] = {
-    "before the replacement is signed": (replacement, "open_signer", False),
-    "after the replacement is stored": (replacement, "store_payload", True),
-    "before the replacement is sent": (broadcast, "send_raw", False),
-    "after the replacement is sent": (broadcast, "send_raw", True),
-    "after the stuck one is replaced": (replacement, "speed_up", True),
-}
-REOPENING: dict[str, tuple[Any, str, bool]] = {
-    "before the reorganisation is noted": (reconcile, "_note_reorg", False),
-    "after the reorganisation is noted": (reconcile, "_note_reorg", True),
-    "after the permit is unknown again": (lifecycle, "transition", True),
-    "after its reservation is open again": (ledger, "reopen", True),
-}
 
+def kill_reconciler_at_each_door(
+    start: Callable[[LiveGolem], UUID], world: World, *, late: timedelta = timedelta(0)
+) -> Iterator[tuple[LiveGolem, UUID, str | None]]:
+    """A golem, the permit of `start` and the door its reconciler died before, for each door; None ends it."""
 
-def reconcile_killed(step: tuple[Any, str, bool], *, late: timedelta = timedelta(0)) -> None:
-    """A forked reconciler that dies at the step."""
-    assert run_killed(lambda: reconcile_transactions(now=clock.now() + late), *step) == KILLED
+    def start_anew(number: int) -> tuple[LiveGolem, UUID]:
+        golem = make_live_golem(world, name=f"Reconciled {number}")
+        return golem, start(golem)
+
+    def reconcile(_: tuple[LiveGolem, UUID]) -> None:
+        reconcile_transactions(now=clock.now() + late)
+
+    for (golem, permit_id), door in kill_at_each_door(start_anew, reconcile, is_door=is_change):
+        yield golem, permit_id, door
 
 
 def let_time_pass(golem: LiveGolem) -> None:
@@ -57,59 +52,82 @@ def let_time_pass(golem: LiveGolem) -> None:
         unfinished = ActionPermit.objects.filter(status__in=[str(state) for state in UNFINISHED])
         unfinished.update(lease_expires_at=clock.now() - timedelta(seconds=1))
         for permit_id in unfinished.values_list("pk", flat=True):
-            with override_settings(GOLEM_RECEIPT_WAIT_SECONDS=2):
-                golem.work(str(permit_id))
+            golem.work(str(permit_id))
         reconcile_transactions(now=clock.now())
 
 
-@pytest.mark.parametrize("step", FILLING)
-def test_a_hole_is_filled_once_whatever_step_kills_the_reconciler(shared_golem: LiveGolem, step: str) -> None:
-    lost = shared_golem.permit(shared_golem.preview()["permit_id"])
-    used = shared_golem.permit(shared_golem.preview(amount="400000000")["permit_id"])
-    for permit in (lost, used):
-        reserve_nonces(permit_id=permit.pk, chain_id=31337, address=permit.signer, count=1, pending_nonce=0)
-    NonceReservation.objects.filter(permit=lost).update(state="ABANDONED", permit=None)
-    reconcile_killed(FILLING[step])
-    let_time_pass(shared_golem)
-    (fill,) = OutboundTransaction.objects.filter(purpose=PayloadPurpose.FILL)
-    assert fill.state in IN_A_BLOCK
-    assert (fill.nonce, fill.to, fill.value_wei) == (0, fill.sender, "0")
-    assert shared_golem.mined_nonce() == 1
+def test_a_hole_is_filled_once_whatever_door_the_reconciler_dies_before(local_chain: World) -> None:
+    def start(golem: LiveGolem) -> UUID:
+        """The first of two nonces was given back."""
+        lost = golem.permit(golem.preview()["permit_id"])
+        used = golem.permit(golem.preview(amount="400000000")["permit_id"])
+        for permit in (lost, used):
+            reserve_nonces(permit_id=permit.pk, chain_id=31337, address=permit.signer, count=1, pending_nonce=0)
+        NonceReservation.objects.filter(permit=lost).update(state="ABANDONED", permit=None)
+        return used.pk
+
+    met: list[str | None] = []
+    for golem, _, door in kill_reconciler_at_each_door(start, local_chain):
+        where = f"door {len(met)}: {door}"
+        let_time_pass(golem)
+        [fill] = OutboundTransaction.objects.filter(sender=golem.golem.address, purpose=PayloadPurpose.FILL)
+        assert fill.state in IN_A_BLOCK, where
+        assert (fill.nonce, fill.to, fill.value_wei) == (0, fill.sender, "0"), where
+        assert golem.mined_nonce() == 1, where
+        met.append(door)
+    assert {"eth_sendRawTransaction", "COMMIT"} <= set(met)
 
 
-@pytest.mark.parametrize("step", SPEEDING)
-def test_a_stuck_call_moves_money_once_whatever_step_kills_the_reconciler(shared_golem: LiveGolem, step: str) -> None:
-    permit_id = shared_golem.preview()["permit_id"]
-    usdc = shared_golem.balance("USDC")
-    with mining_paused(shared_golem.world):
-        shared_golem.start(permit_id)
-        with override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.2):
-            shared_golem.work(permit_id)
-        reconcile_killed(SPEEDING[step], late=LATE)
-    let_time_pass(shared_golem)
-    assert shared_golem.permit(permit_id).status == PermitStatus.COMMITTED
-    assert usdc - shared_golem.balance("USDC") == 500_000_000
-    assert shared_golem.mined_nonce() == 2
-    rows = OutboundTransaction.objects.filter(permit_id=permit_id)
-    assert {row.action_digest for row in rows if row.nonce == 0} == {rows.order_by("pk")[0].action_digest}
-    mined = [row.nonce for row in rows if row.state in IN_A_BLOCK]
-    assert sorted(mined) == [0, 1]
+def test_a_stuck_call_moves_money_once_whatever_door_the_reconciler_dies_before(local_chain: World) -> None:
+    usdc = 0
+    until_mined = ExitStack()
+
+    def start(golem: LiveGolem) -> UUID:
+        nonlocal usdc
+        permit_id, usdc = golem.preview()["permit_id"], golem.balance("USDC")
+        until_mined.enter_context(mining_paused(local_chain))
+        golem.start(permit_id)
+        with override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.02):
+            golem.work(permit_id)
+        return UUID(permit_id)
+
+    met: list[str | None] = []
+    for golem, permit_id, door in kill_reconciler_at_each_door(start, local_chain, late=LATE):
+        where = f"door {len(met)}: {door}"
+        until_mined.close()
+        let_time_pass(golem)
+        assert golem.permit(str(permit_id)).status == PermitStatus.COMMITTED, where
+        assert usdc - golem.balance("USDC") == 500_000_000, where
+        assert golem.mined_nonce() == 2, where
+        rows = OutboundTransaction.objects.filter(permit_id=permit_id)
+        assert {row.action_digest for row in rows if row.nonce == 0} == {rows.order_by("pk")[0].action_digest}, where
+        assert sorted(row.nonce for row in rows if row.state in IN_A_BLOCK) == [0, 1], where
+        met.append(door)
+    assert {"eth_sendRawTransaction", "COMMIT"} <= set(met)
 
 
-@pytest.mark.parametrize("step", REOPENING)
-def test_a_reorganised_call_is_sent_again_once_whatever_step_kills_the_reconciler(
-    shared_golem: LiveGolem, step: str
-) -> None:
-    permit_id = shared_golem.preview()["permit_id"]
-    usdc = shared_golem.balance("USDC")
-    shared_golem.commit(permit_id)
-    before = list(OutboundTransaction.objects.order_by("pk").values_list("tx_hash", "raw"))
-    head = int(shared_golem.world.rpc.call("eth_blockNumber"), 16)
-    first = min(row.block_number or 0 for row in OutboundTransaction.objects.all())
-    reorganise(shared_golem.world, head - first + 1)
-    reconcile_killed(REOPENING[step])
-    let_time_pass(shared_golem)
-    assert list(OutboundTransaction.objects.order_by("pk").values_list("tx_hash", "raw")) == before
-    assert shared_golem.permit(permit_id).status == PermitStatus.COMMITTED
-    assert SpendEntry.objects.get(permit_id=permit_id).state == SpendState.SETTLED
-    assert usdc - shared_golem.balance("USDC") == 500_000_000
+def test_a_reorganised_call_is_sent_again_once_whatever_door_the_reconciler_dies_before(local_chain: World) -> None:
+    usdc = 0
+    before: list[tuple[str, str]] = []
+
+    def start(golem: LiveGolem) -> UUID:
+        nonlocal usdc, before
+        permit_id, usdc = golem.preview()["permit_id"], golem.balance("USDC")
+        golem.commit(permit_id)
+        sent = OutboundTransaction.objects.filter(permit_id=permit_id).order_by("pk")
+        before = list(sent.values_list("tx_hash", "raw"))
+        head = int(local_chain.rpc.call("eth_blockNumber"), 16)
+        reorganise(local_chain, head - min(row.block_number or 0 for row in sent) + 1)
+        return UUID(permit_id)
+
+    met: list[str | None] = []
+    for golem, permit_id, door in kill_reconciler_at_each_door(start, local_chain):
+        where = f"door {len(met)}: {door}"
+        let_time_pass(golem)
+        sent = OutboundTransaction.objects.filter(permit_id=permit_id).order_by("pk")
+        assert list(sent.values_list("tx_hash", "raw")) == before, where
+        assert golem.permit(str(permit_id)).status == PermitStatus.COMMITTED, where
+        assert SpendEntry.objects.get(permit_id=permit_id).state == SpendState.SETTLED, where
+        assert usdc - golem.balance("USDC") == 500_000_000, where
+        met.append(door)
+    assert met.count("COMMIT") >= 3

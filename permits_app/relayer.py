@@ -57,7 +57,7 @@ IN_FLIGHT: Final = (RelayState.SIGNED, RelayState.SENT, RelayState.REORGED)
 # What a Safe adds to the recovery byte of a signature over the message of its hash.
 _SIGNED_MESSAGE: Final = 4
 _OPEN: Final = (*IN_FLIGHT, RelayState.REPLACED)
-_AFTER_MINED: Final = (RelayState.MINED,)
+_IN_A_BLOCK: Final = (RelayState.MINED, RelayState.REVERTED)
 _MAY_CALL: Final = {
     RelayPurpose.EXECUTE: parse_signature(EXEC_TRANSACTION).selector,
     RelayPurpose.APPLY: parse_signature(FUNCTIONS["applyChange"]).selector,
@@ -176,9 +176,10 @@ def sign_empty(asked: OwnerTransaction) -> bytes:
 def find_lost(*, chain_id: int) -> list[RelayedTransaction]:
     """Relayed calls that a reorganisation took out of their block, marked so; what lies deep enough is final.
 
-    Asks the node; raises its errors.
+    One that reverted is followed like one that did not: mined again, it may succeed. Asks the node; raises its errors.
     """
-    rows = list(RelayedTransaction.objects.filter(chain_id=chain_id, state=RelayState.MINED).order_by("nonce"))
+    states = [str(state) for state in _IN_A_BLOCK]
+    rows = list(RelayedTransaction.objects.filter(chain_id=chain_id, state__in=states).order_by("nonce"))
     if not rows:
         return []
     deadline = Deadline.after_ms(_SEND_BUDGET_MS)
@@ -221,7 +222,7 @@ def _clear_the_way(chain_id: int, address: str) -> None:
 def _check_unused(chain_id: int, address: str, nonce: int) -> None:
     """A call that was mined under this nonce has left the chain, and comes first. Raises RelayerBusy."""
     used = RelayedTransaction.objects.filter(
-        chain_id=chain_id, sender=address, nonce__gte=nonce, state__in=[RelayState.MINED, RelayState.REVERTED]
+        chain_id=chain_id, sender=address, nonce__gte=nonce, state__in=[str(state) for state in _IN_A_BLOCK]
     ).first()
     if used is not None:
         raise RelayerBusy(f"a reorganisation took {used.tx_hash} out; it is sent again first", tx_hash=used.tx_hash)
@@ -339,7 +340,7 @@ def _record(row: RelayedTransaction, receipt: ReceiptView) -> None:
 
 
 def _move(row: RelayedTransaction, to: RelayState, **columns: object) -> None:
-    leaves = _AFTER_MINED if to in (RelayState.REORGED, RelayState.FINAL) else _OPEN
+    leaves = _IN_A_BLOCK if to in (RelayState.REORGED, RelayState.FINAL) else _OPEN
     RelayedTransaction.objects.filter(pk=row.pk, state__in=[str(state) for state in leaves]).update(
         state=to, updated_at=clock.now(), **columns
     )

@@ -75,6 +75,22 @@ def execute_change(*, request_id: UUID, now: datetime) -> dict[str, Any] | None:
     return describe_execution(ChangeRequest.objects.get(pk=request_id))
 
 
+def record_late_execution(*, asked: OwnerTransaction, now: datetime) -> None:
+    """The chain executed what the request had been closed without: say so, and let the mirror follow.
+
+    Nothing is written here that belonged to the request: what holds on this server may have been decided anew since.
+    """
+    request = asked.request
+    if request.state not in (ChangeState.FAILED, ChangeState.STALE):
+        return
+    mirror = find_mirror(request.golem)
+    result: dict[str, Any] = {"tx_hash": asked.executed_in, "safe_nonce": str(asked.safe_nonce)}
+    if mirror is not None:
+        result |= _follow_mirror(mirror.pk, now)
+    with transaction.atomic():
+        _close(request, result, now, reason="the chain executed it after all; nothing else was changed with it")
+
+
 def describe_execution(request: ChangeRequest) -> dict[str, Any]:
     """What became of a request, JSON-ready."""
     return {"request_id": str(request.pk), "state": request.state, "result": request.result, "problem": request.problem}
@@ -221,11 +237,12 @@ def _end_as_stale(request: ChangeRequest, why: str, now: datetime) -> None:
         end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, why, now)
 
 
-def _close(request: ChangeRequest, result: dict[str, Any], now: datetime) -> None:
+def _close(request: ChangeRequest, result: dict[str, Any], now: datetime, *, reason: str = "") -> None:
     ChangeExecution.objects.create(request=request, executed_at=now, actor=_ACTOR)
     states.move_request(
-        request=request, to=ChangeState.EXECUTED, actor=_ACTOR, now=now, facts=result, result=result, problem={}
-    )
+        request=request, to=ChangeState.EXECUTED, actor=_ACTOR, now=now, reason=reason, facts=result, result=result,
+        problem={},
+    )  # fmt: skip
 
 
 def _fail(request: ChangeRequest, error: GolemError, now: datetime) -> None:

@@ -1,8 +1,9 @@
 """reconcile_relays: what the relayer sent and a reorganisation took out of the chain is sent again, the same bytes.
 
 What the owners signed stays signed: where the relayer's nonce went to something else, the same SafeTx is sent under
-another one, and where the Safe's own nonce did, it is given up. The mirror follows the chain meanwhile. Appends
-OwnerTransactionReorged, and what relay_owner_transaction appends. Seed: decision 0081.
+another one, and where the Safe's own nonce did, it is given up. The mirror follows the chain meanwhile. What failed is
+followed as well: mined again, or sent again by whoever saw it, it may succeed. Appends OwnerTransactionReorged, what
+relay_owner_transaction appends, and ChangeExecuted where a chain executed what was closed. Seed: decision 0081.
 """
 
 from __future__ import annotations
@@ -12,19 +13,24 @@ from collections import Counter
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 
-from permits_app.actions.relay_owner_transaction import relay_owner_transaction
+from permits_app.actions.execute_change import record_late_execution
+from permits_app.actions.relay_owner_transaction import relay_owner_transaction, settle_failed
 from permits_app.approvals.owner_states import move_owner_transaction
+from permits_app.approvals.safe_view import open_chain, read_safe
 from permits_app.models import OwnerTransaction, RelayedTransaction
 from permits_app.models.owner_transaction import OwnerTransactionState, RelayPurpose, RelayState
-from permits_app.relayer import find_lost, follow
+from permits_app.relayer import IN_FLIGHT, find_lost, follow
 from tools_app.chain.networks import configured_networks
 from tools_app.core.errors import GolemError
 
 logger = logging.getLogger(__name__)
 
+S = OwnerTransactionState
 _ACTOR = "system:reconciler"
 _LOOK_SECONDS = 1.0
+_CLOSED = [str(S.FAILED), str(S.DEAD)]
 
 
 def reconcile_relays(*, now: datetime) -> dict[str, int]:
@@ -36,23 +42,30 @@ def reconcile_relays(*, now: datetime) -> dict[str, int]:
             done["relays_back"] += _follow_applied(network.chain_id)
         except GolemError as error:
             logger.warning("relays on chain %s not looked at now: %s", network.chain_id, error.code)
-    for asked in _list_lost_executions():
+    for asked in _list_lost():
         try:
-            done["relays_back"] += relay_owner_transaction(asked=asked, now=now)
+            if relay_owner_transaction(asked=asked, now=now):
+                record_late_execution(asked=asked, now=now)
+                done["relays_back"] += 1
         except GolemError as error:
-            logger.warning("what was executed under nonce %s is not back: %s", asked.safe_nonce, error.code)
+            logger.warning("what was sent under nonce %s of a Safe is not back: %s", asked.safe_nonce, error.code)
+    for (chain_id, address), failed in _group_failed().items():
+        try:
+            done["late_executions"] += _settle_failed(chain_id, address, failed, now)
+        except GolemError as error:
+            logger.warning("what failed in the Safe %s is not looked at now: %s", address, error.code)
     return dict(done)
 
 
 def _note_lost(chain_id: int, now: datetime) -> int:
     lost = len(find_lost(chain_id=chain_id))
     rows = RelayedTransaction.objects.filter(
-        chain_id=chain_id, state=RelayState.REORGED, owner_transaction__state=OwnerTransactionState.EXECUTED
+        chain_id=chain_id, state=RelayState.REORGED, owner_transaction__state=S.EXECUTED
     ).select_related("owner_transaction__request")  # fmt: skip
     for row in rows:
         with transaction.atomic():
             move_owner_transaction(
-                asked=row.owner_transaction, to=OwnerTransactionState.SENT, actor=_ACTOR, now=now,
+                asked=row.owner_transaction, to=S.SENT, actor=_ACTOR, now=now,
                 facts={"tx_hash": row.tx_hash},
             )  # fmt: skip
     return lost
@@ -65,9 +78,28 @@ def _follow_applied(chain_id: int) -> int:
     return sum(follow(row, seconds=_LOOK_SECONDS) is not None for row in rows)
 
 
-def _list_lost_executions() -> list[OwnerTransaction]:
-    """What was executed once, was sent by the relayer, and is in no block now."""
-    rows = OwnerTransaction.objects.filter(
-        state=OwnerTransactionState.SENT, executed_at__isnull=False, relays__isnull=False
-    )
+def _list_lost() -> list[OwnerTransaction]:
+    """What was executed once, or was closed without, was sent by the relayer, and is in no block now."""
+    executed = Q(state=S.SENT, executed_at__isnull=False, relays__isnull=False)
+    closed = Q(state__in=_CLOSED, relays__state__in=[str(state) for state in IN_FLIGHT])
+    rows = OwnerTransaction.objects.filter(executed | closed).select_related("request__golem")
     return list(rows.distinct().order_by("safe_nonce"))
+
+
+def _group_failed() -> dict[tuple[int, str], list[OwnerTransaction]]:
+    """What failed and may be executed still, by chain and Safe."""
+    found: dict[tuple[int, str], list[OwnerTransaction]] = {}
+    for asked in OwnerTransaction.objects.filter(state=S.FAILED).select_related("request__golem").order_by("pk"):
+        found.setdefault((asked.chain_id, asked.safe), []).append(asked)
+    return found
+
+
+def _settle_failed(chain_id: int, address: str, failed: list[OwnerTransaction], now: datetime) -> int:
+    chain = open_chain(chain_id, now=now)
+    safe = read_safe(chain, address)
+    done = 0
+    for asked in failed:
+        if settle_failed(asked=asked, safe=safe, chain=chain):
+            record_late_execution(asked=asked, now=now)
+            done += 1
+    return done

@@ -23,6 +23,7 @@ from permits_app.models import OwnerTransaction, RelayedTransaction
 from permits_app.models.owner_transaction import OwnerTransactionState, RelayPurpose, RelayState
 from permits_app.policy_cage.safe_tx import join_signatures
 from permits_app.relayer import IN_FLIGHT, RelayOrder, follow, send_order, sign_empty
+from tools_app.chain.networks import get_network
 from tools_app.core import clock
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import LogEntry
@@ -56,9 +57,31 @@ def relay_owner_transaction(*, asked: OwnerTransaction, now: datetime) -> bool:
         return _settle(asked, log)
     # A payload that was replaced says nothing: the next look finds its successor, or sends anew; the Safe's nonce lets
     # only one of them execute.
-    if under_way.state == RelayState.REVERTED:
-        _fail(asked, {"tx_hash": under_way.tx_hash})
-        raise OwnerCallReverts("it was mined and the Safe did not execute it", tx_hash=under_way.tx_hash)
+    if under_way.state != RelayState.REVERTED:
+        return False
+    if read_safe(chain, asked.safe).nonce > asked.safe_nonce:
+        # Somebody else was first: with the same transaction, in an earlier block, or with another one.
+        return _settle_elsewhere(asked, chain)
+    _fail(asked, {"tx_hash": under_way.tx_hash})
+    raise OwnerCallReverts("it was mined and the Safe did not execute it", tx_hash=under_way.tx_hash)
+
+
+def settle_failed(*, asked: OwnerTransaction, safe: SafeView, chain: ChainReader) -> bool:
+    """Whether the Safe executed after all what was recorded as failed; `safe` is the Safe at the reader's block.
+
+    Until its nonce is used, whoever saw the signed call may send it again. It is given up once the nonce went to
+    another transaction, so deep that no reorganisation is expected to bring it back. Raises what a node raises.
+    """
+    if safe.nonce <= asked.safe_nonce:
+        return False
+    log = find_execution(chain, safe=asked.safe, safe_tx_hash=asked.safe_tx_hash, since=asked.asked_block)
+    if log is not None and is_success(log):
+        return _settle(asked, log)
+    now = clock.now()
+    deep = chain.block_at(max(chain.block.number - get_network(asked.chain_id).confirmations + 1, 0))
+    if read_safe(open_chain(asked.chain_id, now=now, block=deep), asked.safe).nonce > asked.safe_nonce:
+        with transaction.atomic():
+            move_owner_transaction(asked=asked, to=S.DEAD, actor=_ACTOR, now=now, facts={})
     return False
 
 

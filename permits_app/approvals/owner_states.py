@@ -14,7 +14,7 @@ from permits_app.approvals import states
 from permits_app.approvals.errors import ChangeClosed, SignatureWrong
 from permits_app.models import ActionPermit, ChangeRequest, OwnerSignature, OwnerTransaction
 from permits_app.models.approval import ChangeState
-from permits_app.models.owner_transaction import OwnerTransactionState
+from permits_app.models.owner_transaction import HOLDS_NONCE, OwnerTransactionState
 from permits_app.models.permit import PermitStatus
 
 S = OwnerTransactionState
@@ -25,8 +25,10 @@ TRANSITIONS: Mapping[OwnerTransactionState, frozenset[OwnerTransactionState]] = 
     S.SENT: frozenset({S.EXECUTED, S.FAILED, S.DEAD}),
     # Only a reorganisation leads out of it: what was seen in a block is not seen any more, and is sent again.
     S.EXECUTED: frozenset({S.SENT, S.DEAD}),
-    S.FAILED: frozenset(),
-    S.DEAD: frozenset(),
+    # Its signatures stay good until the Safe's nonce is used: it may be mined again, or sent again by anybody.
+    S.FAILED: frozenset({S.EXECUTED, S.DEAD}),
+    # Given up when another one had taken its nonce, which a reorganisation may take back.
+    S.DEAD: frozenset({S.EXECUTED}),
 }
 _OF_PERMIT: Mapping[PermitStatus, OwnerTransactionState] = {
     PermitStatus.UNKNOWN: S.SENT, PermitStatus.COMMITTED: S.EXECUTED, PermitStatus.REVERTED: S.FAILED,
@@ -97,8 +99,14 @@ def move_owner_transaction(
     *, asked: OwnerTransaction, to: OwnerTransactionState, actor: str, now: datetime, facts: Mapping[str, Any],
     **columns: Any,
 ) -> bool:  # fmt: skip
-    """Move `asked` to `to` if its stored state allows it; True when this call did. Joins the caller's transaction."""
+    """Move `asked` to `to` if its stored state allows it; True when this call did. Joins the caller's transaction.
+
+    What is executed has its nonce for itself: whatever else was asked for under it is given up.
+    """
     left = asked.state
+    if to is S.EXECUTED and left in (S.FAILED, S.DEAD):
+        for other in _list_rivals(asked):
+            move_owner_transaction(asked=other, to=S.DEAD, actor=actor, now=now, facts={})
     sources = [str(state) for state, following in TRANSITIONS.items() if to in following]
     done = OwnerTransaction.objects.filter(pk=asked.pk, state__in=sources).update(state=to, updated_at=now, **columns)
     asked.refresh_from_db()
@@ -110,6 +118,13 @@ def move_owner_transaction(
                    **facts},
         )  # fmt: skip
     return bool(done)
+
+
+def _list_rivals(asked: OwnerTransaction) -> list[OwnerTransaction]:
+    """What holds the nonce of one that let go of it."""
+    same = OwnerTransaction.objects.filter(chain_id=asked.chain_id, safe=asked.safe, safe_nonce=asked.safe_nonce)
+    held = [str(state) for state in HOLDS_NONCE]
+    return list(same.filter(state__in=held).exclude(pk=asked.pk).select_related("request"))
 
 
 def release_owner_transaction(*, request: ChangeRequest, actor: str, now: datetime) -> None:

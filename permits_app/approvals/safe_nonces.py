@@ -33,6 +33,12 @@ def find_gap(asked: OwnerTransaction, safe: SafeView) -> int | None:
     return free if free < asked.safe_nonce else None
 
 
+def is_free(asked: OwnerTransaction, safe: SafeView) -> bool:
+    """Whether the nonce of one that let go of it is unused, and nothing else is asked for under it."""
+    free = find_free_nonce(chain_id=asked.chain_id, safe=asked.safe, at_least=asked.safe_nonce)
+    return safe.nonce <= asked.safe_nonce == free
+
+
 def check_not_past(asked: OwnerTransaction, safe: SafeView) -> None:
     """Raises ChangeStale when the Safe used this nonce for something else, or it was given up here."""
     if asked.state == OwnerTransactionState.DEAD:

@@ -18,7 +18,7 @@ from tools_app.chain.abi import event_topic
 from tools_app.chain.networks import get_network
 from tools_app.core.clock import Deadline
 from tools_app.toolkit.context import ChainReader, ReadCall
-from tools_app.toolkit.views import LogEntry
+from tools_app.toolkit.views import BlockRef, LogEntry
 
 EXECUTION_SUCCESS: Final = "event ExecutionSuccess(bytes32 indexed txHash, uint256 payment)"
 EXECUTION_FAILURE: Final = "event ExecutionFailure(bytes32 indexed txHash, uint256 payment)"
@@ -37,9 +37,9 @@ class SafeView:
     block: int
 
 
-def open_chain(chain_id: int, *, now: datetime) -> ChainReader:
-    """A reader with the budget of a page."""
-    return runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
+def open_chain(chain_id: int, *, now: datetime, block: BlockRef | None = None) -> ChainReader:
+    """A reader with the budget of a page, at the newest block or at `block`."""
+    return runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS), block=block)
 
 
 def read_safe(chain: ChainReader, address: str) -> SafeView:

@@ -11,7 +11,7 @@ from archetypes_app.ownership import is_owner
 from permits_app.approvals.errors import ChangeStale
 from permits_app.approvals.owner_calls import build_wallet_document
 from permits_app.approvals.owner_states import find_owner_transaction, is_plan
-from permits_app.approvals.safe_nonces import check_not_past, describe_turn, find_gap
+from permits_app.approvals.safe_nonces import check_not_past, describe_turn, find_gap, is_free
 from permits_app.approvals.safe_view import SafeView, open_chain, read_safe
 from permits_app.approvals.signatures import pick_signatures
 from permits_app.models import ChangeRequest, OwnerSignature, OwnerTransaction, RelayedTransaction
@@ -22,7 +22,11 @@ from tools_app.core.errors import GolemError
 
 @dataclass(frozen=True, slots=True)
 class SigningPage:
-    """What the page needs. `problem` says why the Safe could not be read; then nothing is asked to be signed."""
+    """What the page needs. `problem` says why the Safe could not be read; then nothing is asked to be signed.
+
+    `loose_nonce` is the Safe's nonce under which what failed may still be executed, by whoever saw it, and that
+    nothing else is asked for under.
+    """
 
     asked: OwnerTransaction
     typed: str
@@ -35,6 +39,7 @@ class SigningPage:
     stale: str
     turn: str
     gap: int | None
+    loose_nonce: int | None
     is_plan: bool
     may_sign: bool
     can_export: bool
@@ -52,7 +57,8 @@ def build_signing_page(request: ChangeRequest, user: Any, *, now: datetime) -> S
         return None
     is_open = request.state in LIVE_STATES
     is_live = is_open and asked.state == OwnerTransactionState.SIGNING
-    safe, problem = _look(asked, now) if is_open else (None, "")
+    has_failed = asked.state == OwnerTransactionState.FAILED
+    safe, problem = _look(asked, now) if is_open or has_failed else (None, "")
     signatures = tuple(asked.signatures.select_related("given_by").order_by("given_at"))
     has_signed = any(row.given_by_id == user.pk for row in signatures)
     stale = ""
@@ -77,6 +83,7 @@ def build_signing_page(request: ChangeRequest, user: Any, *, now: datetime) -> S
         stale=stale,
         turn=turn,
         gap=gap,
+        loose_nonce=asked.safe_nonce if has_failed and safe is not None and is_free(asked, safe) else None,
         is_plan=is_plan(request),
         may_sign=is_live and safe is not None and not stale and not has_signed and is_owner(request.golem, user),
         # A golem's own plan is sent by its key alone, once hooks and limits judged it anew.

@@ -21,10 +21,11 @@ TRANSITIONS: Mapping[ChangeState, frozenset[ChangeState]] = {
     S.APPROVED: frozenset({S.EXECUTED, S.STALE, S.FAILED, S.EXPIRED, S.CANCELLED}),
     S.EXECUTED: frozenset(),
     S.REJECTED: frozenset(),
-    S.STALE: frozenset(),
+    # Only by a chain that executed after all what its owners had signed.
+    S.STALE: frozenset({S.EXECUTED}),
+    S.FAILED: frozenset({S.EXECUTED}),
     S.EXPIRED: frozenset(),
     S.CANCELLED: frozenset(),
-    S.FAILED: frozenset(),
 }
 
 _TOLD: Mapping[ChangeState, tuple[str, EventType]] = {

@@ -126,7 +126,7 @@ def use_up_nonce(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> 
         opened = request_operation(
             golem=change.golem, name=USE_UP_NONCE, owner=request.user, now=clock.now(),
             arguments={"chain_id": asked.chain_id, "safe": asked.safe},
-            reason=f"nothing is asked under this nonce any more, and {change.title} waits behind it",
+            reason=f"nothing is asked under this nonce any more; {change.title} waits behind it or was signed under it",
         )  # fmt: skip
     except GolemError as error:
         return report_refusal(request, error, page_of(change.pk))

@@ -46,7 +46,9 @@ def build_outcome_table(permit: ActionPermit, outcome: OutcomeRecord) -> Outcome
         for address in dict.fromkeys([*expected, *actual])
     ]
     if outcome.gas_used or outcome.gas_expected:
-        rows.append(_gas_row(int(outcome.gas_expected), int(outcome.gas_used)))
+        # Of a user operation, what its call is predicted to use and the most that is taken around it.
+        name = "Gas, the whole operation" if permit.sends_operation else "Gas"
+        rows.append(_gas_row(name, int(outcome.gas_expected), int(outcome.gas_used)))
         rows.append(_fee_row(permit, outcome))
     return OutcomeTable(
         is_verified=outcome.is_verified,
@@ -78,10 +80,10 @@ def token_units(permit: ActionPermit, address: str) -> tuple[int, str]:
     return (token.decimals, token.symbol) if token else (0, f"base units of {address[:8]}…")
 
 
-def _gas_row(expected: int, actual: int) -> OutcomeRow:
+def _gas_row(name: str, expected: int, actual: int) -> OutcomeRow:
     change = actual - expected
     return _row(
-        name="Gas", expected=format_gas(expected), actual=format_gas(actual),
+        name=name, expected=format_gas(expected), actual=format_gas(actual),
         difference=f"{change:+,} gas" if change else "none", figures=(expected, actual),
     )  # fmt: skip
 

@@ -241,10 +241,8 @@ def describe_commit(permit: ActionPermit) -> tuple[Fact, ...]:
 
 def list_sent(permit: ActionPermit, now: datetime) -> tuple[SentLine, ...]:
     """The signed transactions with predicted and used gas."""
-    predicted = [int(call.get("gas_used", 0)) for call in (permit.simulation or {}).get("calls", [])]
     lines = []
     for row in permit.transactions.order_by("call_index"):
-        expected = predicted[row.call_index] if row.call_index < len(predicted) else 0
         call = permit.calls[row.call_index] if row.call_index < len(permit.calls) else {}
         lines.append(
             SentLine(
@@ -256,7 +254,7 @@ def list_sent(permit: ActionPermit, now: datetime) -> tuple[SentLine, ...]:
                 block=f"{row.block_number:,}" if row.block_number else "–",
                 fee=show_amount(format_coin(row.fee_wei, row.chain_id)) if row.fee_wei else "–",
                 gas_used=format_gas(row.gas_used),
-                gas_predicted=format_gas(expected) if expected else "–",
+                gas_predicted=_spell_predicted_gas(permit, row.call_index),
                 gas_limit=format_gas(row.gas_limit),
                 gas_percent=min(100, (row.gas_used or 0) * 100 // max(1, row.gas_limit)),
                 max_fee=format_gwei(row.max_fee_per_gas),
@@ -264,3 +262,15 @@ def list_sent(permit: ActionPermit, now: datetime) -> tuple[SentLine, ...]:
             )
         )
     return tuple(lines)
+
+
+def _spell_predicted_gas(permit: ActionPermit, index: int) -> str:
+    """Of one that was signed; what a user operation uses around its call is the bundler's, and only bounded."""
+    per_call = (permit.expected_outcome or {}).get("gas_per_call", [])
+    if index >= len(per_call):
+        return "–"
+    terms = permit.calls[index].get("user_operation")
+    if terms is None:
+        return format_gas(per_call[index])
+    around = int(permit.calls[index]["gas_limit"]) - int(terms["call_gas_limit"])
+    return f"{format_gas(int(per_call[index]) - around)} for its call, at most {format_gas(around)} around it"

@@ -72,6 +72,7 @@ class SignerForm(WhyForm):
 class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """One account per golem."""
 
+    empty_text = "No golem has an account yet. The wizard's step Wallet makes one; without it a golem only reads."
     list_display = ("golem", "address_short", "kind", "backup")
     list_filter = (GolemFilter, "kind")
     list_select_related = ("golem",)

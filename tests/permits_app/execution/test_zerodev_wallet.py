@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 from eth_account import Account
@@ -110,6 +111,10 @@ def test_the_pages_name_the_operation_its_carrier_and_who_pays(zerodev: ZerodevG
         shown = client.get(page, follow=True).content.decode()
         assert "user operation" in shown and zerodev.rows(permit_id)[0].tx_hash in shown
         assert zerodev.bundler.carried[0] in shown
+    story = client.get(reverse("admin:permits_app_actionpermit_change", args=[permit_id]), follow=True).content.decode()
+    # The call's own gas beside the whole operation's would look like a wrong prediction.
+    assert "for its call, at most 400,000 gas around it" in story
+    assert "Gas, the whole operation" in story
 
 
 def test_the_permit_binds_who_pays_what_is_called_and_what_it_may_cost(zerodev: ZerodevGolem) -> None:
@@ -284,3 +289,14 @@ def test_a_smart_account_signs_operations_and_no_transaction(zerodev: ZerodevGol
     plain = UnsignedTransaction(CHAIN_ID, 0, "0x" + "11" * 20, 1, b"", 21_000, 10**10, 1)
     with pytest.raises(SignerUnavailable, match="its own user operations"):
         choose.open_signer(zerodev.address).sign(plain)
+
+
+@pytest.mark.parametrize("change", [{"entry_point": ""}, {"signed_at_block": 1}, {"call_index": 7}, {"raw": "0x00"}])
+def test_the_database_keeps_where_signed_bytes_go_and_whose_they_are(
+    zerodev: ZerodevGolem, change: dict[str, Any]
+) -> None:
+    permit_id = zerodev.live.preview()["permit_id"]
+    zerodev.live.commit(permit_id)
+    [row] = zerodev.rows(permit_id)
+    with pytest.raises(IntegrityError, match="signed bytes are never changed"), transaction.atomic():
+        OutboundTransaction.objects.filter(pk=row.pk).update(**change)

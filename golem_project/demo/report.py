@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -48,12 +46,6 @@ def describe(step: dict[str, Any]) -> str:
             lines.append(f"{key.replace('_', ' ')}: {step[key]}")
     lines += [f"transaction {tx_hash}" for tx_hash in step.get("tx_hashes", [])]
     return "\n".join(lines)
-
-
-def write_json(path: Path, steps: list[dict[str, Any]]) -> None:
-    """The machine-readable report."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"steps": steps}, indent=2) + "\n", encoding="utf-8")
 
 
 def print_access(*, base_url: str, login: str, password: str, token: str) -> None:

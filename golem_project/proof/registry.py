@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from golem_project.reports import write_report
+
 
 @dataclass
 class Progress:
@@ -43,8 +45,7 @@ class Progress:
             "findings": self.findings,
             "notes": self.notes,
         }
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+        write_report(self.path, rows)
 
 
 @dataclass(frozen=True, slots=True)

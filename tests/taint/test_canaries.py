@@ -7,6 +7,7 @@ import html
 import io
 import json
 import logging
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,12 +19,16 @@ from django.apps import apps
 from django.conf import settings
 from django.core import serializers
 from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.http import HttpRequest
 from django.test import Client, RequestFactory, override_settings
 from django.views.debug import technical_500_response
 
 from golem_project import wiring
+from golem_project.bench.figures import MEASURES, Figure
 from golem_project.celery import app
+from golem_project.proof.registry import PROOFS, Progress, Proof
+from golem_project.reports import write_report
 from permits_app.errors import PolicyRejected
 from permits_app.tasks import commit_permit_task, preview_action_task
 from tests.adversary.conftest import Adversary
@@ -243,6 +248,32 @@ def test_no_canary_is_in_what_leaves_as_a_file(adversary: Adversary, canaries: d
     secrets = {name: value for name, value in canaries.items() if name != "mail"}
     for text in (audit.read_text(), told.getvalue()):
         assert find(secrets, text) == []
+
+
+def test_no_canary_is_in_a_report_of_a_bench_or_a_proof(
+    canaries: dict[str, str], settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A measure and a proof that put every one of them into what they have to say."""
+    said = f"leaky {KEY} {canaries['token']} {json.dumps({'passphrase': PASSPHRASE})} at {NODE} for {PROJECT}, {MAIL}"
+
+    def prove(progress: Progress) -> None:
+        progress.findings.append(said)
+        progress.notes.append(said)
+
+    monkeypatch.setitem(MEASURES, "leaky", lambda: [Figure("leaky.figure", "w", 1.0, "ms", reference=said)])
+    monkeypatch.setitem(PROOFS, "leaky.proof", Proof(id="leaky.proof", what="w", rounds=1, run=prove))
+    settings.GOLEM_REPORT_DIR = tmp_path
+    told = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", told)
+    call_command("bench", only="leaky.")
+    with pytest.raises(CommandError, match="findings in leaky.proof"):
+        call_command("proof", only="leaky.", stdout=told)
+    write_report(tmp_path / "demo.json", {"steps": [{"name": said, "api_key": canaries["token"]}]})
+    texts = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert sorted(texts) == ["bench.json", "demo.json", "proof.json"]
+    for name, text in {**texts, "printed": told.getvalue()}.items():
+        assert "leaky" in text, name
+        assert find(canaries, re.sub(r"\s+|│", "", text)) == [], name
 
 
 def test_the_real_key_and_passphrase_of_a_golem_are_nowhere_either(adversary: Adversary, log: io.StringIO) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from golem_project.bench.figures import MEASURES, Figure, load_measures
+from golem_project.reports import say, write_report
 
 
 class Command(BaseCommand):
@@ -36,8 +36,7 @@ class Command(BaseCommand):
         for topic in topics:
             self.stderr.write(f"measuring {topic} …")
             figures += [figure for figure in MEASURES[topic]() if figure.id.startswith(only) or only == topic]
-        options["json"].parent.mkdir(parents=True, exist_ok=True)
-        options["json"].write_text(json.dumps([figure.as_dict() for figure in figures], indent=2) + "\n")
+        write_report(options["json"], [figure.as_dict() for figure in figures])
         Console(highlight=False).print(_draw(figures))
         missed = [figure.id for figure in figures if not figure.ok]
         if missed:
@@ -51,5 +50,5 @@ def _draw(figures: list[Figure]) -> Table:
     for figure in figures:
         bound = "" if figure.target is None else f"{'≥' if figure.at_least else '≤'} {figure.target:g} {figure.unit}"
         kept = "" if figure.target is None else "[green]yes[/]" if figure.ok else "[red]no[/]"
-        table.add_row(figure.id, figure.what, f"{figure.value:g} {figure.unit}", bound, kept, figure.reference)
+        table.add_row(figure.id, figure.what, f"{figure.value:g} {figure.unit}", bound, kept, say(figure.reference))
     return table

@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from golem_project.proof.registry import PROOFS, Progress, load_proofs, load_rows
+from golem_project.reports import say
 
 
 class Command(BaseCommand):
@@ -42,7 +43,7 @@ class Command(BaseCommand):
             item.run(progress)
             progress.save()
             for line in (*progress.notes, *progress.findings):
-                self.stdout.write(f"  {line}")
+                self.stdout.write(f"  {say(line)}")
             if progress.findings:
                 failed.append(item.id)
         if failed:

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from golem_project.demo import report
 from golem_project.demo.journey import Journey
 from golem_project.demo.seed import CHAIN_ID, seed_demo
+from golem_project.reports import write_report
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 
@@ -38,7 +39,7 @@ class Command(BaseCommand):
         )
         is_ok = journey.play()
         report.print_table(journey.steps)
-        report.write_json(options["json"], journey.steps)
+        write_report(options["json"], {"steps": journey.steps})
         if options["serve_report"]:
             report.print_access(
                 base_url=options["url"], login=seed.owner_name, password=seed.password, token=seed.token

@@ -23,11 +23,12 @@ from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.remember import remember_outcome
 from permits_app.actions.rotate_session import rotate_sessions
 from permits_app.actions.sweep import forget_answers, list_unfinished, list_unremembered, sweep_permits
-from permits_app.actions.sweep_changes import forget_denials, list_due_changes, time_out_changes
+from permits_app.actions.sweep_changes import forget_denials, list_due_changes, list_next_in_line, time_out_changes
 from permits_app.actions.sync_policy_cage import sync_policy_cages
 from permits_app.actions.try_policy import run_trial
 from permits_app.execution.reconcile import reconcile_transactions
 from tools_app.core import clock
+from tools_app.core.dispatch import enqueue
 from tools_app.core.errors import DatabaseUnavailable, GolemError, InternalError
 
 logger = logging.getLogger(__name__)
@@ -91,13 +92,17 @@ def commit_halt_task(*, golem_id: str, epoch: int, **_: Any) -> dict[str, Any]:
 @shared_task
 def commit_change_task(*, request_id: str, **_: Any) -> dict[str, Any]:
     """Execute an approved change; a second run finds it done, or another worker at it."""
-    return _answer(lambda: execute_change(request_id=UUID(request_id), now=clock.now()))
+    answer = _answer(lambda: execute_change(request_id=UUID(request_id), now=clock.now()))
+    _answer(lambda: _execute_next_in_line(request_id=UUID(request_id)))
+    return answer
 
 
 @shared_task
 def commit_announced_task(*, permit_id: str, **_: Any) -> dict[str, Any]:
     """Commit an announced permit whose delay is over; a second run finds it done."""
-    return _answer(lambda: execute_announced(permit_id=UUID(permit_id), now=clock.now()))
+    answer = _answer(lambda: execute_announced(permit_id=UUID(permit_id), now=clock.now()))
+    _answer(lambda: _execute_next_in_line(request__permit_id=UUID(permit_id)))
+    return answer
 
 
 @shared_task(ignore_result=True)
@@ -155,6 +160,12 @@ def remember_later(permit_id: str) -> None:
         remember_outcome_task.delay(permit_id=permit_id)
     except (ConnectionError, OSError):
         logger.warning("the episode of permit %s is asked for later", permit_id)
+
+
+def _execute_next_in_line(**of: UUID) -> None:
+    """What waited for a nonce of its Safe goes on now that it is free, and not with the next sweep."""
+    for request_id in list_next_in_line(now=clock.now(), **of):
+        enqueue(commit_change_task, request_id=str(request_id))
 
 
 def _answer(call: Callable[[], Any]) -> dict[str, Any]:

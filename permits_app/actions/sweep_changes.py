@@ -14,7 +14,7 @@ from permits_app.actions.release_permit import end_waiting_permit
 from permits_app.approvals import states
 from permits_app.approvals.owner_states import follow_plan
 from permits_app.lifecycle import FINAL
-from permits_app.models import ActionPermit, ChangeRequest, DeniedCall
+from permits_app.models import ActionPermit, ChangeRequest, DeniedCall, OwnerTransaction
 from permits_app.models.approval import LIVE_STATES, ChangeState
 from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
@@ -66,6 +66,22 @@ def list_due_changes(*, now: datetime) -> list[UUID]:
     free = Q(claimed_at__isnull=True) | Q(claimed_at__lte=dead)
     rows = ChangeRequest.objects.filter(free, state=ChangeState.APPROVED, executes_at__lte=now)
     return list(rows.order_by("executes_at").values_list("pk", flat=True)[:_BATCH])
+
+
+def list_next_in_line(*, now: datetime, **of: UUID) -> list[UUID]:
+    """What waited behind an owners' transaction that is executed now, and is approved; at most one.
+
+    `of` names that by `request_id` or by `request__permit_id`.
+    """
+    asked = OwnerTransaction.objects.filter(state=OwnerTransactionState.EXECUTED, **of).first()
+    if asked is None:
+        return []
+    rows = ChangeRequest.objects.filter(
+        state=ChangeState.APPROVED, executes_at__lte=now, claimed_at__isnull=True,
+        owner_transaction__chain_id=asked.chain_id, owner_transaction__safe=asked.safe,
+        owner_transaction__safe_nonce=asked.safe_nonce + 1, owner_transaction__state=OwnerTransactionState.SIGNING,
+    )  # fmt: skip
+    return list(rows.values_list("pk", flat=True))
 
 
 def _end(request: ChangeRequest, to: ChangeState, reason: str, now: datetime) -> bool:

@@ -17,6 +17,7 @@ from permits_app.approvals.owner_calls import encode_relay
 from permits_app.approvals.views import page_of
 from permits_app.models import ChangeRequest, OwnerTransaction, RelayedTransaction
 from permits_app.policy_cage.contract import Limit, encode_halt
+from permits_app.tasks import commit_change_task
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, reject
 from tests.permits_app.approvals.safes import OwnedSafe, ask, limit_change, make_relayer, owner_transaction
@@ -68,6 +69,27 @@ def test_two_open_requests_are_both_signed_and_executed_in_their_order(caged: tu
     assert run(sign(safe, first, other)).state == "EXECUTED"
     assert run(second).state == "EXECUTED"
     assert len(safe.sync().pending) == 2
+
+
+def test_what_waited_for_its_nonce_goes_on_as_soon_as_it_is_free(
+    caged: tuple[OwnedSafe, Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    safe, owner, other = caged
+    wishes = [(1_500, Limit.MAX_DRAWDOWN_BPS), (7_000, Limit.MAX_CONCENTRATION_BPS), (3_000, Limit.MAX_POSITION_BPS)]
+    first, second, third = (wish(safe, owner, value, limit) for value, limit in wishes)
+    asked_for: list[str] = []
+    monkeypatch.setattr("permits_app.tasks.enqueue", lambda _, request_id: asked_for.append(request_id))
+    for request in (third, second):
+        sign(safe, request, other)
+        assert commit_change_task(request_id=str(request.pk)) == {"ok": None}
+    assert asked_for == []
+    sign(safe, first, other)
+    commit_change_task(request_id=str(first.pk))
+    # Only whose turn it is; the third follows from the second.
+    assert asked_for == [str(second.pk)]
+    commit_change_task(request_id=asked_for.pop())
+    assert asked_for == [str(third.pk)]
+    assert run(second).state == run(third).state == "EXECUTED"
 
 
 def test_the_database_gives_a_nonce_of_a_safe_to_one_open_request(caged: tuple[OwnedSafe, Any, Any]) -> None:

@@ -19,6 +19,7 @@ from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from permits_app.actions.cancel import annotate_permit, block_permit, cancel_permit, shorten_permit
 from permits_app.admin.golem_page import describe_action
 from permits_app.admin.permit_story import build_story
+from permits_app.admin.state_view import build_state
 from permits_app.admin.trace_view import build_trace
 from permits_app.forms import NoteForm, ShortenForm
 from permits_app.models import ActionPermit
@@ -122,6 +123,8 @@ class ActionPermitAdmin(OwnerScopedAdmin):
             "opts": self.opts,
             "original": permit,
             "trace": build_trace(permit),
+            # A node may need a request for each call to tell it, so only who asks waits for it.
+            "state": build_state(permit) if "state" in request.GET else None,
         }
         return TemplateResponse(request, "admin/permits_app/actionpermit/trace.html", context)
 

@@ -103,15 +103,7 @@ def build_trace(permit: ActionPermit) -> PermitTrace:
     if not run:
         return PermitTrace((), "", "This write sends no transaction, so there is nothing to trace.")
     fidelity = describe_fidelity(run, at=permit.created_at)
-    block = BlockRef(
-        number=int(run["block"]["number"]), hash=str(run["block"]["hash"]), timestamp=int(run["block"]["timestamp"]),
-        base_fee=int(run["block"]["base_fee"]),
-    )  # fmt: skip
-    # Before the owners of a Safe signed, the simulation had the Safe itself make the plan's calls; what a user
-    # operation does, it had the EntryPoint do.
-    sender = str(run.get("sender") or permit.signer)
-    calls = permit.batch if sender == permit.acts_for else list_sent_calls(permit)
-    request = SimulationRequest(permit.chain_id, sender, decode_calls(calls), block=block)
+    request, block = rebuild_request(permit)
     try:
         trees = trace_calls(
             request, deadline=Deadline.after_ms(BUDGET_MS), signatures=(*INNER_SIGNATURES, *NAMED_SIGNATURES)
@@ -123,11 +115,29 @@ def build_trace(permit: ActionPermit) -> PermitTrace:
     except GolemError:
         # The tree is whole without them; its pools stay addresses.
         pools = {}
-    # Where a golem acts through an account, its key is only who signs.
-    own = {permit.signer: "the golem's key" if permit.acts_for else "the golem"}
-    own |= {permit.acts_for: "the golem's account"} if permit.acts_for else {}
-    namer = _Namer(permit.chain_id, pools, own)
+    namer = _Namer(permit.chain_id, pools, name_own(permit))
     return PermitTrace(tuple(_tell(tree, namer, depth=0) for tree in trees), fidelity)
+
+
+def rebuild_request(permit: ActionPermit) -> tuple[SimulationRequest, BlockRef]:
+    """What was simulated for a permit that has a simulation, and the block it was simulated on."""
+    run = permit.simulation
+    block = BlockRef(
+        number=int(run["block"]["number"]), hash=str(run["block"]["hash"]), timestamp=int(run["block"]["timestamp"]),
+        base_fee=int(run["block"]["base_fee"]),
+    )  # fmt: skip
+    # Before the owners of a Safe signed, the simulation had the Safe itself make the plan's calls; what a user
+    # operation does, it had the EntryPoint do.
+    sender = str(run.get("sender") or permit.signer)
+    calls = permit.batch if sender == permit.acts_for else list_sent_calls(permit)
+    return SimulationRequest(permit.chain_id, sender, decode_calls(calls), block=block), block
+
+
+def name_own(permit: ActionPermit) -> dict[str, str]:
+    """The golem's addresses in words. Where it acts through an account, its key is only who signs."""
+    if not permit.acts_for:
+        return {permit.signer: "the golem"}
+    return {permit.signer: "the golem's key", permit.acts_for: "the golem's account"}
 
 
 @dataclass(frozen=True, slots=True)

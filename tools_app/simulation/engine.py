@@ -42,6 +42,7 @@ class SimulationRequest:
     `watch` holds (account, token address) pairs, the chain's coin under NATIVE; `allowances` (token, owner, spender).
     `timestamp` is the simulated block's time in seconds; None means the usual block time after its parent.
     `acts_for` is the account whose tokens and rights are looked at when it is another one, which the calls act for.
+    `wants_state_diff` is for a result that must tell the whole state difference, also where that takes longer.
     """
 
     chain_id: int
@@ -52,6 +53,7 @@ class SimulationRequest:
     block: BlockRef | None = None
     timestamp: int | None = None
     acts_for: str | None = None
+    wants_state_diff: bool = False
 
     @property
     def account(self) -> str:
@@ -101,7 +103,7 @@ class AccountDiff:
 
 @dataclass(frozen=True, slots=True)
 class StateDiff:
-    """Everything the calls changed, by address in order, fees not counted; and the contracts they left behind."""
+    """Everything the calls changed, fees not counted; and the contracts they left behind. Both by address."""
 
     accounts: tuple[AccountDiff, ...]
     created: tuple[str, ...] = ()
@@ -143,7 +145,7 @@ class SimulationResult:
     """The outcome. Amounts are base units; `deltas` are the account's by token address, the coin's without fees.
 
     `unexpected_transfers` and `unexpected_approvals` are those the request did not speak of; their tokens are
-    measured too, where they answer. `state_diff` is None from an engine that cannot tell it.
+    measured too, where they answer. `state_diff` is None where nobody asked and the engine does not know it anyway.
     """
 
     engine: str

@@ -24,6 +24,12 @@ _TOLD_AS_THEY_ARE = (
 )
 
 
+def to_node_call(*, sender: str, to: str, data: bytes, value: int) -> dict[str, str]:
+    """A call as nodes take it, without a gas price, so that nobody needs coins for it. A creation has `0x` as `to`."""
+    target = {"to": to} if len(to) > 2 else {}
+    return {"from": sender, **target, "input": "0x" + data.hex(), "value": hex(value)}
+
+
 class NodeEngine(ABC):
     """Simulates with the nodes of one chain. Holds no state of its own."""
 

@@ -9,6 +9,7 @@ Seed: stack, "Engines" (live chains: `eth_simulateV1` on the user's node first).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from secrets import token_hex
 from typing import Any, Final
 
@@ -26,7 +27,8 @@ from tools_app.simulation.measuring import (
     list_reads,
     value_of,
 )
-from tools_app.simulation.node_engine import NodeEngine
+from tools_app.simulation.node_engine import NodeEngine, to_node_call
+from tools_app.simulation.node_state import read_state_diff
 from tools_app.toolkit.views import BlockRef, LogEntry
 
 ENGINE_NAME: Final = "rpc"
@@ -36,7 +38,10 @@ _COIN_READER_CODE: Final = "0x60003531600052" + "60206000f3"
 
 
 class RpcSimulationEngine(NodeEngine):
-    """Simulates on the nodes of one chain; a second round trip measures tokens that moved unannounced."""
+    """Simulates on the nodes of one chain; a second round trip measures tokens that moved unannounced.
+
+    The state difference is told when it is asked for, in a round trip for each call, by a node that traces.
+    """
 
     lacks = "eth_simulateV1"
 
@@ -45,7 +50,13 @@ class RpcSimulationEngine(NodeEngine):
         unmeasured = find_unmeasured(request, result.calls)
         if result.succeeded and unmeasured:
             result = self._run_once(request, block, extra=unmeasured, deadline=deadline)
-        return result
+        if not request.wants_state_diff:
+            return result
+        state_diff = read_state_diff(
+            self._pool, calls=_plan_calls(request), outcomes=result.calls, block_hash=block.hash,
+            block_overrides=self._next_block(request, block), deadline=deadline,
+        )  # fmt: skip
+        return replace(result, state_diff=state_diff)
 
     def _run_once(
         self, request: SimulationRequest, block: BlockRef, *, extra: Sequence[tuple[str, ...]], deadline: Deadline
@@ -68,29 +79,27 @@ class RpcSimulationEngine(NodeEngine):
         )
 
     def _params(self, request: SimulationRequest, block: BlockRef, reads: Sequence[Read]) -> tuple[Any, Any]:
-        timestamp = request.timestamp
-        if timestamp is None:
-            timestamp = block.timestamp + self._network.block_seconds
         # At an address nobody can guess, so that no contract knows a simulation by it.
         coin_reader = "0x" + token_hex(20)
         read_calls = [_read_call(read, coin_reader) for read in reads]
-        plan_calls = [
-            {
-                "from": request.sender,
-                **({"to": call.to} if len(call.to) > 2 else {}),
-                "input": "0x" + call.data.hex(),
-                "value": hex(call.value),
-            }
-            for call in request.calls
-        ]
         simulated: dict[str, Any] = {
-            "blockOverrides": {"number": hex(block.number + 1), "time": hex(timestamp)},
-            "calls": [*read_calls, *plan_calls, *read_calls],
+            "blockOverrides": self._next_block(request, block),
+            "calls": [*read_calls, *_plan_calls(request), *read_calls],
         }
         if any(read.signature is None for read in reads):
             simulated["stateOverrides"] = {coin_reader: {"code": _COIN_READER_CODE}}
         payload = {"blockStateCalls": [simulated], "validation": False, "traceTransfers": False}
         return payload, {"blockHash": block.hash}
+
+    def _next_block(self, request: SimulationRequest, block: BlockRef) -> dict[str, str]:
+        timestamp = request.timestamp
+        if timestamp is None:
+            timestamp = block.timestamp + self._network.block_seconds
+        return {"number": hex(block.number + 1), "time": hex(timestamp)}
+
+
+def _plan_calls(request: SimulationRequest) -> list[dict[str, str]]:
+    return [to_node_call(sender=request.sender, to=call.to, data=call.data, value=call.value) for call in request.calls]
 
 
 def _read_call(read: Read, coin_reader: str) -> dict[str, str]:

@@ -24,6 +24,7 @@ def main() -> None:
         calls=tuple(Call(to, bytes.fromhex(data), value, "call") for to, data, value in told["calls"]),
         watch=tuple((account, token) for account, token in told["watch"]),
         block=BlockRef(**told["block"]),
+        wants_state_diff=True,
     )
     result = select_engine(31337, told["engine"]).run(request, deadline=Deadline.after_ms(60_000))
     sys.stdout.buffer.write(canonical_bytes(result.as_dict()))

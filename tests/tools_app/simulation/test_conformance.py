@@ -48,6 +48,7 @@ def _request(reader: PinnedReader, account: LocalAccount, calls: tuple[Call, ...
         calls=calls,
         watch=tuple((account.address, token.address) for token in tokens),
         block=reader.block,
+        wants_state_diff=True,
     )
 
 
@@ -60,6 +61,7 @@ def test_a_simulation_equals_what_is_mined_in_outputs_gas_logs_deltas_and_state(
     request = _request(reader, account, calls)
     result = run(request)
     assert result.succeeded, result.failure
+    assert result.state_diff is not None
 
     check_as_mined(chain, request, result, mine_together(chain, account, calls, after=reader.block))
 

@@ -21,7 +21,7 @@ from tools_app.simulation.engine import SimulationRequest
 from tools_app.simulation.select import ENGINE_NAMES, select_engine
 
 # What only one engine can tell, and the engine's own name.
-_OWN = {"engine", "fidelity", "state_diff"}
+_OWN = {"engine", "fidelity"}
 
 
 def _request(open_reader: OpenReader, chain: World, plan: Plan) -> SimulationRequest:
@@ -30,7 +30,7 @@ def _request(open_reader: OpenReader, chain: World, plan: Plan) -> SimulationReq
     reader = open_reader()
     calls = plan(reader, chain, account.address)
     watch = tuple((account.address, token.address) for token in (*reader.registered_tokens(), reader.native()))
-    return SimulationRequest(31337, account.address, calls, watch=watch, block=reader.block)
+    return SimulationRequest(31337, account.address, calls, watch=watch, block=reader.block, wants_state_diff=True)
 
 
 def _simulate_elsewhere(request: SimulationRequest, *, url: str, engine: str, seed: str) -> bytes:

@@ -63,7 +63,7 @@ class Acts:
         watched = [NATIVE, *(token.address for token in self.chain.tokens.values())]
         request = SimulationRequest(
             31337, self.account.address, calls, watch=tuple((self.account.address, one) for one in watched),
-            block=block, timestamp=block.timestamp + 1,
+            block=block, timestamp=block.timestamp + 1, wants_state_diff=True,
         )  # fmt: skip
         result = self._run("pyevm", request)
         self.created = result.state_diff.created if result.state_diff else ()
@@ -87,6 +87,7 @@ class Acts:
     def _compare_engines(self, request: SimulationRequest, result: SimulationResult, *, tells_gas: bool) -> None:
         other = self._run("rpc", request)
         assert find_differences(result, other) == ()
+        assert other.state_diff == result.state_diff
         assert [call.gas_used for call in other.calls] == [call.gas_used for call in result.calls]
         for turbo in WAYS:
             (one,) = screen_candidates(request, [request.calls], deadline=Deadline.after_ms(20_000), turbo=turbo)

@@ -32,7 +32,7 @@ def list_differences(state: Any, *, created: Iterable[bytes]) -> StateDiff:
         )
         if difference.nonce or difference.balance or difference.code_hash or difference.storage:
             differences.append(difference)
-    return StateDiff(tuple(differences), tuple(checksum("0x" + address.hex()) for address in dict.fromkeys(created)))
+    return StateDiff(tuple(differences), tuple(checksum("0x" + address.hex()) for address in sorted(set(created))))
 
 
 def _hash_of(code: bytes) -> str:

@@ -17,9 +17,10 @@ from tools_app.chain.node_errors import BlockUnavailable, CallReverted, RpcMetho
 from tools_app.chain.rpc import RpcRequest, parse_bytes, parse_quantity
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
+from tools_app.simulation.node_engine import to_node_call
+from tools_app.simulation.prestate import TRACER, parse_accounts, parse_sized, parse_word
 from tools_app.simulation.pyevm.base import Account, Base, Header
 
-_WORD_LIMIT: Final = 1 << 256
 _TRACE, _LIST, _LAZY = "trace", "access list", "lazy"
 
 
@@ -33,9 +34,8 @@ class Touch:
     value: int = 0
 
     def as_call(self) -> dict[str, str]:
-        """As nodes take calls; without a gas price, so that no balance is needed for fees."""
-        to = {"to": self.to} if len(self.to) > 2 else {}
-        return {"from": self.sender, **to, "input": "0x" + self.data.hex(), "value": hex(self.value)}
+        """As nodes take calls."""
+        return to_node_call(sender=self.sender, to=self.to, data=self.data, value=self.value)
 
 
 class NodeSource:
@@ -90,13 +90,13 @@ class NodeSource:
         return self._load_accounts([address])[0]
 
     def load_slot(self, address: bytes, slot: int) -> int:
-        return _parse_word(self._send([self._slot_request(address, slot)])[0].unwrap())
+        return parse_word(self._send([self._slot_request(address, slot)])[0].unwrap())
 
     def load_block_hash(self, number: int) -> bytes:
         answer = self._send([RpcRequest("eth_getBlockByNumber", (hex(number), False))])[0].unwrap()
         if not isinstance(answer, dict):
             raise BlockUnavailable("The node does not have that block")
-        return _parse_sized(answer.get("hash"), 32)
+        return parse_sized(answer.get("hash"), 32)
 
     def _load_accounts(self, addresses: Sequence[bytes]) -> list[Account]:
         methods = ("eth_getTransactionCount", "eth_getBalance", "eth_getCode")
@@ -120,9 +120,9 @@ class NodeSource:
                 raise RpcNonsense("The node answered something that is no access list")
             for entry in entries:
                 try:
-                    address = _parse_sized(entry["address"], 20)
+                    address = parse_sized(entry["address"], 20)
                     addresses[address] = None
-                    slots |= {(address, _parse_word(key)): None for key in entry["storageKeys"]}
+                    slots |= {(address, parse_word(key)): None for key in entry["storageKeys"]}
                 except (KeyError, TypeError):
                     raise RpcNonsense("The node answered something that is no access list") from None
         missing = [address for address in addresses if address not in base.accounts]
@@ -141,7 +141,7 @@ class NodeSource:
             nonce, balance, code = results[3 * index : 3 * index + 3]
             base.put_account(address, Account(parse_quantity(nonce), parse_quantity(balance), parse_bytes(code)))
         for key, word in zip(wanted, results[3 * len(addresses) :], strict=True):
-            base.slots[key] = _parse_word(word)
+            base.slots[key] = parse_word(word)
 
     def _send(self, requests: Sequence[RpcRequest]) -> list[Any]:
         self.round_trips += 1
@@ -170,13 +170,13 @@ class NodeSource:
             timestamp=parse_quantity(raw.get("timestamp")),
             base_fee=parse_quantity(raw.get("baseFeePerGas", "0x0")),
             gas_limit=parse_quantity(raw.get("gasLimit")),
-            coinbase=_parse_sized(raw.get("miner"), 20),
-            prevrandao=_parse_sized(raw.get("mixHash") or "0x" + "00" * 32, 32),
+            coinbase=parse_sized(raw.get("miner"), 20),
+            prevrandao=parse_sized(raw.get("mixHash") or "0x" + "00" * 32, 32),
             excess_blob_gas=parse_quantity(raw.get("excessBlobGas") or "0x0"),
         )
 
 
-_PRESTATE: Final = {"tracer": "prestateTracer"}
+_PRESTATE: Final = {"tracer": TRACER}
 _WAYS: WeakKeyDictionary[RpcPool, str] = WeakKeyDictionary()
 _WAYS_LOCK: Final = threading.Lock()
 
@@ -192,35 +192,8 @@ def _worth_tracing(base: Base, touch: Touch) -> bool:
 
 
 def _put_prestate(base: Base, answer: Any) -> None:
-    if not isinstance(answer, dict):
-        raise RpcNonsense("The node answered something that is no prestate")
-    for text, entry in answer.items():
-        address = _parse_sized(text, 20)
-        if not isinstance(entry, dict):
-            raise RpcNonsense("The node answered something that is no prestate")
+    for address, told in parse_accounts(answer).items():
         if address not in base.accounts:
-            nonce = entry.get("nonce", 0)
-            balance = parse_quantity(entry.get("balance", "0x0"))
-            code = parse_bytes(entry.get("code", "0x"))
-            base.put_account(
-                address, Account(nonce if isinstance(nonce, int) else parse_quantity(nonce), balance, code)
-            )
-        storage = {} if entry.get("storage") is None else entry["storage"]
-        if not isinstance(storage, dict):
-            raise RpcNonsense("The node answered something that is no prestate")
-        for slot, word in storage.items():
-            base.slots.setdefault((address, _parse_word(slot)), _parse_word(word))
-
-
-def _parse_word(value: Any) -> int:
-    word = parse_quantity(value)
-    if word >= _WORD_LIMIT:
-        raise RpcNonsense("The node answered a word of more than 32 bytes")
-    return word
-
-
-def _parse_sized(value: Any, size: int) -> bytes:
-    data = parse_bytes(value)
-    if len(data) != size:
-        raise RpcNonsense(f"The node answered {len(data)} bytes where {size} belong")
-    return data
+            base.put_account(address, Account(told.nonce or 0, told.balance or 0, told.code or b""))
+        for slot, word in told.storage.items():
+            base.slots.setdefault((address, slot), word)

@@ -12,8 +12,10 @@ from golem_project.embedded.world import node as node_module
 from golem_project.embedded.world.node import run_node
 from golem_project.embedded.world.rpc import JsonRpc
 from golem_project.embedded.world.saved import find_anvil
+from tests.evm.world import World
 from tests.tools_app.chain.nodes import answering, block_json, serve
 from tools_app.chain import chains, networks
+from tools_app.chain.blocks import parse_block
 from tools_app.core.clock import Deadline
 from tools_app.simulation.differential import SimulationDisagrees, find_differences, is_gas_close, run_both
 from tools_app.simulation.engine import SimulationRequest, SimulationResult, SimulationUnavailable
@@ -192,6 +194,29 @@ def test_an_opcode_newer_than_our_rules_is_a_disagreement_on_a_real_node(
     assert int.from_bytes(alone.calls[0].output, "big") == 255
     assert "call 1 succeeded" in {difference["what"] for difference in refused.value.data["differences"]}
     assert "may run Osaka" in refused.value.second.fidelity
+
+
+@pytest.mark.parametrize(
+    ("opcode", "name"), [("3a", "gas price"), ("41", "miner"), ("44", "randomness"), ("48", "base fee")]
+)
+def test_a_contract_that_asks_for_what_only_mining_decides_is_told_in_the_label(
+    chain: World, swap: SimulationRequest, opcode: str, name: str
+) -> None:
+    """Both engines answer it alike, and what is mined afterwards is another word."""
+    asking = "0x" + "77" * 20
+    chain.rpc.call("anvil_setCode", asking, f"0x{opcode}5f5260205ff3")
+    block = parse_block(chain.rpc.call("eth_getBlockByNumber", "latest", False))
+    request = replace(swap, block=block, calls=(*swap.calls, Call(asking, b"", 0, "ask")))
+    result = run_simulation(request, deadline=FAR, setting=EngineSetting.BOTH)
+    silent = run_simulation(replace(request, calls=swap.calls), deadline=FAR, setting=EngineSetting.BOTH)
+
+    assert f"a contract asks for {name}, which only mining decides" in result.fidelity
+    assert "only mining decides" not in silent.fidelity
+    if name in ("gas price", "base fee"):
+        receipt = chain.send(chain.actors.deployer, asking)
+        tracer = {"tracer": "callTracer"}
+        mined = chain.rpc.call("debug_traceTransaction", receipt["transactionHash"], tracer)["output"]
+        assert int.from_bytes(result.calls[-1].output, "big") == 0 < int(mined, 16)
 
 
 def test_a_chain_of_another_machine_is_never_run_in_this_process(chain_table: None) -> None:

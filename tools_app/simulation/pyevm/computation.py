@@ -22,6 +22,8 @@ from tools_app.simulation.pyevm.precompiles import estimate_ms, with_point_evalu
 
 _SELFDESTRUCT: Final = 0xFF
 _DEPTH_LIMIT: Final = 1024
+# What only the block that mines a transaction decides; contracts see zero, or the parent's.
+_GUESSED: Final = {0x3A: "gas price", 0x41: "miner", 0x44: "randomness", 0x48: "base fee"}
 
 
 class Machine:
@@ -78,10 +80,21 @@ class Machine:
         return super().apply_create_message(state, message, transaction_context, parent_computation)  # type: ignore[misc]
 
 
-def _without_warning(opcodes: dict[int, Any]) -> dict[int, Any]:
-    """The same table with SELFDESTRUCT as it is, not wrapped in a Python warning about its future."""
+def _noting(opcode: Any, name: str) -> Any:
+    def run(computation: Any) -> None:
+        computation.state.guessed.add(name)
+        opcode(computation)
+
+    return run
+
+
+def _adapt(opcodes: dict[int, Any]) -> dict[int, Any]:
+    """The same table with SELFDESTRUCT as it is, not wrapped in a Python warning about its future, and with a note of
+    every question that no simulation knows the answer to.
+    """
     plain = as_opcode(logic_fn=ensure_no_static(selfdestruct_eip6780), mnemonic="SELFDESTRUCT", gas_cost=5_000)
-    return {**opcodes, _SELFDESTRUCT: plain}
+    noting = {op: _noting(opcodes[op], name) for op, name in _GUESSED.items()}
+    return {**opcodes, **noting, _SELFDESTRUCT: plain}
 
 
 class ShanghaiMachine(Machine, ShanghaiComputation):
@@ -91,12 +104,12 @@ class ShanghaiMachine(Machine, ShanghaiComputation):
 class CancunMachine(Machine, CancunComputation):
     """Frames under Cancun's rules."""
 
-    opcodes = _without_warning(CancunComputation.opcodes)
+    opcodes = _adapt(CancunComputation.opcodes)
     _precompiles = with_point_evaluation(CancunComputation.get_precompiles())
 
 
 class PragueMachine(Machine, PragueComputation):
     """Frames under Prague's rules."""
 
-    opcodes = _without_warning(PragueComputation.opcodes)
+    opcodes = _adapt(PragueComputation.opcodes)
     _precompiles = with_point_evaluation(PragueComputation.get_precompiles())

@@ -70,6 +70,7 @@ class PyEvmSimulationEngine(NodeEngine):
     def _run(self, request: SimulationRequest, block: BlockRef, fork: Fork) -> SimulationResult:
         reads = list_reads(request, ())
         before = fork.measure(reads)
+        fork.state.guessed.clear()
         calls, executed = [], []
         for call in request.calls:
             done = fork.send(request.sender, call)
@@ -77,6 +78,9 @@ class PyEvmSimulationEngine(NodeEngine):
             calls.append(to_outcome(done, block.number + 1))
         outcomes = tuple(calls)
         state_diff = list_differences(fork.state, created=[a for done in executed for a in done.contracts_created])
+        label = f"{ENGINE_NAME}: py-evm in this process, {fork.rules.label}, block {block.number}"
+        if fork.state.guessed:
+            label += f"; a contract asks for {', '.join(sorted(fork.state.guessed))}, which only mining decides"
         after = fork.measure(reads)
         unmeasured = find_unmeasured(request, outcomes)
         if unmeasured and all(call.succeeded for call in outcomes):
@@ -87,7 +91,7 @@ class PyEvmSimulationEngine(NodeEngine):
             reads = [*reads, *extra]
         return build_result(
             engine=ENGINE_NAME,
-            fidelity=f"{ENGINE_NAME}: py-evm in this process, {fork.rules.label}, block {block.number}",
+            fidelity=label,
             request=request,
             block=block,
             calls=outcomes,

@@ -8,7 +8,7 @@ from tests.evm.world import World
 from tools_app.chain.abi import encode_call
 from tools_app.chain.networks import MULTICALL3
 from tools_app.chain.reader import PinnedReader
-from tools_app.standards import erc20, weth
+from tools_app.standards import erc20, permit2, weth
 from tools_app.toolkit.plan import Call
 
 V3_SWAP = (
@@ -25,6 +25,7 @@ MINT = (
     " uint256 deadline) params) payable"
     " returns (uint256 tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)"
 )
+PERMIT2_TRANSFER = "function transferFrom(address from, address to, uint160 amount, address token)"
 AGGREGATE = (
     "function aggregate3Value((address target, bool allowFailure, uint256 value, bytes callData)[] calls)"
     " payable returns ((bool success, bytes returnData)[] results)"
@@ -115,8 +116,20 @@ def aggregate(reader: PinnedReader, chain: World, me: str) -> tuple[Call, ...]:
     return (Call(MULTICALL3, encode_call(AGGREGATE, inner), 10**15, "aggregate"),)
 
 
+def permit2_transfer(reader: PinnedReader, chain: World, me: str) -> tuple[Call, ...]:
+    """Through Permit2 by the account itself; what is left of its allowance there stays."""
+    token, amount = reader.token("USDC"), 9 * 10**6
+    data = encode_call(PERMIT2_TRANSFER, me, chain.actors.deployer.address, 4 * 10**6, token.address)
+    return (
+        erc20.approve_exact(token=token, spender=permit2.PERMIT2, amount=amount),
+        permit2.approve(token=token, spender=me, amount=amount, expiration=FAR),
+        Call(permit2.PERMIT2, data, 0, "transfer"),
+    )
+
+
 PLANS: list[Plan] = [
     aggregate,
+    permit2_transfer,
     v3_swap,
     v3_swap_of_the_coin,
     v2_swap,

@@ -83,6 +83,49 @@ def test_screening_tells_what_the_chain_then_does(
     check_as_mined(chain, request, exact, mine_together(chain, account, calls, after=reader.block))
 
 
+MINT = "function mint(address to, uint256 value)"
+TRANSFER = "function transfer(address to, uint256 value) returns (bool)"
+
+
+@pytest.mark.parametrize(
+    ("contract", "meanwhile"),
+    [
+        ("RebasingToken", lambda token, me: encode_call("function rebase(uint256 factor)", 13 * 10**17)),
+        # It calls itself in the middle of the transfer and makes more of its own.
+        (
+            "HookedToken",
+            lambda token, me: encode_call(
+                "function listen(address listener, bytes message)", token, encode_call(MINT, me, 5)
+            ),
+        ),
+    ],
+)
+def test_a_token_whose_balances_move_by_themselves_is_simulated_as_it_is_mined(
+    run: Run,
+    open_reader: OpenReader,
+    chain: World,
+    account: LocalAccount,
+    contract: str,
+    meanwhile: Callable[..., bytes],
+) -> None:
+    token, me = chain.deploy(chain.actors.deployer, contract), account.address
+    calls = tuple(
+        Call(token, data, 0, "call")
+        for data in (
+            encode_call(MINT, me, 10**18 + 1),
+            meanwhile(token, me),
+            encode_call(TRANSFER, chain.actors.deployer.address, 3 * 10**17),
+        )
+    )
+    reader = open_reader()
+    request = replace(_request(reader, account, calls), watch=((me, token),))
+    result = run(request)
+
+    assert result.succeeded, result.failure
+    assert result.delta_of(me, token) not in (0, 10**18 + 1 - 3 * 10**17)
+    check_as_mined(chain, request, result, mine_together(chain, account, calls, after=reader.block))
+
+
 def test_hashes_of_earlier_blocks_are_the_chains(
     run: Run, open_reader: OpenReader, chain: World, account: LocalAccount
 ) -> None:

@@ -12,6 +12,8 @@ import pytest
 from django.conf import settings as django_settings
 from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from archetypes_app import checks
 from archetypes_app.actions.sync_builtins import sync_builtins
@@ -142,6 +144,19 @@ def test_the_stored_graph_is_checked_with_the_database(golem: Golem) -> None:
     assert {message.id for message in found} == {"golem.E302", "golem.W304"}
     assert any("liquidity-manager → pool-researcher → liquidity-manager" in message.msg for message in found)
     assert list(checks.check_stored_graph(None)) == []
+
+
+def test_a_database_that_waits_for_its_migrations_is_not_read(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first start checks before there are tables: no warning of that, and no error in the database server's log."""
+
+    def read() -> Any:
+        raise AssertionError("read before its tables are there")
+
+    monkeypatch.setattr(checks, "find_stored_violations", read)
+    recorder = MigrationRecorder(connection)
+    newest = max(name for app, name in recorder.applied_migrations() if app == "archetypes_app")
+    recorder.record_unapplied("archetypes_app", newest)
+    assert list(checks.check_stored_graph(None, databases=["default"])) == []
 
 
 def test_what_the_server_lacks_is_told_by_name_and_is_no_failure(settings: Any) -> None:

@@ -17,10 +17,12 @@ abstract contract CageJudge is CageCalls {
     uint64 public lastRebalanceAt;
     mapping(address what => Window) internal windows;
 
+    /// @dev Micro-USD; `given` is the worth of the rights that outlive the batch.
     struct Verdict {
         BatchClass batchClass;
         uint256 moved;
         uint256 loss;
+        uint256 given;
     }
 
     /// @return what counts in the present window: an asset's outflow, or 1 losses, 2 rebalances, 3 top-ups.
@@ -33,15 +35,20 @@ abstract contract CageJudge is CageCalls {
         internal
         returns (Verdict memory verdict)
     {
-        _judgeOutflows(before, after_, given);
+        uint256 worth = _judgeOutflows(before, after_, given);
         verdict = _describe(before, after_);
+        verdict.given = worth;
         _judgeLoss(verdict, before.total);
         _judgeClass(verdict.batchClass, after_.total);
         _judgeConcentration(before, after_);
         _judgePositions(before, after_);
     }
 
-    function _judgeOutflows(Measure memory before, Measure memory after_, uint256[] memory given) private {
+    /// @return worth of what was given, in micro-USD.
+    function _judgeOutflows(Measure memory before, Measure memory after_, uint256[] memory given)
+        private
+        returns (uint256 worth)
+    {
         for (uint256 i = 0; i < assetList.length; ++i) {
             address asset = assetList[i];
             uint256 was = before.balances[i];
@@ -49,6 +56,7 @@ abstract contract CageJudge is CageCalls {
             if (is_ > was && _stateOf(asset) != APPROVED) revert AssetNotApproved(asset);
             uint256 gone = given[i] + (is_ < was ? was - is_ : 0);
             if (gone != 0) _countOutflow(asset, gone);
+            worth += _valueOf(asset, given[i]);
         }
     }
 

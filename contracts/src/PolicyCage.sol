@@ -10,7 +10,7 @@ import {CageRules} from "./CageRules.sol";
 /// runs a batch of plain calls and undoes it unless every rule of the owner still holds afterwards. With a plain account
 /// in the Safe's place the rules can be read and changed, but nothing runs through the cage and nothing is enforced.
 contract PolicyCage is CageJudge {
-    uint256 public constant VERSION = 2;
+    uint256 public constant VERSION = 3;
 
     bool public isHalted;
     Session public session;
@@ -143,13 +143,16 @@ contract PolicyCage is CageJudge {
     function _settle(Verdict memory verdict, int256 totalBefore, int256 totalAfter) private {
         if (isHalted) revert CageHalted();
         Session storage current = session;
+        // What a spender may take afterwards is moved without the session, so it is paid for now.
+        uint256 used = verdict.moved + verdict.given;
         uint256 budget = current.budgetLeft;
-        if (verdict.moved > budget) revert SessionBudgetExceeded(verdict.moved, budget);
-        current.budgetLeft = budget - verdict.moved;
+        if (used > budget) revert SessionBudgetExceeded(used, budget);
+        budget -= used;
+        current.budgetLeft = budget;
         uint32 left = current.operationsLeft - 1;
         current.operationsLeft = left;
         emit BatchExecuted(
-            msg.sender, verdict.batchClass, verdict.moved, verdict.loss, totalBefore, totalAfter, left, budget - verdict.moved
+            msg.sender, verdict.batchClass, verdict.moved, verdict.loss, totalBefore, totalAfter, left, budget
         );
     }
 }

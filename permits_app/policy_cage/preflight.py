@@ -59,8 +59,10 @@ def predict(state: CageState, calls: Sequence[Call], observed: Observed, *, send
         for right, was in zip(rights, held, strict=True):
             given[right.token] += max(0, _need_right(observed.rights_after, right) - was)
         verdict = _judge(state, observed, before, after, given)
-        if verdict.moved > state.session.budget_left:
-            raise Refused("SessionBudgetExceeded", verdict.moved, state.session.budget_left)
+        # What a spender may take afterwards is moved without the session, so it is paid for now.
+        used = verdict.moved + sum(value_of(observed, asset, amount) for asset, amount in given.items())
+        if used > state.session.budget_left:
+            raise Refused("SessionBudgetExceeded", used, state.session.budget_left)
     except Refused as refused:
         return refused.refusal
     return verdict

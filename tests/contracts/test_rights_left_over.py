@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from golem_project.embedded.world.deploy import PERMIT2
-from golem_project.proof.caged.safe import TAKE, USD, CagedSafe, deploy, selector
+from golem_project.proof.caged.safe import TAKE, USD, CagedSafe, deploy, selector, set_session
 from permits_app.policy_cage.contract import Limit, Rule, RuleKind, address_key, call_rule, limit_rule, spender_rule
 from tests.contracts.test_call_rules import PERMIT2_APPROVE, install_permit2
 from tests.contracts.test_outcome_rules import expect
@@ -154,3 +154,24 @@ def test_rights_over_permit2_are_named_by_its_own_path_only(caged: CagedSafe) ->
     sent = caged.execute(Call(to=padded.to, data=padded.data + bytes(64), value=0, label=""))
     expect(caged, sent, None)
     assert caged.ask("spent", caged.coins["USDC"].address) == 0
+
+
+def test_a_session_gives_no_larger_right_away_than_its_budget(caged: CagedSafe) -> None:
+    """Nothing is moved by an approval; who may take it afterwards moves it without the session."""
+    set_session(caged, budget=600 * USD)
+    refused = ("SessionBudgetExceeded", (600 * USD + 1, 600 * USD))
+    expect(caged, caged.execute(caged.approve("USDC", 600 * USD + 1)), refused)
+    expect(caged, caged.execute(caged.approve("USDC", 400 * USD)), None)
+    assert caged.ask("session")[3] == 200 * USD
+    # What is moved and what may be taken besides come out of one budget.
+    too_much = [*caged.trade("USDC", 150 * USD, "WETH", 5 * 10**16), caged.approve("WETH", 17 * 10**15)]
+    expect(caged, caged.execute(*too_much), ("SessionBudgetExceeded", (201 * USD, 200 * USD)))
+    enough = [*caged.trade("USDC", 152 * USD, "WETH", 51 * 10**15), caged.approve("WETH", 16 * 10**15)]
+    expect(caged, caged.execute(*enough), None)
+    assert caged.ask("session")[3] == 0
+
+
+def test_a_right_used_up_in_its_batch_costs_the_session_what_was_moved(caged: CagedSafe) -> None:
+    set_session(caged, budget=600 * USD)
+    expect(caged, caged.execute(*caged.trade("USDC", 600 * USD, "WETH", caged.coins["WETH"].units(0.2))), None)
+    assert caged.ask("session")[3] == 0

@@ -116,15 +116,16 @@ class ActionPermitAdmin(OwnerScopedAdmin):
         permit = self._get_permit(request, object_id)
         if not self.has_view_permission(request, permit):
             raise PermissionDenied
+        trace = build_trace(permit)
         context = {
             **self.admin_site.each_context(request),
             "title": f"Call tree: {describe_action(permit)} at {permit.venue}",
             "subtitle": None,
             "opts": self.opts,
             "original": permit,
-            "trace": build_trace(permit),
+            "trace": trace,
             # A node may need a request for each call to tell it, so only who asks waits for it.
-            "state": build_state(permit) if "state" in request.GET else None,
+            "state": build_state(permit, frames=trace.frames) if "state" in request.GET else None,
         }
         return TemplateResponse(request, "admin/permits_app/actionpermit/trace.html", context)
 

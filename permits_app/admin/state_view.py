@@ -6,10 +6,11 @@ difference. Slots are raw words: what they mean only a contract's source can say
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from permits_app.admin.trace_view import BUDGET_MS, name_own, rebuild_request
+from permits_app.admin.trace_view import BUDGET_MS, TraceFrame, name_own, rebuild_request
 from permits_app.models import ActionPermit
 from tools_app.admin.display import format_coin
 from tools_app.admin.tokens import name_address
@@ -54,8 +55,11 @@ class StateChanges:
     accounts_left_out: int = 0
 
 
-def build_state(permit: ActionPermit) -> StateChanges:
-    """The state difference of a permit's plan. A node that cannot answer is a problem on the page and no error."""
+def build_state(permit: ActionPermit, *, frames: Iterable[TraceFrame] = ()) -> StateChanges:
+    """The state difference of a permit's plan, with the names that the tree of its calls found out.
+
+    A node that cannot answer is a problem on the page and no error.
+    """
     if not permit.simulation:
         return StateChanges((), "", "This write sends no transaction, so it changes nothing on the chain.")
     request, _ = rebuild_request(permit)
@@ -68,16 +72,22 @@ def build_state(permit: ActionPermit) -> StateChanges:
         return StateChanges((), "", f"No engine tells the state difference now: {error.detail}")
     if result.state_diff is None:
         raise AssertionError("an engine that is asked for the state difference tells it or raises")
-    own, created = name_own(permit), set(result.state_diff.created)
+    names, created = {**dict(_names_in(frames)), **name_own(permit)}, set(result.state_diff.created)
     accounts = [
-        _describe(account, permit.chain_id, own.get(account.address, ""), is_new=account.address in created)
+        _describe(account, permit.chain_id, names, is_new=account.address in created)
         for account in result.state_diff.accounts
     ]
     left_out = max(0, len(accounts) - _MOST_ACCOUNTS)
     return StateChanges(tuple(accounts[:_MOST_ACCOUNTS]), result.fidelity, accounts_left_out=left_out)
 
 
-def _describe(account: AccountDiff, chain_id: int, own_name: str, *, is_new: bool) -> AccountChange:
+def _names_in(frames: Iterable[TraceFrame]) -> Iterator[tuple[str, str]]:
+    for frame in frames:
+        yield frame.address, frame.name
+        yield from _names_in(frame.calls)
+
+
+def _describe(account: AccountDiff, chain_id: int, names: Mapping[str, str], *, is_new: bool) -> AccountChange:
     parts = []
     if account.balance is not None:
         before, after = account.balance
@@ -90,7 +100,7 @@ def _describe(account: AccountDiff, chain_id: int, own_name: str, *, is_new: boo
         parts.append(f"{len(account.storage)} slot{'' if len(account.storage) == 1 else 's'}")
     return AccountChange(
         address=account.address,
-        name=own_name or name_address(chain_id, account.address),
+        name=names.get(account.address) or name_address(chain_id, account.address),
         summary=", ".join(parts),
         slots=tuple(SlotChange(*(hex(word) for word in change)) for change in account.storage[:MOST_SLOTS]),
         slots_left_out=max(0, len(account.storage) - MOST_SLOTS),

@@ -11,6 +11,7 @@ from archetypes_app.models import Golem
 from archetypes_app.owner_group import ensure_owner_group
 from permits_app.admin import state_view
 from permits_app.admin.state_view import build_state
+from permits_app.admin.trace_view import build_trace
 from permits_app.models import ActionPermit
 from permits_app.plan_store import encode_calls
 from tests.live_golem import LiveGolem
@@ -26,7 +27,7 @@ def permit(live_golem: LiveGolem) -> ActionPermit:
 @pytest.mark.parametrize("engine", ["rpc", "pyevm"])
 def test_a_swap_changes_tokens_pool_and_nonce(live_golem: LiveGolem, permit: ActionPermit, engine: str) -> None:
     Golem.objects.filter(pk=live_golem.golem.pk).update(simulation_engine=engine)
-    state = build_state(ActionPermit.objects.get(pk=permit.pk))
+    state = build_state(ActionPermit.objects.get(pk=permit.pk), frames=build_trace(permit).frames)
     by_name = {account.name: account for account in state.accounts}
     balance_before = next(row for row in permit.simulation["balances"] if "USDC" in _symbol(live_golem, row["token"]))
 
@@ -36,6 +37,7 @@ def test_a_swap_changes_tokens_pool_and_nonce(live_golem: LiveGolem, permit: Act
     assert {hex(int(balance_before["before"])), hex(int(balance_before["after"]))} <= {
         word for slot in by_name["USDC"].slots for word in (slot.before, slot.after)
     }
+    assert any("pool" in name for name in by_name)
     assert by_name["USDC"].summary == f"{len(by_name['USDC'].slots)} slots"
 
 

@@ -153,9 +153,11 @@ class Siege:
 
     def _check(self, number: int, steps: Sequence[Step]) -> list[str]:
         which = number % len(self.variants)
-        watch = self.watches[which]
-        limits = {**DEFAULT_LIMITS, **self.variants[which].limits}
-        bounds = Bounds(watch.caged, self.starts[which], limits=limits, most_usd=self.variants[which].most_usd)
+        variant = self.variants[which]
+        bounds = Bounds(
+            self.watches[which].caged, self.starts[which], limits={**DEFAULT_LIMITS, **variant.limits},
+            most_usd=variant.most_usd, budget_usd=variant.budget_usd,
+        )  # fmt: skip
         return bounds.check_run(steps)
 
 

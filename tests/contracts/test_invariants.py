@@ -62,3 +62,5 @@ def test_a_cage_that_keeps_a_looser_bound_is_found_out() -> None:
                 ).check_run(steps[number])
             ]
             assert found, limit.name
+        poorer = Bounds(siege.watches[0].caged, siege.starts[0], budget_usd=500)
+        assert any("more than the session may" in line for line in poorer.check_run(steps[0]))

@@ -38,11 +38,13 @@ class Bounds:
     start: Seen
     limits: dict[Limit, int] = field(default_factory=lambda: dict(DEFAULT_LIMITS))
     most_usd: int = 50_000
+    budget_usd: int = 10**8
 
     def __post_init__(self) -> None:
         self.prices = {symbol: coin.price for symbol, coin in self.caged.coins.items()}
         self.ledger = Ledger()
         self.last_rebalance_at = 0
+        self.used = 0
         self.caps = {
             symbol: self.most_usd * USD * 10 ** (coin.decimals + 8) // (coin.price * USD)
             for symbol, coin in self.caged.coins.items()
@@ -86,18 +88,20 @@ class Bounds:
     def _check_batch(self, before: Seen, step: Step) -> list[str]:
         after, at, broken = step.seen, step.sent.at, []
         was, now = self._values(before), self._values(after)
-        moved = 0
+        moved, worth_given = 0, 0
         for index, symbol in enumerate(self.prices):
             fall = max(0, before.balances[index] - after.balances[index])
             moved += max(0, was[index] - now[index])
             # What a spender may still take counts as gone already.
-            gone = fall + sum(
+            rights = sum(
                 max(0, given[place] - had[place])
                 for had, given in (
                     (before.allowances, after.allowances), (before.permitted(at), after.permitted(at))
                 )
                 for place in range(3 * index, 3 * index + 3)
             )  # fmt: skip
+            worth_given += self._worth(symbol, rights)
+            gone = fall + rights
             if gone > self.caps[symbol]:
                 broken.append(f"{gone} of {symbol} left at once")
             if gone and self.ledger.add(symbol, at, gone) > 2 * self.caps[symbol]:
@@ -109,6 +113,9 @@ class Bounds:
                 if given > had and self._worth(symbol, given) > 50_000 * USD:
                     broken.append(f"an allowance worth more than it may be: {given} {symbol}")
         moved += max(0, before.position[0] - after.position[0]) + max(0, after.position[1] - before.position[1])
+        self.used += moved + worth_given
+        if self.used > self.budget_usd * USD:
+            broken.append(f"{self.used} micro-USD moved or given away, more than the session may")
         total_was, total_now = self._total(before), self._total(after)
         broken += self._check_loss(at, total_was - total_now, moved, total_was)
         broken += self._check_shares(before, after, was, now, total_was, total_now)

@@ -47,8 +47,17 @@ def test_the_call_tree_of_a_swap_fits_the_window_and_folds_without_script(
 def test_the_phone_page_is_not_wider_than_the_phone(open_window: Any, demo: LiveGolem, swap_id: str) -> None:
     visit = open_window(viewport=PHONE)
     visit.log_in("owner-a")
-    visit.open(f"/admin/permits_app/actionpermit/{swap_id}/trace/")
+    page = visit.open(f"/admin/permits_app/actionpermit/{swap_id}/trace/")
+    assert visit.overflow() <= 0
 
+    page.get_by_role("link", name="Show the state difference").click()
+    page.wait_for_load_state("networkidle")
+    for account in page.locator("#state details > summary").all():
+        account.click()
+    visit.shoot("state-phone")
+
+    assert "USDC" in page.inner_text("#state")
+    assert page.locator("#state td").count() >= 6
     assert visit.overflow() <= 0
 
 

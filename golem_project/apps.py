@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 from django.apps import AppConfig
 
 
@@ -19,3 +21,7 @@ class GolemConfig(AppConfig):
         celery.app.finalize()
         load_registry()
         wiring.configure()
+        # What is loaded now stays for the process's life: looking through all of it for cycles would take longer than a
+        # whole preview each time. One preview makes more objects than the default allows between two looks.
+        gc.freeze()
+        gc.set_threshold(10_000, 10, 10)

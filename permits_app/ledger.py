@@ -6,6 +6,7 @@ so two calls never both pass one limit. Seed: 001, "Spending limits"; decisions,
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,14 +15,14 @@ from uuid import UUID
 from django.db.models import Case, F, Sum, When
 from django.db.models.functions import Coalesce
 
-from permits_app.models import ActionPermit, SpendEntry, SpendingLimits
+from permits_app.models import ActionPermit, SpendEntry, SpendingLimits, StandingAllowance
 from permits_app.models.permit import PermitStatus, list_states
 from permits_app.models.spending import SpendState
 from permits_app.safety.spend_rules import judge_spend
 from permits_app.usage import Usage
 from permits_app.valuation import PlanValue
 from tools_app.core.compiled_query import CompiledQuery
-from tools_app.core.prepared import Prepared, fetch_together
+from tools_app.core.prepared import Filled, Prepared, Rows, fetch_together
 from tools_app.core.rows import insert_rows
 
 DAY = timedelta(hours=24)
@@ -40,7 +41,10 @@ SELECT spent.tick, spent.session, spent.day, spent.oldest, written.writes, writt
     SELECT
         COALESCE(SUM(amount) FILTER (WHERE %(tick)s::bigint > 0 AND heartbeat_tick = %(tick)s), 0) AS tick,
         COALESCE(SUM(amount) FILTER (WHERE api_key_id = %(key)s), 0) AS session,
-        COALESCE(SUM(amount) FILTER (WHERE counts_per_day AND counted_at > %(day_start)s), 0) AS day,
+        COALESCE(SUM(amount) FILTER (WHERE counts_per_day AND counted_at > %(day_start)s), 0) + (
+            SELECT COALESCE(SUM(worth_micro_usd), 0) FROM permits_app_standingallowance
+             WHERE golem_id = %(golem)s AND counted_at <= %(day_start)s
+        ) AS day,
         MIN(counted_at) FILTER (WHERE counts_per_day AND counted_at > %(day_start)s) AS oldest
       FROM (
         SELECT COALESCE(settled_micro_usd, reserved_micro_usd) AS amount,
@@ -113,11 +117,18 @@ def read_usage_columns(row: Sequence[Any]) -> Usage:
 
 
 def reserve(
-    *, permit: ActionPermit, value: PlanValue, counts_per_day: bool, heartbeat_tick: int, now: datetime
-) -> SpendEntry:
+    *,
+    permit: ActionPermit,
+    value: PlanValue,
+    counts_per_day: bool,
+    heartbeat_tick: int,
+    now: datetime,
+    along: Sequence[Filled] = (),
+) -> list[Rows]:
     """Reserve the worst case of `permit`, and store the permit with it when it is new. Call inside a transaction.
 
-    It holds the golem's limits row from here on. Raises SpendingLimitExceeded when a window would overflow.
+    It holds the golem's limits row from here on. The statements of `along` are sent with the new rows; their rows are
+    the answer. Raises SpendingLimitExceeded when a window would overflow.
     """
     arguments = usage_arguments(
         golem_id=permit.golem_id, api_key_id=permit.api_key_id, heartbeat_tick=heartbeat_tick, now=now,
@@ -145,8 +156,7 @@ def reserve(
         counted_at=now,
         breakdown=value.as_breakdown(),
     )
-    insert_rows(*([permit] if permit._state.adding else []), entry)
-    return entry
+    return insert_rows(*([permit] if permit._state.adding else []), entry, along=along)
 
 
 def lock_limits(golem_id: UUID) -> SpendingLimits:
@@ -191,11 +201,21 @@ def _least(spent_micro_usd: int) -> Any:
 
 
 def sum_days(*, golem_ids: Sequence[UUID], now: datetime) -> dict[UUID, int]:
-    """What each golem has reserved or settled in the 24 h ending at `now`, micro-USD; one without spends is absent."""
-    rows = (
+    """What each golem has reserved or settled in the 24 h ending at `now`, and what older allowances still let others
+    take, micro-USD; one with neither is absent.
+    """
+    spent = (
         SpendEntry.objects.filter(golem_id__in=golem_ids, counts_per_day=True, counted_at__gt=now - DAY)
         .exclude(state=SpendState.RELEASED)
         .values_list("golem_id")
         .annotate(total=Sum(Coalesce("settled_micro_usd", "reserved_micro_usd")))
     )
-    return {golem_id: int(total) for golem_id, total in rows}
+    standing = (
+        StandingAllowance.objects.filter(golem_id__in=golem_ids, counted_at__lte=now - DAY, worth_micro_usd__gt=0)
+        .values_list("golem_id")
+        .annotate(total=Sum("worth_micro_usd"))
+    )
+    days: Counter[UUID] = Counter()
+    for golem_id, total in (*spent, *standing):
+        days[golem_id] += int(total)
+    return dict(days)

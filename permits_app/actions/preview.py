@@ -290,9 +290,9 @@ def _open_permit(
     call = judged.call
     permit = _make_permit(golem, policy, judged, api_key_id, now)
     with transaction.atomic():
-        ledger.reserve(
+        (head,) = ledger.reserve(
             permit=permit, value=call.value, counts_per_day=counts_per_day(call),
-            heartbeat_tick=golem.heartbeat_tick, now=now,
+            heartbeat_tick=golem.heartbeat_tick, now=now, along=[audit_log.fill_lock(golem.pk)],
         )  # fmt: skip
         facts = {
             "permit_id": str(permit.pk),
@@ -307,7 +307,7 @@ def _open_permit(
         audit_log.append(
             golem_id=golem.pk, event="PermitCreated", actor=actor,
             data={**facts, "plan_hash": permit.plan_hash, "policy_hash": permit.policy_hash}, now=now,
-            along=[event_bus.fill_events(golem_id=golem.pk, events=[created], now=now)],
+            head=head, along=[event_bus.fill_events(golem_id=golem.pk, events=[created], now=now)],
         )  # fmt: skip
         if permit.status == PermitStatus.AWAITING_APPROVAL:
             request_permit_approval(

@@ -14,10 +14,11 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.db.transaction import TransactionManagementError
 
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.models import AuditEntry, AuditHead
-from tools_app.core.prepared import Filled, Prepared, fetch_together
+from tools_app.core.prepared import Filled, Prepared, Rows, fetch_together
 from tools_app.core.storable_text import make_storable
 from tools_app.core.taint import DataSink, clean_for
 
@@ -40,16 +41,17 @@ def append(
     data: dict[str, Any],
     now: datetime,
     heartbeat_tick: int = 0,
+    head: Sequence[tuple[Any, ...]] = (),
     along: Sequence[Filled] = (),
 ) -> AuditEntry:
     """Append one entry to the chain of `golem_id`; joins the caller's transaction and locks the chain's head.
 
-    `data` is JSON-ready, integers as decimal strings, no secret. `along` is sent with it, after it: the events of the
-    same change.
+    `data` is JSON-ready, integers as decimal strings, no secret. `head` is what `fill_lock` answered earlier in the
+    transaction. `along` is sent with it, after it: the events of the same change.
     """
     # Without a savepoint of its own: an entry that cannot be written takes the change it describes with it.
     with transaction.atomic(savepoint=False):
-        seq, last_hash = _lock_head(golem_id)
+        ((seq, last_hash),) = head or _lock_head(golem_id)
         entry = AuditEntry(
             golem_id=golem_id,
             seq=seq + 1,
@@ -88,13 +90,19 @@ _LOCK = Prepared(
 )
 
 
-def _lock_head(golem_id: UUID) -> tuple[int, str]:
-    found = _LOCK.fetch(golem_id=golem_id)
+def fill_lock(golem_id: UUID) -> Filled:
+    """The statement that locks the chain's head, for whoever sends it along with others of the transaction."""
+    if not connection.in_atomic_block:
+        raise TransactionManagementError("a lock holds until its transaction ends")
+    return _LOCK.fill(golem_id=golem_id)
+
+
+def _lock_head(golem_id: UUID) -> Rows:
+    found = fill_lock(golem_id).fetch()
     if not found:
         AuditHead.objects.bulk_create([AuditHead(golem_id=golem_id, entry_hash=GENESIS_HASH)], ignore_conflicts=True)
         found = _LOCK.fetch(golem_id=golem_id)
-    ((seq, entry_hash),) = found
-    return seq, entry_hash
+    return found
 
 
 def hash_entry(entry: AuditEntry) -> str:

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 _PAGE = 1_000
 # Batches start at least this far apart, unless somebody waits for one: a busy process pays for fewer of them.
-_GATHER_MS = 10.0
+_GATHER_MS = 40.0
 _RETRY_SECONDS = 0.5
 _LEAVE_SECONDS = 2.0
 # A ring that lacks more than this is not filled; it goes on behind a hole.

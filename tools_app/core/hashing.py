@@ -32,20 +32,23 @@ def canonical_bytes(value: Any) -> bytes:
 
 def _exact(value: Any) -> Any:
     kind = type(value)
-    # What nearly everything is, before the questions that subclasses and other mappings need.
+    # What nearly everything is, before the questions that subclasses and other mappings need; texts without a call.
+    if kind is dict:
+        return {
+            name if type(name) is str else str(name): member if type(member) is str else _exact(member)
+            for name, member in value.items()
+        }
+    if kind is list or kind is tuple:
+        return [member if type(member) is str else _exact(member) for member in value]
+    if kind is int:
+        return str(value)
     if kind is str or value is None or kind is bool:
         return value
-    if kind is dict:
-        return {name if type(name) is str else str(name): _exact(member) for name, member in value.items()}
     return _exact_other(value)
 
 
 def _exact_other(value: Any) -> Any:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, int):
+    if isinstance(value, str | int):
         return str(value)
     if isinstance(value, bytes | bytearray):
         return "0x" + bytes(value).hex()

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error, connections
+from psycopg.adapt import Transformer
 
 _PLACE = re.compile(r"%(?:\((\w+)\)s|%)")
 # The names that each connection of the driver knows: what is prepared stays, whatever becomes of a transaction.
@@ -34,16 +36,15 @@ class Prepared:
 
     def __init__(self, label: str, sql: str) -> None:
         self.sql = sql
-        places = [found for found in _PLACE.findall(sql) if found]
-        self.places = list(dict.fromkeys(places))
-        numbers = {place: f"${number}" for number, place in enumerate(self.places, start=1)}
-        self.body = _PLACE.sub(lambda found: numbers[found[1]] if found[1] else "%", sql)
+        self._text = _Template.read(sql)
+        self.places = list(dict.fromkeys(self._text.places))
+        numbers = [f"${self.places.index(place) + 1}" for place in self._text.places]
+        body = self._text.join(numbers)
         # Of the text, so that two versions of a statement are two.
-        self.name = f"{label[:40]}_{hashlib.sha256(self.body.encode()).hexdigest()[:12]}"
-        self.preparation = f"PREPARE {self.name} AS {self.body.replace('%', '%%')}"
-        self._call = f"EXECUTE {self.name}" + (f"({', '.join(['%s'] * len(self.places))})" if places else "")
-        self._text = _PLACE.sub(lambda found: "%s" if found[1] else "%%", sql)
-        self._text_places = places
+        self.name = f"{label[:40]}_{hashlib.sha256(body.encode()).hexdigest()[:12]}"
+        self.preparation = f"PREPARE {self.name} AS {body}"
+        marks = ", ".join(f"%({place})s" for place in self.places)
+        self._call = _Template.read(f"EXECUTE {self.name}({marks})" if marks else f"EXECUTE {self.name}")
 
     def fill(self, **values: Any) -> Filled:
         """The statement with a value for each place, and perhaps more, for `fetch_together`."""
@@ -53,11 +54,35 @@ class Prepared:
         """Its rows; none of a statement that gives none. Raises what a cursor raises."""
         return Filled(self, values).fetch()
 
-    def write_out(self, values: Mapping[str, Any], *, is_prepared: bool) -> tuple[str, list[Any]]:
-        """What to send, and its arguments."""
-        if is_prepared:
-            return self._call, [values[place] for place in self.places]
-        return self._text, [values[place] for place in self._text_places]
+    def write_out(self, values: Mapping[str, Any], write: Callable[[Any], str], *, is_prepared: bool) -> str:
+        """What to send; `write` makes a literal of a value."""
+        template = self._call if is_prepared else self._text
+        return template.join([write(values[place]) for place in template.places])
+
+
+@dataclass(frozen=True, slots=True)
+class _Template:
+    """SQL cut at its places, so that no value is ever looked through for one."""
+
+    pieces: list[str]
+    places: list[str]
+
+    @classmethod
+    def read(cls, sql: str) -> _Template:
+        pieces, places, end = [""], [], 0
+        for found in _PLACE.finditer(sql):
+            pieces[-1] += sql[end : found.start()]
+            end = found.end()
+            if found[1]:
+                places.append(found[1])
+                pieces.append("")
+            else:
+                pieces[-1] += "%"
+        pieces[-1] += sql[end:]
+        return cls(pieces, places)
+
+    def join(self, written: Sequence[str]) -> str:
+        return "".join(chain.from_iterable(zip_longest(self.pieces, written, fillvalue="")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +104,26 @@ def fetch_together(*asked: Filled) -> list[Rows]:
     At READ COMMITTED each sees what was committed before it began; outside a transaction they are one by themselves.
     """
     texts: list[str] = []
-    arguments: list[Any] = []
     database = connections[DEFAULT_DB_ALIAS]
     with database.cursor() as cursor:
         known = _list_known(database) if settings.GOLEM_DATABASE_PREPARES else None
         unknown: set[str] = set()
-        for filled in asked:
-            statement = filled.statement
-            # In its order among the others: a limit of time that was set before it holds for it too.
-            if known is not None and statement.name not in known and statement.name not in unknown:
-                texts.append(statement.preparation)
-                unknown.add(statement.name)
-            text, values = statement.write_out(filled.values, is_prepared=known is not None)
-            texts.append(text)
-            arguments += values
+        # The driver writes literals for a whole statement too, but first looks for their places in its text.
+        literals = Transformer(database.connection)
+
+        def write(value: Any) -> str:
+            return "NULL" if value is None else bytes(literals.as_literal(value)).decode()
+
+        with database.wrap_database_errors:
+            for filled in asked:
+                statement = filled.statement
+                # In its order among the others: a limit of time that was set before it holds for it too.
+                if known is not None and statement.name not in known and statement.name not in unknown:
+                    texts.append(statement.preparation)
+                    unknown.add(statement.name)
+                texts.append(statement.write_out(filled.values, write, is_prepared=known is not None))
         try:
-            cursor.execute("; ".join(texts), arguments)
+            cursor.execute("; ".join(texts))
         except Error:
             if unknown:
                 _KNOWN[database.connection] = None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections, models
 
-from tools_app.core.prepared import Filled, Prepared, fetch_together
+from tools_app.core.prepared import Filled, Prepared, Rows, fetch_together
 
 
 def insert_row(row: models.Model) -> None:
@@ -15,13 +16,17 @@ def insert_row(row: models.Model) -> None:
     insert_rows(row)
 
 
-def insert_rows(*rows: models.Model) -> None:
-    """Store new rows, of any models, in their order and in one round trip. Raises as `insert_row`."""
-    told = fetch_together(*(_fill(row) for row in rows))
-    for row, answer in zip(rows, told, strict=True):
+def insert_rows(*rows: models.Model, along: Sequence[Filled] = ()) -> list[Rows]:
+    """Store new rows, of any models, in their order and in one round trip. Raises as `insert_row`.
+
+    The statements of `along` are sent with them, after them; their rows are the answer.
+    """
+    told = fetch_together(*(_fill(row) for row in rows), *along)
+    for row, answer in zip(rows, told, strict=False):
         if answer:
             ((row.pk,),) = answer
         row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+    return told[len(rows) :]
 
 
 def _fill(row: models.Model) -> Filled:

@@ -87,22 +87,28 @@ def find_pools(
     """Every V2 and V3 pool of these pairs, with its state.
 
     One batch of reads asks the factories for pools that were not met yet and those that were for their state; only
-    pools met for the first time need a second one. `with_balances` has what they hold travel with it.
+    pools met for the first time need a second one. `with_balances` has what they hold travel with it. What a factory
+    does not have, it is asked for once in a block.
     """
     wanted = list(dict.fromkeys(sort_tokens(*pair) for pair in pairs))
     places = [place for pair in wanted for place in _list_places(deployment, *pair, fees=fees)]
     addresses = {place: _MET[place] for place in places if place in _MET}
-    unmet = [place for place in places if place not in addresses]
+    at_block = reader.block.hash
+    unmet = [place for place in places if place not in addresses and _ABSENT.get(place) != at_block]
     known = [place.at(address) for place, address in addresses.items()]
     if with_balances:
         reader.expect(calls=_balance_calls(known))
     outcomes = reader.call_many([*(place.lookup for place in unmet), *_state_calls(known)])
     fresh: list[Pool] = []
     for place, outcome in zip(unmet, outcomes, strict=False):
-        if outcome.ok and outcome.values[0] != ZERO_ADDRESS:
-            _meet(place, outcome.values[0])
-            addresses[place] = outcome.values[0]
-            fresh.append(place.at(outcome.values[0]))
+        if not outcome.ok:
+            continue
+        if outcome.values[0] == ZERO_ADDRESS:
+            _remember(_ABSENT, place, at_block)
+            continue
+        _remember(_MET, place, outcome.values[0])
+        addresses[place] = outcome.values[0]
+        fresh.append(place.at(outcome.values[0]))
     if with_balances:
         reader.expect(calls=_balance_calls(fresh))
     states = _with_states(known, outcomes[len(unmet) :])
@@ -135,13 +141,15 @@ class _Place:
 # A factory never takes a pool back, and gives it the address that follows from factory, pair and fee. One that is
 # remembered from a chain that was set up anew, or from after the block that is read, answers nothing and is left out.
 _MET: dict[_Place, str] = {}
-_MOST_MET = 10_000
+# By the hash of the block in which there was none.
+_ABSENT: dict[_Place, str] = {}
+_MOST_REMEMBERED = 10_000
 
 
-def _meet(place: _Place, address: str) -> None:
-    if len(_MET) >= _MOST_MET:
-        _MET.clear()
-    _MET[place] = address
+def _remember(places: dict[_Place, str], place: _Place, found: str) -> None:
+    if len(places) >= _MOST_REMEMBERED:
+        places.clear()
+    places[place] = found
 
 
 def _list_places(deployment: Deployment, token0: str, token1: str, *, fees: Sequence[int]) -> list[_Place]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.evm.world import World
+from tests.permits_app.execution.chain_tricks import mine
 from tests.tools_app.factories import make_context
 from tools_app.protocols.uniswap import pools
 from tools_app.protocols.uniswap.addresses import deployment_on
@@ -21,14 +22,17 @@ from tools_app.protocols.uniswap.pools import (
     recognize_pools,
 )
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
+from tools_app.toolkit.views import BlockRef
 
 
 @pytest.fixture(autouse=True)
 def nothing_met() -> Iterator[None]:
     kept = dict(pools._MET)
     pools._MET.clear()
+    pools._ABSENT.clear()
     yield
     pools._MET.clear()
+    pools._ABSENT.clear()
     pools._MET.update(kept)
 
 
@@ -38,6 +42,10 @@ class Watched:
     def __init__(self, reader: ChainReader) -> None:
         self._reader = reader
         self.batches: list[int] = []
+
+    @property
+    def block(self) -> BlockRef:
+        return self._reader.block
 
     def call_many(self, calls: list[ReadCall]) -> list[ReadOutcome]:
         self.batches.append(sum(call.signature in (GET_PAIR, GET_POOL) for call in calls))
@@ -59,7 +67,16 @@ def test_the_second_look_is_one_batch_and_finds_the_same_pools(chain: World) -> 
     assert first == second
     assert len(first) > 2
     assert asked_first == [15, 0]
-    assert asked_second == [15 - len(first)]
+    assert asked_second == [0]
+
+
+def test_what_a_factory_did_not_have_is_asked_for_again_in_the_next_block(chain: World) -> None:
+    first, _ = find(chain)
+    mine(chain)
+    second, asked = find(chain)
+
+    assert second == first
+    assert asked == [15 - len(first)]
 
 
 def test_a_pool_that_is_not_there_any_more_is_left_out(chain: World) -> None:
@@ -72,10 +89,10 @@ def test_a_pool_that_is_not_there_any_more_is_left_out(chain: World) -> None:
 
 
 def test_what_is_remembered_is_bounded(chain: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pools, "_MOST_MET", 2)
+    monkeypatch.setattr(pools, "_MOST_REMEMBERED", 2)
     found, _ = find(chain)
 
-    assert len(pools._MET) <= 2
+    assert max(len(pools._MET), len(pools._ABSENT)) <= 2
     assert len(found) > 2
 
 

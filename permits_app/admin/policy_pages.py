@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from archetypes_app.admin.audited import name_actor
+from archetypes_app.admin.audited import name_actor, spell_actors
 from archetypes_app.models import Golem
 from permits_app.actions.change_policy import PolicyOutcome, change_policy, roll_back_policy
 from permits_app.actions.try_policy import AT_ONCE, is_long, is_stuck, open_trial, run_trial
@@ -19,6 +19,7 @@ from permits_app.approvals.draft_forms import DraftForms, PastForm, PeriodForm, 
 from permits_app.approvals.policy_state import diff_policy, read_policy_state
 from permits_app.approvals.views import page_of as page_of_request
 from permits_app.backtest.past_decisions import count_decisions
+from permits_app.backtest.replay import ALLOWED
 from permits_app.models import PolicyTrial, PolicyVersion
 from permits_app.models.policy_trial import TrialState
 from permits_app.tasks import try_policy_task
@@ -57,9 +58,11 @@ class PolicyPages:
             given = period.cleaned_data
             return self._try(request, golem, days=given["days"], with_refused=given["with_refused"])
         trials = PolicyTrial.objects.filter(golem=golem).order_by("-created_at")[:SHOWN_TRIALS]
-        versions = PolicyVersion.objects.filter(golem=golem).order_by("-number")[:SHOWN_VERSIONS]
+        versions = list(PolicyVersion.objects.filter(golem=golem).order_by("-number")[:SHOWN_VERSIONS])
+        people = spell_actors(version.actor for version in versions)
         return self._show_policy(
-            request, golem, "policy", title=f"Policy of {golem.name}", versions=versions, draft=draft, past=past,
+            request, golem, "policy", title=f"Policy of {golem.name}",
+            versions=[(version, people[version.actor]) for version in versions], draft=draft, past=past,
             period=period, trials=trials, decisions=count_decisions(golem),
             status=422 if is_draft or is_least else 200,
         )  # fmt: skip
@@ -82,7 +85,8 @@ class PolicyPages:
             )  # fmt: skip
         return self._show_policy(
             request, golem, "trial", title="The least policy" if trial.days else "A draft on past decisions",
-            trial=trial, result=trial.result, differences=differences, form=form, event=str(EventType.POLICY_TRIAL),
+            trial=trial, asked_by=spell_actors([trial.asked_by])[trial.asked_by],
+            result=_spell_rules(trial.result), differences=differences, form=form, event=str(EventType.POLICY_TRIAL),
             is_stuck=is_stuck(trial, now=clock.now()), percent=100 * trial.done // max(trial.total, 1),
             is_running=trial.state == TrialState.RUNNING, is_done=trial.state == TrialState.DONE,
         )  # fmt: skip
@@ -107,6 +111,7 @@ class PolicyPages:
         previous = PolicyVersion.objects.filter(golem=golem, number=number - 1).first()
         return self._show_policy(
             request, golem, "version", title=f"Policy version {number}", version=version, form=form,
+            actor=spell_actors([version.actor])[version.actor],
             differences=diff_policy(read_policy_state(golem), version.policy),
             made=diff_policy(previous.policy, version.policy) if previous is not None else (), previous=previous,
         )  # fmt: skip
@@ -130,7 +135,9 @@ class PolicyPages:
         except GolemError as error:
             return report_refusal(request, error, request.path)
         if outcome.applied:
-            messages.success(request, f"{len(outcome.applied)} changes that tighten hold from now on.")
+            count = len(outcome.applied)
+            words = "1 change that tightens holds" if count == 1 else f"{count} changes that tighten hold"
+            messages.success(request, f"{words} from now on.")
         if outcome.request is not None:
             messages.info(request, "What loosens waits for the owners.")
             return HttpResponseRedirect(page_of_request(outcome.request.pk))
@@ -150,3 +157,19 @@ class PolicyPages:
         admin: Any = self
         golem: Golem = admin.get_own_golem(request, golem_id)
         return golem
+
+
+def _spell_rules(result: dict[str, Any]) -> dict[str, Any]:
+    """The result with each rule in words: `spending_limiter.per_transaction` is `Spending limiter: per transaction`."""
+
+    def spell(rule: str) -> str:
+        words = rule.replace("_", " ").replace(".", ": ")
+        return words if rule == ALLOWED else words[:1].upper() + words[1:]
+
+    return {
+        **result,
+        "rules": [{**each, "rule": spell(each["rule"])} for each in result.get("rules", ())],
+        "flipped": [
+            {**line, "was": spell(line["was"]), "becomes": spell(line["becomes"])} for line in result.get("flipped", ())
+        ],
+    }

@@ -101,6 +101,9 @@ def test_a_draft_is_tried_shown_and_asked_for(lived: LiveGolem, browser: Client)
     shown = _read(browser.get(answer["Location"]))
     assert "newly allowed, worth $600.00" in shown
     assert "95.5" in shown
+    # In words, and by the name of a person.
+    assert "Spending limiter: per transaction" in shown and "spending_limiter" not in shown
+    assert f"by {lived.owner.username}" in shown and f"owner:{lived.owner.pk}" not in shown
     answer = browser.post(answer["Location"], {"reason": "it needs it"})
     request = ChangeRequest.objects.get()
     assert str(request.pk) in answer["Location"]

@@ -39,6 +39,7 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("permits_app", "outcomerecord"): ("view",),
     ("permits_app", "policycage"): ("view", "add", "change"),
     ("permits_app", "spendentry"): ("view",),
+    ("permits_app", "standingallowance"): ("view",),
     ("permits_app", "spendinglimits"): ("view", "add", "change"),
     ("permits_app", "venuetrust"): ("view", "change"),
     ("permits_app", "cagemirror"): ("view",),

@@ -133,6 +133,7 @@ UNFOLD: dict[str, Any] = {
                     _link("Wallets", "account_balance_wallet", "permits_app.wallet"),
                     _link("Signing keys", "key", "permits_app.signingkey"),
                     _link("Spends", "payments", "permits_app.spendentry"),
+                    _link("Standing allowances", "lock_open", "permits_app.standingallowance"),
                     _link("Transactions", "receipt_long", "permits_app.outboundtransaction"),
                     _link("Nonces", "tag", "permits_app.noncereservation"),
                 ],

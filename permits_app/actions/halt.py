@@ -23,8 +23,8 @@ from permits_app import ledger, lifecycle
 from permits_app.actions.follow_session import drop_session, follow_session
 from permits_app.execution import cancellation, revocation
 from permits_app.execution.unwinding import list_open_positions, unwind_positions
-from permits_app.models import ActionPermit, HaltRecord, HaltSetting, SigningKey
-from permits_app.models.permit import PermitStatus
+from permits_app.models import ActionPermit, HaltRecord, HaltSetting, SigningKey, StandingAllowance
+from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.signing_key import KeyState
 from permits_app.safety.assets import read_balances
 from tools_app import runner
@@ -104,6 +104,11 @@ def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[st
     ]
     if does_unwind(golem):
         done.append(_unwind(steps, golem, epoch, record.actor, now))
+    under_way = [str(permit.pk) for permit in _under_way(golem)]
+    if under_way:
+        # What they approved may be mined yet; the halt ends once it is known to be taken back.
+        steps.note("permits under way: their outcome is waited for", permit_ids=under_way)
+        done.append(False)
     with transaction.atomic():
         golem = Golem.objects.select_for_update(of=("self",)).get(pk=golem_id)
         record = HaltRecord.objects.select_for_update().get(pk=record.pk)
@@ -161,19 +166,20 @@ def resume_golem(*, golem: Golem, reason: str, actor: str, now: datetime, restor
 
 
 def list_allowances(golem: Golem) -> list[dict[str, Any]]:
-    """Allowances that committed permits left standing, by token and spender, as the permits say."""
-    granted: dict[tuple[int, str, str], dict[str, Any]] = {}
-    for permit in ActionPermit.objects.filter(golem=golem, status=PermitStatus.COMMITTED).order_by("finished_at"):
+    """Allowances that ended permits left standing, and those that permits under way have approved or may yet."""
+    found: dict[tuple[int, str, str], dict[str, Any]] = {}
+    for permit in _under_way(golem):
         for allowance in permit.bounds.get("allowances", []):
-            key = (permit.chain_id, allowance["token"]["address"], allowance["spender"])
-            granted[key] = {
-                "chain_id": permit.chain_id,
-                "token": allowance["token"]["symbol"],
-                "token_address": key[1],
-                "spender": key[2],
-                "left": allowance["left"],
-            }
-    return [entry for entry in granted.values() if entry["left"] != "0"]
+            token = allowance["token"]
+            found[permit.chain_id, token["address"], allowance["spender"]] = {
+                "token": token["symbol"], "left": allowance["granted"]
+            }  # fmt: skip
+    for row in StandingAllowance.objects.filter(golem=golem).exclude(left="0").order_by("pk"):
+        found[row.chain_id, row.token, row.spender] = {"token": row.symbol, "left": row.left}
+    return [
+        {"chain_id": chain_id, "token_address": token, "spender": spender, **facts}
+        for (chain_id, token, spender), facts in found.items()
+    ]
 
 
 def _raise_epoch(golem: Golem, reason: str, actor: str, now: datetime) -> tuple[HaltRecord, bool]:
@@ -249,6 +255,12 @@ def _cancel_open_permits(golem: Golem, reason: str, actor: str, now: datetime) -
                 ledger.release(permit_id=permit.pk)
                 cancelled.append(str(permit.pk))
     return cancelled
+
+
+def _under_way(golem: Golem) -> list[ActionPermit]:
+    """Permits whose outcome is not seen yet, but for the halt's own."""
+    rows = ActionPermit.objects.filter(golem=golem, status__in=[str(state) for state in UNFINISHED])
+    return list(rows.filter(halt_epoch__isnull=True).order_by("created_at"))
 
 
 def _live_keys(golem: Golem) -> list[ApiKey]:

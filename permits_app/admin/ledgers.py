@@ -21,6 +21,7 @@ from permits_app.models import (
     OutboundTransaction,
     OutcomeRecord,
     SpendEntry,
+    StandingAllowance,
 )
 from tools_app.admin.display import (
     NOTHING,
@@ -35,6 +36,7 @@ from tools_app.admin.display import (
     show_hex,
 )
 from tools_app.admin.read_only import PlainAdmin, ReadOnlyAdminMixin
+from tools_app.core.units import format_units
 
 
 class PermitGolemFilter(GolemFilter):
@@ -123,6 +125,61 @@ class SpendEntryAdmin(LedgerAdmin):
     @display(description="Counted", ordering="counted_at")
     def age(self, obj: SpendEntry) -> SafeString:
         """How long ago."""
+        return show_age(obj.counted_at)
+
+
+@admin.register(StandingAllowance)
+class StandingAllowanceAdmin(LedgerAdmin):
+    """What spenders may still take of a golem's tokens."""
+
+    empty_text = "Nothing was left approved. What a plan leaves standing is kept here until it is revoked or used."
+    owner_path = "golem__owner"
+    list_select_related = ("golem", "permit__golem")
+    list_display = ("token_name", "golem", "spender_address", "still", "worth", "permit_link", "age")
+    list_filter = (GolemFilter,)
+    search_fields = ("=token", "=spender")
+    ordering = ("-counted_at",)
+    fields = (
+        "token_name",
+        "golem",
+        "spender_address",
+        "still",
+        "worth",
+        "network",
+        "block_number",
+        "permit_link",
+        "age",
+    )
+    readonly_fields = fields
+
+    @display(description="Token", ordering="symbol")
+    def token_name(self, obj: StandingAllowance) -> SafeString:
+        """Symbol and address."""
+        return show_hex(obj.token, name=obj.symbol)
+
+    @display(description="Spender", ordering="spender")
+    def spender_address(self, obj: StandingAllowance) -> SafeString:
+        """Who may take it."""
+        return show_hex(obj.spender)
+
+    @display(description="May still take")
+    def still(self, obj: StandingAllowance) -> str:
+        """In units of the token; nothing once it is revoked or used."""
+        return format_units(int(obj.left), obj.decimals, obj.symbol) if obj.left != "0" else "nothing any more"
+
+    @display(description="Worth", ordering="worth_micro_usd")
+    def worth(self, obj: StandingAllowance) -> str:
+        """In dollars."""
+        return format_usd(obj.worth_micro_usd)
+
+    @display(description="Chain")
+    def network(self, obj: StandingAllowance) -> str:
+        """By name."""
+        return format_chain(obj.chain_id)
+
+    @display(description="Since", ordering="counted_at")
+    def age(self, obj: StandingAllowance) -> SafeString:
+        """How long ago its permit ended."""
         return show_age(obj.counted_at)
 
 

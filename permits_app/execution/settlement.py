@@ -16,7 +16,8 @@ from django.db import transaction
 from django.db.models import Q
 
 from permits_app import ledger, lifecycle
-from permits_app.execution import delivery, outcome
+from permits_app.execution import allowances, delivery, outcome
+from permits_app.execution.allowances import LeftOver
 from permits_app.execution.executor import Execution
 from permits_app.execution.outcome import Judgement
 from permits_app.execution.profit import measure_profit
@@ -61,13 +62,15 @@ def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution
     balances, chain = _read_around(permit, plan, seen)
     judgement = outcome.judge_outcome(permit=permit, plan=plan, receipts=seen, balances=balances)
     judgement = _add_lost(permit, execution, judgement)
-    result = _report(permit, tool, plan, seen, judgement)
+    over = _find_left_over(permit, plan, seen, judgement, chain)
+    judgement = _add_left_over(judgement, over)
+    result = _report(permit, tool, plan, seen, judgement, over)
     block_time = _block_time(chain, seen)
     pnl = measure_profit(
         permit=permit, tool=tool, succeeded=judgement.succeeded, deltas=judgement.deltas, fee_wei=judgement.fee_wei,
         chain=chain,
     )  # fmt: skip
-    _close(permit, plan, seen, judgement, result, block_time, chain, pnl)
+    _close(permit, seen, judgement, result, block_time, over, pnl)
 
 
 def _is_hopeless(permit: ActionPermit, execution: Execution) -> bool:
@@ -102,6 +105,24 @@ def _add_lost(permit: ActionPermit, execution: Execution, judgement: Judgement) 
             *(f"call {index + 1} will never run: its nonce was used by another transaction" for index in lost),
         ),
     )
+
+
+def _find_left_over(
+    permit: ActionPermit,
+    plan: TxPlan,
+    receipts: Sequence[ReceiptView],
+    judgement: Judgement,
+    chain: ChainReader | None,
+) -> LeftOver:
+    if not receipts:
+        return LeftOver({}, {}, 0)
+    last = max(receipt.block_number for receipt in receipts)
+    return allowances.read_left(permit=permit, plan=plan, succeeded=judgement.succeeded, block_number=last, chain=chain)
+
+
+def _add_left_over(judgement: Judgement, over: LeftOver) -> Judgement:
+    beyond = over.describe_beyond()
+    return replace(judgement, findings=(*judgement.findings, *beyond), is_verified=judgement.is_verified and not beyond)
 
 
 def _leave_unknown(permit: ActionPermit) -> None:
@@ -203,7 +224,12 @@ def _block_time(chain: ChainReader | None, receipts: Sequence[ReceiptView]) -> d
 
 
 def _report(
-    permit: ActionPermit, tool: WriteTool | None, plan: TxPlan, receipts: Sequence[ReceiptView], judgement: Judgement
+    permit: ActionPermit,
+    tool: WriteTool | None,
+    plan: TxPlan,
+    receipts: Sequence[ReceiptView],
+    judgement: Judgement,
+    over: LeftOver,
 ) -> dict[str, Any]:
     data: Any = None
     if judgement.succeeded and tool is not None:
@@ -214,19 +240,21 @@ def _report(
         is_error=not judgement.succeeded,
         schema_version=tool.schema_version if tool is not None else permit.schema_version,
         expected_outcome=permit.expected_outcome,
-        actual_outcome=outcome.describe_actual(judgement=judgement, plan=plan, receipts=receipts),
+        actual_outcome={
+            **outcome.describe_actual(judgement=judgement, plan=plan, receipts=receipts),
+            **({"allowances_left": left} if (left := over.describe()) else {}),
+        },
         ground_truth_source=judgement.ground_truth_source,
     ).as_dict()
 
 
 def _close(
     permit: ActionPermit,
-    plan: TxPlan,
     receipts: Sequence[ReceiptView],
     judgement: Judgement,
     result: dict[str, Any],
     block_time: datetime,
-    chain: ChainReader | None,
+    over: LeftOver,
     pnl: int | None,
 ) -> None:
     now = clock.now()
@@ -264,4 +292,6 @@ def _close(
             divergence_bps=judgement.divergence_bps, now=now,
         )  # fmt: skip
         spent = outcome.value_spent(permit=permit, judgement=judgement, chain_native_decimals=18)
+        spent += allowances.value_beyond(permit=permit, over=over)
         ledger.settle(permit_id=permit.pk, spent_micro_usd=spent, counted_at=block_time)
+        allowances.note_left(permit=permit, over=over, counted_at=block_time)

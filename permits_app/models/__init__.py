@@ -20,6 +20,7 @@ from permits_app.models.policy_trial import PolicyTrial
 from permits_app.models.policy_version import PolicyVersion
 from permits_app.models.signing_key import SigningKey
 from permits_app.models.spending import SpendEntry, SpendingLimits
+from permits_app.models.standing_allowance import StandingAllowance
 from permits_app.models.transaction import OutboundTransaction
 from permits_app.models.venue_trust import VenueTrust
 from permits_app.models.wallet import Wallet
@@ -56,6 +57,7 @@ __all__ = [
     "SigningKey",
     "SpendEntry",
     "SpendingLimits",
+    "StandingAllowance",
     "VenueTrust",
     "Wallet",
     "Warden",

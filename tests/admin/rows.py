@@ -93,6 +93,9 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "permits_app.policycage": lambda golem: factories.make_cage(golem=golem),
     "permits_app.spendinglimits": lambda golem: factories.make_limits(golem=golem),
     "permits_app.spendentry": lambda golem: factories.make_spend_entry(permit=factories.make_permit(golem=golem)),
+    "permits_app.standingallowance": lambda golem: factories.make_standing_allowance(
+        permit=factories.make_permit(golem=golem)
+    ),
     "permits_app.capabilitygrant": lambda golem: factories.make_grant(permit=factories.make_permit(golem=golem)),
     "permits_app.changerequest": lambda golem: factories.make_change_request(golem=golem),
     "permits_app.haltrecord": lambda golem: factories.make_halt(golem=golem),

@@ -21,6 +21,7 @@ from permits_app.models import (
     SigningKey,
     SpendEntry,
     SpendingLimits,
+    StandingAllowance,
     VenueTrust,
     Wallet,
 )
@@ -211,6 +212,26 @@ def make_spend_entry(*, permit: ActionPermit, settled_micro_usd: int | None = No
             {"role": "spend", "symbol": "USDC", "raw": str(SPENT), "units": "500 USDC", "micro_usd": "500000000"},
             {"role": "gas", "micro_usd": "1320000"},
         ],
+    )
+
+
+def make_standing_allowance(
+    *, permit: ActionPermit, worth_micro_usd: int = 500_000_000, counted_at: datetime | None = None, spender: str = ""
+) -> StandingAllowance:
+    """What the permit's plan left a spender to take."""
+    return StandingAllowance.objects.create(
+        golem=permit.golem,
+        permit=permit,
+        chain_id=permit.chain_id,
+        account="0x" + "a1" * 20,
+        token="0x" + "b2" * 20,
+        symbol="USDC",
+        decimals=6,
+        spender=spender or "0x" + "c3" * 20,
+        left=str(SPENT),
+        worth_micro_usd=worth_micro_usd,
+        counted_at=counted_at or permit.created_at,
+        block_number=1,
     )
 
 

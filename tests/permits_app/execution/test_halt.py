@@ -14,7 +14,7 @@ from permits_app.actions.halt import carry_out_halt, halt_golem, list_allowances
 from permits_app.errors import LeaseLost
 from permits_app.execution import cancellation, executor
 from permits_app.execution.halt_calls import is_halts_own
-from permits_app.models import ActionPermit, HaltRecord, OutboundTransaction
+from permits_app.models import ActionPermit, HaltRecord, OutboundTransaction, StandingAllowance
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import PayloadPurpose, TransactionState
 from tests.live_golem import LiveGolem
@@ -35,7 +35,7 @@ def carry_out(golem: LiveGolem, epoch: int = 1) -> dict[str, Any]:
 
 
 def give_allowance(golem: LiveGolem, symbol: str, spender: str, amount: int) -> None:
-    """A standing allowance on the chain, and the committed permit that says so."""
+    """A standing allowance on the chain, and the row of the permit that left it."""
     from golem_project.embedded.world.rpc import call_data
 
     token = golem.world.tokens[symbol]
@@ -47,10 +47,12 @@ def give_allowance(golem: LiveGolem, symbol: str, spender: str, amount: int) -> 
     rpc.call("anvil_stopImpersonatingAccount", golem.golem.address)
     permit = golem.permit(golem.preview(amount="111000000")["permit_id"])
     meta = next(f["token"] for f in permit.bounds["spends"] if f["token"]["symbol"] == symbol)
-    entry = {"token": meta, "spender": spender, "granted": str(amount), "left": str(amount)}
-    ActionPermit.objects.filter(pk=permit.pk).update(
-        status=PermitStatus.COMMITTED, finished_at=clock.now(), bounds={**permit.bounds, "allowances": [entry]}
-    )
+    ActionPermit.objects.filter(pk=permit.pk).update(status=PermitStatus.COMMITTED, finished_at=clock.now())
+    StandingAllowance.objects.create(
+        golem=golem.golem, permit=permit, chain_id=permit.chain_id, account=permit.account, token=meta["address"],
+        symbol=symbol, decimals=meta["decimals"], spender=spender, left=str(amount), worth_micro_usd=amount,
+        counted_at=clock.now(), block_number=0,
+    )  # fmt: skip
 
 
 def allowance_on_chain(golem: LiveGolem, symbol: str, spender: str) -> int:

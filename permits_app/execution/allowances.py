@@ -1,0 +1,142 @@
+"""What spenders may still take after a plan ended: read from the chain when its outcome is judged, and kept.
+
+A plan that fails half-way leaves what its first calls approved; that is listed, counted and taken back by a halt like
+any other. Seed: decisions, "Permits" (a leftover allowance), "Safety hooks" (a standing one in full until revoked).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from permits_app.models import ActionPermit, StandingAllowance
+from tools_app.core.errors import GolemError
+from tools_app.core.units import format_units
+from tools_app.standards import erc20
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.plan import AllowanceLeft, TxPlan
+
+logger = logging.getLogger(__name__)
+
+Pair = tuple[str, str]
+"""Token and spender, EIP-55."""
+_BIGGEST = 2**63 - 1
+"""Micro-USD a row can hold: an unlimited allowance is more than any limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOver:
+    """Base units each spender may still take after `block_number`: of the plan's own pairs, which are `planned`, and of
+    others that the account left before.
+    """
+
+    left: Mapping[Pair, int]
+    planned: Mapping[Pair, AllowanceLeft]
+    block_number: int
+
+    def list_beyond(self) -> list[tuple[AllowanceLeft, int]]:
+        """The plan's allowances of which more is left than it promised, with how much is left."""
+        return [(each, self.left[pair]) for pair, each in self.planned.items() if self.left.get(pair, 0) > each.left]
+
+    def describe_beyond(self) -> list[str]:
+        """The same in words."""
+        return [
+            f"{each.spender} may still take {format_units(left, each.token.decimals, each.token.symbol)}"
+            for each, left in self.list_beyond()
+        ]
+
+    def describe(self) -> list[dict[str, str]]:
+        """JSON-ready lines of what the plan left standing."""
+        return [
+            {
+                "token": each.token.address,
+                "symbol": each.token.symbol,
+                "spender": each.spender,
+                "raw": str(left),
+                "units": format_units(left, each.token.decimals, each.token.symbol),
+            }
+            for pair, each in self.planned.items()
+            if (left := self.left.get(pair, 0))
+        ]
+
+
+def read_left(
+    *, permit: ActionPermit, plan: TxPlan, succeeded: bool, block_number: int, chain: ChainReader | None
+) -> LeftOver:
+    """What the chain says after the reader's block of the plan's allowances and of those the account left before.
+
+    A plan that succeeded and promised to leave nothing is believed, since it was simulated so. Without a node's answer
+    a plan counts as having left what it promised, and one that failed all it approved.
+    """
+    planned = {(each.token.address, each.spender): each for each in plan.allowances if not each.token.is_native}
+    standing = StandingAllowance.objects.filter(
+        golem=permit.golem_id, chain_id=permit.chain_id, account=permit.account
+    ).exclude(left="0")
+    known = list(standing.values_list("token", "spender"))
+    if succeeded:
+        left = {pair: each.left for pair, each in planned.items()}
+    else:
+        left = {pair: each.granted for pair, each in planned.items() if each.granted}
+    if known or any(left.values()) or (planned and not succeeded):
+        left |= _ask(chain, permit.account, list(dict.fromkeys([*planned, *known])))
+    return LeftOver(left, planned, block_number)
+
+
+def value_beyond(*, permit: ActionPermit, over: LeftOver) -> int:
+    """Micro-USD of what is left beyond the plan's promises, at the permit's prices, rounded up."""
+    return sum(_value(permit, each.token.address, left - each.left) for each, left in over.list_beyond())
+
+
+def note_left(*, permit: ActionPermit, over: LeftOver, counted_at: datetime) -> None:
+    """Keep it, unless what is kept is of a later block. Joins the caller's transaction."""
+    rows = StandingAllowance.objects.select_for_update().filter(
+        golem=permit.golem_id, chain_id=permit.chain_id, account=permit.account
+    )
+    kept = {(row.token, row.spender): row for row in rows}
+    for pair, left in over.left.items():
+        row, planned = kept.get(pair), over.planned.get(pair)
+        if row is None:
+            # That one is revoked is kept too: a permit that ended in an earlier block may be judged later.
+            if planned is not None and (left or not planned.granted):
+                _keep(permit, planned, left, over.block_number, counted_at)
+        elif row.block_number <= over.block_number:
+            if planned is not None and planned.granted and left:
+                row.permit, row.counted_at = permit, counted_at
+                row.worth_micro_usd = _value(permit, row.token, left)
+            elif int(row.left):
+                row.worth_micro_usd = min(_BIGGEST, -(-row.worth_micro_usd * left // int(row.left)))
+            row.left, row.block_number = str(left), over.block_number
+            row.save(update_fields=["permit", "counted_at", "worth_micro_usd", "left", "block_number", "updated_at"])
+
+
+def _keep(permit: ActionPermit, planned: AllowanceLeft, left: int, block_number: int, counted_at: datetime) -> None:
+    token = planned.token
+    row = StandingAllowance(
+        golem_id=permit.golem_id, permit=permit, chain_id=permit.chain_id, account=permit.account, token=token.address,
+        symbol=token.symbol[:64], decimals=token.decimals, spender=planned.spender, left=str(left),
+        worth_micro_usd=_value(permit, token.address, left), counted_at=counted_at, block_number=block_number,
+    )  # fmt: skip
+    # Of two permits that end at once and left the same one is kept; the next outcome is read for both.
+    StandingAllowance.objects.bulk_create([row], ignore_conflicts=True)
+
+
+def _ask(chain: ChainReader | None, account: str, pairs: Sequence[Pair]) -> dict[Pair, int]:
+    """What the chain answers; a pair it does not answer for is absent."""
+    if chain is None:
+        return {}
+    try:
+        outcomes = chain.call_many([erc20.allowance_call(token, account, spender) for token, spender in pairs])
+    except GolemError as error:
+        logger.warning("allowances of %s unread: %s", account, error.code)
+        return {}
+    return {pair: int(found.values[0]) for pair, found in zip(pairs, outcomes, strict=True) if found.ok}
+
+
+def _value(permit: ActionPermit, token: str, raw: int) -> int:
+    """At the price the permit reserved the token for; one it has no price of counts as all it reserved."""
+    for part in permit.spend_entry.breakdown:
+        if part.get("token") == token and int(part["raw"]):
+            return min(_BIGGEST, -(-int(part["micro_usd"]) * raw // int(part["raw"])))
+    return int(permit.spend_entry.reserved_micro_usd)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from permits_app.balance_deltas import describe_deltas
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import HookCall
 from tools_app.core.units import format_micro_usd, format_units
@@ -29,18 +30,9 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget |
     if native is not None:
         known[native.address] = native
     return {
-        "balance_deltas": [
-            {
-                "token": address,
-                "symbol": known[address].symbol if address in known else "",
-                "raw": str(delta),
-                "units": format_units(delta, known[address].decimals, known[address].symbol)
-                if address in known
-                else str(delta),
-            }
-            for address, delta in call.simulation.deltas.items()
-            if delta
-        ],
+        "balance_deltas": describe_deltas(
+            {address: delta for address, delta in call.simulation.deltas.items() if delta}, known
+        ),
         "least_received": [
             {"token": flow.token.address, "raw": str(flow.bound),
              "units": format_units(flow.bound, flow.token.decimals, flow.token.symbol)}

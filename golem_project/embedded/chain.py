@@ -14,19 +14,14 @@ from pathlib import Path
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import Say, say_to_stderr
+from golem_project.embedded.own_server import OwnServer
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.process import (
-    Child,
-    RunningServer,
-    find_recorded_server,
-    forget_record,
     free_port,
     hold_lock,
     is_port_free,
     read_record,
-    stop_process,
     write_record,
-    write_server_record,
 )
 from golem_project.embedded.world.checkpoint import Checkpoints, StateCopy
 from golem_project.embedded.world.node import (
@@ -43,24 +38,25 @@ DEPLOYMENTS_FILE = CHECKOUT / "tools_app" / "chain" / "deployments" / f"{CHAIN_I
 LOCK_WAIT_SECONDS = 60
 
 
-class EmbeddedChain:
+class EmbeddedChain(OwnServer):
     """One chain in one folder. `port` fixes the port; otherwise a free one is taken and remembered."""
+
+    title = "anvil"
+    leftover_signals = ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0))
 
     def __init__(
         self, data_dir: Path, throwaway: bool = False, port: int | None = None, *, say: Say = say_to_stderr
     ) -> None:
+        super().__init__(record=data_dir / "chain.json", port_file=data_dir / "port")
         self.data_dir = data_dir
         self.throwaway = throwaway
         self.port = port or 0
-        self.child: Child | None = None
         self.is_fresh = False
         self._fixed_port = port
         self._say = say
         self._copy = StateCopy(data_dir)
         self._checkpoints: Checkpoints | None = None
-        self._record = data_dir / "chain.json"
         self._origin = data_dir / "origin.json"
-        self._port_file = data_dir / "port"
 
     @property
     def rpc_url(self) -> str:
@@ -83,13 +79,8 @@ class EmbeddedChain:
         """
         self.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         with hold_lock(self.data_dir / "chain.lock", wait_seconds=LOCK_WAIT_SECONDS):
-            running = self.find_running()
-            if running is not None:
-                if running.is_looked_after:
-                    self.port = running.port
-                    return False
-                if not stop_process(running.identity, signals=((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0))):
-                    raise EmbeddedError(f"anvil (process {running.identity.pid}) does not end. Fix: end it.")
+            if self._share_running():
+                return False
             self._discard_checkpoints()
             self.is_fresh = self._choose_state()
             self._launch_from_best_state()
@@ -102,30 +93,18 @@ class EmbeddedChain:
         """Save and stop the chain if this object started it."""
         if self.child is None:
             return
-        if self._checkpoints is not None:
-            self._checkpoints.stop()
-            self._checkpoints = None
-        self.child.stop(grace_seconds=2.0)
-        forget_record(self._record, self.child.identity)
-        self.child = None
-
-    def is_alive(self) -> bool:
-        """Whether the node's process runs, be it ours or one that is shared."""
-        return not self.child.has_ended() if self.child is not None else self.find_running() is not None
+        self._discard_checkpoints()
+        self._end_child(graceful_signal=signal.SIGTERM, grace_seconds=2.0)
 
     def is_ready(self) -> bool:
         """Whether the node answers as chain 31337."""
         return self.port != 0 and ask_chain_id(self.port) == CHAIN_ID
 
-    def find_running(self) -> RunningServer | None:
-        """The node that runs on our folder, whoever started it."""
-        return find_recorded_server(self._record)
-
     def _loaded_from(self) -> Path:
         return state_file() if self.throwaway or not self._copy.state.exists() else self._copy.state
 
     def _discard_checkpoints(self) -> None:
-        # After a crash of the node its watcher has nobody to watch; what it wrote last is what there is.
+        """Also after a crash of the node: its watcher has nobody to watch, and what it wrote last is what there is."""
         if self._checkpoints is not None:
             self._checkpoints.stop()
             self._checkpoints = None
@@ -190,8 +169,7 @@ class EmbeddedChain:
         port = self._fixed_port or self._remembered_port()
         for attempt in range(PORT_ATTEMPTS):
             child, log = launch_node(anvil, self.data_dir, "--load-state", str(state), port=port)
-            # Written before it is ready, so that a starter killed now leaves nothing unknown behind.
-            write_server_record(self._record, child.identity, port)
+            self._record_child(child, port)
             try:
                 wait_until_ready(child, port, log=log)
             except EmbeddedError:
@@ -200,16 +178,9 @@ class EmbeddedChain:
                     raise
                 port = free_port()
                 continue
-            self.child, self.port = child, port
-            self._port_file.write_text(f"{port}\n")
+            self.child = child
+            self._keep_port(port)
             return
-
-    def _remembered_port(self) -> int:
-        """The last port, so that addresses in running programs stay right; another if it is taken."""
-        text = self._port_file.read_text().strip() if self._port_file.exists() else ""
-        if text.isdigit() and is_port_free(int(text)):
-            return int(text)
-        return free_port()
 
 
 def hash_addresses() -> str:

@@ -20,23 +20,17 @@ import psutil
 import psycopg
 
 from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.own_server import OwnServer
 from golem_project.embedded.paths import Paths, database_account
 from golem_project.embedded.postgres_binaries import reachable_binaries
 from golem_project.embedded.process import (
-    Child,
-    ProcessIdentity,
     RunningServer,
     command_line,
-    find_recorded_server,
-    forget_record,
     free_port,
     hold_lock,
     identify,
-    is_port_free,
     open_log,
     start_child,
-    stop_process,
-    write_server_record,
 )
 from golem_project.embedded.secret_files import read_or_make_secret
 
@@ -75,19 +69,19 @@ def hold_database(paths: Paths) -> IO[bytes]:
     return file
 
 
-class EmbeddedPostgres:
+class EmbeddedPostgres(OwnServer):
     """One server on one data folder. `throwaway` trades safety against a power cut for speed."""
 
+    title = "PostgreSQL"
+    leftover_signals = STOP_SIGNALS
+
     def __init__(self, paths: Paths, *, throwaway: bool, log: int | IO[bytes] | None = None) -> None:
+        super().__init__(record=paths.run_dir / "postgres.json", port_file=paths.run_dir / "postgres.port")
         self.paths = paths
         self.throwaway = throwaway
         self.account = database_account()
         self.data = paths.data_dir / "postgres"
-        self.child: Child | None = None
-        self.port = 0
         self._log = log
-        self._record = paths.run_dir / "postgres.json"
-        self._port_file = paths.run_dir / "postgres.port"
         self._lock = paths.run_dir / "postgres.lock"
 
     @property
@@ -106,13 +100,8 @@ class EmbeddedPostgres:
         Raises EmbeddedError. Safe against a second starter, a stale lock file, and a server left by a killed starter.
         """
         with hold_lock(self._lock, wait_seconds=READY_TIMEOUT_SECONDS + 30):
-            self._bury_child()
-            running = self.find_running()
-            if running is not None:
-                if running.is_looked_after:
-                    self.port = running.port
-                    return False
-                self._stop_running(running.identity)
+            if self._share_running():
+                return False
             self._end_leftover_backends()
             self._forget_foreign_lock_file()
             binaries = reachable_binaries(self.paths, self.account)
@@ -122,24 +111,9 @@ class EmbeddedPostgres:
             self._make_database()
             return True
 
-    def _bury_child(self) -> None:
-        """A server of ours that crashed is waited for, so that its process id can be told from a new one."""
-        if self.child is not None and self.child.has_ended():
-            self.child.stop()
-            self.child = None
-
     def stop(self) -> None:
         """Stop the server if this object started it."""
-        if self.child is None:
-            return
-        quick = signal.SIGQUIT if self.throwaway else signal.SIGINT
-        self.child.stop(graceful_signal=quick, grace_seconds=15.0)
-        forget_record(self._record, self.child.identity)
-        self.child = None
-
-    def is_alive(self) -> bool:
-        """Whether the server process runs, be it ours or one that is shared."""
-        return not self.child.has_ended() if self.child is not None else self.find_running() is not None
+        self._end_child(graceful_signal=signal.SIGQUIT if self.throwaway else signal.SIGINT, grace_seconds=15.0)
 
     def is_ready(self) -> bool:
         """Whether the server takes connections with our password."""
@@ -151,7 +125,7 @@ class EmbeddedPostgres:
 
     def find_running(self) -> RunningServer | None:
         """The server that runs on our data, whoever started it."""
-        recorded = find_recorded_server(self._record)
+        recorded = super().find_running()
         if recorded is not None:
             return recorded
         pid = self._pid_in_lock_file()
@@ -182,10 +156,6 @@ class EmbeddedPostgres:
         lines = self._lock_file_lines()
         # A stand-alone backend writes its id as a negative number.
         return abs(int(lines[0])) if lines and lines[0].lstrip("-").isdigit() else 0
-
-    def _stop_running(self, identity: ProcessIdentity) -> None:
-        if not stop_process(identity, signals=STOP_SIGNALS):
-            raise EmbeddedError(f"PostgreSQL (process {identity.pid}) does not end. Fix: end it, then try again.")
 
     def _end_leftover_backends(self) -> None:
         """A killed server's backends notice by themselves, but the next start must not race with them."""
@@ -295,14 +265,12 @@ class EmbeddedPostgres:
             raise EmbeddedError("The database password could not be renewed. Fix: stop other commands, then try again.")
 
     def _launch(self, binaries: Path) -> None:
-        remembered = self._port_file.read_text().strip() if self._port_file.exists() else ""
-        port = int(remembered) if remembered.isdigit() and is_port_free(int(remembered)) else free_port()
+        port = self._remembered_port()
         failure = ""
         for _ in range(START_ATTEMPTS):
             failure = self._launch_on(binaries, port)
             if not failure:
-                self.port = port
-                self._port_file.write_text(f"{port}\n")
+                self._keep_port(port)
                 return
             # Somebody else may have taken the port meanwhile, or a dying backend still holds the shared memory.
             time.sleep(0.2)
@@ -328,7 +296,7 @@ class EmbeddedPostgres:
                 account=self.account,
                 cwd=Path("/"),
             )
-        self._write_record(port)
+        self._record_child(self.child, port)
         deadline = time.monotonic() + READY_TIMEOUT_SECONDS
         while time.monotonic() < deadline:
             if self.child.has_ended():
@@ -349,11 +317,6 @@ class EmbeddedPostgres:
         lines = self.log_path.read_text(errors="replace").strip().splitlines()
         fatal = [line for line in lines[-20:] if "FATAL" in line]
         return (fatal or lines or [""])[-1]
-
-    def _write_record(self, port: int) -> None:
-        """Written before the server is ready, so that a starter killed now leaves nothing unknown behind."""
-        if self.child is not None:
-            write_server_record(self._record, self.child.identity, port)
 
     def _make_database(self) -> None:
         """The database and pgvector, once; in template1 too, so that every later database has it."""

@@ -16,19 +16,13 @@ from pathlib import Path
 from typing import IO
 
 from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.own_server import OwnServer
 from golem_project.embedded.paths import Paths
 from golem_project.embedded.process import (
-    Child,
-    RunningServer,
-    find_recorded_server,
-    forget_record,
     free_port,
     hold_lock,
-    is_port_free,
     open_log,
     start_child,
-    stop_process,
-    write_server_record,
 )
 from golem_project.embedded.secret_files import read_or_make_secret
 
@@ -51,18 +45,18 @@ def find_server() -> Path:
     return server
 
 
-class EmbeddedValkey:
+class EmbeddedValkey(OwnServer):
     """One server on one folder. Unless `throwaway`, what it holds is written to an append-only file."""
 
+    title = "Valkey"
+    leftover_signals = ((signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))
+
     def __init__(self, paths: Paths, *, throwaway: bool, log: int | IO[bytes] | None = None) -> None:
+        super().__init__(record=paths.run_dir / "valkey.json", port_file=paths.run_dir / "valkey.port")
         self.paths = paths
         self.throwaway = throwaway
         self.data = paths.var_dir / "valkey"
-        self.child: Child | None = None
-        self.port = 0
         self._log = log
-        self._record = paths.run_dir / "valkey.json"
-        self._port_file = paths.run_dir / "valkey.port"
         self._lock = paths.run_dir / "valkey.lock"
         self._config = paths.run_dir / "valkey.conf"
 
@@ -79,35 +73,15 @@ class EmbeddedValkey:
     def start(self) -> bool:
         """Make the server run. True when it is ours, False when another's is reused. Raises EmbeddedError."""
         with hold_lock(self._lock, wait_seconds=READY_TIMEOUT_SECONDS + 10):
-            self._bury_child()
-            running = self.find_running()
-            if running is not None:
-                if running.is_looked_after:
-                    self.port = running.port
-                    return False
-                if not stop_process(running.identity, signals=((signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))):
-                    raise EmbeddedError(f"Valkey (process {running.identity.pid}) does not end. Fix: end it.")
+            if self._share_running():
+                return False
             self.data.mkdir(mode=0o700, exist_ok=True)
             self._launch()
             return True
 
-    def _bury_child(self) -> None:
-        """A server of ours that crashed is waited for, so that its process id can be told from a new one."""
-        if self.child is not None and self.child.has_ended():
-            self.child.stop()
-            self.child = None
-
     def stop(self) -> None:
         """Stop the server if this object started it."""
-        if self.child is None:
-            return
-        self.child.stop(graceful_signal=signal.SIGTERM, grace_seconds=5.0)
-        forget_record(self._record, self.child.identity)
-        self.child = None
-
-    def is_alive(self) -> bool:
-        """Whether the server process runs, be it ours or one that is shared."""
-        return not self.child.has_ended() if self.child is not None else self.find_running() is not None
+        self._end_child(graceful_signal=signal.SIGTERM, grace_seconds=5.0)
 
     def is_ready(self) -> bool:
         """Whether the server answers PING with our password (it does not while it still loads its file)."""
@@ -124,10 +98,6 @@ class EmbeddedValkey:
                 answer += received
             return answer == b"+OK\r\n+PONG\r\n"
         return False
-
-    def find_running(self) -> RunningServer | None:
-        """The server that runs on our folder, whoever started it."""
-        return find_recorded_server(self._record)
 
     def _password(self) -> str:
         return read_or_make_secret(self.paths.secrets_dir / "valkey-password")
@@ -152,11 +122,10 @@ class EmbeddedValkey:
 
     def _launch(self) -> None:
         server = find_server()
-        remembered = self._port_file.read_text().strip() if self._port_file.exists() else ""
-        port = int(remembered) if remembered.isdigit() and is_port_free(int(remembered)) else free_port()
+        port = self._remembered_port()
         for _ in range(START_ATTEMPTS):
             if self._launch_on(server, port):
-                self._port_file.write_text(f"{port}\n")
+                self._keep_port(port)
                 return
             port = free_port()
         raise EmbeddedError(f"Valkey does not start. Fix: see {self.log_path}, or set REDIS_URL to a server of yours.")
@@ -173,8 +142,7 @@ class EmbeddedValkey:
                 death_signal=signal.SIGTERM,
             )
         self.port = port
-        # Written before it is ready, so that a starter killed now leaves nothing unknown behind.
-        write_server_record(self._record, self.child.identity, port)
+        self._record_child(self.child, port)
         deadline = time.monotonic() + READY_TIMEOUT_SECONDS
         while time.monotonic() < deadline and not self.child.has_ended():
             # A foreign server on this port would not know the password.

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from permits_app.balance_deltas import describe_deltas
 from permits_app.models import ActionPermit
-from tools_app.core.units import BPS, format_units, value_in_micro_usd
+from tools_app.core.units import BPS, value_in_micro_usd
 from tools_app.standards import erc20
 from tools_app.standards.user_operation import DEPOSIT_OF, ENTRY_POINT
 from tools_app.toolkit.context import ChainReader
@@ -120,19 +121,8 @@ def read_balances(*, chain: ChainReader, permit: ActionPermit, tokens: Sequence[
 
 def describe_actual(*, judgement: Judgement, plan: TxPlan, receipts: Sequence[ReceiptView]) -> dict[str, Any]:
     """JSON-ready account of what happened: deltas with units, gas, fee in wei, hashes, block."""
-    known = {token.address: token for token in plan.tokens}
     return {
-        "balance_deltas": [
-            {
-                "token": address,
-                "symbol": known[address].symbol if address in known else "",
-                "raw": str(delta),
-                "units": format_units(delta, known[address].decimals, known[address].symbol)
-                if address in known
-                else str(delta),
-            }
-            for address, delta in judgement.deltas.items()
-        ],
+        "balance_deltas": describe_deltas(judgement.deltas, {token.address: token for token in plan.tokens}),
         "gas_used": judgement.gas_used,
         "gas_per_call": [receipt.gas_used for receipt in receipts],
         "fee_wei": str(judgement.fee_wei),

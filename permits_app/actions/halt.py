@@ -21,9 +21,10 @@ from archetypes_app.models.api_key import Scope
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import ledger, lifecycle
 from permits_app.actions.follow_session import drop_session, follow_session
+from permits_app.actions.query import list_standing
 from permits_app.execution import cancellation, revocation
 from permits_app.execution.unwinding import list_open_positions, unwind_positions
-from permits_app.models import ActionPermit, HaltRecord, HaltSetting, SigningKey, StandingAllowance
+from permits_app.models import ActionPermit, HaltRecord, HaltSetting, SigningKey
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.signing_key import KeyState
 from permits_app.safety.assets import read_balances
@@ -174,7 +175,7 @@ def list_allowances(golem: Golem) -> list[dict[str, Any]]:
             found[permit.chain_id, token["address"], allowance["spender"]] = {
                 "token": token["symbol"], "left": allowance["granted"]
             }  # fmt: skip
-    for row in StandingAllowance.objects.filter(golem=golem).exclude(left="0").order_by("pk"):
+    for row in list_standing(golem):
         found[row.chain_id, row.token, row.spender] = {"token": row.symbol, "left": row.left}
     return [
         {"chain_id": chain_id, "token_address": token, "spender": spender, **facts}

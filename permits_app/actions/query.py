@@ -19,13 +19,13 @@ from archetypes_app.phases import is_allowed
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import ledger
 from permits_app.decisions import list_decisions
-from permits_app.models import ActionPermit, SpendingLimits
+from permits_app.models import ActionPermit, SpendingLimits, StandingAllowance
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app import speculation
 from tools_app.adapters import UnknownAction, normalize_key, resolve_action
 from tools_app.core.errors import InvalidParams
-from tools_app.core.units import format_micro_usd
+from tools_app.core.units import format_micro_usd, format_units
 from tools_app.toolkit.enums import ActionClass, Phase, PiTool
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.result import ToolResult
@@ -120,11 +120,30 @@ def describe_limits(golem: Golem, api_key_id: UUID | None, now: datetime) -> dic
             "remaining": max(0, limits.writes_per_hour - usage.writes_last_hour),
             "resets_at": usage.hour_resets_at.isoformat() if usage.hour_resets_at else None,
         },
+        "standing_allowances": [_describe_allowance(row) for row in list_standing(golem)],
         "guardian_above": _usd("limit", limits.hot_lane_micro_usd),
         "max_slippage_bps": limits.max_slippage_bps,
         "max_price_impact_bps": limits.max_price_impact_bps,
         "allowlist_mode": limits.allowlist_mode,
         "as_of": now.isoformat(),
+    }
+
+
+def list_standing(golem: Golem) -> list[StandingAllowance]:
+    """What spenders may still take of the golem's tokens, the oldest first."""
+    rows = StandingAllowance.objects.filter(golem=golem).exclude(left="0")
+    return list(rows.order_by("counted_at", "pk"))
+
+
+def _describe_allowance(row: StandingAllowance) -> dict[str, Any]:
+    return {
+        "chain_id": row.chain_id,
+        "token": row.token,
+        "spender": row.spender,
+        "raw": row.left,
+        "units": format_units(int(row.left), row.decimals, row.symbol),
+        "worth_usd": format_micro_usd(row.worth_micro_usd),
+        "since": row.counted_at.isoformat(),
     }
 
 
@@ -158,7 +177,9 @@ OWN_QUERIES: tuple[OwnQuery, ...] = (
         "golem", "the golem's name, address, phase, what its phase allows, and whether it is halted.", describe_golem
     ),
     OwnQuery(
-        "limits", "every spending limit, how much of it is used, what remains and when it frees.", describe_limits
+        "limits",
+        "every spending limit, how much of it is used, what remains and when it frees; allowances that stand.",
+        describe_limits,
     ),
     OwnQuery("permits", "the golem's open permits; they hold part of its limits.", describe_open_permits),
     OwnQuery(

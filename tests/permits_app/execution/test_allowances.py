@@ -10,6 +10,7 @@ from django.test import override_settings
 
 from permits_app import ledger
 from permits_app.actions.halt import carry_out_halt, halt_golem, list_allowances
+from permits_app.actions.query import describe_limits
 from permits_app.execution import allowances, replacement
 from permits_app.models import ActionPermit, HaltRecord, OutboundTransaction, SpendEntry, StandingAllowance
 from tests.live_golem import LiveGolem
@@ -62,6 +63,8 @@ def test_what_a_failed_sequence_left_approved_is_told_and_counts_until_it_is_use
     assert (row.permit, row.spender, row.left) == (permit, spender, str(SOLD))
     worth = next(int(part["micro_usd"]) for part in permit.spend_entry.breakdown if part["role"] == "spend")
     assert row.worth_micro_usd == worth
+    [listed] = describe_limits(live_golem.golem, None, clock.now())["standing_allowances"]
+    assert (listed["spender"], listed["units"], listed["worth_usd"]) == (spender, "500 USDC", "$500.00")
     entry = SpendEntry.objects.get(permit=permit)
     assert worth < (entry.settled_micro_usd or 0) <= entry.reserved_micro_usd
     assert spent_after(live_golem, timedelta(0)) == entry.settled_micro_usd

@@ -1,4 +1,4 @@
-"""Permit2: what an owner let a spender take through it, and taking that back.
+"""Permit2: what an owner let a spender take through it, what they would sign for more, and taking that back.
 
 Permit2 holds allowances of its own, beside the one the token gave to Permit2; both must be seen to know what is open.
 """
@@ -6,7 +6,7 @@ Permit2 holds allowances of its own, beside the one the token gave to Permit2; b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from tools_app.chain.abi import encode_call
 from tools_app.toolkit.context import ChainReader
@@ -23,6 +23,9 @@ APPROVAL_EVENT: Final = (
     "event Approval(address indexed owner, address indexed token, address indexed spender,"
     " uint160 amount, uint48 expiration)"
 )
+_DETAILS: Final = (("token", "address"), ("amount", "uint160"), ("expiration", "uint48"), ("nonce", "uint48"))
+_SINGLE: Final = (("details", "PermitDetails"), ("spender", "address"), ("sigDeadline", "uint256"))
+_DOMAIN: Final = (("name", "string"), ("chainId", "uint256"), ("verifyingContract", "address"))
 _APPROVE: Final = "function approve(address token, address spender, uint160 amount, uint48 expiration)"
 _LOCKDOWN: Final = "function lockdown((address token, address spender)[] approvals)"
 
@@ -49,6 +52,26 @@ def approve(*, token: TokenMeta, spender: str, amount: int, expiration: int) -> 
     """Let `spender` take `amount` base units through Permit2 until `expiration` (seconds)."""
     data = encode_call(_APPROVE, token.address, spender, amount, expiration)
     return Call(PERMIT2, data, 0, f"Approve {token.symbol} for {spender} through Permit2")
+
+
+def build_permit(
+    *, chain_id: int, token: TokenMeta, spender: str, amount: int, expiration: int, nonce: int, signed_until: int
+) -> dict[str, Any]:
+    """What an owner's wallet signs (`eth_signTypedData_v4`) instead of `approve`; JSON-ready, nothing is signed here.
+
+    `nonce` is that of `allowance`; `signed_until` (seconds) is how long the signature may be handed in.
+    """
+    types = {"EIP712Domain": _DOMAIN, "PermitDetails": _DETAILS, "PermitSingle": _SINGLE}
+    return {
+        "types": {name: [{"name": field, "type": kind} for field, kind in fields] for name, fields in types.items()},
+        "primaryType": "PermitSingle",
+        "domain": {"name": "Permit2", "chainId": chain_id, "verifyingContract": PERMIT2},
+        "message": {
+            "details": {"token": token.address, "amount": str(amount), "expiration": expiration, "nonce": nonce},
+            "spender": spender,
+            "sigDeadline": str(signed_until),
+        },
+    }
 
 
 def revoke(*, token: TokenMeta, spender: str) -> Call:

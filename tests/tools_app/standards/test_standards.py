@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.evm.world import World
@@ -138,6 +140,24 @@ def test_a_permit2_allowance_is_read_with_its_expiry_and_revoked(open_reader: Op
     assert (given.usable_at(until), given.usable_at(until + 1)) == (9, 0)
     assert _send(chain, account, permit2.revoke(token=usdc, spender=spender)) == "0x1"
     assert permit2.allowance(open_reader(), token=usdc, owner=account.address, spender=spender).amount == 0
+
+
+def test_what_an_owner_signs_for_permit2_is_taken_by_the_contract(open_reader: OpenReader, chain: World) -> None:
+    account, spender = chain.new_account(), "0x" + "42" * 20
+    reader = open_reader()
+    usdc, until = reader.token("USDC"), reader.block.timestamp + 1_000
+    typed = permit2.build_permit(
+        chain_id=reader.chain_id, token=usdc, spender=spender, amount=7, expiration=until, nonce=0, signed_until=until
+    )
+    signature = bytes(account.sign_typed_data(full_message=json.loads(json.dumps(typed))).signature)
+    details = (usdc.address, 7, until, 0)
+    permit = "permit(address,((address,uint160,uint48,uint48),address,uint256),bytes)"
+    sent = chain.transact(
+        chain.new_account(), permit2.PERMIT2, permit, account.address, (details, spender, until), signature
+    )
+    assert sent["status"] == "0x1"
+    given = permit2.allowance(open_reader(), token=usdc, owner=account.address, spender=spender)
+    assert given == permit2.Permit2Allowance(amount=7, expiration=until, nonce=1)
 
 
 def test_a_coin_balance_can_share_a_batch_with_token_balances(reader: PinnedReader, chain: World) -> None:

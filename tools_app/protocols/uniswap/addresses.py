@@ -1,8 +1,8 @@
 """Where Uniswap V2 and V3 are deployed, chain by chain, as data.
 
 The public chains are the facts of the npm packages `@uniswap/sdk-core` 7.19.4 and, for QuoterV2 on the chains
-where that package names the older quoter, `@uniswap/smart-order-router` 4.31.10; Permit2 is one address
-everywhere. The local chain's addresses come from the deployment file that the local world writes.
+where that package names the older quoter, `@uniswap/smart-order-router` 4.31.10. The local chain's addresses
+come from the deployment file that the local world writes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS, ChainNotSupported
 
 LOCAL_CHAIN_ID = 31_337
-PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 
 
 @dataclass(frozen=True, slots=True)

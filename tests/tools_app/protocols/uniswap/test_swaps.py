@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.errors import InsufficientLiquidity, NoRoute, SameToken
 from tools_app.protocols.uniswap.quoting import RouteQuote
 from tools_app.protocols.uniswap.routing import find_routes
+from tools_app.standards.permit2 import PERMIT2
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import NATIVE
@@ -280,6 +282,30 @@ def test_check_allowance_reads_what_the_chain_says(chain: World) -> None:
     assert answer["spender"] == router
     short = answer_of(ctx, "uniswap_check_allowance", token="USDC", amount="1500001")
     assert (short["sufficient"], short["needs_approval"]) == (False, True)
+
+
+def test_check_allowance_gives_the_message_for_permit2_and_signs_nothing(chain: World) -> None:
+    account, spender = rich_account(chain), "0x" + "42" * 20
+    usdc = chain.tokens["USDC"].address
+    asked = {"token": "USDC", "spender": spender, "amount": "1500000"}
+    right = answer_of(make_context(chain, address=account.address), "uniswap_check_allowance", **asked)["permit2"]
+    assert (right["allowance"], right["nonce"], right["sufficient"]) == ("0", 0, False)
+    typed = json.loads(right["typed_data"])
+    details = typed["message"]["details"]
+    assert (details["token"], details["amount"], typed["message"]["spender"]) == (usdc, "1500000", spender)
+    assert "signature" not in right["typed_data"].lower()
+    # Allowed by now, so nothing is left to sign.
+    until = details["expiration"]
+    grant = "approve(address,address,uint160,uint48)"
+    chain.transact(account, PERMIT2, grant, usdc, spender, 1_500_000, until)
+    right = answer_of(make_context(chain, address=account.address), "uniswap_check_allowance", **asked)["permit2"]
+    assert (right["allowance_units"], right["expiration"], right["sufficient"], right["typed_data"]) == (
+        "1.5 USDC", until, True, None,
+    )  # fmt: skip
+    of_permit2 = answer_of(
+        make_context(chain, address=account.address), "uniswap_check_allowance", token="USDC", spender=PERMIT2
+    )
+    assert of_permit2["permit2"] is None
 
 
 def test_a_quote_shows_units_price_impact_and_gas_in_dollars(chain: World) -> None:

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from tools_app.adapters import WalletNotConfigured
+from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
 from tools_app.core.errors import GolemError
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.units import value_in_micro_usd
-from tools_app.protocols.uniswap.addresses import PERMIT2, deployment_on
+from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
 from tools_app.protocols.uniswap.prices import Ratio, bps_as_percent, ratio_text
 from tools_app.protocols.uniswap.quoting import RouteQuote
 from tools_app.protocols.uniswap.routing import find_routes, least_out, most_in
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
-from tools_app.toolkit.context import ChainReader, ReadContext
+from tools_app.standards import permit2
+from tools_app.standards.permit2 import PERMIT2
+from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.enums import Requirement, TickBudget
 from tools_app.toolkit.params import Address, ChainId, Flag, RawAmount, SlippageBps, Token
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
 QUOTE_LIFE_SECONDS = 300
+PERMIT_LIFE_SECONDS = 1_800
 ROUTE_TYPE = "CLASSIC"
 
 
@@ -136,8 +141,22 @@ def uniswap_get_quote(
 
 
 @dataclass(frozen=True, slots=True)
+class Permit2Right:
+    """What the spender may take through Permit2 besides, until `expiration` (Unix seconds).
+
+    `typed_data` is JSON that the account's owner may sign for the amount asked about, where that is not allowed yet.
+    """
+
+    allowance: TokenAmount
+    expiration: int
+    nonce: int
+    sufficient: bool
+    typed_data: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Allowance:
-    """What `uniswap_check_allowance` answers."""
+    """What `uniswap_check_allowance` answers; `permit2` is None without Permit2 on the chain, and of Permit2 itself."""
 
     token: TokenMeta
     owner: str
@@ -147,6 +166,7 @@ class Allowance:
     balance: TokenAmount
     sufficient: bool
     needs_approval: bool
+    permit2: Permit2Right | None
 
 
 @uniswap.read(
@@ -159,6 +179,7 @@ class Allowance:
         " wallet, and whether that is enough."
     ),
     guidelines=("A swap approves exactly what it needs by itself; check only to explain or to find old allowances.",),
+    schema_version=2,
 )
 def uniswap_check_allowance(
     ctx: ReadContext,
@@ -171,7 +192,8 @@ def uniswap_check_allowance(
 
     Use to see whether a swap would need an approval first, or to find a standing allowance. `spender` is by
     default Uniswap's SwapRouter02; `sufficient` is meant against `amount`, or the whole balance without one.
-    Does not change an allowance.
+    `permit2` says the same of Permit2, with the message an owner would sign there. Does not change an allowance or
+    sign anything; what is signed elsewhere counts in no limit.
     """
     if ctx.golem.address is None:
         raise WalletNotConfigured("an allowance belongs to a wallet, and this golem has none")
@@ -186,8 +208,12 @@ def uniswap_check_allowance(
         PERMIT2: "Permit2",
     }
     allowed = spender or deployment.v3_router
+    has_right = not meta.is_native and allowed != PERMIT2
+    if has_right:
+        reader.expect(calls=[ReadCall(PERMIT2, permit2.ALLOWANCE, (ctx.golem.address, meta.address, allowed))])
     holding = read_holdings(reader, ctx.golem.address, [meta], spender=allowed)[0]
-    sufficient = holding.allowance >= (amount if amount is not None else holding.balance)
+    wanted = amount if amount is not None else holding.balance
+    sufficient = holding.allowance >= wanted
     return Allowance(
         token=meta,
         owner=ctx.golem.address,
@@ -197,6 +223,27 @@ def uniswap_check_allowance(
         balance=TokenAmount(holding.balance, meta),
         sufficient=sufficient,
         needs_approval=not sufficient,
+        permit2=_read_permit2(reader, meta, ctx.golem.address, allowed, wanted) if has_right else None,
+    )
+
+
+def _read_permit2(reader: ChainReader, token: TokenMeta, owner: str, spender: str, wanted: int) -> Permit2Right | None:
+    try:
+        given = permit2.allowance(reader, token=token, owner=owner, spender=spender)
+    except (CallReverted, ContractOutputUnexpected):
+        return None
+    now = reader.block.timestamp
+    usable = given.usable_at(now)
+    asked = permit2.build_permit(
+        chain_id=reader.chain_id, token=token, spender=spender, amount=min(wanted, 2**160 - 1),
+        expiration=now + PERMIT_LIFE_SECONDS, nonce=given.nonce, signed_until=now + PERMIT_LIFE_SECONDS,
+    )  # fmt: skip
+    return Permit2Right(
+        allowance=TokenAmount(usable, token),
+        expiration=given.expiration,
+        nonce=given.nonce,
+        sufficient=usable >= wanted,
+        typed_data=None if usable >= wanted else json.dumps(asked, separators=(",", ":")),
     )
 
 

@@ -75,6 +75,20 @@ def read_line(process: subprocess.Popen[str]) -> str:
     return line
 
 
+def start_and_wait(kind: type[object]) -> str:
+    """A program that starts this server, tells whether it is its own, the port and the id, and stops it when told."""
+    return textwrap.dedent(
+        f"""
+        from {kind.__module__} import {kind.__name__}
+        server = {kind.__name__}(paths, throwaway=False)
+        is_ours = server.start()
+        print(is_ours, server.port, server.child.pid if server.child else 0, flush=True)
+        sys.stdin.read()
+        server.stop()
+        """
+    )
+
+
 def kill_hard(process: subprocess.Popen[str]) -> None:
     """kill -9, and wait until the kernel has done it."""
     process.send_signal(signal.SIGKILL)

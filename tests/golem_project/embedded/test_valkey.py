@@ -11,22 +11,7 @@ import redis
 
 from golem_project.embedded.paths import Paths
 from golem_project.embedded.valkey import EmbeddedValkey
-from tests.golem_project.embedded.conftest import (
-    Starter,
-    identity_of,
-    kill_hard,
-    read_line,
-    wait_until_gone,
-)
-
-START_AND_WAIT = """
-from golem_project.embedded.valkey import EmbeddedValkey
-server = EmbeddedValkey(paths, throwaway=False)
-is_ours = server.start()
-print(is_ours, server.port, server.child.pid if server.child else 0, flush=True)
-sys.stdin.read()
-server.stop()
-"""
+from tests.golem_project.embedded.conftest import wait_until_gone
 
 
 def set_key(server: EmbeddedValkey) -> None:
@@ -74,25 +59,6 @@ def test_after_kill_9_of_the_server_the_next_start_has_what_was_written(paths: P
         assert get_key(server) == b"7"
     finally:
         server.stop()
-
-
-def test_after_kill_9_of_the_starter_no_server_is_left(paths: Paths, start_program: Starter) -> None:
-    starter = start_program(START_AND_WAIT)
-    left = identity_of(int(read_line(starter).split()[2]))
-    kill_hard(starter)
-    wait_until_gone(left)
-    server = EmbeddedValkey(paths, throwaway=False)
-    assert server.start()
-    try:
-        assert server.is_ready()
-    finally:
-        server.stop()
-
-
-def test_two_starters_at_once_share_one_server(start_program: Starter) -> None:
-    lines = [read_line(starter) for starter in [start_program(START_AND_WAIT) for _ in range(2)]]
-    assert sorted(line.split()[0] for line in lines) == ["False", "True"]
-    assert len({line.split()[1] for line in lines}) == 1
 
 
 def test_the_password_is_asked_for_and_only_its_owner_can_read_it(paths: Paths) -> None:

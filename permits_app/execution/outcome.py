@@ -24,7 +24,11 @@ _TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df52
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What happened to one plan. `deltas` in base units by token; `findings` say in words what did not match."""
+    """What happened to one plan. `deltas` in base units by token; `findings` say in words what did not match.
+
+    No event tells of the chain's coin: where a plan moves it and balances could not tell either, `deltas` are without
+    it and `is_coin_known` is off.
+    """
 
     succeeded: bool
     is_verified: bool
@@ -36,6 +40,7 @@ class Judgement:
     fee_wei: int
     ground_truth_source: str
     findings: tuple[str, ...]
+    is_coin_known: bool
 
 
 def judge_outcome(
@@ -59,11 +64,16 @@ def judge_outcome(
         pays_itself = permit.signer == permit.account
         source = _reconcile(deltas, balances, plan, own_fee if pays_itself else 0, findings)
     expected = {item["token"]: int(item["raw"]) for item in permit.expected_outcome.get("balance_deltas", [])}
+    coins = {flow.token.symbol for flow in (*plan.spends, *plan.receives) if flow.token.is_native}
+    is_coin_known = balances is not None or not coins or not any(receipt.succeeded for receipt in receipts)
+    if not is_coin_known:
+        findings += [f"{symbol}: the balances do not tell how much of it moved" for symbol in coins]
     if succeeded:
-        findings += _check_bounds(plan, deltas)
+        findings += _check_bounds(plan, deltas, is_coin_known=is_coin_known)
     else:
         findings += [f"call {i + 1} reverted" for i, receipt in enumerate(receipts) if not receipt.succeeded]
-    divergence = max((_divergence(expected.get(a, 0), deltas.get(a, 0)) for a in {*expected, *deltas}), default=0)
+    compared = {*expected, *deltas} - (set() if is_coin_known else {NATIVE})
+    divergence = max((_divergence(expected.get(a, 0), deltas.get(a, 0)) for a in compared), default=0)
     return Judgement(
         succeeded=succeeded,
         is_verified=succeeded and not findings,
@@ -75,6 +85,7 @@ def judge_outcome(
         fee_wei=fee,
         ground_truth_source=source,
         findings=tuple(findings),
+        is_coin_known=is_coin_known,
     )
 
 
@@ -145,6 +156,9 @@ def value_spent(*, permit: ActionPermit, judgement: Judgement, chain_native_deci
         if part["role"] == "allowance":
             total += int(part["micro_usd"])
             continue
+        if part["token"] == NATIVE and not judgement.is_coin_known:
+            total += int(part["micro_usd"])
+            continue
         left = max(0, -judgement.deltas.get(part["token"], 0))
         price = prices.get(part["feed"])
         decimals = next(
@@ -182,7 +196,7 @@ def _reconcile(
     return source
 
 
-def _check_bounds(plan: TxPlan, deltas: Mapping[str, int]) -> list[str]:
+def _check_bounds(plan: TxPlan, deltas: Mapping[str, int], *, is_coin_known: bool) -> list[str]:
     findings = []
     for flow in plan.spends:
         left = -deltas.get(flow.token.address, 0)
@@ -190,7 +204,7 @@ def _check_bounds(plan: TxPlan, deltas: Mapping[str, int]) -> list[str]:
             findings.append(f"{flow.token.symbol}: {left} left, the permit allowed {flow.bound}")
     for flow in plan.receives:
         arrived = deltas.get(flow.token.address, 0)
-        if arrived < flow.bound:
+        if arrived < flow.bound and (is_coin_known or not flow.token.is_native):
             findings.append(f"{flow.token.symbol}: {arrived} arrived, the permit promised {flow.bound}")
     return findings
 

@@ -68,7 +68,7 @@ def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution
     block_time = _block_time(chain, seen)
     pnl = measure_profit(
         permit=permit, tool=tool, succeeded=judgement.succeeded, deltas=judgement.deltas, fee_wei=judgement.fee_wei,
-        chain=chain,
+        chain=chain if judgement.is_coin_known else None,
     )  # fmt: skip
     _close(permit, seen, judgement, result, block_time, over, pnl)
 

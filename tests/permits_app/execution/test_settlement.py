@@ -8,10 +8,11 @@ import pytest
 from django.test import override_settings
 
 from permits_app.execution import outcome
-from permits_app.models import OutboundTransaction, OutcomeRecord
+from permits_app.models import OutboundTransaction, OutcomeRecord, VenueTrust
+from permits_app.plan_store import decode_plan
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mine, mining_paused
-from tools_app.toolkit.views import NATIVE
+from tools_app.toolkit.views import NATIVE, ReceiptView
 
 
 def test_a_permit_mined_beside_one_that_is_not_written_down_yet_is_judged_by_its_receipts(
@@ -32,6 +33,47 @@ def test_a_permit_mined_beside_one_that_is_not_written_down_yet_is_judged_by_its
     assert all(delta["symbol"] in ("USDC", "WETH") for delta in outcome.actual["balance_deltas"])
     live_golem.work(other)
     assert OutcomeRecord.objects.get(permit_id=other).is_verified
+
+
+def test_coins_that_left_in_a_block_shared_with_another_permit_count_as_all_that_was_reserved(
+    live_golem: LiveGolem,
+) -> None:
+    """No event tells of the chain's coin, and balances say nothing about one of two permits."""
+    with mining_paused(live_golem.world), override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.2):
+        permits = [
+            live_golem.preview(token_in="ETH", token_out="USDC", amount=str(amount))["permit_id"]
+            for amount in (10**17, 2 * 10**17)
+        ]
+        for permit_id in permits:
+            live_golem.start(permit_id)
+            live_golem.work(permit_id)
+        mine(live_golem.world)
+    for permit_id in permits:
+        live_golem.work(permit_id)
+        row = live_golem.permit(permit_id)
+        told = OutcomeRecord.objects.get(permit=row)
+        assert row.status == "COMMITTED"
+        assert told.findings == ["ETH: the balances do not tell how much of it moved"]
+        assert (told.is_verified, told.divergence_bps) == (False, 0)
+        [spent] = [part for part in row.spend_entry.breakdown if part["role"] == "spend"]
+        settled = row.spend_entry.settled_micro_usd or 0
+        assert int(spent["micro_usd"]) < settled <= row.spend_entry.reserved_micro_usd
+        assert told.pnl_micro_usd is None
+    assert not VenueTrust.objects.exists()
+
+
+def test_coins_that_stayed_because_the_call_reverted_do_not_count(live_golem: LiveGolem) -> None:
+    permit_id = live_golem.preview(token_in="ETH", token_out="USDC", amount=str(10**17))["permit_id"]
+    permit = live_golem.permit(permit_id)
+    [call] = permit.calls
+    view = ReceiptView(
+        tx_hash="0x", succeeded=False, block_number=1, block_hash="0x", gas_used=21_000, effective_gas_price=1,
+        l1_fee=0, logs=(),
+    )  # fmt: skip
+    judged = outcome.judge_outcome(permit=permit, plan=decode_plan(permit), receipts=[view], balances=None)
+    [gas] = [part for part in permit.spend_entry.breakdown if part["role"] == "gas"]
+    assert outcome.value_spent(permit=permit, judgement=judged, chain_native_decimals=18) <= int(gas["micro_usd"])
+    assert judged.findings == ("call 1 reverted",)
 
 
 def test_a_newest_block_is_read_until_two_answers_agree(live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:

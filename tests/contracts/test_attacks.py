@@ -18,7 +18,6 @@ from golem_project.proof.caged.safe import (
     deploy,
     set_session,
     sign_digest,
-    standard_rules,
 )
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.abi import ERRORS, FUNCTIONS
@@ -34,7 +33,7 @@ from permits_app.policy_cage.contract import (
     valuer_rule,
 )
 from permits_app.policy_cage.safe_tx import NONCE, SafeTx, encode_exec_transaction, hash_safe_tx, join_signatures
-from tests.contracts.test_governance import DAY, TWO_DAYS, delay, inner_error
+from tests.contracts.test_governance import DAY, TWO_DAYS, cage_of_a_plain_account, delay, inner_error
 from tests.contracts.test_hostile import add_asset, allow_all
 from tests.contracts.test_outcome_rules import expect
 from tools_app.chain.abi import checksum, decode_revert, encode_call
@@ -209,12 +208,7 @@ def test_an_owner_of_the_safe_is_no_session_key(caged: CagedSafe) -> None:
 
 def test_an_account_that_delegates_to_code_is_a_plain_account(caged: CagedSafe) -> None:
     """EIP-7702: its key signs past any code, so nothing is enforced though the code says so."""
-    data = cage_contract.encode_deployment(
-        bytes.fromhex(load_contract("PolicyCage").bytecode[2:]), account=caged.owners[0].address,
-        base_asset=caged.coins["USDC"].address, rules=standard_rules(caged, {}),
-    )  # fmt: skip
-    cage = caged.engine.send(caged.deployer, None, data).created
-    assert cage is not None
+    cage = cage_of_a_plain_account(caged)
     session = cage_contract.encode_set_session(
         key=caged.session.address, expires_at=caged.engine.now() + DAY, operations=1, budget_micro_usd=USD
     )

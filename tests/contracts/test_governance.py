@@ -235,7 +235,8 @@ def test_the_guardian_can_only_halt(caged: CagedSafe) -> None:
         assert not caged.engine.send(caged.guardian, caged.cage, data).succeeded
 
 
-def test_a_plain_account_in_development_is_said_to_be_not_enforced(caged: CagedSafe) -> None:
+def cage_of_a_plain_account(caged: CagedSafe) -> str:
+    """The address of a cage whose account is an owner's own."""
     from golem_project.embedded.world.solidity import load_contract
     from golem_project.proof.caged.safe import standard_rules
 
@@ -245,6 +246,11 @@ def test_a_plain_account_in_development_is_said_to_be_not_enforced(caged: CagedS
     )  # fmt: skip
     cage = caged.engine.send(caged.deployer, None, data).created
     assert cage is not None
+    return cage
+
+
+def test_a_plain_account_in_development_is_said_to_be_not_enforced(caged: CagedSafe) -> None:
+    cage = cage_of_a_plain_account(caged)
     assert caged.read(cage, FUNCTIONS["isEnforced"]) == (False,)
     session = cage_contract.encode_set_session(
         key=caged.session.address, expires_at=caged.engine.now() + DAY, operations=1, budget_micro_usd=USD

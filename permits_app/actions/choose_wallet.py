@@ -30,7 +30,7 @@ from tools_app.core.events import Event, EventType
 class WalletChoice:
     """The account, its kind, and the key that signs. With a cage the chain names the key, and `key` stays empty.
 
-    At ZeroDev `key` is the one owner of the smart account `address`.
+    At ZeroDev `key` is the one owner of the smart account `address`. `external_id` is the id of a key at Privy there.
     """
 
     kind: WalletKind
@@ -111,7 +111,7 @@ def _appoint(golem: Golem, choice: WalletChoice, now: datetime) -> None:
     SigningKey.objects.filter(golem=golem, state=KeyState.ACTIVE).exclude(address=choice.key).update(
         state=KeyState.DROPPED, dropped_at=now, updated_at=now
     )
-    holder = KeyHolder.PRIVY if choice.kind == WalletKind.PRIVY else KeyHolder.LOCAL_KEYSTORE
+    holder = KeyHolder.PRIVY if choice.external_id else KeyHolder.LOCAL_KEYSTORE
     SigningKey.objects.update_or_create(
         address=choice.key,
         defaults={

@@ -36,7 +36,8 @@ def read_wallet_choice(*, golem: Golem, arguments: Mapping[str, Any], now: datet
 
     `arguments`: `kind`; for a Safe its address as `safe`; for Privy its `wallet_id`; for a key of this server's
     keystore its `address`; at ZeroDev the smart `account`, or nothing for the one that Kernel's factory makes for the
-    key. Raises InvalidParams, SignerUnavailable, SessionNotActive, node errors.
+    key, and a `wallet_id` where that key is at Privy. Raises InvalidParams, SignerUnavailable, SignerMismatch,
+    SessionNotActive, node errors.
     """
     try:
         kind = WalletKind(str(arguments.get("kind", "")))
@@ -100,13 +101,14 @@ def _read_privy(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> di
 def _read_zerodev(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:
     chain = runner.open_reader(golem.home_chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
     open_zerodev().check_serves(chain.chain_id)
-    asked = arguments.get("account")
+    asked, wallet_id = arguments.get("account"), str(arguments.get("wallet_id") or "").strip()
+    at_privy = open_privy().read_address(wallet_id) if wallet_id else ""
     try:
         if asked:
             account = _as_address(asked, "account")
             owner = kernel.read_owner(chain, account, entry_point=ENTRY_POINT)
         else:
-            owner = _own_key(golem, None).address
+            owner = at_privy or _own_key(golem, None).address
             account = kernel.find_account(chain, owner)
             if not chain.code(account):
                 raise _ask_for_account(owner, account)
@@ -120,11 +122,14 @@ def _read_zerodev(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> 
         raise SignerUnavailable(
             f"{account} is not ruled by one key through EntryPoint v0.7 and ZeroDev's ECDSA validator", address=account
         )
-    key = _own_key(golem, owner)
+    if at_privy and owner != at_privy:
+        raise SignerUnavailable(f"{account} is owned by {owner}, not by the wallet at Privy", address=account)
+    key = at_privy or _own_key(golem, owner).address
     payer = settings.GOLEM_ZERODEV_PAYMASTER
     paid = f"the paymaster {payer} pays the gas" if payer else "it pays its gas itself"
-    note = f"a smart account that the golem's key alone owns; {paid}; limits are enforced by this server only"
-    return {"address": account, "key": key.address, "note": note}
+    owned = "its key at Privy" if at_privy else "the golem's key"
+    note = f"a smart account that {owned} alone owns; {paid}; limits are enforced by this server only"
+    return {"address": account, "key": key, "external_id": wallet_id, "note": note}
 
 
 def _ask_for_account(owner: str, account: str) -> SignerUnavailable:

@@ -51,7 +51,7 @@ class SignerForm(WhyForm):
     )  # fmt: skip
     wallet_id = forms.CharField(
         label="Wallet at Privy", required=False, max_length=64, widget=UnfoldAdminTextInputWidget(),
-        help_text="Its id there; only for Privy",
+        help_text="Its id there; for Privy, and for ZeroDev when the account's owner is a key at Privy",
     )  # fmt: skip
     account = forms.CharField(
         label="Smart account", required=False, max_length=42, widget=UnfoldAdminTextInputWidget(),

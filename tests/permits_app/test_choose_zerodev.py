@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +22,7 @@ from permits_app.models.signing_key import KeyState
 from permits_app.models.wallet import WalletKind
 from tests.live_golem import FUNDS, LiveGolem
 from tests.permits_app.execution.signers.bundler_stand_in import BundlerStandIn, serve_bundler
+from tests.permits_app.execution.signers.privy_stand_in import WALLET_ID, serve_privy
 from tests.permits_app.execution.signers.smart_accounts import SmartAccounts, deploy_smart_accounts
 from tests.permits_app.test_choose_signer import ask, carry_out
 from tools_app.core import clock
@@ -98,6 +100,35 @@ def test_accounts_of_other_keys_and_what_is_no_kernel_are_refused(
     with pytest.raises(SignerUnavailable, match="not ruled by one key"):
         ask(live_golem, kind="ZERODEV", account=uninstalled)
     assert not ChangeRequest.objects.exists()
+
+
+def test_an_owner_at_privy_signs_the_operations_and_another_wallet_there_does_not(
+    live_golem: LiveGolem, accounts: SmartAccounts, bundler: BundlerStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve_privy() as privy:
+        monkeypatch.setattr(choose, "_privy", privy.client())
+        with pytest.raises(SignerUnavailable, match="not by the wallet at Privy"):
+            others = accounts.make_account(Account.create().address)
+            ask(live_golem, kind="ZERODEV", account=others, wallet_id=WALLET_ID)
+        account = accounts.make_account(privy.account.address)
+        live_golem.world.fund(account, 10**19, FUNDS)
+        request = ask(live_golem, kind="ZERODEV", wallet_id=WALLET_ID)
+        shown = {line["words"]: (line["after"], line["note"]) for line in request.shown["differences"]}
+        assert (shown["Account"][0], shown["Signs"][0]) == (account, privy.account.address)
+        assert "its key at Privy alone owns" in shown["Wallet"][1]
+        assert carry_out(request, live_golem.owner).state == ChangeState.EXECUTED, request.problem
+        live_golem.golem.refresh_from_db()
+        key = SigningKey.objects.get(golem=live_golem.golem, state=KeyState.ACTIVE)
+        assert (key.holder, key.external_id, key.account) == ("PRIVY", WALLET_ID, account)
+        done = live_golem.commit(live_golem.preview()["permit_id"])
+        assert done["status"] == "COMMITTED", done
+        asked = [json.loads(body)["method"] for method, _, _, body in privy.seen if method == "POST"]
+        assert asked == ["personal_sign"]
+        # What the wallet answers for another operation is refused before the bundler sees anything.
+        carried = list(bundler.carried)
+        privy.twist = lambda answer: {**answer, "data": {**answer["data"], "signature": "0x" + "11" * 64 + "1b"}}
+        refused = live_golem.commit(live_golem.preview()["permit_id"])
+        assert (refused["status"], bundler.carried) == ("BLOCKED", carried)
 
 
 def test_without_a_project_or_with_another_chains_bundler_nothing_is_asked(

@@ -29,3 +29,17 @@ def read_signed(raw: bytes) -> tuple[dict[str, Any], str]:
         return fields, str(load_accounts().recover_transaction(HexBytes(raw)))
     except (RLPException, BadSignature, ValidationError, TypeError, KeyError, AssertionError) as error:
         raise ValueError(f"no signed transaction: {type(error).__name__}") from None
+
+
+def recover_signer(message: bytes, signature: bytes) -> str:
+    """Whose EIP-191 signature of `message` it is. Raises ValueError for what is no signature of 65 bytes."""
+    from eth_account.messages import encode_defunct
+    from eth_keys.exceptions import BadSignature, ValidationError
+
+    # A contract takes 27 and 28 only; the library reads 0 and 1 as well.
+    if len(signature) != 65 or signature[64] not in (27, 28):
+        raise ValueError("no signature of 65 bytes")
+    try:
+        return str(load_accounts().recover_message(encode_defunct(primitive=message), signature=signature))
+    except (BadSignature, ValidationError) as error:
+        raise ValueError(f"no signature: {type(error).__name__}") from None

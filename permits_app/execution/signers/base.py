@@ -64,3 +64,10 @@ class Signer(Protocol):
 
     def sign(self, transaction: UnsignedTransaction) -> SignedTransaction:
         """The signed bytes; the same input gives the same bytes. Raises SignerUnavailable."""
+
+
+class KeySigner(Signer, Protocol):
+    """A signer that is a key itself, and not an account that one owns."""
+
+    def sign_message(self, message: bytes, *, chain_id: int) -> bytes:
+        """The EIP-191 signature of `message`, 65 bytes, for a chain's contract to check. Raises SignerUnavailable."""

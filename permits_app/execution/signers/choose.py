@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import Q
 
 from permits_app.errors import SignerUnavailable
-from permits_app.execution.signers.base import Signer
+from permits_app.execution.signers.base import KeySigner, Signer
 from permits_app.execution.signers.bundler import BundlerClient
 from permits_app.execution.signers.keystore import Keystore
 from permits_app.execution.signers.local import LocalSigner
@@ -53,13 +53,16 @@ def open_zerodev() -> BundlerClient:
 def open_signer(address: str) -> Signer:
     """The signer of `address`, a key or a smart account that a key owns. Raises SignerUnavailable."""
     key = SigningKey.objects.filter(Q(address=address) | Q(account=address)).first()
-    if key is not None and key.address != address:
-        owner = LocalSigner(keystore=open_keystore(), address=key.address)
-        return UserOperationSigner(client=open_zerodev(), address=address, owner=owner)
     if key is None:
         raise SignerUnavailable(f"no key on this server has the address {address}", address=address)
+    if key.address != address:
+        return UserOperationSigner(client=open_zerodev(), address=address, owner=_open_key(key))
+    return _open_key(key)
+
+
+def _open_key(key: SigningKey) -> KeySigner:
     if key.holder == KeyHolder.LOCAL_KEYSTORE:
         return LocalSigner(keystore=open_keystore(), address=key.address)
     if key.holder == KeyHolder.PRIVY:
         return PrivySigner(client=open_privy(), address=key.address, wallet_id=key.external_id)
-    raise SignerUnavailable(f"no signer serves keys held by {key.holder}", address=address)
+    raise SignerUnavailable(f"no signer serves keys held by {key.holder}", address=key.address)

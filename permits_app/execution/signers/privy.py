@@ -1,9 +1,9 @@
 """Privy's server wallets: the key is there, the signature comes back, and nothing is sent by them.
 
-Only `eth_signTransaction` is asked for. The answer is read as any stranger's: the signature must recover the wallet's
-address and every field must be the one that was asked for, or nothing of it is kept. Written to Privy's public REST
-API: app id and secret as basic authentication, and an authorization signature (P-256) over the request where a key
-for it is configured.
+Only `eth_signTransaction` is asked for, and `personal_sign` of the hash of a user operation where the key owns a smart
+account. The answer is read as any stranger's: the signature must recover the wallet's address and every field must be
+the one that was asked for, or nothing of it is kept. Written to Privy's public REST API: app id and secret as basic
+authentication, and an authorization signature (P-256) over the request where a key for it is configured.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from eth_utils import to_checksum_address
 from eth_utils.crypto import keccak
 
 from permits_app.errors import SignerMismatch, SignerUnavailable
-from permits_app.execution.signers.accounts import read_signed
+from permits_app.execution.signers.accounts import read_signed, recover_signer
 from permits_app.execution.signers.base import SignedTransaction, UnsignedTransaction
 from tools_app.core import outgoing
 from tools_app.core.errors import InvalidParams
@@ -69,6 +69,18 @@ class PrivyClient:
             return bytes.fromhex(str(data.get("signed_transaction")).removeprefix("0x"))
         except ValueError:
             raise SignerMismatch("Privy's signed transaction is no hex") from None
+
+    def sign_message(self, wallet_id: str, message: bytes) -> bytes:
+        """An EIP-191 signature as Privy answers it, not judged yet. Raises SignerUnavailable, SignerMismatch."""
+        body = {"method": "personal_sign", "params": {"message": message.hex(), "encoding": "hex"}}
+        answer = self._ask("POST", f"/v1/wallets/{_as_id(wallet_id)}/rpc", body)
+        data = answer.get("data")
+        if answer.get("method") != "personal_sign" or not isinstance(data, dict) or data.get("encoding") != "hex":
+            raise SignerMismatch("Privy answered something else than a signature in hex")
+        try:
+            return bytes.fromhex(str(data.get("signature")).removeprefix("0x"))
+        except ValueError:
+            raise SignerMismatch("Privy's signature is no hex") from None
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
         url = self.url.rstrip("/") + path
@@ -118,6 +130,17 @@ class PrivySigner:
         raw = self.client.sign_transaction(self.wallet_id, asked)
         check_signed(raw, transaction=transaction, address=self.address)
         return SignedTransaction(raw=raw, tx_hash="0x" + keccak(raw).hex())
+
+    def sign_message(self, message: bytes, *, chain_id: int) -> bytes:
+        """The EIP-191 signature of `message`, checked. Raises SignerUnavailable, SignerMismatch."""
+        signature = self.client.sign_message(self.wallet_id, message)
+        try:
+            signer = recover_signer(message, signature)
+        except ValueError:
+            raise SignerMismatch("the signer's answer is no signature") from None
+        if signer != self.address:
+            raise SignerMismatch("another key signed this, or something else was signed", field="signer")
+        return signature
 
 
 def check_signed(raw: bytes, *, transaction: UnsignedTransaction, address: str) -> None:

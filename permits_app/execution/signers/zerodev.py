@@ -1,4 +1,4 @@
-"""Signs user operations of a Kernel account with its owner's key from the keystore.
+"""Signs user operations of a Kernel account with its owner's key, of the keystore or at Privy.
 
 The permit says what the account does, what it may cost and who may pay; the bundler and the paymaster fill in the rest
 and cannot exceed it. The hash is computed here, and the EntryPoint on our own node judges the signed operation before
@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from permits_app.errors import SignerMismatch, SignerUnavailable
-from permits_app.execution.signers.base import OperationTerms, SignedTransaction, UnsignedTransaction
+from permits_app.execution.signers.base import KeySigner, OperationTerms, SignedTransaction, UnsignedTransaction
 from permits_app.execution.signers.bundler import BundlerClient
-from permits_app.execution.signers.local import LocalSigner
 from tools_app import runner
 from tools_app.chain.abi import decode_revert
 from tools_app.chain.node_errors import CallReverted, FeeTooLow, GasLimitRefused
@@ -42,7 +41,7 @@ class UserOperationSigner:
 
     client: BundlerClient
     address: str
-    owner: LocalSigner
+    owner: KeySigner
 
     def sign(self, transaction: UnsignedTransaction) -> SignedTransaction:
         """The signed operation; asks the bundler, and the paymaster where the terms name one.

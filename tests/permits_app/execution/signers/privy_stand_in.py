@@ -13,6 +13,7 @@ from Crypto.Hash import SHA256
 from Crypto.PublicKey import ECC
 from Crypto.Signature import DSS
 from eth_account import Account
+from eth_account.messages import encode_defunct
 from eth_account.signers.local import LocalAccount
 
 from permits_app.execution.signers.privy import PrivyClient
@@ -71,12 +72,21 @@ class PrivyStandIn:
         document = json.loads(body)
         if self.needs_authorization and not self._is_authorized(path, headers, document):
             return 401, {"error": "Missing or invalid authorization signature"}
+        if document.get("method") == "personal_sign":
+            return self._sign_message(document.get("params") or {})
         asked = document.get("params", {}).get("transaction")
         if document.get("method") != "eth_signTransaction" or set(asked or {}) != _FIELDS or asked["type"] != 2:
             return 400, {"error": "Invalid request body"}
         signed = self.account.sign_transaction(self._as_transaction(asked))
         data = {"signed_transaction": signed.raw_transaction.to_0x_hex(), "encoding": "rlp"}
         return 200, self.twist({"method": "eth_signTransaction", "data": data})
+
+    def _sign_message(self, params: dict[str, Any]) -> tuple[int, Any]:
+        message = str(params.get("message"))
+        if set(params) != {"message", "encoding"} or params["encoding"] != "hex" or message.startswith("0x"):
+            return 400, {"error": "Invalid request body"}
+        signature = self.account.sign_message(encode_defunct(hexstr=message)).signature.to_0x_hex()
+        return 200, self.twist({"method": "personal_sign", "data": {"signature": signature, "encoding": "hex"}})
 
     def _as_transaction(self, asked: dict[str, Any]) -> dict[str, Any]:
         return {

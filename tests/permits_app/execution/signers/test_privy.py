@@ -16,6 +16,7 @@ from golem_project import wiring
 from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
 from permits_app.errors import SignerMismatch, SignerUnavailable
 from permits_app.execution.signers import choose
+from permits_app.execution.signers.accounts import recover_signer
 from permits_app.execution.signers.base import UnsignedTransaction
 from permits_app.execution.signers.privy import PrivySigner, check_signed
 from permits_app.models import OutboundTransaction, SigningKey
@@ -114,6 +115,34 @@ def test_an_answer_of_another_shape_is_refused(privy: PrivyStandIn, twist: Any) 
     privy.twist = twist
     with pytest.raises(SignerMismatch):
         signer_of(privy).sign(PLAIN)
+
+
+def test_a_message_is_signed_by_the_wallet_and_only_that_message(privy: PrivyStandIn) -> None:
+    signature = signer_of(privy).sign_message(b"\x01" * 32, chain_id=31337)
+    assert recover_signer(b"\x01" * 32, signature) == privy.account.address
+    with serve_privy() as other:
+        privy.account = other.account
+        with pytest.raises(SignerMismatch, match="another key"):
+            PrivySigner(client=privy.client(), address=US.address, wallet_id=WALLET_ID).sign_message(b"x", chain_id=1)
+
+
+@pytest.mark.parametrize(
+    "twist",
+    [
+        lambda answer: {**answer, "method": "eth_signTransaction"},
+        lambda answer: {**answer, "data": {**answer["data"], "encoding": "base64"}},
+        lambda answer: {**answer, "data": {**answer["data"], "signature": "0x12zz"}},
+        lambda answer: {**answer, "data": {**answer["data"], "signature": answer["data"]["signature"] + "00"}},
+        lambda answer: {**answer, "data": {**answer["data"], "signature": answer["data"]["signature"][:-2] + "00"}},
+        lambda answer: {**answer, "data": {**answer["data"], "signature": "0x" + "00" * 64 + "1b"}},
+        lambda answer: {**answer, "data": {**answer["data"], "signature": "0x" + "11" * 64 + "1b"}},
+        lambda answer: {**answer, "data": None},
+    ],
+)
+def test_a_signature_of_another_shape_or_key_is_refused(privy: PrivyStandIn, twist: Any) -> None:
+    privy.twist = twist
+    with pytest.raises(SignerMismatch):
+        signer_of(privy).sign_message(b"\x01" * 32, chain_id=31337)
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 302])

@@ -15,9 +15,11 @@ from uuid import UUID
 from django.db.models import Case, F, Sum, When
 from django.db.models.functions import Coalesce
 
+from archetypes_app.profiles import writes_per_hour_cap
 from permits_app.models import ActionPermit, SpendEntry, SpendingLimits, StandingAllowance
 from permits_app.models.permit import PermitStatus, list_states
 from permits_app.models.spending import SpendState
+from permits_app.safety.rate_rules import judge_rate, most_writes_per_hour
 from permits_app.safety.spend_rules import judge_spend
 from permits_app.usage import Usage
 from permits_app.valuation import PlanValue
@@ -128,7 +130,7 @@ def reserve(
     """Reserve the worst case of `permit`, and store the permit with it when it is new. Call inside a transaction.
 
     It holds the golem's limits row from here on. The statements of `along` are sent with the new rows; their rows are
-    the answer. Raises SpendingLimitExceeded when a window would overflow.
+    the answer. Raises SpendingLimitExceeded when a window would overflow, RateLimited when the hour is full of writes.
     """
     arguments = usage_arguments(
         golem_id=permit.golem_id, api_key_id=permit.api_key_id, heartbeat_tick=heartbeat_tick, now=now,
@@ -146,6 +148,13 @@ def reserve(
     )
     if refusal is not None:
         raise refusal.as_error("spending_limiter")
+    refusal = judge_rate(
+        writes=usage.writes_last_hour,
+        most=most_writes_per_hour(configured=limits.writes_per_hour, cap=writes_per_hour_cap(permit.golem)),
+        resets_at=usage.hour_resets_at,
+    )
+    if refusal is not None:
+        raise refusal.as_error("rate_limiter")
     entry = SpendEntry(
         golem_id=permit.golem_id,
         permit=permit,

@@ -81,7 +81,7 @@ class PermitWalk:
         self.golem = Golem.objects.create(name=f"walk {uuid4().hex[:12]}", owner=owner, archetype=archetype)
         SpendingLimits.objects.create(
             golem=self.golem, per_transaction_micro_usd=TRANSACTION_LIMIT, per_day_micro_usd=DAY_LIMIT,
-            per_tick_micro_usd=10**12, per_session_micro_usd=10**12,
+            per_tick_micro_usd=10**12, per_session_micro_usd=10**12, writes_per_hour=10**6,
         )  # fmt: skip
 
     def reserve(self, amount: int) -> bool:

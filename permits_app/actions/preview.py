@@ -29,7 +29,7 @@ from permits_app.actions.read_wish import read_params, read_why
 from permits_app.actions.request_change import find_waiting_permit, request_permit_approval
 from permits_app.actions.waiting import cover_wait, life_of, list_missing, needs_owners
 from permits_app.approvals.plan_by_owners import draft_plan
-from permits_app.errors import ReviewVetoed, SameActionPending, SpendingLimitExceeded
+from permits_app.errors import RateLimited, ReviewVetoed, SameActionPending, SpendingLimitExceeded
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.plan_store import encode_batch, encode_bounds
@@ -116,7 +116,7 @@ def preview_action(
     judged = _judge(golem, toolset, policy, tool, params, api_key_id, now, watch)
     try:
         permit = _open_permit(golem, policy, judged, api_key_id, actor, now, why)
-    except SpendingLimitExceeded as error:
+    except (RateLimited, SpendingLimitExceeded) as error:
         # Only the reservation counts the gas, and what others reserved meanwhile.
         keep_denial(judged.call, error, facts=judged.report.facts)
         raise

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 
 from permits_app import ledger
 from permits_app.execution.nonces import reserve_nonces
@@ -54,33 +54,40 @@ def test_one_permit_started_by_sixty_four_is_started_once(shared_golem: LiveGole
     assert verify_stored_chain(shared_golem.golem.pk).broken is None
 
 
+def reserve_at_once(template: ActionPermit) -> Counter[Any]:
+    """Sixty-four more permits like `template`, each for one dollar, in transactions of their own; what came of each."""
+
+    def reserve(index: int) -> str:
+        permit = ActionPermit.objects.get(pk=template.pk)
+        permit.pk, permit._state.adding, permit.action_hash = None, True, f"0x{index}"
+        permit.id, permit.created_at = ActionPermit._meta.pk.get_default(), clock.now()
+        with transaction.atomic():
+            ledger.reserve(
+                permit=permit, value=PlanValue(gas_micro_usd=1_000_000), counts_per_day=True, heartbeat_tick=0,
+                now=clock.now(),
+            )  # fmt: skip
+        return "reserved"
+
+    return Counter(at_once(reserve))
+
+
 def test_one_limit_is_never_passed_by_sixty_four_reservations_at_once(shared_golem: LiveGolem) -> None:
     template = shared_golem.permit(shared_golem.preview()["permit_id"])
     taken = SpendEntry.objects.get(permit=template).reserved_micro_usd
     SpendingLimits.objects.filter(golem=shared_golem.golem).update(per_day_micro_usd=taken + 10_000_000)
-
-    def reserve(index: int) -> str:
-        now = clock.now()
-        permit = ActionPermit.objects.get(pk=template.pk)
-        permit.pk, permit._state.adding, permit.action_hash = None, True, f"0x{index}"
-        permit.id = ActionPermit._meta.pk.get_default()
-        ledger.reserve(
-            permit=permit, value=PlanValue(gas_micro_usd=1_000_000), counts_per_day=True, heartbeat_tick=0, now=now
-        )
-        return "reserved"
-
-    def reserve_in_one_transaction(index: int) -> str:
-        from django.db import transaction
-
-        with transaction.atomic():
-            return reserve(index)
-
-    answers = Counter(at_once(reserve_in_one_transaction))
+    answers = reserve_at_once(template)
     assert answers == {"reserved": 10, "SAFETY_SPENDING_LIMIT_EXCEEDED": MANY - 10}
     entries = SpendEntry.objects.filter(golem=shared_golem.golem, state=SpendState.RESERVED)
     assert sum(entry.reserved_micro_usd for entry in entries) == taken + 10_000_000
     # A reservation that is refused leaves no permit behind.
     assert ActionPermit.objects.filter(golem=shared_golem.golem).count() == entries.count()
+
+
+def test_one_hour_takes_no_more_writes_than_its_limit_from_sixty_four_at_once(shared_golem: LiveGolem) -> None:
+    template = shared_golem.permit(shared_golem.preview()["permit_id"])
+    SpendingLimits.objects.filter(golem=shared_golem.golem).update(writes_per_hour=8)
+    assert reserve_at_once(template) == {"reserved": 7, "RATE_LIMITED": MANY - 7}
+    assert ActionPermit.objects.filter(golem=shared_golem.golem).count() == 8
 
 
 def test_sixty_four_permits_of_one_account_get_sixty_four_nonces_without_a_gap(shared_golem: LiveGolem) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from archetypes_app.profiles import cap_writes_per_hour
-from permits_app.errors import RateLimited
-from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from permits_app.safety.hook import Allow, HookCall, Verdict
+from permits_app.safety.rate_rules import judge_rate, most_writes_per_hour
 from permits_app.safety.record_reader import records_of
 from permits_app.safety.records import PastCall
 from permits_app.safety.repetition import (
@@ -75,25 +74,4 @@ def load_facts(call: HookCall) -> RateFacts:
         earlier=records.earlier,
         breaker=breaker,
         is_venue_tried=records.is_venue_tried,
-    )
-
-
-def most_writes_per_hour(*, configured: int, cap: int | None) -> int:
-    """The owner's limit, and never more than what a profile caps it at."""
-    return configured if cap is None else min(configured, cap)
-
-
-def judge_rate(*, writes: int, most: int, resets_at: datetime | None) -> Reject | None:
-    """Refuse when `writes` within the hour are already as many as there may be."""
-    if writes < most:
-        return None
-    return Reject(
-        rule="rate_limiter.per_hour",
-        reason=f"{writes} writes within the hour; at most {most} are allowed",
-        observed=f"{writes} writes within the hour",
-        limit=f"{most} writes an hour",
-        remaining="0 writes",
-        resets_at=resets_at.isoformat() if resets_at else "",
-        would_pass="the same action once a write is older than an hour" if most else "nothing while the limit is 0",
-        error=RateLimited,
     )

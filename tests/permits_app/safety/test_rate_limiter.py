@@ -11,7 +11,8 @@ from permits_app.errors import RateLimited
 from permits_app.models import ActionPermit, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.hook import Allow, Reject
-from permits_app.safety.hooks.rate_limiter import RateLimiter, judge_rate, most_writes_per_hour
+from permits_app.safety.hooks.rate_limiter import RateLimiter
+from permits_app.safety.rate_rules import judge_rate, most_writes_per_hour
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import NOW, swap_call
 from tools_app.core import clock

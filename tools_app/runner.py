@@ -239,7 +239,7 @@ def _run(
             result_summary=_summarise(answer),
         )  # fmt: skip
     finally:
-        told.flush()
+        told.end()
     return answer
 
 
@@ -311,11 +311,20 @@ class _Told:
         self._events = []
         self._flushed_ms = clock.monotonic_ms()
 
+    def end(self) -> None:
+        """The call is over: what is left may wait for what comes of it."""
+        if self._events:
+            event_bus.hold(golem_id=self._golem.id, events=self._events, now=self._now)
+        self._events = []
+
 
 class _Untold(_Told):
     """A call nobody made has no events."""
 
     def flush(self) -> None:
+        self._events = []
+
+    def end(self) -> None:
         self._events = []
 
 

@@ -60,7 +60,7 @@ from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass, PiTool, RiskTier
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import LocalWriteTool, ToolDef, WriteTool
+from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
 from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import FeeQuote
 
@@ -72,7 +72,6 @@ class _Judged:
     """One call after the chain agreed, with everything the permit keeps."""
 
     call: HookCall
-    asked: Mapping[str, Any]
     report: HookReport
     fees: FeeQuote | None
     gas: GasBudget | None
@@ -102,20 +101,28 @@ def preview_action(
     Raises GolemHalted, UnknownAction, InvalidParams, a handler's error, PolicyRejected, SimulationFailed,
     ReviewVetoed, TooManyChanges, SameActionPending.
     """
+    with event_bus.holding(golem_id=golem_id, now=now):
+        return _preview(golem_id, api_key_id, body, now, actor)
+
+
+def _preview(
+    golem_id: UUID, api_key_id: UUID | None, body: Mapping[str, Any], now: datetime, actor: str
+) -> dict[str, Any]:
     watch = _Stopwatch()
     golem, addresses = load_for_decision(golem_id)
     if golem.is_halted:
         raise GolemHalted("this golem is halted; only its owner can resume it", reason=golem.halt_reason)
     toolset, why = resolve_toolset(golem), read_why(body)
     tool, params = _resolve(body, toolset)
-    waiting = _find_equal_action(golem, tool, params, now)
+    action_hash = hash_action(golem_id=golem.pk, tool_name=tool.name, params=params)
+    waiting = _find_equal_action(golem, action_hash, now)
     if waiting is not None:
         return {**view_permit(waiting), "timings_ms": watch.laps}
     policy = read_policy(golem=golem, toolset=toolset, addresses=addresses)
     watch.lap("toolset and policy")
     judged = _judge(golem, toolset, policy, tool, params, api_key_id, now, watch)
     try:
-        permit = _open_permit(golem, policy, judged, api_key_id, actor, now, why)
+        permit = _open_permit(golem, policy, judged, action_hash, api_key_id, actor, now, why)
     except (RateLimited, SpendingLimitExceeded) as error:
         # Only the reservation counts the gas, and what others reserved meanwhile.
         keep_denial(judged.call, error, facts=judged.report.facts)
@@ -147,13 +154,12 @@ def _select_equal_actions(golem_id: UUID, action_hash: str) -> QuerySet[Any, Any
 _EQUAL_ACTIONS = CompiledStatement(_select_equal_actions, UUID(int=0), "-")
 
 
-def _find_equal_action(golem: Golem, tool: ToolDef, params: Mapping[str, Any], now: datetime) -> ActionPermit | None:
+def _find_equal_action(golem: Golem, action_hash: str, now: datetime) -> ActionPermit | None:
     """The permit of an equal action that waits for owners. Raises SameActionPending for one that is under way.
 
     Expires what has lapsed, before anything counts its reservation. Two narrow statements in one round trip: nearly
     every preview finds nothing.
     """
-    action_hash = hash_action(golem_id=golem.pk, tool_name=tool.name, params=params)
     asked = _EQUAL_ACTIONS.fill(golem.pk, action_hash), fill_lapsed(golem_id=golem.pk, now=now)
     equal, lapsed = fetch_together(*asked)
     expire_found(lapsed, now=now)
@@ -203,7 +209,7 @@ def _judge(
         call = replace(call, value=replace(call.value, gas_micro_usd=micro_usd, gas_wei=gas.wei))
     tier, review = _review(call)
     watch.lap("gas, risk and review")
-    return _Judged(call, params, report, fees, gas, tier, review, soft.as_dict())
+    return _Judged(call, report, fees, gas, tier, review, soft.as_dict())
 
 
 def _plan_and_judge(
@@ -285,10 +291,17 @@ def _review(call: HookCall) -> tuple[RiskTier, dict[str, Any]]:
 
 
 def _open_permit(
-    golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID | None, actor: str, now: datetime, why: str
+    golem: Golem,
+    policy: Policy,
+    judged: _Judged,
+    action_hash: str,
+    api_key_id: UUID | None,
+    actor: str,
+    now: datetime,
+    why: str,
 ) -> ActionPermit:
     call = judged.call
-    permit = _make_permit(golem, policy, judged, api_key_id, now)
+    permit = _make_permit(golem, policy, judged, action_hash, api_key_id, now)
     with transaction.atomic():
         (head,) = ledger.reserve(
             permit=permit, value=call.value, counts_per_day=counts_per_day(call),
@@ -317,7 +330,9 @@ def _open_permit(
     return permit
 
 
-def _make_permit(golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID | None, now: datetime) -> ActionPermit:
+def _make_permit(
+    golem: Golem, policy: Policy, judged: _Judged, action_hash: str, api_key_id: UUID | None, now: datetime
+) -> ActionPermit:
     call, simulation = judged.call, judged.report.simulation
     awaits_owner = needs_owners(tier=judged.risk_tier, call=call)
     permit = ActionPermit(
@@ -331,7 +346,7 @@ def _make_permit(golem: Golem, policy: Policy, judged: _Judged, api_key_id: UUID
         venue=call.tool.venue,
         chain_id=call.plan.chain_id if call.plan else golem.home_chain_id,
         params=_as_json(call.params),
-        action_hash=hash_action(golem_id=golem.pk, tool_name=call.tool.name, params=judged.asked),
+        action_hash=action_hash,
         action_class=call.action_class.value,
         risk_tier=judged.risk_tier.value,
         is_local=call.plan is None,

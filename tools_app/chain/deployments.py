@@ -52,11 +52,12 @@ def load_deployment(network: Network, *, folder: Path = DEPLOYMENTS_FOLDER) -> D
         written_at_ns = os.stat(path).st_mtime_ns
     except FileNotFoundError:
         return _public_deployment(network.chain_id, network.native_symbol)
-    return _read_file(Path(path), written_at_ns, network.chain_id)
+    return _read_file(path, written_at_ns, network.chain_id)
 
 
 @lru_cache(maxsize=64)
-def _read_file(path: Path, written_at_ns: int, chain_id: int) -> Deployment:
+def _read_file(where: str, written_at_ns: int, chain_id: int) -> Deployment:
+    path = Path(where)
     content = json.loads(path.read_text())
     if content.get("chain_id") != chain_id:
         raise ValueError(f"{path.name} describes chain {content.get('chain_id')!r}")

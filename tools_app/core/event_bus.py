@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -32,6 +33,15 @@ from tools_app.core.taint import DataSink, clean_for
 _checks_payloads = False
 _after_commit: Callable[[], None] = event_publisher.ask_to_publish
 _heartbeat_tick: ContextVar[int] = ContextVar("heartbeat_tick", default=0)
+
+
+@dataclass(slots=True)
+class _Held:
+    golem_id: UUID
+    events: list[Event] = field(default_factory=list)
+
+
+_held: ContextVar[_Held | None] = ContextVar("held_events", default=None)
 
 
 def configure(
@@ -72,6 +82,31 @@ def emit_all(*, golem_id: UUID, events: Sequence[Event], now: datetime, heartbea
     _publish_on_commit()
 
 
+@contextmanager
+def holding(*, golem_id: UUID, now: datetime) -> Iterator[None]:
+    """Inside, events that are held wait for the next ones of this golem, and share their fate.
+
+    Those that are left are written at the end, whether it is an answer or an error.
+    """
+    held = _Held(golem_id)
+    token = _held.set(held)
+    try:
+        yield
+    finally:
+        _held.reset(token)
+        if held.events and not connection.needs_rollback:
+            emit_all(golem_id=golem_id, events=held.events, now=now)
+
+
+def hold(*, golem_id: UUID, events: Sequence[Event], now: datetime) -> None:
+    """Write `events` with the next ones of this golem, before them; at once where nothing is holding."""
+    held = _held.get()
+    if held is not None and held.golem_id == golem_id:
+        held.events += events
+    else:
+        emit_all(golem_id=golem_id, events=events, now=now)
+
+
 def fill_events(*, golem_id: UUID, events: Sequence[Event], now: datetime) -> Filled:
     """The statement of `emit_all`, for whoever sends it along with another one of the transaction that is open."""
     if not connection.in_atomic_block:
@@ -81,6 +116,9 @@ def fill_events(*, golem_id: UUID, events: Sequence[Event], now: datetime) -> Fi
 
 
 def _fill(golem_id: UUID, events: Sequence[Event], now: datetime, heartbeat_tick: int | None) -> Filled:
+    held = _held.get()
+    if held is not None and held.golem_id == golem_id:
+        events, held.events = [*held.events, *events], []
     payloads = [clean_for(DataSink.EVENTS, event.payload) for event in events]
     if _checks_payloads:
         for event, payload in zip(events, payloads, strict=True):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any
+from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from django.conf import settings
@@ -112,7 +113,12 @@ def fetch_together(*asked: Filled) -> list[Rows]:
         literals = Transformer(database.connection)
 
         def write(value: Any) -> str:
-            return "NULL" if value is None else bytes(literals.as_literal(value)).decode()
+            if value is None:
+                return "NULL"
+            if type(value) is UUID:
+                # Many in each statement, and the driver's own way is the slowest there.
+                return f"'{value}'::uuid"
+            return bytes(literals.as_literal(value)).decode()
 
         with database.wrap_database_errors:
             for filled in asked:

@@ -102,6 +102,28 @@ def test_events_that_travel_with_a_change_are_those_of_emit_and_need_its_transac
     assert sequences(golem_id) == [1, 2, 3]
 
 
+def test_held_events_are_written_before_the_next_ones_of_their_golem_and_the_rest_at_the_end() -> None:
+    golem_id, other, now = uuid.uuid4(), uuid.uuid4(), clock.now()
+    start = Event(EventType.TOOL_START, {"tool_name": "t", "params_hash": "0x00"})
+
+    def kinds(of: uuid.UUID) -> list[str]:
+        return list(OutboxEvent.objects.filter(golem_id=of).order_by("sequence").values_list("type", flat=True))
+
+    event_bus.hold(golem_id=golem_id, events=[start], now=now)
+    assert kinds(golem_id) == ["tool:start"]
+    with pytest.raises(LookupError), event_bus.holding(golem_id=golem_id, now=now):
+        event_bus.hold(golem_id=golem_id, events=[start], now=now)
+        event_bus.hold(golem_id=other, events=[END], now=now)
+        assert (len(kinds(golem_id)), len(kinds(other))) == (1, 1)
+        emit(golem_id)
+        event_bus.hold(golem_id=golem_id, events=[start, END], now=now)
+        assert kinds(golem_id) == ["tool:start", "tool:start", "tool:end"]
+        raise LookupError
+    assert kinds(golem_id) == ["tool:start", "tool:start", "tool:end", "tool:start", "tool:end"]
+    emit(golem_id)
+    assert len(kinds(golem_id)) == 6
+
+
 def test_an_event_of_an_undone_savepoint_does_not_swallow_the_publication_of_the_next() -> None:
     golem_id = uuid.uuid4()
     with transaction.atomic():

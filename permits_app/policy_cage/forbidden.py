@@ -52,6 +52,14 @@ FORBIDDEN_FUNCTIONS: Final = (
     "setAccountOperator(address,address,bool)",
     "setOperator(bytes19,address,uint256)",
     "approvePlugin(address)",
+    "setOperators((address,bool)[])",
+    "approveTransferors(address[])",
+    "approveAllDelegatePowers(address)",
+    "approveBurnOnBehalf(address)",
+    "approveIssueOnBehalf(address)",
+    "approveClaimOnBehalf(address)",
+    "approveExchangeOnBehalf(address)",
+    "addDelegate(address)",
     # Signatures of the account.
     "signMessage(bytes)",
     "approveHash(bytes32)",
@@ -59,6 +67,11 @@ FORBIDDEN_FUNCTIONS: Final = (
     "preSign(bytes32,address,bytes)",
     "setSignatureValidatorApproval(address,bool)",
     "registerAllowedOrderSigner(address,bool)",
+    "validate(((address,address,(uint8,address,uint256,uint256,uint256)[],(uint8,address,uint256,uint256,uint256,address)[],"
+    "uint8,uint256,uint256,bytes32,uint256,bytes32,uint256),bytes)[])",
+    "authorize(address)",
+    "authorizeSender(address)",
+    "authorizeSigner(address)",
     # Wrappers that would hide what is called, and another Safe that this account owns or is a module of.
     "multiSend(bytes)",
     "execTransaction(address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes)",

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from django.conf import settings
 from django.db import transaction
 
 from archetypes_app.errors import GolemHalted
-from archetypes_app.models import Golem
 from permits_app.capabilities import MintedCapability, check_minted
 from permits_app.errors import LeaseLost, PlanTampered, SignerUnavailable
 from permits_app.execution import delivery
@@ -65,12 +65,12 @@ def resume(*, permit: ActionPermit, lease: Lease) -> Execution:
     """Send what is stored, in nonce order, and wait for the receipts; also after a crash, with the same bytes.
 
     A golem that was halted sends nothing new: what was not sent stays unsent, and its nonce is filled.
-    Raises GolemHalted when the golem was halted and nothing of this permit has been sent yet.
+    Raises LeaseLost, and GolemHalted when the golem was halted and nothing of this permit has been sent yet.
     """
     rows = list(permit.transactions.filter(is_live=True).order_by("call_index"))
     for row in rows:
         lease.renew()
-        if not _may_send(permit, row) or not send_payload(row):
+        if not send_payload(row, may_leave=partial(_may_leave, permit, row, lease)):
             break
     return _await_all(permit, rows, lease)
 
@@ -131,11 +131,17 @@ def _build_transactions(permit: ActionPermit, pending_nonce: int) -> list[Unsign
     ]
 
 
-def _may_send(permit: ActionPermit, row: OutboundTransaction) -> bool:
-    """Whether `row` may leave now: always when it left before or fills a nonce, else only while nothing is halted."""
+def _may_leave(permit: ActionPermit, row: OutboundTransaction, lease: Lease) -> bool:
+    """Whether `row` may leave now: always when it left before or fills a nonce, else only while nothing is halted.
+
+    Locks golem and permit in the transaction that counts it as sent: a worker that lost its lease sends nothing new,
+    for the next one may have given the permit up. Raises LeaseLost, GolemHalted.
+    """
     if row.purpose == PayloadPurpose.FILL or row.broadcast_count:
         return True
-    golem = Golem.objects.only("halted_at", "halt_reason", "halt_epoch").get(pk=permit.golem_id)
+    golem, held = lock_golem_and_permit(golem_id=permit.golem_id, permit_id=permit.pk)
+    if held is None or held.lease_owner != lease.owner:
+        raise LeaseLost("another worker took over this commit", permit_id=str(permit.pk))
     if not golem.is_halted or is_halts_own(permit, golem):
         return True
     if not permit.transactions.filter(purpose=PayloadPurpose.CALL, broadcast_count__gt=0).exists():

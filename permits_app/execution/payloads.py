@@ -7,8 +7,10 @@ so, and a row that was replaced before that never leaves. Seed: decisions, "Perm
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from hashlib import sha256
 
+from django.db import transaction
 from django.db.models import F
 
 from permits_app.execution import delivery
@@ -71,16 +73,20 @@ def store_payload(row: OutboundTransaction) -> OutboundTransaction:
     return row
 
 
-def send_payload(row: OutboundTransaction) -> bool:
-    """Send one stored payload; False when it was replaced, or the node is away or refuses it.
+def send_payload(row: OutboundTransaction, *, may_leave: Callable[[], bool] = lambda: True) -> bool:
+    """Send one stored payload; False when it may not leave, was replaced, or the node is away or refuses it.
 
-    Then later nonces of the same permit are not sent before it.
+    Then later nonces of the same permit are not sent before it. `may_leave` is asked in the transaction that counts it
+    as sent; what it raises is raised.
     """
     if is_in_a_block(row):
         return True
-    claimed = OutboundTransaction.objects.filter(pk=row.pk, is_live=True).update(
-        broadcast_count=F("broadcast_count") + 1
-    )
+    with transaction.atomic():
+        if not may_leave():
+            return False
+        claimed = OutboundTransaction.objects.filter(pk=row.pk, is_live=True).update(
+            broadcast_count=F("broadcast_count") + 1
+        )
     if not claimed:
         row.refresh_from_db()
         return False

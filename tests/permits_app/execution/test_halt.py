@@ -12,7 +12,7 @@ from archetypes_app.models import ApiKey
 from archetypes_app.models.api_key import Scope
 from permits_app.actions.halt import carry_out_halt, halt_golem, list_allowances, list_unfinished_halts, resume_golem
 from permits_app.errors import LeaseLost
-from permits_app.execution import cancellation, executor
+from permits_app.execution import cancellation, executor, payloads
 from permits_app.execution.halt_calls import is_halts_own
 from permits_app.models import ActionPermit, HaltRecord, OutboundTransaction, StandingAllowance
 from permits_app.models.permit import PermitStatus
@@ -108,6 +108,33 @@ def test_a_transaction_that_wins_against_its_cancellation_is_reported(
     assert {row["outcome"] for row in step["transactions"]} == {"mined before its cancellation"}
     live_golem.work(permit_id)
     assert live_golem.permit(permit_id).status == PermitStatus.COMMITTED
+
+
+def test_a_worker_that_comes_back_after_another_gave_the_permit_up_sends_nothing(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may go on at the very moment before it sends: what was blocked meanwhile has given its reservation back."""
+    usdc = live_golem.balance("USDC")
+    permit_id = live_golem.preview()["permit_id"]
+    others: list[OutboundTransaction] = []
+
+    def come_back_late(row: OutboundTransaction, **more: Any) -> bool:
+        if not others:
+            others.append(row)
+            halt(live_golem)
+            ActionPermit.objects.filter(pk=permit_id).update(lease_expires_at=clock.now())
+            live_golem.work(permit_id)
+            assert live_golem.permit(permit_id).status == PermitStatus.BLOCKED
+            resume_golem(golem=live_golem.golem, reason="looked at", actor="owner:1", now=clock.now())
+        return payloads.send_payload(row, **more)
+
+    monkeypatch.setattr(executor, "send_payload", come_back_late)
+    live_golem.start(permit_id)
+    live_golem.work(permit_id)
+    mine(live_golem.world)
+    assert live_golem.permit(permit_id).status == PermitStatus.BLOCKED
+    assert {row.broadcast_count for row in OutboundTransaction.objects.filter(permit_id=permit_id)} == {0}
+    assert (live_golem.mined_nonce(), live_golem.balance("USDC")) == (0, usdc)
 
 
 def test_standing_allowances_are_set_to_zero_by_the_executor_under_the_halt(live_golem: LiveGolem) -> None:

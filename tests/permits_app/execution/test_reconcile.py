@@ -9,6 +9,7 @@ import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
 from permits_app.execution import broadcast, executor, nonces
+from permits_app.execution.lease import Lease
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction, OutcomeRecord, SpendEntry
 from permits_app.models.permit import PermitStatus
@@ -82,12 +83,12 @@ def test_bytes_that_were_never_sent_because_of_a_halt_are_filled(
     live_golem.start(permit_id)
     golem = live_golem.golem
 
-    def halt_first(permit: ActionPermit, row: OutboundTransaction) -> bool:
+    def halt_first(permit: ActionPermit, row: OutboundTransaction, lease: Lease) -> bool:
         type(golem).objects.filter(pk=golem.pk).update(halt_epoch=1, halted_at=clock.now())
-        return original(permit, row)
+        return original(permit, row, lease)
 
-    original = executor._may_send
-    monkeypatch.setattr(executor, "_may_send", halt_first)
+    original = executor._may_leave
+    monkeypatch.setattr(executor, "_may_leave", halt_first)
     live_golem.work(permit_id)
     assert live_golem.permit(permit_id).problem["code"] == "GOLEM_HALTED"
     assert [row.broadcast_count for row in payloads(permit_id)] == [0, 0]

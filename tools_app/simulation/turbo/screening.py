@@ -25,6 +25,7 @@ from tools_app.chain.networks import get_network
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import SimulationRequest, SimulationTimeout, SimulationUnavailable
 from tools_app.simulation.measuring import Read, list_reads, normalise, value_of
+from tools_app.simulation.turbo.state_server import serve_state
 from tools_app.toolkit.plan import Call
 
 _CANDIDATES_PER_ORDER: Final = 64
@@ -93,21 +94,21 @@ def _screen_in_worker(
     candidates: Sequence[tuple[Call, ...]],
     deadline: Deadline,
 ) -> tuple[Screened, ...]:
-    # The first candidate also runs here, so that what all of them share beyond the prefetch is in the base.
-    if candidates:
-        _screen_here(fork, request, reads, candidates[0])
     asked = [[read.to, read.data.hex()] for read in reads]
     found = []
-    with run_worker(deadline) as worker:
-        worker.order({"load": describe_fork(fork)})
+    with serve_state(fork) as state, run_worker(deadline) as worker:
+        worker.order({"load": {**describe_fork(fork), "url": state.url}})
         worker.answer()
         for start in range(0, len(candidates), _CANDIDATES_PER_ORDER):
             some = candidates[start : start + _CANDIDATES_PER_ORDER]
             told = [[[call.to, call.data.hex(), call.value] for call in calls] for calls in some]
             worker.order({"screen": {"sender": request.sender, "candidates": told, "reads": asked}})
-            before = [_parse(read, text) for read, text in zip(reads, worker.answer(), strict=True)]
+            texts = worker.answer()
+            state.check()
+            before = [_parse(read, text) for read, text in zip(reads, texts, strict=True)]
             for calls in some:
                 outcomes, texts = worker.answer()
+                state.check()
                 after = [_parse(read, text) for read, text in zip(reads, texts, strict=True)]
                 found.append(
                     Screened(

@@ -1,6 +1,7 @@
 """The worker: holds one fork in revm and runs candidates on it. A script of its own; imports nothing of ours.
 
-Lines of JSON in and out: an order, then its answers, one a line. It asks no node: what it was not handed is empty.
+Lines of JSON in and out: an order, then its answers, one a line. What it was not handed it asks of the process that
+started it, at the `url` of the order; without one that is empty.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def main() -> None:
 
 
 def load(told: dict[str, Any]) -> Any:
-    """A fork with the handed state."""
+    """A fork with the handed state, which asks for the rest."""
     env = told["env"]
     block = pyrevm.BlockEnv(
         number=env["number"],
@@ -43,7 +44,9 @@ def load(told: dict[str, Any]) -> Any:
         basefee=0,
         gas_limit=env["gas_limit"],
     )
-    evm = pyrevm.EVM(env=pyrevm.Env(cfg=pyrevm.CfgEnv(chain_id=env["chain_id"]), block=block), spec_id="CANCUN")
+    config = pyrevm.Env(cfg=pyrevm.CfgEnv(chain_id=env["chain_id"]), block=block)
+    asks = {"fork_url": told["url"], "fork_block": hex(env["number"] - 1)} if "url" in told else {}
+    evm = pyrevm.EVM(env=config, spec_id="CANCUN", **asks)
     for address, nonce, balance, code in told["accounts"]:
         evm.insert_account_info(address, pyrevm.AccountInfo(nonce=nonce, code=bytes.fromhex(code)))
         evm.set_balance(address, balance)

@@ -29,6 +29,7 @@ from permits_app.approvals.safe_view import open_chain, read_safe
 from permits_app.approvals.signing_page import build_signing_page
 from permits_app.models import Announcement, ChangeRequest
 from permits_app.models.approval import Verdict
+from permits_app.models.owner_transaction import OwnerTransactionState
 from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -117,7 +118,7 @@ def raw_call(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> Http
 
 @require_POST
 def use_up_nonce(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpResponse:
-    """Ask for an empty transaction under the nonce that keeps this request from its turn."""
+    """Ask for an empty transaction under the nonce that keeps this request from its turn, or that it failed under."""
     change = _get(request, model_admin, object_id)
     asked = find_owner_transaction(change)
     if asked is None:
@@ -126,7 +127,9 @@ def use_up_nonce(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> 
         opened = request_operation(
             golem=change.golem, name=USE_UP_NONCE, owner=request.user, now=clock.now(),
             arguments={"chain_id": asked.chain_id, "safe": asked.safe},
-            reason=f"nothing is asked under this nonce any more; {change.title} waits behind it or was signed under it",
+            reason=f"{change.title} failed, and what was signed stays good until this nonce is used"
+            if asked.state == OwnerTransactionState.FAILED
+            else f"nothing is asked under this nonce any more, and {change.title} waits behind it",
         )  # fmt: skip
     except GolemError as error:
         return report_refusal(request, error, page_of(change.pk))

@@ -7,6 +7,7 @@ moved in between decides. Nothing is sent: the tool returns a plan, the engine i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -20,6 +21,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.simulation.select import EngineSetting, run_simulation
+from tools_app.simulation.turbo.screening import screen_candidates
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.registry import REGISTRY
@@ -27,6 +29,7 @@ from tools_app.toolkit.tooldef import WriteTool
 from tools_app.toolkit.views import GolemView
 
 WIDEST_SLIPPAGE_BPS = 100
+MOST_ROUTES = 8
 _BUDGET_MS = 10_000
 
 
@@ -70,7 +73,7 @@ def can_imagine(episode: Episode) -> bool:
 def list_variations(params: Mapping[str, Any], other_routes: Sequence[str] = ()) -> list[dict[str, int | str]]:
     """One change each: half and twice the slippage, twice the deadline, half the amount, the next best route.
 
-    Only of what was asked; `other_routes` are those that were quoted and not taken, best first.
+    Only of what was asked; `other_routes` are those that were not taken, best first.
     """
     found: list[dict[str, int | str]] = []
     slippage, deadline, amount = params.get("slippage_bps"), params.get("deadline"), params.get("amount")
@@ -97,17 +100,60 @@ def other_routes_of(prediction: Mapping[str, Any]) -> Sequence[str]:
 def imagine(*, episode: Episode, golem: GolemView, now: datetime) -> Iterator[Imagined]:
     """The action as it was, then each variation. Raises the error of the first run; a later failure is an outcome.
 
-    The state is that before the block of the outcome, where the node still has it, else the newest.
+    The state is that before the block of the outcome, where the node still has it, else the newest. Of the routes that
+    were not taken the one that would have done best there is run.
     """
     yield _run(episode, golem, {}, now)
-    for changed in list_variations(episode.params, other_routes_of(episode.prediction)):
+    routes = other_routes_of(episode.prediction)
+    if "route" in episode.params and len(routes) > 1:
+        routes = _rank_routes(episode, golem, routes[:MOST_ROUTES], now)
+    for changed in list_variations(episode.params, routes):
         try:
             yield _run(episode, golem, changed, now)
         except GolemError as error:
             yield Imagined(changed, False, f"{error.code}: {error.detail}"[:300], 0, {}, "not run", 0)
 
 
+def _rank_routes(episode: Episode, golem: GolemView, routes: Sequence[str], now: datetime) -> Sequence[str]:
+    """Those that can be planned and succeed, by what comes in and then by what stays, best first.
+
+    As quoted where they cannot be screened: an order, and no answer about any of them.
+    """
+    planned: dict[str, tuple[TxPlan, SimulationRequest]] = {}
+    for route in routes:
+        with suppress(GolemError):
+            planned[route] = _plan(episode, golem, {"route": route}, now)
+    if not planned:
+        return routes
+    request = next(iter(planned.values()))[1]
+    try:
+        screened = screen_candidates(
+            request, [plan.calls for plan, _ in planned.values()], deadline=Deadline.after_ms(_BUDGET_MS)
+        )
+    except GolemError:
+        return routes
+    done = {route: one for route, one in zip(planned, screened, strict=True) if one.succeeded}
+
+    def rank(route: str) -> tuple[int, int]:
+        plan, deltas = planned[route][0], done[route].deltas
+        came, went = (
+            sum(deltas.get((request.sender, flow.token.address), 0) for flow in flows)
+            for flows in (plan.receives, plan.spends)
+        )
+        return came, went
+
+    return sorted(done, key=rank, reverse=True)
+
+
 def _run(episode: Episode, golem: GolemView, changed: Mapping[str, int | str], now: datetime) -> Imagined:
+    plan, request = _plan(episode, golem, changed, now)
+    result = run_simulation(request, deadline=Deadline.after_ms(_BUDGET_MS), setting=EngineSetting.PYEVM)
+    return _describe(changed, plan, result)
+
+
+def _plan(
+    episode: Episode, golem: GolemView, changed: Mapping[str, int | str], now: datetime
+) -> tuple[TxPlan, SimulationRequest]:
     tool = REGISTRY.get(episode.tool_name)
     if not isinstance(tool, WriteTool) or episode.chain_id is None:
         raise TypeError(f"{episode.tool_name} returns no plan")
@@ -115,9 +161,7 @@ def _run(episode: Episode, golem: GolemView, changed: Mapping[str, int | str], n
     asked_at, ran_at = _open_blocks(episode, now)
     when = datetime.fromtimestamp(asked_at.block.timestamp, UTC)
     plan = runner.build_plan(tool=tool, params=params, golem=golem, now=when, chain=asked_at)
-    result = run_simulation(_make_request(plan, episode, golem, ran_at), deadline=Deadline.after_ms(_BUDGET_MS),
-                            setting=EngineSetting.PYEVM)  # fmt: skip
-    return _describe(changed, plan, result)
+    return plan, _make_request(plan, episode, golem, ran_at)
 
 
 def _open_blocks(episode: Episode, now: datetime) -> tuple[ChainReader, ChainReader]:

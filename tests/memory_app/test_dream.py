@@ -268,10 +268,14 @@ def test_the_action_imagined_as_it_was_does_what_it_did(live_golem: LiveGolem) -
     half = next(each for each in runs if "amount" in each.changed)
     usdc = live_golem.world.tokens["USDC"].address
     assert int(half.deltas[usdc]) * 2 == int(was.deltas[usdc])
-    assert [dict(each.changed) for each in runs[1:]] == list_variations(
-        episode.params, other_routes_of(episode.prediction)
-    )
     other = next(each for each in runs if "route" in each.changed)
+    assert [dict(each.changed) for each in runs[1:]] == list_variations(episode.params, [str(other.changed["route"])])
     weth = live_golem.world.tokens["WETH"].address
     assert other.succeeded and other.deltas[weth] == other.promised[weth] != was.promised[weth] == was.deltas[weth]
     assert integrate(golem_id=live_golem.golem.pk, hypotheses=[], now=clock.now()) == []
+    # Told in the wrong order, the best of them is found all the same.
+    routes = other_routes_of(episode.prediction)
+    assert len(routes) > 1
+    episode.prediction["details"]["other_routes"] = [*reversed(routes), "v3:123", "by air"]
+    again = list(imagine(episode=episode, golem=view_golem(live_golem.golem), now=clock.now()))
+    assert next(each for each in again if "route" in each.changed) == other

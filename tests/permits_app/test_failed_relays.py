@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.test import Client, override_settings
 
 from archetypes_app.owner_group import ensure_owner_group
 from permits_app.actions.execute_change import execute_change
@@ -31,7 +31,7 @@ _AHEAD = 10**11
 
 @pytest.fixture
 def safe(live_golem: LiveGolem, settings: Any) -> OwnedSafe:
-    settings.GOLEM_RELAYER_WAIT_SECONDS = 1
+    settings.GOLEM_RELAYER_WAIT_SECONDS = 30
     give_device(live_golem.owner)
     safe = OwnedSafe(live_golem)
     make_relayer(live_golem, settings)
@@ -58,6 +58,13 @@ def send(safe: OwnedSafe, to: str, data: str) -> None:
 
 
 @contextmanager
+def nothing_mined(safe: OwnedSafe) -> Iterator[None]:
+    """What is sent waits in the node's pool, and the relayer does not wait for it."""
+    with override_settings(GOLEM_RELAYER_WAIT_SECONDS=0.5), mining_paused(safe.live.world):
+        yield
+
+
+@contextmanager
 def contract_broken(safe: OwnedSafe) -> Iterator[None]:
     """The cage refuses whatever it is asked, until this ends."""
     rpc, contract = safe.live.world.rpc, safe.mirror.contract
@@ -70,7 +77,7 @@ def contract_broken(safe: OwnedSafe) -> Iterator[None]:
 def fail(safe: OwnedSafe, value: int = 900) -> ChangeRequest:
     """A tighter limit that an owner signed and the contract refused when it was mined."""
     request = approved(safe, ask(safe, safe.live.owner, limit_change(Limit.MAX_DRAWDOWN_BPS, value)))
-    with mining_paused(safe.live.world):
+    with nothing_mined(safe):
         assert run(request).state == "APPROVED"
         with contract_broken(safe):
             mine(safe.live.world)
@@ -88,7 +95,7 @@ def test_a_relay_that_reverted_and_left_the_chain_is_sent_again_and_may_succeed(
     [(kind, key)] = safe.sync().pending
     safe.pass_time(3_700)
     stop = approved(safe, ask(safe, safe.live.owner, act="cancel", kind=kind, key=key))
-    with mining_paused(safe.live.world):
+    with nothing_mined(safe):
         assert run(stop).state == "APPROVED"
         # Anyone may apply what is due; that it is applied is why it cannot be cancelled.
         send(safe, safe.mirror.contract, "0x" + encode_apply_change(RuleKind(kind), bytes.fromhex(key[2:])).hex())
@@ -177,7 +184,7 @@ def test_the_page_of_what_failed_offers_to_use_its_nonce_up(safe: OwnedSafe, cli
 def test_a_relay_that_was_overtaken_by_the_same_transaction_is_executed(safe: OwnedSafe) -> None:
     world = safe.live.world
     request = approved(safe, ask(safe, safe.live.owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 900)))
-    with mining_paused(world):
+    with nothing_mined(safe):
         assert run(request).state == "APPROVED"
         relay = RelayedTransaction.objects.get()
         world.rpc.call("anvil_dropTransaction", relay.tx_hash)
@@ -193,7 +200,7 @@ def test_a_relay_that_was_overtaken_by_the_same_transaction_is_executed(safe: Ow
 
 def test_a_relay_whose_nonce_went_to_another_is_out_of_date_and_not_failed(safe: OwnedSafe) -> None:
     request = approved(safe, ask(safe, safe.live.owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 900)))
-    with mining_paused(safe.live.world):
+    with nothing_mined(safe):
         assert run(request).state == "APPROVED"
         relay = RelayedTransaction.objects.get()
         safe.live.world.rpc.call("anvil_dropTransaction", relay.tx_hash)

@@ -120,7 +120,11 @@ class Question:
         )  # fmt: skip
         loaded = LoadedRules(
             rows=self.rows, holdings=holdings, spend=SpendFacts(prices={}, usage=self.usage),
-            rate=RateFacts(usage=self.usage, cap=cap_writes_per_hour(is_conservative=self.facts.is_conservative)),
+            # Of the hour alone: loop guard and breaker judged what was done around the call, which no draft changes.
+            rate=RateFacts(
+                usage=self.usage, cap=cap_writes_per_hour(is_conservative=self.facts.is_conservative),
+                is_venue_tried=False,
+            ),  # fmt: skip
         )  # fmt: skip
         verdict = hook_chain.decide(self.call, loaded)
         if not isinstance(verdict, Reject):

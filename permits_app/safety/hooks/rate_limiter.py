@@ -28,10 +28,10 @@ class RateFacts:
 
     usage: Usage
     cap: int | None
+    is_venue_tried: bool
     action_hash: str = ""
     earlier: Sequence[PastCall] = ()
     breaker: Breaker = Breaker(BreakerState.CLOSED)
-    is_venue_tried: bool = False
 
 
 class RateLimiter:

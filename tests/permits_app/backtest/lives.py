@@ -179,7 +179,9 @@ class Life:
             LoadedRules(
                 rows=rows, holdings=Holdings(is_known=True, portfolio=portfolio if is_held else None, fall=fall),
                 spend=SpendFacts(prices={}, usage=records.usage),
-                rate=RateFacts(usage=records.usage, cap=20 if wish.is_conservative else None),
+                rate=RateFacts(
+                    usage=records.usage, cap=20 if wish.is_conservative else None, is_venue_tried=False
+                ),
             ),
         )  # fmt: skip
         facts = encode_facts(replace(call, records=_Read(records, portfolio if is_held else None)))

@@ -77,8 +77,8 @@ def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:
     return TxPlan(
         chain_id=permit.chain_id,
         calls=decode_calls(permit.plan_calls),
-        spends=tuple(_decode_flow(flow) for flow in bounds["spends"]),
-        receives=tuple(_decode_flow(flow) for flow in bounds["receives"]),
+        spends=decode_flows(bounds["spends"]),
+        receives=decode_flows(bounds["receives"]),
         allowances=tuple(
             AllowanceLeft(
                 token=TokenMeta(**allowance["token"]),
@@ -95,6 +95,14 @@ def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:
         deadline=bounds["deadline"],
         collateral_ratio_bps=bounds.get("collateral_ratio_bps"),
         details=bounds["details"],
+    )
+
+
+def decode_flows(stored: Sequence[Mapping[str, Any]]) -> tuple[TokenFlow, ...]:
+    """Stored promises as values."""
+    return tuple(
+        TokenFlow(token=TokenMeta(**flow["token"]), expected=int(flow["expected"]), bound=int(flow["bound"]))
+        for flow in stored
     )
 
 
@@ -125,7 +133,3 @@ def _encode_flow(flow: TokenFlow) -> dict[str, Any]:
         "bound": str(flow.bound),
         "bound_units": format_units(flow.bound, flow.token.decimals, flow.token.symbol),
     }
-
-
-def _decode_flow(flow: Mapping[str, Any]) -> TokenFlow:
-    return TokenFlow(token=TokenMeta(**flow["token"]), expected=int(flow["expected"]), bound=int(flow["bound"]))

@@ -18,11 +18,11 @@ from permits_app.approvals.policy_state import CAGE_COLUMNS, LIMIT_COLUMNS, Poli
 from permits_app.backtest.past_decisions import PastDecision
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.safety import hook_chain
+from permits_app.safety.assets import RAISING
 from permits_app.safety.drawdown import Fall
 from permits_app.safety.hook import HookCall, HookStage, Reject
 from permits_app.safety.hook_chain import LoadedRules
 from permits_app.safety.hooks.policy_cage import (
-    RAISING,
     CageRows,
     Holdings,
     judge_approved,

@@ -8,17 +8,23 @@ Seed: decisions, "Safety hooks" (concentration).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from permits_app.safety.positions import list_held_positions
+from permits_app.safety.records import UnderWay
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.units import value_in_micro_usd
 from tools_app.standards.erc20 import BALANCE_OF
 from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.toolkit.enums import ActionClass, Category
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import NATIVE, FeedPrice, TokenMeta
+
+RAISING = frozenset({ActionClass.NEW_POSITION, ActionClass.INCREASE_POSITION, ActionClass.REBALANCE})
+# A swap changes what is held and a transfer gives it away; everything else puts value into a venue.
+NO_POSITION = frozenset({Category.TRADING, Category.WALLET})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +65,21 @@ def find_base_asset(chain: ChainReader, base_asset: str) -> str:
 
 
 def read_portfolio(
-    *, chain: ChainReader, account: str, base_asset: str, plan: TxPlan, enters_position: bool, position_id: int | None
+    *,
+    chain: ChainReader,
+    account: str,
+    base_asset: str,
+    plan: TxPlan,
+    enters_position: bool,
+    position_id: int | None,
+    under_way: Sequence[UnderWay] = (),
 ) -> Portfolio:
     """What `account` holds and what it would hold after `plan` as quoted.
 
     With `enters_position` what the plan spends stays the golem's, inside a venue position: that of `position_id`, or
     a new one. A held asset without a fresh price is left out, which makes every share look larger, never smaller;
-    one that the plan moves is not: raises PriceUnavailable, PriceStale.
+    one that the plan moves is not: raises PriceUnavailable, PriceStale. What is `under_way` counts as happened, before
+    and after; a block that holds it already counts it twice, which refuses too much and never too little.
     """
     moved = {token.address: token for token in plan.tokens}
     change: dict[str, int] = defaultdict(int)
@@ -74,10 +88,14 @@ def read_portfolio(
     for flow in plan.spends:
         change[flow.token.address] -= flow.expected
     tokens = {token.address: token for token in (chain.native(), *chain.registered_tokens(), *moved.values())}
+    for flow in (each for other in under_way for each in (*other.spends, *other.receives)):
+        tokens.setdefault(flow.token.address, flow.token)
     held = read_balances(chain=chain, account=account, tokens=tokens.values())
     entered: dict[str, int] = defaultdict(int)
+    opened = _foresee(under_way, held, entered, position_id)
     if enters_position:
-        entered.update({address: -each for address, each in change.items() if each < 0})
+        for address, each in change.items():
+            entered[address] += max(0, -each)
         change.clear()
     positions = list_held_positions(chain=chain, account=account, also=position_id)
     for position in positions:
@@ -100,9 +118,29 @@ def read_portfolio(
         names[asset] = tokens[asset].symbol
     inside = sum(value_of(raw, tokens[address], prices[address]) for address, raw in entered.items())
     return Portfolio(
-        before, after, names, find_base_asset(chain, base_asset), inside if enters_position else 0, len(positions),
+        before, after, names, find_base_asset(chain, base_asset), inside if enters_position else 0,
+        len(positions) + opened,
         is_complete=all(address in prices for address, raw in held.items() if raw),
     )  # fmt: skip
+
+
+def _foresee(
+    under_way: Sequence[UnderWay], held: dict[str, int], entered: dict[str, int], position_id: int | None
+) -> int:
+    """Let it happen to `held` and to what is `entered` into `position_id`; how many positions it opens besides."""
+    opened = 0
+    for other in under_way:
+        if not other.enters:
+            for flow in other.receives:
+                held[flow.token.address] += flow.expected
+            for flow in other.spends:
+                held[flow.token.address] = max(0, held[flow.token.address] - flow.expected)
+        elif other.position_id is None:
+            opened += 1
+        elif other.position_id == position_id:
+            for flow in other.spends:
+                entered[flow.token.address] += flow.expected
+    return opened
 
 
 def value_of(raw: int, token: TokenMeta, price: FeedPrice) -> int:

@@ -10,9 +10,10 @@ from typing import Any
 from permits_app.models import DeniedCall
 from permits_app.plan_store import encode_bounds, encode_calls
 from permits_app.safety import hook_chain
+from permits_app.safety.assets import RAISING
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hook_chain import HookReport
-from permits_app.safety.hooks.policy_cage import RAISING, measure_portfolio
+from permits_app.safety.hooks.policy_cage import measure_portfolio
 from permits_app.safety.hooks.spending_limiter import counts_per_day
 from permits_app.safety.judged_facts import encode_facts
 from permits_app.safety.record_reader import RecordReader

@@ -6,7 +6,8 @@ Seed: 002, "Safety hook chain"; facts 7 (loop guard, circuit breaker, ActionGate
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
@@ -15,14 +16,16 @@ from archetypes_app.profiles import is_conservative
 from permits_app import ledger
 from permits_app.models import ActionPermit, HighWaterMark, KnownContract, OutcomeRecord
 from permits_app.models.permit import UNFINISHED, PermitStatus, list_states
+from permits_app.plan_store import decode_flows
 from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS, GATE_WINDOW
-from permits_app.safety.assets import Portfolio
+from permits_app.safety.assets import NO_POSITION, RAISING, Portfolio
 from permits_app.safety.hook import HookCall
-from permits_app.safety.records import Mark, PastCall, Records, VenueOutcome
+from permits_app.safety.records import Mark, PastCall, Records, UnderWay, VenueOutcome
 from permits_app.safety.repetition import BREAKER_HORIZON, BREAKER_REQUESTS, LOOP_HORIZON, LOOP_WINDOW
 from tools_app.core.prepared import Prepared
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.registry import REGISTRY
 
 _DAY = timedelta(hours=24)
 _PERMITS = ActionPermit._meta.db_table
@@ -57,6 +60,11 @@ _PREDICTIONS = f"""ARRAY(SELECT outcome.is_verified AND outcome.divergence_bps <
     WHERE judged.golem_id = %(golem)s ORDER BY outcome.created_at DESC LIMIT %(gate_window)s)"""  # noqa: S608
 _KNOWN = f"""ARRAY(SELECT ARRAY[address, code_hash]::text[] FROM {KnownContract._meta.db_table}
     WHERE chain_id = %(chain)s AND address = ANY(%(touched)s))"""  # noqa: S608
+_UNDER_WAY = f"""(SELECT jsonb_agg(jsonb_build_object('tool', tool_name,
+                                   'position', params->>'position_id', 'bounds', bounds))::text
+    FROM {_PERMITS}
+    WHERE golem_id = %(golem)s AND chain_id = %(chain)s AND NOT is_local AND halt_epoch IS NULL
+      AND status IN ({list_states(UNFINISHED)}) AND id IS DISTINCT FROM %(excluded)s)"""  # noqa: S608
 _NOTHING = "NULL"
 
 
@@ -85,7 +93,7 @@ def read_records(call: HookCall) -> Records:
     (row,) = _prepare_statement(_build_statement(call)).fetch(**_list_arguments(call))
     usage, rest = ledger.read_usage_columns(row[: ledger.USAGE_COLUMNS]), row[ledger.USAGE_COLUMNS :]
     value, reached_at, violated_at, violated_bps, paused_until = rest[:5]
-    tools, hashes, statuses, times, is_tried, rebalances, predictions, known = rest[5:]
+    tools, hashes, statuses, times, is_tried, rebalances, predictions, known, under_way = rest[5:]
     return Records(
         usage=usage,
         mark=Mark(value, reached_at, violated_at, violated_bps, paused_until) if reached_at is not None else None,
@@ -96,6 +104,7 @@ def read_records(call: HookCall) -> Records:
         rebalances=tuple(rebalances or ()),
         predictions=tuple(predictions or ()),
         known_code=dict(known or ()),
+        under_way=tuple(_decode_under_way(each) for each in json.loads(under_way or "[]")),
     )
 
 
@@ -107,6 +116,11 @@ def asks_rebalances(call: HookCall) -> bool:
 def asks_predictions(call: HookCall) -> bool:
     """Whether past predictions are read for `call`."""
     return call.cage.is_action_gate_on and call.action_class is ActionClass.NEW_POSITION
+
+
+def asks_under_way(call: HookCall) -> bool:
+    """Whether what other permits are about to change of the holdings is read for `call`."""
+    return call.plan is not None and call.action_class in RAISING
 
 
 def list_touched(plan: TxPlan) -> list[str]:
@@ -131,6 +145,7 @@ def _build_statement(call: HookCall) -> str:
         _REBALANCES if asks_rebalances(call) else _NOTHING,
         _PREDICTIONS if asks_predictions(call) else _NOTHING,
         _KNOWN if has_plan else _NOTHING,
+        _UNDER_WAY if asks_under_way(call) else _NOTHING,
     )
     joins = (f"({ledger.USAGE_SQL}) AS usage", _MARK, _PAST, _VENUE if has_plan else "")
     return f"SELECT {', '.join(columns)} FROM {' '.join(joins)}"  # noqa: S608  (our own constants)
@@ -155,6 +170,18 @@ def _list_arguments(call: HookCall) -> dict[str, Any]:
         "gate_window": GATE_WINDOW,
         "touched": list_touched(plan) if plan is not None else [],
     }  # fmt: skip
+
+
+def _decode_under_way(kept: Mapping[str, Any]) -> UnderWay:
+    name, position = kept["tool"], str(kept["position"] or "")
+    spends = decode_flows(kept["bounds"].get("spends", ()))
+    is_swap = name not in REGISTRY or REGISTRY.get(name).category in NO_POSITION
+    return UnderWay(
+        spends=spends,
+        receives=decode_flows(kept["bounds"].get("receives", ())),
+        enters=not is_swap and bool(spends),
+        position_id=int(position) if position.isdecimal() else None,
+    )
 
 
 def _list_outcomes(statuses: Iterable[str], times: Iterable[datetime]) -> tuple[VenueOutcome, ...]:

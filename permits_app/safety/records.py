@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from permits_app.safety.assets import Portfolio
 from permits_app.usage import Usage
+from tools_app.toolkit.plan import TokenFlow
+
+if TYPE_CHECKING:
+    from permits_app.safety.assets import Portfolio
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +46,23 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class UnderWay:
+    """What another permit is doing to the golem's holdings, its outcome not seen yet. `enters` puts what it spends into
+    a venue, into `position_id` or a position of its own.
+    """
+
+    spends: Sequence[TokenFlow]
+    receives: Sequence[TokenFlow]
+    enters: bool = False
+    position_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Records:
     """Sums of the ledger and rows of the past. `earlier` and `predictions` newest first, `outcomes` oldest first.
 
-    `predictions` and `rebalances` are read only for a call they are judged for; `known_code` is keccak-256 by address.
+    `predictions`, `rebalances` and `under_way` are read only for a call they are judged for; `known_code` is keccak-256
+    by address.
     """
 
     usage: Usage
@@ -58,6 +74,7 @@ class Records:
     rebalances: Sequence[datetime] = ()
     predictions: Sequence[bool] = ()
     known_code: Mapping[str, str] = field(default_factory=dict)
+    under_way: Sequence[UnderWay] = ()
 
 
 class RecordSource(Protocol):

@@ -10,13 +10,13 @@ Seed: 002, "PolicyCageHook"; 001, "Phase-based gating"; decisions, "PolicyCage".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
 from permits_app.safety.action_gate import judge_gate
-from permits_app.safety.assets import Portfolio, find_wrapped_native, read_portfolio
+from permits_app.safety.assets import NO_POSITION, RAISING, Portfolio, find_wrapped_native, read_portfolio
 from permits_app.safety.cage_contract import judge_contract
 from permits_app.safety.chain_facts import preload_chain_facts
 from permits_app.safety.drawdown import Fall, fall_of, judge_fall, record_value
@@ -32,17 +32,16 @@ from permits_app.safety.phase_rules import judge_halt, judge_layer, judge_phase
 from permits_app.safety.profile_rules import judge_profile
 from permits_app.safety.rebalance_rules import judge_rebalances
 from permits_app.safety.record_reader import records_of
+from permits_app.safety.records import UnderWay
 from permits_app.safety.token_calls import list_recipients
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
+from tools_app.core.errors import Recovery
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import LEAVING, ActionClass, Category, Phase, RiskLayer
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import NATIVE
 
-RAISING = frozenset({ActionClass.NEW_POSITION, ActionClass.INCREASE_POSITION, ActionClass.REBALANCE})
 _BORROWING = frozenset({Category.LENDING, Category.DERIVATIVES})
-# A swap changes what is held and a transfer gives it away; everything else puts value into a venue.
-_NO_POSITION = frozenset({Category.TRADING, Category.WALLET})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +56,17 @@ class CageRows:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What hook 1 reads of the chain. `is_known` is off without a chain or an account."""
+    """What hook 1 reads of the chain. `is_known` is off without a chain or an account.
+
+    `with_others` is the portfolio as it will be once what is under way has happened; None when nothing is.
+    """
 
     is_known: bool = False
     wrapped_native: str | None = None
     portfolio: Portfolio | None = None
     price_missing: PriceUnavailable | PriceStale | None = None
     fall: Fall | None = None
+    with_others: Portfolio | None = None
 
 
 class PolicyCageHook:
@@ -79,7 +82,12 @@ class PolicyCageHook:
         rows = load_rows(call)
         refusal = judge_rows(call, rows) or judge_contract(call)
         if refusal is None and call.plan is not None and call.action_class in RAISING:
-            refusal = judge_holdings(call, rows, load_holdings(call))
+            holdings = load_holdings(call)
+            refusal = judge_holdings(call, rows, holdings)
+            if refusal is None:
+                refusal = judge_with_others(call, rows, holdings)
+                if refusal is not None and call.records is not None:
+                    call.records.portfolio = holdings.with_others
         return refusal or _agree(call)
 
     def decide(self, call: HookCall, rows: CageRows, holdings: Holdings | None) -> Verdict:
@@ -87,6 +95,7 @@ class PolicyCageHook:
         refusal = judge_standing(call) or judge_rows(call, rows)
         if refusal is None and call.plan is not None and call.action_class in RAISING:
             refusal = judge_holdings(call, rows, holdings or Holdings())
+            refusal = refusal or judge_with_others(call, rows, holdings or Holdings())
         return refusal or _agree(call)
 
 
@@ -111,8 +120,10 @@ def load_holdings(call: HookCall) -> Holdings:
     if judge_approved(call, wrapped) is not None:
         return Holdings(is_known=True, wrapped_native=wrapped)
     preload_chain_facts(call, with_portfolio=True)
+    under_way = records_of(call).under_way
     try:
         portfolio = measure_portfolio(call, plan, chain, account)
+        with_others = measure_portfolio(call, plan, chain, account, under_way=under_way) if under_way else None
     except (PriceUnavailable, PriceStale) as error:
         return Holdings(is_known=True, wrapped_native=wrapped, price_missing=error)
     if call.records is not None:
@@ -123,14 +134,16 @@ def load_holdings(call: HookCall) -> Holdings:
             golem_id=call.golem.pk, value_micro_usd=portfolio.total_before,
             most_bps=call.cage.max_drawdown_bps, now=call.now, known=records_of(call).mark,
         )  # fmt: skip
-    return Holdings(is_known=True, wrapped_native=wrapped, portfolio=portfolio, fall=fall)
+    return Holdings(is_known=True, wrapped_native=wrapped, portfolio=portfolio, fall=fall, with_others=with_others)
 
 
-def measure_portfolio(call: HookCall, plan: TxPlan, chain: ChainReader, account: str) -> Portfolio:
+def measure_portfolio(
+    call: HookCall, plan: TxPlan, chain: ChainReader, account: str, *, under_way: Sequence[UnderWay] = ()
+) -> Portfolio:
     """What the golem holds and would hold after `plan`. Raises PriceUnavailable, PriceStale, what a node raises."""
     return read_portfolio(
         chain=chain, account=account, base_asset=call.view.base_asset, plan=plan,
-        enters_position=enters_position(call), position_id=_position_id(call),
+        enters_position=enters_position(call), position_id=_position_id(call), under_way=under_way,
     )  # fmt: skip
 
 
@@ -178,14 +191,38 @@ def judge_holdings(call: HookCall, rows: CageRows, holdings: Holdings) -> Reject
             error=type(missing) if missing else None,
             data=missing.data if missing else {},
         )
-    portfolio = holdings.portfolio
-    if call.limits.allowlist_mode != AllowlistMode.STRICT:
-        held = sum(1 for value in portfolio.after.values() if value)
-        refusal = judge_asset_count(count=held, most=call.cage.max_assets)
+    fall = _judge_fall(call, holdings.fall or rows.fall)
+    return _judge_assets(call, holdings.portfolio) or fall or _judge_shares(call, rows, holdings.portfolio)
+
+
+def judge_with_others(call: HookCall, rows: CageRows, holdings: Holdings) -> Reject | None:
+    """The same shares with what other permits are about to change: of two at once, not both pass one limit.
+
+    Both may be refused when neither is mined yet; the one that is tried again finds the other's outcome.
+    """
+    if holdings.with_others is None:
+        return None
+    refusal = _judge_assets(call, holdings.with_others) or _judge_shares(call, rows, holdings.with_others)
+    if refusal is None:
+        return None
+    return replace(
+        refusal,
+        reason=f"with what is under way already, {refusal.reason}",
+        would_pass=f"{refusal.would_pass}; or this one, once the outcome of what is under way is seen",
+        data={**refusal.data, "recovery": Recovery.WAIT},
+    )
+
+
+def _judge_assets(call: HookCall, portfolio: Portfolio) -> Reject | None:
+    if call.limits.allowlist_mode == AllowlistMode.STRICT:
+        return None
+    held = sum(1 for value in portfolio.after.values() if value)
+    return judge_asset_count(count=held, most=call.cage.max_assets)
+
+
+def _judge_shares(call: HookCall, rows: CageRows, portfolio: Portfolio) -> Reject | None:
     return (
-        refusal
-        or _judge_fall(call, holdings.fall or rows.fall)
-        or _judge_gate(call, rows, portfolio)
+        _judge_gate(call, rows, portfolio)
         or judge_position(
             value_micro_usd=portfolio.position_after,
             total_micro_usd=portfolio.total_before,
@@ -255,7 +292,7 @@ def _judge_rebalances(call: HookCall, times: Sequence[datetime]) -> Reject | Non
 
 def enters_position(call: HookCall) -> bool:
     """Whether a call puts value into a venue and keeps it: it pays nobody else, and is no swap and no transfer."""
-    if call.plan is None or call.tool.category in _NO_POSITION:
+    if call.plan is None or call.tool.category in NO_POSITION:
         return False
     return bool(call.plan.spends) and all(each == call.view.address for each in list_recipients(call.plan))
 

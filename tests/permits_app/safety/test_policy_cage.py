@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -30,6 +31,7 @@ from permits_app.safety.hooks.policy_cage import (
 )
 from permits_app.safety.phase_rules import judge_layer, judge_phase
 from permits_app.safety.rebalance_rules import judge_rebalances
+from permits_app.safety.records import UnderWay
 from tests.evm.world import World
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import NOW, SWAP_TOOL, WBTC, WETH, live_call, open_position, plain_call, swap_call
@@ -249,13 +251,14 @@ def test_adding_to_a_position_counts_what_is_in_it(live_golem: LiveGolem, local_
     assert dict(grown.after) == dict(grown.before)
 
 
-def measure(live: LiveGolem, name: str, params: dict[str, str]) -> Portfolio:
+def measure(live: LiveGolem, name: str, params: dict[str, str], *, under_way: Sequence[UnderWay] = ()) -> Portfolio:
     call = live_call(live, name, params)
     assert call.plan is not None
     assert call.chain is not None
     return read_portfolio(
         chain=call.chain, account=live.golem.address, base_asset="USDC", plan=call.plan,
         enters_position=enters_position(call), position_id=int(params.get("position_id", 0)) or None,
+        under_way=under_way,
     )  # fmt: skip
 
 

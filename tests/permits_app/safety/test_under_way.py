@@ -1,0 +1,89 @@
+"""Shares of the portfolio are judged with what other permits are about to change: of two at once, not both pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+from django.test import override_settings
+
+from permits_app.errors import PolicyRejected
+from permits_app.models import ActionPermit
+from permits_app.models.permit import PermitStatus
+from permits_app.safety.record_reader import read_records
+from permits_app.safety.records import UnderWay
+from tests.evm.world import World
+from tests.live_golem import LiveGolem
+from tests.permits_app.execution.chain_tricks import mining_paused
+from tests.permits_app.safety.calls import SWAP_TOOL, live_call, open_position, swap_call
+from tests.permits_app.safety.test_policy_cage import measure, set_cage
+from tools_app.toolkit.enums import ActionClass
+
+
+def test_of_two_swaps_at_once_not_both_pass_one_concentration(live_golem: LiveGolem) -> None:
+    """Each fits by itself; neither is mined when the other is judged."""
+    portfolio = measure(live_golem, SWAP_TOOL.name, {"token_in": "USDC", "token_out": "WETH", "amount": "1000000000"})
+    [held] = [value for asset, value in portfolio.before.items() if portfolio.names[asset] == "WETH"]
+    most_bps = (held + 1_500_000_000) * 10_000 // portfolio.total_before
+    set_cage(live_golem, max_concentration_bps=most_bps)
+    first, second = (live_golem.preview(amount=str(1_000_000_000 + number))["permit_id"] for number in range(2))
+    with mining_paused(live_golem.world), override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.02):
+        live_golem.start(first)
+        live_golem.work(first)
+        live_golem.start(second)
+        live_golem.work(second)
+        refused = live_golem.permit(second)
+        assert refused.status == PermitStatus.BLOCKED
+        assert (refused.problem["rule"], refused.problem["recovery"]) == ("policy_cage.max_concentration", "WAIT")
+        assert refused.problem["detail"].startswith("with what is under way already, WETH would be")
+        with pytest.raises(PolicyRejected, match="with what is under way already"):
+            live_golem.preview(amount="1000000002")
+        # What is small enough beside the first passes meanwhile.
+        assert live_golem.preview(amount="100000000")["permit_id"]
+    live_golem.work(first)
+    assert live_golem.permit(first).status == PermitStatus.COMMITTED
+    with pytest.raises(PolicyRejected, match="^WETH would be"):
+        live_golem.preview(amount="1000000002")
+
+
+def test_two_additions_to_one_position_at_once_are_one_position(live_golem: LiveGolem, local_chain: World) -> None:
+    position_id = open_position(live_golem, local_chain, amount1="1000000000")
+    params = {"position_id": position_id, "amount1": "1000000000"}
+    alone = measure(live_golem, "uniswap_lp_increase_liquidity", params)
+    plan = live_call(live_golem, "uniswap_lp_increase_liquidity", params).plan
+    assert plan is not None
+    here = UnderWay(plan.spends, plan.receives, enters=True, position_id=int(position_id))
+    both = measure(live_golem, "uniswap_lp_increase_liquidity", params, under_way=[here])
+    # One part is in it; each of the two puts one on top.
+    assert abs(both.position_after * 2 - 3 * alone.position_after) * 100 < alone.position_after
+    assert (both.before, both.positions) == (alone.before, alone.positions)
+    elsewhere = [replace(here, position_id=int(position_id) + 1), replace(here, position_id=None)]
+    others = measure(live_golem, "uniswap_lp_increase_liquidity", params, under_way=elsewhere)
+    assert (others.position_after, others.before) == (alone.position_after, alone.before)
+    assert others.positions == alone.positions + 1
+
+
+def test_what_is_under_way_is_read_of_the_permits_of_the_golem_alone(live_golem: LiveGolem) -> None:
+    swap = live_golem.preview()["permit_id"]
+    call = swap_call(live_golem, amount="100000000")
+    assert read_records(call).under_way == ()
+    live_golem.start(swap)
+    [seen] = read_records(call).under_way
+    assert call.plan is not None
+    assert [flow.expected for flow in seen.spends] == [500_000_000]
+    assert [flow.token.symbol for flow in seen.receives] == ["WETH"]
+    assert (seen.enters, seen.position_id) == (False, None)
+    assert read_records(replace(call, own_permit_id=UUID(swap))).under_way == ()
+    assert read_records(replace(call, action_class=ActionClass.CLOSE_POSITION)).under_way == ()
+    ActionPermit.objects.filter(pk=swap).update(chain_id=1)
+    assert read_records(call).under_way == ()
+    ActionPermit.objects.filter(pk=swap).update(chain_id=31337, halt_epoch=1)
+    assert read_records(call).under_way == ()
+    ActionPermit.objects.filter(pk=swap).update(halt_epoch=None, tool_name="uniswap_lp_add_liquidity")
+    [seen] = read_records(call).under_way
+    assert (seen.enters, seen.position_id) == (True, None)
+    ActionPermit.objects.filter(pk=swap).update(params={"position_id": "7"})
+    assert [each.position_id for each in read_records(call).under_way] == [7]
+    ActionPermit.objects.filter(pk=swap).update(tool_name="a_tool_that_is_gone")
+    assert [each.enters for each in read_records(call).under_way] == [False]

@@ -15,14 +15,18 @@ from django.db import OperationalError, connection, transaction
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from archetypes_app.models import Golem
+from archetypes_app.actions.sync_builtins import sync_builtins
+from archetypes_app.models import Golem, ToolProfile
 from permits_app import ledger
+from permits_app.errors import RateLimited, SpendingLimitExceeded
 from permits_app.models import ActionPermit, SpendEntry, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
 from permits_app.usage import Usage
+from permits_app.valuation import PlanValue
 from tests.factories.golems import make_api_key, make_golem, make_owner
 from tests.factories.permits import make_permit, make_standing_allowance
+from tools_app.core import clock
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HOUR, DAY, MOMENT = timedelta(hours=1), timedelta(hours=24), timedelta(microseconds=1)
@@ -221,6 +225,47 @@ def test_a_write_counts_by_the_hour_once_it_may_have_happened(books: Books, stat
     books.write(spend)
     usage = ledger.read_usage(golem_id=books.golems[0].pk, api_key_id=None, heartbeat_tick=0, now=NOW)
     assert usage.writes_last_hour == (1 if status in COUNTED_WRITES else 0)
+
+
+def open_one(books: Books, micro_usd: int = 1) -> None:
+    """A reservation as a preview makes it."""
+    permit = make_permit(golem=books.golems[0])
+    ActionPermit.objects.filter(pk=permit.pk).delete()
+    permit._state.adding = True
+    with transaction.atomic():
+        ledger.reserve(
+            permit=permit, value=PlanValue(gas_micro_usd=micro_usd), counts_per_day=True, heartbeat_tick=0,
+            now=clock.now(),
+        )  # fmt: skip
+
+
+def test_a_golem_without_limits_is_held_to_those_of_a_new_one(books: Books) -> None:
+    with pytest.raises(SpendingLimitExceeded):
+        open_one(books, SpendingLimits().per_transaction_micro_usd + 1)
+    assert not ActionPermit.objects.exists()
+    open_one(books, SpendingLimits().per_transaction_micro_usd)
+    assert SpendingLimits.objects.get().golem == books.golems[0]
+
+
+def test_a_reservation_beyond_the_writes_of_the_hour_is_refused_under_the_lock(books: Books) -> None:
+    SpendingLimits.objects.create(golem=books.golems[0], writes_per_hour=2)
+    open_one(books)
+    open_one(books)
+    with pytest.raises(RateLimited) as refused:
+        open_one(books)
+    assert (refused.value.data["hook"], refused.value.data["rule"]) == ("rate_limiter", "rate_limiter.per_hour")
+    assert refused.value.data["resets_at"] is not None
+    assert ActionPermit.objects.count() == 2
+
+
+def test_a_conservative_profile_caps_the_writes_a_reservation_may_be(books: Books) -> None:
+    sync_builtins()
+    SpendingLimits.objects.create(golem=books.golems[0], writes_per_hour=500)
+    books.golems[0].profiles.set(ToolProfile.objects.filter(name="conservative"))
+    for _ in range(10):
+        open_one(books)
+    with pytest.raises(RateLimited):
+        open_one(books)
 
 
 LATER = NOW + HOUR

@@ -136,6 +136,8 @@ def _ask(chain: ChainReader | None, account: str, pairs: Sequence[Pair]) -> dict
 
 def _value(permit: ActionPermit, token: str, raw: int) -> int:
     """At the price the permit reserved the token for; one it has no price of counts as all it reserved."""
+    if not raw:
+        return 0
     for part in permit.spend_entry.breakdown:
         if part.get("token") == token and int(part["raw"]):
             return min(_BIGGEST, -(-int(part["micro_usd"]) * raw // int(part["raw"])))

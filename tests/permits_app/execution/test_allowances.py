@@ -150,7 +150,8 @@ def test_a_halt_takes_back_what_a_permit_under_way_approved_and_ends_once_its_ou
     assert live_golem.permit(str(permit.pk)).status == "REVERTED"
     carry_out_halt(golem_id=live_golem.golem.pk, epoch=1, now=clock.now())
     assert HaltRecord.objects.get().completed_at is not None
-    assert not StandingAllowance.objects.exclude(left="0").exists()
+    [row] = StandingAllowance.objects.all()
+    assert (row.left, row.worth_micro_usd) == ("0", 0)
 
 
 def test_what_is_mined_after_the_halt_looked_is_taken_back_before_the_halt_ends(live_golem: LiveGolem) -> None:

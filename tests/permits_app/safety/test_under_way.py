@@ -11,13 +11,15 @@ from django.test import override_settings
 from permits_app.errors import PolicyRejected
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.safety.record_reader import read_records
+from permits_app.safety.hook import Allow, Reject
+from permits_app.safety.hooks.policy_cage import CageRows, load_holdings
+from permits_app.safety.record_reader import RecordReader, read_records
 from permits_app.safety.records import UnderWay
 from tests.evm.world import World
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mining_paused
 from tests.permits_app.safety.calls import SWAP_TOOL, live_call, open_position, swap_call
-from tests.permits_app.safety.test_policy_cage import measure, set_cage
+from tests.permits_app.safety.test_policy_cage import HOOK, measure, set_cage
 from tools_app.toolkit.enums import ActionClass
 
 
@@ -87,3 +89,21 @@ def test_what_is_under_way_is_read_of_the_permits_of_the_golem_alone(live_golem:
     assert [each.position_id for each in read_records(call).under_way] == [7]
     ActionPermit.objects.filter(pk=swap).update(tool_name="a_tool_that_is_gone")
     assert [each.enters for each in read_records(call).under_way] == [False]
+
+
+def test_what_refused_is_kept_as_the_holdings_of_that_moment_and_nothing_else_is(live_golem: LiveGolem) -> None:
+    portfolio = measure(live_golem, SWAP_TOOL.name, {"token_in": "USDC", "token_out": "WETH", "amount": "1000000000"})
+    [held] = [value for asset, value in portfolio.before.items() if portfolio.names[asset] == "WETH"]
+    set_cage(live_golem, max_concentration_bps=(held + 1_500_000_000) * 10_000 // portfolio.total_before)
+    live_golem.start(live_golem.preview(amount="1000000000")["permit_id"])
+    large, small = (swap_call(live_golem, amount=amount) for amount in ("1000000001", "100000000"))
+    refused, passed = (replace(call, records=RecordReader(call)) for call in (large, small))
+    verdict = HOOK.check(refused)
+    assert isinstance(verdict, Reject) and verdict.data["recovery"] == "WAIT"
+    assert isinstance(HOOK.check(passed), Allow)
+    holdings = load_holdings(refused)
+    assert refused.records is not None and passed.records is not None
+    assert HOOK.check(refused) == HOOK.decide(refused, CageRows(), holdings) == verdict
+    assert refused.records.portfolio == holdings.with_others != holdings.portfolio
+    assert passed.records.portfolio == load_holdings(passed).portfolio != load_holdings(passed).with_others
+    assert HOOK.check(large) == verdict

@@ -73,7 +73,7 @@ def _measure_chain(golem: Golem) -> Iterator[Figure]:
     for _ in range(110):
         # A new reader, as every preview opens one: the plan has read its pool, the hooks ask for the rest.
         call = _rebuild_call(load_golem(golem.pk), template)
-        made.append(_clone(template))
+        made.append(_clone(template, call.golem))
         times += time_calls(decide_and_reserve, count=1, warm_up=0)
         cancel_permit(golem=golem, permit_id=made[-1].pk, reason="measured only", actor="system:bench", now=clock.now())
     times = times[10:]
@@ -232,8 +232,10 @@ def _rebuild_call(golem: Golem, permit: ActionPermit) -> HookCall:
     )  # fmt: skip
 
 
-def _clone(template: ActionPermit) -> ActionPermit:
+def _clone(template: ActionPermit, golem: Golem) -> ActionPermit:
+    """A new permit like `template` of the golem that its decision has read."""
     permit = ActionPermit.objects.get(pk=template.pk)
+    permit.golem = golem
     permit.id, permit._state.adding = uuid4(), True
     permit.action_hash = "0x" + permit.id.hex
     permit.plan_hash = hash_plan(permit)
@@ -244,10 +246,13 @@ def _reserve(permit: ActionPermit, call: HookCall) -> None:
     """What a preview does after the chain agreed: one transaction with permit, reservation, event and audit entry."""
     now = clock.now()
     with transaction.atomic():
-        ledger.reserve(permit=permit, value=call.value, counts_per_day=True, heartbeat_tick=0, now=now)
+        (head,) = ledger.reserve(
+            permit=permit, value=call.value, counts_per_day=True, heartbeat_tick=0, now=now,
+            along=[audit_log.fill_lock(permit.golem_id)],
+        )  # fmt: skip
         facts = {"permit_id": str(permit.pk), "tool_name": permit.tool_name}
         created = Event(EventType.PERMIT_CREATED, facts)
         audit_log.append(
             golem_id=permit.golem_id, event="PermitCreated", actor="system:bench", data=facts, now=now,
-            along=[event_bus.fill_events(golem_id=permit.golem_id, events=[created], now=now)],
+            head=head, along=[event_bus.fill_events(golem_id=permit.golem_id, events=[created], now=now)],
         )  # fmt: skip

@@ -22,6 +22,5 @@ class GolemConfig(AppConfig):
         load_registry()
         wiring.configure()
         # What is loaded now stays for the process's life: looking through all of it for cycles would take longer than a
-        # whole preview each time. One preview makes more objects than the default allows between two looks.
+        # whole preview each time.
         gc.freeze()
-        gc.set_threshold(10_000, 10, 10)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.db import connection
 from django.test import Client
 
 from archetypes_app.models import ApiKey
@@ -111,6 +112,7 @@ def test_a_consumer_that_reconnects_five_hundred_times_sees_each_event_once_in_o
             number += count
             done.wait(0.002)
         publish()
+        connection.close()
         done.set()
 
     emit(agent.golem.pk, -1)

@@ -51,6 +51,13 @@ def tamper(sql: str, *values: Any) -> None:
             cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
 
 
+@pytest.mark.parametrize("table", ["tools_app_auditentry", "tools_app_auditcheckpoint"])
+def test_the_database_refuses_to_empty_the_log_at_once(golem_id: UUID, table: str) -> None:
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"TRUNCATE {table} CASCADE")
+    assert verify_stored_chain(golem_id).entries == 7
+
+
 def test_a_whole_chain_holds(golem_id: UUID) -> None:
     report = verify_stored_chain(golem_id)
     assert (report.entries, report.checkpoints, report.broken) == (7, 1, None)

@@ -18,12 +18,11 @@ from permits_app.backtest.past_decisions import Claim, PastDecision
 from permits_app.models.spending import AllowlistMode
 from permits_app.safety import hook_chain
 from permits_app.safety.action_gate import GATE_WINDOW
-from permits_app.safety.assets import Portfolio
+from permits_app.safety.assets import RAISING, Portfolio
 from permits_app.safety.drawdown import fall_of, move_mark
 from permits_app.safety.hook import Reject
 from permits_app.safety.hook_chain import LoadedRules
 from permits_app.safety.hooks.policy_cage import (
-    RAISING,
     CageRows,
     Holdings,
     judge_approved,

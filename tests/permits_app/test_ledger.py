@@ -219,6 +219,13 @@ def test_every_window_is_the_naive_sum_of_what_lies_in_it(
     assert days.get(books.golems[golem].pk, 0) == everything.day_micro_usd
 
 
+def test_a_golem_of_which_nothing_can_be_taken_has_no_day(books: Books) -> None:
+    books.leave_standing(Standing(golem=0, worth=0, counted_ago=timedelta(days=2)), 0)
+    books.leave_standing(Standing(golem=1, worth=7, counted_ago=timedelta(days=2)), 1)
+    days = ledger.sum_days(golem_ids=[golem.pk for golem in books.golems], now=NOW)
+    assert days == {books.golems[1].pk: 7}
+
+
 @pytest.mark.parametrize("status", PermitStatus.values)
 def test_a_write_counts_by_the_hour_once_it_may_have_happened(books: Books, status: str) -> None:
     spend = Spend(0, 0, status, "RESERVED", 100, 0, True, 5, timedelta(0), timedelta(0))

@@ -7,7 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from permits_app.safety import hook_chain
 from permits_app.safety.hook import Allow, HookCall
 from permits_app.safety.hooks.hallucination_detector import HallucinationDetector
 from permits_app.safety.hooks.policy_cage import load_holdings
@@ -54,3 +57,12 @@ def test_the_facts_of_two_tokens_and_their_router_are_one_round_trip(
 def test_the_portfolio_is_one_round_trip_with_every_price(call: HookCall, round_trips: list[Counter[str]]) -> None:
     assert load_holdings(call).portfolio is not None
     assert [trip["eth_getCode"] for trip in round_trips] == [3]
+
+
+def test_the_whole_chain_reads_the_rows_of_the_golem_once(call: HookCall) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        report = hook_chain.recheck(call, simulate=False)
+    asked = [row["sql"] for row in captured.captured_queries if "read_records" in str(row["sql"])]
+    # Prepared on this connection perhaps, and asked once.
+    assert sum(str(sql).count("EXECUTE read_records") for sql in asked) == 1
+    assert report.facts

@@ -22,7 +22,7 @@ def insert_rows(*rows: models.Model, along: Sequence[Filled] = ()) -> list[Rows]
     The statements of `along` are sent with them, after them; their rows are the answer.
     """
     told = fetch_together(*(_fill(row) for row in rows), *along)
-    for row, answer in zip(rows, told, strict=False):
+    for row, answer in zip(rows, told[: len(rows)], strict=True):
         if answer:
             ((row.pk,),) = answer
         row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS

@@ -57,6 +57,11 @@ contract SimulatedFeed {
         return (roundId, round.answer, round.startedAt, updatedAt, roundId);
     }
 
+    /// @notice The answer alone, as lending markets ask for it.
+    function latestAnswer() external view returns (int256) {
+        return rounds[latestRound].answer;
+    }
+
     function getRoundData(uint80 wanted)
         external
         view

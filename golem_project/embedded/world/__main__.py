@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+from golem_project.embedded.environment import LOCAL_RPC_VARIABLE, current_environment
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import is_fetched, say_to_stderr
 from golem_project.embedded.token_list import fetch_token_list
@@ -33,6 +34,16 @@ def addresses(arguments: argparse.Namespace) -> None:
 
     with saved.lock_world():
         update_addresses(write=arguments.write)
+
+
+def protocols(arguments: argparse.Namespace) -> None:
+    """Build further protocols on a running local chain."""
+    from golem_project.embedded.world.protocols import deploy_protocols
+
+    url = arguments.rpc or current_environment().get(LOCAL_RPC_VARIABLE)
+    if not url:
+        raise EmbeddedError(f"No local chain is named. Fix: --rpc http://127.0.0.1:PORT, or {LOCAL_RPC_VARIABLE}.")
+    deploy_protocols(url, arguments.key or None)
 
 
 def compile_sources(_: argparse.Namespace) -> None:
@@ -64,6 +75,10 @@ def main() -> int:
     choice.add_argument("--check", action="store_true", help="exit 1 when they differ")
     choice.add_argument("--write", action="store_true", help="write the table")
     command.set_defaults(run=addresses)
+    command = commands.add_parser("protocols", help="build further protocols on a running local chain")
+    command.add_argument("--key", action="append", help="only this one, and what it needs; may be given again")
+    command.add_argument("--rpc", help=f"the address of the chain; otherwise {LOCAL_RPC_VARIABLE} names it")
+    command.set_defaults(run=protocols)
     command = commands.add_parser("compile", help="compile contracts/src into contracts/out, and write the bindings")
     command.set_defaults(run=compile_sources)
     command = commands.add_parser("bindings", help="write the Python bindings of the compiled contracts")

@@ -28,10 +28,11 @@ from golem_project.embedded.process import (
     hold_lock,
     identify,
     identity_from,
+    listens_on,
     read_record,
     write_record,
 )
-from golem_project.embedded.world.node import CHAIN_ID, ask_chain_id, listens_on, node_argv, node_environment
+from golem_project.embedded.world.node import CHAIN_ID, ask_chain_id, node_argv, node_environment
 from golem_project.embedded.world.saved import find_anvil
 
 KEEPER = Path(__file__).with_name("dev_chain_keeper.py")

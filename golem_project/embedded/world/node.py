@@ -10,10 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
-
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.process import Child, free_port, start_child
+from golem_project.embedded.process import Child, free_port, listens_on, start_child
 
 CHAIN_ID = 31337
 # Prague: the newest rules that the in-process EVM runs too, so both engines agree.
@@ -60,15 +58,6 @@ def ask_chain_id(port: int, *, timeout_seconds: float = 1.0) -> int | None:
         return None
     finally:
         connection.close()
-
-
-def listens_on(pid: int, port: int) -> bool:
-    """Whether exactly this process listens there: another node on the port would answer just the same."""
-    try:
-        connections = psutil.Process(pid).net_connections(kind="tcp4")
-    except (psutil.NoSuchProcess, psutil.AccessDenied):
-        return False
-    return any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in connections)
 
 
 def wait_until_ready(child: Child, port: int, *, log: Path) -> None:

@@ -49,7 +49,19 @@ class JsonRpc:
             raise RpcError(method, answer["error"])
         return answer.get("result")
 
-    def _post(self, body: bytes) -> dict[str, Any]:
+    def call_all(self, calls: list[tuple[str, list[Any]]]) -> list[Any]:
+        """The results of several methods in one exchange. Raises RpcError for the first that failed."""
+        body = [
+            {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            for number, (method, params) in enumerate(calls)
+        ]
+        answers = {answer["id"]: answer for answer in self._post(json.dumps(body).encode())}
+        for number, (method, _) in enumerate(calls):
+            if "error" in answers[number]:
+                raise RpcError(method, answers[number]["error"])
+        return [answers[number].get("result") for number in range(len(calls))]
+
+    def _post(self, body: bytes) -> Any:
         # A kept connection may have been closed by a restart of the node: then, and only then, once more.
         reused = self._connection.sock is not None
         try:
@@ -67,14 +79,14 @@ class JsonRpc:
             self._connection.close()
             raise EmbeddedError(f"The local chain does not answer ({error}). Fix: start it again.") from error
 
-    def _exchange(self, body: bytes) -> dict[str, Any]:
+    def _exchange(self, body: bytes) -> Any:
         if self._connection.sock is None:
             self._connection.connect()
             if isinstance(self._connection.sock, socket.socket):
                 self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._connection.request("POST", self._path, body, {"Content-Type": "application/json"})
         answer = json.loads(self._connection.getresponse().read())
-        if not isinstance(answer, dict):
+        if not isinstance(answer, dict | list):
             raise ValueError("not a JSON-RPC answer")
         return answer
 

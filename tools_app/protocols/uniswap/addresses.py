@@ -7,11 +7,15 @@ come from the deployment file that the local world writes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS, ChainNotSupported
 
+NAME = "uniswap"
+"""The venue agents say, and the first word of positions here."""
 LOCAL_CHAIN_ID = 31_337
 
 
@@ -118,23 +122,45 @@ CHAINS = frozenset({*_PUBLIC, LOCAL_CHAIN_ID})
 
 def deployment_on(chain_id: int) -> Deployment:
     """Uniswap's contracts on a chain. Raises ChainNotSupported."""
-    found = _PUBLIC.get(chain_id) or (_local_deployment() if chain_id == LOCAL_CHAIN_ID else None)
+    found = find_deployment(chain_id)
     if found is None:
         raise ChainNotSupported(f"Uniswap is not served on chain {chain_id}", chain_id=chain_id, chains=sorted(CHAINS))
     return found
 
 
-def _local_deployment() -> Deployment | None:
+def find_deployment(chain_id: int) -> Deployment | None:
+    """Uniswap's contracts on a chain; None where it is not."""
+    if chain_id != LOCAL_CHAIN_ID:
+        return _PUBLIC.get(chain_id)
     contracts = load_deployment(KNOWN_NETWORKS[LOCAL_CHAIN_ID]).contracts
-    if not contracts:
+    names = ("weth9", *_LOCAL_NAMES.values())
+    if any(name not in contracts for name in names):
         return None
-    return Deployment(
-        chain_id=LOCAL_CHAIN_ID,
-        wrapped_native=contracts["weth9"],
-        v2_factory=contracts["uniswap_v2_factory"],
-        v2_router=contracts["uniswap_v2_router"],
-        v3_factory=contracts["uniswap_v3_factory"],
-        v3_router=contracts["uniswap_v3_swap_router_02"],
-        v3_position_manager=contracts["uniswap_v3_position_manager"],
-        v3_quoter=contracts["uniswap_v3_quoter_v2"],
-    )
+    return _local_deployment(*(contracts[name] for name in names))
+
+
+def contracts_on(chain_id: int) -> Mapping[str, str] | None:
+    """The same by the keys of `protocol.py`; None where Uniswap is not."""
+    found = find_deployment(chain_id)
+    return _by_key(found) if found is not None else None
+
+
+_LOCAL_NAMES = {
+    "v2_factory": "uniswap_v2_factory",
+    "v2_router": "uniswap_v2_router",
+    "v3_factory": "uniswap_v3_factory",
+    "v3_router": "uniswap_v3_swap_router_02",
+    "v3_position_manager": "uniswap_v3_position_manager",
+    "v3_quoter": "uniswap_v3_quoter_v2",
+}
+
+
+# Both are asked for in every decision, many times over.
+@lru_cache(maxsize=8)
+def _local_deployment(wrapped_native: str, *addresses: str) -> Deployment:
+    return Deployment(LOCAL_CHAIN_ID, wrapped_native, **dict(zip(_LOCAL_NAMES, addresses, strict=True)))
+
+
+@lru_cache(maxsize=64)
+def _by_key(deployment: Deployment) -> Mapping[str, str]:
+    return {key: getattr(deployment, key) for key in _LOCAL_NAMES}

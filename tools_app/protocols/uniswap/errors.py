@@ -59,24 +59,6 @@ class TransferFeeUnknown(GolemError):
     title = "The token's transfer fee cannot be read"
 
 
-class PoolNotFound(GolemError):
-    """No Uniswap pool has this address, or this pair and fee."""
-
-    code = "POOL_NOT_FOUND"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    title = "There is no such Uniswap pool"
-
-
-class PositionNotFound(GolemError):
-    """No such position, or it belongs to another account; the two are answered alike."""
-
-    code = "POSITION_NOT_FOUND"
-    http_status = 404
-    recovery = Recovery.FIX_PARAMS
-    title = "This account has no such position"
-
-
 class PositionEmpty(GolemError):
     """The position holds nothing of what was asked for."""
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 from tools_app.chain.abi import decode_log, event_topic
 from tools_app.core.errors import GolemError
-from tools_app.protocols.uniswap.addresses import Deployment
-from tools_app.protocols.uniswap.pools import Pool
-from tools_app.protocols.uniswap.prices import Ratio, ratio_of_sqrt_price
+from tools_app.core.ratio import Ratio
+from tools_app.protocols.uniswap.addresses import NAME, Deployment
 from tools_app.protocols.uniswap.v2 import math as v2_math
-from tools_app.protocols.uniswap.v3.math import FEE_DENOMINATOR
+from tools_app.standards.concentrated import ratio_of_sqrt_price
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.markets import CreatedPool, Pool, PoolDay
 from tools_app.toolkit.views import LogEntry, LogQuery
 
 DAY_SECONDS = 86_400
@@ -38,37 +38,6 @@ PAIR_CREATED = "event PairCreated(address indexed token0, address indexed token1
 
 # How far back before the window the last price is looked for, and in what steps.
 _PRICE_STEPS = (2_000, 20_000, 100_000)
-
-
-@dataclass(frozen=True, slots=True)
-class CreatedPool:
-    """A pool that a factory made: its address, pair, fee, and where on the chain that was."""
-
-    address: str
-    version: str
-    token0: str
-    token1: str
-    fee: int
-    block_number: int
-    tx_hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class PoolDay:
-    """24 hours of one pool. `in0`/`in1` are base units traders paid in; prices are token1 per token0 in base units.
-
-    `reason` says why the figures are missing; then they are zero and must not be shown.
-    """
-
-    in0: int = 0
-    in1: int = 0
-    swaps: int = 0
-    prices: tuple[Ratio, ...] = ()
-    reason: str | None = None
-
-    def fees(self, fee: int) -> tuple[int, int]:
-        """Base units of fees paid in each token."""
-        return self.in0 * fee // FEE_DENOMINATOR, self.in1 * fee // FEE_DENOMINATOR
 
 
 @dataclass(slots=True)
@@ -209,8 +178,10 @@ def _price_in(log: LogEntry) -> Ratio | None:
 def _created(log: LogEntry) -> CreatedPool | None:
     v3 = decode_log(POOL_CREATED, log)
     if v3 is not None:
-        return CreatedPool(v3["pool"], "v3", v3["token0"], v3["token1"], v3["fee"], log.block_number, log.tx_hash)
+        return CreatedPool(v3["pool"], "v3", v3["token0"], v3["token1"], v3["fee"], log.block_number, log.tx_hash, NAME)
     v2 = decode_log(PAIR_CREATED, log)
     if v2 is not None:
-        return CreatedPool(v2["pair"], "v2", v2["token0"], v2["token1"], v2_math.FEE, log.block_number, log.tx_hash)
+        return CreatedPool(
+            v2["pair"], "v2", v2["token0"], v2["token1"], v2_math.FEE, log.block_number, log.tx_hash, NAME
+        )
     return None

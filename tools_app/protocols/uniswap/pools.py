@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tools_app.protocols.uniswap.addresses import Deployment
-from tools_app.protocols.uniswap.errors import PoolNotFound
-from tools_app.protocols.uniswap.prices import Ratio, ratio_of_sqrt_price
+from tools_app.protocols.uniswap.addresses import NAME, Deployment
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
+from tools_app.toolkit.markets import Pool, PoolNotFound, sort_tokens
 
 FEE_TIERS = (100, 500, 3_000, 10_000)
 ZERO_ADDRESS = "0x0000000000000000000000000000000000000000"
@@ -27,53 +26,6 @@ TOKEN0 = "function token0() view returns (address)"
 TOKEN1 = "function token1() view returns (address)"
 FEE = "function fee() view returns (uint24)"
 BALANCE_OF = "function balanceOf(address) view returns (uint256)"
-
-
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """One pool at one block: `reserve0` and `reserve1` are V2's, `sqrt_price`, `pool_tick`, `liquidity` V3's.
-
-    `fee` is in hundredths of a basis point: 3000 is 0.3%.
-    """
-
-    version: str
-    address: str
-    token0: str
-    token1: str
-    fee: int
-    reserve0: int = 0
-    reserve1: int = 0
-    sqrt_price: int = 0
-    pool_tick: int = 0
-    liquidity: int = 0
-
-    @property
-    def is_usable(self) -> bool:
-        """Whether it has a price at all."""
-        return self.sqrt_price > 0 if self.version == "v3" else self.reserve0 > 0 and self.reserve1 > 0
-
-    @property
-    def spot(self) -> Ratio:
-        """Token1 per token0 in base units, before fees."""
-        if self.version == "v3":
-            return ratio_of_sqrt_price(self.sqrt_price)
-        return Ratio(self.reserve1, self.reserve0)
-
-    def spot_from(self, token_in: str) -> Ratio:
-        """The other token per `token_in` in base units, before fees."""
-        return self.spot if token_in == self.token0 else self.spot.inverse()
-
-    def reserves_from(self, token_in: str) -> tuple[int, int]:
-        """V2 reserves as (in, out) for a swap that begins with `token_in`."""
-        return (self.reserve0, self.reserve1) if token_in == self.token0 else (self.reserve1, self.reserve0)
-
-    def other(self, token: str) -> str:
-        return self.token1 if token == self.token0 else self.token0
-
-
-def sort_tokens(token_a: str, token_b: str) -> tuple[str, str]:
-    """The pair in the order pools keep it: by address value."""
-    return (token_a, token_b) if int(token_a, 16) < int(token_b, 16) else (token_b, token_a)
 
 
 def find_pools(
@@ -98,7 +50,7 @@ def find_pools(
     known = [place.at(address) for place, address in addresses.items()]
     if with_balances:
         reader.expect(calls=_balance_calls(known))
-    outcomes = reader.call_many([*(place.lookup for place in unmet), *_state_calls(known)])
+    outcomes = reader.call_many([*(place.lookup for place in unmet), *state_calls(known)])
     fresh: list[Pool] = []
     for place, outcome in zip(unmet, outcomes, strict=False):
         if not outcome.ok:
@@ -135,7 +87,9 @@ class _Place:
         return ReadCall(self.factory, GET_POOL, (self.token0, self.token1, self.fee))
 
     def at(self, address: str) -> Pool:
-        return Pool(version=self.version, address=address, token0=self.token0, token1=self.token1, fee=self.fee)
+        return Pool(
+            version=self.version, address=address, token0=self.token0, token1=self.token1, fee=self.fee, protocol=NAME
+        )
 
 
 # A factory never takes a pool back, and gives it the address that follows from factory, pair and fee. One that is
@@ -194,10 +148,10 @@ def recognize_pools(reader: ChainReader, deployment: Deployment, addresses: Sequ
         pair = (token0.values[0], token1.values[0])
         if fee.ok:
             check = ReadCall(deployment.v3_factory, GET_POOL, (*pair, fee.values[0]))
-            candidates.append((Pool("v3", address, *pair, fee.values[0]), check))
+            candidates.append((Pool("v3", address, *pair, fee.values[0], protocol=NAME), check))
         else:
             check = ReadCall(deployment.v2_factory, GET_PAIR, pair)
-            candidates.append((Pool("v2", address, *pair, v2_math.FEE), check))
+            candidates.append((Pool("v2", address, *pair, v2_math.FEE, protocol=NAME), check))
     checks = reader.call_many([check for _, check in candidates]) if candidates else []
     return {
         pool.address: pool
@@ -208,7 +162,7 @@ def recognize_pools(reader: ChainReader, deployment: Deployment, addresses: Sequ
 
 def read_states(reader: ChainReader, pools: Sequence[Pool]) -> list[Pool]:
     """The same pools with their state at the pinned block, in one batch; one that does not answer is left out."""
-    calls = _state_calls(pools)
+    calls = state_calls(pools)
     return _with_states(pools, reader.call_many(calls)) if calls else []
 
 
@@ -216,7 +170,8 @@ def _balance_calls(pools: Sequence[Pool]) -> list[ReadCall]:
     return [ReadCall(token, BALANCE_OF, (pool.address,)) for pool in pools for token in (pool.token0, pool.token1)]
 
 
-def _state_calls(pools: Sequence[Pool]) -> list[ReadCall]:
+def state_calls(pools: Sequence[Pool]) -> list[ReadCall]:
+    """What `read_states` asks: reserves of V2; price and liquidity of V3."""
     calls: list[ReadCall] = []
     for pool in pools:
         if pool.version == "v2":
@@ -250,7 +205,14 @@ def _v2_state(pool: Pool, reserves: ReadOutcome) -> Pool | None:
     if not reserves.ok:
         return None
     return Pool(
-        "v2", pool.address, pool.token0, pool.token1, pool.fee, reserve0=reserves.values[0], reserve1=reserves.values[1]
+        "v2",
+        pool.address,
+        pool.token0,
+        pool.token1,
+        pool.fee,
+        reserve0=reserves.values[0],
+        reserve1=reserves.values[1],
+        protocol=pool.protocol,
     )
 
 
@@ -266,4 +228,5 @@ def _v3_state(pool: Pool, slot0: ReadOutcome, liquidity: ReadOutcome) -> Pool | 
         sqrt_price=slot0.values[0],
         pool_tick=slot0.values[1],
         liquidity=liquidity.values[0],
+        protocol=pool.protocol,
     )

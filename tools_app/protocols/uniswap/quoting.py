@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tools_app.core.ratio import Ratio, shortfall_bps
 from tools_app.core.units import BPS
 from tools_app.protocols.uniswap.addresses import Deployment
-from tools_app.protocols.uniswap.pools import Pool
-from tools_app.protocols.uniswap.prices import Ratio, shortfall_bps
 from tools_app.protocols.uniswap.v2 import math as v2_math
-from tools_app.protocols.uniswap.v3.math import FEE_DENOMINATOR, MAX_SQRT_PRICE, MIN_SQRT_PRICE
 from tools_app.protocols.uniswap.v3.path import encode_path
+from tools_app.standards.concentrated import FEE_DENOMINATOR, MAX_SQRT_PRICE, MIN_SQRT_PRICE
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
+from tools_app.toolkit.markets import Pool
 
 QUOTE_IN_SINGLE = (
     "function quoteExactInputSingle((address tokenIn, address tokenOut, uint256 amountIn, uint24 fee,"

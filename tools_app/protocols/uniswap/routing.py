@@ -21,9 +21,10 @@ from tools_app.protocols.uniswap.errors import (
     SameToken,
     TransferFeeUnknown,
 )
-from tools_app.protocols.uniswap.pools import Pool, find_pools
+from tools_app.protocols.uniswap.pools import find_pools
 from tools_app.protocols.uniswap.quoting import MIXED, Hop, Path, RouteQuote, TransferFees, quote_paths, version_of
 from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.views import TokenMeta
 
 HUB_SYMBOLS = ("USDC", "USDT", "DAI")

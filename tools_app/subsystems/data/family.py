@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from tools_app.protocols.uniswap.addresses import CHAINS
+from tools_app.portfolio.markets import market_chains
+from tools_app.protocols import load_protocols
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.family import ToolFamily
 
-data = ToolFamily(prefix="data", category=Category.DATA, chains=CHAINS, venue="uniswap")
+load_protocols()
+data = ToolFamily(prefix="data", category=Category.DATA, chains=market_chains(), venue="uniswap")

@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isqrt
 
+from tools_app.core.ratio import Ratio
 from tools_app.core.units import BPS, MICRO_USD_PER_USD
-from tools_app.protocols.uniswap.prices import Ratio
 
 WEIGHTS = {"tvl_score": 30, "volume_score": 20, "fee_score": 15, "liquidity_distribution": 20, "il_risk": 15}
 SOUND_FROM = 70

@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isqrt
 
-from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.errors import PoolNotFound
-from tools_app.protocols.uniswap.pools import Pool, read_pool
-from tools_app.protocols.uniswap.prices import sqrt_price_moved
-from tools_app.protocols.uniswap.v3 import math as v3_math
-from tools_app.protocols.uniswap.valuation import Valuer
+from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.markets import markets_on
+from tools_app.standards import concentrated as v3_math
+from tools_app.standards.concentrated import sqrt_price_moved
 from tools_app.subsystems.data import health_score
 from tools_app.subsystems.data.family import data
 from tools_app.subsystems.data.health_score import Scores
 from tools_app.subsystems.data.pool_figures import PoolFigures, read_figures
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
+from tools_app.toolkit.markets import Pool, PoolNotFound
 from tools_app.toolkit.params import ChainId, PoolAddress
 from tools_app.toolkit.result import UsdAmount
 
@@ -61,19 +60,19 @@ def data_get_pool_health_score(ctx: ReadContext, pool: PoolAddress, chain_id: Ch
     Does not say whether the tokens themselves are trustworthy.
     """
     reader = ctx.chain(chain_id)
-    deployment = deployment_on(reader.chain_id)
+    markets = markets_on(reader.chain_id)
     ctx.step("Reading the pool")
-    found = read_pool(reader, deployment, pool)
+    found = markets.read(reader, pool)
     if not found.is_usable:
         raise PoolNotFound(f"the pool {pool} was made but never given a price", pool_address=pool)
     ctx.step("Reading 24 hours of trades")
-    read = read_figures(reader, deployment, [found])
+    read = read_figures(reader, markets, [found])
     if not read:
         raise PoolNotFound(f"the pool {pool} holds something that is no ERC-20 token", pool_address=pool)
     figures = read[0]
     ctx.step("Scoring")
     near0, near1 = amounts_near_price(found)
-    near = Valuer(reader, deployment).value([(found.token0, near0), (found.token1, near1)])
+    near = Valuer(reader, markets).value([(found.token0, near0), (found.token1, near1)])
     scores = score_pool(figures, near)
     total = scores.total()
     return PoolHealth(

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tools_app.chain.tokens import TokenNotFound
-from tools_app.protocols.uniswap.addresses import Deployment
-from tools_app.protocols.uniswap.history import PoolDay, read_days
-from tools_app.protocols.uniswap.pools import Pool, read_balances
-from tools_app.protocols.uniswap.prices import decimal_text
-from tools_app.protocols.uniswap.valuation import Valuer
+from tools_app.core.ratio import decimal_text
+from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.markets import ChainMarkets
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.markets import Pool, PoolDay
 from tools_app.toolkit.result import UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -61,7 +60,7 @@ class PoolSummary:
     history_reason: str | None
 
 
-def read_figures(reader: ChainReader, deployment: Deployment, pools: Sequence[Pool]) -> list[PoolFigures]:
+def read_figures(reader: ChainReader, markets: ChainMarkets, pools: Sequence[Pool]) -> list[PoolFigures]:
     """Figures of pools in the order given; a pool of something that is no ERC-20 token is left out.
 
     One batch of balances, one query of logs, prices once each.
@@ -73,9 +72,9 @@ def read_figures(reader: ChainReader, deployment: Deployment, pools: Sequence[Po
         except TokenNotFound:
             continue
     listed = [pool for pool, _, _ in known]
-    valuer = Valuer(reader, deployment)
-    balances = read_balances(reader, listed)
-    days = read_days(reader, deployment, listed)
+    valuer = Valuer(reader, markets)
+    balances = markets.depth(reader, listed)
+    days = markets.days(reader, listed)
     return [
         _figures(valuer, pool, (token0, token1), balances[pool.address], days[pool.address])
         for pool, token0, token1 in known

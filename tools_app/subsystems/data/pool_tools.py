@@ -6,17 +6,14 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 from tools_app.core.errors import InvalidParams
+from tools_app.core.ratio import ratio_text
 from tools_app.core.units import usd_to_micro
-from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
-from tools_app.protocols.uniswap.errors import PoolNotFound
-from tools_app.protocols.uniswap.history import CreatedPool, list_created
-from tools_app.protocols.uniswap.pools import Pool, find_pools, read_pool, read_states
-from tools_app.protocols.uniswap.prices import ratio_text
-from tools_app.protocols.uniswap.routing import pool_token
+from tools_app.portfolio.markets import ChainMarkets, markets_on
 from tools_app.subsystems.data.family import data
 from tools_app.subsystems.data.pool_figures import PoolSummary, by_tvl, read_figures, summarise
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
+from tools_app.toolkit.markets import CreatedPool, PoolNotFound
 from tools_app.toolkit.params import ChainId, Hours, Limit, MicroUsdText, PoolAddress, Token
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
@@ -75,13 +72,13 @@ def data_get_pool_info(ctx: ReadContext, pool_address: PoolAddress, chain_id: Ch
     Does not read V4 pools and does not look at other exchanges.
     """
     reader = ctx.chain(chain_id)
-    deployment = deployment_on(reader.chain_id)
+    markets = markets_on(reader.chain_id)
     ctx.step("Reading the pool")
-    pool = read_pool(reader, deployment, pool_address)
+    pool = markets.read(reader, pool_address)
     if not pool.is_usable:
         raise PoolNotFound(f"the pool {pool_address} was made but never given a price", pool_address=pool_address)
     ctx.step("Reading 24 hours of trades")
-    figures = read_figures(reader, deployment, [pool])
+    figures = read_figures(reader, markets, [pool])
     if not figures:
         raise PoolNotFound(
             f"the pool {pool_address} holds something that is no ERC-20 token", pool_address=pool_address
@@ -141,16 +138,14 @@ def data_get_pools_by_token_pair(
     Does not list V4 pools, and answers an empty list when there is no pool.
     """
     reader = ctx.chain(chain_id)
-    deployment = deployment_on(reader.chain_id)
+    markets = markets_on(reader.chain_id)
     ctx.step("Finding pools")
-    pair = [pool_token(deployment, reader.token(token)) for token in (token0, token1)]
+    pair = [markets.asset(reader.token(token)) for token in (token0, token1)]
     if pair[0] == pair[1]:
         raise InvalidParams("token0 and token1 are one asset", fields={"token1": "same as token0"})
-    pools = [pool for pool in find_pools(reader, deployment, [(pair[0], pair[1])]) if pool.is_usable]
+    pools = [pool for pool in markets.find(reader, [(pair[0], pair[1])]) if pool.is_usable]
     ctx.step("Reading 24 hours of trades")
-    return PoolList(
-        reader.chain_id, tuple(summarise(found) for found in by_tvl(read_figures(reader, deployment, pools)))
-    )
+    return PoolList(reader.chain_id, tuple(summarise(found) for found in by_tvl(read_figures(reader, markets, pools))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +175,14 @@ def data_get_pools_by_token(
     Does not find pools against unregistered tokens and does not list V4 pools.
     """
     reader = ctx.chain(chain_id)
-    deployment = deployment_on(reader.chain_id)
+    markets = markets_on(reader.chain_id)
     ctx.step("Finding pools")
     meta = reader.token(token)
-    wanted = pool_token(deployment, meta)
-    others = {deployment.wrapped_native, *(other.address for other in reader.registered_tokens())} - {wanted}
-    found = find_pools(reader, deployment, [(wanted, other) for other in sorted(others)])
+    wanted = markets.asset(meta)
+    others = {markets.hubs(reader)[0], *(other.address for other in reader.registered_tokens())} - {wanted}
+    found = markets.find(reader, [(wanted, other) for other in sorted(others)])
     ctx.step("Reading 24 hours of trades")
-    figures = by_tvl(read_figures(reader, deployment, [pool for pool in found if pool.is_usable]))
+    figures = by_tvl(read_figures(reader, markets, [pool for pool in found if pool.is_usable]))
     return TokenPools(meta, reader.chain_id, tuple(summarise(row) for row in figures[:limit]))
 
 
@@ -244,13 +239,13 @@ def data_get_new_pools(
     it is made again with the same parameters within ten minutes.
     """
     reader = ctx.chain(chain_id)
-    deployment = deployment_on(reader.chain_id)
+    markets = markets_on(reader.chain_id)
     ctx.step("Reading the factories' logs")
-    found_count, latest = _scan_created(ctx, reader, deployment, hours)
+    found_count, latest = _scan_created(ctx, reader, markets, hours)
     newest = latest[::-1]
     ctx.step("Valuing pools")
-    states = read_states(reader, [Pool(c.version, c.address, c.token0, c.token1, c.fee) for c in newest])
-    figures = {found.pool.address: found for found in read_figures(reader, deployment, states)}
+    states = markets.states(reader, [created.as_pool() for created in newest])
+    figures = {found.pool.address: found for found in read_figures(reader, markets, states)}
     least = usd_to_micro(min_tvl)
     rows: list[NewPool] = []
     for pool in newest:
@@ -275,7 +270,7 @@ def data_get_new_pools(
 
 
 def _scan_created(
-    ctx: ReadContext, reader: ChainReader, deployment: Deployment, hours: int
+    ctx: ReadContext, reader: ChainReader, markets: ChainMarkets, hours: int
 ) -> tuple[int, list[CreatedPool]]:
     """How many pools were made in the last hours, and the newest of them, oldest first; goes on from a checkpoint."""
     left = ctx.checkpoint.left
@@ -291,7 +286,7 @@ def _scan_created(
         at, latest, count = since, [], 0
     while at <= reader.block.number:
         end = min(at + SCAN_BLOCKS - 1, reader.block.number)
-        made = list_created(reader, deployment, from_block=at, to_block=end)
+        made = markets.created(reader, from_block=at, to_block=end)
         count += len(made)
         latest = [*latest, *made][-MOST_NEW_POOLS:]
         at = end + 1

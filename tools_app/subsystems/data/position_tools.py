@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tools_app.adapters import WalletNotConfigured
-from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.prices import ratio_of_sqrt_price, ratio_text
-from tools_app.protocols.uniswap.v3.math import sqrt_price_at_tick
-from tools_app.protocols.uniswap.v3.positions import Position, list_position_ids, read_position, read_positions
-from tools_app.protocols.uniswap.valuation import Valuer
+from tools_app.core.ratio import ratio_text
+from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.markets import markets_on
+from tools_app.standards.concentrated import ratio_of_sqrt_price, sqrt_price_at_tick
 from tools_app.subsystems.data.family import data
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
+from tools_app.toolkit.markets import RangePosition
 from tools_app.toolkit.params import Address, ChainId, PositionId
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
@@ -66,10 +66,10 @@ def data_get_position(ctx: ReadContext, token_id: PositionId, chain_id: ChainId 
     would give now, rounded as the pool rounds. Does not read V2 or V4 liquidity.
     """
     reader = ctx.chain(chain_id)
-    deployment = deployment_on(reader.chain_id)
+    markets = markets_on(reader.chain_id)
     ctx.step("Reading the position")
-    position = read_position(reader, deployment, int(token_id))
-    return describe_position(reader, Valuer(reader, deployment), position)
+    position = markets.read_range(reader, int(token_id))
+    return describe_position(reader, Valuer(reader, markets), position)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +107,13 @@ def data_get_positions_by_owner(
     if account is None:
         raise WalletNotConfigured("this golem has no wallet; name an owner")
     reader = ctx.chain(chain_id)
-    deployment = deployment_on(reader.chain_id)
+    markets = markets_on(reader.chain_id)
     ctx.step("Listing positions")
-    ids, held = list_position_ids(reader, deployment, account, limit=MOST_POSITIONS)
+    listed = [(each, *each.list_ids(reader, account, limit=MOST_POSITIONS)) for each in markets.ranges]
+    held = sum(count for _, _, count in listed)
     ctx.step("Reading positions")
-    valuer = Valuer(reader, deployment)
-    found = read_positions(reader, deployment, ids)
+    valuer = Valuer(reader, markets)
+    found = [position for each, ids, _ in listed for position in each.read_many(reader, ids)]
     shown = [
         describe_position(reader, valuer, position)
         for position in found
@@ -131,7 +132,7 @@ def data_get_positions_by_owner(
     )
 
 
-def describe_position(reader: ChainReader, valuer: Valuer, position: Position) -> PositionInfo:
+def describe_position(reader: ChainReader, valuer: Valuer, position: RangePosition) -> PositionInfo:
     """A position with its amounts, fees and dollar value."""
     pool = position.pool
     token0, token1 = reader.token(pool.token0), reader.token(pool.token1)

@@ -8,22 +8,21 @@ from datetime import UTC, datetime
 
 from tools_app.chain.feeds import PriceUnavailable
 from tools_app.core.errors import GolemError
+from tools_app.core.ratio import Ratio, decimal_text, ratio_text
 from tools_app.core.units import BPS, MICRO_USD_PER_USD
-from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
-from tools_app.protocols.uniswap.history import DAY_SECONDS, preload_day, read_price_a_day_ago
-from tools_app.protocols.uniswap.pools import Pool, find_pools
-from tools_app.protocols.uniswap.prices import Ratio, decimal_text, ratio_text
-from tools_app.protocols.uniswap.routing import list_hubs, pool_token
-from tools_app.protocols.uniswap.valuation import Valuer
+from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.markets import ChainMarkets, markets_on
 from tools_app.subsystems.data.family import data
 from tools_app.subsystems.data.pool_figures import read_figures
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
+from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.params import ChainId, Token
 from tools_app.toolkit.result import UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
 US_DOLLAR = "USD"
+DAY_SECONDS = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +67,12 @@ def data_get_token_price(
     Does not average over time: a large swap in the same block moves it, so compare it with the feed.
     """
     reader = ctx.chain(chain_id)
-    deployment = deployment_on(reader.chain_id)
-    valuer = Valuer(reader, deployment)
+    markets = markets_on(reader.chain_id)
+    valuer = Valuer(reader, markets)
     meta = reader.token(token)
     ctx.step("Reading pools")
-    _preload(reader, deployment, meta, quote_currency)
-    priced = _price_in_pool(reader, deployment, valuer, meta)
+    _preload(reader, markets, meta, quote_currency)
+    priced = _price_in_pool(reader, markets, valuer, meta)
     feed = valuer.feed(meta)
     if priced is None and feed is None:
         raise PriceUnavailable(
@@ -84,17 +83,17 @@ def data_get_token_price(
     if pool is not None:
         with suppress(GolemError):
             # Whatever the node cannot tell is told by the reads themselves, with its reason.
-            preload_day(reader, deployment, pool)
-    change, change_reason = _change(reader, valuer, pool, hub, pool_token(deployment, meta))
+            markets.of_pool(pool).preload_day(reader, pool)
+    change, change_reason = _change(reader, valuer, pool, hub, markets.asset(meta))
     volume, volume_reason = None, "the price comes from the feed, not from a pool"
     if pool is not None:
-        figures = read_figures(reader, deployment, [pool])[0]
+        figures = read_figures(reader, markets, [pool])[0]
         volume, volume_reason = figures.volume_24h, figures.history_reason or ""
     return TokenPrice(
         token=meta,
         chain=reader.chain_id,
         quote_currency=quote_currency.upper() if quote_currency.upper() == US_DOLLAR else quote_currency,
-        price=_in_currency(reader, valuer, deployment, meta, usd, quote_currency),
+        price=_in_currency(reader, valuer, markets, meta, usd, quote_currency),
         source="feed" if pool is None else ("slot0" if pool.version == "v3" else "reserves"),
         pool_address=pool.address if pool else None,
         feed_price_usd=_dollars(feed[1], meta) if feed else None,
@@ -107,24 +106,24 @@ def data_get_token_price(
     )
 
 
-def _preload(reader: ChainReader, deployment: Deployment, meta: TokenMeta, quote_currency: str) -> None:
+def _preload(reader: ChainReader, markets: ChainMarkets, meta: TokenMeta, quote_currency: str) -> None:
     """Two round trips for all that follows but logs: which pools there are beside all feeds, then what is in them."""
-    hubs = list_hubs(reader, deployment)
+    hubs = markets.hubs(reader)
     priced = [meta] if quote_currency.upper() == US_DOLLAR else [meta, reader.token(quote_currency)]
-    tokens = [pool_token(deployment, each) for each in priced]
+    tokens = [markets.asset(each) for each in priced]
     reader.expect(
         prices_of=[*priced, *(reader.token(hub) for hub in hubs)], since=reader.block.timestamp - DAY_SECONDS
     )  # fmt: skip
     pairs = [(token, hub) for token in tokens for hub in hubs if hub != token]
-    find_pools(reader, deployment, pairs, with_balances=True)
+    markets.find(reader, pairs, with_balances=True)
 
 
 def _price_in_pool(
-    reader: ChainReader, deployment: Deployment, valuer: Valuer, meta: TokenMeta
+    reader: ChainReader, markets: ChainMarkets, valuer: Valuer, meta: TokenMeta
 ) -> tuple[Pool, str, Ratio] | None:
     """Deepest pool, its hub, and micro-USD per base unit; dollar tokens are asked before the wrapped coin."""
-    token = pool_token(deployment, meta)
-    wrapped, *dollars = list_hubs(reader, deployment)
+    token = markets.asset(meta)
+    wrapped, *dollars = markets.hubs(reader)
     for hubs in (dollars, [wrapped]):
         found = valuer.deepest_pool(token, hubs)
         if found is not None:
@@ -141,9 +140,9 @@ def _change(
     """Percent by which the pool's price moved in 24 hours, against a dollar token."""
     if pool is None or hub is None:
         return None, "the price comes from the feed, whose past is not read"
-    if hub == valuer.deployment.wrapped_native:
+    if hub == valuer.markets.wrapped_native:
         return None, "the deepest pool is not against a dollar token"
-    before, reason = read_price_a_day_ago(reader, pool)
+    before, reason = valuer.markets.price_a_day_ago(reader, pool)
     if before is None:
         return None, reason
     then = before if token == pool.token0 else before.inverse()
@@ -154,12 +153,12 @@ def _change(
 
 
 def _in_currency(
-    reader: ChainReader, valuer: Valuer, deployment: Deployment, meta: TokenMeta, usd: Ratio, quote_currency: str
+    reader: ChainReader, valuer: Valuer, markets: ChainMarkets, meta: TokenMeta, usd: Ratio, quote_currency: str
 ) -> str:
     if quote_currency.upper() == US_DOLLAR:
         return _dollars(usd, meta)
     quoted = reader.token(quote_currency)
-    other = valuer.price(pool_token(deployment, quoted))
+    other = valuer.price(markets.asset(quoted))
     if other is None:
         raise PriceUnavailable(f"{quoted.symbol} has no dollar price to quote in", token=quoted.address)
     return ratio_text(usd.times(other.inverse()), base_decimals=meta.decimals, quote_decimals=quoted.decimals)

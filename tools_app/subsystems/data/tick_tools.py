@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.errors import PoolNotFound
-from tools_app.protocols.uniswap.pools import read_pool
-from tools_app.protocols.uniswap.prices import ratio_of_sqrt_price, ratio_text
-from tools_app.protocols.uniswap.v3.math import sqrt_price_at_tick
-from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing, read_ticks
+from tools_app.core.ratio import ratio_text
+from tools_app.portfolio.markets import markets_on
+from tools_app.standards.concentrated import ratio_of_sqrt_price, sqrt_price_at_tick
 from tools_app.subsystems.data.family import data
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
+from tools_app.toolkit.markets import PoolNotFound
 from tools_app.toolkit.params import ChainId, PoolAddress, PoolTickRange
 from tools_app.toolkit.views import TokenMeta
 
@@ -59,14 +57,14 @@ def data_get_tick_data(
     Does not read V2 pools, which have no ticks.
     """
     reader = ctx.chain(chain_id)
-    deployment = deployment_on(reader.chain_id)
+    markets = markets_on(reader.chain_id)
     ctx.step("Reading the pool")
-    found = read_pool(reader, deployment, pool)
+    found = markets.read(reader, pool)
     if found.version != "v3" or not found.is_usable:
         raise PoolNotFound(f"{pool} is not a V3 pool with a price, so it has no ticks", pool_address=pool)
     token0, token1 = reader.token(found.token0), reader.token(found.token1)
     ctx.step("Reading ticks")
-    spacing = read_tick_spacing(reader, found)
+    spacing = markets.of_pool(found).tick_spacing(reader, found)
     rows = [
         TickRow(
             tick=tick.pool_tick,
@@ -78,7 +76,7 @@ def data_get_tick_data(
                 quote_decimals=token1.decimals,
             ),
         )
-        for tick in read_ticks(reader, found, spacing=spacing, spacings_each_side=range)
+        for tick in markets.of_pool(found).ticks(reader, found, spacing=spacing, spacings_each_side=range)
     ]
     return TickData(
         pool=found.address,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from tools_app.protocols.uniswap.addresses import CHAINS
+from tools_app.portfolio.markets import market_chains
+from tools_app.protocols import load_protocols
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.family import ToolFamily
 
-stream = ToolFamily(prefix="stream", category=Category.STREAMING, chains=CHAINS, venue="stream")
+load_protocols()
+stream = ToolFamily(prefix="stream", category=Category.STREAMING, chains=market_chains(), venue="stream")

@@ -20,10 +20,10 @@ from tools_app.core import event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
+from tools_app.core.whole import whole
 from tools_app.models import StreamSubscription
 from tools_app.models.subscription import SubscriptionKind
-from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.pools import read_pool
+from tools_app.portfolio.markets import markets_on
 from tools_app.runner import open_reader
 from tools_app.subsystems.stream import pool_events, snapshots, subscriptions, trades
 from tools_app.toolkit.context import ChainReader
@@ -59,11 +59,12 @@ def poll_due(*, now: datetime, limit: int = 50) -> int:
     return done
 
 
+@whole
 def claim_next(*, now: datetime) -> StreamSubscription | None:
     """Take one due subscription for the time of a lease."""
     with transaction.atomic():
         row = (
-            StreamSubscription.objects.select_for_update(skip_locked=True)
+            StreamSubscription.objects.select_for_update(no_key=True, skip_locked=True)
             .filter(ended_at__isnull=True, next_poll_at__lte=now).order_by("next_poll_at").first()
         )  # fmt: skip
         if row is not None:
@@ -79,6 +80,11 @@ def poll(row: StreamSubscription, *, now: datetime) -> None:
     except GolemError as error:
         _record_failure(row, error, now)
         return
+    _record_look(row, found, now)
+
+
+@whole
+def _record_look(row: StreamSubscription, found: Look, now: datetime) -> None:
     with transaction.atomic():
         changed = StreamSubscription.objects.filter(pk=row.pk, version=row.version, ended_at__isnull=True).update(
             version=F("version") + 1, failures=0, trail=found.trail, told=found.told, state=found.state,
@@ -161,8 +167,8 @@ def _read_logs(
     if row.kind == SubscriptionKind.TRADES:
         found = trades.find_trades(reader, row.params["wallet_address"], from_block=first, to_block=last)
     else:
-        pool = read_pool(reader, deployment_on(reader.chain_id), row.params["pool_address"])
-        topics = [pool_events.list_topics(pool.version, row.params["events"])]
+        pool = markets_on(reader.chain_id).read(reader, row.params["pool_address"])
+        topics = [markets_on(reader.chain_id).of_pool(pool).event_topics(pool, row.params["events"])]
         logs = reader.logs(address=pool.address, topics=topics, from_block=first, to_block=last)
         found = [(log, payload) for log in logs if (payload := pool_events.describe_log(reader, pool, log)) is not None]
     return [(log, {**_name(row), **_place(log), **payload}) for log, payload in found]
@@ -190,6 +196,7 @@ def _tell_gap(row: StreamSubscription, first: int, last: int) -> Event:
     return Event(EventType.STREAM_FAILED, {**_name(row), "kind": str(row.kind), **facts})
 
 
+@whole
 def _record_failure(row: StreamSubscription, error: GolemError, now: datetime) -> None:
     failures = row.failures + 1
     pause = min(timedelta(milliseconds=row.interval_ms) * 2 ** min(failures, 8), _MOST_PAUSE)

@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tools_app.core.ratio import ratio_text
 from tools_app.core.units import BPS, format_units
-from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
-from tools_app.protocols.uniswap.errors import PoolNotFound, PositionNotFound
-from tools_app.protocols.uniswap.pools import Pool, find_pools, read_balances, read_pool
-from tools_app.protocols.uniswap.prices import ratio_text
-from tools_app.protocols.uniswap.v3.positions import Position, read_position
-from tools_app.protocols.uniswap.valuation import Valuer
+from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.markets import ChainMarkets, markets_on
 from tools_app.subsystems.stream.pool_events import describe_token
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.markets import Pool, PoolNotFound, PositionNotFound, RangePosition
 
 CLOSED = "closed"
 
 
 def describe_pool_state(reader: ChainReader, params: Mapping[str, Any]) -> dict[str, Any]:
     """The payload of `pool:state` at the reader's block. Raises PoolNotFound."""
-    pool = read_pool(reader, deployment_on(reader.chain_id), params["pool_address"])
+    pool = markets_on(reader.chain_id).read(reader, params["pool_address"])
     token0, token1 = reader.token(pool.token0), reader.token(pool.token1)
     state: dict[str, Any] = {
         "pool_address": pool.address,
-        "venue": f"uniswap {pool.version}",
+        "venue": pool.venue,
         "token0": describe_token(token0),
         "token1": describe_token(token1),
         "fee_pips": pool.fee,
@@ -41,19 +39,19 @@ def describe_pool_state(reader: ChainReader, params: Mapping[str, Any]) -> dict[
     return state
 
 
-def find_pair_pool(reader: ChainReader, deployment: Deployment, token_a: str, token_b: str) -> Pool:
+def find_pair_pool(reader: ChainReader, markets: ChainMarkets, token_a: str, token_b: str) -> Pool:
     """The pool of a pair that holds most of token_b. Raises PoolNotFound."""
-    pools = [pool for pool in find_pools(reader, deployment, [(token_a, token_b)]) if pool.is_usable]
+    pools = [pool for pool in markets.find(reader, [(token_a, token_b)]) if pool.is_usable]
     if not pools:
         raise PoolNotFound("no Uniswap pool trades this pair directly", token_a=token_a, token_b=token_b)
-    balances = read_balances(reader, pools)
+    balances = markets.depth(reader, pools)
     return max(pools, key=lambda pool: balances[pool.address][0 if pool.token0 == token_b else 1])
 
 
 def describe_price(reader: ChainReader, params: Mapping[str, Any], state: dict[str, Any]) -> dict[str, Any]:
     """The payload of `price:update`; `state` remembers the last price. Raises PoolNotFound."""
     token_a, token_b = reader.token(params["token_a"]), reader.token(params["token_b"])
-    pool = find_pair_pool(reader, deployment_on(reader.chain_id), params["token_a"], params["token_b"])
+    pool = find_pair_pool(reader, markets_on(reader.chain_id), params["token_a"], params["token_b"])
     spot = pool.spot_from(params["token_a"])
     price = ratio_text(spot, base_decimals=token_a.decimals, quote_decimals=token_b.decimals)
     update: dict[str, Any] = {
@@ -63,7 +61,7 @@ def describe_price(reader: ChainReader, params: Mapping[str, Any], state: dict[s
         "source": "slot0" if pool.version == "v3" else "reserves",
         "pool_address": pool.address,
         "fee_pips": pool.fee,
-        "venue": f"uniswap {pool.version}",
+        "venue": pool.venue,
     }
     if "numerator" in state:
         numerator, denominator = int(state["numerator"]), int(state["denominator"])
@@ -76,9 +74,9 @@ def describe_price(reader: ChainReader, params: Mapping[str, Any], state: dict[s
 
 def describe_alerts(reader: ChainReader, params: Mapping[str, Any], state: dict[str, Any]) -> list[dict[str, Any]]:
     """The payloads of `position:alert` that are new since the last look; `state` remembers what was told."""
-    deployment = deployment_on(reader.chain_id)
+    markets = markets_on(reader.chain_id)
     try:
-        position = read_position(reader, deployment, int(params["position_id"]))
+        position = markets.read_range(reader, int(params["position_id"]))
     except PositionNotFound:
         return [{"position_id": params["position_id"], "alert": CLOSED}]
     facts, alerts = _describe_position(reader, position), []
@@ -89,7 +87,7 @@ def describe_alerts(reader: ChainReader, params: Mapping[str, Any], state: dict[
         state["is_in_range"] = position.is_in_range
     if params.get("fee_threshold_micro_usd") is not None:
         threshold = int(params["fee_threshold_micro_usd"])
-        valuer = Valuer(reader, deployment)
+        valuer = Valuer(reader, markets)
         worth = valuer.value([(position.pool.token0, position.fees0), (position.pool.token1, position.fees1)])
         is_above = worth is not None and worth >= threshold
         if is_above and not state.get("is_above", False):
@@ -103,7 +101,7 @@ def describe_alerts(reader: ChainReader, params: Mapping[str, Any], state: dict[
     return alerts
 
 
-def _describe_position(reader: ChainReader, position: Position) -> dict[str, Any]:
+def _describe_position(reader: ChainReader, position: RangePosition) -> dict[str, Any]:
     token0, token1 = reader.token(position.pool.token0), reader.token(position.pool.token1)
     return {
         "position_id": str(position.position_id),

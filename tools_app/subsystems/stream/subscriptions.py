@@ -13,11 +13,13 @@ from django.db import transaction
 from tools_app.core import event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.whole import whole
 from tools_app.models import StreamSubscription
 from tools_app.models.subscription import SubscriptionKind
 from tools_app.subsystems.stream.errors import SubscriptionLimit, SubscriptionNotFound
 
 
+@whole
 def open_subscription(
     *,
     golem_id: UUID,
@@ -67,10 +69,13 @@ def open_subscription(
     return rows[0]
 
 
+@whole
 def end_subscriptions(*, golem_id: UUID, ids: Collection[str] | None, now: datetime) -> tuple[list[str], list[str]]:
     """End those of `ids`, or all; the ids that ended and those that still live. Raises SubscriptionNotFound."""
     with transaction.atomic():
-        mine = StreamSubscription.objects.select_for_update().filter(golem_id=golem_id, ended_at__isnull=True)
+        mine = StreamSubscription.objects.select_for_update(no_key=True).filter(
+            golem_id=golem_id, ended_at__isnull=True
+        )
         rows = list(mine.order_by("created_at"))
         living = list(dict.fromkeys(str(row.subscription_id) for row in rows))
         wanted = living if ids is None else list(dict.fromkeys(ids))
@@ -89,11 +94,12 @@ def close(rows: Sequence[StreamSubscription], *, reason: str, now: datetime) -> 
         event_bus.emit(golem_id=row.golem_id, event=event, now=now)
 
 
+@whole
 def close_expired(*, now: datetime) -> int:
     """End what was not renewed in time. Returns how many rows."""
     with transaction.atomic():
         late = list(
-            StreamSubscription.objects.select_for_update(skip_locked=True).filter(
+            StreamSubscription.objects.select_for_update(no_key=True, skip_locked=True).filter(
                 ended_at__isnull=True, expires_at__lte=now
             )
         )

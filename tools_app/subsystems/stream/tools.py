@@ -12,10 +12,7 @@ from tools_app.chain.networks import configured_networks
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import usd_to_micro
 from tools_app.models.subscription import SubscriptionKind
-from tools_app.protocols.uniswap.addresses import CHAINS, deployment_on
-from tools_app.protocols.uniswap.pools import read_pool
-from tools_app.protocols.uniswap.routing import pool_token
-from tools_app.protocols.uniswap.v3.positions import read_position
+from tools_app.portfolio.markets import market_chains, markets_on
 from tools_app.subsystems.stream.family import stream
 from tools_app.subsystems.stream.pool_events import POOL_EVENT_NAMES
 from tools_app.subsystems.stream.snapshots import find_pair_pool
@@ -73,7 +70,7 @@ def stream_pool_events(
     """
     reader = ctx.chain(chain_id)
     ctx.step("Checking the pool")
-    read_pool(reader, deployment_on(chain_id), pool_address)
+    markets_on(chain_id).read(reader, pool_address)
     params = {"pool_address": pool_address, "events": sorted(set(events or POOL_EVENT_NAMES))}
     return _open(ctx, SubscriptionKind.POOL_EVENTS, (chain_id,), params, LOGS_INTERVAL_MS, "pool:event")
 
@@ -94,7 +91,7 @@ def stream_pool_state(
     """
     reader = ctx.chain(chain_id)
     ctx.step("Checking the pool")
-    read_pool(reader, deployment_on(chain_id), pool_address)
+    markets_on(chain_id).read(reader, pool_address)
     params = {"pool_address": pool_address}
     return _open(ctx, SubscriptionKind.POOL_STATE, (chain_id,), params, interval_ms, "pool:state")
 
@@ -120,7 +117,7 @@ def stream_position_alerts(
     """
     reader = ctx.chain(chain_id)
     ctx.step("Checking the position")
-    read_position(reader, deployment_on(chain_id), int(position_id))
+    markets_on(chain_id).read_range(reader, int(position_id))
     if not out_of_range_alert and fee_threshold_usd is None:
         raise InvalidParams("nothing to alert on: set out_of_range_alert or fee_threshold_usd")
     params = {
@@ -146,10 +143,10 @@ def stream_price_feed(
     Does not average over time and does not ask an oracle. It ends after a day unless renewed.
     """
     reader = ctx.chain(chain_id)
-    deployment = deployment_on(chain_id)
-    tokens = [pool_token(deployment, reader.token(each)) for each in (token_a, token_b)]
+    markets = markets_on(chain_id)
+    tokens = [markets.asset(reader.token(each)) for each in (token_a, token_b)]
     ctx.step("Finding the pool")
-    find_pair_pool(reader, deployment, *tokens)
+    find_pair_pool(reader, markets, *tokens)
     params = {"token_a": tokens[0], "token_b": tokens[1]}
     return _open(ctx, SubscriptionKind.PRICE_FEED, (chain_id,), params, interval_ms, "price:update")
 
@@ -171,7 +168,7 @@ def stream_trades(
     left or reached the wallet; a side paid in the chain's own coin shows as its wrapped form. Does not tell
     fills of limit orders or UniswapX, nor what happened before it was opened. It ends after a day unless renewed.
     """
-    known = [network.chain_id for network in configured_networks() if network.chain_id in CHAINS]
+    known = [network.chain_id for network in configured_networks() if network.chain_id in market_chains()]
     chosen = list(dict.fromkeys(chain_ids)) if chain_ids else known
     for chain_id in chosen:
         if chain_id not in known:

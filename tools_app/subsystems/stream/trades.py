@@ -7,18 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools_app.chain.abi import decode_log, encode_event_topics, event_topic
+from tools_app.chain.abi import decode_log, encode_event_topics
 from tools_app.core.units import format_units
-from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.errors import PoolNotFound
-from tools_app.protocols.uniswap.history import SWAP_V2, SWAP_V3
-from tools_app.protocols.uniswap.pools import Pool, read_pool
+from tools_app.portfolio.markets import markets_on
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.subsystems.stream.pool_events import describe_log, describe_token
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.markets import Pool, PoolNotFound
 from tools_app.toolkit.views import LogEntry
-
-_SWAPS = (SWAP_V3, SWAP_V2)
 
 
 @dataclass
@@ -52,7 +48,8 @@ def find_trades(
 
 
 def _add_swaps(reader: ChainReader, moved: dict[str, _Trade], *, from_block: int, to_block: int) -> None:
-    topics = [[event_topic(signature) for signature in _SWAPS]]
+    markets = markets_on(reader.chain_id)
+    topics = [list(dict.fromkeys(topic for each in markets.by_protocol.values() for topic in each.swap_topics))]
     pools: dict[str, Pool | None] = {}
     for log in reader.logs(address=None, topics=topics, from_block=from_block, to_block=to_block):
         if log.tx_hash not in moved:
@@ -66,7 +63,7 @@ def _add_swaps(reader: ChainReader, moved: dict[str, _Trade], *, from_block: int
 
 def _confirm(reader: ChainReader, address: str) -> Pool | None:
     try:
-        return read_pool(reader, deployment_on(reader.chain_id), address)
+        return markets_on(reader.chain_id).read(reader, address)
     except PoolNotFound:
         # Somebody else's contract with an event of the same shape.
         return None
@@ -89,7 +86,7 @@ def _describe(reader: ChainReader, wallet: str, trade: _Trade) -> dict[str, Any]
         "amount_out": str(got[1]),
         "amount_out_units": format_units(got[1], token_out.decimals),
         "pool_address": last_pool.address,
-        "venue": f"uniswap {last_pool.version}",
+        "venue": last_pool.venue,
     }
 
 
@@ -101,7 +98,7 @@ def _largest(amounts: dict[str, int]) -> tuple[str, int] | None:
 def _wrapped_leg(reader: ChainReader, pool: Pool, log: LogEntry, *, into_pool: bool) -> tuple[str, int] | None:
     """The side that moved as the chain's own coin: the pool's wrapped coin, or nothing."""
     payload = describe_log(reader, pool, log)
-    wrapped = deployment_on(reader.chain_id).wrapped_native
+    wrapped = markets_on(reader.chain_id).wrapped_native
     if payload is None:
         return None
     for token, name in ((pool.token0, "amount0"), (pool.token1, "amount1")):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.protocols.uniswap.addresses import CHAINS
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import Category
@@ -11,14 +10,6 @@ from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.views import ReceiptView
 
 uniswap = ToolFamily(prefix="uniswap", category=Category.TRADING, chains=CHAINS)
-
-
-def explorer_url(chain_id: int, tx_hash: str) -> str | None:
-    """The page of a transaction on the chain's public explorer; None on the local chain, which has none."""
-    network = KNOWN_NETWORKS.get(chain_id)
-    if network is None or not network.explorer_tx_url:
-        return None
-    return network.explorer_tx_url.format(tx_hash=tx_hash)
 
 
 def deadline_after(ctx: ReadContext, reader: ChainReader, seconds: int) -> int:

@@ -8,16 +8,18 @@ from typing import Any
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import allowance_after, approve_calls, check_balance, read_holdings
-from tools_app.protocols.uniswap.errors import PoolNotFound
-from tools_app.protocols.uniswap.pools import Pool, find_pools, find_v3_pool, sort_tokens
-from tools_app.protocols.uniswap.tools.family import deadline_after, explorer_url, gas_of, main_receipt, uniswap
+from tools_app.protocols.uniswap.changes import Range, nft_ref, pair_feeds
+from tools_app.protocols.uniswap.pools import find_pools, find_v3_pool
+from tools_app.protocols.uniswap.tools.family import deadline_after, gas_of, main_receipt, uniswap
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, plan_deposit, ticks_of_range
 from tools_app.protocols.uniswap.v3.positions import read_own_position
 from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing
+from tools_app.standards.receipts import explorer_url
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
+from tools_app.toolkit.markets import Pool, PoolNotFound, sort_tokens
 from tools_app.toolkit.params import (
     ChainId,
     DeadlineSeconds,
@@ -29,6 +31,7 @@ from tools_app.toolkit.params import (
     Token,
 )
 from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -148,6 +151,7 @@ def uniswap_lp_add_liquidity(
     if amounts == (None, None):
         raise InvalidParams("give amount0, amount1 or both", fields={"amount0": "missing", "amount1": "missing"})
     ctx.step("Reading the pool")
+    reader.expect(calls=pair_feeds(reader.chain_id, tokens[0].address, tokens[1].address).calls)
     pool = _choose_pool(reader, deployment, tokens, fee)
     spacing = read_tick_spacing(reader, pool)
     tick_lower, tick_upper = ticks_of_range(
@@ -182,6 +186,7 @@ def uniswap_lp_add_liquidity(
         tokens,
         offer,
         mint,
+        within=Range.read(reader, pool, tick_lower, tick_upper),
         action_class=ActionClass.NEW_POSITION,
         slippage_bps=slippage_bps,
         deadline=until,
@@ -252,6 +257,8 @@ def uniswap_lp_increase_liquidity(
         tokens,
         offer,
         increase,
+        within=Range.read(reader, position.pool, position.tick_lower, position.tick_upper),
+        ref=nft_ref(reader.chain_id, position_id),
         action_class=ActionClass.INCREASE_POSITION,
         slippage_bps=slippage_bps,
         deadline=until,
@@ -298,6 +305,8 @@ def _deposit_plan(
     offer: RangeDeposit,
     call: Call,
     *,
+    within: Range,
+    ref: PositionRef | None = None,
     action_class: ActionClass,
     slippage_bps: int,
     deadline: int,
@@ -326,6 +335,7 @@ def _deposit_plan(
         recipients=(ctx.account,),
         slippage_bps=slippage_bps,
         deadline=deadline,
+        changes=within.grows(offer.liquidity, offer.least_liquidity, slippage_bps=slippage_bps, ref=ref),
         details={
             "manager": manager,
             "liquidity": str(offer.liquidity),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from tools_app.chain.abi import decode_log
+from tools_app.core.ratio import ratio_text
 from tools_app.core.units import format_units
-from tools_app.protocols.uniswap.pools import Pool
-from tools_app.protocols.uniswap.prices import ratio_of_sqrt_price, ratio_text
-from tools_app.protocols.uniswap.v3 import math as v3_math
+from tools_app.standards import concentrated as v3_math
+from tools_app.standards.concentrated import ratio_of_sqrt_price
+from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.views import TokenMeta
 

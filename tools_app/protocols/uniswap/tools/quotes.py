@@ -10,10 +10,10 @@ from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
 from tools_app.core.errors import GolemError
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.ratio import Ratio, bps_as_percent, ratio_text
 from tools_app.core.units import value_in_micro_usd
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
-from tools_app.protocols.uniswap.prices import Ratio, bps_as_percent, ratio_text
 from tools_app.protocols.uniswap.quoting import RouteQuote
 from tools_app.protocols.uniswap.routing import find_routes, least_out, most_in
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tools_app.core.ratio import bps_as_percent, excess_bps, shortfall_bps
 from tools_app.core.units import format_units
 from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import (
@@ -16,14 +17,14 @@ from tools_app.protocols.uniswap.balances import (
     check_balance,
     read_holdings,
 )
-from tools_app.protocols.uniswap.prices import bps_as_percent, excess_bps, shortfall_bps
 from tools_app.protocols.uniswap.quoting import MIXED, RouteQuote
 from tools_app.protocols.uniswap.routing import Routes, find_routes, least_out, most_in, pool_token
-from tools_app.protocols.uniswap.tools.family import deadline_after, explorer_url, gas_of, main_receipt, uniswap
+from tools_app.protocols.uniswap.tools.family import deadline_after, gas_of, main_receipt, uniswap
 from tools_app.protocols.uniswap.tools.quotes import describe_route, effective_price
 from tools_app.protocols.uniswap.v2 import plans as v2_plans
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.standards import erc20
+from tools_app.standards.receipts import explorer_url
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, RawAmount, SlippageBps, SwapRoute, Token

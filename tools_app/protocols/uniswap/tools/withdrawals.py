@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tools_app.protocols.uniswap.addresses import deployment_on
+from tools_app.protocols.uniswap.changes import FEE_DUST, Range, nft_ref
 from tools_app.protocols.uniswap.errors import PositionEmpty
-from tools_app.protocols.uniswap.prices import sqrt_price_moved
-from tools_app.protocols.uniswap.tools.family import deadline_after, explorer_url, gas_of, main_receipt, uniswap
+from tools_app.protocols.uniswap.tools.family import deadline_after, gas_of, main_receipt, uniswap
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.positions import Position, read_own_position
-from tools_app.toolkit.context import WriteContext
+from tools_app.standards.concentrated import sqrt_price_moved
+from tools_app.standards.receipts import explorer_url
+from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, PercentWhole, PositionId, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.result import TokenAmount
 
 DECREASE_EVENT = "event DecreaseLiquidity(uint256 indexed tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)"
-FEE_DUST = 100
-"""Base units a fee may come out short, because the pool rounds once more for every other position in the range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +140,9 @@ def uniswap_lp_remove_liquidity(
             TokenFlow(token, expected=amount + fee, bound=low + max(0, fee - FEE_DUST))
             for token, amount, fee, low in zip(tokens, amounts, fees, least, strict=True)
         ),
+        changes=_range_of(reader, position).shrinks(
+            liquidity, position.liquidity, fees, slippage_bps=slippage_bps, ref=nft_ref(reader.chain_id, position_id)
+        ),
         action_class=ActionClass.CLOSE_POSITION if percent_to_remove == 100 else ActionClass.DECREASE_POSITION,
         recipients=(ctx.account,),
         slippage_bps=slippage_bps,
@@ -199,6 +202,9 @@ def uniswap_lp_collect_fees(ctx: WriteContext, position_id: PositionId, chain_id
             TokenFlow(token, expected=fee, bound=max(0, fee - FEE_DUST))
             for token, fee in zip(tokens, fees, strict=True)
         ),
+        changes=_range_of(reader, position).shrinks(
+            0, position.liquidity, fees, slippage_bps=0, ref=nft_ref(reader.chain_id, position_id)
+        ),
         action_class=ActionClass.DECREASE_POSITION,
         recipients=(ctx.account,),
         details={
@@ -208,6 +214,10 @@ def uniswap_lp_collect_fees(ctx: WriteContext, position_id: PositionId, chain_id
             **describe_amounts("fees", tokens, fees),
         },
     )
+
+
+def _range_of(reader: ChainReader, position: Position) -> Range:
+    return Range.read(reader, position.pool, position.tick_lower, position.tick_upper)
 
 
 def _least_amounts(position: Position, liquidity: int, slippage_bps: int) -> tuple[int, int]:

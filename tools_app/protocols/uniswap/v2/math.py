@@ -6,6 +6,8 @@ Seed: 002, "DeFi adapter pattern"; the formulas are those of the V2 white paper.
 
 from __future__ import annotations
 
+from math import isqrt
+
 FEE = 3_000
 """The pair's fee in hundredths of a basis point, the unit V3 uses."""
 LARGEST_RESERVE = 2**112 - 1
@@ -30,3 +32,12 @@ def amount_in(wanted: int, reserve_in: int, reserve_out: int) -> int:
     if reserve_in + needed > LARGEST_RESERVE:
         raise ValueError("the pair cannot hold that much")
     return needed
+
+
+def protocol_shares(supply: int, reserve0: int, reserve1: int, k_last: int) -> int:
+    """Shares the pair makes for its protocol before anyone's are redeemed: a sixth of the growth since `k_last`.
+
+    Zero for a pair without that fee, whose `k_last` is zero.
+    """
+    root, last = isqrt(reserve0 * reserve1), isqrt(k_last)
+    return supply * (root - last) // (root * 5 + last) if k_last and root > last else 0

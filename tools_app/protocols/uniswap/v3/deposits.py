@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tools_app.protocols.uniswap.errors import AmountTooSmall, InvalidRange
-from tools_app.protocols.uniswap.prices import sqrt_price_moved, sqrt_price_of_text
-from tools_app.protocols.uniswap.v3 import math as v3_math
+from tools_app.standards import concentrated as v3_math
+from tools_app.standards.concentrated import sqrt_price_moved, sqrt_price_of_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +15,14 @@ class RangeDeposit:
     """A deposit as the position manager will compute it, in base units of (token0, token1).
 
     `offered` is approved and the most that can be taken, `used` is taken at the present price, `least` at the worst.
+    `least_liquidity` is what comes of it then.
     """
 
     offered: tuple[int, int]
     used: tuple[int, int]
     least: tuple[int, int]
     liquidity: int
+    least_liquidity: int
 
 
 def ticks_of_range(
@@ -79,18 +81,14 @@ def plan_deposit(
     if liquidity == 0:
         raise AmountTooSmall("these amounts are too small to give any liquidity in this range")
     used = v3_math.amounts_for_liquidity(sqrt_price, lower, upper, liquidity, round_up=True)
-    least = used
+    least, least_liquidity = used, liquidity
     for bps in (-slippage_bps, slippage_bps):
         moved = sqrt_price_moved(sqrt_price, bps=bps)
-        there = v3_math.amounts_for_liquidity(
-            moved,
-            lower,
-            upper,
-            v3_math.liquidity_for_amounts(moved, lower, upper, *offered),
-            round_up=False,
-        )
+        less = v3_math.liquidity_for_amounts(moved, lower, upper, *offered)
+        there = v3_math.amounts_for_liquidity(moved, lower, upper, less, round_up=False)
+        least_liquidity = min(least_liquidity, less)
         least = (min(least[0], there[0]), min(least[1], there[1]))
-    return RangeDeposit(offered=offered, used=used, least=least, liquidity=liquidity)
+    return RangeDeposit(offered=offered, used=used, least=least, liquidity=liquidity, least_liquidity=least_liquidity)
 
 
 def _liquidity_wanted(sqrt_price: int, lower: int, upper: int, amount0: int | None, amount1: int | None) -> int:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tools_app.chain.abi import encode_call
-from tools_app.protocols.uniswap.v3.math import UINT128_MAX
 from tools_app.protocols.uniswap.v3.path import encode_path
+from tools_app.standards.concentrated import UINT128_MAX
 from tools_app.toolkit.plan import Call
 
 MULTICALL_UNTIL = "function multicall(uint256 deadline, bytes[] data) payable returns (bytes[])"

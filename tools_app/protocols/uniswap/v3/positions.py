@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from eth_utils.crypto import keccak
 
-from tools_app.protocols.uniswap.addresses import Deployment
-from tools_app.protocols.uniswap.errors import PositionNotFound
-from tools_app.protocols.uniswap.pools import GET_POOL, LIQUIDITY, SLOT0, Pool
-from tools_app.protocols.uniswap.v3 import math as v3_math
+from tools_app.protocols.uniswap.addresses import NAME, Deployment
+from tools_app.protocols.uniswap.pools import GET_POOL, LIQUIDITY, SLOT0
+from tools_app.standards import concentrated as v3_math
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
+from tools_app.toolkit.markets import Pool, PositionNotFound
 
 POSITIONS = (
     "function positions(uint256) view returns (uint96 nonce, address operator, address token0, address token1,"
@@ -63,7 +64,9 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
-class _Record:
+class Record:
+    """What the position manager keeps of a position; `inside` and `owed` are fee figures of both tokens."""
+
     position_id: int
     owner: str
     token0: str
@@ -109,17 +112,36 @@ def read_positions(reader: ChainReader, deployment: Deployment, ids: Sequence[in
     keys = list(dict.fromkeys((r.token0, r.token1, r.fee) for r in records))
     found = reader.call_many([ReadCall(deployment.v3_factory, GET_POOL, key) for key in keys])
     address_of = {key: outcome.values[0] for key, outcome in zip(keys, found, strict=True) if outcome.ok}
-    calls: list[ReadCall] = []
-    for record in records:
-        pool = address_of[record.token0, record.token1, record.fee]
-        key = pool_position_key(deployment.v3_position_manager, record.tick_lower, record.tick_upper)
-        calls.extend(ReadCall(pool, signature) for signature in (SLOT0, LIQUIDITY, FEE_GROWTH0, FEE_GROWTH1))
-        calls.extend((ReadCall(pool, TICKS, (record.tick_lower,)), ReadCall(pool, TICKS, (record.tick_upper,))))
-        calls.append(ReadCall(pool, POOL_POSITION, (key,)))
+    pools = [address_of[record.token0, record.token1, record.fee] for record in records]
+    calls = [
+        call
+        for record, pool in zip(records, pools, strict=True)
+        for call in state_calls(record, pool, manager=deployment.v3_position_manager)
+    ]
     outcomes = reader.call_many(calls)
+    size = STATE_CALLS
     return [
-        _position(record, address_of[record.token0, record.token1, record.fee], outcomes[7 * i : 7 * i + 7])
-        for i, record in enumerate(records)
+        make_position(record, pool, outcomes[size * i : size * i + size])
+        for i, (record, pool) in enumerate(zip(records, pools, strict=True))
+    ]
+
+
+STATE_CALLS = 7
+
+
+def state_calls(record: Record, pool: str, *, manager: str) -> list[ReadCall]:
+    """What a pool is asked for one position: its price, and the fees of the range."""
+    return range_calls(pool, record.tick_lower, record.tick_upper, manager=manager)
+
+
+def range_calls(pool: str, tick_lower: int, tick_upper: int, *, manager: str) -> list[ReadCall]:
+    """The same by pool and range."""
+    key = pool_position_key(manager, tick_lower, tick_upper)
+    return [
+        *(ReadCall(pool, signature) for signature in (SLOT0, LIQUIDITY, FEE_GROWTH0, FEE_GROWTH1)),
+        ReadCall(pool, TICKS, (tick_lower,)),
+        ReadCall(pool, TICKS, (tick_upper,)),
+        ReadCall(pool, POOL_POSITION, (key,)),
     ]
 
 
@@ -131,7 +153,7 @@ def pool_position_key(owner: str, tick_lower: int, tick_upper: int) -> bytes:
     return bytes(keccak(packed))
 
 
-def _read_records(reader: ChainReader, deployment: Deployment, ids: Sequence[int]) -> list[_Record]:
+def _read_records(reader: ChainReader, deployment: Deployment, ids: Sequence[int]) -> list[Record]:
     manager = deployment.v3_position_manager
     calls = [ReadCall(manager, signature, (i,)) for i in ids for signature in (POSITIONS, OWNER_OF)]
     outcomes = reader.call_many(calls) if calls else []
@@ -140,17 +162,19 @@ def _read_records(reader: ChainReader, deployment: Deployment, ids: Sequence[int
         state, owner = outcomes[2 * index], outcomes[2 * index + 1]
         if not (state.ok and owner.ok):
             continue
-        _, _, token0, token1, fee, lower, upper, liquidity, inside0, inside1, owed0, owed1 = state.values
-        records.append(
-            _Record(
-                position_id, owner.values[0], token0, token1, fee, lower, upper, liquidity,
-                (inside0, inside1), (owed0, owed1),
-            )
-        )  # fmt: skip
+        records.append(make_record(position_id, owner.values[0], state.values))
     return records
 
 
-def _position(record: _Record, pool_address: str, outcomes: Sequence[ReadOutcome]) -> Position:
+def make_record(position_id: int, owner: str, values: Sequence[Any]) -> Record:
+    """What POSITIONS answered."""
+    _, _, token0, token1, fee, lower, upper, liquidity, inside0, inside1, owed0, owed1 = values
+    inside, owed = (inside0, inside1), (owed0, owed1)
+    return Record(position_id, owner, token0, token1, fee, lower, upper, liquidity, inside, owed)
+
+
+def make_position(record: Record, pool_address: str, outcomes: Sequence[ReadOutcome]) -> Position:
+    """A position from its record and the outcomes of `state_calls`."""
     slot0, liquidity, growth0, growth1, lower, upper, shared = (outcome.values for outcome in outcomes)
     pool = Pool(
         "v3",
@@ -161,6 +185,7 @@ def _position(record: _Record, pool_address: str, outcomes: Sequence[ReadOutcome
         sqrt_price=slot0[0],
         pool_tick=slot0[1],
         liquidity=liquidity[0],
+        protocol=NAME,
     )
     fees = []
     for side, growth in enumerate((growth0[0], growth1[0])):

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from tools_app.protocols.uniswap.pools import Pool
-from tools_app.protocols.uniswap.v3 import math as v3_math
 from tools_app.protocols.uniswap.v3.positions import TICKS
+from tools_app.standards import concentrated as v3_math
 from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.toolkit.markets import InitialisedTick, Pool
 
 TICK_SPACING = "function tickSpacing() view returns (int24)"
 TICK_BITMAP = "function tickBitmap(int16) view returns (uint256)"
 TICKS_PER_WORD = 256
-
-
-@dataclass(frozen=True, slots=True)
-class InitialisedTick:
-    """A tick at which positions begin or end: `net` is added when the price rises through it, `gross` their sum."""
-
-    pool_tick: int
-    net: int
-    gross: int
 
 
 def read_tick_spacing(reader: ChainReader, pool: Pool) -> int:

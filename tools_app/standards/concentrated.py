@@ -1,4 +1,4 @@
-"""Uniswap V3 price, tick and liquidity maths in exact integers, rounding as the contracts round.
+"""Price, tick and liquidity maths of concentrated liquidity in exact integers, rounding as the V3 contracts round.
 
 Prices are square roots in Q64.96 (`sqrt_price`), ticks are powers of 1.0001, amounts are base units.
 Seed: 002, "DeFi adapter pattern"; the formulas are those of the V3 core white paper.
@@ -6,7 +6,11 @@ Seed: 002, "DeFi adapter pattern"; the formulas are those of the V3 core white p
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import isqrt
+
+from tools_app.core.ratio import Ratio, ceil_div
+from tools_app.core.units import BPS
 
 MIN_POOL_TICK = -887_272
 MAX_POOL_TICK = 887_272
@@ -203,6 +207,29 @@ def usable_tick_bounds(spacing: int) -> tuple[int, int]:
     return -highest, highest
 
 
-def ceil_div(numerator: int, denominator: int) -> int:
-    """Quotient rounded up, for numbers that are not negative."""
-    return -(-numerator // denominator)
+def ratio_of_sqrt_price(sqrt_price: int) -> Ratio:
+    """Token1 per token0 in base units of a V3 price."""
+    return Ratio(sqrt_price * sqrt_price, Q192)
+
+
+def sqrt_price_of_text(price: str, *, decimals0: int, decimals1: int, is_inverse: bool = False) -> int:
+    """Q64.96 square root of a price given as text in units of token1 per token0 (of token0 per token1 if inverse).
+
+    Raises ValueError for zero and for a price no pool can have.
+    """
+    exact = Fraction(price)
+    if exact <= 0:
+        raise ValueError("a price must be above zero")
+    if is_inverse:
+        exact = 1 / exact
+    exact *= Fraction(10**decimals1, 10**decimals0)
+    root = sqrt_price_of_ratio(exact.numerator, exact.denominator)
+    if not MIN_SQRT_PRICE <= root < MAX_SQRT_PRICE:
+        raise ValueError("no pool can have this price")
+    return root
+
+
+def sqrt_price_moved(sqrt_price: int, *, bps: int) -> int:
+    """The square-root price when the price is `bps` basis points higher (lower when negative), inside the range."""
+    moved = sqrt_price_of_ratio(sqrt_price * sqrt_price * max(0, BPS + bps), Q192 * BPS)
+    return min(max(moved, MIN_SQRT_PRICE), MAX_SQRT_PRICE - 1)

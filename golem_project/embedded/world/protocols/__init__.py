@@ -1,0 +1,183 @@
+"""Further protocols of the local world, one module each; built on a running chain when they are first asked for.
+
+A module says `WORLD = ProtocolWorld(key, deploy)`; the packages it needs are pinned beside it, in `<key>.json`. What
+was built is written on the chain itself, so whoever asks twice gets the same and builds nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import pkgutil
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.npm import Package, Say, fetch_packages, load_lock, say_to_stderr
+from golem_project.embedded.paths import CHECKOUT
+from golem_project.embedded.process import hold_lock
+from golem_project.embedded.world import saved
+
+if TYPE_CHECKING:
+    from golem_project.embedded.world.rpc import JsonRpc
+    from golem_project.embedded.world.site import Site
+
+FOLDER = Path(__file__).parent
+DEPLOYMENTS_FILE = CHECKOUT / "tools_app" / "chain" / "deployments" / "31337.json"
+LOCK_WAIT_SECONDS = 900
+# No contract runs from here: the first byte is the invalid instruction, the rest is text.
+NOTE_HEAD = "fe"
+
+
+@dataclass(frozen=True)
+class ProtocolWorld:
+    """One protocol's part of the world. `key` is the module's name and the protocol's.
+
+    `deploy` builds it and returns its contracts by key, which are the protocol's own constants for the local chain.
+    `needs` are keys of others that must be there before.
+    """
+
+    key: str
+    deploy: Callable[[Site], Mapping[str, str]]
+    needs: tuple[str, ...] = ()
+
+    @property
+    def lock_file(self) -> Path:
+        """Its pinned packages; it need not exist."""
+        return FOLDER / f"{self.key}.json"
+
+    @property
+    def recipe(self) -> str:
+        """sha256 of what it is built from."""
+        digest = hashlib.sha256((FOLDER / f"{self.key}.py").read_bytes())
+        if self.lock_file.exists():
+            digest.update(self.lock_file.read_bytes())
+        return digest.hexdigest()
+
+    def fetch(self, *, say: Say = say_to_stderr) -> Fetched:
+        """Its packages. Raises EmbeddedError when they cannot be had."""
+        packages = load_lock(self.lock_file) if self.lock_file.exists() else {}
+        folders = fetch_packages(packages.values(), say=say)
+        return Fetched(packages, {key: folders[package.name] for key, package in packages.items()})
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """The fetched packages by their short names in the lock file."""
+
+    packages: Mapping[str, Package]
+    folders: Mapping[str, Path]
+
+    def artifact(self, package: str, file: str) -> dict[str, Any]:
+        """A JSON file of a package."""
+        found: dict[str, Any] = json.loads((self.folders[package] / file).read_text())
+        return found
+
+    def text(self, package: str, file: str) -> str:
+        """A text file of a package."""
+        return (self.folders[package] / file).read_text()
+
+    def sources(self, package: str, *, under: str = "") -> dict[str, str]:
+        """Every Solidity file that is kept of a package: `under` + its path -> its text."""
+        kept = [name for name in self.packages[package].keep if name.endswith(".sol")]
+        return {under + name: self.text(package, name) for name in kept}
+
+    def find(self, package: str, contract: str) -> str:
+        """The kept artefact of a contract. Raises EmbeddedError."""
+        for name in self.packages[package].keep:
+            if Path(name).stem == contract:
+                return name
+        raise EmbeddedError(f"No artefact of {contract} in {package}. Fix: add it to `keep` of the lock file.")
+
+
+def find_protocol_worlds() -> dict[str, ProtocolWorld]:
+    """Every protocol that can be built, by key, in the order of the keys."""
+    found = {}
+    for module in sorted(pkgutil.iter_modules([str(FOLDER)]), key=lambda one: one.name):
+        world: ProtocolWorld = importlib.import_module(f"{__name__}.{module.name}").WORLD
+        if world.key != module.name:
+            raise EmbeddedError(f"{module.name}.py calls itself {world.key!r}. Fix: one name.")
+        found[world.key] = world
+    return found
+
+
+def deploy_protocols(
+    url: str, keys: Iterable[str] | None = None, *, say: Say = say_to_stderr
+) -> dict[str, dict[str, str]]:
+    """Build the protocols of these keys (None: all) and what they need; returns their contracts, by protocol and key.
+
+    What is there already is left as it is. Raises EmbeddedError.
+    """
+    from golem_project.embedded.world.rpc import JsonRpc
+
+    worlds = find_protocol_worlds()
+    saved.WORLD_DIR.mkdir(parents=True, exist_ok=True)
+    rpc = JsonRpc(url)
+    try:
+        with hold_lock(saved.WORLD_DIR / f".protocols-{urlsplit(url).port}", wait_seconds=LOCK_WAIT_SECONDS):
+            built: dict[str, dict[str, str]] = {}
+            for key in worlds if keys is None else keys:
+                provide(rpc, worlds, key, built, say=say)
+            return built
+    finally:
+        rpc.close()
+
+
+def provide(
+    rpc: JsonRpc, worlds: Mapping[str, ProtocolWorld], key: str, built: dict[str, dict[str, str]], *, say: Say
+) -> None:
+    """See that one protocol and what it needs are there; `built` gets them. Raises EmbeddedError."""
+    if key in built:
+        return
+    if key not in worlds:
+        raise EmbeddedError(f"No protocol {key!r} in the local world. Fix: choose from {', '.join(worlds)}.")
+    world = worlds[key]
+    for needed in world.needs:
+        provide(rpc, worlds, needed, built, say=say)
+    note = read_note(rpc, key)
+    if note is not None and note["recipe"] == world.recipe:
+        built[key] = note["contracts"]
+        return
+    if note is not None:
+        raise EmbeddedError(f"The local chain holds {key} as another version built it. Fix: make reset.")
+    built[key] = build(rpc, world, {needed: built[needed] for needed in world.needs}, say=say)
+
+
+def build(rpc: JsonRpc, world: ProtocolWorld, others: Mapping[str, Mapping[str, str]], *, say: Say) -> dict[str, str]:
+    """Build one protocol; returns its contracts by key. Raises EmbeddedError."""
+    # Imported here: its libraries take half a second, and mostly there is nothing to build.
+    from golem_project.embedded.world.site import Site
+
+    begun = time.monotonic()
+    fetched = world.fetch(say=say)
+    site = Site(world.key, rpc, fetched, json.loads(DEPLOYMENTS_FILE.read_text()), say, others)
+    contracts = dict(world.deploy(site))
+    site.flush()
+    write_note(rpc, world, contracts)
+    say(f"{world.key} is on the local chain ({time.monotonic() - begun:.1f} s)")
+    return contracts
+
+
+def note_address(key: str) -> str:
+    """Where the chain keeps what was built."""
+    return "0x" + hashlib.sha256(f"golem local world: {key}".encode()).hexdigest()[:40]
+
+
+def write_note(rpc: JsonRpc, world: ProtocolWorld, contracts: Mapping[str, str]) -> None:
+    """Write down that all of it is there; the last thing done."""
+    text = json.dumps({"recipe": world.recipe, "contracts": dict(contracts)})
+    rpc.call("anvil_setCode", note_address(world.key), f"0x{NOTE_HEAD}{text.encode().hex()}")
+
+
+def read_note(rpc: JsonRpc, key: str) -> dict[str, Any] | None:
+    """What was built of one protocol: `recipe` and `contracts`; None when it is not there."""
+    code = str(rpc.call("eth_getCode", note_address(key), "latest")).removeprefix("0x")
+    if not code.startswith(NOTE_HEAD):
+        return None
+    note: dict[str, Any] = json.loads(bytes.fromhex(code[len(NOTE_HEAD) :]))
+    return note

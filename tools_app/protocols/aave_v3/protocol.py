@@ -1,0 +1,8 @@
+"""Aave V3 as the product knows it."""
+
+from __future__ import annotations
+
+from tools_app.protocols.aave_v3.addresses import deployments
+from tools_app.standards.aave_like.protocol import describe_lender
+
+PROTOCOL = describe_lender(name="aave_v3", label="Aave V3", prefix="aave", deployments=deployments)

@@ -1,0 +1,225 @@
+"""The `aave_*` tools: supply, withdraw, borrow, repay, what counts as collateral, and what an account looks like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools_app.protocols.aave_v3.addresses import CHAINS, deployments
+from tools_app.standards.aave_like import figures, reports
+from tools_app.standards.aave_like.plans import Lender
+from tools_app.toolkit.context import ReadContext, WriteContext
+from tools_app.toolkit.enums import Category, RiskLayer, TickBudget
+from tools_app.toolkit.family import ToolFamily
+from tools_app.toolkit.params import Address, ChainId, Flag, RateMode, RawAmount, RawAmountOrMax, Token
+from tools_app.toolkit.plan import TxPlan
+
+AAVE = Lender("aave_v3", "Aave V3", deployments)
+STEPS = ("Reading the account", "Building calls")
+aave = ToolFamily(prefix="aave", category=Category.LENDING, chains=CHAINS)
+
+
+@aave.write(
+    action_type="supply",
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=reports.report_supply,
+    action_class=None,
+    steps=STEPS,
+    aliases=("aave_supply_collateral",),
+    snippet="aave_supply: lend an asset at Aave V3 for interest; it becomes collateral by itself when it can.",
+    guidelines=(
+        "Read aave_get_rates first: a frozen reserve or a full supply cap takes nothing.",
+        "Keep some of the chain's coin for gas.",
+    ),
+)
+def aave_supply(
+    ctx: WriteContext,
+    asset: Token,
+    amount: RawAmount,
+    chain_id: ChainId | None = None,
+    on_behalf_of: Address | None = None,
+) -> TxPlan:
+    """Lend an asset at Aave V3 and earn interest on it.
+
+    Use to earn on what lies idle, or before borrowing: the first supply of an asset makes it collateral where Aave
+    takes it as such. `amount` is in base units. Approves exactly the amount.
+    Does not wrap the chain's coin (supply the wrapped token) and does not supply for another account.
+    """
+    return AAVE.supply(ctx, asset, amount, chain_id, on_behalf_of)
+
+
+@aave.write(
+    action_type="withdraw",
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=reports.report_withdraw,
+    action_class=None,
+    steps=STEPS,
+    snippet=(
+        "aave_withdraw: take a supplied asset out of Aave V3; `max` is all of it, or with a debt as much as keeps"
+        " the health floor."
+    ),
+    guidelines=("With a debt, a withdrawal of collateral lowers the health factor; repay first if it is refused.",),
+)
+def aave_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax, chain_id: ChainId | None = None) -> TxPlan:
+    """Take a supplied asset out of Aave V3, with the interest it earned.
+
+    Use to get tokens back. `max` takes everything; while there is a debt, as much as keeps the golem's health floor
+    and as much as the pool has.
+    Does not repay debts and does not unwrap the coin.
+    """
+    return AAVE.withdraw(ctx, asset, amount, chain_id)
+
+
+@aave.write(
+    action_type="borrow",
+    risk=RiskLayer.UNBOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=reports.report_borrow,
+    action_class=None,
+    steps=STEPS,
+    snippet=(
+        "aave_borrow: borrow an asset at Aave V3 against what is supplied there; refused below a health factor of"
+        " 1.5, with the most that would pass."
+    ),
+    guidelines=(
+        "Check aave_get_liquidation_risk before and after; under 1.2 others may soon take the collateral.",
+        "Borrow what the plan needs, and know how it will be repaid.",
+    ),
+)
+def aave_borrow(
+    ctx: WriteContext,
+    asset: Token,
+    amount: RawAmount,
+    interest_rate_mode: RateMode = "variable",
+    chain_id: ChainId | None = None,
+) -> TxPlan:
+    """Borrow an asset at Aave V3 against the golem's collateral there.
+
+    Use when a token is needed and the collateral shall be kept. The debt grows with interest until it is repaid. The
+    health factor stays at 1.5 or above; the refusal names the most that can be borrowed.
+    Does not supply collateral, choose an e-mode or sell what is borrowed.
+    """
+    return AAVE.borrow(ctx, asset, amount, interest_rate_mode, chain_id)
+
+
+@aave.write(
+    action_type="repay",
+    risk=RiskLayer.LOW,
+    budget=TickBudget.MEDIUM,
+    report=reports.report_repay,
+    action_class=None,
+    steps=STEPS,
+    snippet="aave_repay: pay back a debt at Aave V3, never more than is owed; `max` is all of it, or all that is held.",
+    guidelines=("Repaying lowers risk and is allowed in every phase.",),
+)
+def aave_repay(
+    ctx: WriteContext,
+    asset: Token,
+    amount: RawAmountOrMax,
+    interest_rate_mode: RateMode = "variable",
+    chain_id: ChainId | None = None,
+) -> TxPlan:
+    """Pay back what the golem owes at Aave V3.
+
+    Use to lower risk or to close a loan. `max` is everything owed, or everything held where that is less. Interest
+    until the transaction runs is covered by a small margin, of which the rest stays in the wallet.
+    Does not take collateral out and does not pay with aTokens.
+    """
+    return AAVE.repay(ctx, asset, amount, interest_rate_mode, chain_id)
+
+
+@aave.write(
+    action_type="enable_collateral",
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=reports.report_collateral,
+    action_class=None,
+    steps=STEPS,
+    snippet="aave_enable_collateral: let a supplied asset count as collateral at Aave V3, so that it covers debts.",
+)
+def aave_enable_collateral(
+    ctx: WriteContext, asset: Token, use_as_collateral: Flag = True, chain_id: ChainId | None = None
+) -> TxPlan:
+    """Let a supplied asset count as collateral at Aave V3, or no longer.
+
+    Use when an asset was supplied without becoming collateral, or to raise the health factor.
+    Does not supply anything and does not borrow.
+    """
+    return AAVE.use_as_collateral(ctx, asset, use_as_collateral, chain_id)
+
+
+@aave.write(
+    action_type="disable_collateral",
+    risk=RiskLayer.LOW,
+    budget=TickBudget.MEDIUM,
+    report=reports.report_collateral,
+    action_class=None,
+    steps=STEPS,
+    snippet="aave_disable_collateral: let a supplied asset at Aave V3 cover no debt any more; it goes on earning.",
+)
+def aave_disable_collateral(ctx: WriteContext, asset: Token, chain_id: ChainId | None = None) -> TxPlan:
+    """Take a supplied asset out of the golem's collateral at Aave V3.
+
+    Use before other collateral is isolated, or so that an asset cannot be liquidated. Refused where the health factor
+    would fall below the floor.
+    Does not withdraw the asset; it goes on earning.
+    """
+    return AAVE.use_as_collateral(ctx, asset, False, chain_id)
+
+
+@aave.read(
+    query="health_factor",
+    budget=TickBudget.FAST,
+    snippet="aave_get_health_factor: health factor, collateral, debt and what may still be borrowed at Aave V3.",
+)
+def aave_get_health_factor(ctx: ReadContext, account: Address, chain_id: ChainId | None = None) -> dict[str, Any]:
+    """Health factor, collateral and debt of an account at Aave V3.
+
+    Use before borrowing or withdrawing. Dollars are those of Aave's own oracle; 1.00 is liquidation.
+    Does not list single assets; aave_get_user_summary does.
+    """
+    return figures.health_factor(ctx, AAVE, account, chain_id)
+
+
+@aave.read(
+    query="lending_rates",
+    budget=TickBudget.FAST,
+    snippet="aave_get_rates: supply and borrow rates, liquidity, caps and limits of one asset at Aave V3.",
+)
+def aave_get_rates(ctx: ReadContext, asset: Token, chain_id: ChainId | None = None) -> dict[str, Any]:
+    """Rates, liquidity, caps and risk parameters of one asset at Aave V3.
+
+    Use to choose what to supply or borrow. Rates are percent a year, compounded.
+    Does not include rewards paid in other tokens.
+    """
+    return figures.rates(ctx, AAVE, asset, chain_id)
+
+
+@aave.read(
+    query="lending_summary",
+    budget=TickBudget.FAST,
+    snippet="aave_get_user_summary: every asset an account supplied and owes at Aave V3, with values and rates.",
+)
+def aave_get_user_summary(ctx: ReadContext, account: Address, chain_id: ChainId | None = None) -> dict[str, Any]:
+    """Everything an account supplied and owes at Aave V3.
+
+    Use to see single assets with their value, rate and whether they are collateral.
+    Does not show other lenders; lending_get_health_dashboard does.
+    """
+    return figures.user_summary(ctx, AAVE, account, chain_id)
+
+
+@aave.read(
+    query="liquidation_risk",
+    budget=TickBudget.FAST,
+    snippet="aave_get_liquidation_risk: how far collateral may fall at Aave V3 before others may liquidate it.",
+)
+def aave_get_liquidation_risk(ctx: ReadContext, account: Address, chain_id: ChainId | None = None) -> dict[str, Any]:
+    """How near an account at Aave V3 is to liquidation.
+
+    Use with every debt, before borrowing and when prices move. Prices of each collateral are with all others standing
+    still; the percentage is of all collateral falling together.
+    Does not predict prices and does not repay anything.
+    """
+    return figures.liquidation_risk(ctx, AAVE, account, chain_id)

@@ -1,0 +1,54 @@
+"""Which ERC-4626 vaults are known, chain by chain, as data.
+
+Savings Dai is a fact of the npm package `@morpho-org/morpho-ts` 2.8.0 (its address book names it `sDai`). The local
+vault is OpenZeppelin's, at the address that follows from the account that deploys it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from tools_app.chain.deployments import load_deployment
+from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.standards.erc4626 import Vault
+
+NAME: Final = "erc4626"
+LOCAL_CHAIN_ID: Final = 31_337
+
+ENTRY: Final = "vault"
+_LOCAL: Final[Mapping[str, str]] = MappingProxyType({ENTRY: "0x9d22fB8BE6b404f25a75378d365547aAbBBD396a"})
+_PUBLIC: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
+    {1: MappingProxyType({ENTRY: "0x83F20F44975D03b1b09e64809B757c47f942BEeA"})}
+)
+# Chain and key -> the asset's registered symbol, and words for people.
+_WORDS: Final[Mapping[tuple[int, str], tuple[str, str]]] = MappingProxyType(
+    {(LOCAL_CHAIN_ID, ENTRY): ("USDC", "Local USDC vault"), (1, ENTRY): ("DAI", "Savings Dai")}
+)
+CHAINS: Final = frozenset({*_PUBLIC, LOCAL_CHAIN_ID})
+"""Where a vault is known."""
+
+
+def deployments(chain_id: int) -> Mapping[str, str] | None:
+    """The vaults of a chain by key, checksummed; None where none is known."""
+    return _LOCAL if chain_id == LOCAL_CHAIN_ID else _PUBLIC.get(chain_id)
+
+
+def known_vaults(chain_id: int) -> tuple[Vault, ...]:
+    """The vaults of a chain whose asset is registered there."""
+    place = deployments(chain_id)
+    if place is None:
+        return ()
+    tokens = {token.symbol: token.address for token in load_deployment(KNOWN_NETWORKS[chain_id]).tokens}
+    return tuple(
+        Vault(address, tokens[symbol], label)
+        for key, address in place.items()
+        for symbol, label in (_WORDS[chain_id, key],)
+        if symbol in tokens
+    )
+
+
+def find_vault(chain_id: int, address: str) -> Vault | None:
+    """The known vault at an address."""
+    return next((vault for vault in known_vaults(chain_id) if vault.address == address), None)

@@ -1,0 +1,29 @@
+"""Generic ERC-4626 vaults as the product knows them."""
+
+from __future__ import annotations
+
+from tools_app.protocols.erc4626.addresses import ENTRY, NAME, deployments
+from tools_app.protocols.erc4626.effects import VaultEffects
+from tools_app.protocols.erc4626.positions import VaultExits, VaultPositions
+from tools_app.toolkit.protocol import Contract, ProtocolDef, ValuerKind
+
+_FUNCTIONS = (
+    "function deposit(uint256,address)",
+    "function redeem(uint256,address,address)",
+)
+
+PROTOCOL = ProtocolDef(
+    name=NAME,
+    label="ERC-4626 vaults",
+    deployments=deployments,
+    entry=ENTRY,
+    contracts=(Contract(ENTRY, "ERC-4626 vault", _FUNCTIONS, takes_tokens=True, valuer=ValuerKind.SHARE),),
+    positions=VaultPositions(),
+    exits=VaultExits(),
+    effects=VaultEffects(),
+    events=(
+        "event Deposit(address indexed sender, address indexed owner, uint256 assets, uint256 shares)",
+        "event Withdraw(address indexed sender, address indexed receiver, address indexed owner, uint256 assets,"
+        " uint256 shares)",
+    ),
+)

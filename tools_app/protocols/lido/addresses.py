@@ -1,0 +1,50 @@
+"""Where Lido is deployed, as data.
+
+Ethereum: `deployed-mainnet.json` of the repository lidofinance/core (commit 0252fa7391ba), but for the withdrawal
+queue, which is named as other public repositories use it. Locally our own contracts stand in; their addresses follow
+from the account that deploys them, in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tools_app.chain.networks import ChainNotSupported
+from tools_app.toolkit.context import ChainReader
+
+NAME: Final = "lido"
+LOCAL_CHAIN_ID: Final = 31_337
+
+_DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = {
+    1: {
+        "steth": "0xae7ab96520DE3A18E5e111B5EaAb095312D7fE84",
+        "wsteth": "0x7f39C581F595B53c5cb19bD0b3f8dA6c935E2Ca0",
+        "queue": "0x889edC2eDab5f40e902b864aD4d7AdE8E412F9B1",
+        "consensus": "0xD624B08C83bAECF0807Dd2c6880C3154a5F0B288",
+        "oracle": "0x852deD011285fe67063a08005c71a85690503Cee",
+    },
+    LOCAL_CHAIN_ID: {
+        "steth": "0xAEa68e1dbF14D819be046cE64e2059390107747e",
+        "wsteth": "0xcfdf72a64Be0cF934085F21C10a3dfe1fCaCf6e0",
+        "queue": "0xa2501b731D345F0E230311a59eddd1cfB69b07ac",
+        "consensus": "0x4A44Ff68Dd688aD16295742e0eCCA75706826bF8",
+        "oracle": "0xcaF16636fd758441918e4Ed40d0aa0eEFDbBafB1",
+    },
+}
+CHAINS: Final = frozenset(_DEPLOYMENTS)
+
+
+def deployments(chain_id: int) -> Mapping[str, str] | None:
+    """The contracts of a chain by key: steth, wsteth, queue, consensus, oracle; None where it is not."""
+    return _DEPLOYMENTS.get(chain_id)
+
+
+def deployment_on(reader: ChainReader) -> Mapping[str, str]:
+    """The contracts of the reader's chain, which has code for them. Raises ChainNotSupported."""
+    found = deployments(reader.chain_id)
+    if found is None or not reader.code(found["steth"]):
+        raise ChainNotSupported(
+            f"Lido is not deployed on chain {reader.chain_id}", chain_id=reader.chain_id, chains=sorted(CHAINS)
+        )
+    return found

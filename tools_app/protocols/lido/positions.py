@@ -1,0 +1,230 @@
+"""What an account has at Lido: stETH, wstETH and places in the queue, as ether; and the way out.
+
+Legs are in the chain's coin, which is what comes back and what feeds price. So a rebase is more ether in a position,
+which is yield, and no token balance that changed by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from tools_app.chain.abi import decode_log
+from tools_app.protocols.lido import reads
+from tools_app.protocols.lido.addresses import NAME, deployments
+from tools_app.protocols.lido.math import BPS, Pool
+from tools_app.protocols.lido.reads import Oracle, Queue
+from tools_app.standards import erc20, erc721
+from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.positions import (
+    REQUEST_KIND,
+    Act,
+    ExitStep,
+    Leg,
+    Position,
+    PositionRef,
+    PositionsUnreadable,
+    Reads,
+    Stuck,
+    Wait,
+    gather,
+)
+from tools_app.toolkit.views import NATIVE, LogEntry
+
+STAKE: Final = "stake"
+STETH, WSTETH = "steth", "wsteth"
+LATE_SECONDS: Final = 60 * 86_400
+"""A request that is not final after so long is stuck: people have to look."""
+_MOST_IDS: Final = 20
+"""So many amounts or ids go into one call."""
+
+
+def stake_ref(chain_id: int, key: str) -> PositionRef:
+    """Names what is held of stETH or wstETH."""
+    return PositionRef(NAME, STAKE, chain_id, key)
+
+
+def request_ref(chain_id: int, request_id: int) -> PositionRef:
+    """Names a place in the queue."""
+    return PositionRef(NAME, REQUEST_KIND, chain_id, str(request_id))
+
+
+class LidoPositions:
+    """Lists what an account has; one batch without requests, three with."""
+
+    def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
+        """Every position. Raises PositionsUnreadable."""
+        at = deployments(chain_id)
+        if at is None:
+            return ()
+        head = reads.pool_calls(at)
+        own = [
+            ReadCall(at["steth"], reads.SHARES_OF, (account,)),
+            erc20.balance_call(at["wsteth"], account),
+            ReadCall(at["queue"], reads.REQUESTS_OF, (account,)),
+        ]
+        line = [
+            ReadCall(at["queue"], reads.UNFINALIZED),
+            ReadCall(at["queue"], reads.LEAST_REQUEST),
+            ReadCall(at["queue"], reads.MOST_REQUEST),
+            ReadCall(at["queue"], reads.QUEUE_PAUSED),
+            ReadCall(at["queue"], reads.BUNKER),
+            ReadCall(at["steth"], reads.BUFFERED),
+            ReadCall(at["queue"], reads.LAST_CHECKPOINT),
+        ]
+        told_head, told_own, told_line = yield from gather(head, own, line)
+        pool, oracle = reads.parse_pool(_values(told_head))
+        shares, wrapped, ids = (each[0] for each in _values(told_own))
+        queued, least, most, paused, bunker, buffered, last = (each[0] for each in _values(told_line))
+        queue = Queue(int(queued), int(buffered), int(least), int(most), bool(paused), bool(bunker))
+        found = []
+        if shares:
+            found.append(_stake(chain_id, at, STETH, int(shares), pool, queue))
+        if wrapped:
+            found.append(_stake(chain_id, at, WSTETH, int(wrapped), pool, queue))
+        if ids:
+            asked = sorted(int(each) for each in ids)
+            found += yield from self._requests(chain_id, at, asked, int(last), pool, queue, oracle)
+        return tuple(found)
+
+    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
+        """Requests that came to the account."""
+        at = deployments(chain_id) or {}
+        ids = [
+            moved["tokenId"]
+            for log in logs
+            if log.address == at.get("queue") and (moved := decode_log(erc721.TRANSFER_EVENT, log)) is not None
+            if moved["to"] == account
+        ]
+        return tuple(request_ref(chain_id, each) for each in dict.fromkeys(ids))
+
+    def _requests(
+        self,
+        chain_id: int,
+        at: Mapping[str, str],
+        ids: Sequence[int],
+        last: int,
+        pool: Pool,
+        queue: Queue,
+        oracle: Oracle,
+    ) -> Reads[tuple[Position, ...]]:
+        outcomes = yield [
+            ReadCall(at["queue"], reads.STATUS_OF, (ids,)),
+            ReadCall(at["queue"], reads.HINTS_OF, (ids, 1, last)),
+        ]
+        (statuses,), (hints,) = _values(outcomes)
+        final = [(each, hint) for each, hint, status in zip(ids, hints, statuses, strict=True) if status[4]]
+        claimable: dict[int, int] = {}
+        if final:
+            asked = ([each for each, _ in final], [hint for _, hint in final])
+            outcomes = yield [ReadCall(at["queue"], reads.CLAIMABLE, asked)]
+            ((amounts,),) = _values(outcomes)
+            claimable = {each: int(amount) for (each, _), amount in zip(final, amounts, strict=True)}
+        ready = queue.ready_at(oracle)
+        return tuple(
+            _request(chain_id, at, each, status, claimable.get(each), pool, ready, oracle)
+            for each, status in zip(ids, statuses, strict=True)
+        )
+
+
+class LidoExits:
+    """Unwrap, ask for withdrawal, wait, claim."""
+
+    def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
+        """What to do next; dust below the queue's least amount counts as nothing."""
+        facts, chain_id = position.facts, position.ref.chain_id
+        if position.ref.kind == REQUEST_KIND:
+            return _leave_request(position, now)
+        if position.ref.id == WSTETH:
+            if int(facts["st_eth"]) < int(facts["least_request"]) + int(facts["dust"]):
+                return None
+            return Act("lido_unwrap", {"amount": str(facts["wst_eth"]), "chain_id": chain_id}, "wstETH becomes stETH")
+        amounts = split_amount(int(facts["st_eth"]), int(facts["least_request"]), int(facts["most_request"]))
+        if not amounts:
+            return None
+        if facts["is_paused"]:
+            return Wait(None, "the queue takes no requests while it is paused")
+        asked = {"amounts": [str(each) for each in amounts], "token": "stETH", "chain_id": chain_id}
+        return Act("lido_unstake", asked, "stETH joins the withdrawal queue")
+
+
+def split_amount(total: int, least: int, most: int) -> list[int]:
+    """`total` in amounts that the queue takes, at most twenty at a time; a rest below its least stays."""
+    amounts: list[int] = []
+    while total >= least and len(amounts) < _MOST_IDS:
+        amounts.append(min(total, most))
+        total -= amounts[-1]
+    return amounts
+
+
+def _leave_request(position: Position, now: int) -> ExitStep:
+    facts = position.facts
+    if facts["is_final"]:
+        asked = {"request_ids": [position.ref.id], "chain_id": position.ref.chain_id}
+        return Act("lido_claim_withdrawal", asked, "the request is final")
+    if now > int(facts["asked_at"]) + LATE_SECONDS:
+        return Stuck(f"withdrawal request {position.ref.id} is not final after {LATE_SECONDS // 86_400} days")
+    until = position.legs[0].free_at
+    return Wait(max(until, now + 1) if until is not None else None, "the queue has not come to the request yet")
+
+
+def _stake(chain_id: int, at: Mapping[str, str], key: str, shares: int, pool: Pool, queue: Queue) -> Position:
+    ether = pool.ether_of(shares)
+    # wstETH comes back through stETH, which costs a rounding; it is told as what there is.
+    facts: dict[str, Any] = {
+        "shares": str(shares),
+        "share_rate": str(pool.rate),
+        "st_eth": str(ether),
+        "dust": str(pool.dust),
+        "least_request": str(queue.least),
+        "most_request": str(queue.most),
+        "is_paused": queue.is_paused,
+    }
+    if key == WSTETH:
+        facts["wst_eth"] = str(shares)
+    return Position(
+        ref=stake_ref(chain_id, key),
+        label="wstETH (Lido)" if key == WSTETH else "stETH (Lido)",
+        legs=(Leg(NATIVE, ether),),
+        claim_tokens=frozenset({at[key]}),
+        facts=facts,
+    )
+
+
+def _request(
+    chain_id: int,
+    at: Mapping[str, str],
+    request_id: int,
+    status: Sequence[Any],
+    claimable: int | None,
+    pool: Pool,
+    ready: int | None,
+    oracle: Oracle,
+) -> Position:
+    asked, shares, _, asked_at, is_final, _ = status
+    # Never more than was asked for, and less where the pool lost since.
+    ether = claimable if claimable is not None else min(int(asked), pool.ether_of(int(shares)))
+    # While nobody can say when, it is not to be had for longer than anybody waits.
+    free_at = None if is_final else ready if ready is not None else int(asked_at) + LATE_SECONDS
+    return Position(
+        ref=request_ref(chain_id, request_id),
+        label=f"Lido withdrawal request {request_id}",
+        legs=(Leg(NATIVE, ether, free_at=free_at),),
+        claim_tokens=frozenset({at["queue"]}),
+        facts={
+            "is_final": bool(is_final),
+            "asked_at": int(asked_at),
+            "late_at": int(asked_at) + LATE_SECONDS,
+            "st_eth": str(asked),
+            "estimated_at": ready,
+            "next_report_at": oracle.next_report_at,
+            "loss_bps": str(max(0, (int(asked) - ether) * BPS // int(asked))) if asked else "0",
+        },
+    )
+
+
+def _values(outcomes: Sequence[ReadOutcome]) -> list[tuple[Any, ...]]:
+    for outcome in outcomes:
+        if not outcome.ok:
+            raise PositionsUnreadable(f"a contract of the protocol does not answer: {outcome.revert_reason}")
+    return [outcome.values for outcome in outcomes]

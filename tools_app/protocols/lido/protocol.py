@@ -1,0 +1,110 @@
+"""Everything the product knows of Lido, as one value."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools_app.protocols.lido import plans
+from tools_app.protocols.lido.addresses import LOCAL_CHAIN_ID, NAME, deployments
+from tools_app.protocols.lido.effects import LidoEffects
+from tools_app.protocols.lido.positions import LidoExits, LidoPositions
+from tools_app.standards import erc721
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait, ValuerKind
+
+_NOBODY: Final = "0x0000000000000000000000000000000000000000"
+
+
+def _revoke_request(contract: str, taker: str, token_id: str | None) -> tuple[str, tuple[object, ...]]:
+    return "function approve(address to, uint256 tokenId)", (_NOBODY, int(token_id or 0))
+
+
+def _revoke_operator(contract: str, taker: str, token_id: str | None) -> tuple[str, tuple[object, ...]]:
+    return "function setApprovalForAll(address operator, bool approved)", (taker, False)
+
+
+PROTOCOL: Final = ProtocolDef(
+    name=NAME,
+    label="Lido",
+    deployments=deployments,
+    entry="steth",
+    contracts=(
+        Contract(
+            "steth",
+            "Lido stETH",
+            ("function submit(address)", "function approve(address,uint256)"),
+            valuer=ValuerKind.SHARE,
+            is_token=True,
+        ),
+        Contract(
+            "wsteth",
+            "Lido wstETH",
+            ("function wrap(uint256)", "function unwrap(uint256)", "function approve(address,uint256)"),
+            takes_tokens=True,
+            valuer=ValuerKind.SHARE,
+            is_token=True,
+        ),
+        Contract(
+            "queue",
+            "Lido withdrawal queue",
+            (
+                "function requestWithdrawals(uint256[],address)",
+                "function requestWithdrawalsWstETH(uint256[],address)",
+                "function claimWithdrawals(uint256[],uint256[])",
+            ),
+            takes_tokens=True,
+            valuer=ValuerKind.QUEUE,
+        ),
+    ),
+    positions=LidoPositions(),
+    exits=LidoExits(),
+    leaving=(
+        LeavingCall("wsteth", plans.UNWRAP),
+        LeavingCall("queue", plans.REQUEST_STETH, own=((1,),)),
+        LeavingCall("queue", plans.REQUEST_WSTETH, own=((1,),)),
+        LeavingCall("queue", plans.CLAIM),
+    ),
+    effects=LidoEffects(),
+    rights=(
+        RightEvent(
+            erc721.APPROVAL_EVENT,
+            giver=0,
+            taker=1,
+            token=2,
+            revoke=_revoke_request,
+            label="may move a withdrawal request",
+        ),
+        RightEvent(
+            erc721.APPROVAL_FOR_ALL_EVENT,
+            giver=0,
+            taker=1,
+            revoke=_revoke_operator,
+            label="may move every withdrawal request",
+        ),
+    ),
+    traits=frozenset({Trait.ASYNC}),
+    simulated_on=frozenset({LOCAL_CHAIN_ID}),
+    events=(
+        "event Submitted(address indexed sender, uint256 amount, address referral)",
+        "event TransferShares(address indexed from, address indexed to, uint256 sharesValue)",
+        "event TokenRebased(uint256 indexed reportTimestamp, uint256 timeElapsed, uint256 preTotalShares,"
+        " uint256 preTotalEther, uint256 postTotalShares, uint256 postTotalEther, uint256 sharesMintedAsFees)",
+        "event WithdrawalRequested(uint256 indexed requestId, address indexed requestor, address indexed owner,"
+        " uint256 amountOfStETH, uint256 amountOfShares)",
+        "event WithdrawalsFinalized(uint256 indexed from, uint256 indexed to, uint256 amountOfETHLocked,"
+        " uint256 sharesToBurn, uint256 timestamp)",
+        "event WithdrawalClaimed(uint256 indexed requestId, address indexed owner, address indexed receiver,"
+        " uint256 amountOfETH)",
+    ),
+    errors=(
+        "error RequestAmountTooSmall(uint256 amountOfStETH)",
+        "error RequestAmountTooLarge(uint256 amountOfStETH)",
+        "error RequestNotFoundOrNotFinalized(uint256 requestId)",
+        "error RequestAlreadyClaimed(uint256 requestId)",
+        "error InvalidRequestId(uint256 requestId)",
+        "error InvalidHint(uint256 hint)",
+        "error NotOwner(address sender, address owner)",
+        "error ResumedExpected()",
+        "error CantSendValueRecipientMayHaveReverted()",
+    ),
+)
+"""Approvals of stETH and wstETH are those of any token; rights over requests are those of any NFT."""

@@ -1,0 +1,1 @@
+"""The `lido_*` tools."""

@@ -1,0 +1,320 @@
+"""`lido_get_position`, `lido_get_rates`, `lido_get_oracle_status`, `lido_exit_decision`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tools_app.adapters import WalletNotConfigured
+from tools_app.core.units import BPS, format_units
+from tools_app.protocols.lido.addresses import LOCAL_CHAIN_ID, deployment_on
+from tools_app.protocols.lido.history import read_past, read_rebases
+from tools_app.protocols.lido.math import measure_earned, rate_change, yearly_bps
+from tools_app.protocols.lido.positions import split_amount
+from tools_app.protocols.lido.reads import (
+    Request,
+    list_request_ids,
+    read_queue,
+    read_reports,
+    read_requests,
+    read_staking,
+)
+from tools_app.protocols.lido.tools.family import lido, percent_text, rate_text, time_text
+from tools_app.standards.market_orders import quote_swap
+from tools_app.toolkit.context import ChainReader, ReadContext
+from tools_app.toolkit.enums import TickBudget
+from tools_app.toolkit.params import Address, ChainId, Days
+from tools_app.toolkit.result import TokenAmount
+from tools_app.toolkit.views import TokenMeta
+
+_DAY = 86_400
+_MONTH_DAYS = 30
+HOLD, QUEUE, SELL, NOTHING = "hold", "queue", "sell", "nothing_held"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """A place in the queue. `eth` is what it gives now, or would."""
+
+    request_id: str
+    eth: TokenAmount
+    is_final: bool
+    requested_at: str | None
+    estimated_ready_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StakedPosition:
+    """What an account has at Lido. Rates are ETH of a whole share; deltas null where no report is that young."""
+
+    st_eth_balance: TokenAmount
+    wst_eth_balance: TokenAmount
+    shares: str
+    current_share_rate: str
+    share_rate_delta_7d: str | None
+    share_rate_delta_30d: str | None
+    realized_apy_7d: str | None
+    yield_earned_since_last_harvest: TokenAmount
+    eth_float: TokenAmount
+    open_withdrawal_requests: tuple[OpenRequest, ...]
+    eth_equivalent: TokenAmount
+    is_simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RatePoint:
+    """One report: ETH of a whole share after it, and the yearly rate it means, in percent."""
+
+    timestamp: str | None
+    share_rate: str
+    apy: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StakingRates:
+    """Yearly rates in percent, simple. Null where no report is that young."""
+
+    share_rate: str
+    delta_7d: str | None
+    delta_30d: str | None
+    estimated_apy: str | None
+    last_update_timestamp: str | None
+    data_points: tuple[RatePoint, ...]
+    average_apy: str | None
+    min_apy: str | None
+    max_apy: str | None
+    is_simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OracleStatus:
+    """The accounting oracle, in epochs of the beacon chain."""
+
+    last_finalized_epoch: int
+    expected_epoch: int
+    epochs_overdue: int
+    quorum_reached: bool
+    quorum_members_reporting: int
+    quorum_size: int
+    members: int
+    estimated_next_rebase: str | None
+    is_oracle_stalled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExitDecision:
+    """What leaving would give through the queue and on a market; `decision` is hold, queue, sell or nothing_held."""
+
+    decision: str
+    reason: str
+    eth_equivalent: TokenAmount
+    queue_eth: TokenAmount
+    queue_wait_seconds: int | None
+    queue_ready_at: str | None
+    queue_requests: int
+    queue_is_open: bool
+    market_eth: TokenAmount | None
+    market_discount_pct: str | None
+    yield_forgone_eth: TokenAmount | None
+
+
+@lido.read(
+    query="staking_position",
+    budget=TickBudget.MEDIUM,
+    steps=("Reading the pool", "Reading the past"),
+    snippet="staking_position at lido: stETH, wstETH, their ETH, what they earned, and requests in the queue.",
+)
+def lido_get_position(
+    ctx: ReadContext, account: Address | None = None, chain_id: ChainId | None = None
+) -> StakedPosition:
+    """Read what an account has at Lido: both tokens, their worth in ETH, yield, and withdrawal requests.
+
+    Use before staking more, harvesting or leaving. `account` defaults to the golem's own.
+    Does not value anything in dollars.
+    """
+    owner = _account(ctx, account)
+    reader = ctx.chain(chain_id)
+    at = deployment_on(reader)
+    ctx.step("Reading the pool")
+    state = read_staking(reader, at, owner)
+    requests = read_requests(reader, at, list_request_ids(reader, at, owner))
+    ready = read_queue(reader, at).ready_at(state.oracle) if any(not each.is_final for each in requests) else None
+    ctx.step("Reading the past")
+    past = read_past(reader, at, owner, days=_MONTH_DAYS)
+    earned = measure_earned(shares_now=state.shares + state.wrapped, moves=past.moves, rebases=past.rebases)
+    coin, now = reader.native(), reader.block.timestamp
+    queued = [_show(each, coin, ready) for each in requests]
+    held = state.pool.ether_of(state.shares) + state.pool.ether_of(state.wrapped)
+    return StakedPosition(
+        st_eth_balance=TokenAmount(state.pool.ether_of(state.shares), reader.token(at["steth"])),
+        wst_eth_balance=TokenAmount(state.wrapped, reader.token(at["wsteth"])),
+        shares=str(state.shares + state.wrapped),
+        current_share_rate=rate_text(state.pool.rate),
+        share_rate_delta_7d=_rate(rate_change(past.rebases, since=now - 7 * _DAY)),
+        share_rate_delta_30d=_rate(rate_change(past.rebases, since=now - _MONTH_DAYS * _DAY)),
+        realized_apy_7d=percent_text(yearly_bps(past.rebases, since=now - 7 * _DAY)),
+        yield_earned_since_last_harvest=TokenAmount(earned.wei, coin),
+        eth_float=TokenAmount(reader.native_balance(owner), coin),
+        open_withdrawal_requests=tuple(queued),
+        eth_equivalent=TokenAmount(held + sum(each.eth.raw for each in queued), coin),
+        is_simulated=_is_simulated(reader),
+    )
+
+
+@lido.read(
+    query="staking_rates",
+    budget=TickBudget.MEDIUM,
+    steps=("Reading the pool", "Reading the past"),
+    snippet="staking_rates at lido: ETH of a share, how it grew, and what that is a year.",
+)
+def lido_get_rates(ctx: ReadContext, chain_id: ChainId | None = None, days: Days = 30) -> StakingRates:
+    """Read the rate of Lido's shares and its history from the oracle's own reports.
+
+    Use to compare staking with lending. Rates are simple, in percent a year, after the protocol's fee.
+    Does not predict: the past is no promise.
+    """
+    reader = ctx.chain(chain_id)
+    at = deployment_on(reader)
+    ctx.step("Reading the pool")
+    state = read_staking(reader, at, None)
+    ctx.step("Reading the past")
+    rebases = read_rebases(reader, at, days=max(days, _MONTH_DAYS)).rebases
+    now = reader.block.timestamp
+    wanted = [each for each in rebases if each.timestamp >= now - days * _DAY]
+    yearly = [each.apr_bps for each in wanted]
+    return StakingRates(
+        share_rate=rate_text(state.pool.rate),
+        delta_7d=_rate(rate_change(rebases, since=now - 7 * _DAY)),
+        delta_30d=_rate(rate_change(rebases, since=now - _MONTH_DAYS * _DAY)),
+        estimated_apy=percent_text(yearly_bps(rebases, since=now - 7 * _DAY)),
+        last_update_timestamp=time_text(rebases[-1].timestamp if rebases else None),
+        data_points=tuple(
+            RatePoint(time_text(each.timestamp), rate_text(each.rate_after), percent_text(each.apr_bps))
+            for each in wanted
+        ),
+        average_apy=percent_text(yearly_bps(wanted, since=0)),
+        min_apy=percent_text(min(yearly, default=None)),
+        max_apy=percent_text(max(yearly, default=None)),
+        is_simulated=_is_simulated(reader),
+    )
+
+
+@lido.read(
+    query="oracle_status",
+    budget=TickBudget.FAST,
+    steps=("Reading the oracle",),
+    snippet="oracle_status at lido: whether the oracle that moves rates and the queue reports in time.",
+    guidelines=("While is_oracle_stalled is true only look on and leave; nothing new is staked.",),
+)
+def lido_get_oracle_status(ctx: ReadContext, chain_id: ChainId | None = None) -> OracleStatus:
+    """Read whether Lido's accounting oracle is in time, and how many of its members have reported.
+
+    Use when a rebase or a withdrawal is late. Does not read the beacon chain itself.
+    """
+    reader = ctx.chain(chain_id)
+    at = deployment_on(reader)
+    ctx.step("Reading the oracle")
+    oracle = read_staking(reader, at, None).oracle
+    reports = read_reports(reader, at, oracle)
+    return OracleStatus(
+        last_finalized_epoch=oracle.epoch_of(oracle.processed_slot),
+        expected_epoch=oracle.epoch_of(oracle.frame_slot),
+        epochs_overdue=max(0, oracle.epoch_of(oracle.frame_slot) - oracle.epoch_of(oracle.processed_slot)),
+        quorum_reached=reports.is_reached,
+        quorum_members_reporting=reports.reporting,
+        quorum_size=reports.quorum,
+        members=reports.members,
+        estimated_next_rebase=time_text(oracle.next_report_at),
+        is_oracle_stalled=oracle.is_stalled,
+    )
+
+
+@lido.read(
+    query="exit_decision",
+    budget=TickBudget.SLOW,
+    steps=("Reading the pool", "Asking markets"),
+    snippet="exit_decision at lido: what leaving gives through the queue and when, and what a market pays now.",
+    guidelines=("A phase that must raise ETH now takes the market; one that has days takes the queue.",),
+)
+def lido_exit_decision(
+    ctx: ReadContext, account: Address | None = None, chain_id: ChainId | None = None
+) -> ExitDecision:
+    """Compare the ways out of Lido for what an account holds: the queue at full worth later, a market now.
+
+    Use before leaving. The market is whichever this golem's chain has that gives most; null where none trades wstETH.
+    Does not act, and does not count what is in the queue already.
+    """
+    owner = _account(ctx, account)
+    reader = ctx.chain(chain_id)
+    at = deployment_on(reader)
+    ctx.step("Reading the pool")
+    state, queue = read_staking(reader, at, owner), read_queue(reader, at)
+    coin, now = reader.native(), reader.block.timestamp
+    shares = state.shares + state.wrapped
+    worth = state.pool.ether_of(shares)
+    ready = queue.ready_at(state.oracle, more=worth)
+    wait = None if ready is None else max(0, ready - now)
+    ctx.step("Asking markets")
+    sold = quote_swap(ctx, chain_id=reader.chain_id, sold=at["wsteth"], bought=coin.address, amount=shares)
+    yearly = yearly_bps(read_rebases(reader, at, days=7).rebases, since=0)
+    discount = None if sold is None or not worth else (worth - sold) * BPS // worth
+    decision, reason = _decide(worth, wait, discount, is_stalled=state.oracle.is_stalled, is_paused=queue.is_paused)
+    # What the queue earns its owner while it waits is nothing.
+    forgone = None if yearly is None or wait is None else worth * yearly * wait // (BPS * 365 * _DAY)
+    return ExitDecision(
+        decision=decision,
+        reason=reason,
+        eth_equivalent=TokenAmount(worth, coin),
+        queue_eth=TokenAmount(worth, coin),
+        queue_wait_seconds=wait,
+        queue_ready_at=time_text(ready),
+        queue_requests=len(split_amount(worth, queue.least, queue.most)),
+        queue_is_open=not queue.is_paused,
+        market_eth=None if sold is None else TokenAmount(sold, coin),
+        market_discount_pct=percent_text(discount),
+        yield_forgone_eth=None if forgone is None else TokenAmount(forgone, coin),
+    )
+
+
+_FAIR_DISCOUNT_BPS = 10
+"""A market that pays so near to full worth is better than days in a queue."""
+
+
+def _decide(
+    worth: int, wait: int | None, discount_bps: int | None, *, is_stalled: bool, is_paused: bool
+) -> tuple[str, str]:
+    if not worth:
+        return NOTHING, "the account holds no stETH and no wstETH"
+    if discount_bps is not None and discount_bps <= _FAIR_DISCOUNT_BPS:
+        return SELL, f"a market pays within {format_units(_FAIR_DISCOUNT_BPS, 2)}% of full worth at once"
+    if is_paused or wait is None:
+        if discount_bps is None:
+            return HOLD, "the queue takes nothing or tells no time, and no market here trades it"
+        return SELL, f"the queue takes nothing or tells no time; a market pays {format_units(discount_bps, 2)}% less"
+    if is_stalled:
+        return QUEUE, "the oracle has stalled, so rates are old; the queue keeps full worth once it reports"
+    return QUEUE, "the queue gives full worth; no market pays nearly as much"
+
+
+def _account(ctx: ReadContext, account: str | None) -> str:
+    found = account or ctx.golem.address
+    if found is None:
+        raise WalletNotConfigured("this golem has no wallet; name an account")
+    return found
+
+
+def _show(each: Request, coin: TokenMeta, ready: int | None) -> OpenRequest:
+    return OpenRequest(
+        request_id=str(each.id),
+        eth=TokenAmount(each.claimable if each.is_final else each.ether, coin),
+        is_final=each.is_final,
+        requested_at=time_text(each.asked_at),
+        estimated_ready_at=None if each.is_final else time_text(ready),
+    )
+
+
+def _rate(wei: int | None) -> str | None:
+    return None if wei is None else rate_text(wei)
+
+
+def _is_simulated(reader: ChainReader) -> bool:
+    return reader.chain_id == LOCAL_CHAIN_ID

@@ -1,0 +1,110 @@
+"""What an account has at Maker: one position for each vault, by its number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from tools_app.chain.abi import decode_log
+from tools_app.chain.deployments import load_deployment
+from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.protocols.maker_sky import math
+from tools_app.protocols.maker_sky.addresses import NAME, collateral_types, deployments
+from tools_app.protocols.maker_sky.reads import ask_vaults
+from tools_app.toolkit.positions import (
+    Act,
+    ExitStep,
+    Leg,
+    NeedsTrade,
+    Position,
+    PositionRef,
+    PositionsUnreadable,
+    Reads,
+)
+from tools_app.toolkit.views import LogEntry
+
+KIND: Final = "vault"
+NEW_CDP: Final = "event NewCdp(address indexed usr, address indexed own, uint256 indexed cdp)"
+LEAST_INSIDE: Final = math.WAD // 10
+"""Wads of DAI left inside a vault by rounding and unused fees; less than this is told as nothing."""
+SETTLING_SECONDS: Final = 900
+"""Fees until the transaction runs are allowed for this long."""
+
+
+def ref_of(chain_id: int, vault_id: int) -> PositionRef:
+    """The name of a vault's position."""
+    return PositionRef(NAME, KIND, chain_id, str(vault_id))
+
+
+def tokens_on(chain_id: int) -> tuple[str, str]:
+    """The collateral (the wrapped coin) and DAI. Raises PositionsUnreadable where they are not registered."""
+    known = load_deployment(KNOWN_NETWORKS[chain_id])
+    dai = next((token.address for token in known.tokens if token.symbol == "DAI"), None)
+    if dai is None or known.wrapped_native is None:
+        raise PositionsUnreadable("DAI or the wrapped coin is not registered on this chain")
+    return known.wrapped_native, dai
+
+
+class MakerPositions:
+    """Reads collateral and debt with the fee up to the block."""
+
+    def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
+        """Every vault with something in it. Raises PositionsUnreadable, also for a kind that is not served here."""
+        if deployments(chain_id) is None:
+            return ()
+        vaults = yield from ask_vaults(chain_id, account)
+        kept = [each for each in vaults if each.ink or each.art or each.inside // math.RAY >= LEAST_INSIDE]
+        for each in kept:
+            if each.kind.name not in collateral_types(chain_id):
+                raise PositionsUnreadable(f"vault {each.id} is of kind {each.kind.name}, which cannot be read here")
+        return tuple(_make(chain_id, each) for each in kept)
+
+    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
+        """The vaults that logs say were opened for `account`."""
+        place = deployments(chain_id) or {}
+        found: dict[PositionRef, None] = {}
+        for log in logs:
+            told = decode_log(NEW_CDP, log) if log.address == place.get("cdp_manager") else None
+            if told is not None and told["own"] == account:
+                found[ref_of(chain_id, told["cdp"])] = None
+        return tuple(found)
+
+
+def _make(chain_id: int, vault: math.VaultState) -> Position:
+    collateral, dai = tokens_on(chain_id)
+    inside = vault.inside // math.RAY
+    legs = (
+        Leg(collateral, vault.ink, cover_bps=math.BPS * math.RAY // vault.kind.ratio),
+        Leg(dai, inside if inside >= LEAST_INSIDE else 0),
+        Leg(dai, -vault.owed),
+    )
+    return Position(
+        ref=ref_of(chain_id, vault.id),
+        label=f"Maker vault {vault.id} ({vault.kind.name})",
+        legs=tuple(leg for leg in legs if leg.raw),
+        health_bps=vault.kind.health_bps(vault.ink, vault.art),
+        facts={
+            "vault_id": str(vault.id),
+            "collateral_type": vault.kind.name,
+            "collateral": str(vault.ink),
+            "owed": str(vault.owed),
+            "to_clear": str(vault.owed + vault.kind.growth(vault.owed, SETTLING_SECONDS) + 1),
+            "inside": str(inside),
+            "debt_token": dai,
+        },
+    )
+
+
+class MakerExits:
+    """Out of a vault: pay all of its debt and take all of its collateral, in one plan."""
+
+    def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
+        """Close it; where DAI is missing, say how much."""
+        facts = position.facts
+        if not (int(facts["collateral"]) or int(facts["owed"])):
+            return None
+        missing = (int(facts["to_clear"]) if int(facts["owed"]) else 0) - held.get(str(facts["debt_token"]), 0)
+        if missing > 0:
+            return NeedsTrade(str(facts["debt_token"]), missing, "the vault's debt is to be paid")
+        params = {"vault_id": position.ref.id, "chain_id": position.ref.chain_id}
+        return Act("maker_close_vault", params, "the debt is paid and the collateral taken back")

@@ -1,0 +1,42 @@
+"""Maker as the product knows it."""
+
+from __future__ import annotations
+
+from tools_app.protocols.maker_sky.addresses import LOCAL_CHAIN_ID, NAME, deployments
+from tools_app.protocols.maker_sky.effects import MakerEffects
+from tools_app.protocols.maker_sky.positions import NEW_CDP, MakerExits, MakerPositions
+from tools_app.toolkit.protocol import Contract, ProtocolDef, Trait, ValuerKind
+
+_JOIN = ("join(address,uint256)", "exit(address,uint256)")
+
+PROTOCOL = ProtocolDef(
+    name=NAME,
+    label="Maker",
+    deployments=deployments,
+    entry="cdp_manager",
+    contracts=(
+        Contract(
+            "cdp_manager",
+            "Maker vault manager",
+            (
+                "open(bytes32,address)",
+                "frob(uint256,int256,int256)",
+                "flux(uint256,address,uint256)",
+                "move(uint256,address,uint256)",
+            ),
+            valuer=ValuerKind.COLLATERAL_VAULT,
+        ),
+        Contract("vat", "Maker ledger", ("hope(address)", "nope(address)")),
+        Contract("jug", "Maker fees", ("drip(bytes32)",)),
+        Contract("join_dai", "Maker DAI adapter", _JOIN, takes_tokens=True),
+        Contract("join_eth_a", "Maker ETH-A adapter", _JOIN, takes_tokens=True),
+        Contract("join_eth_b", "Maker ETH-B adapter", _JOIN, takes_tokens=True),
+        Contract("join_eth_c", "Maker ETH-C adapter", _JOIN, takes_tokens=True),
+    ),
+    positions=MakerPositions(),
+    exits=MakerExits(),
+    effects=MakerEffects(),
+    traits=frozenset({Trait.LEVERAGE}),
+    simulated_on=frozenset({LOCAL_CHAIN_ID}),
+    events=(NEW_CDP,),
+)

@@ -1,0 +1,357 @@
+"""The `maker_*` tools: open a vault, put collateral in, draw DAI, and close it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tools_app.chain.abi import encode_call
+from tools_app.core.errors import InvalidParams
+from tools_app.core.units import format_units
+from tools_app.protocols.maker_sky import math
+from tools_app.protocols.maker_sky.addresses import CHAINS, NAME, collateral_types, deployments, key_of
+from tools_app.protocols.maker_sky.errors import DebtTooSmall, PriceDisagrees, VaultNotFound
+from tools_app.protocols.maker_sky.positions import KIND, SETTLING_SECONDS, ref_of, tokens_on
+from tools_app.protocols.maker_sky.reads import VAT_CAN, ask_vaults, word_of
+from tools_app.protocols.maker_sky.reports import report_close, report_deposit, report_generate, report_open
+from tools_app.standards.spending import plan_spending
+from tools_app.toolkit.context import ChainReader, WriteContext
+from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
+from tools_app.toolkit.family import ToolFamily
+from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, MarketClosed, NothingThere
+from tools_app.toolkit.params import ChainId, PositionId, RawAmount, ShortText
+from tools_app.toolkit.plan import Call, TokenFlow, TxPlan
+from tools_app.toolkit.positions import Gauge, GaugeBound, HealthTooLow, PositionChange, drive
+from tools_app.toolkit.views import TokenMeta
+
+maker = ToolFamily(prefix="maker", category=Category.LENDING, chains=CHAINS)
+
+OPEN: Final = "function open(bytes32 ilk, address usr) returns (uint256)"
+FROB: Final = "function frob(uint256 cdp, int256 dink, int256 dart)"
+FLUX: Final = "function flux(uint256 cdp, address dst, uint256 wad)"
+MOVE: Final = "function move(uint256 cdp, address dst, uint256 rad)"
+JOIN: Final = "function join(address usr, uint256 wad)"
+EXIT: Final = "function exit(address usr, uint256 wad)"
+DRIP: Final = "function drip(bytes32 ilk)"
+HOPE: Final = "function hope(address usr)"
+NOPE: Final = "function nope(address usr)"
+LEAST_RATIO_BPS: Final = 20_000
+PRICE_TOLERANCE_BPS: Final = 500
+_ROUNDING: Final = 2
+
+
+@maker.write(
+    action_type="open_vault",
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=report_open,
+    action_class=ActionClass.NEW_POSITION,
+    steps=("Building calls",),
+    snippet="open_vault: open an empty Maker vault of a collateral type such as ETH-A; nothing is put in or drawn yet.",
+    guidelines=("The collateral of all types served here is the wrapped coin.",),
+)
+def maker_open_vault(ctx: WriteContext, collateral_type: ShortText, chain_id: ChainId | None = None) -> TxPlan:
+    """Open an empty Maker vault.
+
+    Use once before putting collateral in; one vault can be used again and again.
+    Does not put collateral in, does not draw DAI, and does not open vaults for others.
+    """
+    reader = ctx.chain(chain_id)
+    place = deployments(reader.chain_id) or {}
+    kind = collateral_type.strip().upper()
+    if kind not in collateral_types(reader.chain_id):
+        kinds = ", ".join(collateral_types(reader.chain_id))
+        raise InvalidParams(f"the collateral types here are {kinds}", fields={"collateral_type": "not served"})
+    ctx.step("Building calls")
+    data = encode_call(OPEN, word_of(kind), ctx.account)
+    return TxPlan(
+        chain_id=reader.chain_id,
+        calls=(Call(place["cdp_manager"], data, 0, f"Open a Maker vault for {kind}"),),
+        action_class=ActionClass.NEW_POSITION,
+        recipients=(ctx.account,),
+        details={"venue": "Maker", "manager": place["cdp_manager"], "collateral_type": kind},
+    )
+
+
+@maker.write(
+    action_type="deposit_collateral",
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=report_deposit,
+    action_class=ActionClass.INCREASE_POSITION,
+    steps=("Reading the vault", "Building calls"),
+    snippet="deposit_collateral: put wrapped coin into a Maker vault of the golem, so that it can owe more safely.",
+    guidelines=("Collateral alone earns nothing; it only covers debt.",),
+)
+def maker_deposit_collateral(
+    ctx: WriteContext, vault_id: PositionId, amount: RawAmount, chain_id: ChainId | None = None
+) -> TxPlan:
+    """Put collateral into a Maker vault of the golem.
+
+    Use before drawing DAI, or to raise a vault's health. The collateral is the wrapped coin.
+    Does not draw DAI and does not fill vaults of others.
+    """
+    ctx.step("Reading the vault")
+    opened = _open(ctx, vault_id, chain_id)
+    ctx.step("Building calls")
+    vault, token = opened.vault, opened.collateral
+    spending = plan_spending(opened.reader, account=ctx.account, token=token, spender=opened.join, expected=amount)
+    after = vault.ink + amount
+    return TxPlan(
+        chain_id=opened.reader.chain_id,
+        calls=(
+            *spending.approvals,
+            Call(opened.join, encode_call(JOIN, vault.urn, amount), 0, f"Bring {_shown(amount, token)} to Maker"),
+            opened.call("cdp_manager", FROB, vault.id, amount, 0, label=f"Lock it in vault {vault.id}"),
+        ),
+        spends=(spending.flow,),
+        allowances=(spending.allowance,),
+        action_class=ActionClass.INCREASE_POSITION if vault.ink else ActionClass.NEW_POSITION,
+        recipients=(ctx.account,),
+        changes=(opened.change(token, amount, amount),),
+        details={
+            **opened.details,
+            "collateral_after": str(after),
+            "ratio": _percent(_ratio_bps(after, vault.kind.price, vault.owed)),
+        },
+    )
+
+
+@maker.write(
+    action_type="generate_dai",
+    risk=RiskLayer.UNBOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=report_generate,
+    action_class=ActionClass.INCREASE_POSITION,
+    steps=("Reading the vault", "Judging the debt", "Building calls"),
+    snippet=(
+        "generate_dai: draw DAI against the collateral of a Maker vault; the ratio stays above 200% and health at 1.5"
+        " or more, or it is refused with the most that passes."
+    ),
+    guidelines=(
+        "A vault owes nothing or at least its dust; the refusal names it.",
+        "Not available in DEFENSIVE, SURVIVAL or TERMINAL.",
+    ),
+)
+def maker_generate_dai(
+    ctx: WriteContext, vault_id: PositionId, dai_amount: RawAmount, chain_id: ChainId | None = None
+) -> TxPlan:
+    """Draw DAI against the collateral of a Maker vault.
+
+    Use to get DAI without selling the collateral. Collateral counts at the lower of Maker's price and the price feeds.
+    The right the DAI adapter needs is given and taken back in the same plan.
+    Does not put collateral in first, and does not go over a ceiling of Maker.
+    """
+    ctx.step("Reading the vault")
+    opened = _open(ctx, vault_id, chain_id)
+    vault, kind, dai = opened.vault, opened.vault.kind, opened.dai
+    ctx.step("Judging the debt")
+    price = _check_price(opened)
+    owed = vault.owed + dai_amount
+    _check_draw(opened, dai_amount, price)
+    if owed < kind.least_debt:
+        raise DebtTooSmall(
+            f"the vault would owe {_shown(owed, dai)}; at least {_shown(kind.least_debt, dai)} is asked",
+            least=str(kind.least_debt),
+        )
+    if dai_amount > kind.room:
+        raise MarketClosed(
+            f"the ceiling of {kind.name} leaves {_shown(kind.room, dai)}", reason="ceiling", room=str(kind.room)
+        )
+    ctx.step("Building calls")
+    manager, adapter, account = opened.place["cdp_manager"], opened.place["join_dai"], ctx.account
+    allowed = opened.reader.call(opened.place["vat"], VAT_CAN, account, adapter)[0]
+    give = (opened.call("vat", HOPE, adapter, label="Let Maker's DAI adapter take what was drawn"),)
+    take = (opened.call("vat", NOPE, adapter, label="Take that right back"),)
+    ratio = _ratio_bps(vault.ink, price, owed) or 0
+    # What a unit of collateral must not fall to: where the ratio is the least Maker allows.
+    liquidation = owed * kind.ratio // math.RAY * math.WAD // vault.ink
+    return TxPlan(
+        chain_id=opened.reader.chain_id,
+        calls=(
+            opened.call("jug", DRIP, word_of(kind.name), label=f"Count the fee of {kind.name}"),
+            opened.call(
+                "cdp_manager", FROB, vault.id, 0, kind.art_for(dai_amount), label=f"Draw {_shown(dai_amount, dai)}"
+            ),
+            opened.call(
+                "cdp_manager", MOVE, vault.id, account, dai_amount * math.RAY, label="Take it out of the vault"
+            ),
+            *(() if allowed else give),
+            opened.call("join_dai", EXIT, account, dai_amount, label="Take it as tokens"),
+            *(() if allowed else take),
+        ),
+        receives=(TokenFlow(dai, expected=dai_amount, bound=dai_amount),),
+        action_class=ActionClass.INCREASE_POSITION,
+        recipients=(account,),
+        collateral_ratio_bps=ratio,
+        changes=(
+            opened.change(
+                dai,
+                -dai_amount,
+                -dai_amount - kind.growth(owed, SETTLING_SECONDS) - _ROUNDING,
+                least_health_bps=DEFAULT_HEALTH_FLOOR_BPS,
+            ),
+        ),
+        gauges=(opened.no_right,) if not allowed else (),
+        details={
+            **opened.details,
+            "manager": manager,
+            "owed_after": str(owed),
+            "ratio": _percent(ratio),
+            "liquidation_price": format_units(liquidation, 18),
+            "stability_fee": _percent((math.rpow(kind.fee, math.SECONDS_PER_YEAR) - math.RAY) * math.BPS // math.RAY),
+        },
+    )
+
+
+@maker.write(
+    action_type="close_vault",
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.SLOW,
+    report=report_close,
+    action_class=ActionClass.CLOSE_POSITION,
+    steps=("Reading the vault", "Building calls"),
+    snippet="close_vault: pay all debt of a Maker vault of the golem and take all of its collateral back, in one plan.",
+    guidelines=("The wallet must hold all DAI that is owed, with some minutes of the fee.",),
+)
+def maker_close_vault(ctx: WriteContext, vault_id: PositionId, chain_id: ChainId | None = None) -> TxPlan:
+    """Pay all debt of a Maker vault and take all of its collateral back.
+
+    Use to leave Maker. DAI for the debt and the fee of the next minutes is paid in; what the fee does not need of it,
+    some millionths, stays inside the vault.
+    Does not swap collateral for missing DAI, and does not pay a part.
+    """
+    ctx.step("Reading the vault")
+    opened = _open(ctx, vault_id, chain_id)
+    vault, token, dai, account = opened.vault, opened.collateral, opened.dai, ctx.account
+    if not (vault.ink or vault.art):
+        raise NothingThere(f"vault {vault.id} is empty", vault_id=vault_id)
+    ctx.step("Building calls")
+    calls: list[Call] = []
+    changes: list[PositionChange] = []
+    spending = None
+    if vault.art:
+        # What is inside already counts for the debt.
+        paid = max(1, vault.owed + vault.kind.growth(vault.owed, SETTLING_SECONDS) + 1 - vault.inside // math.RAY)
+        spending = plan_spending(
+            opened.reader, account=account, token=dai, spender=opened.place["join_dai"], expected=paid
+        )
+        calls += [
+            opened.call("jug", DRIP, word_of(vault.kind.name), label=f"Count the fee of {vault.kind.name}"),
+            *spending.approvals,
+            opened.call("join_dai", JOIN, vault.urn, paid, label=f"Pay {_shown(paid, dai)} into the vault"),
+        ]
+        changes.append(opened.change(dai, vault.owed, vault.owed - _ROUNDING))
+    calls.append(opened.call("cdp_manager", FROB, vault.id, -vault.ink, -vault.art, label=f"Clear vault {vault.id}"))
+    if vault.ink:
+        calls += [
+            opened.call("cdp_manager", FLUX, vault.id, account, vault.ink, label="Take the collateral out"),
+            Call(opened.join, encode_call(EXIT, account, vault.ink), 0, f"Take {_shown(vault.ink, token)} as tokens"),
+        ]
+        changes.append(opened.change(token, -vault.ink, -vault.ink))
+    return TxPlan(
+        chain_id=opened.reader.chain_id,
+        calls=tuple(calls),
+        spends=(spending.flow,) if spending else (),
+        receives=(TokenFlow(token, expected=vault.ink, bound=vault.ink),),
+        allowances=(spending.allowance,) if spending else (),
+        action_class=ActionClass.CLOSE_POSITION,
+        recipients=(account,),
+        changes=tuple(changes),
+        details=opened.details,
+    )
+
+
+# ---- below ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A vault of the golem, and where its calls go."""
+
+    reader: ChainReader
+    account: str
+    vault: math.VaultState
+    collateral: TokenMeta
+    dai: TokenMeta
+
+    @property
+    def place(self) -> dict[str, str]:
+        return dict(deployments(self.reader.chain_id) or {})
+
+    @property
+    def join(self) -> str:
+        return self.place[key_of(self.vault.kind.name)]
+
+    @property
+    def details(self) -> dict[str, Any]:
+        return {"venue": "Maker", "vault_id": str(self.vault.id), "collateral_type": self.vault.kind.name}
+
+    @property
+    def no_right(self) -> GaugeBound:
+        """Afterwards the adapter may take nothing more; the ledger tells rights by no event."""
+        arguments = (self.account, self.place["join_dai"])
+        return GaugeBound(
+            Gauge("the DAI adapter's right over the account", self.place["vat"], VAT_CAN, arguments), most=0
+        )
+
+    def call(self, key: str, signature: str, *arguments: Any, label: str) -> Call:
+        return Call(self.place[key], encode_call(signature, *arguments), 0, label)
+
+    def change(
+        self, token: TokenMeta, expected: int, bound: int, *, least_health_bps: int | None = None
+    ) -> PositionChange:
+        ref = ref_of(self.reader.chain_id, self.vault.id)
+        return PositionChange(NAME, KIND, token.address, expected, bound, ref=ref, least_health_bps=least_health_bps)
+
+
+def _open(ctx: WriteContext, vault_id: str, chain_id: int | None) -> _Opened:
+    reader = ctx.chain(chain_id)
+    vaults = drive(ask_vaults(reader.chain_id, ctx.account), reader.call_many)
+    vault = next((each for each in vaults if str(each.id) == vault_id.lstrip("0")), None)
+    if vault is None or vault.kind.name not in collateral_types(reader.chain_id):
+        raise VaultNotFound(f"the golem has no vault {vault_id}", vaults=[str(each.id) for each in vaults])
+    collateral, dai = (reader.token(token) for token in tokens_on(reader.chain_id))
+    return _Opened(reader, ctx.account, vault, collateral, dai)
+
+
+def _check_price(opened: _Opened) -> int:
+    """DAI in wads for a unit of collateral: the lower of Maker's and the feeds'. Raises PriceDisagrees, PriceStale."""
+    collateral, dai = opened.reader.price(opened.collateral), opened.reader.price(opened.dai)
+    feeds = math.WAD * collateral.answer * 10**dai.decimals // (dai.answer * 10**collateral.decimals)
+    own = opened.vault.kind.price
+    if abs(own - feeds) * math.BPS > feeds * PRICE_TOLERANCE_BPS:
+        raise PriceDisagrees(
+            "Maker's price of the collateral is more than 5% away from the price feeds",
+            maker_price=str(own),
+            feeds_price=str(feeds),
+        )
+    return min(own, feeds)
+
+
+def _check_draw(opened: _Opened, amount: int, price: int) -> None:
+    """Raises HealthTooLow with the most that keeps the ratio above 200% and health at the floor."""
+    vault, kind = opened.vault, opened.vault.kind
+    worth = vault.ink * price // math.WAD
+    least = max(LEAST_RATIO_BPS, math.divide_up(DEFAULT_HEALTH_FLOOR_BPS * kind.ratio, math.RAY))
+    most = worth * math.BPS // least
+    room = max(0, most - kind.growth(most, SETTLING_SECONDS) - vault.owed - _ROUNDING)
+    if amount > room:
+        raise HealthTooLow(
+            f"the ratio would fall under {_percent(least)}%; at most {_shown(room, opened.dai)} can be drawn",
+            most=str(room),
+            least_health_bps=str(DEFAULT_HEALTH_FLOOR_BPS),
+            least_ratio_bps=str(least),
+        )
+
+
+def _ratio_bps(ink: int, price: int, owed: int) -> int | None:
+    return ink * price // math.WAD * math.BPS // owed if owed else None
+
+
+def _percent(bps: int | None) -> str | None:
+    return None if bps is None else f"{bps // 100}.{bps % 100:02d}"
+
+
+def _shown(amount: int, token: TokenMeta) -> str:
+    return format_units(amount, token.decimals, token.symbol)

@@ -1,0 +1,83 @@
+"""Morpho Blue as the product knows it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tools_app.protocols.morpho_blue import plans
+from tools_app.protocols.morpho_blue.addresses import MORPHO, NAME, deployments
+from tools_app.protocols.morpho_blue.effects import MorphoEffects
+from tools_app.protocols.morpho_blue.lending import MorphoLending
+from tools_app.protocols.morpho_blue.positions import MorphoExits, MorphoPositions
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait, ValuerKind
+
+_PARAMS: Final = "(address,address,address,address,uint256)"
+_EVENTS: Final = (
+    "event Supply(bytes32 indexed id, address indexed caller, address indexed onBehalf, uint256 assets,"
+    " uint256 shares)",
+    "event Withdraw(bytes32 indexed id, address caller, address indexed onBehalf, address indexed receiver,"
+    " uint256 assets, uint256 shares)",
+    "event Borrow(bytes32 indexed id, address caller, address indexed onBehalf, address indexed receiver,"
+    " uint256 assets, uint256 shares)",
+    "event Repay(bytes32 indexed id, address indexed caller, address indexed onBehalf, uint256 assets, uint256 shares)",
+    "event SupplyCollateral(bytes32 indexed id, address indexed caller, address indexed onBehalf, uint256 assets)",
+    "event WithdrawCollateral(bytes32 indexed id, address caller, address indexed onBehalf, address indexed receiver,"
+    " uint256 assets)",
+    "event Liquidate(bytes32 indexed id, address indexed caller, address indexed borrower, uint256 repaidAssets,"
+    " uint256 repaidShares, uint256 seizedAssets, uint256 badDebtAssets, uint256 badDebtShares)",
+    "event AccrueInterest(bytes32 indexed id, uint256 prevBorrowRate, uint256 interest, uint256 feeShares)",
+    "event SetAuthorization(address indexed caller, address indexed authorizer, address indexed authorized,"
+    " bool newIsAuthorized)",
+)
+
+
+def take_back(contract: str, taker: str, token: str | None) -> tuple[str, tuple[Any, ...]]:
+    """The call that ends an authorization."""
+    return "function setAuthorization(address authorized, bool newIsAuthorized)", (taker, False)
+
+
+PROTOCOL = ProtocolDef(
+    name=NAME,
+    label="Morpho Blue",
+    deployments=deployments,
+    entry=MORPHO,
+    contracts=(
+        Contract(
+            key=MORPHO,
+            label="Morpho",
+            functions=(
+                f"supply({_PARAMS},uint256,uint256,address,bytes)",
+                f"withdraw({_PARAMS},uint256,uint256,address,address)",
+                f"borrow({_PARAMS},uint256,uint256,address,address)",
+                f"repay({_PARAMS},uint256,uint256,address,bytes)",
+                f"supplyCollateral({_PARAMS},uint256,address,bytes)",
+                f"withdrawCollateral({_PARAMS},uint256,address,address)",
+                f"liquidate({_PARAMS},address,uint256,uint256,bytes)",
+                "setAuthorization(address,bool)",
+            ),
+            takes_tokens=True,
+            valuer=ValuerKind.LENDING_MARKET,
+        ),
+    ),
+    positions=MorphoPositions(),
+    exits=MorphoExits(),
+    leaving=(
+        LeavingCall(MORPHO, plans.REPAY, own=((3,),)),
+        LeavingCall(MORPHO, plans.WITHDRAW, own=((3,), (4,))),
+        LeavingCall(MORPHO, plans.RELEASE, own=((2,), (3,))),
+    ),
+    effects=MorphoEffects(),
+    lending=MorphoLending(),
+    rights=(
+        RightEvent(
+            signature=_EVENTS[-1],
+            giver=1,
+            taker=2,
+            amount=3,
+            revoke=take_back,
+            label="may act on every Morpho position of the account",
+        ),
+    ),
+    traits=frozenset({Trait.LEVERAGE}),
+    events=_EVENTS,
+)

@@ -1,0 +1,1 @@
+"""The `morpho_*` tools."""

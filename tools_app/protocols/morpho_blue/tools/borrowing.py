@@ -1,0 +1,267 @@
+"""`morpho_borrow_market` and `morpho_repay_market`: borrow the loan token against collateral, and pay it back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tools_app.core.units import format_units
+from tools_app.protocols.morpho_blue import math, plans
+from tools_app.protocols.morpho_blue.errors import TooMuchAsked
+from tools_app.protocols.morpho_blue.judging import (
+    check_borrow,
+    check_liquidity,
+    price_market,
+    ratio_bps,
+)
+from tools_app.protocols.morpho_blue.tools.family import (
+    MarketRef,
+    Opened,
+    borrow_apy,
+    morpho,
+    open_market,
+    percent_text,
+)
+from tools_app.standards.receipts import describe_mined, events_of
+from tools_app.standards.spending import Spending, plan_spending
+from tools_app.toolkit.context import WriteContext
+from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
+from tools_app.toolkit.params import EVERYTHING, ChainId, RawAmount, RawAmountOrMax
+from tools_app.toolkit.plan import PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.positions import PositionChange
+from tools_app.toolkit.result import TokenAmount
+
+REPAID = (
+    "event Repay(bytes32 indexed id, address indexed caller, address indexed onBehalf, uint256 assets, uint256 shares)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BorrowReport:
+    """What borrowing did. The yearly rate and the ratios of debt to collateral are percent."""
+
+    tx_hash: str
+    block_number: int
+    market_id: str
+    borrowed: TokenAmount
+    borrow_apy: str
+    ltv: str
+    liquidation_ltv: str
+    gas_used: int
+    explorer_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RepayReport:
+    """What was paid back, and what is left to pay when all shares of the debt are not cleared."""
+
+    tx_hash: str
+    block_number: int
+    market_id: str
+    repaid: TokenAmount
+    remaining_debt: TokenAmount
+    shares_repaid: str
+    gas_used: int
+    explorer_url: str | None
+
+
+def report_borrow(outcome: PlanOutcome) -> BorrowReport:
+    """The amount from the balance difference, the rest as planned."""
+    mined, details, token = describe_mined(outcome), outcome.plan.details, outcome.plan.receives[0].token
+    return BorrowReport(
+        tx_hash=mined.tx_hash,
+        block_number=mined.block_number,
+        market_id=str(details["market_id"]),
+        borrowed=TokenAmount(outcome.deltas.get(token.address, 0), token),
+        borrow_apy=str(details["borrow_apy"]),
+        ltv=str(details["ltv"]),
+        liquidation_ltv=str(details["liquidation_ltv"]),
+        gas_used=mined.gas_used,
+        explorer_url=mined.explorer_url,
+    )
+
+
+def report_repay(outcome: PlanOutcome) -> RepayReport:
+    """The amount from the balance difference, shares from the contract's event."""
+    mined, details, token = describe_mined(outcome), outcome.plan.details, outcome.plan.spends[0].token
+    events = events_of(outcome, REPAID, contract=str(details["morpho"]))
+    cleared = sum(int(event["shares"]) for event in events)
+    repaid = -outcome.deltas.get(token.address, 0)
+    is_all = cleared >= int(details["shares_owed"])
+    return RepayReport(
+        tx_hash=mined.tx_hash,
+        block_number=mined.block_number,
+        market_id=str(details["market_id"]),
+        repaid=TokenAmount(repaid, token),
+        remaining_debt=TokenAmount(0 if is_all else max(0, int(details["owed"]) - repaid), token),
+        shares_repaid=str(cleared),
+        gas_used=mined.gas_used,
+        explorer_url=mined.explorer_url,
+    )
+
+
+@morpho.write(
+    action_type="borrow",
+    risk=RiskLayer.UNBOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=report_borrow,
+    action_class=None,
+    steps=("Reading the market", "Judging the debt", "Building calls"),
+    aliases=("morpho_borrow",),
+    snippet=(
+        "borrow: take the loan token of a Morpho market against collateral there; collateral_amount puts collateral in"
+        " first. Health must stay at 1.5 or above."
+    ),
+    guidelines=(
+        "Collateral of a Morpho market covers the debt of that market only.",
+        "The refusal of too large a debt names the most that passes.",
+        "Not available in DEFENSIVE, SURVIVAL or TERMINAL.",
+    ),
+)
+def morpho_borrow_market(
+    ctx: WriteContext,
+    market_id: MarketRef,
+    amount: RawAmount,
+    chain_id: ChainId | None = None,
+    collateral_amount: RawAmount | None = None,
+) -> TxPlan:
+    """Borrow the loan token of a Morpho market against collateral in it.
+
+    Use to get the loan token without selling the collateral. `collateral_amount` puts so much of the collateral token
+    in first, in the same plan. Collateral counts at the lower of the market's oracle and the price feeds, and must
+    cover the debt 1.5 times at its liquidation value, interest until the transaction runs included.
+    Does not borrow on behalf of others, and does not swap what is borrowed.
+    """
+    ctx.step("Reading the market")
+    opened = open_market(ctx, market_id, chain_id)
+    market, collateral_token = opened.market, opened.collateral_token
+    ctx.step("Judging the debt")
+    priced = price_market(opened.reader, market, opened.loan, collateral_token)
+    collateral = opened.holding.collateral + (collateral_amount or 0)
+    owed = check_borrow(priced, collateral=collateral, owed=opened.owed, amount=amount)
+    check_liquidity(market, opened.loan, amount)
+    ctx.step("Building calls")
+    chain_id = opened.reader.chain_id
+    put_in: Spending | None = None
+    changes: list[PositionChange] = []
+    calls = []
+    if collateral_amount:
+        put_in = plan_spending(
+            opened.reader,
+            account=opened.account,
+            token=collateral_token,
+            spender=opened.morpho,
+            expected=collateral_amount,
+        )
+        pledge = plans.pledge(opened.morpho, opened.params, collateral_token, collateral_amount, opened.account)
+        calls += [*put_in.approvals, pledge]
+        changes.append(plans.change(chain_id, market, collateral_token.address, collateral_amount, collateral_amount))
+    calls.append(plans.borrow(opened.morpho, opened.params, opened.loan, amount, opened.account))
+    changes.append(
+        plans.change(
+            chain_id,
+            market,
+            opened.loan.address,
+            -amount,
+            -amount - plans.settle(market, opened.owed + amount),
+            least_health_bps=DEFAULT_HEALTH_FLOOR_BPS,
+        )
+    )
+    ratio = ratio_bps(priced, collateral=collateral, owed=opened.owed + amount) or 0
+    return TxPlan(
+        chain_id=chain_id,
+        calls=tuple(calls),
+        spends=(put_in.flow,) if put_in else (),
+        receives=(TokenFlow(opened.loan, expected=amount, bound=amount),),
+        allowances=(put_in.allowance,) if put_in else (),
+        action_class=ActionClass.NEW_POSITION if opened.holding.is_empty else ActionClass.INCREASE_POSITION,
+        recipients=(opened.account,),
+        collateral_ratio_bps=ratio,
+        changes=tuple(changes),
+        details={
+            **_details(opened),
+            "owed_after": str(owed),
+            "borrow_apy": borrow_apy(market),
+            "ltv": percent_text(math.BPS * math.BPS // ratio if ratio else 0),
+            "liquidation_ltv": percent_text(opened.params.lltv_bps),
+        },
+    )
+
+
+@morpho.write(
+    action_type="repay",
+    risk=RiskLayer.LOW,
+    budget=TickBudget.MEDIUM,
+    report=report_repay,
+    action_class=None,
+    steps=("Reading the market", "Building calls"),
+    aliases=("morpho_repay",),
+    snippet=(
+        "repay: pay back a debt in a Morpho market, in part or with max entirely; what the interest of the last"
+        " seconds does not need stays in the wallet."
+    ),
+    guidelines=(
+        "Say max to clear a debt: an amount read before is too little by the interest since.",
+        "Allowed in every phase: it only lowers risk.",
+    ),
+)
+def morpho_repay_market(
+    ctx: WriteContext, market_id: MarketRef, amount: RawAmountOrMax, chain_id: ChainId | None = None
+) -> TxPlan:
+    """Pay back what is owed in a Morpho market.
+
+    Use to lower or clear a debt. `max` clears all of it: the approval leaves room for interest until the transaction
+    runs, and what is not needed of it is revoked in the same plan. More than is owed is refused.
+    Does not take collateral out: withdraw it afterwards.
+    """
+    ctx.step("Reading the market")
+    opened = open_market(ctx, market_id, chain_id)
+    market, token, owed = opened.market, opened.loan, opened.owed
+    if not owed:
+        raise NothingThere(f"the golem owes nothing in market {market.id}", market_id=market.id)
+    is_all = amount == EVERYTHING
+    if not is_all and amount > owed:
+        raise TooMuchAsked(
+            f"the golem owes {format_units(owed, token.decimals, token.symbol)} there; say max to clear it",
+            most=str(owed),
+        )
+    paid = owed if is_all else amount
+    growth = plans.settle(market, owed)
+    ctx.step("Building calls")
+    spending = plan_spending(
+        opened.reader,
+        account=opened.account,
+        token=token,
+        spender=opened.morpho,
+        expected=paid,
+        most=owed + growth if is_all else None,
+    )
+    call = plans.repay(
+        opened.morpho,
+        opened.params,
+        token,
+        amount=0 if is_all else amount,
+        shares=opened.holding.borrow_shares if is_all else 0,
+        account=opened.account,
+    )
+    is_whole = is_all and not (opened.holding.collateral or opened.holding.supply_shares)
+    return TxPlan(
+        chain_id=opened.reader.chain_id,
+        calls=(*spending.approvals, call, *spending.afterwards),
+        spends=(spending.flow,),
+        allowances=(spending.allowance,),
+        action_class=ActionClass.CLOSE_POSITION if is_whole else ActionClass.DECREASE_POSITION,
+        recipients=(opened.account,),
+        changes=(
+            # What is measured is what is owed less afterwards: all of it, or the amount less rounding and interest.
+            plans.change(
+                opened.reader.chain_id, market, token.address, paid, paid - (plans.ROUNDING if is_all else growth)
+            ),
+        ),
+        details={**_details(opened), "owed": str(owed), "shares_owed": str(opened.holding.borrow_shares)},
+    )
+
+
+def _details(opened: Opened) -> dict[str, Any]:
+    return {"venue": "Morpho", "morpho": opened.morpho, "market_id": opened.market.id}

@@ -1,0 +1,341 @@
+"""`morpho_supply_market` and `morpho_withdraw_market`: lend, or put in collateral, and take either back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tools_app.core.units import format_units
+from tools_app.protocols.morpho_blue import plans
+from tools_app.protocols.morpho_blue.errors import SharesTooDear, TooMuchAsked
+from tools_app.protocols.morpho_blue.judging import (
+    check_liquidity,
+    check_release,
+    price_market,
+    ratio_bps,
+)
+from tools_app.protocols.morpho_blue.tools.family import (
+    MarketRef,
+    Opened,
+    check_own,
+    morpho,
+    open_market,
+    supply_apy,
+)
+from tools_app.standards.erc20 import balance_of
+from tools_app.standards.receipts import describe_mined, events_of
+from tools_app.standards.spending import plan_spending
+from tools_app.toolkit.context import WriteContext
+from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
+from tools_app.toolkit.params import EVERYTHING, Address, ChainId, RawAmountOrMax, Token
+from tools_app.toolkit.plan import Call, PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.result import TokenAmount
+from tools_app.toolkit.views import TokenMeta
+
+SUPPLIED = (
+    "event Supply(bytes32 indexed id, address indexed caller, address indexed onBehalf, uint256 assets, uint256 shares)"
+)
+WITHDRAWN = (
+    "event Withdraw(bytes32 indexed id, address caller, address indexed onBehalf, address indexed receiver,"
+    " uint256 assets, uint256 shares)"
+)
+# A part in ten thousand, and never less than one base unit: more than that is not rounding.
+MOST_LOST_BPS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SupplyReport:
+    """What supplying did; no shares are given for collateral. The yearly rate is percent."""
+
+    tx_hash: str
+    block_number: int
+    market_id: str
+    shares_received: str
+    assets_supplied: TokenAmount
+    supply_apy: str
+    gas_used: int
+    explorer_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawReport:
+    """What was taken back; no shares are given up for collateral."""
+
+    tx_hash: str
+    block_number: int
+    market_id: str
+    assets_withdrawn: TokenAmount
+    shares_repaid: str
+    gas_used: int
+    explorer_url: str | None
+
+
+def report_supply(outcome: PlanOutcome) -> SupplyReport:
+    """Shares from the contract's event, the amount from the balance difference."""
+    mined, details = describe_mined(outcome), outcome.plan.details
+    token = outcome.plan.spends[0].token
+    return SupplyReport(
+        tx_hash=mined.tx_hash,
+        block_number=mined.block_number,
+        market_id=str(details["market_id"]),
+        shares_received=_shares(outcome, SUPPLIED),
+        assets_supplied=TokenAmount(-outcome.deltas.get(token.address, 0), token),
+        supply_apy=str(details["supply_apy"]),
+        gas_used=mined.gas_used,
+        explorer_url=mined.explorer_url,
+    )
+
+
+def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
+    """Shares from the contract's event, the amount from the balance difference."""
+    mined, token = describe_mined(outcome), outcome.plan.receives[0].token
+    return WithdrawReport(
+        tx_hash=mined.tx_hash,
+        block_number=mined.block_number,
+        market_id=str(outcome.plan.details["market_id"]),
+        assets_withdrawn=TokenAmount(outcome.deltas.get(token.address, 0), token),
+        shares_repaid=_shares(outcome, WITHDRAWN),
+        gas_used=mined.gas_used,
+        explorer_url=mined.explorer_url,
+    )
+
+
+@morpho.write(
+    action_type="supply",
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=report_supply,
+    action_class=None,
+    steps=("Reading the market", "Building calls"),
+    aliases=("morpho_supply",),
+    snippet=(
+        "supply: lend the loan token of a Morpho market for interest, or put its collateral token in, which earns"
+        " nothing and covers a debt there."
+    ),
+    guidelines=(
+        "Look at the market's utilization first: what is borrowed cannot be withdrawn until it is repaid.",
+        "Name the collateral token as asset to put in collateral; without asset the loan token is lent.",
+        "Not available in DEFENSIVE, SURVIVAL or TERMINAL, except collateral under a debt.",
+    ),
+)
+def morpho_supply_market(
+    ctx: WriteContext,
+    market_id: MarketRef,
+    amount: RawAmountOrMax,
+    chain_id: ChainId | None = None,
+    asset: Token | None = None,
+    on_behalf_of: Address | None = None,
+) -> TxPlan:
+    """Lend into an isolated Morpho market, or put in collateral for a debt there.
+
+    Use to earn interest on the market's loan token, or with `asset` naming the collateral token to cover a debt.
+    `max` is all the golem holds. The price feeds and the market's oracle must agree when lending.
+    Does not borrow, does not act for another account, and does not take the chain's own coin (use its wrapped token).
+    """
+    check_own(ctx, on_behalf_of)
+    ctx.step("Reading the market")
+    opened = open_market(ctx, market_id, chain_id)
+    token = opened.chosen(asset)
+    ctx.step("Building calls")
+    if amount == EVERYTHING:
+        amount = _balance(opened, token)
+    return _lend(opened, amount) if token.address == opened.params.loan_token else _pledge(opened, token, amount)
+
+
+@morpho.write(
+    action_type="withdraw",
+    risk=RiskLayer.LOW,
+    budget=TickBudget.MEDIUM,
+    report=report_withdraw,
+    action_class=None,
+    steps=("Reading the market", "Building calls"),
+    aliases=("morpho_withdraw",),
+    snippet=(
+        "withdraw: take back what was lent in a Morpho market with its interest, or collateral that its debt there"
+        " does not need."
+    ),
+    guidelines=(
+        "Say max to leave nothing behind: interest grows until the transaction runs.",
+        "Repay first: collateral comes out only down to a health of 1.5, all of it only without debt.",
+    ),
+)
+def morpho_withdraw_market(
+    ctx: WriteContext,
+    market_id: MarketRef,
+    amount: RawAmountOrMax,
+    chain_id: ChainId | None = None,
+    asset: Token | None = None,
+) -> TxPlan:
+    """Withdraw what was lent in a Morpho market, or its collateral.
+
+    Use to leave a market or to take a part out. Without `asset` it is the loan token; name the collateral token to
+    take collateral, which a debt holds down to a health of 1.5. `max` is all that is there.
+    Does not repay debt and does not wait for liquidity: what is borrowed by others cannot be taken.
+    """
+    ctx.step("Reading the market")
+    opened = open_market(ctx, market_id, chain_id)
+    token = opened.chosen(asset)
+    ctx.step("Building calls")
+    if token.address == opened.params.loan_token:
+        return _take_back(opened, amount)
+    return _release(opened, token, amount)
+
+
+# ---- below ----------------------------------------------------------------------------------------------------------
+
+
+def _lend(opened: Opened, amount: int) -> TxPlan:
+    market, token = opened.market, opened.loan
+    if not opened.params.is_idle:
+        price_market(opened.reader, market, token, opened.collateral_token)
+    spending = plan_spending(opened.reader, account=opened.account, token=token, spender=opened.morpho, expected=amount)
+    after, shares = market.state.lend(amount)
+    gained = after.lent_of(opened.holding.supply_shares + shares) - opened.lent
+    if gained < amount - max(1, amount * MOST_LOST_BPS // 10_000):
+        raise SharesTooDear(
+            f"lending {format_units(amount, token.decimals, token.symbol)} would give a position of"
+            f" {format_units(gained, token.decimals, token.symbol)}",
+            market_id=market.id,
+        )
+    return TxPlan(
+        chain_id=opened.reader.chain_id,
+        calls=(
+            *spending.approvals,
+            plans.supply(opened.morpho, opened.params, token, amount, opened.account),
+            *spending.afterwards,
+        ),
+        spends=(spending.flow,),
+        allowances=(spending.allowance,),
+        action_class=_growing(opened),
+        recipients=(opened.account,),
+        changes=(plans.change(opened.reader.chain_id, market, token.address, gained, gained - plans.ROUNDING),),
+        details={**_details(opened), "shares": str(shares), "supply_apy": supply_apy(market)},
+    )
+
+
+def _pledge(opened: Opened, token: TokenMeta, amount: int) -> TxPlan:
+    spending = plan_spending(opened.reader, account=opened.account, token=token, spender=opened.morpho, expected=amount)
+    return TxPlan(
+        chain_id=opened.reader.chain_id,
+        calls=(
+            *spending.approvals,
+            plans.pledge(opened.morpho, opened.params, token, amount, opened.account),
+        ),
+        spends=(spending.flow,),
+        allowances=(spending.allowance,),
+        action_class=_growing(opened),
+        recipients=(opened.account,),
+        changes=(plans.change(opened.reader.chain_id, opened.market, token.address, amount, amount),),
+        details={**_details(opened), "shares": "0", "supply_apy": "0.0000"},
+    )
+
+
+def _take_back(opened: Opened, amount: int) -> TxPlan:
+    market, token, lent, shares = opened.market, opened.loan, opened.lent, opened.holding.supply_shares
+    if not shares:
+        raise NothingThere(f"the golem lends nothing in market {market.id}", market_id=market.id)
+    is_all = amount == EVERYTHING
+    taken = lent if is_all else amount
+    if taken > lent:
+        raise _too_much("lends", token, lent)
+    check_liquidity(market, token, taken)
+    # All shares are worth a little more by the time they are given back.
+    growth = plans.settle(market, lent) if is_all else plans.ROUNDING
+    call = plans.withdraw(
+        opened.morpho,
+        opened.params,
+        token,
+        amount=0 if is_all else amount,
+        shares=shares if is_all else 0,
+        account=opened.account,
+    )
+    return _leaving(
+        opened,
+        call,
+        TokenFlow(token, expected=taken, bound=taken),
+        bound=-taken - growth,
+        is_whole=is_all and not (opened.owed or opened.holding.collateral),
+    )
+
+
+def _release(opened: Opened, token: TokenMeta, amount: int) -> TxPlan:
+    collateral, owed = opened.holding.collateral, opened.owed
+    if not collateral:
+        raise NothingThere("the golem has no collateral in this market", market_id=opened.market.id)
+    taken = collateral if amount == EVERYTHING else amount
+    if taken > collateral:
+        raise _too_much("has as collateral", token, collateral)
+    ratio: int | None = None
+    if owed:
+        priced = price_market(opened.reader, opened.market, opened.loan, token)
+        check_release(priced, collateral=collateral, owed=owed, amount=taken)
+        ratio = ratio_bps(priced, collateral=collateral - taken, owed=owed)
+    return _leaving(
+        opened,
+        plans.release(opened.morpho, opened.params, token, taken, opened.account),
+        TokenFlow(token, expected=taken, bound=taken),
+        bound=-taken,
+        is_whole=taken == collateral and not opened.lent and not owed,
+        least_health_bps=DEFAULT_HEALTH_FLOOR_BPS if owed else None,
+        ratio=ratio,
+    )
+
+
+def _leaving(
+    opened: Opened,
+    call: Call,
+    flow: TokenFlow,
+    *,
+    bound: int,
+    is_whole: bool,
+    least_health_bps: int | None = None,
+    ratio: int | None = None,
+) -> TxPlan:
+    chain_id = opened.reader.chain_id
+    return TxPlan(
+        chain_id=chain_id,
+        calls=(call,),
+        receives=(flow,),
+        action_class=ActionClass.CLOSE_POSITION if is_whole else ActionClass.DECREASE_POSITION,
+        recipients=(opened.account,),
+        collateral_ratio_bps=ratio,
+        changes=(
+            plans.change(
+                chain_id,
+                opened.market,
+                flow.token.address,
+                -flow.expected,
+                bound,
+                least_health_bps=least_health_bps,
+            ),
+        ),
+        details=_details(opened),
+    )
+
+
+def _growing(opened: Opened) -> ActionClass:
+    return ActionClass.NEW_POSITION if opened.holding.is_empty else ActionClass.INCREASE_POSITION
+
+
+def _details(opened: Opened) -> dict[str, Any]:
+    return {"venue": "Morpho", "morpho": opened.morpho, "market_id": opened.market.id}
+
+
+def _balance(opened: Opened, token: TokenMeta) -> int:
+    held = balance_of(opened.reader, token, opened.account)
+    if not held:
+        raise NothingThere(f"the golem holds no {token.symbol}", market_id=opened.market.id)
+    return held
+
+
+def _too_much(verb: str, token: TokenMeta, most: int) -> TooMuchAsked:
+    return TooMuchAsked(
+        f"the golem {verb} {format_units(most, token.decimals, token.symbol)} there; say max for all of it",
+        most=str(most),
+    )
+
+
+def _shares(outcome: PlanOutcome, event: str) -> str:
+    contract = str(outcome.plan.details["morpho"])
+    return str(sum(int(found["shares"]) for found in events_of(outcome, event, contract=contract)))

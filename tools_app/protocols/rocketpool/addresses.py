@@ -1,0 +1,74 @@
+"""Where Rocket Pool is deployed, as data.
+
+Ethereum: rETH and the storage as other public repositories use them, not from an official list; the deposit pool is
+what public records say that the storage names since the network's upgrade "Saturn". It is named here because owners
+allow contracts by address, and compared with the storage before anything is sent to it. Everything that is only read is
+looked up in the storage. Locally our own contracts stand in; their addresses follow from the account that deploys them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from eth_utils.crypto import keccak
+
+from tools_app.chain.networks import ChainNotSupported
+from tools_app.protocols.rocketpool.errors import DeploymentMoved
+from tools_app.toolkit.context import ChainReader, ReadCall
+
+NAME: Final = "rocketpool"
+LOCAL_CHAIN_ID: Final = 31_337
+ADDRESS_OF: Final = "function getAddress(bytes32 key) view returns (address)"
+
+_DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = {
+    1: {
+        "storage": "0x1d8f8f00cfa6758d7bE78336684788Fb0ee0Fa46",
+        "reth": "0xae78736Cd615f374D3085123A210448E74Fc6393",
+        "deposit_pool": "0xCE15294273CFb9D9b628F4D61636623decDF4fdC",
+    },
+    LOCAL_CHAIN_ID: {
+        "storage": "0x2dd50ac12D2aeeA0C60489b4aB795c2203805B06",
+        "reth": "0x12474c20b2aAC5982625F02A792e93Bf16A931c9",
+        "deposit_pool": "0x5E26bC3D8187a157BEDe8DBCE7A1075eF230422F",
+    },
+}
+CHAINS: Final = frozenset(_DEPLOYMENTS)
+NAMED: Final = {
+    "deposit_pool": "rocketDepositPool",
+    "reth": "rocketTokenRETH",
+    "settings": "rocketDAOProtocolSettingsDeposit",
+    "balances": "rocketNetworkBalances",
+    "fees": "rocketNetworkFees",
+    "nodes": "rocketNodeManager",
+    "minipools": "rocketMinipoolManager",
+}
+"""What the storage calls each contract."""
+
+
+def deployments(chain_id: int) -> Mapping[str, str] | None:
+    """The contracts of a chain that are fixed, by key: storage, reth, deposit_pool; None where it is not."""
+    return _DEPLOYMENTS.get(chain_id)
+
+
+def find_contracts(reader: ChainReader) -> Mapping[str, str]:
+    """Those and what the storage names besides, by the keys of NAMED.
+
+    Raises ChainNotSupported where it is not deployed, DeploymentMoved where the storage names another deposit pool.
+    """
+    fixed = deployments(reader.chain_id)
+    if fixed is None or not reader.code(fixed["storage"]):
+        raise ChainNotSupported(
+            f"Rocket Pool is not deployed on chain {reader.chain_id}", chain_id=reader.chain_id, chains=sorted(CHAINS)
+        )
+    keys = [keccak(text=f"contract.address{name}") for name in NAMED.values()]
+    outcomes = reader.call_many([ReadCall(fixed["storage"], ADDRESS_OF, (key,)) for key in keys])
+    found = {key: str(each.values[0]) for key, each in zip(NAMED, outcomes, strict=True) if each.ok}
+    for key in ("deposit_pool", "reth"):
+        if found.get(key) != fixed[key]:
+            raise DeploymentMoved(
+                f"the network's storage names {found.get(key)} as its {NAMED[key]}, and {fixed[key]} is known here",
+                known=fixed[key],
+                named=found.get(key),
+            )
+    return {**found, **fixed}

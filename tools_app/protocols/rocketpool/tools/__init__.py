@@ -1,0 +1,1 @@
+"""The `rocketpool_*` tools."""

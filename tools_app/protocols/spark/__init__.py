@@ -1,0 +1,1 @@
+"""SparkLend: a lender that runs on the code of Aave V3."""

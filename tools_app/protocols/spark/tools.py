@@ -1,0 +1,116 @@
+"""The `spark_*` tools: what the way out of an account needs, and the way in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools_app.protocols.spark.addresses import CHAINS, deployments
+from tools_app.standards.aave_like import figures, reports
+from tools_app.standards.aave_like.plans import Lender
+from tools_app.toolkit.context import ReadContext, WriteContext
+from tools_app.toolkit.enums import Category, RiskLayer, TickBudget
+from tools_app.toolkit.family import ToolFamily
+from tools_app.toolkit.params import Address, ChainId, RateMode, RawAmount, RawAmountOrMax, Token
+from tools_app.toolkit.plan import TxPlan
+
+SPARK = Lender("spark", "SparkLend", deployments)
+STEPS = ("Reading the account", "Building calls")
+spark = ToolFamily(prefix="spark", category=Category.LENDING, chains=CHAINS)
+
+
+@spark.write(
+    action_type="supply",
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=reports.report_supply,
+    action_class=None,
+    steps=STEPS,
+    snippet="spark_supply: lend an asset at SparkLend for interest; it becomes collateral by itself when it can.",
+)
+def spark_supply(ctx: WriteContext, asset: Token, amount: RawAmount, chain_id: ChainId | None = None) -> TxPlan:
+    """Lend an asset at SparkLend and earn interest on it.
+
+    Use to earn on what lies idle, or before borrowing. Approves exactly the amount.
+    Does not wrap the chain's coin and does not supply for another account.
+    """
+    return SPARK.supply(ctx, asset, amount, chain_id)
+
+
+@spark.write(
+    action_type="withdraw",
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=reports.report_withdraw,
+    action_class=None,
+    steps=STEPS,
+    snippet="spark_withdraw: take a supplied asset out of SparkLend; `max` is all that the health floor leaves.",
+)
+def spark_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax, chain_id: ChainId | None = None) -> TxPlan:
+    """Take a supplied asset out of SparkLend, with the interest it earned.
+
+    Use to get tokens back. `max` takes everything, or while there is a debt as much as keeps the health floor.
+    Does not repay debts and does not unwrap the coin.
+    """
+    return SPARK.withdraw(ctx, asset, amount, chain_id)
+
+
+@spark.write(
+    action_type="borrow",
+    risk=RiskLayer.UNBOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=reports.report_borrow,
+    action_class=None,
+    steps=STEPS,
+    snippet="spark_borrow: borrow an asset at SparkLend against what is supplied there; refused below a health of 1.5.",
+)
+def spark_borrow(
+    ctx: WriteContext,
+    asset: Token,
+    amount: RawAmount,
+    interest_rate_mode: RateMode = "variable",
+    chain_id: ChainId | None = None,
+) -> TxPlan:
+    """Borrow an asset at SparkLend against the golem's collateral there.
+
+    Use when a token is needed and the collateral shall be kept. The refusal names the most that can be borrowed.
+    Does not supply collateral, choose an e-mode or sell what is borrowed.
+    """
+    return SPARK.borrow(ctx, asset, amount, interest_rate_mode, chain_id)
+
+
+@spark.write(
+    action_type="repay",
+    risk=RiskLayer.LOW,
+    budget=TickBudget.MEDIUM,
+    report=reports.report_repay,
+    action_class=None,
+    steps=STEPS,
+    snippet="spark_repay: pay back a debt at SparkLend, never more than is owed; `max` is all of it, or all held.",
+)
+def spark_repay(
+    ctx: WriteContext,
+    asset: Token,
+    amount: RawAmountOrMax,
+    interest_rate_mode: RateMode = "variable",
+    chain_id: ChainId | None = None,
+) -> TxPlan:
+    """Pay back what the golem owes at SparkLend.
+
+    Use to lower risk or to close a loan. `max` is everything owed, or everything held where that is less.
+    Does not take collateral out and does not pay with receipts.
+    """
+    return SPARK.repay(ctx, asset, amount, interest_rate_mode, chain_id)
+
+
+@spark.read(
+    query="lending_summary",
+    budget=TickBudget.FAST,
+    snippet="spark_get_user_summary: every asset an account supplied and owes at SparkLend, with values and rates.",
+)
+def spark_get_user_summary(ctx: ReadContext, account: Address, chain_id: ChainId | None = None) -> dict[str, Any]:
+    """Everything an account supplied and owes at SparkLend.
+
+    Use to see single assets with their value, rate and whether they are collateral.
+    Does not show other lenders; lending_get_health_dashboard does.
+    """
+    return figures.user_summary(ctx, SPARK, account, chain_id)

@@ -1,0 +1,234 @@
+"""Uniswap's pools and V3 positions for whoever asks through the shelf."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from tools_app.chain.abi import decode_log, event_topic
+from tools_app.core.ratio import Ratio
+from tools_app.protocols.uniswap import history, pools
+from tools_app.protocols.uniswap.addresses import CHAINS, NAME, deployment_on
+from tools_app.protocols.uniswap.history import SWAP_V2, SWAP_V3, SYNC_V2
+from tools_app.protocols.uniswap.pools import GET_PAIR, GET_POOL, ZERO_ADDRESS
+from tools_app.protocols.uniswap.routing import list_hubs
+from tools_app.protocols.uniswap.v2 import math as v2_math
+from tools_app.protocols.uniswap.v3 import positions as v3
+from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing, read_ticks
+from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.toolkit.effects import Effects, MarketRead
+from tools_app.toolkit.markets import CreatedPool, InitialisedTick, Pool, PoolDay, PoolEvent, PricePoint, RangePosition
+from tools_app.toolkit.views import LogEntry
+
+_MINT_V3 = (
+    "event Mint(address sender, address indexed owner, int24 indexed tickLower, int24 indexed tickUpper,"
+    " uint128 amount, uint256 amount0, uint256 amount1)"
+)
+_BURN_V3 = (
+    "event Burn(address indexed owner, int24 indexed tickLower, int24 indexed tickUpper, uint128 amount,"
+    " uint256 amount0, uint256 amount1)"
+)
+_COLLECT_V3 = (
+    "event Collect(address indexed owner, address recipient, int24 indexed tickLower, int24 indexed tickUpper,"
+    " uint128 amount0, uint128 amount1)"
+)
+_MINT_V2 = "event Mint(address indexed sender, uint256 amount0, uint256 amount1)"
+_BURN_V2 = "event Burn(address indexed sender, uint256 amount0, uint256 amount1, address indexed to)"
+_EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "v3": {"swap": SWAP_V3, "mint": _MINT_V3, "burn": _BURN_V3, "collect": _COLLECT_V3},
+    "v2": {"swap": SWAP_V2, "mint": _MINT_V2, "burn": _BURN_V2},
+}
+
+
+class UniswapRanges:
+    """V3 positions as their manager lists them."""
+
+    def read(self, reader: ChainReader, position_id: int) -> RangePosition:
+        """One position. Raises PositionNotFound."""
+        return v3.read_position(reader, deployment_on(reader.chain_id), position_id)
+
+    def read_many(self, reader: ChainReader, ids: Sequence[int]) -> Sequence[RangePosition]:
+        """Positions by id, in three batches."""
+        return v3.read_positions(reader, deployment_on(reader.chain_id), ids)
+
+    def list_ids(self, reader: ChainReader, owner: str, *, limit: int) -> tuple[list[int], int]:
+        """The newest ids and how many there are."""
+        return v3.list_position_ids(reader, deployment_on(reader.chain_id), owner, limit=limit)
+
+    def expect_calls(
+        self,
+        chain_id: int,
+        owner: str,
+        *,
+        held: int,
+        limit: int,
+        known: Sequence[Mapping[str, Any]],
+        empty: Sequence[int] = (),
+    ) -> list[ReadCall]:
+        """The reads of the two above, in advance."""
+        place = deployment_on(chain_id)
+        manager = place.v3_position_manager
+        calls = [ReadCall(manager, v3.NFT_BALANCE, (owner,))]
+        calls += [ReadCall(manager, v3.NFT_BY_INDEX, (owner, index)) for index in range(max(0, held - limit), held)]
+        calls += [ReadCall(manager, v3.POSITIONS, (each,)) for each in empty]
+        for row in known:
+            pool, lower, upper = row["pool"], row["lower"], row["upper"]
+            calls += [ReadCall(manager, each, (row["id"],)) for each in (v3.POSITIONS, v3.OWNER_OF)]
+            calls.append(ReadCall(place.v3_factory, GET_POOL, (row["token0"], row["token1"], row["fee"])))
+            calls += v3.range_calls(pool, lower, upper, manager=manager)
+        return calls
+
+    def remember(self, position: RangePosition) -> dict[str, Any]:
+        """Id, pool and range."""
+        pool = position.pool
+        return {
+            "id": position.position_id, "pool": pool.address, "token0": pool.token0, "token1": pool.token1,
+            "fee": pool.fee, "lower": position.tick_lower, "upper": position.tick_upper,
+        }  # fmt: skip
+
+
+class UniswapMarkets:
+    """V2 and V3 pools."""
+
+    chains = CHAINS
+    ranges = UniswapRanges()
+    swap_topics = (event_topic(SWAP_V3), event_topic(SWAP_V2))
+
+    def describe(self, pool: Pool) -> str:
+        """`Uniswap V3`."""
+        return f"Uniswap {pool.version.upper()}"
+
+    def hubs(self, reader: ChainReader) -> list[str]:
+        """The wrapped coin and the registered dollar tokens without a transfer fee."""
+        return list_hubs(reader, deployment_on(reader.chain_id))
+
+    def find(self, reader: ChainReader, pairs: Sequence[tuple[str, str]], *, with_balances: bool = False) -> list[Pool]:
+        """Every V2 and V3 pool of these pairs."""
+        return pools.find_pools(reader, deployment_on(reader.chain_id), pairs, with_balances=with_balances)
+
+    def locate(self, reader: ChainReader, token0: str, token1: str, fee: int) -> str | None:
+        """The V3 pool of a sorted pair and fee."""
+        found = reader.call(deployment_on(reader.chain_id).v3_factory, GET_POOL, token0, token1, fee)[0]
+        return None if found == ZERO_ADDRESS else str(found)
+
+    def read(self, reader: ChainReader, address: str) -> Pool:
+        """One pool. Raises PoolNotFound."""
+        return pools.read_pool(reader, deployment_on(reader.chain_id), address)
+
+    def recognize(self, reader: ChainReader, addresses: Sequence[str]) -> dict[str, Pool]:
+        """Those that a factory names."""
+        return pools.recognize_pools(reader, deployment_on(reader.chain_id), addresses)
+
+    def states(self, reader: ChainReader, pools_: Sequence[Pool]) -> list[Pool]:
+        """With their state."""
+        return pools.read_states(reader, pools_)
+
+    def state_calls(self, pool: Pool) -> list[ReadCall]:
+        """Reserves, or price and liquidity."""
+        return pools.state_calls([pool])
+
+    def depth(self, reader: ChainReader, pools_: Sequence[Pool]) -> dict[str, tuple[int, int]]:
+        """What they hold."""
+        return pools.read_balances(reader, pools_)
+
+    def days(self, reader: ChainReader, pools_: Sequence[Pool]) -> dict[str, PoolDay]:
+        """From their logs."""
+        return history.read_days(reader, deployment_on(reader.chain_id), pools_)
+
+    def price_a_day_ago(self, reader: ChainReader, pool: Pool) -> tuple[Ratio | None, str | None]:
+        """That of the last trade before then."""
+        return history.read_price_a_day_ago(reader, pool)
+
+    def preload_day(self, reader: ChainReader, pool: Pool) -> None:
+        """One round trip of logs."""
+        history.preload_day(reader, deployment_on(reader.chain_id), pool)
+
+    def created(self, reader: ChainReader, *, from_block: int, to_block: int) -> list[CreatedPool]:
+        """What both factories made."""
+        return history.list_created(reader, deployment_on(reader.chain_id), from_block=from_block, to_block=to_block)
+
+    def tick_spacing(self, reader: ChainReader, pool: Pool) -> int:
+        """Of a V3 pool."""
+        return read_tick_spacing(reader, pool)
+
+    def ticks(self, reader: ChainReader, pool: Pool, *, spacing: int, spacings_each_side: int) -> list[InitialisedTick]:
+        """Of a V3 pool."""
+        return read_ticks(reader, pool, spacing=spacing, spacings_each_side=spacings_each_side)
+
+    def event_topics(self, pool: Pool, names: Collection[str]) -> list[str]:
+        """A V2 pool has no collect."""
+        return [event_topic(signature) for name, signature in _EVENTS[pool.version].items() if name in names]
+
+    def read_event(self, pool: Pool, log: LogEntry) -> PoolEvent | None:
+        """A swap, mint, burn or collect."""
+        for name, signature in _EVENTS[pool.version].items():
+            found = decode_log(signature, log)
+            if found is not None:
+                return PoolEvent(name, *_signed_amounts(name, pool.version, found), _details(found))
+        return None
+
+    def of(self, effects: Effects, reader: ChainReader) -> list[tuple[MarketRead, Pool | None]]:
+        """V3 pools by pair and fee first, then V2 pairs; asked of the factories in one batch."""
+        wanted = [each for each in dict.fromkeys(effects.markets) if each.protocol == NAME]
+        wanted.sort(key=lambda each: each.fee is None)
+        if not wanted:
+            return []
+        place = deployment_on(reader.chain_id)
+        answers = reader.call_many(
+            [
+                ReadCall(place.v2_factory, GET_PAIR, (each.sold, each.bought))
+                if each.fee is None
+                else ReadCall(place.v3_factory, GET_POOL, (each.sold, each.bought, each.fee))
+                for each in wanted
+            ]
+        )
+        return [
+            (each, _pool_of(each, answer.values[0]) if answer.ok and answer.values[0] != ZERO_ADDRESS else None)
+            for each, answer in zip(wanted, answers, strict=True)
+        ]
+
+    def price_points(self, reader: ChainReader, pool: Pool, *, from_block: int) -> tuple[PricePoint, ...]:
+        """From swaps of V3 and reserves of V2."""
+        event = SWAP_V3 if pool.version == "v3" else SYNC_V2
+        logs = reader.logs(
+            address=pool.address, topics=[event_topic(event)], from_block=from_block, to_block=reader.block.number
+        )
+        return tuple({point.block_number: point for point in _as_points(pool, event, logs)}.values())
+
+
+def _pool_of(read: MarketRead, address: str) -> Pool:
+    tokens = pools.sort_tokens(read.sold, read.bought)
+    if read.fee is None:
+        return Pool("v2", address, *tokens, v2_math.FEE, protocol=NAME)
+    return Pool("v3", address, *tokens, read.fee, protocol=NAME)
+
+
+def _as_points(pool: Pool, event: str, logs: Sequence[LogEntry]) -> Iterator[PricePoint]:
+    for log in sorted(logs, key=lambda entry: (entry.block_number, entry.log_index)):
+        values = decode_log(event, log)
+        if values is None:
+            continue
+        if pool.version == "v3":
+            yield PricePoint(log.block_number, int(values["sqrtPriceX96"]) ** 2, 2**192)
+        elif int(values["reserve0"]):
+            yield PricePoint(log.block_number, int(values["reserve1"]), int(values["reserve0"]))
+
+
+def _signed_amounts(name: str, version: str, found: Mapping[str, Any]) -> tuple[int, int]:
+    if name == "swap" and version == "v2":
+        return found["amount0In"] - found["amount0Out"], found["amount1In"] - found["amount1Out"]
+    sign = -1 if name in ("burn", "collect") else 1
+    return sign * found["amount0"], sign * found["amount1"]
+
+
+def _details(found: Mapping[str, Any]) -> dict[str, Any]:
+    details: dict[str, Any] = {name: found[name] for name in ("sender", "recipient", "owner") if name in found}
+    if "to" in found:
+        details["recipient"] = found["to"]
+    if "tickLower" in found:
+        details.update(tick_lower=found["tickLower"], tick_upper=found["tickUpper"])
+    if "sqrtPriceX96" in found:
+        details.update(
+            sqrt_price_x96=str(found["sqrtPriceX96"]), liquidity=str(found["liquidity"]), pool_tick=found["tick"]
+        )
+    return details

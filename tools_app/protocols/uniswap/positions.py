@@ -1,0 +1,286 @@
+"""What an account has at Uniswap: V3 positions (`nft`, by their token id) and V2 shares (`share`, by their pair).
+
+Every V3 position is listed by its manager. V2 shares are looked for in the pairs of registered tokens, and in those
+that hints name. Legs are at the feeds' ratio, fees included. Where a token has no feed the other side counts with its
+fees alone, `facts["unpriced"]` says why, and whoever sums up meets a leg without a price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from typing import Any, Final
+
+from tools_app.chain.abi import checksum, decode_log, event_topic
+from tools_app.chain.deployments import Deployment as KnownChain
+from tools_app.chain.deployments import load_deployment
+from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.core.units import format_units
+from tools_app.protocols.uniswap.addresses import NAME, Deployment, find_deployment
+from tools_app.protocols.uniswap.fair_amounts import FeedRatios, FeedReads, reserves_at, sqrt_price_of
+from tools_app.protocols.uniswap.history import SYNC_V2
+from tools_app.protocols.uniswap.pool_addresses import v2_pair_address, v3_pool_address
+from tools_app.protocols.uniswap.pools import BALANCE_OF, GET_RESERVES, TOKEN0, TOKEN1
+from tools_app.protocols.uniswap.v2 import math as v2_math
+from tools_app.protocols.uniswap.v3 import positions as v3
+from tools_app.standards import erc20, erc721
+from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.markets import sort_tokens
+from tools_app.toolkit.positions import (
+    Act,
+    ExitStep,
+    Leg,
+    Position,
+    PositionRef,
+    PositionsUnreadable,
+    Reads,
+    Stuck,
+    gather,
+)
+from tools_app.toolkit.views import LogEntry
+
+NFT: Final = "nft"
+SHARE: Final = "share"
+MOST_NFTS: Final = 1_000
+"""An account with more V3 positions is told so: a part of them would pass for all."""
+_SUPPLY: Final = "function totalSupply() view returns (uint256)"
+_K_LAST: Final = "function kLast() view returns (uint256)"
+_SHARE_CALLS: Final = 3
+_PERCENT_DECIMALS: Final = 4
+_SYNC_TOPIC: Final = event_topic(SYNC_V2)
+
+
+class UniswapPositions:
+    """Reads V3 positions and V2 shares."""
+
+    def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
+        """Every position with something in it; for an account without any, one batch. Raises PositionsUnreadable."""
+        place = find_deployment(chain_id)
+        if place is None:
+            return ()
+        found = _Here(chain_id, place, load_deployment(KNOWN_NETWORKS[chain_id]))
+        pairs = dict(_registered_pairs(place.v2_factory, tuple(token.address for token in found.known.tokens)))
+        hinted = [ref.id for ref in hints if ref.kind == SHARE and ref.id not in pairs]
+        counted, balances, named = yield from gather(
+            [ReadCall(place.v3_position_manager, v3.NFT_BALANCE, (account,))],
+            [ReadCall(pair, BALANCE_OF, (account,)) for pair in (*pairs, *hinted)],
+            [ReadCall(pair, signature) for pair in hinted for signature in (TOKEN0, TOKEN1)],
+        )
+        amounts = {
+            pair: outcome.values[0]
+            for pair, outcome in zip((*pairs, *hinted), balances, strict=True)
+            if outcome.ok and outcome.values[0]
+        }
+        pairs.update(_confirm(place, hinted, named))
+        held = {pair: amount for pair, amount in amounts.items() if pair in pairs}
+        (count,) = _answer(counted[0], "how many V3 positions there are")
+        if count > MOST_NFTS:
+            raise PositionsUnreadable(
+                f"the account holds {count} V3 positions, and at most {MOST_NFTS} can be read", positions=str(count)
+            )
+        if not count and not held:
+            return ()
+        return (yield from _read_held(found, account, count, {pair: pairs[pair] for pair in held}, held))
+
+    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
+        """V3 positions sent to the account, and the pairs whose shares it got while they moved."""
+        place = find_deployment(chain_id)
+        if place is None:
+            return ()
+        synced = {log.address for log in logs if log.topics and log.topics[0] == _SYNC_TOPIC}
+        refs: dict[PositionRef, None] = {}
+        for log in logs:
+            if log.address == place.v3_position_manager:
+                sent = decode_log(erc721.TRANSFER_EVENT, log)
+                if sent is not None and sent["to"] == account:
+                    refs[PositionRef(NAME, NFT, chain_id, str(sent["tokenId"]))] = None
+            elif log.address in synced:
+                paid = decode_log(erc20.TRANSFER_EVENT, log)
+                if paid is not None and paid["to"] == account:
+                    refs[PositionRef(NAME, SHARE, chain_id, log.address)] = None
+        return tuple(refs)
+
+
+class UniswapExits:
+    """Out of a V3 position: take all liquidity out with its fees, then what fees are left."""
+
+    def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
+        """The tool that takes out what is in it; a V2 share is left to the owner."""
+        if position.ref.kind != NFT:
+            return Stuck("no tool takes liquidity out of a V2 pair; its shares are in the wallet")
+        wanted = {"position_id": position.ref.id, "chain_id": position.ref.chain_id}
+        if int(position.facts["liquidity"]):
+            return Act("uniswap_lp_remove_liquidity", wanted, "its liquidity and fees are taken back")
+        if int(position.facts["fees0"]) or int(position.facts["fees1"]):
+            return Act("uniswap_lp_collect_fees", wanted, "its fees are taken back")
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """Uniswap on one chain, and what is known of the chain."""
+
+    chain_id: int
+    place: Deployment
+    known: KnownChain
+
+    def name(self, token: str) -> str:
+        symbols = {each.address: each.symbol for each in self.known.tokens}
+        return symbols.get(token, f"{token[:6]}..{token[-4:]}")
+
+    def pool_of(self, record: v3.Record) -> str:
+        return v3_pool_address(self.place.v3_factory, record.token0, record.token1, record.fee)
+
+
+def _read_held(
+    here: _Here, account: str, count: int, pairs: Mapping[str, tuple[str, str]], held: Mapping[str, int]
+) -> Reads[tuple[Position, ...]]:
+    manager = here.place.v3_position_manager
+    share_feeds = FeedReads.of(here.known, [token for pair in pairs.values() for token in pair])
+    numbered, states, prices = yield from gather(
+        [ReadCall(manager, v3.NFT_BY_INDEX, (account, index)) for index in range(count)],
+        [ReadCall(pair, signature) for pair in pairs for signature in (_SUPPLY, GET_RESERVES, _K_LAST)],
+        share_feeds.calls,
+    )
+    ratios = share_feeds.read(prices)
+    shares = [
+        _make_share(here, pair, tokens, held[pair], states[_SHARE_CALLS * i : _SHARE_CALLS * (i + 1)], ratios)
+        for i, (pair, tokens) in enumerate(pairs.items())
+    ]
+    if not count:
+        return tuple(shares)
+    ids = [_answer(outcome, "which V3 positions there are")[0] for outcome in numbered]
+    told = yield [ReadCall(manager, v3.POSITIONS, (each,)) for each in ids]
+    records = [
+        v3.make_record(each, account, _answer(outcome, f"V3 position {each}"))
+        for each, outcome in zip(ids, told, strict=True)
+    ]
+    # A closed position is kept by its manager for ever.
+    open_ones = [each for each in records if each.liquidity or any(each.owed)]
+    feeds = FeedReads.of(here.known, [token for each in open_ones for token in (each.token0, each.token1)])
+    states, prices = yield from gather(
+        [call for each in open_ones for call in v3.state_calls(each, here.pool_of(each), manager=manager)], feeds.calls
+    )
+    ratios = feeds.read(prices)
+    size = v3.STATE_CALLS
+    nfts = [_make_nft(here, each, states[size * i : size * (i + 1)], ratios) for i, each in enumerate(open_ones)]
+    return (*shares, *(each for each in nfts if any(leg.raw for leg in each.legs)))
+
+
+def _make_nft(here: _Here, record: v3.Record, outcomes: Sequence[ReadOutcome], ratios: FeedRatios) -> Position:
+    for outcome in outcomes:
+        _answer(outcome, f"the pool of V3 position {record.position_id}")
+    read = v3.make_position(record, here.pool_of(record), outcomes)
+    ratio = ratios.between(record.token0, record.token1)
+    now = read.amounts()
+    legs = _make_legs(
+        (record.token0, record.token1),
+        fair=read.amounts(sqrt_price=sqrt_price_of(ratio)) if ratio else None,
+        present=now,
+        fees=(read.fees0, read.fees1),
+        ratios=ratios,
+    )
+    facts = {
+        "version": "v3",
+        "pool": read.pool.address,
+        "token0": record.token0,
+        "token1": record.token1,
+        "fee": str(record.fee),
+        "tick_lower": str(record.tick_lower),
+        "tick_upper": str(record.tick_upper),
+        "in_range": read.is_in_range,
+        "liquidity": str(record.liquidity),
+        "fees0": str(read.fees0),
+        "fees1": str(read.fees1),
+        "at_pool_price0": str(now[0]),
+        "at_pool_price1": str(now[1]),
+        **_say_unpriced(record.token0, record.token1, ratios),
+    }
+    pair = f"{here.name(record.token0)}/{here.name(record.token1)}"
+    label = f"Uniswap V3 {pair} {format_units(record.fee, _PERCENT_DECIMALS)}% position {record.position_id}"
+    return Position(PositionRef(NAME, NFT, here.chain_id, str(record.position_id)), label, legs, facts=facts)
+
+
+def _make_share(
+    here: _Here,
+    pair: str,
+    tokens: tuple[str, str],
+    held: int,
+    outcomes: Sequence[ReadOutcome],
+    ratios: FeedRatios,
+) -> Position:
+    (supply,), (reserve0, reserve1, _), (k_last,) = (_answer(each, f"the pair {pair}") for each in outcomes)
+    supply += v2_math.protocol_shares(supply, reserve0, reserve1, k_last)
+    ratio = ratios.between(*tokens)
+    now = (reserve0 * held // supply, reserve1 * held // supply)
+    fair = reserves_at(ratio, reserve0, reserve1) if ratio else None
+    legs = _make_legs(
+        tokens,
+        fair=(fair[0] * held // supply, fair[1] * held // supply) if fair else None,
+        present=now,
+        fees=(0, 0),
+        ratios=ratios,
+    )
+    facts = {
+        "version": "v2",
+        "pool": pair,
+        "token0": tokens[0],
+        "token1": tokens[1],
+        "shares": str(held),
+        "at_pool_price0": str(now[0]),
+        "at_pool_price1": str(now[1]),
+        **_say_unpriced(*tokens, ratios),
+    }
+    label = f"Uniswap V2 {here.name(tokens[0])}/{here.name(tokens[1])} shares"
+    ref = PositionRef(NAME, SHARE, here.chain_id, pair)
+    return Position(ref, label, legs, claim_tokens=frozenset({pair}), facts=facts)
+
+
+def _make_legs(
+    tokens: tuple[str, str],
+    *,
+    fair: tuple[int, int] | None,
+    present: tuple[int, int],
+    fees: tuple[int, int],
+    ratios: FeedRatios,
+) -> tuple[Leg, ...]:
+    """At the feeds' ratio; without one, nothing of a token with a price is taken from the pool's word, and the token
+    without one is there so that no sum passes for complete.
+    """
+    if fair is not None:
+        return tuple(Leg(token, amount + fee) for token, amount, fee in zip(tokens, fair, fees, strict=True))
+    return tuple(
+        Leg(token, fee if token in ratios.prices else max(1, amount + fee))
+        for token, amount, fee in zip(tokens, present, fees, strict=True)
+    )
+
+
+def _say_unpriced(token0: str, token1: str, ratios: FeedRatios) -> dict[str, Any]:
+    missing = ratios.unpriced(token0, token1)
+    return {"unpriced": missing} if missing else {}
+
+
+@lru_cache(maxsize=64)
+def _registered_pairs(factory: str, tokens: tuple[str, ...]) -> Mapping[str, tuple[str, str]]:
+    pairs = [sort_tokens(*pair) for pair in combinations(tokens, 2)]
+    return {v2_pair_address(factory, *pair): pair for pair in pairs}
+
+
+def _confirm(place: Deployment, hinted: Iterable[str], named: Sequence[ReadOutcome]) -> dict[str, tuple[str, str]]:
+    """The hinted addresses at which the factory makes a pair of the tokens they name."""
+    found = {}
+    for index, pair in enumerate(hinted):
+        token0, token1 = named[2 * index], named[2 * index + 1]
+        if token0.ok and token1.ok:
+            tokens = (checksum(token0.values[0]), checksum(token1.values[0]))
+            if v2_pair_address(place.v2_factory, *tokens) == pair:
+                found[pair] = tokens
+    return found
+
+
+def _answer(outcome: ReadOutcome, what: str) -> tuple[Any, ...]:
+    if not outcome.ok:
+        raise PositionsUnreadable(f"Uniswap does not tell {what}: {outcome.revert_reason}")
+    return outcome.values

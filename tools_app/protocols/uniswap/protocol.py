@@ -1,0 +1,59 @@
+"""Uniswap V2 and V3 as one protocol of the shelf."""
+
+from __future__ import annotations
+
+from tools_app.protocols.uniswap import words
+from tools_app.protocols.uniswap.addresses import NAME, contracts_on
+from tools_app.protocols.uniswap.effects import UniswapEffects
+from tools_app.protocols.uniswap.markets import UniswapMarkets
+from tools_app.protocols.uniswap.positions import UniswapExits, UniswapPositions
+from tools_app.protocols.uniswap.v2 import plans as v2
+from tools_app.protocols.uniswap.v3 import plans as v3
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, ValuerKind
+
+PROTOCOL = ProtocolDef(
+    name=NAME,
+    label="Uniswap",
+    deployments=contracts_on,
+    entry="v3_position_manager",
+    contracts=(
+        Contract(
+            key="v2_router",
+            label="Uniswap V2 router",
+            functions=(v2.TOKENS_IN, v2.TOKENS_IN_FEE, v2.TOKENS_OUT),
+            takes_tokens=True,
+        ),
+        Contract(
+            key="v3_router",
+            label="Uniswap SwapRouter02",
+            functions=(
+                v3.MULTICALL_UNTIL,
+                v3.EXACT_IN_SINGLE,
+                v3.EXACT_IN,
+                v3.EXACT_OUT_SINGLE,
+                v3.EXACT_OUT,
+                v3.V2_TOKENS_IN,
+            ),
+            takes_tokens=True,
+        ),
+        Contract(
+            key="v3_position_manager",
+            label="Uniswap V3 positions",
+            functions=(v3.MULTICALL, v3.MINT, v3.INCREASE, v3.DECREASE, v3.COLLECT),
+            takes_tokens=True,
+            valuer=ValuerKind.CONCENTRATED_LIQUIDITY,
+        ),
+    ),
+    positions=UniswapPositions(),
+    exits=UniswapExits(),
+    leaving=(
+        LeavingCall("v3_position_manager", v3.MULTICALL, steps=0),
+        LeavingCall("v3_position_manager", v3.DECREASE),
+        LeavingCall("v3_position_manager", v3.COLLECT, own=((0, 1),)),
+    ),
+    effects=UniswapEffects(),
+    markets=UniswapMarkets(),
+    events=words.EVENTS,
+    errors=words.ERRORS,
+    inner_calls=words.INNER_CALLS,
+)

@@ -1,0 +1,53 @@
+"""A lender of Aave's code as the shelf wants it: one function makes the whole of it from a name and its addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tools_app.standards.aave_like import words
+from tools_app.standards.aave_like.effects import PoolEffects
+from tools_app.standards.aave_like.lending import PoolLending
+from tools_app.standards.aave_like.positions import AccountExits, AccountPositions
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait, ValuerKind
+
+
+def describe_lender(
+    *, name: str, label: str, prefix: str, deployments: Callable[[int], Mapping[str, str] | None]
+) -> ProtocolDef:
+    """`prefix` is that of its tools, which are called `<prefix>_repay` and `<prefix>_withdraw`."""
+    return ProtocolDef(
+        name=name,
+        label=label,
+        deployments=deployments,
+        entry="pool",
+        contracts=(
+            Contract(
+                key="pool",
+                label=f"{label} pool",
+                functions=(words.SUPPLY, words.WITHDRAW, words.BORROW, words.REPAY, words.USE_AS_COLLATERAL),
+                takes_tokens=True,
+                valuer=ValuerKind.LENDING_ACCOUNT,
+            ),
+        ),
+        positions=AccountPositions(name, label, deployments),
+        exits=AccountExits(f"{prefix}_repay", f"{prefix}_withdraw"),
+        leaving=(
+            LeavingCall("pool", words.WITHDRAW, own=((2,),)),
+            LeavingCall("pool", words.REPAY, own=((3,),)),
+        ),
+        effects=PoolEffects(name, deployments),
+        lending=PoolLending(name, label, deployments),
+        rights=(
+            RightEvent(
+                words.DELEGATED,
+                giver=0,
+                taker=1,
+                token=2,
+                amount=3,
+                label=f"may borrow at {label} for the golem to repay",
+                revoke=lambda contract, taker, token: (words.APPROVE_DELEGATION, (taker, 0)),
+            ),
+        ),
+        traits=frozenset({Trait.LEVERAGE}),
+        events=words.EVENTS,
+    )

@@ -1,0 +1,104 @@
+"""What a write at a pool did, read from its receipts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools_app.chain.abi import decode_log
+from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.standards.aave_like import words
+from tools_app.standards.aave_like.plans import percent
+from tools_app.standards.aave_like.reads import annual_ppm
+from tools_app.toolkit.plan import PlanOutcome
+from tools_app.toolkit.result import TokenAmount
+
+
+def report_supply(outcome: PlanOutcome) -> dict[str, Any]:
+    """What was credited, as the pool's event says."""
+    token, amount = outcome.plan.spends[0].token, _event(outcome, words.SUPPLIED).get("amount", 0)
+    return {
+        **_mined(outcome),
+        "a_tokens_received": TokenAmount(amount, token),
+        "a_token_balance": TokenAmount(_before(outcome, "supplied_before") + amount, token),
+        "supply_apy": _rate(outcome, "liquidityRate"),
+        "health_factor_after": outcome.plan.details["health_factor_after"],
+    }
+
+
+def report_withdraw(outcome: PlanOutcome) -> dict[str, Any]:
+    """What came out."""
+    token, amount = outcome.plan.receives[0].token, _event(outcome, words.WITHDRAWN).get("amount", 0)
+    return {
+        **_mined(outcome),
+        "assets_withdrawn": TokenAmount(outcome.deltas.get(token.address, 0), token),
+        "a_tokens_burned": TokenAmount(amount, token),
+        "health_factor_after": outcome.plan.details["health_factor_after"],
+    }
+
+
+def report_borrow(outcome: PlanOutcome) -> dict[str, Any]:
+    """What is owed now."""
+    token, event = outcome.plan.receives[0].token, _event(outcome, words.BORROWED)
+    amount = event.get("amount", 0)
+    return {
+        **_mined(outcome),
+        "borrowed": TokenAmount(amount, token),
+        "variable_debt_token_balance": TokenAmount(_before(outcome, "owed_before") + amount, token),
+        "borrow_apy": percent(annual_ppm(event.get("borrowRate", 0))),
+        "interest_rate_mode": outcome.plan.details["interest_rate_mode"],
+        "health_factor_after": outcome.plan.details["health_factor_after"],
+    }
+
+
+def report_repay(outcome: PlanOutcome) -> dict[str, Any]:
+    """What was paid back and what is left."""
+    token, amount = outcome.plan.spends[0].token, _event(outcome, words.REPAID).get("amount", 0)
+    return {
+        **_mined(outcome),
+        "repaid": TokenAmount(amount, token),
+        "debt_remaining": TokenAmount(max(0, _before(outcome, "owed_before") - amount), token),
+        "health_factor_after": outcome.plan.details["health_factor_after"],
+    }
+
+
+def report_collateral(outcome: PlanOutcome) -> dict[str, Any]:
+    """Which asset counts, or counts no more."""
+    details = outcome.plan.details
+    return {
+        **_mined(outcome),
+        "asset": details["asset"],
+        "use_as_collateral": details["use_as_collateral"],
+        "health_factor_after": details["health_factor_after"],
+    }
+
+
+def _mined(outcome: PlanOutcome) -> dict[str, Any]:
+    last = outcome.receipts[-1]
+    network = KNOWN_NETWORKS.get(outcome.plan.chain_id)
+    page = network.explorer_tx_url.format(tx_hash=last.tx_hash) if network and network.explorer_tx_url else None
+    return {
+        "tx_hash": last.tx_hash,
+        "block_number": last.block_number,
+        "gas_used": sum(receipt.gas_used for receipt in outcome.receipts),
+        "explorer_url": page,
+    }
+
+
+def _event(outcome: PlanOutcome, signature: str) -> dict[str, Any]:
+    """The last event of a kind that the pool emitted for the plan; empty where it emitted none."""
+    pool = outcome.plan.details["pool"]
+    found = [
+        event
+        for receipt in outcome.receipts
+        for log in receipt.logs
+        if log.address == pool and (event := decode_log(signature, log)) is not None
+    ]
+    return found[-1] if found else {}
+
+
+def _rate(outcome: PlanOutcome, name: str) -> str:
+    return percent(annual_ppm(_event(outcome, words.RATES_UPDATED).get(name, 0)))
+
+
+def _before(outcome: PlanOutcome, key: str) -> int:
+    return int(outcome.plan.details[key])

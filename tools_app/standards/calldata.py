@@ -1,0 +1,25 @@
+"""Calldata read back exactly, for whoever tells what bytes do: nothing hides behind or between the arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools_app.chain.abi import AbiDecodeError, decode_input, encode_call
+from tools_app.chain.signatures import parse_signature
+from tools_app.toolkit.effects import UnknownCall
+
+
+def calls(data: bytes, signature: str) -> bool:
+    """Whether `data` calls `signature`, by its selector."""
+    return data[:4] == parse_signature(signature).selector
+
+
+def read_exactly(data: bytes, signature: str) -> tuple[Any, ...]:
+    """The arguments, if encoding them again gives the same bytes. Raises UnknownCall."""
+    try:
+        values = decode_input(signature, data)
+    except AbiDecodeError as error:
+        raise UnknownCall(f"the arguments of {signature} do not decode") from error
+    if encode_call(signature, *values) != data:
+        raise UnknownCall(f"the bytes of {signature} hold more than its arguments")
+    return values

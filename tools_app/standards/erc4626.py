@@ -1,0 +1,332 @@
+"""ERC-4626 vaults: what shares are worth, plans that guard their price, positions, and the effects of calls.
+
+The standard has no least shares or assets in its calls, so the price is guarded around them: what a deposit gains is
+measured in the simulation, and the price of a share is a figure that must stay where the plan saw it. A price that a
+donation moved, before the deposit or between preview and commit, refuses the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from eth_utils.crypto import keccak
+
+from tools_app.chain.abi import AbiDecodeError, decode_input, decode_log, encode_call
+from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.units import format_units
+from tools_app.standards import erc20
+from tools_app.standards.spending import plan_spending
+from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
+from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
+from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.plan import Call, TokenFlow, TxPlan
+from tools_app.toolkit.positions import (
+    Gauge,
+    GaugeBound,
+    Leg,
+    Position,
+    PositionChange,
+    PositionRef,
+    PositionsUnreadable,
+    Reads,
+)
+from tools_app.toolkit.views import LogEntry, TokenMeta
+
+ASSET: Final = "function asset() view returns (address)"
+TO_ASSETS: Final = "function convertToAssets(uint256 shares) view returns (uint256 assets)"
+PREVIEW_DEPOSIT: Final = "function previewDeposit(uint256 assets) view returns (uint256 shares)"
+PREVIEW_REDEEM: Final = "function previewRedeem(uint256 shares) view returns (uint256 assets)"
+MAX_DEPOSIT: Final = "function maxDeposit(address receiver) view returns (uint256)"
+MAX_REDEEM: Final = "function maxRedeem(address owner) view returns (uint256)"
+DEPOSIT: Final = "function deposit(uint256 assets, address receiver) returns (uint256 shares)"
+MINT: Final = "function mint(uint256 shares, address receiver) returns (uint256 assets)"
+WITHDRAW: Final = "function withdraw(uint256 assets, address receiver, address owner) returns (uint256 shares)"
+REDEEM: Final = "function redeem(uint256 shares, address receiver, address owner) returns (uint256 assets)"
+TRANSFER_EVENT: Final = erc20.TRANSFER_EVENT
+
+KIND: Final = "vault"
+MOST_LOSS_BPS: Final = 10
+"""A deposit may be worth this much less at once: fees and rounding, not a price that somebody blew up."""
+MOST_JUMP_BPS: Final = 25
+"""The price of a share may move this much between the plan and the transaction."""
+_BPS: Final = 10_000
+
+
+class VaultClosed(GolemError):
+    """The vault takes or gives less than asked; `data.room` base units (or shares) pass."""
+
+    code = "VAULT_CLOSED"
+    http_status = 409
+    recovery = Recovery.WAIT
+    cleared_by = "the vault takes or gives more; as much as data.room passes now"
+    title = "The vault does not take or give that much now"
+
+
+class SharePriceUnsafe(GolemError):
+    """What would be had for the deposit is worth less than it: the price of a share was blown up, or a fee is high."""
+
+    code = "SHARE_PRICE_UNSAFE"
+    http_status = 409
+    recovery = Recovery.GIVE_UP
+    title = "The vault would keep a part of the deposit"
+
+
+class SharesMissing(GolemError):
+    """The account holds fewer shares than asked, or none."""
+
+    code = "VAULT_SHARES_MISSING"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The account does not hold that many shares of the vault"
+
+
+@dataclass(frozen=True, slots=True)
+class Vault:
+    """A vault as a protocol's data knows it: shares of `address` stand for `asset`."""
+
+    address: str
+    asset: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class VaultFamily:
+    """The vaults of one protocol: its name, as first word of their positions."""
+
+    protocol: str
+    kind: str = KIND
+
+    def ref(self, chain_id: int, vault: str) -> PositionRef:
+        """The position of an account in a vault."""
+        return PositionRef(self.protocol, self.kind, chain_id, vault)
+
+    def list_positions(self, chain_id: int, account: str, vaults: Sequence[Vault]) -> Reads[tuple[Position, ...]]:
+        """What `account` has in each; for one without shares one batch. Raises PositionsUnreadable."""
+        balances = yield [erc20.balance_call(vault.address, account) for vault in vaults]
+        held = [
+            (vault, shares)
+            for vault, outcome in zip(vaults, balances, strict=True)
+            if (shares := _answer(outcome, vault, "shares"))
+        ]
+        if not held:
+            return ()
+        asked = [
+            call
+            for vault, shares in held
+            for call in (
+                ReadCall(vault.address, TO_ASSETS, (shares,)),
+                ReadCall(vault.address, MAX_REDEEM, (account,)),
+            )
+        ]
+        outcomes = iter((yield asked))
+        return tuple(self._make(chain_id, vault, shares, next(outcomes), next(outcomes)) for vault, shares in held)
+
+    def _make(self, chain_id: int, vault: Vault, shares: int, worth: ReadOutcome, redeemable: ReadOutcome) -> Position:
+        assets = _answer(worth, vault, "what its shares are worth")
+        return Position(
+            ref=self.ref(chain_id, vault.address),
+            label=vault.label,
+            legs=(Leg(vault.asset, assets),) if assets else (),
+            claim_tokens=frozenset({vault.address}),
+            facts={
+                "vault": vault.address,
+                "asset": vault.asset,
+                "shares": str(shares),
+                "assets": str(assets),
+                # A vault that does not tell gives nothing that can be counted on.
+                "redeemable_shares": str(redeemable.values[0] if redeemable.ok else 0),
+            },
+        )
+
+    def born(
+        self, chain_id: int, logs: Sequence[LogEntry], account: str, vaults: Sequence[Vault]
+    ) -> tuple[PositionRef, ...]:
+        """The vaults whose shares logs say came to `account`."""
+        known = {vault.address for vault in vaults}
+        found: dict[PositionRef, None] = {}
+        for log in logs:
+            if log.address in known:
+                told = decode_log(TRANSFER_EVENT, log)
+                if told is not None and told["to"] == account:
+                    found[self.ref(chain_id, log.address)] = None
+        return tuple(found)
+
+    def plan_deposit(self, reader: ChainReader, account: str, vault: Vault, assets: int) -> TxPlan:
+        """Put `assets` in for shares.
+
+        Raises InsufficientBalance, VaultClosed, SharePriceUnsafe.
+        """
+        token = reader.token(vault.asset)
+        quoted, room, held = reader.call_many(
+            [
+                ReadCall(vault.address, PREVIEW_DEPOSIT, (assets,)),
+                ReadCall(vault.address, MAX_DEPOSIT, (account,)),
+                erc20.balance_call(vault.address, account),
+            ]
+        )
+        most = _answer(room, vault, "how much it takes")
+        if assets > most:
+            raise VaultClosed(f"the vault takes {_shown(most, token)} now", vault=vault.address, room=str(most))
+        shares, before = _answer(quoted, vault, "what a deposit gives"), _answer(held, vault, "shares")
+        worth, now = (
+            _answer(outcome, vault, "what its shares are worth")
+            for outcome in reader.call_many(
+                [
+                    ReadCall(vault.address, TO_ASSETS, (before + shares,)),
+                    ReadCall(vault.address, TO_ASSETS, (before,)),
+                ]
+            )
+        )
+        gained, least = worth - now, assets - assets * MOST_LOSS_BPS // _BPS - 1
+        if not shares or gained < least:
+            raise SharePriceUnsafe(
+                f"{_shown(assets, token)} would give shares worth {_shown(max(0, gained), token)}",
+                vault=vault.address,
+                shares=str(shares),
+                worth=str(gained),
+            )
+        spending = plan_spending(reader, account=account, token=token, spender=vault.address, expected=assets)
+        call = Call(
+            vault.address,
+            encode_call(DEPOSIT, assets, account),
+            0,
+            f"Deposit {_shown(assets, token)} into {vault.label}",
+        )
+        return TxPlan(
+            chain_id=reader.chain_id,
+            calls=(*spending.approvals, call),
+            spends=(spending.flow,),
+            allowances=(spending.allowance,),
+            action_class=ActionClass.INCREASE_POSITION if before else ActionClass.NEW_POSITION,
+            recipients=(account,),
+            changes=(self._change(reader, vault, gained, least),),
+            gauges=(_price_gauge(reader, vault),),
+            details={"vault": vault.address, "shares": str(shares), "fee": str(max(0, assets - gained - 2))},
+        )
+
+    def plan_redeem(self, reader: ChainReader, account: str, vault: Vault, shares: int | None) -> TxPlan:
+        """Give `shares` back for assets; None is all of them. Raises SharesMissing, VaultClosed."""
+        token = reader.token(vault.asset)
+        held, room = reader.call_many(
+            [erc20.balance_call(vault.address, account), ReadCall(vault.address, MAX_REDEEM, (account,))]
+        )
+        owned, most = _answer(held, vault, "shares"), _answer(room, vault, "how much it gives")
+        given = owned if shares is None else shares
+        if not owned or given > owned:
+            raise SharesMissing(f"the account holds {owned} shares of {vault.label}", available=str(owned))
+        if given > most:
+            raise VaultClosed(f"the vault takes back {most} shares now", vault=vault.address, room=str(most))
+        quoted, whole, rest = (
+            _answer(outcome, vault, "what its shares are worth")
+            for outcome in reader.call_many(
+                [
+                    ReadCall(vault.address, PREVIEW_REDEEM, (given,)),
+                    ReadCall(vault.address, TO_ASSETS, (owned,)),
+                    ReadCall(vault.address, TO_ASSETS, (owned - given,)),
+                ]
+            )
+        )
+        leaving = whole - rest
+        label = f"Redeem shares of {vault.label} for {_shown(quoted, token)}"
+        return TxPlan(
+            chain_id=reader.chain_id,
+            calls=(Call(vault.address, encode_call(REDEEM, given, account, account), 0, label),),
+            receives=(TokenFlow(token, expected=quoted, bound=quoted - quoted * MOST_JUMP_BPS // _BPS),),
+            action_class=ActionClass.CLOSE_POSITION if given == owned else ActionClass.DECREASE_POSITION,
+            recipients=(account,),
+            changes=(self._change(reader, vault, -leaving, -leaving - leaving * MOST_JUMP_BPS // _BPS - 2),),
+            gauges=(_price_gauge(reader, vault),),
+            details={"vault": vault.address, "shares": str(given), "fee": str(max(0, leaving - quoted - 2))},
+        )
+
+    def read_effects(self, call: Call, vault: Vault, account: str, chain: ChainReader, into: Effects) -> None:
+        """Add what a call to `vault` does. Raises UnknownCall for any byte that is not accounted for."""
+        if call.value:
+            raise UnknownCall("a vault is sent coin, which it does not take")
+        ref = self.ref(chain.chain_id, vault.address)
+        for signature in (DEPOSIT, MINT, WITHDRAW, REDEEM):
+            if call.data[:4] == _selector(signature):
+                amount, receiver, *owner = _exactly(signature, call.data)
+                if owner and owner[0] != account:
+                    raise UnknownCall(f"the shares of {owner[0]} would be given back")
+                self._add(signature, amount, receiver, vault, account, chain, into, ref)
+                into.positions.append(ref)
+                return
+        raise UnknownCall(f"selector 0x{call.data[:4].hex()} of a vault is not known")
+
+    def _add(
+        self,
+        signature: str,
+        amount: int,
+        receiver: str,
+        vault: Vault,
+        account: str,
+        chain: ChainReader,
+        into: Effects,
+        ref: PositionRef,
+    ) -> None:
+        is_in = signature in (DEPOSIT, MINT)
+        if is_in and receiver != account:
+            raise UnknownCall(f"the shares would be {receiver}'s")
+        in_shares = signature in (MINT, REDEEM)
+        assets = _ask(chain, vault, TO_ASSETS, amount) if in_shares else amount
+        if is_in:
+            # What minting costs is bounded by what the vault was allowed to take, which the approval says.
+            into.spends[vault.asset] += assets + (1 if in_shares else 0)
+        else:
+            least = assets - assets * MOST_JUMP_BPS // _BPS if in_shares else assets
+            into.receives[vault.asset] += least
+            into.recipients.append(receiver)
+            if in_shares:
+                into.open_minimums.add(vault.asset)
+        raw = assets if is_in else -assets
+        into.changes.append(ChangeRead(self.protocol, self.kind, vault.asset, raw, ref, is_exact=not in_shares))
+
+    def _change(self, reader: ChainReader, vault: Vault, expected: int, bound: int) -> PositionChange:
+        ref = self.ref(reader.chain_id, vault.address)
+        return PositionChange(self.protocol, self.kind, vault.asset, expected, bound, ref=ref)
+
+
+def _price_gauge(reader: ChainReader, vault: Vault) -> GaugeBound:
+    """What so many shares as one unit of the asset are worth must stay near what it is now."""
+    unit = 10 ** reader.token(vault.address).decimals
+    gauge = Gauge(f"the price of a share of {vault.label}", vault.address, TO_ASSETS, (unit,))
+    price = int(reader.call(vault.address, TO_ASSETS, unit)[0])
+    room = price * MOST_JUMP_BPS // _BPS + 1
+    return GaugeBound(gauge, least=price - room, most=price + room)
+
+
+def _answer(outcome: ReadOutcome, vault: Vault, what: str) -> int:
+    if not outcome.ok:
+        raise PositionsUnreadable(f"{vault.label} does not tell {what}: {outcome.revert_reason}")
+    return int(outcome.values[0])
+
+
+def _ask(chain: ChainReader, vault: Vault, signature: str, *arguments: Any) -> int:
+    (outcome,) = chain.call_many([ReadCall(vault.address, signature, arguments)])
+    if not outcome.ok:
+        raise UnknownCall(f"{vault.label} does not tell what its shares are worth")
+    return int(outcome.values[0])
+
+
+def _selector(signature: str) -> bytes:
+    head = signature.removeprefix("function ")
+    name, _, rest = head.partition("(")
+    types = ",".join(each.split()[0] for each in rest[: rest.index(")")].split(","))
+    return bytes(keccak(text=f"{name}({types})")[:4])
+
+
+def _exactly(signature: str, data: bytes) -> tuple[Any, ...]:
+    try:
+        arguments = decode_input(signature, data)
+    except AbiDecodeError as error:
+        raise UnknownCall(str(error)) from error
+    if encode_call(signature, *arguments) != data:
+        raise UnknownCall("the bytes hold more than the arguments")
+    return arguments
+
+
+def _shown(amount: int, token: TokenMeta) -> str:
+    return format_units(amount, token.decimals, token.symbol)

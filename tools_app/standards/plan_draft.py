@@ -1,0 +1,89 @@
+"""Collects what every plan of a write repeats: balances checked, exact approvals, promises, changes of positions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tools_app.core.errors import InsufficientBalance
+from tools_app.core.units import format_units
+from tools_app.standards import erc20
+from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
+from tools_app.toolkit.positions import PositionChange
+from tools_app.toolkit.views import TokenMeta
+
+
+def check_enough(token: TokenMeta, *, balance: int, needed: int) -> None:
+    """Raises InsufficientBalance with both figures in base units and in units."""
+    if balance < needed:
+        raise InsufficientBalance(
+            f"this needs {format_units(needed, token.decimals, token.symbol)} and the account holds "
+            f"{format_units(balance, token.decimals, token.symbol)}",
+            token=token.address,
+            needed=str(needed),
+            available=str(balance),
+        )
+
+
+@dataclass
+class PlanDraft:
+    """A plan in the making, for one account on one chain."""
+
+    chain_id: int
+    account: str
+    calls: list[Call] = field(default_factory=list)
+    spends: list[TokenFlow] = field(default_factory=list)
+    receives: list[TokenFlow] = field(default_factory=list)
+    changes: list[PositionChange] = field(default_factory=list)
+    _granted: dict[tuple[str, str], tuple[TokenMeta, int]] = field(default_factory=dict)
+
+    def call(self, *calls: Call) -> None:
+        """Calls, one after the other."""
+        self.calls += calls
+
+    def approve(self, token: TokenMeta, *, spender: str, amount: int, allowance: int) -> bool:
+        """Let `spender` take exactly `amount`, given that it may take `allowance` now; whether a call was needed."""
+        if token.is_native or allowance >= amount:
+            return False
+        self.calls += erc20.approvals_for(token=token, spender=spender, amount=amount, allowance=allowance)
+        _, before = self._granted.get((token.address, spender), (token, 0))
+        self._granted[token.address, spender] = (token, before + amount)
+        return True
+
+    def adopt(self, plan: TxPlan) -> None:
+        """The calls and approvals of another plan; its flows are the caller's to account for."""
+        self.calls += plan.calls
+        for each in plan.allowances:
+            _, before = self._granted.get((each.token.address, each.spender), (each.token, 0))
+            self._granted[each.token.address, each.spender] = (each.token, before + each.granted)
+
+    def revoke(self, token: TokenMeta, *, spender: str) -> None:
+        """Take back what the spender left of an approval."""
+        self.calls.append(erc20.revoke(token=token, spender=spender))
+
+    def spend(self, token: TokenMeta, expected: int, *, at_most: int | None = None) -> None:
+        """The account gives this much."""
+        self.spends.append(TokenFlow(token, expected=expected, bound=expected if at_most is None else at_most))
+
+    def receive(self, token: TokenMeta, expected: int, *, at_least: int | None = None) -> None:
+        """The account gets this much."""
+        self.receives.append(TokenFlow(token, expected=expected, bound=expected if at_least is None else at_least))
+
+    def finish(self, *, action_class: ActionClass | None, details: Mapping[str, Any], **others: Any) -> TxPlan:
+        """The plan. Approvals are used up in it or taken back."""
+        return TxPlan(
+            chain_id=self.chain_id,
+            calls=tuple(self.calls),
+            spends=tuple(self.spends),
+            receives=tuple(self.receives),
+            allowances=tuple(
+                AllowanceLeft(token, spender, granted, 0) for (_, spender), (token, granted) in self._granted.items()
+            ),
+            action_class=action_class,
+            recipients=(self.account,),
+            changes=tuple(self.changes),
+            details=details,
+            **others,
+        )

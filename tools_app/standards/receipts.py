@@ -1,0 +1,43 @@
+"""What every report of a write says of its transactions, and the events it reads out of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tools_app.chain.abi import decode_log
+from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.toolkit.plan import PlanOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """The last transaction of a plan, and the gas units of all of them."""
+
+    tx_hash: str
+    block_number: int
+    gas_used: int
+    explorer_url: str | None
+
+
+def describe_mined(outcome: PlanOutcome) -> Mined:
+    """Where the plan ended up; a batch is one transaction."""
+    last = outcome.receipts[-1]
+    return Mined(
+        tx_hash=last.tx_hash,
+        block_number=last.block_number,
+        gas_used=sum(receipt.gas_used for receipt in outcome.receipts),
+        explorer_url=explorer_url(outcome.plan.chain_id, last.tx_hash),
+    )
+
+
+def explorer_url(chain_id: int, tx_hash: str) -> str | None:
+    """The page of a transaction on the chain's public explorer; None on the local chain, which has none."""
+    network = KNOWN_NETWORKS.get(chain_id)
+    return network.explorer_tx_url.format(tx_hash=tx_hash) if network and network.explorer_tx_url else None
+
+
+def events_of(outcome: PlanOutcome, signature: str, *, contract: str) -> list[dict[str, Any]]:
+    """Every event of one kind that `contract` emitted in the plan's transactions, in order, by argument name."""
+    logs = [log for receipt in outcome.receipts for log in receipt.logs if log.address == contract]
+    return [found for log in logs if (found := decode_log(signature, log)) is not None]

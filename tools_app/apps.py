@@ -9,6 +9,8 @@ import pkgutil
 from django.apps import AppConfig, apps
 
 from tools_app.core.forking import connect_anew_after_forks
+from tools_app.core.thread_ends import give_back_when_threads_end
+from tools_app.protocols import load_protocols
 from tools_app.toolkit.family import FAMILIES
 from tools_app.toolkit.registry import REGISTRY
 
@@ -24,15 +26,17 @@ class ToolsConfig(AppConfig):
     def ready(self) -> None:
         """Before anything opens a connection."""
         connect_anew_after_forks()
+        give_back_when_threads_end()
 
 
 def load_registry() -> None:
-    """Import every module that declares tools, fill the registry, freeze it; does nothing the second time.
+    """Import every module that declares tools or a protocol, fill registry and shelf; does nothing the second time.
 
     Raises ImportError from a broken tool module and RegistryConflict on a duplicate name or route.
     """
     if REGISTRY.is_frozen:
         return
+    load_protocols()
     for package in _TOOL_PACKAGES:
         _import_below(package)
     for config in apps.get_app_configs():

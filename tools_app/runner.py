@@ -9,7 +9,7 @@ Seed: 002, "Event Fabric integration" and "Tick budget enforcement"; decisions, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,6 +26,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import BudgetExceeded, GolemError
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.whole import whole
 from tools_app.models.tool_checkpoint import forget_checkpoint, keep_checkpoint, load_checkpoint
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ChainReader, Checkpoint, ReadContext, WriteContext
@@ -155,22 +156,32 @@ def run_local_write(
     params: Mapping[str, Any],
     golem: GolemView,
     capability: Capability,
+    begin: Callable[[], None],
     close: Callable[[ToolResult], None],
     now: datetime,
 ) -> ToolResult:
     """Run a local write with the capability its permit minted; `close` ends the permit. Raises GolemError.
 
-    Where the effect is in the database alone, both are one transaction: a worker that dies leaves neither.
+    Where the effect is in the database alone, both are one transaction: a worker that dies leaves neither. `begin`
+    opens it, with the locks that come before all the tool writes.
     """
 
     def call(ctx: WriteContext) -> ToolResult:
-        with transaction.atomic() if tool.is_in_database else nullcontext():
-            answer = tool.handler(ctx, capability=capability, **params)
-            result = ToolResult(data=encode_result(answer), schema_version=tool.schema_version)
-            close(result)
+        answer = tool.handler(ctx, capability=capability, **params)
+        result = ToolResult(data=encode_result(answer), schema_version=tool.schema_version)
+        close(result)
         return result
 
-    return _run(tool=tool, params=params, golem=golem, now=now, context=WriteContext, call=call)
+    @whole
+    def call_in_database(ctx: WriteContext) -> ToolResult:
+        with transaction.atomic():
+            begin()
+            return call(ctx)
+
+    return _run(
+        tool=tool, params=params, golem=golem, now=now, context=WriteContext,
+        call=call_in_database if tool.is_in_database else call,
+    )  # fmt: skip
 
 
 def check_params(*, tool: ToolDef, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,13 +11,14 @@ from django.template.response import TemplateResponse
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextareaWidget
 
+from tools_app.admin.plain_text import PlainTextField
 from tools_app.core.errors import GolemError
 
 
 class ReasonForm(forms.Form):
     """A reason, which ends up in the audit log."""
 
-    reason = forms.CharField(
+    reason = PlainTextField(
         max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "autofocus": True}),
         help_text="Kept in the audit log",
     )  # fmt: skip

@@ -10,6 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
+from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -18,6 +19,7 @@ from tools_app.core import clock
 from tools_app.core.units import format_micro_usd, format_units
 
 NOTHING: Final = SafeString("–")
+QUOTED: Final = "What is quoted in it may be the words of an agent or a model"
 _WEI_PER_GWEI: Final = 10**9
 _STEPS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
@@ -40,6 +42,7 @@ TONES: Final = {
     "RESERVED": "busy",
     "SETTLED": "good",
     "RELEASED": "quiet",
+    "REVERSED": "warn",
     "SIGNED": "busy",
     "BROADCAST": "busy",
     "MINED": "good",
@@ -89,6 +92,18 @@ def show_badge(text: str, tone: str = "") -> SafeString:
     """A coloured label; the colour repeats the word, it never replaces it."""
     chosen = tone or TONES.get(text.upper(), "quiet")
     return format_html('<span class="gx-badge gx-{}">{}</span>', chosen, text.replace("_", " ").lower())
+
+
+def show_unchecked(text: str | SafeString, *, of: str = "") -> SafeString:
+    """Words of an agent or a model with the mark that nobody has checked them; `of` says whose, where not sure."""
+    if not text:
+        return NOTHING
+    return format_html("{} {}", text, mark_unchecked(of=of))
+
+
+def mark_unchecked(*, of: str = "") -> SafeString:
+    """The mark alone, the same as on every page."""
+    return render_to_string("admin/golem/_unchecked.html", {"of": of})
 
 
 def format_chain(chain_id: int) -> str:

@@ -10,6 +10,7 @@ from tools_app.chain.deployments import Deployment, load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.chain.tokens import TokenRegistry
 from tools_app.core.units import format_units
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import TokenMeta
 
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}\b")
@@ -43,10 +44,11 @@ def name_address(chain_id: int, address: str) -> str:
     token = find_token(chain_id, address)
     if token is not None:
         return token.symbol
+    wanted = address.lower()
     found = known_deployment(chain_id)
-    if found is None:
-        return ""
-    return next((_spell(name) for name, known in found.contracts.items() if known.lower() == address.lower()), "")
+    named = [(known, _spell(name)) for name, known in found.contracts.items()] if found else []
+    named += [(known, contract.label) for known, contract in SHELF.contracts_on(chain_id)]
+    return next((name for known, name in named if known.lower() == wanted), "")
 
 
 def name_addresses(text: str, chain_id: int) -> str:
@@ -64,7 +66,7 @@ def format_token_amount(chain_id: int, address: str, raw: int | str) -> str:
 
 @lru_cache(maxsize=256)
 def _spell(name: str) -> str:
-    """`uniswap_v3_swap_router_02` -> `Uniswap V3 swap router 02`."""
+    """`safe_proxy_factory` -> `Safe proxy factory`."""
     words = name.split("_")
     return (
         " ".join(word.upper() if word in {"v2", "v3", "v4"} else word for word in words)

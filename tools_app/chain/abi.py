@@ -22,13 +22,11 @@ from eth_abi.grammar import parse as parse_type
 from eth_abi.registry import BaseEquals, registry
 from eth_utils.address import to_checksum_address
 
-from tools_app.chain.known_errors import KNOWN_ERRORS, PANIC_NAMES
+from tools_app.chain.known_errors import ERROR_TEXT, PANIC, PANIC_NAMES, find_error
 from tools_app.chain.signatures import AbiEntry, AbiParam, parse_signature
 from tools_app.toolkit.views import LogEntry
 
 _TEXT_LIMIT: Final = 200
-_ERROR_TEXT: Final = "error Error(string reason)"
-_PANIC: Final = "error Panic(uint256 code)"
 _PLAIN: Final = frozenset({str, int, bool, bytes})
 
 
@@ -162,7 +160,8 @@ def decode_revert(data: bytes, errors: Sequence[str] = ()) -> RevertReason:
     """What revert data says: `Error(string)`, a named panic, a custom error of `errors` or the table, a selector."""
     if not data:
         return RevertReason("reverted without a reason", None, {}, b"")
-    signature = next((text for text in errors if _selector(text) == data[:4]), None) or _known_errors().get(data[:4])
+    signature = next((text for text in errors if _selector(text) == data[:4]), None)
+    signature = signature or find_error(data[:4])
     if signature is None:
         return RevertReason(f"unknown error 0x{data[:4].hex()}", None, {}, data)
     entry = parse_signature(signature)
@@ -171,9 +170,9 @@ def decode_revert(data: bytes, errors: Sequence[str] = ()) -> RevertReason:
     except AbiDecodeError:
         return RevertReason(f"{entry.name} with malformed arguments", entry.name, {}, data)
     named = _name_values(entry.inputs, values)
-    if signature == _ERROR_TEXT:
+    if signature == ERROR_TEXT:
         return RevertReason(clean_text(str(values[0])) or "reverted with an empty reason", entry.name, named, data)
-    if signature == _PANIC:
+    if signature == PANIC:
         meaning = PANIC_NAMES.get(values[0], "unknown panic")
         return RevertReason(f"Panic 0x{values[0]:02x}: {meaning}", entry.name, named, data)
     listed = ", ".join(f"{key}={_show(value)}" for key, value in named.items())
@@ -392,8 +391,3 @@ def _input_types(signature: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def _output_types(signature: str) -> tuple[str, ...]:
     return parse_signature(signature).output_types
-
-
-@lru_cache(maxsize=1)
-def _known_errors() -> dict[bytes, str]:
-    return {parse_signature(text).selector: text for text in (_ERROR_TEXT, _PANIC, *KNOWN_ERRORS)}

@@ -32,6 +32,7 @@ def parse_block(raw: Any) -> BlockRef:
         hash=raw["hash"],
         timestamp=parse_quantity(raw.get("timestamp")),
         base_fee=parse_quantity(raw.get("baseFeePerGas", "0x0")),
+        gas_limit=parse_quantity(raw.get("gasLimit", "0x0")),
     )
 
 

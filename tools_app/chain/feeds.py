@@ -36,6 +36,7 @@ class PriceStale(GolemError):
     code = "PRICE_STALE"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "the feed's next round"
     title = "The token's price is too old to rely on"
 
 

@@ -6,19 +6,24 @@ simulation takes. TLS is the standard library's with its default checks. Follows
 
 from __future__ import annotations
 
+import math
 import socket
 import ssl
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from typing import Final
 from urllib.parse import SplitResult
 
+from tools_app.core import clock
 from tools_app.core.clock import Deadline
 
 _PIECE: Final = 1 << 18
 _LONGEST_HEAD: Final = 1 << 16
 _LONGEST_CHUNK_LINE: Final = 1 << 10
+_LONGEST_WAIT_DIGITS: Final = 9
 _HEAD_END: Final = b"\r\n\r\n"
 
 
@@ -37,10 +42,11 @@ class AnswerTooLarge(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """Status and body."""
+    """Status and body, and in how many seconds the node wants to be asked again where it says so."""
 
     status: int
     body: bytes
+    retry_after_seconds: int | None = None
 
 
 class HttpPool:
@@ -140,7 +146,8 @@ class _Connection:
             status, headers = self._read_head(deadline)
             while 100 <= status < 200:
                 status, headers = self._read_head(deadline)
-            return HttpAnswer(status, self._read_body(headers, deadline, most_bytes))
+            body = self._read_body(headers, deadline, most_bytes)
+            return HttpAnswer(status, body, read_retry_after(headers.get(b"retry-after", b"")))
         except TimeoutError:
             raise HttpFailure("no answer in time", maybe_sent=True, is_timeout=True) from None
         except OSError as error:
@@ -225,6 +232,21 @@ class _Connection:
         if not piece:
             raise ConnectionAbortedError
         self._read += piece
+
+
+def read_retry_after(value: bytes) -> int | None:
+    """The seconds of a Retry-After header, which has them or a time (RFC 9110); None for anything else."""
+    if not value:
+        return None
+    if value.isdigit():
+        return int(value) if len(value) <= _LONGEST_WAIT_DIGITS else None
+    try:
+        until = parsedate_to_datetime(value.decode("ascii"))
+    except ValueError:
+        return None
+    # A time without a zone is of Greenwich, as all times of HTTP.
+    until = until if until.tzinfo is not None else until.replace(tzinfo=UTC)
+    return max(0, math.ceil((until - clock.now()).total_seconds()))
 
 
 def _seconds_left(deadline: Deadline) -> float:

@@ -1,12 +1,19 @@
 """Custom errors this product can name when a contract reverts with them, and what each Solidity panic code means.
 
-Data only; a protocol's own errors are added here beside the others, so that the list can be read in one place.
+Data only; a protocol's own errors are told by the protocol, on SHELF.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
+from tools_app.chain.signatures import parse_signature
+from tools_app.toolkit.protocol import SHELF
+
+ERROR_TEXT: Final = "error Error(string reason)"
+PANIC: Final = "error Panic(uint256 code)"
 PANIC_NAMES: Final[dict[int, str]] = {
     0x00: "generic compiler panic",
     0x01: "assertion failed",
@@ -58,12 +65,15 @@ KNOWN_ERRORS: Final[tuple[str, ...]] = (
     "error InsufficientAllowance(uint256 amount)",
     "error SignatureExpired(uint256 signatureDeadline)",
     "error InvalidNonce()",
-    # Uniswap V4 and the Universal Router
-    "error V3TooLittleReceived()",
-    "error V3TooMuchRequested()",
-    "error V2TooLittleReceived()",
-    "error V4TooLittleReceived(uint256 minAmountOutReceived, uint256 amountReceived)",
-    "error V4TooMuchRequested(uint256 maxAmountInRequested, uint256 amountRequested)",
-    "error TransactionDeadlinePassed()",
-    "error ExecutionFailed(uint256 commandIndex, bytes message)",
 )
+
+
+def find_error(selector: bytes) -> str | None:
+    """The signature of an error by its selector: ours first, then those that protocols on SHELF tell of."""
+    return _by_selector(SHELF.version).get(selector)
+
+
+@lru_cache(maxsize=1)
+def _by_selector(shelf_version: int) -> Mapping[bytes, str]:
+    theirs = [text for each in SHELF for text in each.errors]
+    return {parse_signature(text).selector: text for text in (*theirs, ERROR_TEXT, PANIC, *KNOWN_ERRORS)}

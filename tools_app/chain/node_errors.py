@@ -19,6 +19,7 @@ class RpcUnavailable(GolemError):
     code = "RPC_UNAVAILABLE"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "a node of the chain answers again"
     title = "The chain's node does not answer"
 
 
@@ -28,6 +29,7 @@ class RpcTimeout(GolemError):
     code = "RPC_TIMEOUT"
     http_status = 504
     recovery = Recovery.WAIT
+    cleared_by = "a node of the chain answers in time"
     title = "The chain's node did not answer in time"
 
 
@@ -37,6 +39,7 @@ class RpcNonsense(GolemError):
     code = "RPC_NONSENSE"
     http_status = 502
     recovery = Recovery.WAIT
+    cleared_by = "a node of the chain answers as it should"
     title = "The chain's node answered something that makes no sense"
 
 
@@ -54,6 +57,7 @@ class RpcLagging(GolemError):
     code = "RPC_LAGGING"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "a node reaches the newest block"
     title = "The chain's node is behind"
 
 
@@ -81,6 +85,7 @@ class RpcRateLimited(GolemError):
     code = "RPC_RATE_LIMITED"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "the node's operator takes requests again"
     title = "The node asks us to slow down"
 
 
@@ -99,6 +104,7 @@ class BlockUnavailable(GolemError):
     code = "BLOCK_UNAVAILABLE"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "a node knows the block"
     title = "The node does not have that block"
 
 

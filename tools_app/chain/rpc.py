@@ -28,6 +28,7 @@ from tools_app.chain.node_errors import (
     RpcWrongChain,
     build_node_error,
 )
+from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.taint import Secret
@@ -61,16 +62,23 @@ READ_METHODS: Final[frozenset[str]] = frozenset(
 )
 """Methods that change nothing, so that asking twice does no harm."""
 
+MOST_WAIT_SECONDS: Final = 60
+"""A node that asks to be left alone for longer is asked again by then: what it says is no more than its word."""
+
 
 @dataclass(frozen=True, slots=True)
 class RpcLimits:
-    """Bounds on one request: milliseconds to connect, milliseconds in all, bytes of answer, requests per batch."""
+    """Bounds on one request: milliseconds to connect, milliseconds in all, bytes of answer, requests per batch.
+
+    `chain_id_ms` is how long an answer to "which chain are you" is believed.
+    """
 
     connect_ms: int = 2_000
     request_ms: int = 10_000
     response_bytes: int = 32 * 1024 * 1024
     batch_size: int = 100
     connections: int = 16
+    chain_id_ms: int = 1_000
 
 
 # Tuples, of which a decision makes hundreds: a frozen dataclass takes twice as long to make.
@@ -114,7 +122,7 @@ class RpcEndpoint:
         self._lock = threading.Lock()
         self._pool: HttpPool | None = None
         self._pool_pid = 0
-        self._is_verified = False
+        self._verified_until_ms = 0.0
         parts = urlsplit(url.reveal())
         if not _is_http(parts):
             raise ValueError(f"the node url of {self.name} is no http(s) url")
@@ -141,23 +149,27 @@ class RpcEndpoint:
     def send(self, requests: Sequence[RpcRequest], *, deadline: Deadline | None = None) -> list[RpcReply]:
         """Replies in order, the requests in as few POSTs as the batch size allows.
 
-        The first contact also asks for the chain id: beside reads in the same POST, before anything else in its own.
+        The first contact, and the first after a while, also asks for the chain id: beside reads in the same POST,
+        before anything else in its own. Behind an address another chain may begin to answer at any time.
         """
         self.check_allowed(requests)
         if not requests:
             return []
         replies: list[RpcReply] = []
-        if not self._is_verified and not all(request.method in READ_METHODS for request in requests):
+        if not self._is_verified() and not all(request.method in READ_METHODS for request in requests):
             self._verify(deadline)
         for start in range(0, len(requests), self._limits.batch_size):
             replies += self._send_chunk(requests[start : start + self._limits.batch_size], deadline)
         return replies
 
+    def _is_verified(self) -> bool:
+        return clock.monotonic_ms() < self._verified_until_ms
+
     def _verify(self, deadline: Deadline | None) -> None:
         self._check_chain(self._post([RpcRequest("eth_chainId")], deadline)[0])
 
     def _send_chunk(self, requests: Sequence[RpcRequest], deadline: Deadline | None) -> list[RpcReply]:
-        if self._is_verified:
+        if self._is_verified():
             return self._post(requests, deadline)
         replies = self._post([RpcRequest("eth_chainId"), *requests], deadline)
         self._check_chain(replies[0])
@@ -166,10 +178,11 @@ class RpcEndpoint:
     def _check_chain(self, reply: RpcReply) -> None:
         found = parse_quantity(reply.unwrap())
         if found != self.chain_id:
+            self._verified_until_ms = 0.0
             raise RpcWrongChain(
                 f"The node configured for {self.name} serves chain {found}", expected=self.chain_id, found=found
             )
-        self._is_verified = True
+        self._verified_until_ms = clock.monotonic_ms() + self._limits.chain_id_ms
 
     def _post(self, requests: Sequence[RpcRequest], deadline: Deadline | None) -> list[RpcReply]:
         bodies = [
@@ -180,7 +193,7 @@ class RpcEndpoint:
             raw = self._exchange(to_json(bodies if len(bodies) > 1 else bodies[0]), deadline)
         except GolemError:
             # Whoever answers next at this url may be another node, so it is asked for its chain again.
-            self._is_verified = False
+            self._verified_until_ms = 0.0
             raise
         try:
             # Not the standard library's parser: under a raised recursion limit, which py-evm sets, nesting crashes it.
@@ -236,7 +249,9 @@ class RpcEndpoint:
             words = "broke the connection" if failure.maybe_sent else "cannot be reached"
             raise RpcUnavailable(f"The node of {self.name} {words}", maybe_sent=failure.maybe_sent) from None
         if answer.status == 429:
-            raise RpcRateLimited(f"The node of {self.name} asks us to slow down")
+            wait = answer.retry_after_seconds
+            told: dict[str, Any] = {} if wait is None else {"retry_after_seconds": min(max(1, wait), MOST_WAIT_SECONDS)}
+            raise RpcRateLimited(f"The node of {self.name} asks us to slow down", **told)
         if answer.status >= 500 and not answer.body.lstrip().startswith((b"{", b"[")):
             raise RpcUnavailable(f"The node of {self.name} answered HTTP {answer.status}", maybe_sent=True)
         if answer.status in (401, 403):

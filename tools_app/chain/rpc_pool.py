@@ -1,14 +1,15 @@
 """Several nodes of one chain as one: the first healthy one answers, the next takes over when it does not.
 
 Reads are tried again elsewhere, because asking twice does no harm. Anything else is tried elsewhere only when
-nothing can have left this process. A node that fails repeatedly rests for a while; one whose head is behind
-what another node showed is passed over. Seed: design, `rpc_pool.py`.
+nothing can have left this process. A node that fails repeatedly rests for a while, one that says when it wants to be
+asked again (Retry-After) until then; one whose head is behind what another node showed is passed over.
+Seed: design, `rpc_pool.py`.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -123,6 +124,42 @@ class RpcPool:
         failure.data |= {"chain_id": self.chain_id, "nodes_tried": len(nodes)}
         raise failure
 
+    def read_twice(
+        self, requests: Sequence[RpcRequest], *, deadline: Deadline | None = None
+    ) -> tuple[list[RpcReply], list[RpcReply]]:
+        """Two readings: of two nodes where two answer, else one node's word twice. Reads only; raises like `call`."""
+        if len(self._nodes) == 1:
+            # Beside each other in one round trip: what changes between two answers shows in them as well.
+            replies = self.send([*requests, *requests], deadline=deadline)
+            return replies[: len(requests)], replies[len(requests) :]
+        readings = self.readings(requests, deadline=deadline)
+        first = next(readings)
+        return first, next(readings, None) or self.send(requests, deadline=deadline)
+
+    def readings(
+        self, requests: Sequence[RpcRequest], *, deadline: Deadline | None = None, is_best_last: bool = False
+    ) -> Iterator[list[RpcReply]]:
+        """What each node says, best first or last, each asked when it is wanted; those left out that do not answer.
+
+        Raises when none does.
+        """
+        self._nodes[0].endpoint.check_allowed(requests)
+        failure: GolemError | None = None
+        is_heard = False
+        nodes = self._in_order()
+        if is_best_last:
+            nodes = [*nodes[1:], nodes[0]]
+        for position, node in enumerate(nodes):
+            try:
+                replies = self._ask(node, requests, deadline, nodes_left=len(nodes) - position, is_read=True)
+            except _NODE_FAILED as error:
+                failure = failure or error
+                continue
+            is_heard = True
+            yield replies
+        if not is_heard:
+            raise failure or RpcUnavailable(f"No node of chain {self.chain_id} answered", chain_id=self.chain_id)
+
     def latest_block(self, *, deadline: Deadline | None = None) -> dict[str, Any]:
         """The head block as the node gives it, from a node that is not behind. Raises like `call`, RpcLagging."""
         request = [RpcRequest("eth_getBlockByNumber", ("latest", False))]
@@ -189,8 +226,9 @@ class RpcPool:
         with self._lock:
             node.health.failures += 1
             node.health.last_error = error.code
-            if node.health.failures >= self._rules.failures:
-                node.health.resting_until_ms = clock.monotonic_ms() + self._rules.rest_ms
+            wanted_ms = 1000 * int(error.data.get("retry_after_seconds", 0))
+            if node.health.failures >= self._rules.failures or wanted_ms:
+                node.health.resting_until_ms = clock.monotonic_ms() + max(self._rules.rest_ms, wanted_ms)
 
     def _in_order(self) -> list[_Node]:
         if len(self._nodes) == 1:

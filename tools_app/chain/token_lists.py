@@ -7,7 +7,6 @@ symbol that is registered already, a symbol of two rows, text that is more than 
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import unicodedata
@@ -19,11 +18,13 @@ from typing import Any
 
 from tools_app.chain.abi import checksum, clean_text
 from tools_app.chain.tokens import fold_symbol
+from tools_app.core.outside_json import read_json
 from tools_app.toolkit.views import TokenMeta
 
 logger = logging.getLogger(__name__)
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+_MOST_BYTES = 64 * 1024 * 1024
 _LONGEST_SYMBOL = 20
 _LONGEST_NAME = 64
 _LARGEST_DECIMALS = 36
@@ -66,7 +67,7 @@ def choose_listed(own: Sequence[TokenMeta], listed: Iterable[TokenMeta]) -> tupl
 def read_list(path: Path) -> dict[int, tuple[TokenMeta, ...]]:
     """The list by chain. A file that cannot be read is none, and is logged."""
     try:
-        rows = json.loads(path.read_text(encoding="utf-8"))["tokens"]
+        rows = read_json(path.read_bytes(), most_bytes=_MOST_BYTES)["tokens"]
         found: dict[int, dict[str, TokenMeta]] = {}
         for row in rows:
             token = _read_row(row)

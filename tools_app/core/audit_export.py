@@ -15,8 +15,10 @@ from uuid import UUID
 from tools_app.core.audit_checkpoints import ChainReport, read_entries, verify_chain
 from tools_app.core.audit_log import BrokenLink
 from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead
+from tools_app.core.outside_json import read_exact_json
 
 FORMAT = "golem-audit-1"
+_MOST_LINE_BYTES = 4 * 1024 * 1024
 _ENTRY = ("seq", "prev_hash", "timestamp_ms", "heartbeat_tick", "event", "actor", "data", "entry_hash")
 _POINT = ("seq", "entry_hash", "signed_at_ms", "public_key", "signature")
 
@@ -44,7 +46,7 @@ def verify_file(path: Path, *, trusted_key: str | None = None) -> ChainReport:
     """Check an exported file; `trusted_key` (hex) is the server's public key as the reader knows it."""
     with path.open(encoding="utf-8") as file:
         try:
-            header = json.loads(file.readline())
+            header = read_exact_json(file.readline(_MOST_LINE_BYTES + 1), most_bytes=_MOST_LINE_BYTES)
             golem_id = UUID(header["golem_id"])
             head = (int(header["entries"]), str(header["head_hash"]))
             if header["format"] != FORMAT:
@@ -65,8 +67,8 @@ def verify_file(path: Path, *, trusted_key: str | None = None) -> ChainReport:
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8") as file:
         file.readline()
-        for line in file:
-            yield json.loads(line)
+        while line := file.readline(_MOST_LINE_BYTES + 1):
+            yield read_exact_json(line, most_bytes=_MOST_LINE_BYTES)
 
 
 def _entries(golem_id: UUID, rows: Iterable[dict[str, Any]]) -> Iterator[AuditEntry]:

@@ -17,10 +17,11 @@ from django.db import connection, transaction
 from django.db.transaction import TransactionManagementError
 
 from tools_app.core.hashing import hash_canonical
-from tools_app.core.models import AuditEntry, AuditHead
+from tools_app.core.models import AuditEntry, AuditHead, EventSequence
 from tools_app.core.prepared import Filled, Prepared, Rows, fetch_together
-from tools_app.core.storable_text import make_storable
+from tools_app.core.storable_text import make_plain_value
 from tools_app.core.taint import DataSink, clean_for
+from tools_app.core.whole import whole
 
 GENESIS_HASH = "0x" + "00" * 32
 
@@ -33,6 +34,7 @@ class BrokenLink:
     reason: str
 
 
+@whole
 def append(
     *,
     golem_id: UUID,
@@ -59,8 +61,8 @@ def append(
             timestamp_ms=int(now.timestamp() * 1000),
             heartbeat_tick=heartbeat_tick,
             event=event,
-            actor=make_storable(actor),
-            data=make_storable(clean_for(DataSink.AUDIT, data)),
+            actor=make_plain_value(actor),
+            data=make_plain_value(clean_for(DataSink.AUDIT, data)),
         )
         entry.entry_hash = hash_entry(entry)
         columns = {field.attname: getattr(entry, field.attname) for field in AuditEntry._meta.concrete_fields}
@@ -84,10 +86,26 @@ VALUES (%(golem_id)s, %(seq)s, %(prev_hash)s, %(timestamp_ms)s, %(heartbeat_tick
 RETURNING id
 """,  # noqa: S608  (the tables' own names)
 )
+# The counter of events first: most changes emit too, before or after, and both are then held in one order. The head is
+# locked last by the statement's own order of work: a row of it is joined once the counter was counted.
 _LOCK = Prepared(
     "lock_audit_head",
-    f"SELECT seq, entry_hash FROM {AuditHead._meta.db_table} WHERE golem_id = %(golem_id)s FOR UPDATE",  # noqa: S608
+    f"""
+WITH counter AS MATERIALIZED (
+    SELECT golem_id FROM {EventSequence._meta.db_table} WHERE golem_id = %(golem_id)s FOR NO KEY UPDATE
 )
+SELECT head.seq, head.entry_hash
+  FROM (SELECT COUNT(*) FROM counter) AS held, {AuditHead._meta.db_table} AS head
+ WHERE head.golem_id = %(golem_id)s FOR NO KEY UPDATE OF head
+""",  # noqa: S608  (the tables' own names)
+)
+
+
+def lock(golem_id: UUID) -> None:
+    """Hold event counter and head of the chain until the transaction ends, before what follows them is locked."""
+    if not connection.in_atomic_block:
+        raise TransactionManagementError("a lock holds until its transaction ends")
+    _lock_head(golem_id)
 
 
 def fill_lock(golem_id: UUID) -> Filled:
@@ -100,6 +118,7 @@ def fill_lock(golem_id: UUID) -> Filled:
 def _lock_head(golem_id: UUID) -> Rows:
     found = fill_lock(golem_id).fetch()
     if not found:
+        EventSequence.objects.bulk_create([EventSequence(golem_id=golem_id)], ignore_conflicts=True)
         AuditHead.objects.bulk_create([AuditHead(golem_id=golem_id, entry_hash=GENESIS_HASH)], ignore_conflicts=True)
         found = _LOCK.fetch(golem_id=golem_id)
     return found

@@ -20,11 +20,14 @@ from tools_app.core.errors import BrokerUnavailable, RemoteProblem, WorkerTimeou
 # Celery's own reader of results gives up with a RuntimeError when it cannot reconnect.
 BROKER_FAILURES = (OperationalError, RedisError, OSError, RuntimeError)
 
+# What a task is given stands in its message; nobody reads it there a second time, as words.
+_UNTOLD: dict[str, Any] = {"argsrepr": "", "kwargsrepr": ""}
+
 
 def enqueue(task: Task[..., Any], **arguments: Any) -> AsyncResult[Any]:
     """Publish a task. Raises BrokerUnavailable; then the task was not accepted, or nobody can know."""
     try:
-        return task.apply_async(kwargs=arguments)
+        return task.apply_async(kwargs=arguments, **_UNTOLD)
     except BROKER_FAILURES:
         raise BrokerUnavailable("the task queue does not answer; nothing was started") from None
 

@@ -35,6 +35,8 @@ class GolemError(Exception):
     http_status: ClassVar[int] = 500
     recovery: ClassVar[Recovery] = Recovery.CHECK_STATE
     title: ClassVar[str] = "Something went wrong on our side"
+    cleared_by: ClassVar[str] = ""
+    """What ends it, of an error whose next step is WAIT; `data` may say it closer."""
 
     def __init__(self, detail: str = "", *, recovery: Recovery | None = None, **data: Any) -> None:
         super().__init__(detail or self.title)
@@ -44,7 +46,8 @@ class GolemError(Exception):
 
     def as_problem(self) -> dict[str, Any]:
         """RFC 9457 members of this error, without `type` and `instance`, which the HTTP edge adds."""
-        members: dict[str, Any] = clean_for(DataSink.MODEL, {"detail": self.detail, **self.data})
+        known = {"cleared_by": self.cleared_by} if self.cleared_by and self.next_step is Recovery.WAIT else {}
+        members: dict[str, Any] = clean_for(DataSink.MODEL, {"detail": self.detail, **known, **self.data})
         return {
             "title": self.title,
             "status": self.http_status,
@@ -90,6 +93,7 @@ class DatabaseUnavailable(GolemError):
     code = "DATABASE_UNAVAILABLE"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "the database answers again"
     title = "The database does not answer"
 
 
@@ -99,6 +103,7 @@ class BrokerUnavailable(GolemError):
     code = "BROKER_UNAVAILABLE"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "the message broker answers again"
     title = "The task queue does not answer"
 
 
@@ -117,6 +122,7 @@ class BudgetExceeded(GolemError):
     code = "BUDGET_EXCEEDED"
     http_status = 504
     recovery = Recovery.WAIT
+    cleared_by = "less load, or a node that answers faster"
     title = "The tool overran its time budget"
 
 

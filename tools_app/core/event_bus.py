@@ -27,7 +27,7 @@ from tools_app.core.event_schemas import check_payload
 from tools_app.core.events import Event
 from tools_app.core.models import EventSequence, OutboxEvent
 from tools_app.core.prepared import Filled, Prepared
-from tools_app.core.storable_text import make_storable
+from tools_app.core.storable_text import make_plain_value
 from tools_app.core.taint import DataSink, clean_for
 
 _checks_payloads = False
@@ -107,6 +107,19 @@ def hold(*, golem_id: UUID, events: Sequence[Event], now: datetime) -> None:
         emit_all(golem_id=golem_id, events=events, now=now)
 
 
+def list_held() -> list[Event]:
+    """What waits for the next events; whoever may have to begin anew hands it back to `hold_again`."""
+    held = _held.get()
+    return list(held.events) if held is not None else []
+
+
+def hold_again(events: Sequence[Event]) -> None:
+    """Let `events` wait again: those they travelled with were rolled back."""
+    held = _held.get()
+    if held is not None:
+        held.events = list(events)
+
+
 def fill_events(*, golem_id: UUID, events: Sequence[Event], now: datetime) -> Filled:
     """The statement of `emit_all`, for whoever sends it along with another one of the transaction that is open."""
     if not connection.in_atomic_block:
@@ -154,9 +167,10 @@ SELECT gen_random_uuid(), %(golem)s, counted.sequence - %(count)s + event.place,
 
 def _encode_rows(rows: list[Any]) -> str:
     text = json.dumps(rows)
-    # PostgreSQL keeps neither U+0000 nor half a surrogate pair; text from outside must not undo the change it tells of.
-    if "\\u0000" in text or "\\ud" in text:
-        text = json.dumps(make_storable(rows))
+    # PostgreSQL keeps neither U+0000 nor half a surrogate pair; text from outside must not undo the change it tells of,
+    # nor write over the screen of whoever reads it.
+    if "\\u" in text or "\\b" in text or "\\f" in text or "\\r" in text:
+        text = json.dumps(make_plain_value(rows))
     return text
 
 

@@ -143,6 +143,14 @@ _REQUEST_MORE: Final = {
     "reason": TEXT, "approvals_given": INTEGER, "approvals_needed": INTEGER, "not_before": TIME, "deadline": TIME,
     "expires_at": TIME, "transaction_hashes": TEXTS, "error_code": TEXT, "summary": TEXT,
 }  # fmt: skip
+_PENDING: Final = {"request_id": UUID, "position": TEXT, "protocol": TEXT, "chain_id": INTEGER, "state": TEXT}
+_PENDING_MORE: Final = {
+    "amounts": OBJECTS,
+    "expected_at": TIME,
+    "permit_id": UUID,
+    "claim_permit_id": UUID,
+    "reason": TEXT,
+}
 _MEMORY: Final = {
     "title": TEXT, "kind": TEXT, "category": TEXT, "change": TEXT, "confidence_bps": INTEGER, "episodes": TEXTS,
     "episode_count": INTEGER, "source": TEXT, "content_hash": TEXT, "is_pinned": FLAG, "is_archived": FLAG,
@@ -256,6 +264,21 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
     E.HALT_COMPLETED: _describe("Every step of the halt is done.", {"epoch": INTEGER, "steps": INTEGER},
                                 duration_ms=INTEGER, lost_races=INTEGER),
     E.HALT_RESUMED: _describe("An owner let the golem act again.", {"reason": TEXT}, epoch=INTEGER),
+    E.REQUEST_OPENED: _describe(
+        "A permit asked a protocol for what finishes later; it is followed from here on.", _PENDING, **_PENDING_MORE),
+    E.REQUEST_READY: _describe("It can be claimed now.", _PENDING, **_PENDING_MORE),
+    E.REQUEST_DONE: _describe("A claim of the golem brought it home.", _PENDING, **_PENDING_MORE),
+    E.REQUEST_STUCK: _describe("It is over its time, or no step gets it out; an owner has to look.",
+                               _PENDING, **_PENDING_MORE),
+    E.REQUEST_LOST: _describe("It is gone, and no claim of the golem took it: somebody else did, or has it.",
+                              _PENDING, **_PENDING_MORE),
+    E.CHAIN_STOPPED: _describe(
+        "The golem's chain cannot be used: its node serves another one. `clears` says what ends that.",
+        {"chain_id": INTEGER, "code": TEXT, "reason": TEXT, "clears": TEXT}, name=TEXT),
+    E.CHAIN_RESUMED: _describe("The golem's chain can be used again.", {"chain_id": INTEGER}, name=TEXT),
+    E.CHAIN_ROLLED_BACK: _describe(
+        "The chain lost blocks that had been final; what was in them is sent again and judged anew.",
+        {"chain_id": INTEGER, "from_block": INTEGER, "transactions": INTEGER, "permit_ids": TEXTS}),
     E.WASM_START: _describe(
         "A sandboxed module starts.", {"module": TEXT}, tool_name=TEXT, module_hash=TEXT, params_hash=HEX,
         call_id=UUID, version=TEXT, fuel_limit=INTEGER),

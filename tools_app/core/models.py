@@ -141,3 +141,18 @@ class OutboxEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.type} #{self.sequence}"
+
+
+class RepeatedTransaction(models.Model):
+    """How often transactions were given up by PostgreSQL and done again as a whole, by the code it said."""
+
+    state = models.CharField(max_length=5, primary_key=True, help_text="SQLSTATE")
+    count = models.PositiveBigIntegerField(default=0)
+    last_place = models.CharField(max_length=200, help_text="The action that was repeated last")
+    last_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = "repeated transaction"
+
+    def __str__(self) -> str:
+        return f"{self.state}: {self.count}"

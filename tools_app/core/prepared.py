@@ -113,10 +113,13 @@ def fetch_together(*asked: Filled) -> list[Rows]:
         literals = Transformer(database.connection)
 
         def write(value: Any) -> str:
+            # A hundred in a preview; the driver's own way takes ten times as long for the plainest of them.
+            kind = type(value)
             if value is None:
                 return "NULL"
-            if type(value) is UUID:
-                # Many in each statement, and the driver's own way is the slowest there.
+            if kind is str and "'" not in value and "\\" not in value and "\0" not in value and value.isascii():
+                return f"'{value}'"
+            if kind is UUID:
                 return f"'{value}'::uuid"
             return bytes(literals.as_literal(value)).decode()
 

@@ -1,8 +1,9 @@
-"""INSERTs of single rows, for the few places where building the statement costs more than running it."""
+"""INSERTs and UPDATEs of single rows, for the few places where building the statement costs more than running it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import Enum
 from functools import cache
 from typing import Any
 
@@ -29,19 +30,70 @@ def insert_rows(*rows: models.Model, along: Sequence[Filled] = ()) -> list[Rows]
     return told[len(rows) :]
 
 
-def _fill(row: models.Model) -> Filled:
-    statement, fields = _build(type(row))
+def change_rows(model: type[models.Model], *, where: Mapping[str, Any], **columns: Any) -> int:
+    """Write `columns` to the rows of `model` that are as `where` says, as `filter(...).update(...)`; how many.
+
+    `where` holds values by field, None for NULL, a tuple for any of its texts; by `field__gt` or `field__lte` a bound.
+    """
+    return len(fill_change(model, where=where, **columns).fetch())
+
+
+def fill_change(model: type[models.Model], *, where: Mapping[str, Any], **columns: Any) -> Filled:
+    """The statement of `change_rows`, for whoever sends it along with others; one row comes back for each changed."""
+    # What is fixed stays in the text: an index of some states only is found by it.
+    fixed = tuple((name, value) for name, value in where.items() if value is None or isinstance(value, tuple))
+    free = tuple(name for name in where if (name, where[name]) not in fixed)
+    statement, fields = _build_change(model, fixed, free, tuple(columns))
     database = connections[DEFAULT_DB_ALIAS]
+    given = [*columns.values(), *(where[name] for name in free)]
     return statement.fill(
         **{
-            field.column: (
-                getattr(row, field.attname) if is_plain else field.get_db_prep_save(field.pre_save(row, True), database)
-            )
-            for field, is_plain in fields
+            f"p{place}": field.get_db_prep_save(value.value if isinstance(value, Enum) else value, database)
+            for place, (field, value) in enumerate(zip(fields, given, strict=True))
         }
     )
 
 
+@cache
+def _build_change(
+    model: type[models.Model], fixed: tuple[tuple[str, Any], ...], free: tuple[str, ...], columns: tuple[str, ...]
+) -> tuple[Prepared, list[Any]]:
+    fields = [_find_field(model, name) for name in columns]
+    changes = ", ".join(f'"{field.column}" = %(p{place})s' for place, field in enumerate(fields))
+    conditions = []
+    for name, value in fixed:
+        texts = "NULL" if value is None else ", ".join("'" + str(each).replace("'", "''") + "'" for each in value)
+        column = _find_field(model, name).column
+        conditions.append(f'"{column}" IS NULL' if value is None else f'"{column}" IN ({texts})')
+    for name in free:
+        name, _, compared = name.partition("__")
+        conditions.append(f'"{_find_field(model, name).column}" {_COMPARED[compared]} %(p{len(fields)})s')
+        fields.append(_find_field(model, name))
+    table = model._meta.db_table
+    sql = f'UPDATE "{table}" SET {changes} WHERE {" AND ".join(conditions)} RETURNING 1'  # noqa: S608
+    return Prepared(f"change_{model._meta.model_name}", sql), fields
+
+
+def _find_field(model: type[models.Model], name: str) -> Any:
+    return model._meta.pk if name == "pk" else model._meta.get_field(name)
+
+
+def _fill(row: models.Model) -> Filled:
+    statement, fields = _build(type(row))
+    return statement.fill(**_list_values(row, fields))
+
+
+def _list_values(row: models.Model, fields: list[tuple[Any, bool]]) -> dict[str, Any]:
+    database = connections[DEFAULT_DB_ALIAS]
+    return {
+        field.column: (
+            getattr(row, field.attname) if is_plain else field.get_db_prep_save(field.pre_save(row, True), database)
+        )
+        for field, is_plain in fields
+    }
+
+
+_COMPARED = {"": "=", "gt": ">", "lte": "<="}
 # Fields whose value reaches PostgreSQL as it is.
 _PLAIN = frozenset({models.CharField, models.TextField, models.SlugField, models.BooleanField, models.UUIDField})
 
@@ -50,7 +102,12 @@ _PLAIN = frozenset({models.CharField, models.TextField, models.SlugField, models
 def _build(model: type[models.Model]) -> tuple[Prepared, list[tuple[Any, bool]]]:
     key = model._meta.pk
     makes_key = isinstance(key, models.AutoField | models.BigAutoField)
-    fields = [field for field in model._meta.concrete_fields if not (makes_key and field is key)]
+    made_there = (key,) if makes_key else ()
+    fields = [
+        field
+        for field in model._meta.concrete_fields
+        if not getattr(field, "generated", False) and field not in made_there
+    ]
     columns = ", ".join(f'"{field.column}"' for field in fields)
     marks = ", ".join(f"%({field.column})s" for field in fields)
     told = f' RETURNING "{key.column}"' if makes_key else ""

@@ -1,12 +1,40 @@
-"""Text as PostgreSQL can keep it: without U+0000 and without half surrogate pairs.
+"""Text as it may be kept and shown: storable in PostgreSQL, and without characters that nobody sees.
 
-Names come from chains, and a name must not undo the row that tells of it.
+Names come from chains and words from models, and neither must undo the row that tells of it, reorder what a page says
+or hide an instruction.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+
+_KEPT: Final = "\n\t"
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+
+def make_plain(text: str) -> str:
+    """`text` without control, format (zero-width, direction marks, tags), surrogate and private-use characters.
+
+    Line feeds, tabs and every script are kept. The one rule for free text of owners, agents and models.
+    """
+    if text.isprintable():
+        return text
+    return "".join(one for one in text if one.isprintable() or one in _KEPT or not _is_hidden(one))
+
+
+def make_plain_value(value: Any) -> Any:
+    """`value` (JSON-ready) with every text in it storable and plain, names of members too; the rest is as it was."""
+    if isinstance(value, str):
+        return value if value.isprintable() else make_plain(make_storable(value))
+    if isinstance(value, Mapping):
+        return {make_plain_value(name): make_plain_value(member) for name, member in value.items()}
+    return [make_plain_value(member) for member in value] if isinstance(value, list | tuple) else value
+
+
+def _is_hidden(character: str) -> bool:
+    return unicodedata.category(character) in _HIDDEN
 
 
 def make_storable(value: Any) -> Any:

@@ -56,6 +56,11 @@ def value_in_micro_usd(*, raw: int, token_decimals: int, price: int, price_decim
     return -value if raw < 0 else value
 
 
+def net_value_in_micro_usd(*, raw: int, token_decimals: int, price: int, price_decimals: int) -> int:
+    """USD value of signed base units, never taken for more than it is: what is held rounded down, what is owed up."""
+    return raw * price * MICRO_USD_PER_USD // int(10 ** (token_decimals + price_decimals))
+
+
 def apply_bps_down(amount: int, bps: int) -> int:
     """`amount` less `bps` basis points, rounded down: the least one accepts to receive."""
     return amount * (BPS - bps) // BPS

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead, EventHead, EventSequence, OutboxEvent
+from tools_app.core.models import (
+    AuditCheckpoint,
+    AuditEntry,
+    AuditHead,
+    EventHead,
+    EventSequence,
+    OutboxEvent,
+    RepeatedTransaction,
+)
+from tools_app.models.known_position import KnownPosition
 from tools_app.models.subscription import StreamSubscription
 from tools_app.models.tool_checkpoint import ToolCheckpoint
 from tools_app.models.tool_cooccurrence import SpeculationRecord, ToolCooccurrence
@@ -13,7 +22,9 @@ __all__ = [
     "AuditHead",
     "EventHead",
     "EventSequence",
+    "KnownPosition",
     "OutboxEvent",
+    "RepeatedTransaction",
     "SpeculationRecord",
     "StreamSubscription",
     "ToolCheckpoint",

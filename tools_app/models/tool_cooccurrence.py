@@ -10,6 +10,8 @@ from uuid import UUID
 from django.db import connection, models, transaction
 from django.db.models import F
 
+from tools_app.core.whole import whole
+
 _MOST_RUNS = 1_000
 """Above this the counts of a tool are halved, so that habits of long ago lose their weight."""
 
@@ -80,6 +82,7 @@ RETURNING (SELECT coalesce(sum(pairs.together), 0) FROM pairs WHERE pairs.first 
 """
 
 
+@whole
 def learn_cooccurrence(
     *,
     archetype: str,
@@ -96,7 +99,7 @@ def learn_cooccurrence(
     window = timedelta(seconds=window_seconds)
     with transaction.atomic(), connection.cursor() as cursor:
         SpeculationRecord.objects.get_or_create(archetype=archetype)
-        record = SpeculationRecord.objects.select_for_update().get(archetype=archetype)
+        record = SpeculationRecord.objects.select_for_update(no_key=True).get(archetype=archetype)
         # Only what is older than a session: what follows it is known.
         place: dict[str, Any] = {"golems": list(golem_ids), "after": record.learned_to, "until": now - window}
         cursor.execute(_UP_TO, place)

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.plan import Call
+from tools_app.toolkit.positions import Gauge, Position, PositionQuestion
 from tools_app.toolkit.views import BlockRef, LogEntry
 
 
@@ -23,6 +24,7 @@ class SimulationUnavailable(GolemError):
     code = "REVM_FORK_FAILED"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "an engine can run the calls again"
     title = "The action could not be simulated"
 
 
@@ -32,7 +34,53 @@ class SimulationTimeout(GolemError):
     code = "SIMULATION_TIMEOUT"
     http_status = 504
     recovery = Recovery.WAIT
+    cleared_by = "an engine that is less busy"
     title = "The simulation did not finish in time"
+
+
+@dataclass(frozen=True, slots=True)
+class SigningTerms:
+    """What the transactions are signed with, so that a contract sees in a simulation what it will see when it is mined.
+
+    Gas in units by call; prices in wei per gas. A cap of zero is a sender who pays for no gas itself. `randomness` is
+    32 bytes for the block that nobody could know before: none at all, or the parent's, would tell a simulation.
+    """
+
+    gas_limits: tuple[int, ...]
+    base_fee: int = 0
+    max_fee_per_gas: int = 0
+    max_priority_fee_per_gas: int = 0
+    randomness: bytes = b""
+
+    @property
+    def pays(self) -> bool:
+        """Whether the sender pays for gas."""
+        return self.max_fee_per_gas > 0
+
+    @property
+    def gas_price(self) -> int:
+        """What a unit of gas costs the sender in that block."""
+        return min(self.max_fee_per_gas, self.base_fee + self.max_priority_fee_per_gas)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, integers as decimal strings."""
+        return {
+            "gas_limits": [str(limit) for limit in self.gas_limits],
+            "base_fee": str(self.base_fee),
+            "max_fee_per_gas": str(self.max_fee_per_gas),
+            "max_priority_fee_per_gas": str(self.max_priority_fee_per_gas),
+        }
+
+    @classmethod
+    def of_dict(cls, kept: Mapping[str, Any], *, randomness: bytes = b"") -> SigningTerms:
+        """What `as_dict` kept; the randomness is not kept."""
+        return cls(
+            gas_limits=tuple(int(limit) for limit in kept["gas_limits"]),
+            base_fee=int(kept["base_fee"]),
+            max_fee_per_gas=int(kept["max_fee_per_gas"]),
+            max_priority_fee_per_gas=int(kept["max_priority_fee_per_gas"]),
+            randomness=randomness,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +91,9 @@ class SimulationRequest:
     `timestamp` is the simulated block's time in seconds; None means the usual block time after its parent.
     `acts_for` is the account whose tokens and rights are looked at when it is another one, which the calls act for.
     `wants_state_diff` is for a result that must tell the whole state difference, also where that takes longer.
+    `positions` and `gauges` are asked of the simulated block before and after the calls.
+    `terms` is how the calls are signed. Without them each call has the gas of a block and nobody pays: that tells what
+    they need and is no promise.
     """
 
     chain_id: int
@@ -54,6 +105,9 @@ class SimulationRequest:
     timestamp: int | None = None
     acts_for: str | None = None
     wants_state_diff: bool = False
+    terms: SigningTerms | None = None
+    positions: PositionQuestion | None = None
+    gauges: tuple[Gauge, ...] = ()
 
     @property
     def account(self) -> str:
@@ -146,6 +200,9 @@ class SimulationResult:
 
     `unexpected_transfers` and `unexpected_approvals` are those the request did not speak of; their tokens are
     measured too, where they answer. `state_diff` is None where nobody asked and the engine does not know it anyway.
+    `positions_*` and `gauges_*` are what the request asked for, None and empty where it did not.
+    `terms` is what it ran with; `undecided` is what contracts asked for that only mining decides, as (what, contract),
+    from an engine that sees it.
     """
 
     engine: str
@@ -161,6 +218,12 @@ class SimulationResult:
     unexpected_approvals: tuple[ApprovalSeen, ...] = ()
     state_diff: StateDiff | None = None
     acts_for: str | None = None
+    terms: SigningTerms | None = None
+    undecided: tuple[tuple[str, str], ...] = ()
+    positions_before: tuple[Position, ...] | None = None
+    positions_after: tuple[Position, ...] | None = None
+    gauges_before: tuple[int, ...] = ()
+    gauges_after: tuple[int, ...] = ()
 
     @property
     def account(self) -> str:
@@ -255,13 +318,43 @@ class SimulationResult:
                 for seen in self.unexpected_approvals
             ],
             **({} if self.state_diff is None else {"state_diff": self.state_diff.as_dict()}),
+            **({} if self.terms is None else {"signed_with": self.terms.as_dict()}),
+            **({} if not self.undecided else {"undecided": [list(pair) for pair in self.undecided]}),
+            **({} if not self.positions_before and not self.positions_after else {"positions": self._list_positions()}),
+            **(
+                {}
+                if not self.gauges_before
+                else {"gauges": [[str(a), str(b)] for a, b in zip(self.gauges_before, self.gauges_after, strict=True)]}
+            ),
         }
+
+    def _list_positions(self) -> list[dict[str, Any]]:
+        before = {str(position.ref): position for position in self.positions_before or ()}
+        after = {str(position.ref): position for position in self.positions_after or ()}
+        return [
+            {
+                "ref": ref,
+                "label": (after.get(ref) or before[ref]).label,
+                "before": _position_as_dict(before.get(ref)),
+                "after": _position_as_dict(after.get(ref)),
+            }
+            for ref in sorted({*before, *after})
+        ]
 
 
 class SimulationEngine(Protocol):
     """Runs a request. Raises SimulationUnavailable, SimulationTimeout, and InsufficientFunds for a value nobody has."""
 
     def run(self, request: SimulationRequest, *, deadline: Deadline) -> SimulationResult: ...
+
+
+def _position_as_dict(position: Position | None) -> dict[str, Any] | None:
+    if position is None:
+        return None
+    return {
+        "legs": [{"token": leg.token, "raw": str(leg.raw)} for leg in position.legs],
+        "health_bps": None if position.health_bps is None else str(position.health_bps),
+    }
 
 
 def _call_as_dict(call: CallOutcome) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from tools_app.toolkit.views import NATIVE, BlockRef
 
 READ_FROM: Final = "0x0000000000000000000000000000000000000000"
 READ_GAS: Final = 1_000_000
+ASK_GAS: Final = 5_000_000
+"""For one read of a position: a protocol adds up an account over all its markets in it."""
 # What is beyond this stays in the result as unexpected, unmeasured.
 _MOST_UNMEASURED: Final = 32
 
@@ -82,13 +84,20 @@ def build_result(
     before: Sequence[int | None],
     after: Sequence[int | None],
     state_diff: StateDiff | None = None,
+    undecided: tuple[tuple[str, str], ...] = (),
 ) -> SimulationResult:
-    """The result of a normalised request; `before` and `after` are the values of `reads`, in their order."""
+    """The result of a normalised request; `before` and `after` are the values of `reads`, in their order.
+
+    `after` is as it was read, so what the sender paid for gas is put back: a result counts no fees.
+    """
     first: dict[tuple[str, ...], int] = {}
     last: dict[tuple[str, ...], int] = {}
+    price = request.terms.gas_price if request.terms is not None else 0
+    fees = sum(call.gas_used for call in calls) * price
     for read, old, new in zip(reads, before, after, strict=True):
         if old is not None and new is not None:
-            first[read.key], last[read.key] = old, new
+            paid = fees if read.signature is None and read.to == request.sender else 0
+            first[read.key], last[read.key] = old, new + paid
     return SimulationResult(
         engine=engine,
         fidelity=fidelity,
@@ -103,6 +112,8 @@ def build_result(
         unexpected_transfers=find_transfers(calls, request),
         unexpected_approvals=find_approvals(calls, request),
         state_diff=state_diff,
+        terms=request.terms,
+        undecided=undecided,
     )
 
 

@@ -18,8 +18,8 @@ from tools_app.chain.node_errors import RpcNonsense
 from tools_app.chain.rpc import RpcRequest, parse_bytes, parse_quantity
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
-from tools_app.simulation.engine import AccountDiff, CallOutcome, StateDiff
-from tools_app.simulation.prestate import TRACER, ToldAccount, parse_accounts
+from tools_app.simulation.engine import AccountDiff, CallOutcome, SigningTerms, StateDiff
+from tools_app.simulation.prestate import TRACER, ToldAccount, parse_accounts, parse_sized
 
 _NOTHING: Final = ToldAccount(None, None, None, {})
 _DELEGATION: Final = bytes.fromhex("ef0100")
@@ -75,6 +75,17 @@ class _Changes:
             for address, last in self._last.items()
         }
 
+    def refund(self, *, sender: bytes, miner: bytes, fees: int, tips: int) -> None:
+        """Put back what was paid for gas, in wei, so that a difference counts no fees.
+
+        Raises RpcNonsense when the miner got nothing, so that the calls did not run with the fees.
+        """
+        if sender not in self._last or (tips and miner not in self._last):
+            raise RpcNonsense("The node traced the calls without the fees they are signed with")
+        self._last[sender].balance += fees
+        if tips:
+            self._last[miner].balance -= tips
+
     def as_diff(self) -> StateDiff:
         """What differs in the end, by address."""
         accounts, created = [], []
@@ -103,31 +114,56 @@ def read_state_diff(
     *,
     calls: Sequence[Mapping[str, str]],
     outcomes: Sequence[CallOutcome],
+    terms: SigningTerms | None,
     block_hash: str,
     block_overrides: Mapping[str, str],
     deadline: Deadline,
 ) -> StateDiff:
-    """What `calls`, as nodes take them, change after the block, where they do what `outcomes` say.
+    """What `calls`, as nodes take them, change after the block, where they do what `outcomes` say; fees not counted.
 
     Raises RpcNonsense, RpcMethodMissing for a node without `debug_traceCall`, and what a node raises.
     """
     changes = _Changes()
+    miner: bytes | None = None
+    pays = terms is not None and terms.pays
     for call, outcome in zip(calls, outcomes, strict=True):
         laid_over = {"blockOverrides": dict(block_overrides), "stateOverrides": changes.as_overrides()}
-        tracers = ({"tracer": TRACER, "tracerConfig": {"diffMode": True}}, {"tracer": "callTracer"})
+        # The frames below the first may be a thousand deep, more than an answer can be read.
+        tracers = (
+            {"tracer": TRACER, "tracerConfig": {"diffMode": True}},
+            {"tracer": "callTracer", "tracerConfig": {"onlyTopCall": True}},
+        )
         replies = pool.send(
             [
-                RpcRequest("debug_traceCall", (dict(call), {"blockHash": block_hash}, {**tracer, **laid_over}))
-                for tracer in tracers
+                *(
+                    RpcRequest("debug_traceCall", (dict(call), {"blockHash": block_hash}, {**tracer, **laid_over}))
+                    for tracer in tracers
+                ),
+                *([RpcRequest("eth_getBlockByHash", (block_hash, False))] if pays and miner is None else []),
             ],
             deadline=deadline,
         )
-        changed, frame = (reply.unwrap() for reply in replies)
+        changed, frame = (reply.unwrap() for reply in replies[:2])
+        if len(replies) > 2:
+            miner = _miner_of(replies[2].unwrap())
         if not isinstance(changed, dict) or not isinstance(frame, dict):
             raise RpcNonsense("The node answered something that is no trace")
         _check_same(frame, outcome)
         changes.add(parse_accounts(changed.get("pre")), parse_accounts(changed.get("post")))
+    if terms is not None and miner is not None:
+        gas = sum(outcome.gas_used for outcome in outcomes)
+        changes.refund(
+            sender=parse_sized(calls[0]["from"], 20), miner=miner, fees=gas * terms.gas_price,
+            tips=gas * (terms.gas_price - terms.base_fee),
+        )  # fmt: skip
     return changes.as_diff()
+
+
+def _miner_of(block: Any) -> bytes:
+    """Whom simulated blocks pay their tips: the miner of the one they follow. Raises RpcNonsense."""
+    if not isinstance(block, dict):
+        raise RpcNonsense("The node answered something that is no block")
+    return parse_sized(block.get("miner"), 20)
 
 
 def _check_same(frame: Mapping[str, Any], outcome: CallOutcome) -> None:
@@ -137,7 +173,7 @@ def _check_same(frame: Mapping[str, Any], outcome: CallOutcome) -> None:
         output = parse_bytes(frame.get("output") or "0x")
         is_same = parse_quantity(frame.get("gasUsed")) == outcome.gas_used and output == outcome.output
     if not is_same:
-        raise RpcNonsense("The node traced something else than it simulated")
+        raise RpcNonsense("The node's trace of a call did something else than its simulation did")
 
 
 def _differing(before: int, after: int) -> tuple[int, int] | None:

@@ -2,7 +2,8 @@
 
 One simulated block after the pinned one holds the balance reads, the calls as transactions of their own, and the
 reads again; so gas is per transaction, with cold and warm slots as the receipt will have them. The block is dated
-after its parent, because pools write an observation when time has moved and that costs gas.
+after its parent, because pools write an observation when time has moved and that costs gas. A read is undone by the
+contract that asks it, so no token finds a mark of it when the calls run.
 Seed: stack, "Engines" (live chains: `eth_simulateV1` on the user's node first).
 """
 
@@ -13,12 +14,14 @@ from dataclasses import replace
 from secrets import token_hex
 from typing import Any, Final
 
-from tools_app.chain.abi import checksum, clean_text
+from tools_app.chain.abi import checksum, clean_text, encode_call
 from tools_app.chain.node_errors import RpcNonsense, build_revert, revert_bytes
 from tools_app.chain.rpc import parse_bytes, parse_quantity
 from tools_app.core.clock import Deadline
+from tools_app.simulation.asking import Conversation, begin, read_outcome, with_told
 from tools_app.simulation.engine import CallOutcome, SimulationRequest, SimulationResult
 from tools_app.simulation.measuring import (
+    ASK_GAS,
     READ_FROM,
     READ_GAS,
     Read,
@@ -27,14 +30,29 @@ from tools_app.simulation.measuring import (
     list_reads,
     value_of,
 )
-from tools_app.simulation.node_engine import NodeEngine, to_node_call
+from tools_app.simulation.node_engine import NodeEngine, describe_terms, to_fees, to_signed_call
 from tools_app.simulation.node_state import read_state_diff
+from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.views import BlockRef, LogEntry
 
 ENGINE_NAME: Final = "rpc"
-# A contract that exists in the simulated block only: it returns the coin balance of the address it is called with
-# (calldataload, balance, mstore, return). A coin balance is no call, and asking elsewhere would be another round trip.
-_COIN_READER_CODE: Final = "0x60003531600052" + "60206000f3"
+_TRUE: Final = (1).to_bytes(32, "big")
+# A contract that exists in the simulated block only. Called with one word it returns the coin balance of that address:
+# a coin balance is no call, and asking elsewhere would be another round trip. Called with more it calls that address
+# with the rest and reverts with a word for the success and all that was returned, so that whatever the call wrote is
+# undone.
+_READER_CODE: Final = "0x" + "".join(
+    (
+        "36602014602f57",  # one word: jump to the coin
+        "602036038060206000376000600082600060006000355af1",  # copy the rest, call the first word with it
+        "6000523d600060203e3d6020016000fd",  # success, what was returned, revert
+        "5b600035316000526020" + "6000f3",  # the coin
+    )
+)
+_READER_GAS: Final = READ_GAS + 100_000
+_ASKER_GAS: Final = ASK_GAS + 100_000
+# Whoever reads pays as everybody does where a node charges for gas.
+_READER_COINS: Final = 10**24
 
 
 class RpcSimulationEngine(NodeEngine):
@@ -46,71 +64,136 @@ class RpcSimulationEngine(NodeEngine):
     lacks = "eth_simulateV1"
 
     def _simulate(self, request: SimulationRequest, block: BlockRef, deadline: Deadline) -> SimulationResult:
-        result = self._run_once(request, block, extra=(), deadline=deadline)
-        unmeasured = find_unmeasured(request, result.calls)
-        if result.succeeded and unmeasured:
-            result = self._run_once(request, block, extra=unmeasured, deadline=deadline)
+        before, after = begin(request), begin(request)
+        result = self._run_once(request, block, extra=(), asked=(before, after), deadline=deadline)
+        extra: tuple[tuple[str, ...], ...] = ()
+        if result.succeeded:
+            extra = find_unmeasured(request, result.calls)
+            # What was asked last may need a further question, and what moved unannounced is measured along with it.
+            while extra or before.told is None or after.told is None:
+                result = self._run_once(request, block, extra=extra, asked=(before, after), deadline=deadline)
+                extra = () if before.told is not None and after.told is not None else extra
+        if before.told is not None and after.told is not None:
+            result = with_told(result, request, before.told, after.told)
         if not request.wants_state_diff:
             return result
         state_diff = read_state_diff(
-            self._pool, calls=_plan_calls(request), outcomes=result.calls, block_hash=block.hash,
-            block_overrides=self._next_block(request, block), deadline=deadline,
+            self._pool, calls=_plan_calls(request), outcomes=result.calls, terms=request.terms, block_hash=block.hash,
+            block_overrides={"baseFeePerGas": "0x0", **self._next_block(request, block)}, deadline=deadline,
         )  # fmt: skip
         return replace(result, state_diff=state_diff)
 
     def _run_once(
-        self, request: SimulationRequest, block: BlockRef, *, extra: Sequence[tuple[str, ...]], deadline: Deadline
+        self,
+        request: SimulationRequest,
+        block: BlockRef,
+        *,
+        extra: Sequence[tuple[str, ...]],
+        asked: tuple[Conversation, Conversation],
+        deadline: Deadline,
     ) -> SimulationResult:
-        reads = list_reads(request, extra)
-        answer = self._pool.call("eth_simulateV1", *self._params(request, block, reads), deadline=deadline)
-        rows = _rows_of(answer, block, expected=2 * len(reads) + len(request.calls))
-        return build_result(
+        """One round trip, in which both conversations go one step on where every call succeeds."""
+        reads, (before, after) = list_reads(request, extra), asked
+        wanted = (list(before.wanted), list(after.wanted))
+        answer = self._pool.call("eth_simulateV1", *self._params(request, block, reads, wanted), deadline=deadline)
+        first, last = len(reads) + len(wanted[0]), len(reads) + len(wanted[1])
+        rows = _rows_of(answer, block, expected=first + len(request.calls) + last)
+        ahead, run, behind = rows[:first], rows[first : len(rows) - last], rows[len(rows) - last :]
+        result = build_result(
             engine=ENGINE_NAME,
-            fidelity=(
-                "rpc: eth_simulateV1 on the node that will carry the transaction, the node's own rules, "
-                f"block {block.number}"
-            ),
+            fidelity=_label(request, block),
             request=request,
             block=block,
-            calls=tuple(_outcome(row, block.number + 1) for row in rows[len(reads) : len(rows) - len(reads)]),
+            calls=tuple(to_outcome(row, block.number + 1) for row in run),
             reads=reads,
-            before=[_value_of(read, row) for read, row in zip(reads, rows[: len(reads)], strict=True)],
-            after=[_value_of(read, row) for read, row in zip(reads, rows[len(rows) - len(reads) :], strict=True)],
+            before=[_value_of(read, row) for read, row in zip(reads, ahead[: len(reads)], strict=True)],
+            after=[_value_of(read, row) for read, row in zip(reads, behind[: len(reads)], strict=True)],
         )
+        if result.succeeded:
+            for conversation, told in ((before, ahead[len(reads) :]), (after, behind[len(reads) :])):
+                if conversation.told is None:
+                    answers = zip(conversation.wanted, told, strict=True)
+                    conversation.go_on([_outcome_of(each, row) for each, row in answers])
+        return result
 
-    def _params(self, request: SimulationRequest, block: BlockRef, reads: Sequence[Read]) -> tuple[Any, Any]:
-        # At an address nobody can guess, so that no contract knows a simulation by it.
-        coin_reader = "0x" + token_hex(20)
-        read_calls = [_read_call(read, coin_reader) for read in reads]
+    def _params(
+        self,
+        request: SimulationRequest,
+        block: BlockRef,
+        reads: Sequence[Read],
+        asked: tuple[Sequence[ReadCall], Sequence[ReadCall]],
+    ) -> tuple[Any, Any]:
+        # At addresses nobody can guess, so that no contract knows a simulation by them.
+        reader, payer = "0x" + token_hex(20), "0x" + token_hex(20)
+        terms = request.terms
+        # Only where everybody pays does a node show the base fee, the gas price and a balance less what gas costs.
+        pays = terms is not None and terms.pays
+        fees = to_fees(terms) if terms is not None else {}
+        asks = payer if pays else READ_FROM
+        payload_of = {"from": asks, **fees}
+        read_calls = [{**_read_call(read, reader), **payload_of} for read in reads]
+        ahead, behind = ([{**_ask_call(each, reader), **payload_of} for each in some] for some in asked)
         simulated: dict[str, Any] = {
             "blockOverrides": self._next_block(request, block),
-            "calls": [*read_calls, *_plan_calls(request), *read_calls],
+            "calls": [*read_calls, *ahead, *_plan_calls(request), *read_calls, *behind],
         }
-        if any(read.signature is None for read in reads):
-            simulated["stateOverrides"] = {coin_reader: {"code": _COIN_READER_CODE}}
-        payload = {"blockStateCalls": [simulated], "validation": False, "traceTransfers": False}
+        if reads or ahead or behind:
+            rich = {payer: {"balance": hex(_READER_COINS)}} if pays else {}
+            simulated["stateOverrides"] = {reader: {"code": _READER_CODE}, **rich}
+        payload = {"blockStateCalls": [simulated], "validation": pays, "traceTransfers": False}
         return payload, {"blockHash": block.hash}
 
     def _next_block(self, request: SimulationRequest, block: BlockRef) -> dict[str, str]:
         timestamp = request.timestamp
         if timestamp is None:
             timestamp = block.timestamp + self._network.block_seconds
-        return {"number": hex(block.number + 1), "time": hex(timestamp)}
+        told = {"number": hex(block.number + 1), "time": hex(timestamp)}
+        if request.terms is not None:
+            told["baseFeePerGas"] = hex(request.terms.base_fee if request.terms.pays else 0)
+            if request.terms.randomness:
+                told["prevRandao"] = "0x" + request.terms.randomness.hex()
+        return told
+
+
+def _label(request: SimulationRequest, block: BlockRef) -> str:
+    label = (
+        f"rpc: eth_simulateV1 on the node that will carry the transaction, the node's own rules, block {block.number}"
+    )
+    return label + describe_terms(request.terms)
 
 
 def _plan_calls(request: SimulationRequest) -> list[dict[str, str]]:
-    return [to_node_call(sender=request.sender, to=call.to, data=call.data, value=call.value) for call in request.calls]
+    return [
+        to_signed_call(call, sender=request.sender, terms=request.terms, index=index)
+        for index, call in enumerate(request.calls)
+    ]
 
 
-def _read_call(read: Read, coin_reader: str) -> dict[str, str]:
-    to, data = read.to, read.data
-    if read.signature is None:
-        to, data = coin_reader, bytes(12) + bytes.fromhex(read.to[2:])
-    return {"from": READ_FROM, "to": to, "input": "0x" + data.hex(), "gas": hex(READ_GAS)}
+def _read_call(read: Read, reader: str) -> dict[str, str]:
+    target = bytes(12) + bytes.fromhex(read.to[2:])
+    asked = target if read.signature is None else target + read.data
+    return {"to": reader, "input": "0x" + asked.hex(), "gas": hex(_READER_GAS)}
+
+
+def _ask_call(asked: ReadCall, reader: str) -> dict[str, str]:
+    target = bytes(12) + bytes.fromhex(asked.to[2:])
+    data = target + encode_call(asked.signature, *asked.args)
+    return {"to": reader, "input": "0x" + data.hex(), "gas": hex(_ASKER_GAS)}
+
+
+def _outcome_of(asked: ReadCall, row: dict[str, Any]) -> ReadOutcome:
+    """As the reader told it, which always reverts."""
+    has_returned, output = _has_succeeded(row), _output_of(row)
+    return read_outcome(asked, succeeded=not has_returned and output[:32] == _TRUE, output=output[32:])
 
 
 def _value_of(read: Read, row: dict[str, Any]) -> int | None:
-    return value_of(read, succeeded=_has_succeeded(row), output=parse_bytes(row.get("returnData")))
+    has_returned, output = _has_succeeded(row), _output_of(row)
+    if read.signature is None:
+        return value_of(read, succeeded=has_returned, output=output)
+    # The reader always reverts; one that does not, or says nothing, ran out of gas or is not ours.
+    succeeded = not has_returned and output[:32] == _TRUE
+    return value_of(read, succeeded=succeeded, output=output[32:])
 
 
 def _has_succeeded(row: dict[str, Any]) -> bool:
@@ -133,16 +216,23 @@ def _rows_of(answer: Any, block: BlockRef, *, expected: int) -> list[dict[str, A
     return rows
 
 
-def _outcome(row: dict[str, Any], block_number: int) -> CallOutcome:
-    output = parse_bytes(row.get("returnData"))
+def to_outcome(row: dict[str, Any], block_number: int) -> CallOutcome:
+    """What one simulated call did. Raises RpcNonsense."""
     gas_used = parse_quantity(row.get("gasUsed"))
     if _has_succeeded(row):
-        return CallOutcome(True, output, gas_used, _logs_of(row, block_number))
-    error = row.get("error")
+        return CallOutcome(True, parse_bytes(row.get("returnData")), gas_used, _logs_of(row, block_number))
+    error, data = row.get("error"), _output_of(row)
     detail = error if isinstance(error, dict) else {}
-    data = output or revert_bytes(detail.get("data"))
     reverted = build_revert(data, message=clean_text(str(detail.get("message", ""))))
     return CallOutcome(False, data, gas_used, (), reverted.detail, reverted.data["error_name"])
+
+
+def _output_of(row: dict[str, Any]) -> bytes:
+    """What a call returned or reverted with; nodes give the latter in one of two places."""
+    output, error = parse_bytes(row.get("returnData")), row.get("error")
+    if output or not isinstance(error, dict):
+        return output
+    return revert_bytes(error.get("data"))
 
 
 def _logs_of(row: dict[str, Any], block_number: int) -> tuple[LogEntry, ...]:

@@ -21,6 +21,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.units import format_units
 from tools_app.simulation.engine import SimulationRequest, SimulationUnavailable
 from tools_app.simulation.measuring import normalise
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import LogEntry, TokenMeta
 
 MOST_FRAMES: Final = 500
@@ -43,16 +44,14 @@ _TOKEN_CALLS: Final = {
 _AMOUNT_NAMES: Final = frozenset({"value", "amount", "wad"})
 
 
-def _list_events() -> dict[str, tuple[str, ...]]:
+@lru_cache(maxsize=1)
+def _list_events(shelf_version: int) -> dict[str, tuple[str, ...]]:
     """The known events by topic; tokens of both kinds share some."""
     found: dict[str, tuple[str, ...]] = {}
-    for text in KNOWN_EVENTS:
+    for text in dict.fromkeys((*KNOWN_EVENTS, *(text for each in SHELF for text in each.events))):
         topic = event_topic(text)
         found[topic] = (*found.get(topic, ()), text)
     return found
-
-
-_EVENTS: Final = _list_events()
 
 
 def trace_calls(
@@ -77,8 +76,8 @@ def trace_calls(
     named = {parse_signature(text).selector: text for text in signatures}
     teller = _Teller(network, get_registry(request.chain_id), named)
     trees = []
-    for call in request.calls:
-        done = fork.send(request.sender, call)
+    for index, call in enumerate(request.calls):
+        done = fork.send(request.sender, call, request.terms, index)
         tree = teller.tell(done.computation)
         trees.append({**tree, "label": call.label, "gas_used": str(done.gas_used)})
     return trees
@@ -160,7 +159,7 @@ class _Teller:
             "event": "",
             "values": {},
         }
-        for signature in _EVENTS.get(log.topics[0] if log.topics else "", ()):
+        for signature in _list_events(SHELF.version).get(log.topics[0] if log.topics else "", ()):
             values = decode_log(signature, log)
             if values is not None:
                 counted = self._registry.by_address(str(values.get("token"))) if "token" in values else token

@@ -1,9 +1,9 @@
 """ToolFamily: the tools of one prefix, declared by decorating functions whose name is the tool's name.
 
-    uniswap = ToolFamily(prefix="uniswap", category=Category.TRADING, chains=addresses.CHAINS)
+    market = ToolFamily(prefix="market", category=Category.TRADING, chains=addresses.CHAINS)
 
-    @uniswap.read(query="quote", budget=TickBudget.MEDIUM, steps=("Quoting pools",))
-    def uniswap_get_quote(ctx: ReadContext, token_in: Token, ...) -> Quote: ...
+    @market.read(query="quote", budget=TickBudget.MEDIUM, steps=("Quoting pools",))
+    def market_get_quote(ctx: ReadContext, token_in: Token, ...) -> Quote: ...
 
 The docstring's first line is the summary; the whole of it is what a model reads.
 Seed: 002, "ToolDef pattern"; 001, "no registration function".

@@ -8,10 +8,12 @@ travel as decimal strings. Seed: 002, "LLM-optimized tool descriptions"; decisio
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, Literal
 
 from eth_utils import is_checksum_address, to_checksum_address
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+
+from tools_app.core.storable_text import make_plain
 
 MAX_UINT256 = 2**256 - 1
 _HEX_ADDRESS = re.compile(r"^0x[0-9a-fA-F]{40}$")
@@ -76,6 +78,11 @@ ContractAddress = Annotated[
     Field(pattern=r"^0x[0-9a-fA-F]{40}$", description="0x-prefixed contract address."),
     AfterValidator(check_address),
 ]
+Bytes32 = Annotated[
+    str,
+    Field(pattern=r"^0x[0-9a-fA-F]{64}$", description="0x-prefixed id of 32 bytes."),
+    AfterValidator(str.lower),
+]
 PoolAddress = Annotated[
     str,
     Field(
@@ -101,6 +108,31 @@ RawAmount = Annotated[
 ]
 RawAmountOrZero = Annotated[
     int, Field(description=_AMOUNT), BeforeValidator(parse_raw_amount), _raw_amount_schema(_AMOUNT)
+]
+_MAX = "max"
+EVERYTHING: Final = MAX_UINT256
+"""What `max` means where an amount or all of it can be asked for."""
+
+
+def _parse_amount_or_max(value: Any) -> int:
+    return EVERYTHING if isinstance(value, str) and value.strip().lower() == _MAX else parse_raw_amount(value)
+
+
+_AMOUNT_OR_MAX = f"{_AMOUNT} Or max: all of it."
+RawAmountOrMax = Annotated[
+    int,
+    Field(description=_AMOUNT_OR_MAX),
+    BeforeValidator(_parse_amount_or_max),
+    AfterValidator(_positive),
+    WithJsonSchema({"type": "string", "pattern": "^([0-9]{1,78}|max)$", "description": _AMOUNT_OR_MAX}),
+]
+RawAmounts = Annotated[
+    list[RawAmount],
+    Field(min_length=1, max_length=20, description="Amounts in the token's base units, one for each request."),
+]
+RateMode = Annotated[
+    Literal["variable", "stable"],
+    Field(description="How interest is fixed: variable, or stable where the lender still has it."),
 ]
 ChainId = Annotated[
     int,
@@ -137,6 +169,17 @@ PositionId = Annotated[
     str,
     Field(pattern=r"^[0-9]{1,78}$", description="Liquidity position NFT id, as a decimal string."),
 ]
+RequestIds = Annotated[
+    list[Annotated[str, Field(pattern=r"^[0-9]{1,78}$", description="Withdrawal request id, as a decimal string.")]],
+    Field(min_length=1, max_length=20, description="Withdrawal request ids, as decimal strings."),
+]
+StakedToken = Annotated[
+    Literal["stETH", "wstETH"], Field(description="stETH, whose balance grows, or wstETH, whose balance stands still.")
+]
+CommissionPercent = Annotated[
+    int, Field(ge=0, le=100, description="Most commission in whole percent, 0 to 100."), BeforeValidator(_whole)
+]
+Days = Annotated[int, Field(ge=1, le=90, description="Days to look back, 1 to 90."), BeforeValidator(_whole)]
 DecimalText = Annotated[
     str,
     Field(
@@ -181,4 +224,14 @@ SwapRoute = Annotated[
     ),
 ]
 Flag = Annotated[bool, Field(description="true or false.", strict=True)]
-ShortText = Annotated[str, Field(min_length=1, max_length=2_000, description="Plain text, at most 2,000 characters.")]
+
+
+def _make_plain(value: Any) -> Any:
+    return make_plain(value) if isinstance(value, str) else value
+
+
+PLAIN: Final = BeforeValidator(_make_plain)
+"""Takes characters nobody sees out of a free text before its length is looked at."""
+ShortText = Annotated[
+    str, Field(min_length=1, max_length=2_000, description="Plain text, at most 2,000 characters."), PLAIN
+]

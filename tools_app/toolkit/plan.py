@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.positions import GaugeBound, PositionChange
 from tools_app.toolkit.views import ReceiptView, TokenMeta
 
 
@@ -51,6 +52,8 @@ class TxPlan:
     """An immutable list of calls with its promises. `details` is JSON-ready text for the permit, amounts as strings.
 
     `collateral_ratio_bps` is collateral over debt after the plan, in basis points; a plan that borrows must state it.
+    `changes` are what it changes in positions and `gauges` figures that no token tells; both are measured before and
+    after in the same simulation, and a position that changes unannounced refuses the plan.
     """
 
     chain_id: int
@@ -64,6 +67,8 @@ class TxPlan:
     price_impact_bps: int | None = None
     deadline: int | None = None
     collateral_ratio_bps: int | None = None
+    changes: tuple[PositionChange, ...] = ()
+    gauges: tuple[GaugeBound, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -76,6 +81,11 @@ class TxPlan:
         """Every token whose balance or allowance the plan speaks of, once."""
         flows = [flow.token for flow in (*self.spends, *self.receives)]
         return tuple({token.address: token for token in (*flows, *(a.token for a in self.allowances))}.values())
+
+    def list_payees(self, account: str) -> tuple[tuple[str, str], ...]:
+        """Whom else than `account` it pays, each with the address of a token; the chain's coin always arrives whole."""
+        tokens = dict.fromkeys(flow.token.address for flow in self.spends if not flow.token.is_native)
+        return tuple((to, token) for to in dict.fromkeys(self.recipients) if to != account for token in tokens)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,13 @@ class GolemView:
 
 @dataclass(frozen=True, slots=True)
 class BlockRef:
-    """A named block: number, hash, timestamp in seconds, base fee in wei."""
+    """A named block: number, hash, timestamp in seconds, base fee in wei; gas it may hold, 0 where nobody said."""
 
     number: int
     hash: str
     timestamp: int
     base_fee: int
+    gas_limit: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from tools_app.simulation.pyevm.precompiles import estimate_ms, with_point_evalu
 
 _SELFDESTRUCT: Final = 0xFF
 _DEPTH_LIMIT: Final = 1024
-# What only the block that mines a transaction decides; contracts see zero, or the parent's.
-_GUESSED: Final = {0x3A: "gas price", 0x41: "miner", 0x44: "randomness", 0x48: "base fee"}
+# What only the block that mines a transaction decides; contracts see the parent's, or what nobody can foretell.
+_GUESSED: Final = {0x3A: "gas price", 0x41: "miner", 0x44: "randomness", 0x48: "base fee", 0x4A: "blob base fee"}
 
 
 class Machine:
@@ -33,6 +33,7 @@ class Machine:
     def apply_computation(
         cls, state: Any, message: Any, transaction_context: Any, parent_computation: Any = None
     ) -> Any:
+        state.budget.spend_frame()
         computation: Any = cls(state, message, transaction_context)  # type: ignore[call-arg]
         try:
             if parent_computation is None:
@@ -48,8 +49,10 @@ class Machine:
                 run_code(computation)
             elif not message.is_delegation:
                 gas = computation._gas_meter.gas_remaining
-                state.budget.check_ahead(estimate_ms(message.code_address, message.data, gas))
+                ms = estimate_ms(message.code_address, message.data, gas)
+                state.budget.check_ahead(ms)
                 precompile(computation)
+                state.budget.check_slow(ms)
         except VMError as error:
             computation._error = error
             if computation.should_burn_gas:
@@ -82,7 +85,7 @@ class Machine:
 
 def _noting(opcode: Any, name: str) -> Any:
     def run(computation: Any) -> None:
-        computation.state.guessed.add(name)
+        computation.state.guessed.add((name, bytes(computation.msg.storage_address)))
         opcode(computation)
 
     return run

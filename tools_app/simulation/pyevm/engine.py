@@ -11,11 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tools_app.chain.abi import checksum
-from tools_app.chain.node_errors import build_revert
+from tools_app.chain.abi import checksum, encode_call
+from tools_app.chain.node_errors import GasLimitRefused, build_revert
 from tools_app.core.clock import Deadline
-from tools_app.simulation.engine import CallOutcome, SimulationRequest, SimulationResult
+from tools_app.simulation.asking import Told, begin, read_outcome, with_told
+from tools_app.simulation.engine import CallOutcome, SigningTerms, SimulationRequest, SimulationResult
 from tools_app.simulation.measuring import (
+    ASK_GAS,
     READ_FROM,
     READ_GAS,
     Read,
@@ -24,19 +26,22 @@ from tools_app.simulation.measuring import (
     list_reads,
     value_of,
 )
-from tools_app.simulation.node_engine import NodeEngine
+from tools_app.simulation.node_engine import NodeEngine, describe_terms
 from tools_app.simulation.pyevm.base import BASES, Base, Header
-from tools_app.simulation.pyevm.budget import Budget
+from tools_app.simulation.pyevm.budget import MOST_GAS, Budget
 from tools_app.simulation.pyevm.differences import list_differences
 from tools_app.simulation.pyevm.loader import NodeSource, Touch
 from tools_app.simulation.pyevm.rules import Rules, rules_of
 from tools_app.simulation.pyevm.state import STATES, BlockEnv
 from tools_app.simulation.pyevm.transaction import Executed, Transaction, describe_error, execute, read
+from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import BlockRef, LogEntry
 
 ENGINE_NAME: Final = "pyevm"
 _READ_FROM: Final = bytes.fromhex(READ_FROM[2:])
+_MOST_UNDECIDED: Final = 64
+_FEES: Final = frozenset({"gas price", "base fee"})
 
 
 class PyEvmSimulationEngine(NodeEngine):
@@ -57,7 +62,8 @@ class PyEvmSimulationEngine(NodeEngine):
         base = BASES.get(request.chain_id, block.hash)
         reads = [Touch(READ_FROM, r.to, r.data) for r in list_reads(request, ()) if r.signature is not None]
         calls = [Touch(request.sender, call.to, call.data, call.value) for call in request.calls]
-        source.prefetch(base, [*reads, *calls])
+        asked = [_touch(each) for each in begin(request).wanted]
+        source.prefetch(base, [*reads, *asked, *calls])
         timestamp = request.timestamp
         if timestamp is None:
             timestamp = block.timestamp + self._network.block_seconds
@@ -65,23 +71,32 @@ class PyEvmSimulationEngine(NodeEngine):
         if header is None:
             raise AssertionError("a prefetch always leaves the header")
         return Fork(base=base, source=source, header=header, rules=rules, chain_id=request.chain_id,
-                    timestamp=timestamp, budget=Budget(deadline))  # fmt: skip
+                    timestamp=timestamp, budget=Budget(deadline), terms=request.terms)  # fmt: skip
 
     def _run(self, request: SimulationRequest, block: BlockRef, fork: Fork) -> SimulationResult:
-        reads = list_reads(request, ())
+        reads, terms = list_reads(request, ()), request.terms
         before = fork.measure(reads)
+        told_before = fork.ask(request)
         fork.state.guessed.clear()
         calls, executed = [], []
-        for call in request.calls:
-            done = fork.send(request.sender, call)
+        for index, call in enumerate(request.calls):
+            done = fork.send(request.sender, call, terms, index)
             executed.append(done)
             calls.append(to_outcome(done, block.number + 1))
         outcomes = tuple(calls)
-        state_diff = list_differences(fork.state, created=[a for done in executed for a in done.contracts_created])
-        label = f"{ENGINE_NAME}: py-evm in this process, {fork.rules.label}, block {block.number}"
-        if fork.state.guessed:
-            label += f"; a contract asks for {', '.join(sorted(fork.state.guessed))}, which only mining decides"
+        undecided = _list_undecided(fork.state.guessed, terms)
         after = fork.measure(reads)
+        # Where a call reverted, nobody asks what it would have left.
+        told_after = fork.ask(request) if all(call.succeeded for call in outcomes) else told_before
+        mark = fork.state.snapshot()
+        fork.refund_fees(request.sender, terms, executed)
+        state_diff = list_differences(fork.state, created=[a for done in executed for a in done.contracts_created])
+        fork.state.revert(mark)
+        label = f"{ENGINE_NAME}: py-evm in this process, {fork.rules.label}, block {block.number}"
+        label += describe_terms(terms)
+        if undecided:
+            asked = ", ".join(sorted({what for what, _ in undecided}))
+            label += f"; a contract asks for {asked}, which only mining decides"
         unmeasured = find_unmeasured(request, outcomes)
         if unmeasured and all(call.succeeded for call in outcomes):
             extra = list_reads(request, unmeasured)[len(reads) :]
@@ -89,7 +104,7 @@ class PyEvmSimulationEngine(NodeEngine):
             fork.state.revert(0)
             before += fork.measure(extra)
             reads = [*reads, *extra]
-        return build_result(
+        result = build_result(
             engine=ENGINE_NAME,
             fidelity=label,
             request=request,
@@ -99,7 +114,20 @@ class PyEvmSimulationEngine(NodeEngine):
             before=before,
             after=after,
             state_diff=state_diff,
+            undecided=undecided,
         )
+        return with_told(result, request, told_before, told_after)
+
+
+def _touch(asked: ReadCall) -> Touch:
+    return Touch(READ_FROM, asked.to, encode_call(asked.signature, *asked.args))
+
+
+def _list_undecided(guessed: set[tuple[str, bytes]], terms: SigningTerms | None) -> tuple[tuple[str, str], ...]:
+    """What only mining decides, but for the fees where they are those that are signed."""
+    told = _FEES if terms is not None and terms.pays else frozenset()
+    found = ((what, checksum("0x" + address.hex())) for what, address in guessed if what not in told)
+    return tuple(sorted(found))[:_MOST_UNDECIDED]
 
 
 class Fork:
@@ -115,32 +143,69 @@ class Fork:
         chain_id: int,
         timestamp: int,
         budget: Budget,
+        terms: SigningTerms | None = None,
     ) -> None:
         self.rules = rules
-        # What the node's own simulation shows contracts: the parent's miner, randomness and limit, and fees of zero.
+        self._base, self._source = base, source
+        # What the node's own simulation shows contracts: the parent's miner and limit; with the terms of a signature
+        # also the base fee and a randomness nobody knows, else fees of zero and the parent's randomness.
         env = BlockEnv(
             chain_id=chain_id,
             number=header.number + 1,
             timestamp=timestamp,
             coinbase=header.coinbase,
-            prevrandao=header.prevrandao,
+            prevrandao=terms.randomness if terms is not None and terms.randomness else header.prevrandao,
             gas_limit=header.gas_limit,
-            base_fee=0,
+            base_fee=terms.base_fee if terms is not None and terms.pays else 0,
             excess_blob_gas=header.excess_blob_gas,
             parent_hash=bytes.fromhex(header.hash[2:]),
         )
         self.state = STATES[rules.fork](base=base, source=source, env=env, budget=budget)
 
-    def send(self, sender: str, call: Call) -> Executed:
-        """Run one call as a transaction of its own; a creation has an empty `to`."""
+    def send(self, sender: str, call: Call, terms: SigningTerms | None = None, index: int = 0) -> Executed:
+        """Run one call, number `index` of those that were signed for, as a transaction of its own; a creation has an
+        empty `to`. Without terms it has a block's gas, as far as that is sane, for nothing.
+        """
         transaction = Transaction(
             sender=bytes.fromhex(sender[2:]),
             to=bytes.fromhex(call.to[2:]),
             value=call.value,
             data=call.data,
-            gas=self.state.env.gas_limit,
+            gas=min(self.state.env.gas_limit, MOST_GAS) if terms is None else terms.gas_limits[index],
+            gas_price=0 if terms is None else terms.gas_price,
+            tip=0 if terms is None else terms.gas_price - terms.base_fee if terms.pays else 0,
+            fee_cap=0 if terms is None else terms.max_fee_per_gas,
         )
+        if transaction.gas > MOST_GAS:
+            raise GasLimitRefused(f"{transaction.gas} gas for one transaction; at most {MOST_GAS}")
         return execute(self.state, transaction, has_floor=self.rules.has_floor)
+
+    def refund_fees(self, sender: str, terms: SigningTerms | None, executed: Iterable[Executed]) -> None:
+        """Put back what the transactions paid for gas, so that a difference counts no fees."""
+        if terms is None or not terms.pays:
+            return
+        gas = sum(done.gas_used for done in executed)
+        self.state.delta_balance(bytes.fromhex(sender[2:]), gas * terms.gas_price)
+        self.state.delta_balance(self.state.env.coinbase, -gas * (terms.gas_price - terms.base_fee))
+
+    def ask(self, request: SimulationRequest) -> Told:
+        """What the request wants to know of this moment. Raises PositionsUnreadable, ContractOutputUnexpected."""
+        conversation = begin(request)
+        while conversation.told is None:
+            if conversation.steps > 1:
+                self._source.prefetch(self._base, [_touch(each) for each in conversation.wanted])
+            conversation.go_on([self._answer(each) for each in conversation.wanted])
+        return conversation.told
+
+    def _answer(self, asked: ReadCall) -> ReadOutcome:
+        succeeded, output = read(
+            self.state,
+            sender=_READ_FROM,
+            to=bytes.fromhex(asked.to[2:]),
+            data=encode_call(asked.signature, *asked.args),
+            gas=ASK_GAS,
+        )
+        return read_outcome(asked, succeeded=succeeded, output=output)
 
     def measure(self, reads: Iterable[Read]) -> list[int | None]:
         """The values of `reads` as they are now. Raises ContractOutputUnexpected."""

@@ -80,7 +80,6 @@ def run_code(computation: Any) -> None:  # noqa: C901 (one loop, one branch for 
     address = message.storage_address
     opcodes = computation.opcodes
     budget = state.budget
-    budget.spend_tick()
     pc = 0
     try:
         while True:
@@ -134,8 +133,9 @@ def run_code(computation: Any) -> None:  # noqa: C901 (one loop, one branch for 
                     if pop():
                         if target > last or not jumpdests[target]:
                             raise InvalidJumpDestination(f"jump to {target}")
+                        # A jump's place is the most that ran straight before it; a loop may be one long body.
+                        budget.ticks -= 1 + (pc >> 8)
                         pc = target
-                        budget.ticks -= 1
                         if budget.ticks < 0:
                             budget.check()
                     continue
@@ -146,8 +146,8 @@ def run_code(computation: Any) -> None:  # noqa: C901 (one loop, one branch for 
                     target = pop()
                     if target > last or not jumpdests[target]:
                         raise InvalidJumpDestination(f"jump to {target}")
+                    budget.ticks -= 1 + (pc >> 8)
                     pc = target
-                    budget.ticks -= 1
                     if budget.ticks < 0:
                         budget.check()
                     continue

@@ -57,7 +57,7 @@ class FlatState:
         self.originals: dict[tuple[bytes, int], int] = {}
         self.warm: dict[Any, bool] = {}
         self.wiped: dict[bytes, bool] = {}
-        self.guessed: set[str] = set()
+        self.guessed: set[tuple[str, bytes]] = set()
         self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
 
     def enter_block(self, env: BlockEnv) -> None:

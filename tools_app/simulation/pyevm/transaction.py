@@ -14,6 +14,7 @@ from eth_typing import Address
 from rlp import encode as rlp_encode
 
 from tools_app.chain.node_errors import GasLimitRefused, InsufficientFunds
+from tools_app.core.recursion import deep_calls
 
 _CREATE: Final = b""
 _DELEGATION: Final = bytes.fromhex("ef0100")
@@ -31,7 +32,7 @@ SET_CODE_TYPE: Final = 4
 
 @dataclass(slots=True)
 class Transaction:
-    """What runs: `to` empty to create. Fees are wei per gas; a simulation runs at a price of zero."""
+    """What runs: `to` empty to create. Prices are wei per gas; `fee_cap` is what the sender must be able to pay."""
 
     sender: bytes
     to: bytes
@@ -40,6 +41,7 @@ class Transaction:
     gas: int
     gas_price: int = 0
     tip: int = 0
+    fee_cap: int = 0
     access_list: Sequence[tuple[bytes, Sequence[int]]] = ()
     authorization_list: Sequence[Any] = ()
 
@@ -88,12 +90,13 @@ def floor_gas(transaction: Transaction) -> int:
     return _TX_GAS + _FLOOR_PER_TOKEN * (zeros + 4 * (len(transaction.data) - zeros))
 
 
+@deep_calls()
 def execute(state: Any, transaction: Transaction, *, has_floor: bool) -> Executed:
     """Run it and keep what it changed, also its nonce and fees when it fails.
 
     Raises InsufficientFunds, GasLimitRefused, SimulationTimeout, and what the source of state raises.
     """
-    cost = transaction.value + transaction.gas * transaction.gas_price
+    cost = transaction.value + transaction.gas * max(transaction.gas_price, transaction.fee_cap)
     have = state.get_balance(transaction.sender)
     if have < cost:
         raise InsufficientFunds(
@@ -143,6 +146,7 @@ def execute(state: Any, transaction: Transaction, *, has_floor: bool) -> Execute
     )
 
 
+@deep_calls()
 def read(state: Any, *, sender: bytes, to: bytes, data: bytes, gas: int) -> tuple[bool, bytes]:
     """Ask a contract something and undo whatever that did. Returns success and output."""
     mark = state.snapshot()

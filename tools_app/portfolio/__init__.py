@@ -1,0 +1,1 @@
+"""What an account holds, everywhere: tokens and positions, in base units and dollars."""

@@ -1,0 +1,297 @@
+"""Markets: pools in which two tokens are exchanged, whoever made them, and what can be asked about them.
+
+Data tools, streams, the heartbeat and the reviewers ask these; only the protocol itself knows how its contracts answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.ratio import Ratio
+from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.toolkit.effects import Effects, MarketRead
+from tools_app.toolkit.views import LogEntry, TokenMeta
+
+FEE_DENOMINATOR = 1_000_000
+_Q192 = 2**192
+
+
+class PoolNotFound(GolemError):
+    """No pool of a known factory has this address, or this pair and fee."""
+
+    code = "POOL_NOT_FOUND"
+    http_status = 404
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no such Uniswap pool"
+
+
+class PositionNotFound(GolemError):
+    """No such position, or it belongs to another account; the two are answered alike."""
+
+    code = "POSITION_NOT_FOUND"
+    http_status = 404
+    recovery = Recovery.FIX_PARAMS
+    title = "This account has no such position"
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """One pool at one block: of constant product (`v2`: `reserve0`, `reserve1`) or of concentrated liquidity (`v3`:
+    `sqrt_price`, `pool_tick`, `liquidity`).
+
+    `fee` is in hundredths of a basis point: 3000 is 0.3%.
+    """
+
+    version: str
+    address: str
+    token0: str
+    token1: str
+    fee: int
+    reserve0: int = 0
+    reserve1: int = 0
+    sqrt_price: int = 0
+    pool_tick: int = 0
+    liquidity: int = 0
+    protocol: str = ""
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it has a price at all."""
+        return self.sqrt_price > 0 if self.version == "v3" else self.reserve0 > 0 and self.reserve1 > 0
+
+    @property
+    def spot(self) -> Ratio:
+        """Token1 per token0 in base units, before fees."""
+        if self.version == "v3":
+            return Ratio(self.sqrt_price * self.sqrt_price, _Q192)
+        return Ratio(self.reserve1, self.reserve0)
+
+    @property
+    def venue(self) -> str:
+        """Protocol and version, as events name it."""
+        return f"{self.protocol} {self.version}"
+
+    def spot_from(self, token_in: str) -> Ratio:
+        """The other token per `token_in` in base units, before fees."""
+        return self.spot if token_in == self.token0 else self.spot.inverse()
+
+    def reserves_from(self, token_in: str) -> tuple[int, int]:
+        """V2 reserves as (in, out) for a swap that begins with `token_in`."""
+        return (self.reserve0, self.reserve1) if token_in == self.token0 else (self.reserve1, self.reserve0)
+
+    def other(self, token: str) -> str:
+        return self.token1 if token == self.token0 else self.token0
+
+
+def sort_tokens(token_a: str, token_b: str) -> tuple[str, str]:
+    """The pair in the order pools keep it: by address value."""
+    return (token_a, token_b) if int(token_a, 16) < int(token_b, 16) else (token_b, token_a)
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedPool:
+    """A pool that a factory made: its address, pair, fee, and where on the chain that was."""
+
+    address: str
+    version: str
+    token0: str
+    token1: str
+    fee: int
+    block_number: int
+    tx_hash: str
+    protocol: str = ""
+
+    def as_pool(self) -> Pool:
+        """The pool, its state still unread."""
+        return Pool(self.version, self.address, self.token0, self.token1, self.fee, protocol=self.protocol)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolDay:
+    """24 hours of one pool. `in0`/`in1` are base units traders paid in; prices are token1 per token0 in base units.
+
+    `reason` says why the figures are missing; then they are zero and must not be shown.
+    """
+
+    in0: int = 0
+    in1: int = 0
+    swaps: int = 0
+    prices: tuple[Ratio, ...] = ()
+    reason: str | None = None
+
+    def fees(self, fee: int) -> tuple[int, int]:
+        """Base units of fees paid in each token."""
+        return self.in0 * fee // FEE_DENOMINATOR, self.in1 * fee // FEE_DENOMINATOR
+
+
+@dataclass(frozen=True, slots=True)
+class PoolEvent:
+    """A log of a pool: its name, base units by token, positive into the pool, and what else it says, JSON-ready."""
+
+    name: str
+    amount0: int
+    amount1: int
+    details: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class InitialisedTick:
+    """A tick at which positions begin or end: `net` is added when the price rises through it, `gross` their sum."""
+
+    pool_tick: int
+    net: int
+    gross: int
+
+
+@dataclass(frozen=True, slots=True)
+class PricePoint:
+    """What one unit of token0 is worth in token1 after a block, as an exact ratio of base units."""
+
+    block_number: int
+    numerator: int
+    denominator: int
+
+
+class RangePosition(Protocol):
+    """A position of concentrated liquidity at one block. `fees0`/`fees1` are base units a collect would pay now."""
+
+    @property
+    def position_id(self) -> int: ...
+
+    @property
+    def owner(self) -> str: ...
+
+    @property
+    def pool(self) -> Pool: ...
+
+    @property
+    def tick_lower(self) -> int: ...
+
+    @property
+    def tick_upper(self) -> int: ...
+
+    @property
+    def liquidity(self) -> int: ...
+
+    @property
+    def fees0(self) -> int: ...
+
+    @property
+    def fees1(self) -> int: ...
+
+    @property
+    def is_in_range(self) -> bool: ...
+
+    def amounts(self, liquidity: int | None = None, *, sqrt_price: int | None = None) -> tuple[int, int]:
+        """Token0 and token1 that taking out `liquidity` (by default all) gives, at the pool's or another price."""
+
+
+class RangePositions(Protocol):
+    """Positions of concentrated liquidity as their contract lists them, whoever owns them."""
+
+    def read(self, reader: ChainReader, position_id: int) -> RangePosition:
+        """One position with its owner. Raises PositionNotFound."""
+
+    def read_many(self, reader: ChainReader, ids: Sequence[int]) -> Sequence[RangePosition]:
+        """Positions by id; one that does not exist is left out."""
+
+    def list_ids(self, reader: ChainReader, owner: str, *, limit: int) -> tuple[list[int], int]:
+        """The newest position ids of an owner, at most `limit`, and how many there are."""
+
+    def expect_calls(
+        self,
+        chain_id: int,
+        owner: str,
+        *,
+        held: int,
+        limit: int,
+        known: Sequence[Mapping[str, Any]],
+        empty: Sequence[int] = (),
+    ) -> list[ReadCall]:
+        """The reads `list_ids` and `read_many` will make if nothing changed: `known` are `remember`ed positions. Of
+        `empty` ones it is asked whether they still are.
+        """
+
+    def remember(self, position: RangePosition) -> dict[str, Any]:
+        """JSON-ready: what `expect_calls` needs to know of a position."""
+
+
+class Markets(Protocol):
+    """The pools of one protocol. Every method asks the reader's chain, on which the protocol must be."""
+
+    @property
+    def chains(self) -> frozenset[int]:
+        """Where its tools are served."""
+
+    @property
+    def ranges(self) -> RangePositions:
+        """Its positions of concentrated liquidity."""
+
+    @property
+    def swap_topics(self) -> tuple[str, ...]:
+        """Topic 0 of what its pools say of a swap."""
+
+    def describe(self, pool: Pool) -> str:
+        """For people: `Uniswap V3`."""
+
+    def hubs(self, reader: ChainReader) -> list[str]:
+        """Tokens most others trade against: the wrapped coin first, then dollar tokens."""
+
+    def find(self, reader: ChainReader, pairs: Sequence[tuple[str, str]], *, with_balances: bool = False) -> list[Pool]:
+        """Every pool of these pairs with its state; `with_balances` has what they hold travel with it."""
+
+    def locate(self, reader: ChainReader, token0: str, token1: str, fee: int) -> str | None:
+        """The address of the concentrated pool of a sorted pair and fee."""
+
+    def read(self, reader: ChainReader, address: str) -> Pool:
+        """The pool at `address`, confirmed by its factory, with its state. Raises PoolNotFound."""
+
+    def recognize(self, reader: ChainReader, addresses: Sequence[str]) -> dict[str, Pool]:
+        """Which of these addresses are pools, without their state; what merely calls itself one is left out."""
+
+    def states(self, reader: ChainReader, pools: Sequence[Pool]) -> list[Pool]:
+        """The same pools with their state, in one batch; one that does not answer is left out."""
+
+    def state_calls(self, pool: Pool) -> list[ReadCall]:
+        """What `states` asks of a pool."""
+
+    def depth(self, reader: ChainReader, pools: Sequence[Pool]) -> dict[str, tuple[int, int]]:
+        """Token0 and token1 base units each pool holds, by pool address."""
+
+    def days(self, reader: ChainReader, pools: Sequence[Pool]) -> dict[str, PoolDay]:
+        """The last 24 hours of each pool by address; what cannot be told is a reason."""
+
+    def price_a_day_ago(self, reader: ChainReader, pool: Pool) -> tuple[Ratio | None, str | None]:
+        """Token1 per token0 24 hours ago, or None with the reason."""
+
+    def preload_day(self, reader: ChainReader, pool: Pool) -> None:
+        """Ask for what `days` and `price_a_day_ago` look at, in one round trip. Raises the node errors."""
+
+    def created(self, reader: ChainReader, *, from_block: int, to_block: int) -> list[CreatedPool]:
+        """Pools made in a range of blocks, oldest first. Raises RpcUnavailable."""
+
+    def tick_spacing(self, reader: ChainReader, pool: Pool) -> int:
+        """How far apart the usable ticks of a pool are."""
+
+    def ticks(self, reader: ChainReader, pool: Pool, *, spacing: int, spacings_each_side: int) -> list[InitialisedTick]:
+        """Initialised ticks within so many spacings of the current tick, in order."""
+
+    def event_topics(self, pool: Pool, names: Collection[str]) -> list[str]:
+        """Topic 0 of the named events (swap, mint, burn, collect) of a pool."""
+
+    def read_event(self, pool: Pool, log: LogEntry) -> PoolEvent | None:
+        """What a pool's log says; None for one that is none of its."""
+
+    def of(self, effects: Effects, reader: ChainReader) -> list[tuple[MarketRead, Pool | None]]:
+        """The pool behind each market that calls trade in, once each, stateless; None where there is none."""
+
+    def price_points(self, reader: ChainReader, pool: Pool, *, from_block: int) -> tuple[PricePoint, ...]:
+        """The pool's price after each block in which it changed, from its own logs up to the pinned block."""
+
+
+def pool_asset(wrapped_native: str | None, token: TokenMeta) -> str:
+    """The address pools know a token by: the wrapped coin for the chain's own coin."""
+    return wrapped_native if token.is_native and wrapped_native is not None else token.address

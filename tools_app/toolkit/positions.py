@@ -1,0 +1,284 @@
+"""What an account holds besides tokens: positions with signed legs, what a plan promises to change in them, ways out.
+
+A position is what a protocol keeps for an account: a loan, a share of a vault, a place in a queue. Its legs say what
+it is made of in base units of tokens that have a price; what is owed is negative. The tokens that only stand for it
+(receipts, shares, debts) are its claim tokens and are never priced themselves.
+Whoever reads positions does no I/O: it yields batches of reads and is sent their outcomes. So the same lines read the
+pinned block, the state after a simulated plan, a receipt's block, and many protocols side by side in the same batches.
+Seed: decisions, "Positions".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from tools_app.core.errors import GolemError, Recovery
+from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.views import LogEntry
+
+T = TypeVar("T")
+
+Reads: TypeAlias = Generator[Sequence[ReadCall], Sequence[ReadOutcome], T]
+"""Yields batches of reads, is sent the outcomes in their order, returns what they tell."""
+
+CallMany: TypeAlias = Callable[[Sequence[ReadCall]], Sequence[ReadOutcome]]
+"""Answers a batch of reads in their order; a revert is an outcome."""
+
+ACCOUNT = "account"
+"""The kind of a position in which every token is kept, taken out and limited for itself."""
+MOST_BATCHES = 8
+"""So many batches one protocol may ask for before it has told its positions; more is an error of its reader."""
+
+REQUEST_KIND = "request"
+"""The kind of every position that finishes later: queues, cooldowns, keepers, bridges. Each is followed to its end."""
+
+
+class PositionsUnreadable(GolemError):
+    """A protocol did not tell what an account has there. Nobody may take that for nothing."""
+
+    code = "POSITIONS_UNREADABLE"
+    http_status = 503
+    recovery = Recovery.WAIT
+    cleared_by = "the protocol's contracts answer again"
+    title = "What the golem holds at a protocol could not be read"
+
+
+class HealthTooLow(GolemError):
+    """A debt would stand on less cover than its owner allows. `data` has position, health_bps, least_health_bps."""
+
+    code = "HEALTH_TOO_LOW"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    cleared_by = "less debt, more collateral, or a repayment first"
+    title = "The position's health would be too low"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class PositionRef:
+    """Names a position everywhere, in SQL too: `lender/account/1/0x..`, `dex/nft/1/123`, `queue/request/1/77`."""
+
+    protocol: str
+    kind: str
+    chain_id: int
+    id: str
+
+    def __str__(self) -> str:
+        return f"{self.protocol}/{self.kind}/{self.chain_id}/{self.id}"
+
+    @classmethod
+    def parse(cls, text: str) -> PositionRef:
+        """The reverse of `str`. Raises ValueError for anything else."""
+        parts = text.split("/", 3)
+        if len(parts) != 4 or not all(parts) or not parts[2].isdecimal():
+            raise ValueError(f"{text!r} names no position")
+        return cls(parts[0], parts[1], int(parts[2]), parts[3])
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """Base units of a token address (the coin under NATIVE) inside a position; negative is owed.
+
+    `free_at` is the unix second from which it can be had; None: at once. `cover_bps` is how much of its value the
+    protocol counts against debts before it liquidates, 0 for what covers none.
+    """
+
+    token: str
+    raw: int
+    free_at: int | None = None
+    cover_bps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """How far a position's worth follows a token without holding it: signed base units, counted in concentration."""
+
+    token: str
+    raw: int
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """What a protocol keeps for an account.
+
+    `health_bps` is the protocol's own word: cover over debt, 10,000 is liquidation, None without debt.
+    `claim_tokens` are addresses of tokens that stand for it. `facts` is JSON-ready, for people, integers as text.
+    `is_whole` is off where there is more than its legs tell, such as the positions beyond those that are read: nothing
+    that counts it is complete. A `kind` of ACCOUNT keeps legs that stand for themselves; legs of any other are one.
+    """
+
+    ref: PositionRef
+    label: str
+    legs: tuple[Leg, ...]
+    health_bps: int | None = None
+    exposure: tuple[Exposure, ...] = ()
+    claim_tokens: frozenset[str] = frozenset()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    is_whole: bool = True
+
+    @property
+    def has_debt(self) -> bool:
+        """Whether anything is owed in it."""
+        return any(leg.raw < 0 for leg in self.legs)
+
+    def raw_of(self, token: str) -> int:
+        """Base units of one token in it, what is owed subtracted."""
+        return sum(leg.raw for leg in self.legs if leg.token == token)
+
+
+@dataclass(frozen=True, slots=True)
+class PositionChange:
+    """What a plan promises to change in a position: base units of one token's legs, signed as legs are.
+
+    `expected` as quoted, `bound` the lowest that still passes: at least so much more is there (a deposit, a repayment),
+    or at most so much less (a withdrawal, a new debt). `ref` None is a position of `protocol` that the plan opens.
+    `least_health_bps` is what the position's health may not be under afterwards, where there is debt.
+    """
+
+    protocol: str
+    kind: str
+    token: str
+    expected: int
+    bound: int
+    ref: PositionRef | None = None
+    least_health_bps: int | None = None
+
+    @property
+    def is_debt(self) -> bool:
+        """Whether it may leave more owed than before; what merely shrinks is told apart by what is measured."""
+        return self.kind == "debt" and self.bound < 0
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """A figure on the chain that no token tells: the value `index` of a read. `name` is for people."""
+
+    name: str
+    to: str
+    signature: str
+    args: tuple[Any, ...] = ()
+    index: int = 0
+
+    @property
+    def read(self) -> ReadCall:
+        """How it is read."""
+        return ReadCall(self.to, self.signature, self.args)
+
+
+@dataclass(frozen=True, slots=True)
+class GaugeBound:
+    """What a plan promises of a gauge: its value afterwards lies within these, None where that side is open."""
+
+    gauge: Gauge
+    least: int | None = None
+    most: int | None = None
+
+
+class PositionQuestion(Protocol):
+    """Asks for positions; each `ask` begins anew, so that it can be asked of several states."""
+
+    def ask(self) -> Reads[tuple[Position, ...]]:
+        """The positions in the order of their refs. Raises PositionsUnreadable."""
+
+
+class Positions(Protocol):
+    """What an account has at one protocol."""
+
+    def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
+        """Every position of `account` there. `hints` are those it had, for what no contract can list.
+
+        Raises PositionsUnreadable; a revert where an answer was due is one.
+        """
+
+    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
+        """The positions that logs say `account` may now have; remembered as hints."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """The next step out of a position: a tool of the product and its parameters, previewed like any other."""
+
+    tool: str
+    params: Mapping[str, Any]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing to do before `until` (unix seconds; None: nobody knows)."""
+
+    until: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsTrade:
+    """So much of a token is missing to go on: the owner may have it bought with what else is held."""
+
+    token: str
+    raw: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """No step of ours gets it out; the owner is told why."""
+
+    reason: str
+
+
+ExitStep: TypeAlias = Act | Wait | NeedsTrade | Stuck
+
+
+class Exits(Protocol):
+    """How positions of one protocol are left, one step at a time; asked again after every step."""
+
+    def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
+        """What to do next; None when nothing is left in it. `held` are the account's token balances in base units."""
+
+
+def drive(reads: Reads[T], call_many: CallMany) -> T:
+    """Run reads to their end. Raises PositionsUnreadable for one that never ends, and what `call_many` raises."""
+    try:
+        wanted = next(reads)
+        for _ in range(MOST_BATCHES):
+            wanted = reads.send(call_many(wanted) if wanted else [])
+    except StopIteration as ended:
+        told: T = ended.value
+        return told
+    raise PositionsUnreadable(f"positions were not told within {MOST_BATCHES} batches of reads")
+
+
+def side_by_side(each: Sequence[Reads[T]]) -> Reads[list[T]]:
+    """Several readers in lock step: what all of them ask next is one batch. What one of them raises ends all."""
+    told: dict[int, T] = {}
+    wanted: dict[int, Sequence[ReadCall]] = {}
+
+    def go_on(index: int, outcomes: Sequence[ReadOutcome] | None) -> None:
+        try:
+            wanted[index] = each[index].send(outcomes) if outcomes is not None else next(each[index])
+        except StopIteration as ended:
+            wanted.pop(index, None)
+            told[index] = ended.value
+
+    for index in range(len(each)):
+        go_on(index, None)
+    while wanted:
+        asked = [(index, len(batch)) for index, batch in wanted.items()]
+        outcomes = yield [call for batch in wanted.values() for call in batch]
+        start = 0
+        for index, size in asked:
+            go_on(index, outcomes[start : start + size])
+            start += size
+    return [told[index] for index in range(len(each))]
+
+
+def gather(*batches: Sequence[ReadCall]) -> Reads[list[Sequence[ReadOutcome]]]:
+    """Ask several lists of reads in one batch and give each list its outcomes back."""
+    outcomes = yield [call for batch in batches for call in batch]
+    told, start = [], 0
+    for batch in batches:
+        told.append(outcomes[start : start + len(batch)])
+        start += len(batch)
+    return told

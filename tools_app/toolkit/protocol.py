@@ -1,0 +1,181 @@
+"""ProtocolDef: everything the product knows of one protocol, as one value in the protocol's own folder.
+
+`tools_app/protocols/<name>/protocol.py` holds it as PROTOCOL. Nothing outside that folder imports a protocol or says
+its name: who lists positions, judges plans, suggests an allowlist, names an event or leaves under a halt asks SHELF.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from tools_app.toolkit.effects import EffectsReader
+from tools_app.toolkit.lending import Lending
+from tools_app.toolkit.markets import Markets
+from tools_app.toolkit.positions import Exits, Positions
+
+
+class Trait(StrEnum):
+    """What is special about a protocol's risks."""
+
+    CROSS_CHAIN = "CROSS_CHAIN"
+    LEVERAGE = "LEVERAGE"
+    HOOKS = "HOOKS"
+    ASYNC = "ASYNC"
+
+
+class ValuerKind(StrEnum):
+    """How a contract on the chain can put a value on what an account has at a contract."""
+
+    CONCENTRATED_LIQUIDITY = "CONCENTRATED_LIQUIDITY"
+    SHARE = "SHARE"
+    LENDING_ACCOUNT = "LENDING_ACCOUNT"
+    LENDING_MARKET = "LENDING_MARKET"
+    COLLATERAL_VAULT = "COLLATERAL_VAULT"
+    QUEUE = "QUEUE"
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """A contract that the protocol's write tools call. `key` is its name in `deployments`, `label` one for people.
+
+    `functions` are the signatures the tools call; `takes_tokens` is whether it takes tokens by allowance, `is_token`
+    whether it is itself a token that stands for a position and that plans approve.
+    """
+
+    key: str
+    label: str
+    functions: tuple[str, ...]
+    takes_tokens: bool = False
+    valuer: ValuerKind | None = None
+    is_token: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LeavingCall:
+    """A call by which a position is left: it only takes out to the account, or pays the account's own debt.
+
+    `key` is the contract's name in `deployments`. `own` are the places of arguments, counted from 0 and downwards into
+    structs, that must be the account for that to be so; `steps` is the place of a list of calls of the same contract.
+    """
+
+    key: str
+    signature: str
+    own: tuple[tuple[int, ...], ...] = ()
+    steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RightEvent:
+    """A right of the protocol's own: the event that tells it, whom and what it names, and how it is undone.
+
+    Numbers are places of arguments from 0: who gives, who takes, how much (None: everything), over what token (None:
+    the whole account).
+    `revoke` makes the call that takes it back: (contract, taker, token) -> (signature, arguments).
+    """
+
+    signature: str
+    giver: int
+    taker: int
+    revoke: Callable[[str, str, str | None], tuple[str, tuple[Any, ...]]]
+    amount: int | None = None
+    token: int | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class ProtocolDef:
+    """One protocol. `name` is the venue agents say and the first word of its positions; `label` is for people.
+
+    `deployments` maps a chain to its contracts by key, None where it is not. `entry` is the key of the contract whose
+    code says that it is there. `simulated_on` are chains where our own contracts stand in for it, labelled so wherever
+    it shows. `events`, `errors` and `inner_calls` are signatures that give names to logs, reverts, and what its
+    contracts call. `leaving` is all that a halted golem may still sign there.
+    """
+
+    name: str
+    label: str
+    deployments: Callable[[int], Mapping[str, str] | None]
+    entry: str
+    contracts: tuple[Contract, ...] = ()
+    positions: Positions | None = None
+    exits: Exits | None = None
+    effects: EffectsReader | None = None
+    markets: Markets | None = None
+    lending: Lending | None = None
+    leaving: tuple[LeavingCall, ...] = ()
+    rights: tuple[RightEvent, ...] = ()
+    traits: frozenset[Trait] = frozenset()
+    simulated_on: frozenset[int] = frozenset()
+    events: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    inner_calls: tuple[str, ...] = ()
+
+    def address(self, chain_id: int, key: str) -> str | None:
+        """One of its contracts on a chain."""
+        found = self.deployments(chain_id)
+        return found.get(key) if found is not None else None
+
+    def is_on(self, chain_id: int) -> bool:
+        """Whether it is known to be on a chain."""
+        return bool(self.deployments(chain_id))
+
+    def owns(self, chain_id: int, address: str) -> bool:
+        """Whether `address` is one of its contracts there."""
+        found = self.deployments(chain_id)
+        return found is not None and address in found.values()
+
+
+@dataclass
+class Shelf:
+    """Every protocol, found at start-up. Two of one name stop the start. `version` changes with what stands on it."""
+
+    _by_name: dict[str, ProtocolDef] = field(default_factory=dict)
+    version: int = 0
+
+    def add(self, protocol: ProtocolDef) -> None:
+        """Raises ValueError for a name that is there."""
+        if protocol.name in self._by_name:
+            raise ValueError(f"two protocols are called {protocol.name!r}")
+        self._by_name[protocol.name] = protocol
+        self.version += 1
+
+    def remove(self, name: str) -> None:
+        """Take one away; what a test put there does not outlive it."""
+        self._by_name.pop(name, None)
+        self.version += 1
+
+    def get(self, name: str) -> ProtocolDef | None:
+        """The protocol of a name, or None."""
+        return self._by_name.get(name)
+
+    def __iter__(self) -> Iterator[ProtocolDef]:
+        return iter(tuple(self._by_name.values()))
+
+    def on(self, chain_id: int) -> Sequence[ProtocolDef]:
+        """Those of one chain, in the order of their names."""
+        found: Iterable[ProtocolDef] = (each for each in self._by_name.values() if each.is_on(chain_id))
+        return sorted(found, key=lambda each: each.name)
+
+    def contracts_on(self, chain_id: int) -> list[tuple[str, Contract]]:
+        """What write tools call on a chain: addresses and what is known of them, protocol by protocol."""
+        return [
+            (address, contract)
+            for each in self.on(chain_id)
+            for contract in each.contracts
+            if (address := each.address(chain_id, contract.key)) is not None
+        ]
+
+    def claims_on(self, chain_id: int) -> frozenset[str]:
+        """Tokens of protocols that stand for positions, held already or not: what they are worth the positions tell."""
+        return frozenset(address for address, contract in self.contracts_on(chain_id) if contract.is_token)
+
+    def of_contract(self, chain_id: int, address: str) -> ProtocolDef | None:
+        """Whose contract `address` is, or None."""
+        return next((each for each in self.on(chain_id) if each.owns(chain_id, address)), None)
+
+
+SHELF: Final = Shelf()
+"""Filled by `load_registry`, which imports every `protocol` module."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from archetypes_app.errors import InvalidToml, UnknownCategory
+from tools_app.core.outside_json import Bound, OutsideTextRefused, read_toml
 from tools_app.toolkit.enums import Category
 
 MOST_BYTES: Final = 64 * 1024
@@ -187,11 +187,11 @@ def _parse(raw: bytes, source: str) -> dict[str, Any]:
     if any(chunk.count(".") > MOST_DOTS for chunk in _NOT_OF_A_KEY.split(text)):
         raise InvalidToml(f"{source} is nested too deeply", source=source)
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidToml(f"{source}: {error}", source=source) from None
-    except RecursionError:
-        raise InvalidToml(f"{source} is nested too deeply", source=source) from None
+        return read_toml(text, most_bytes=MOST_BYTES)
+    except OutsideTextRefused as refusal:
+        if refusal.bound is Bound.DEPTH:
+            raise InvalidToml(f"{source} is nested too deeply", source=source) from None
+        raise InvalidToml(f"{source}: {refusal}", source=source) from None
 
 
 def _check_name(name: str, source: str) -> str:

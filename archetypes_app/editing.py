@@ -17,7 +17,7 @@ def check_unchanged(row: Row, *, version: int) -> Row:
 
     Call inside the transaction that saves. Raises EditConflict (409) with the version found.
     """
-    locked = type(row)._default_manager.select_for_update(of=("self",)).filter(pk=row.pk).first()
+    locked = type(row)._default_manager.select_for_update(no_key=True, of=("self",)).filter(pk=row.pk).first()
     if locked is None:
         raise EditConflict(f"{row} was deleted while it was being edited", version=version, found=None)
     if locked.version != version:

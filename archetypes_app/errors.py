@@ -47,6 +47,7 @@ class ModelBudgetSpent(GolemError):
     code = "MODEL_BUDGET_SPENT"
     http_status = 429
     recovery = Recovery.WAIT
+    cleared_by = "the next day's cap"
     title = "Today's budget for thinking is used up"
 
 

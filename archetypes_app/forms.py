@@ -27,6 +27,7 @@ from archetypes_app.models.golem import PHASE_CHOICES
 from archetypes_app.models.profile import CATEGORY_CHOICES
 from archetypes_app.toolset import ArchetypeRule, list_protocols, make_profile_rule, split_overrides
 from tools_app.admin.display import format_chain
+from tools_app.admin.plain_text import PlainTextField
 from tools_app.chain.networks import configured_networks
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import Category
@@ -96,7 +97,7 @@ class ArchetypeForm(EditedRowForm):
     """An archetype; a delegation that breaks a rule is refused here, before the database."""
 
     tool_categories = CategoriesField(help_text="Used together with the profiles below")
-    safety_rules_text = forms.CharField(
+    safety_rules_text = PlainTextField(
         label="Safety rules", required=False, help_text="One rule a line", widget=forms.Textarea(attrs={"rows": 4})
     )
 
@@ -229,7 +230,7 @@ class NewApiKeyForm(forms.Form):
     golem: forms.ModelChoiceField[Golem] = forms.ModelChoiceField(
         queryset=Golem.objects.none(), widget=UnfoldAdminSelectWidget(), empty_label="Choose a golem"
     )
-    label = forms.CharField(
+    label = PlainTextField(
         max_length=64, required=False, widget=UnfoldAdminTextInputWidget(), help_text="For you: where it will be used"
     )
     scopes = forms.MultipleChoiceField(
@@ -240,6 +241,15 @@ class NewApiKeyForm(forms.Form):
     )
     lifetime_days = forms.IntegerField(
         label="Valid for (days)", min_value=1, max_value=365, initial=90, widget=UnfoldAdminTextInputWidget()
+    )
+    session = forms.ChoiceField(
+        label="Session limit",
+        choices=[("shared", "Shared with the golem's newest key"), ("own", "A fresh one of its own")],
+        initial="shared",
+        required=False,
+        widget=UnfoldAdminSelectWidget(),
+        help_text="With a fresh one the golem may spend its session limit once more; the limits per tick and day"
+        " hold for all its keys together",
     )
 
     def __init__(self, *args: Any, golems: Any, **kwargs: Any) -> None:
@@ -290,7 +300,7 @@ class PhaseForm(forms.Form):
     """An owner's reset of a golem's phase."""
 
     to = forms.ChoiceField(label="Phase", choices=PHASE_CHOICES, widget=UnfoldAdminSelectWidget())
-    reason = forms.CharField(
+    reason = PlainTextField(
         max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}), help_text="Kept in the golem's history"
     )
 

@@ -21,6 +21,7 @@ from django.conf import settings
 
 from memory_app.errors import GrimoireFileRefused
 from tools_app.core.audit_checkpoints import load_signing_key
+from tools_app.core.outside_json import read_exact_json
 
 FORMAT: Final = "golem-grimoire"
 VERSION: Final = 1
@@ -133,8 +134,8 @@ def _write(handle: Any, line: dict[str, Any]) -> bytes:
 
 def _read(line: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
+        value = read_exact_json(line, most_bytes=MOST_LINE_BYTES)
+    except ValueError:
         raise GrimoireFileRefused("a line of the archive is no JSON") from None
     if not isinstance(value, dict):
         raise GrimoireFileRefused("a line of the archive is no object")

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -123,7 +124,7 @@ def augment(*, golem_id: UUID, tool_name: str, params: Mapping[str, Any], now: d
     for name, tuning in tunings.items():
         if name is Tunable.ROUTE:
             # What the agent names wins.
-            if "route" in params and params["route"] is None:
+            if "route" in params and params["route"] is None and _is_within(params, tuning.route_most_amount):
                 soft = replace(soft, route_hint=tuning.route)
                 notes.append(LEARNED_ROUTE)
                 behind[name.value] = tuning.episode_ids
@@ -170,6 +171,16 @@ class _Tuning:
     factor_bps: int
     episode_ids: tuple[UUID, ...]
     route: str = ""
+    route_most_amount: Decimal | None = None
+
+
+def _is_within(params: Mapping[str, Any], most: Decimal | None) -> bool:
+    """Whether a swap is no larger than what the fills behind a route speak for."""
+    if most is None:
+        return True
+    amount = str(params.get("amount", ""))
+    # What must be received is another token's amount, about which the fills say nothing.
+    return not params.get("exact_output") and amount.isdecimal() and int(amount) <= most
 
 
 def _find_alike(
@@ -182,8 +193,8 @@ def _find_alike(
         for pk, keys, accessed, stability in recent
     )
     tunings: dict[Tunable, _Tuning] = {}
-    for parameter, factor_bps, episode_ids, route in learned:
-        tunings.setdefault(Tunable(parameter), _Tuning(factor_bps, tuple(episode_ids), route))
+    for parameter, factor_bps, episode_ids, route, most in learned:
+        tunings.setdefault(Tunable(parameter), _Tuning(factor_bps, tuple(episode_ids), route, most))
     return tuple(pk for _, _, pk in ranked[:_MOST_EPISODES]), tunings
 
 
@@ -228,7 +239,9 @@ def _select_tunings(
         # Learned on one chain, it says nothing about another; a call that names none runs on the golem's home chain.
         chain_id=F("golem__home_chain_id") if chain_id is None else chain_id,
     )
-    return rows.order_by("-confidence_percent", "pk").values_list("parameter", "factor_bps", "episode_ids", "route")
+    return rows.order_by("-confidence_percent", "pk").values_list(
+        "parameter", "factor_bps", "episode_ids", "route", "route_most_amount"
+    )
 
 
 _TIMEOUT = Prepared("limit_time", "SELECT set_config('statement_timeout', %(timeout)s, true)")

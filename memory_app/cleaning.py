@@ -6,10 +6,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
+from tools_app.core.storable_text import make_plain
 from tools_app.core.taint import DataSink, redact_text
-
-_KEPT = {"\n", "\t"}
-_DROPPED_CATEGORIES = {"Cc", "Cf", "Cs", "Co"}
 
 
 def clean_text(text: str, *, longest: int | None = None) -> str:
@@ -18,13 +16,7 @@ def clean_text(text: str, *, longest: int | None = None) -> str:
     Control, format (zero-width, direction marks, tags), surrogate and private-use characters are dropped: they carry
     no meaning, and instructions hide in them. At most `longest` characters.
     """
-    if not text.isascii() or not text.isprintable():
-        text = "".join(
-            character
-            for character in text
-            if character in _KEPT or unicodedata.category(character) not in _DROPPED_CATEGORIES
-        )
-    cleaned = redact_text(text, sink=DataSink.MEMORY)
+    cleaned = redact_text(make_plain(text), sink=DataSink.MEMORY)
     return cleaned if longest is None else cleaned[:longest]
 
 

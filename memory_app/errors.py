@@ -11,6 +11,7 @@ class EmbeddingUnavailable(GolemError):
     code = "EMBEDDING_UNAVAILABLE"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "the embedding model can be loaded"
     title = "The embedding model is not available"
 
 

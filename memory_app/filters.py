@@ -154,3 +154,5 @@ _READERS: dict[str, tuple[str, Any]] = {
     "until": ("until", _read_time),
     "include_archived": ("include_archived", _read_flag),
 }
+FILTER_NAMES = frozenset(_READERS)
+"""Every word that names a filter."""

@@ -6,7 +6,6 @@ Seed: decisions, "Memory".
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
@@ -24,8 +23,11 @@ from memory_app.models.insight import InsightCategory, Kind, Tunable
 from memory_app.models.provenance import Source, Trust
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
+from tools_app.core.outside_json import read_toml
+from tools_app.core.whole import whole
 
 _MOST = 500
+_MOST_BYTES = 1_000_000
 _PLAIN = ("tool_name", "chain_id", "token_keys", "parameter", "factor_bps", "confidence_percent", "is_pinned", "text",
           "route", "route_from")  # fmt: skip
 
@@ -49,6 +51,7 @@ def list_heuristics(*, golem_id: UUID) -> list[Insight]:
     return list(Insight.objects.filter(golem_id=golem_id, kind=Kind.HEURISTIC, is_quarantined=False))
 
 
+@whole
 def apply_heuristics(*, golem_id: UUID, text: str, actor: str, reason: str, now: datetime) -> int:
     """Make the golem's heuristics what the TOML says, in one transaction; those it leaves out are archived.
 
@@ -106,11 +109,11 @@ def _apply(golem_id: UUID, row: Insight | None, columns: dict[str, Any], actor: 
 
 def _parse(text: str) -> list[dict[str, Any]]:
     try:
-        rows = tomllib.loads(text).get("heuristic", [])
+        rows = read_toml(text, most_bytes=_MOST_BYTES).get("heuristic", [])
         if not isinstance(rows, list) or len(rows) > _MOST:
             raise ValueError(f"at most {_MOST} [[heuristic]] tables")
         return [_read(row) for row in rows]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise InvalidParams(f"no valid heuristics: {error}", fields={"text": "TOML of heuristics"}) from None
 
 

@@ -21,14 +21,21 @@ from memory_app.decay import INSIGHT_FLOOR, REINFORCEMENT, STABILITY_CAP_DAYS, r
 from memory_app.filters import EpisodeFilters
 from memory_app.models import Insight
 from memory_app.models.insight import Kind
+from memory_app.models.provenance import Trust
 from memory_app.retrieval import fuse_ranks, weaken
 from memory_app.text_query import AnyWordQuery
 
 FIRST_PERCENT = 60
 IMPORTED_PERCENT = 40
 CONFIRMED_PERCENT = 10
+MOST_REPORTED_PERCENT = 70
+"""What nobody but its author confirms is believed no more than this; outcomes go on to 100."""
 CONTRADICTED_PERCENT = 15
 _CANDIDATES = 50
+WARNING_SHARE = 3
+"""One place in so many of a recall is kept for a warning that outcomes gave."""
+REPORTED_WEIGHT = 0.8
+"""What was only said ranks under what was read from outcomes, where both fit as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,16 @@ class InsightHit:
 def confirm(percent: int) -> int:
     """Confidence after one confirmation, in whole percent, at most 100."""
     return min(100, percent + CONFIRMED_PERCENT)
+
+
+def confirm_row(row: Insight, *, by_agent: bool = False) -> int:
+    """Confidence of `row` after one confirmation: what was read from outcomes may become certain, words may not.
+
+    A heuristic may, unless it is an agent's word that confirms it.
+    """
+    may_be_certain = row.trust == Trust.VERIFIED or (row.kind == Kind.HEURISTIC and not by_agent)
+    most = 100 if may_be_certain else MOST_REPORTED_PERCENT
+    return max(row.confidence_percent, min(most, confirm(row.confidence_percent)))
 
 
 def contradict(percent: int) -> int:
@@ -99,14 +116,10 @@ def retrieve_insights(
 ) -> list[InsightHit]:
     """The `limit` best of `matching` for `query`: ranks fused, weakened by forgetting (R >= 0.1) and by doubt."""
     wanted = max(_CANDIDATES, limit)
-    words = AnyWordQuery(query, config="english")
-    by_text = matching.filter(search=words).annotate(text_score=SearchRank(F("search"), words))
-    text_ids = list(by_text.order_by("-text_score", "pk").values_list("pk", flat=True)[:wanted])
-    vector_ids: list[UUID] = []
-    if query_vector is not None:
-        near = matching.filter(embedding__isnull=False).order_by(CosineDistance("embedding", list(query_vector)), "pk")
-        vector_ids = list(near.values_list("pk", flat=True)[:wanted])
-    ids = {*text_ids, *vector_ids}
+    text_ids, vector_ids = _list_near(matching, query, query_vector, wanted)
+    kept = (limit + 1) // WARNING_SHARE
+    warned, feared = _list_near(matching.filter(kind=Kind.WARNING, trust=Trust.VERIFIED), query, query_vector, kept)
+    ids = {*text_ids, *vector_ids, *warned, *feared}
     if len(ids) < limit:
         others = matching.exclude(pk__in=ids).order_by("-confidence_percent", "pk")
         ids.update(others.values_list("pk", flat=True)[: limit - len(ids)])
@@ -117,8 +130,35 @@ def retrieve_insights(
         fused = fuse_ranks((text_ranks.get(insight.pk), vector_ranks.get(insight.pk)))
         retention = insight_retention(insight=insight, now=now)
         believed = fused * (0.5 + insight.confidence_percent / 200)
+        if insight.trust != Trust.VERIFIED:
+            believed *= REPORTED_WEIGHT
         hits.append(InsightHit(insight, weaken(believed, retention) if apply_decay else believed, fused, retention))
-    return sorted(hits, key=lambda hit: (-hit.score, -hit.insight.confidence_percent, str(hit.insight.pk)))[:limit]
+    hits.sort(key=lambda hit: (-hit.score, -hit.insight.confidence_percent, str(hit.insight.pk)))
+    return _keep_warnings(hits, limit=limit, kept=kept, relevant={*warned, *feared})
+
+
+def _list_near(
+    matching: QuerySet[Insight], query: str, query_vector: Sequence[float] | None, most: int
+) -> tuple[list[UUID], list[UUID]]:
+    """The best by words and the nearest by meaning."""
+    words = AnyWordQuery(query, config="english")
+    by_text = matching.filter(search=words).annotate(text_score=SearchRank(F("search"), words))
+    text_ids = list(by_text.order_by("-text_score", "pk").values_list("pk", flat=True)[:most])
+    if query_vector is None:
+        return text_ids, []
+    near = matching.filter(embedding__isnull=False).order_by(CosineDistance("embedding", list(query_vector)), "pk")
+    return text_ids, list(near.values_list("pk", flat=True)[:most])
+
+
+def _keep_warnings(hits: list[InsightHit], *, limit: int, kept: int, relevant: set[UUID]) -> list[InsightHit]:
+    """The best `limit`; up to `kept` places are those of warnings from outcomes, whatever was written since."""
+    warnings = [hit for hit in hits if hit.insight.pk in relevant][:kept]
+    chosen = hits[:limit]
+    missing = [hit for hit in warnings if hit not in chosen]
+    for weakest in [hit for hit in reversed(chosen) if hit not in warnings][: len(missing)]:
+        chosen.remove(weakest)
+    found = {id(hit) for hit in (*chosen, *missing)}
+    return [hit for hit in hits if id(hit) in found]
 
 
 def insight_retention(*, insight: Insight, now: datetime) -> float:
@@ -159,7 +199,8 @@ def describe_insight(insight: Insight) -> dict[str, Any]:
         "route": insight.route or None,
         "created_at": insight.created_at.isoformat(),
         "updated_at": insight.updated_at.isoformat(),
-        "provenance": {"source": insight.source, "recorded_by": insight.recorded_by},
+        "trust": insight.trust,
+        "provenance": {"source": insight.source, "trust": insight.trust, "recorded_by": insight.recorded_by},
     }
 
 

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from memory_app.cleaning import clean_value
 from tools_app.core.errors import InvalidParams
+from tools_app.core.outside_json import Bound, OutsideTextRefused, read_exact_json
 
 LONGEST = 8_000
 DEEPEST = 6
@@ -27,8 +28,14 @@ def parse_object(text: str | None, *, field: str, longest: int = LONGEST) -> dic
     if len(text) > longest:
         raise _refuse(field, f"at most {longest} characters of JSON")
     try:
-        value = json.loads(text, parse_float=str, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
+        value = read_exact_json(
+            text, most_bytes=4 * longest, most_depth=DEEPEST, parse_float=str, parse_constant=_refuse_constant
+        )
+    except OutsideTextRefused as refusal:
+        if refusal.bound is Bound.DEPTH:
+            raise _refuse(field, f"nested at most {DEEPEST} deep") from None
+        raise _refuse(field, 'the text of a JSON object, such as {"fee": 500}') from None
+    except ValueError:
         raise _refuse(field, 'the text of a JSON object, such as {"fee": 500}') from None
     if not isinstance(value, dict):
         raise _refuse(field, "the text of a JSON object, not of another value")

@@ -10,7 +10,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from statistics import median_low
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +19,11 @@ from tools_app.core.units import BPS
 from tools_app.toolkit.params import ROUTE_PATTERN
 
 LEAST_FILLS = 3
+DUST_DIVISOR = 10
+"""A fill below this part of the largest one known says nothing about that one's size."""
+LARGEST_STRETCH = 10
+"""How many times its middle fill a preference reaches: what a small swap showed does not steer a large one."""
+_MEASURED_WEIGHT = 2
 _ROUTE = re.compile(ROUTE_PATTERN)
 _BLAMED_ON_ROUTE = {
     "The price moved further than the slippage bound allowed.",
@@ -29,20 +33,35 @@ _BLAMED_ON_ROUTE = {
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """How one swap through `route` went; `shortfall_bps` is what it lost against its prediction, below 0 a gain."""
+    """How one swap through `route` went; `shortfall_bps` is what it lost against its prediction, below 0 a gain.
+
+    `amount` is what it spent in base units of the token it started from; `is_measured` says that balances were read,
+    and not logs alone.
+    """
 
     episode_id: UUID
     route: str
     shortfall_bps: int
+    amount: int = 1
+    is_measured: bool = True
+
+    @property
+    def weight(self) -> int:
+        """How much it counts beside others: by what was at stake, half where only logs tell."""
+        return self.amount * (_MEASURED_WEIGHT if self.is_measured else 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """The route to prefer, how much more it may cost than the best quote in bps, and the episodes that say so."""
+    """The route to prefer, how much more it may cost than the best quote in bps, and the episodes that say so.
+
+    `most_amount` is the largest swap they speak for, in base units of the token it starts from.
+    """
 
     route: str
     cost_bps: int
     episode_ids: tuple[UUID, ...]
+    most_amount: int = 0
 
     @property
     def as_parameter(self) -> str:
@@ -72,24 +91,33 @@ def read_fill(
         slippage = prediction.get("slippage_bps")
         if not _BLAMED_ON_ROUTE & set(reflection.get("why") or ()) or not isinstance(slippage, int):
             return None
-        return Fill(episode_id, route, slippage)
-    shortfall = _shortfall(_deltas(prediction), _deltas(outcome), str(details["token_in"]), str(details["token_out"]))
-    return None if shortfall is None else Fill(episode_id, route, shortfall)
+        spent = abs(_deltas(prediction).get(str(details["token_in"]), 0))
+        return Fill(episode_id, route, slippage, spent, _is_measured(outcome)) if spent else None
+    expected = _deltas(prediction)
+    shortfall = _shortfall(expected, _deltas(outcome), str(details["token_in"]), str(details["token_out"]))
+    if shortfall is None:
+        return None
+    return Fill(episode_id, route, shortfall, abs(expected[str(details["token_in"])]), _is_measured(outcome))
+
+
+def _is_measured(outcome: Mapping[str, Any]) -> bool:
+    # An outcome that does not say how it was read was written before it did.
+    return str(outcome.get("ground_truth_source", "balance")).startswith("balance")
 
 
 def choose_route(fills: Iterable[Fill]) -> Preference | None:
-    """The route whose median fill beat another's by more than a prediction is off anyway; None without five fills.
+    """The route whose middle fill beat another's by more than a prediction is off anyway; None without five fills.
 
-    Three fills of each of the two at least. The cost it is worth is the difference of the two medians.
+    Three fills of each of the two at least, none of them dust beside the largest. The middle is that of the amounts.
+    The cost it is worth is the difference of the two, and it holds up to a few times the smaller of their sizes.
     """
+    known = list(fills)
+    least = max((fill.amount for fill in known), default=0) // DUST_DIVISOR
     groups: dict[str, list[Fill]] = defaultdict(list)
-    for fill in fills:
-        groups[fill.route].append(fill)
-    medians = {
-        route: median_low([fill.shortfall_bps for fill in group])
-        for route, group in groups.items()
-        if len(group) >= LEAST_FILLS
-    }
+    for fill in known:
+        if fill.amount >= least:
+            groups[fill.route].append(fill)
+    medians = {route: _weighted_median(group) for route, group in groups.items() if len(group) >= LEAST_FILLS}
     if len(medians) < 2:
         return None
     best, worst = (pick(medians, key=lambda route: (medians[route], route)) for pick in (min, max))
@@ -97,7 +125,22 @@ def choose_route(fills: Iterable[Fill]) -> Preference | None:
     behind = [fill.episode_id for route in (best, worst) for fill in groups[route]]
     if gain <= NOTABLE_ERROR_BPS or len(behind) < LEAST_EPISODES_TO_TUNE:
         return None
-    return Preference(best, min(gain, LARGEST_ROUTE_COST_BPS), tuple(behind))
+    most = LARGEST_STRETCH * min(_middle_amount(groups[route]) for route in (best, worst))
+    return Preference(best, min(gain, LARGEST_ROUTE_COST_BPS), tuple(behind), most)
+
+
+def _weighted_median(group: list[Fill]) -> int:
+    """The lowest shortfall that half of the weight lies at or under."""
+    half, reached = sum(fill.weight for fill in group), 0
+    for fill in sorted(group, key=lambda fill: fill.shortfall_bps):
+        reached += 2 * fill.weight
+        if reached >= half:
+            return fill.shortfall_bps
+    raise ValueError("no fills")
+
+
+def _middle_amount(group: list[Fill]) -> int:
+    return sorted(fill.amount for fill in group)[(len(group) - 1) // 2]
 
 
 def _shortfall(expected: Mapping[str, int], actual: Mapping[str, int], token_in: str, token_out: str) -> int | None:

@@ -5,7 +5,6 @@ What was exported and is read back unchanged changes nothing. Seed: issue of mem
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,14 +12,18 @@ from uuid import UUID
 
 from django.db import transaction
 
+from archetypes_app.models import Golem
 from memory_app.actions.restore_directive import write_directive
 from memory_app.actions.store_strategy import list_strategies, render_strategy, store_strategy
 from memory_app.heuristic_text import apply_heuristics, list_heuristics, render_heuristics
+from memory_app.models import Directive, Insight, Strategy
 from memory_app.models.directive import Document
 from memory_app.models.provenance import Source, Trust
 from memory_app.provenance import Provenance
 from memory_app.selectors import get_directive
 from tools_app.core.errors import InvalidParams
+from tools_app.core.outside_json import read_toml
+from tools_app.core.whole import whole
 
 HEURISTICS_FILE = "HEURISTICS.toml"
 STRATEGY_FOLDER = "strategies"
@@ -54,6 +57,7 @@ def export_files(*, golem_id: UUID, folder: Path) -> list[Path]:
     return list(texts)
 
 
+@whole
 def import_files(*, golem_id: UUID, folder: Path, actor: str, reason: str, now: datetime) -> FileImport:
     """Read the files of `folder` back, all or nothing; a file that is not there changes nothing.
 
@@ -61,6 +65,7 @@ def import_files(*, golem_id: UUID, folder: Path, actor: str, reason: str, now: 
     """
     documents = heuristics = strategies = 0
     with transaction.atomic():
+        _lock_all(golem_id)
         for document, name in _MARKDOWN.items():
             if (text := _read(folder / name)) is not None:
                 before = get_directive(golem_id=golem_id, document=document)
@@ -75,10 +80,21 @@ def import_files(*, golem_id: UUID, folder: Path, actor: str, reason: str, now: 
     return FileImport(documents, heuristics, strategies)
 
 
+def _lock_all(golem_id: UUID) -> None:
+    """Hold the golem and all its rows that the files may change: each file's audit entry comes behind them."""
+    for rows in (
+        Golem.objects.filter(pk=golem_id),
+        Insight.objects.filter(golem_id=golem_id),
+        Directive.objects.filter(golem_id=golem_id),
+        Strategy.objects.filter(golem_id=golem_id),
+    ):
+        list(rows.order_by("pk").select_for_update(no_key=True).values_list("pk"))
+
+
 def _import_strategy(golem_id: UUID, path: Path, actor: str, now: datetime) -> int:
     text = _read(path) or ""
     try:
-        found = tomllib.loads(text)
+        found = read_toml(text, most_bytes=_MOST_BYTES)
         before = {row.name: row.version for row in list_strategies(golem_id=golem_id)}
         row = store_strategy(
             golem_id=golem_id, name=found["name"], parameters=found.get("parameters", {}),

@@ -179,6 +179,8 @@ def prefer_route(
             change, in_force, after = "promoted", preference.route, preference.cost_bps
             row.confidence_percent = FIRST_PERCENT
     row.route = f"{in_force}@{after}"
+    if preference is not None and preference.route == in_force:
+        row.route_most_amount = preference.most_amount
     known = episode_ids if change == "demoted" or preference is None else preference.episode_ids
     row.episode_ids = list(dict.fromkeys([*known, *(row.episode_ids if change == "demoted" else ())]))[:MOST_BEHIND]
     row.tuned_at = row.last_accessed_at = now

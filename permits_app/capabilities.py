@@ -13,10 +13,14 @@ from datetime import datetime
 from typing import Any, NoReturn, final
 from uuid import UUID
 
+from django.db import connection, transaction
+
 from permits_app.errors import CapabilityError, CapabilityExpired, CapabilityValueExceeded
 from permits_app.models import ActionPermit, CapabilityGrant
 from permits_app.models.permit import PermitStatus
 from tools_app.core import clock
+from tools_app.core.prepared import Prepared
+from tools_app.core.rows import change_rows
 
 _SEAL = object()
 
@@ -25,7 +29,9 @@ _SEAL = object()
 class MintedCapability:
     """Proof that the safety chain agreed to one plan of one tool. Consumed once."""
 
-    __slots__ = ("_expires_at", "_is_used", "_lock", "_permit_id", "_plan_hash", "_tool_name", "_value_limit")
+    __slots__ = (
+        "_expires_at", "_is_used", "_lock", "_permit_id", "_plan_hash", "_tool_name", "_used_in", "_value_limit",
+    )  # fmt: skip
 
     def __init__(self, seal: object, grant: CapabilityGrant) -> None:
         if seal is not _SEAL:
@@ -36,6 +42,7 @@ class MintedCapability:
         self._value_limit = grant.value_limit_micro_usd
         self._expires_at = grant.expires_at
         self._is_used = False
+        self._used_in: object = None
         self._lock = threading.Lock()
 
     def __init_subclass__(cls) -> NoReturn:
@@ -69,18 +76,25 @@ class MintedCapability:
         """
         now = clock.now()
         with self._lock:
-            if self._is_used:
+            # One use inside a transaction that PostgreSQL gave up was none: the whole of it is done again, in another.
+            block = connection.atomic_blocks[0] if connection.in_atomic_block else None
+            if self._is_used or (self._used_in is not None and self._used_in is block):
                 raise CapabilityError("the capability was used before")
             if (tool_name, plan_hash) != (self._tool_name, self._plan_hash):
                 raise CapabilityError("the capability was minted for another call")
             if now >= self._expires_at:
                 raise CapabilityExpired()
-            won = CapabilityGrant.objects.filter(
-                permit_id=self._permit_id, plan_hash=plan_hash, tool_name=tool_name, consumed_at__isnull=True
-            ).update(consumed_at=now)
+            where = {
+                "permit_id": self._permit_id, "plan_hash": plan_hash, "tool_name": tool_name, "consumed_at": None,
+            }  # fmt: skip
+            won = change_rows(CapabilityGrant, where=where, consumed_at=now)
             if won != 1:
                 raise CapabilityError("the capability was used before")
-            self._is_used = True
+            self._used_in = block
+            transaction.on_commit(self._note_used)
+
+    def _note_used(self) -> None:
+        self._is_used = True
 
     def __repr__(self) -> str:
         return f"<Capability {self._tool_name} of permit {self._permit_id}>"
@@ -108,19 +122,27 @@ def mint(*, permit: ActionPermit, expires_at: datetime, now: datetime) -> Minted
     """
     if permit.status != PermitStatus.COMMITTING:
         raise CapabilityError("a capability is minted for a permit that is being committed")
-    grant, _ = CapabilityGrant.objects.get_or_create(
-        permit=permit,
-        defaults={
-            "tool_name": permit.tool_name,
-            "plan_hash": permit.plan_hash,
-            "value_limit_micro_usd": permit.value_micro_usd,
-            "minted_at": now,
-            "expires_at": expires_at,
-        },
-    )
-    if grant.consumed_at is not None:
+    granted = _GRANT.fetch(
+        permit=permit.pk, tool=permit.tool_name, plan=permit.plan_hash, limit=permit.value_micro_usd,
+        minted_at=now, expires_at=expires_at,
+    )  # fmt: skip
+    if not granted:
         raise CapabilityError("the capability of this permit was used before")
-    if grant.expires_at < expires_at:
-        grant.expires_at = expires_at
-        grant.save(update_fields=["expires_at"])
+    tool_name, plan_hash, limit, until = granted[0]
+    grant = CapabilityGrant(
+        permit_id=permit.pk, tool_name=tool_name, plan_hash=plan_hash, value_limit_micro_usd=limit, expires_at=until
+    )
     return MintedCapability(_SEAL, grant)
+
+
+# One that is there and unused is held longer and gives what it said before; a used one gives no row.
+_GRANT = Prepared(
+    "mint",
+    f"""
+INSERT INTO {CapabilityGrant._meta.db_table} AS known
+    (permit_id, tool_name, plan_hash, value_limit_micro_usd, minted_at, expires_at)
+VALUES (%(permit)s, %(tool)s, %(plan)s, %(limit)s, %(minted_at)s, %(expires_at)s)
+ON CONFLICT (permit_id) DO UPDATE SET expires_at = GREATEST(known.expires_at, excluded.expires_at)
+ WHERE known.consumed_at IS NULL
+RETURNING tool_name, plan_hash, value_limit_micro_usd, expires_at""",  # noqa: S608  (the table's own name)
+)

@@ -20,7 +20,7 @@ def list_decisions(
 
     Each with its actions and the outcomes of their permits. Amounts in micro-USD are decimal strings, USD beside them.
     """
-    actions = ActionRecord.objects.select_related("permit__outcome").order_by("position")
+    actions = ActionRecord.objects.select_related("permit").prefetch_related("permit__outcomes").order_by("position")
     rows = (
         DecisionCycleRecord.objects.filter(golem=golem)
         .select_related("tick")
@@ -69,7 +69,7 @@ def describe_decision(row: DecisionCycleRecord) -> dict[str, Any]:
 
 
 def _describe_action(action: ActionRecord) -> dict[str, Any]:
-    outcome = getattr(action.permit, "outcome", None) if action.permit_id is not None else None
+    outcome = action.permit.outcome if action.permit_id is not None else None
     gas = action.gas_micro_usd
     return {
         "action_type": action.action_type,
@@ -90,6 +90,7 @@ def _describe_action(action: ActionRecord) -> dict[str, Any]:
             "expected": outcome.expected.get("balance_deltas", []),
             "actual": outcome.actual.get("balance_deltas", []),
             "pnl_micro_usd": None if outcome.pnl_micro_usd is None else str(outcome.pnl_micro_usd),
+            "pnl_parts": outcome.pnl_parts,
             "ground_truth_source": outcome.ground_truth_source,
         },
     }

@@ -55,10 +55,56 @@ class SameActionPending(GolemError):
     title = "An equal action is still under way"
 
 
+class AccountBlocked(GolemError):
+    """The golem's account waits for one of its own payloads: what is sent now would wait behind it.
+
+    `data` has chain_id, address, nonce, tx_hash, since, cleared_by, retry_after_seconds. The permit stays as it was.
+    """
+
+    code = "ACCOUNT_BLOCKED"
+    http_status = 409
+    recovery = Recovery.WAIT
+    cleared_by = "its earlier transaction is mined or replaced"
+    title = "An earlier transaction of this account is not mined yet"
+
+
+class ChainStuck(GolemError):
+    """The chain's node answers nothing. `data` has chain_id, since, cleared_by, retry_after_seconds.
+
+    The permit stays as it was.
+    """
+
+    code = "CHAIN_STUCK"
+    http_status = 503
+    recovery = Recovery.WAIT
+    cleared_by = "the node answers again"
+    title = "The chain's node does not answer; nothing new is sent there"
+
+
+class CommitNotSigned(GolemError):
+    """The permit ended before anything was signed: its time was over, or what it needed failed. `data` has cause."""
+
+    code = "COMMIT_NOT_SIGNED"
+    http_status = 503
+    recovery = Recovery.PREVIEW_AGAIN
+    title = "The permit ended before anything was signed"
+
+
+class NonceUnsettled(GolemError):
+    """The readings of an account's nonce do not agree. `data` has address, clears, retry_after_seconds."""
+
+    code = "NONCE_UNSETTLED"
+    http_status = 503
+    recovery = Recovery.WAIT
+    cleared_by = "two readings of its nonce that agree"
+    title = "The chain's nodes do not agree on the account's next nonce"
+
+
 class TooManyWaiting(GolemError):
     code = "TOO_MANY_COMMITS_WAITING"
     http_status = 429
     recovery = Recovery.WAIT
+    cleared_by = "one of the commits that wait ends"
     title = "Too many commits of this key are waiting"
 
 
@@ -85,6 +131,14 @@ class AddressNotAllowed(PolicyRejected):
     title = "The owner has not allowed this address"
 
 
+class HoldingsImplausible(PolicyRejected):
+    """A token that the plan moves claims a balance worth more than any golem can hold; no share can be judged by it."""
+
+    code = "HOLDINGS_IMPLAUSIBLE"
+    recovery = Recovery.ASK_OWNER
+    title = "A token claims a balance that cannot be"
+
+
 class PhaseBlocked(PolicyRejected):
     """The golem's phase forbids this class of action, or layer 3 tools."""
 
@@ -109,7 +163,24 @@ class RateLimited(PolicyRejected):
     code = "RATE_LIMITED"
     http_status = 429
     recovery = Recovery.WAIT
+    cleared_by = "a write is older than an hour"
     title = "Too many writes within the hour"
+
+
+class ActionRepeated(RateLimited):
+    """The same action, with the same parameters, for the fifth time: it looks like a loop."""
+
+    code = "ACTION_REPEATED"
+    cleared_by = "equal calls are older than an hour"
+    title = "The same action was asked for again and again"
+
+
+class VenueFailing(RateLimited):
+    """The venue's breaker is open: half of the last transactions there failed."""
+
+    code = "VENUE_FAILING"
+    cleared_by = "one try at this venue that succeeds"
+    title = "Transactions at this venue fail"
 
 
 class NothingToAcknowledge(GolemError):
@@ -166,6 +237,15 @@ class SimulationFailed(GolemError):
     http_status = 422
     recovery = Recovery.FIX_PARAMS
     title = "The simulation refused this action"
+
+
+class SimulationRecognised(GolemError):
+    """The calls do something else with the gas and fees that would be signed than without: no simulation tells."""
+
+    code = "SAFETY_SIMULATION_RECOGNISED"
+    http_status = 422
+    recovery = Recovery.GIVE_UP
+    title = "The contracts act otherwise when they are not simulated"
 
 
 class AmountLooksLikeWholeUnits(GolemError):
@@ -238,6 +318,7 @@ class WalletBusy(GolemError):
     code = "WALLET_BUSY"
     http_status = 409
     recovery = Recovery.WAIT
+    cleared_by = "the action under way ends"
     title = "An action of this golem is still under way"
 
 
@@ -307,6 +388,7 @@ class CageMirrorBehind(PolicyRejected):
     code = "CAGE_MIRROR_BEHIND"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "the cage is read at the newest block"
     title = "The mirror of the golem's cage is behind its chain"
 
 
@@ -323,6 +405,7 @@ class CageReorganised(GolemError):
     code = "CAGE_REORGANISED"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "the next reading of the cage"
     title = "The chain was reorganised while the cage was read"
 
 
@@ -332,6 +415,7 @@ class CageContradicted(GolemError):
     code = "CAGE_CONTRADICTED"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "the next reading of the cage"
     title = "The chain's answers about the cage do not agree with each other"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -23,7 +22,9 @@ from archetypes_app.forms import list_chains
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
 from tools_app.admin.confirm import ReasonForm
 from tools_app.admin.display import format_chain
+from tools_app.admin.plain_text import PlainTextField
 from tools_app.chain.abi import checksum
+from tools_app.core.outside_json import read_exact_json
 from tools_app.core.units import MICRO_USD_PER_USD, usd_to_micro
 
 LARGEST_USD = 1_000_000_000_000
@@ -101,7 +102,10 @@ class SpendingLimitsForm(forms.ModelForm[SpendingLimits]):
 
     per_transaction_micro_usd = UsdField(label="Per transaction", help_text="US dollars; the worst case, gas included")
     per_tick_micro_usd = UsdField(label="Per heartbeat tick")
-    per_session_micro_usd = UsdField(label="Per session", help_text="US dollars; a session is the life of one API key")
+    per_session_micro_usd = UsdField(
+        label="Per session",
+        help_text="US dollars; one API key, or those made to share it",
+    )
     per_day_micro_usd = UsdField(label="Per 24 hours", help_text="US dollars, rolling")
     hot_lane_micro_usd = UsdField(label="Hot lane", help_text="US dollars; above this the safety-guardian must approve")
     max_slippage_bps = PercentField(label="Slippage at most (%)", most_bps=5_000)
@@ -128,12 +132,17 @@ class PolicyCageForm(forms.ModelForm[PolicyCage]):
     min_collateral_ratio_bps = PercentField(
         label="Collateral ratio at least (%)", least_bps=10_500, most_bps=100_000, help_text="125 is 1.25 to 1"
     )
+    min_health_bps = PercentField(
+        label="Health at least (%)", least_bps=11_500, most_bps=100_000,
+        help_text="150 is 1.5 times what is owed, at liquidation value",
+    )  # fmt: skip
 
     class Meta:
         model = PolicyCage
         fields: tuple[str, ...] = (
             "golem", "max_assets", "max_position_bps", "max_concentration_bps", "max_drawdown_bps",
-            "min_collateral_ratio_bps", "min_rebalance_interval_seconds", "max_rebalances_per_day",
+            "min_collateral_ratio_bps", "min_health_bps", "min_rebalance_interval_seconds",
+            "max_rebalances_per_day",
             "is_action_gate_on", "allows_arbitrary_calldata",
         )  # fmt: skip
         help_texts = {"min_rebalance_interval_seconds": "Seconds", "allows_arbitrary_calldata": "Leave it off"}
@@ -195,7 +204,7 @@ class HaltForm(ReasonForm):
 class NoteForm(forms.Form):
     """The owner's words about a permit."""
 
-    note = forms.CharField(max_length=2_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 4, "autofocus": True}))
+    note = PlainTextField(max_length=2_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 4, "autofocus": True}))
 
 
 class PasswordForm(forms.Form):
@@ -265,7 +274,7 @@ class WalletForm(forms.Form):
             return ""
         try:
             text = str(upload.read().decode("utf-8"))
-            document = json.loads(text)
+            document = read_exact_json(text, most_bytes=KEYSTORE_BYTES)
         except ValueError:
             self.add_error("keystore", "This is not a JSON file.")
             return ""

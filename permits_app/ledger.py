@@ -1,7 +1,8 @@
 """The spend ledger: reserve at preview, settle at the outcome, release when nothing was spent.
 
-A reservation is made under the lock of the golem's limits row, in the transaction that opens the permit,
-so two calls never both pass one limit. Seed: 001, "Spending limits"; decisions, "Safety hooks".
+A reservation is made under the locks of the golem and its limits row, in the transaction that opens the permit,
+so two calls never both pass one limit. What a rollback of the chain takes back is reversed by an entry of its own.
+Seed: 001, "Spending limits"; decisions, "Safety hooks".
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, F, Sum, When
+from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 
+from archetypes_app.models import Heartbeat
 from archetypes_app.profiles import writes_per_hour_cap
-from permits_app.models import ActionPermit, SpendEntry, SpendingLimits, StandingAllowance
+from permits_app.models import ActionPermit, PolicyCage, SpendEntry, SpendingLimits, StandingAllowance
 from permits_app.models.permit import PermitStatus, list_states
 from permits_app.models.spending import SpendState
+from permits_app.row_locks import fill_golem_lock
 from permits_app.safety.rate_rules import judge_rate, most_writes_per_hour
 from permits_app.safety.spend_rules import judge_spend
 from permits_app.usage import Usage
@@ -36,24 +39,35 @@ _WRITE_STATES = (
     PermitStatus.REVERTED,
     PermitStatus.UNKNOWN,
 )
-# Also a part of what the safety chain reads at once (`safety/record_reader.py`); six columns, one row.
+_KEYS_OF_SESSION = """ARRAY(
+            SELECT sharing.id FROM archetypes_app_apikey AS asking
+              JOIN archetypes_app_apikey AS sharing ON sharing.session_id = asking.session_id
+             WHERE asking.id = %(key)s
+        )"""
+# Also a part of what the safety chain reads at once (`safety/record_reader.py`); seven columns, one row. What is held
+# counts against the day until it ends, however old it is; an entry and the one that reverses it are nothing together.
 USAGE_SQL = f"""
-SELECT spent.tick, spent.session, spent.day, spent.oldest, written.writes, written.oldest AS oldest_write
+SELECT spent.tick, spent.session, spent.day, spent.oldest, written.writes, written.oldest AS oldest_write,
+       (SELECT next_tick_at FROM {Heartbeat._meta.db_table} WHERE golem_id = %(golem)s AND is_on) AS next_tick
   FROM (
     SELECT
         COALESCE(SUM(amount) FILTER (WHERE %(tick)s::bigint > 0 AND heartbeat_tick = %(tick)s), 0) AS tick,
-        COALESCE(SUM(amount) FILTER (WHERE api_key_id = %(key)s), 0) AS session,
-        COALESCE(SUM(amount) FILTER (WHERE counts_per_day AND counted_at > %(day_start)s), 0) + (
+        COALESCE(SUM(amount) FILTER (WHERE api_key_id = ANY({_KEYS_OF_SESSION})), 0) AS session,
+        COALESCE(SUM(amount) FILTER (WHERE counts_per_day AND (is_held OR counted_at > %(day_start)s)), 0) + (
             SELECT COALESCE(SUM(worth_micro_usd), 0) FROM permits_app_standingallowance
              WHERE golem_id = %(golem)s AND counted_at <= %(day_start)s
         ) AS day,
-        MIN(counted_at) FILTER (WHERE counts_per_day AND counted_at > %(day_start)s) AS oldest
+        MIN(counted_at) FILTER (
+            WHERE counts_per_day AND counted_at > %(day_start)s AND reverses_id IS NULL AND id <> ALL(ARRAY(
+                SELECT reverses_id FROM permits_app_spendentry WHERE golem_id = %(golem)s AND state = 'REVERSED'
+            ))
+        ) AS oldest
       FROM (
-        SELECT COALESCE(settled_micro_usd, reserved_micro_usd) AS amount,
-               heartbeat_tick, api_key_id, counts_per_day, counted_at
+        SELECT COALESCE(settled_micro_usd, reserved_micro_usd) AS amount, state = 'RESERVED' AS is_held,
+               id, reverses_id, heartbeat_tick, api_key_id, counts_per_day, counted_at
           FROM permits_app_spendentry
          WHERE golem_id = %(golem)s AND state <> 'RELEASED' AND permit_id IS DISTINCT FROM %(excluded)s
-           AND (counted_at > %(day_start)s OR api_key_id = %(key)s
+           AND (counted_at > %(day_start)s OR state = 'RESERVED' OR api_key_id = ANY({_KEYS_OF_SESSION})
                 OR (%(tick)s::bigint > 0 AND heartbeat_tick = %(tick)s))
       ) AS entries
   ) AS spent
@@ -64,10 +78,10 @@ SELECT spent.tick, spent.session, spent.day, spent.oldest, written.writes, writt
        AND id IS DISTINCT FROM %(excluded)s
   ) AS written
 """  # noqa: S608  (our own constants)
-USAGE_COLUMNS = 6
+USAGE_COLUMNS = 7
 _USAGE = Prepared("read_usage", USAGE_SQL)
 _LOCKED_LIMITS: CompiledQuery[SpendingLimits] = CompiledQuery(
-    lambda golem_id: SpendingLimits.objects.select_for_update().filter(golem_id=golem_id), UUID(int=0)
+    lambda golem_id: SpendingLimits.objects.select_for_update(no_key=True).filter(golem_id=golem_id), UUID(int=0)
 )
 
 
@@ -81,7 +95,8 @@ def read_usage(
 ) -> Usage:
     """What `golem_id` has reserved or settled in each window ending at `now`, in micro-USD.
 
-    A golem whose heartbeat has not run yet (tick 0) has no tick window; a session is the life of one key.
+    A golem whose heartbeat has not run yet (tick 0) has no tick window; a session is the life of one key
+    and of those that its owner made to share its limit.
     """
     arguments = usage_arguments(
         golem_id=golem_id, api_key_id=api_key_id, heartbeat_tick=heartbeat_tick, now=now,
@@ -106,8 +121,8 @@ def usage_arguments(
 
 
 def read_usage_columns(row: Sequence[Any]) -> Usage:
-    """The six columns of USAGE_SQL as a value."""
-    tick, session, day, oldest_spend, writes, oldest_write = row
+    """The seven columns of USAGE_SQL as a value."""
+    tick, session, day, oldest_spend, writes, oldest_write, next_tick = row
     return Usage(
         tick_micro_usd=int(tick),
         session_micro_usd=int(session),
@@ -115,6 +130,7 @@ def read_usage_columns(row: Sequence[Any]) -> Usage:
         writes_last_hour=int(writes),
         day_resets_at=oldest_spend + DAY if oldest_spend else None,
         hour_resets_at=oldest_write + HOUR if oldest_write else None,
+        tick_resets_at=next_tick,
     )
 
 
@@ -129,15 +145,18 @@ def reserve(
 ) -> list[Rows]:
     """Reserve the worst case of `permit`, and store the permit with it when it is new. Call inside a transaction.
 
-    It holds the golem's limits row from here on. The statements of `along` are sent with the new rows; their rows are
-    the answer. Raises SpendingLimitExceeded when a window would overflow, RateLimited when the hour is full of writes.
+    It holds the golem's row and its limits row from here on. The statements of `along` are sent with the new rows;
+    their rows are the answer. Raises SpendingLimitExceeded when a window would overflow, RateLimited when the hour is
+    full of writes.
     """
     arguments = usage_arguments(
         golem_id=permit.golem_id, api_key_id=permit.api_key_id, heartbeat_tick=heartbeat_tick, now=now,
         exclude_permit_id=permit.pk,
     )  # fmt: skip
     # Together, and the sums still see what was committed before the lock was given: each statement looks anew.
-    rows, (used,) = fetch_together(_LOCKED_LIMITS.fill(permit.golem_id), _USAGE.fill(**arguments))
+    _, rows, (used,) = fetch_together(
+        fill_golem_lock(permit.golem_id), _LOCKED_LIMITS.fill(permit.golem_id), _USAGE.fill(**arguments)
+    )
     if rows:
         (limits,), usage = _LOCKED_LIMITS.read(rows), read_usage_columns(used)
     else:
@@ -169,30 +188,68 @@ def reserve(
 
 
 def lock_limits(golem_id: UUID) -> SpendingLimits:
-    """The golem's limits row, locked until the transaction ends; reservations of one golem wait here for each other."""
-    for row in _LOCKED_LIMITS.fetch(golem_id):
+    """The golem's limits row, locked until the transaction ends, the golem's own before it."""
+    _, rows = fetch_together(fill_golem_lock(golem_id), _LOCKED_LIMITS.fill(golem_id))
+    for row in _LOCKED_LIMITS.read(rows):
         return row
     SpendingLimits.objects.get_or_create(golem_id=golem_id)
-    return SpendingLimits.objects.select_for_update().get(golem_id=golem_id)
+    return SpendingLimits.objects.select_for_update(no_key=True).get(golem_id=golem_id)
+
+
+def lock_policy(golem_id: UUID) -> tuple[SpendingLimits, PolicyCage]:
+    """Limits and cage of the golem, locked until the transaction ends, for whoever may write both."""
+    limits = lock_limits(golem_id)
+    cage, _ = PolicyCage.objects.select_for_update(no_key=True).get_or_create(golem_id=golem_id)
+    return limits, cage
 
 
 def settle(*, permit_id: UUID, spent_micro_usd: int, counted_at: datetime) -> bool:
-    """Settle a reservation once at what was really spent, never above what was reserved; True when this call did it."""
-    entry = SpendEntry.objects.filter(permit_id=permit_id, state=SpendState.RESERVED)
-    changed = entry.update(
-        state=SpendState.SETTLED,
-        settled_micro_usd=_least(spent_micro_usd),
-        counted_at=counted_at,
-    )
-    return bool(changed)
+    """Settle a reservation once at what was really spent, also beyond what was reserved; True when this call did it.
+
+    What was lost beyond its reservation counts against the day whatever the action was for.
+    """
+    return bool(_SETTLE.fetch(permit=permit_id, spent=spent_micro_usd, at=counted_at))
 
 
-def reopen(*, permit_id: UUID) -> bool:
-    """Hold the whole reservation again after a reorganisation took the settled outcome back; True when it did."""
-    changed = SpendEntry.objects.filter(permit_id=permit_id, state=SpendState.SETTLED).update(
-        state=SpendState.RESERVED, settled_micro_usd=None
-    )
-    return bool(changed)
+_SETTLE = Prepared(
+    "settle_spend",
+    f"""
+UPDATE {SpendEntry._meta.db_table}
+   SET state = 'SETTLED', settled_micro_usd = GREATEST(0, %(spent)s::bigint), counted_at = %(at)s,
+       counts_per_day = counts_per_day OR reserved_micro_usd < %(spent)s::bigint
+ WHERE permit_id = %(permit)s AND state = 'RESERVED'
+RETURNING 1""",  # noqa: S608  (the table's own name)
+)
+
+
+def reopen(*, permit_id: UUID, now: datetime) -> bool:
+    """After a rollback of the chain: reverse what was settled, and hold the permit's budget for its next life; True
+    when this call did it. Call inside a transaction that holds the golem's row, as a reservation does.
+
+    Held is no less than was settled, from `now` on, so that whatever is judged anew finds its place kept.
+    """
+    claims = SpendEntry.objects.filter(permit_id=permit_id, reverses__isnull=True)
+    settled = claims.order_by("-life").first()
+    if settled is None or settled.state != SpendState.SETTLED:
+        return False
+    spent = int(settled.settled_micro_usd or 0)
+    same: dict[str, Any] = {
+        "golem_id": settled.golem_id,
+        "permit_id": permit_id,
+        "api_key_id": settled.api_key_id,
+        "counts_per_day": settled.counts_per_day,
+        "heartbeat_tick": settled.heartbeat_tick,
+    }
+    reversal = SpendEntry(
+        **same, life=settled.life, reverses=settled, state=SpendState.REVERSED, reserved_micro_usd=0,
+        settled_micro_usd=-spent, counted_at=settled.counted_at,
+    )  # fmt: skip
+    claim = SpendEntry(
+        **same, life=settled.life + 1, reserved_micro_usd=max(int(settled.reserved_micro_usd), spent), counted_at=now,
+        breakdown=settled.breakdown,
+    )  # fmt: skip
+    insert_rows(reversal, claim)
+    return True
 
 
 def release(*, permit_id: UUID) -> bool:
@@ -203,18 +260,14 @@ def release(*, permit_id: UUID) -> bool:
     return bool(changed)
 
 
-def _least(spent_micro_usd: int) -> Any:
-    return Case(
-        When(reserved_micro_usd__lt=spent_micro_usd, then=F("reserved_micro_usd")), default=max(0, spent_micro_usd)
-    )
-
-
 def sum_days(*, golem_ids: Sequence[UUID], now: datetime) -> dict[UUID, int]:
     """What each golem has reserved or settled in the 24 h ending at `now`, and what older allowances still let others
     take, micro-USD; one with neither is absent.
     """
     spent = (
-        SpendEntry.objects.filter(golem_id__in=golem_ids, counts_per_day=True, counted_at__gt=now - DAY)
+        SpendEntry.objects.filter(
+            Q(counted_at__gt=now - DAY) | Q(state=SpendState.RESERVED), golem_id__in=golem_ids, counts_per_day=True
+        )
         .exclude(state=SpendState.RELEASED)
         .values_list("golem_id")
         .annotate(total=Sum(Coalesce("settled_micro_usd", "reserved_micro_usd")))

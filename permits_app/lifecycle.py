@@ -6,7 +6,7 @@ told. Seed: decisions, "Permits".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,9 +15,13 @@ from django.db import IntegrityError, transaction
 
 from permits_app.errors import SameActionPending
 from permits_app.models import ActionPermit
-from permits_app.models.permit import PermitStatus
-from tools_app.core import audit_log, event_bus
+from permits_app.models.permit import UNFINISHED, PermitStatus
+from tools_app.core import audit_log, event_bus, wakeups
 from tools_app.core.events import Event, EventType
+from tools_app.core.prepared import fetch_together
+from tools_app.core.rows import fill_change
+from tools_app.core.storable_text import make_plain
+from tools_app.core.whole import whole
 
 S = PermitStatus
 
@@ -61,6 +65,7 @@ _AUDIT: Mapping[PermitStatus, str] = {
 }
 
 
+@whole
 def transition(
     *,
     permit_id: UUID,
@@ -83,16 +88,25 @@ def transition(
     """
     if to not in TRANSITIONS[leaving]:
         raise ValueError(f"a permit does not go from {leaving} to {to}")
+    # Agents, models and owners give reasons; they stand in events, pages and the audit log.
+    reason = make_plain(reason)
     try:
         # Without a savepoint: whoever is refused here undoes the whole change this was part of.
         with transaction.atomic(savepoint=False):
-            changed = ActionPermit.objects.filter(pk=permit_id, status=leaving, **(condition or {})).update(
-                status=to, status_reason=reason, updated_at=now, **columns
-            )
+            change = fill_change(
+                ActionPermit, where={"pk": permit_id, "status": (str(leaving),), **(condition or {})},
+                status=to, status_reason=reason, updated_at=now, **columns,
+            )  # fmt: skip
+            # Who knows the permit locks nothing of its golem's behind this one, so the audit chain's head may be locked
+            # in the same round trip, also where another was first.
+            heads = [audit_log.fill_lock(known.golem_id)] if known is not None else []
+            changed, *head = fetch_together(change, *heads)
             if not changed:
                 return False
             permit = known or ActionPermit.objects.only("golem_id", "tool_name", "plan_hash").get(pk=permit_id)
-            _record(permit, to=to, actor=actor, reason=reason, data=data or {}, now=now)
+            _record(permit, to=to, actor=actor, reason=reason, data=data or {}, now=now, head=next(iter(head), ()))
+            if leaving in UNFINISHED:
+                wakeups.tap_on_commit(name_end(permit_id))
     except IntegrityError as error:
         if "permit_equal_action_once" in str(error):
             raise SameActionPending("an equal action of this golem is being committed; look its permit up") from None
@@ -100,15 +114,27 @@ def transition(
     return True
 
 
+def name_end(permit_id: UUID) -> str:
+    """What whoever waits for the end of a commit waits for by name; see `tools_app.core.wakeups`."""
+    return f"permit:{permit_id}"
+
+
 def _record(
-    permit: ActionPermit, *, to: PermitStatus, actor: str, reason: str, data: Mapping[str, Any], now: datetime
+    permit: ActionPermit,
+    *,
+    to: PermitStatus,
+    actor: str,
+    reason: str,
+    data: Mapping[str, Any],
+    now: datetime,
+    head: Sequence[tuple[Any, ...]],
 ) -> None:
     payload = {"permit_id": str(permit.pk), "tool_name": permit.tool_name, "status": str(to), **data}
     if reason:
         payload["reason"] = reason
     emitted = [Event(_EVENTS[to], payload)] if to in _EVENTS else []
     audit_log.append(
-        golem_id=permit.golem_id, event=_AUDIT[to], actor=actor, now=now,
+        golem_id=permit.golem_id, event=_AUDIT[to], actor=actor, now=now, head=head,
         data={**payload, "plan_hash": permit.plan_hash},
         along=[event_bus.fill_events(golem_id=permit.golem_id, events=emitted, now=now)] if emitted else [],
     )  # fmt: skip

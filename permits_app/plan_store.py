@@ -8,9 +8,11 @@ from typing import Any
 
 from permits_app.models import ActionPermit, DeniedCall
 from permits_app.safe_batches import put_signatures
+from tools_app.chain.signatures import parse_signature
 from tools_app.core.units import format_units
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
+from tools_app.toolkit.positions import Gauge, GaugeBound, PositionChange, PositionRef
 from tools_app.toolkit.views import TokenMeta
 
 
@@ -68,6 +70,8 @@ def encode_bounds(plan: TxPlan) -> dict[str, Any]:
         "deadline": plan.deadline,
         "collateral_ratio_bps": plan.collateral_ratio_bps,
         "details": dict(plan.details),
+        **({"changes": [_encode_change(change) for change in plan.changes]} if plan.changes else {}),
+        **({"gauges": [_encode_gauge(promise) for promise in plan.gauges]} if plan.gauges else {}),
     }
 
 
@@ -94,6 +98,8 @@ def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:
         price_impact_bps=bounds["price_impact_bps"],
         deadline=bounds["deadline"],
         collateral_ratio_bps=bounds.get("collateral_ratio_bps"),
+        changes=decode_changes(bounds.get("changes", ())),
+        gauges=tuple(_decode_gauge(stored) for stored in bounds.get("gauges", ())),
         details=bounds["details"],
     )
 
@@ -106,6 +112,11 @@ def decode_flows(stored: Sequence[Mapping[str, Any]]) -> tuple[TokenFlow, ...]:
     )
 
 
+def decode_changes(stored: Sequence[Mapping[str, Any]]) -> tuple[PositionChange, ...]:
+    """Stored promises about positions as values."""
+    return tuple(_decode_change(change) for change in stored)
+
+
 def decode_calls(stored: Sequence[Mapping[str, Any]]) -> tuple[Call, ...]:
     """Stored calls as values."""
     return tuple(
@@ -116,6 +127,53 @@ def decode_calls(stored: Sequence[Mapping[str, Any]]) -> tuple[Call, ...]:
             label=call["label"],
         )
         for call in stored
+    )
+
+
+def _encode_change(change: PositionChange) -> dict[str, Any]:
+    return {
+        "protocol": change.protocol,
+        "kind": change.kind,
+        "token": change.token,
+        "expected": str(change.expected),
+        "bound": str(change.bound),
+        "ref": None if change.ref is None else str(change.ref),
+        "least_health_bps": change.least_health_bps,
+    }
+
+
+def _decode_change(stored: Mapping[str, Any]) -> PositionChange:
+    return PositionChange(
+        protocol=stored["protocol"],
+        kind=stored["kind"],
+        token=stored["token"],
+        expected=int(stored["expected"]),
+        bound=int(stored["bound"]),
+        ref=None if stored["ref"] is None else PositionRef.parse(stored["ref"]),
+        least_health_bps=stored["least_health_bps"],
+    )
+
+
+def _encode_gauge(promise: GaugeBound) -> dict[str, Any]:
+    gauge = promise.gauge
+    return {
+        "name": gauge.name,
+        "to": gauge.to,
+        "signature": gauge.signature,
+        "args": [str(each) for each in gauge.args],
+        "index": gauge.index,
+        "least": None if promise.least is None else str(promise.least),
+        "most": None if promise.most is None else str(promise.most),
+    }
+
+
+def _decode_gauge(stored: Mapping[str, Any]) -> GaugeBound:
+    types = parse_signature(stored["signature"]).input_types
+    args = tuple(int(each) if "int" in kind else each for each, kind in zip(stored["args"], types, strict=True))
+    return GaugeBound(
+        Gauge(stored["name"], stored["to"], stored["signature"], args, stored["index"]),
+        least=None if stored["least"] is None else int(stored["least"]),
+        most=None if stored["most"] is None else int(stored["most"]),
     )
 
 

@@ -22,21 +22,22 @@ from tools_app.toolkit.toolset import Toolset
 
 GOLEM_ROWS = ("archetype", "policy_cage__mirror", "spending_limits", "warden", "wallet")
 """What `select_related` fetches with a golem for a decision."""
-GOLEM_LISTS = ("profiles", "archetype__profiles", "tool_overrides", "archetype__tool_overrides")
-"""What `prefetch_related` fetches with it."""
 _DISTRUSTED = "DISTRUSTED"
 _NOBODY = UUID(int=0)
 _GOLEM: CompiledQuery[Golem] = CompiledQuery(
     lambda golem_id: Golem.objects.select_related(*GOLEM_ROWS).filter(pk=golem_id), _NOBODY
 )
+# What a toolset is made of, and no more: their times and texts were most of the work of reading them.
+_OF_PROFILE = ("name", "categories", "is_read_only", "is_conservative")
+_OF_OVERRIDE = ("archetype", "golem", "tool_name", "mode")
 _GOLEM_PROFILES: CompiledQuery[ToolProfile] = CompiledQuery(
-    lambda golem_id: ToolProfile.objects.filter(golems=golem_id), _NOBODY
+    lambda golem_id: ToolProfile.objects.filter(golems=golem_id).only(*_OF_PROFILE), _NOBODY
 )
 _ARCHETYPE_PROFILES: CompiledQuery[ToolProfile] = CompiledQuery(
-    lambda archetype_id: ToolProfile.objects.filter(archetypes=archetype_id), -1
+    lambda archetype_id: ToolProfile.objects.filter(archetypes=archetype_id).only(*_OF_PROFILE), -1
 )
 _OVERRIDES: CompiledQuery[ToolOverride] = CompiledQuery(
-    lambda golem_id: ToolOverride.objects.filter(
+    lambda golem_id: ToolOverride.objects.only(*_OF_OVERRIDE).filter(
         Q(golem=golem_id) | Q(archetype__in=Golem.objects.filter(pk=golem_id).values("archetype"))
     ),
     _NOBODY,
@@ -92,7 +93,7 @@ def load_for_decision(golem_id: UUID) -> tuple[Golem, Addresses]:
         raise Golem.DoesNotExist(f"there is no golem {golem_id}")
     (golem,) = golems
     archetype: Archetype = golem.archetype
-    # GOLEM_LISTS: as four prefetches they were a quarter of a preview's processor time.
+    # As prefetches of golem and archetype these four were a quarter of a preview's processor time.
     _keep(golem, profiles=profiles, tool_overrides=[row for row in overrides if row.golem_id is not None])
     _keep(archetype, tool_overrides=[row for row in overrides if row.golem_id is None])
     if not profiles:

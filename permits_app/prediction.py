@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from permits_app.balance_deltas import describe_deltas
+from permits_app.position_words import describe_moved
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import HookCall
+from permits_app.safety.position_rules import list_claim_tokens, list_moved, price_on
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.toolkit.views import FeeQuote
 
@@ -16,7 +18,7 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget |
 
     `fee_wei` is what is expected, `l1_fee_wei` the part of it that a rollup takes for layer one, `l1_fee_most_wei` what
     is kept for that part.
-    A local write has `summary` and `details` instead.
+    `payees` are those whom the plan pays, and what arrives there. A local write has `summary` and `details` instead.
     """
     if call.plan is None or call.simulation is None:
         effect = call.effect
@@ -27,12 +29,20 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget |
     l1_fee = gas.l1_fee_expected if gas else 0
     fee_expected = gas_used * (fees.base_fee + fees.priority_fee) + l1_fee if fees else 0
     known = {token.address: token for token in call.plan.tokens}
+    # What stands for a position is told by the position.
+    claims = list_claim_tokens(call.simulation)
     if native is not None:
         known[native.address] = native
     return {
         "balance_deltas": describe_deltas(
-            {address: delta for address, delta in call.simulation.deltas.items() if delta}, known
+            {address: delta for address, delta in call.simulation.deltas.items() if delta and address not in claims},
+            known,
         ),
+        "payees": [
+            {"recipient": to, "token": token, "raw": str(arrives := call.simulation.delta_of(to, token)),
+             "units": format_units(arrives, known[token].decimals, known[token].symbol)}
+            for to, token in call.plan.list_payees(call.simulation.account)
+        ],
         "least_received": [
             {"token": flow.token.address, "raw": str(flow.bound),
              "units": format_units(flow.bound, flow.token.decimals, flow.token.symbol)}
@@ -55,4 +65,12 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget |
         "slippage_bps": call.plan.slippage_bps,
         "block_number": call.simulation.block.number,
         "details": dict(call.plan.details),
+        **({"positions": positions} if (positions := _describe_positions(call)) else {}),
     }  # fmt: skip
+
+
+def _describe_positions(call: HookCall) -> list[dict[str, Any]]:
+    chain, simulation = call.chain, call.simulation
+    if chain is None or simulation is None or simulation.positions_after is None:
+        return []
+    return describe_moved(list_moved(simulation), chain=chain, value_of=price_on(chain))

@@ -9,8 +9,8 @@ Seed: decisions, "PolicyCage" (the server holds no owner key).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -29,9 +29,10 @@ from permits_app.approvals.errors import (
     RelayerRefuses,
 )
 from permits_app.approvals.safe_view import open_chain
-from permits_app.execution import broadcast
+from permits_app.errors import SimulationRecognised
+from permits_app.execution import broadcast, delivery, witness
 from permits_app.execution.replacement import Fees, raise_fees
-from permits_app.execution.signers.base import Signer, UnsignedTransaction
+from permits_app.execution.signers.base import SignedTransaction, Signer, UnsignedTransaction
 from permits_app.execution.signers.choose import open_keystore
 from permits_app.execution.signers.local import LocalSigner
 from permits_app.models import CageMirror, OwnerTransaction, RelayedTransaction, SigningKey, Wallet
@@ -40,6 +41,7 @@ from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import decode_cage_error
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION, SafeTx, hash_safe_tx
+from permits_app.safety.rehearsal import foretell_nothing, list_differing
 from tools_app.chain.networks import get_network
 from tools_app.chain.node_errors import NonceTooLow
 from tools_app.chain.signatures import parse_signature
@@ -47,11 +49,12 @@ from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_units
-from tools_app.simulation.engine import CallOutcome, SimulationRequest
+from tools_app.core.whole import whole
+from tools_app.simulation.engine import SigningTerms, SimulationRequest, SimulationResult
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import Call
-from tools_app.toolkit.views import ReceiptView
+from tools_app.toolkit.views import FeeQuote, ReceiptView
 
 IN_FLIGHT: Final = (RelayState.SIGNED, RelayState.SENT, RelayState.REORGED)
 # What a Safe adds to the recovery byte of a signature over the message of its hash.
@@ -67,6 +70,7 @@ _GAS_SPARE: Final = 40_000
 _SEND_BUDGET_MS: Final = 10_000
 _SIMULATION_BUDGET_MS: Final = 8_000
 _DAY: Final = timedelta(hours=24)
+_MOST_FINALS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +122,20 @@ def open_relayer() -> Signer:
 def send_order(*, order: RelayOrder, chain: ChainReader, now: datetime) -> RelayedTransaction:
     """Judge, sign, store and send one call. Asks the node; no transaction may be open.
 
-    Raises RelayerNotConfigured, RelayerRefuses, RelayerBudgetUsed, RelayerBusy, OwnerCallReverts, what a node raises.
+    Raises RelayerNotConfigured, RelayerRefuses, RelayerBudgetUsed, RelayerBusy, OwnerCallReverts, SimulationRecognised,
+    what a node raises.
     """
     signer = open_relayer()
     _check_order(order, signer.address)
     _clear_the_way(chain.chain_id, signer.address)
-    outcome = _rehearse(order, chain, signer.address)
+    request = _request(order, chain, signer.address)
+    free = _rehearse(request)
     fees = chain.fees()
+    outcome = free.calls[0]
     gas = (outcome.gas_before_refunds or outcome.gas_used) * _GAS_MARGIN_BPS // 10_000 + _GAS_SPARE
     _check_budget(chain, signer.address, cost=gas * fees.max_fee, gas=gas, now=now)
-    nonce = chain.mined_nonce(signer.address)
+    _rehearse_signed(request, free, gas=gas, fees=fees, block_hash=chain.block.hash)
+    nonce = _read_used_nonce(chain.chain_id, signer.address)
     _check_unused(chain.chain_id, signer.address, nonce)
     plain = UnsignedTransaction(
         chain_id=chain.chain_id, nonce=nonce, to=order.to, value=0, data=order.data,
@@ -149,7 +157,7 @@ def follow(row: RelayedTransaction, *, seconds: float) -> ReceiptView | None:
     receipt = broadcast.await_receipt(
         chain_id=row.chain_id, tx_hashes=_hashes_of_nonce(row), deadline=deadline, renew_lease=lambda: None
     )
-    if receipt is None:
+    if receipt is None or not witness.confirm(row.chain_id, receipt, deadline=Deadline.after_ms(_SEND_BUDGET_MS)):
         _give_up_or_replace(row)
         return None
     _record(row, receipt)
@@ -176,24 +184,40 @@ def sign_empty(asked: OwnerTransaction) -> bytes:
 def find_lost(*, chain_id: int) -> list[RelayedTransaction]:
     """Relayed calls that a reorganisation took out of their block, marked so; what lies deep enough is final.
 
-    One that reverted is followed like one that did not: mined again, it may succeed. Asks the node; raises its errors.
+    The newest final one is looked at as well: a chain may roll back past what was final. One that reverted is followed
+    like one that did not: mined again, it may succeed. Asks the node; raises its errors.
     """
-    states = [str(state) for state in _IN_A_BLOCK]
-    rows = list(RelayedTransaction.objects.filter(chain_id=chain_id, state__in=states).order_by("nonce"))
-    if not rows:
+    relayed = RelayedTransaction.objects.filter(chain_id=chain_id, block_number__isnull=False)
+    rows = list(relayed.filter(state__in=[str(state) for state in _IN_A_BLOCK]).order_by("nonce"))
+    finals = relayed.filter(state=RelayState.FINAL).order_by("-block_number")
+    newest = list(finals[:1])
+    if not rows and not newest:
         return []
     deadline = Deadline.after_ms(_SEND_BUDGET_MS)
-    head = broadcast.head_number(chain_id=chain_id, deadline=deadline)
+    hashes, head = witness.find_block_hashes(chain_id, _blocks_of([*rows, *newest]), deadline=deadline)
+    if newest and _has_left(newest[0], hashes):
+        rows += finals[:_MOST_FINALS]
+        hashes, head = witness.find_block_hashes(chain_id, _blocks_of(rows), deadline=deadline)
     lost = []
     for row in rows:
-        receipt = broadcast.find_receipt(chain_id=chain_id, tx_hash=row.tx_hash, deadline=deadline)
-        # A row from before the hash was kept says nothing about its block.
-        if receipt is None or (row.block_hash and receipt.block_hash != row.block_hash):
+        if _has_left(row, hashes):
             _move(row, RelayState.REORGED, block_number=None, sent_at=clock.now())
             lost.append(row)
-        elif head - receipt.block_number + 1 >= get_network(chain_id).confirmations:
+        elif row.block_number in hashes and head - row.block_number + 1 >= get_network(chain_id).confirmations:
             _move(row, RelayState.FINAL)
     return lost
+
+
+def _blocks_of(rows: Sequence[RelayedTransaction]) -> set[int]:
+    return {row.block_number for row in rows if row.block_number is not None}
+
+
+def _has_left(row: RelayedTransaction, hashes: Mapping[int, str | None]) -> bool:
+    if row.block_number is None or row.block_number not in hashes:
+        return False
+    found = hashes[row.block_number]
+    # A row from before the hash was kept says nothing about its block.
+    return found is None or bool(row.block_hash and found != row.block_hash)
 
 
 def _check_order(order: RelayOrder, address: str) -> None:
@@ -228,9 +252,13 @@ def _check_unused(chain_id: int, address: str, nonce: int) -> None:
         raise RelayerBusy(f"a reorganisation took {used.tx_hash} out; it is sent again first", tx_hash=used.tx_hash)
 
 
-def _rehearse(order: RelayOrder, chain: ChainReader, sender: str) -> CallOutcome:
+def _request(order: RelayOrder, chain: ChainReader, sender: str) -> SimulationRequest:
     call = Call(to=order.to, data=order.data, value=0, label="relayed")
-    request = SimulationRequest(chain_id=chain.chain_id, sender=sender, calls=(call,), block=chain.block)
+    return SimulationRequest(chain_id=chain.chain_id, sender=sender, calls=(call,), block=chain.block)
+
+
+def _rehearse(request: SimulationRequest) -> SimulationResult:
+    """Raises OwnerCallReverts."""
     result = run_simulation(request, deadline=Deadline.after_ms(_SIMULATION_BUDGET_MS))
     outcome = result.calls[0]
     if not outcome.succeeded:
@@ -239,7 +267,25 @@ def _rehearse(order: RelayOrder, chain: ChainReader, sender: str) -> CallOutcome
             f"the chain would refuse it: {reason.text if reason.name else outcome.revert_reason or reason.text}",
             error=reason.name or "",
         )
-    return outcome
+    return result
+
+
+def _rehearse_signed(
+    request: SimulationRequest, free: SimulationResult, *, gas: int, fees: FeeQuote, block_hash: str
+) -> None:
+    """Once more with the gas and the fees that are signed: it must do what it did in the `free` run.
+
+    Raises OwnerCallReverts, SimulationRecognised.
+    """
+    terms = SigningTerms(
+        gas_limits=(gas,), base_fee=min(fees.base_fee, fees.max_fee), max_fee_per_gas=fees.max_fee,
+        max_priority_fee_per_gas=fees.priority_fee, randomness=foretell_nothing(request.chain_id, block_hash),
+    )  # fmt: skip
+    signed = _rehearse(replace(request, terms=terms))
+    # What a contract writes into a log may be the price of gas; who tells what may not differ.
+    told = [[(log.address, log.topics) for log in run.calls[0].logs] for run in (free, signed)]
+    if told[0] != told[1] or list_differing(free, signed):
+        raise SimulationRecognised("the call does something else with the gas and the fees it would be signed with")
 
 
 def _check_budget(chain: ChainReader, address: str, *, cost: int, gas: int, now: datetime) -> None:
@@ -247,33 +293,44 @@ def _check_budget(chain: ChainReader, address: str, *, cost: int, gas: int, now:
         raise RelayerRefuses(f"it needs {gas} gas; the relayer sends at most {settings.GOLEM_RELAYER_MOST_GAS}")
     day = RelayedTransaction.objects.filter(chain_id=chain.chain_id, sender=address, created_at__gt=now - _DAY)
     used = sum(int(wei) for wei in day.exclude(state=RelayState.REPLACED).values_list("fee_wei", flat=True))
+    oldest = day.exclude(state=RelayState.REPLACED).order_by("created_at").values_list("created_at", flat=True).first()
     most = settings.GOLEM_RELAYER_MOST_WEI_PER_DAY
     coin = chain.native()
     if used + cost > most:
         raise RelayerBudgetUsed(
             f"it spent {format_units(used, coin.decimals, coin.symbol)} of"
             f" {format_units(most, coin.decimals, coin.symbol)} within 24 h",
-            observed=str(used + cost), limit=str(most),
+            observed=str(used + cost), limit=str(most), resets_at=(oldest + _DAY).isoformat() if oldest else None,
         )  # fmt: skip
     held = chain.native_balance(address)
     if held < cost:
         raise RelayerBudgetUsed(
             f"{address} holds {format_units(held, coin.decimals, coin.symbol)}; send it coins for gas",
-            observed=str(held), limit=str(cost),
+            observed=str(held), limit=str(cost), cleared_by="coins for gas at the relayer's address",
         )  # fmt: skip
 
 
 def _store(
     order: RelayOrder, plain: UnsignedTransaction, signer: Signer, *, replaced: RelayedTransaction | None = None
 ) -> RelayedTransaction:
-    signed = signer.sign(plain)
+    return _keep(order, plain, signer.address, signer.sign(plain), replaced)
+
+
+@whole
+def _keep(
+    order: RelayOrder,
+    plain: UnsignedTransaction,
+    sender: str,
+    signed: SignedTransaction,
+    replaced: RelayedTransaction | None,
+) -> RelayedTransaction:
     try:
         with transaction.atomic():
             if replaced is not None:
                 _move(replaced, RelayState.REPLACED)
             return RelayedTransaction.objects.create(
                 owner_transaction=order.owner_transaction, mirror=order.mirror, purpose=order.purpose,
-                subject=order.subject, chain_id=plain.chain_id, sender=signer.address, nonce=plain.nonce, to=plain.to,
+                subject=order.subject, chain_id=plain.chain_id, sender=sender, nonce=plain.nonce, to=plain.to,
                 data="0x" + plain.data.hex(), gas_limit=plain.gas_limit, max_fee_per_gas=str(plain.max_fee_per_gas),
                 max_priority_fee_per_gas=str(plain.max_priority_fee_per_gas), raw="0x" + signed.raw.hex(),
                 tx_hash=signed.tx_hash, fee_wei=str(plain.gas_limit * plain.max_fee_per_gas),
@@ -302,12 +359,17 @@ def _send(row: RelayedTransaction) -> None:
 def _give_up_or_replace(row: RelayedTransaction) -> None:
     """A nonce used elsewhere frees the relayer; a fee that nobody takes is raised, inside the day's budget."""
     deadline = Deadline.after_ms(_SEND_BUDGET_MS)
-    mined = broadcast.mined_nonce(chain_id=row.chain_id, address=row.sender, deadline=deadline)
+    mined = _read_used_nonce(row.chain_id, row.sender)
     if mined > row.nonce:
-        receipt = broadcast.find_any_receipt(chain_id=row.chain_id, tx_hashes=_hashes_of_nonce(row), deadline=deadline)
+        hashes = _hashes_of_nonce(row)
+        receipt = broadcast.find_any_receipt(chain_id=row.chain_id, tx_hashes=hashes, deadline=deadline)
         if receipt is not None:
-            _record(row, receipt)
-        else:
+            if witness.confirm(row.chain_id, receipt, deadline=deadline):
+                _record(row, receipt)
+        elif witness.is_taken_by_another(
+            chain_id=row.chain_id, sender=row.sender, nonce=row.nonce, tx_hashes=hashes, since_block=0,
+            deadline=deadline,
+        ):  # fmt: skip
             _move(row, RelayState.REPLACED)
         return
     if row.sent_at is None or clock.now() - row.sent_at < timedelta(seconds=settings.GOLEM_STUCK_AFTER_SECONDS):
@@ -327,6 +389,7 @@ def _give_up_or_replace(row: RelayedTransaction) -> None:
     _send(_store(order, plain, open_relayer(), replaced=row))
 
 
+@whole
 def _record(row: RelayedTransaction, receipt: ReceiptView) -> None:
     to = RelayState.MINED if receipt.succeeded else RelayState.REVERTED
     mined = RelayedTransaction.objects.filter(tx_hash=receipt.tx_hash).first() or row
@@ -340,11 +403,19 @@ def _record(row: RelayedTransaction, receipt: ReceiptView) -> None:
 
 
 def _move(row: RelayedTransaction, to: RelayState, **columns: object) -> None:
-    leaves = _IN_A_BLOCK if to in (RelayState.REORGED, RelayState.FINAL) else _OPEN
+    leaves: Sequence[RelayState] = _IN_A_BLOCK if to == RelayState.FINAL else _OPEN
+    if to == RelayState.REORGED:
+        leaves = (*_IN_A_BLOCK, RelayState.FINAL)
     RelayedTransaction.objects.filter(pk=row.pk, state__in=[str(state) for state in leaves]).update(
         state=to, updated_at=clock.now(), **columns
     )
     row.refresh_from_db()
+
+
+def _read_used_nonce(chain_id: int, address: str) -> int:
+    """Raises NonceUnsettled, what a node raises."""
+    deadline = Deadline.after_ms(_SEND_BUDGET_MS)
+    return delivery.read_used_nonce(chain_id=chain_id, address=address, is_of_operations=False, deadline=deadline)
 
 
 def _hashes_of_nonce(row: RelayedTransaction) -> list[str]:

@@ -2,32 +2,73 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Count, Q
 
 from archetypes_app.models import Golem
 from permits_app.errors import PermitNotFound
-from permits_app.models import ActionPermit, OwnerTransaction
+from permits_app.models import ActionPermit, ChainMark, OutboundTransaction, OwnerTransaction
 from permits_app.models.permit import PermitStatus
+from tools_app.chain.networks import configured_networks
+from tools_app.chain.node_errors import RpcWrongChain
+from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
 from tools_app.core.errors import InvalidParams
+from tools_app.core.prepared import Filled, Rows, fetch_together
 from tools_app.core.units import format_micro_usd
 
+_TOLD_AFTER: Final = timedelta(seconds=15)
+
 LARGEST_PAGE = 100
+_NOBODY, _NOTHING = UUID(int=0), UUID(int=1)
+_OWN_PERMIT: CompiledQuery[ActionPermit] = CompiledQuery(
+    lambda permit_id, golem_id: ActionPermit.objects.filter(pk=permit_id, golem=golem_id), _NOTHING, _NOBODY
+)
+_PERMIT: CompiledQuery[ActionPermit] = CompiledQuery(
+    lambda permit_id: ActionPermit.objects.filter(pk=permit_id), _NOTHING
+)
+_SENT_COLUMNS: Final = ("call_index", "tx_hash", "nonce", "state", "gas_used", "block_number")
+_SENT = CompiledStatement(
+    lambda permit_id: (
+        OutboundTransaction.objects.filter(permit=permit_id).order_by("call_index").values_list(*_SENT_COLUMNS)
+    ),
+    _NOTHING,
+)
 
 
 def get_permit(*, golem: Golem, permit_id: UUID) -> dict[str, Any]:
     """One permit as agents see it. Raises PermitNotFound."""
-    return view_permit(load_permit(golem=golem, permit_id=permit_id))
+    found, sent = fetch_together(_OWN_PERMIT.fill(permit_id, golem.pk), _SENT.fill(permit_id))
+    for permit in _OWN_PERMIT.read(found):
+        return view_permit(permit, sent)
+    raise _no_permit(permit_id)
+
+
+def find_permit(permit_id: UUID) -> dict[str, Any] | None:
+    """One permit as its agent sees it, whatever golem's it is, in one round trip; None when there is none."""
+    found, sent = fetch_together(_PERMIT.fill(permit_id), _SENT.fill(permit_id))
+    return next((view_permit(permit, sent) for permit in _PERMIT.read(found)), None)
 
 
 def load_permit(*, golem: Golem, permit_id: UUID) -> ActionPermit:
     """The row. Raises PermitNotFound."""
-    permit = ActionPermit.objects.filter(golem=golem, pk=permit_id).first()
-    if permit is None:
-        raise PermitNotFound(f"this golem has no permit {str(permit_id)!r}", permit_id=str(permit_id))
-    return permit
+    for permit in _OWN_PERMIT.fetch(permit_id, golem.pk):
+        return permit
+    raise _no_permit(permit_id)
+
+
+def _no_permit(permit_id: UUID) -> PermitNotFound:
+    return PermitNotFound(f"this golem has no permit {str(permit_id)!r}", permit_id=str(permit_id))
+
+
+def read_permit(permit_id: UUID, before: Filled) -> tuple[Rows, ActionPermit | None, Rows]:
+    """What `before` gives, a permit of any golem, None where there is none, and the rows of its payloads that
+    `view_permit` takes; all in one round trip.
+    """
+    told, found, sent = fetch_together(before, _PERMIT.fill(permit_id), _SENT.fill(permit_id))
+    return told, next(iter(_PERMIT.read(found)), None), sent
 
 
 def list_permits(
@@ -52,21 +93,15 @@ def list_permits(
     }
 
 
-def view_permit(permit: ActionPermit) -> dict[str, Any]:
-    """The ActionPermit as JSON: hashes, what is expected, what is missing, how long it lasts, and what became of it."""
-    # A permit that nobody committed has sent nothing, and every preview answers with such a one.
-    sent = () if permit.status in _NOTHING_SENT else permit.transactions.order_by("call_index")
-    transactions = [
-        {
-            "call_index": row.call_index,
-            "tx_hash": row.tx_hash,
-            "nonce": row.nonce,
-            "state": row.state,
-            "gas_used": row.gas_used,
-            "block_number": row.block_number,
-        }
-        for row in sent
-    ]
+def view_permit(permit: ActionPermit, sent: Rows | None = None) -> dict[str, Any]:
+    """The ActionPermit as JSON: hashes, what is expected, what is missing, how long it lasts, and what became of it.
+
+    `sent` are the rows of `_SENT` where they were read with it.
+    """
+    if sent is None:
+        # A permit that nobody committed has sent nothing, and every preview answers with such a one.
+        sent = [] if permit.status in _NOTHING_SENT else _SENT.fetch(permit.pk)
+    transactions = [dict(zip(_SENT_COLUMNS, row, strict=True)) for row in sent]
     return {
         "permit_id": str(permit.pk),
         "status": permit.status,
@@ -117,6 +152,17 @@ def _count_owners(permit: ActionPermit) -> dict[str, int] | None:
     if asked is None:
         return None
     return {"needed": asked.threshold, "signed": asked.given + bool(asked.own_key)}
+
+
+def list_stopped_chains(*, now: datetime) -> list[str]:
+    """The configured chains that cannot be used, each with its code and since when: at once where a node serves another
+    chain, after a while where it does not answer.
+    """
+    rows = ChainMark.objects.filter(
+        chain_id__in=[network.chain_id for network in configured_networks()], trouble_since__isnull=False
+    )
+    stopped = rows.filter(Q(trouble=RpcWrongChain.code) | Q(trouble_since__lte=now - _TOLD_AFTER)).order_by("chain_id")
+    return [f"chain {row.chain_id}: {row.trouble} since {row.trouble_since:%H:%M:%S}" for row in stopped]
 
 
 def _parse_cursor(cursor: str) -> UUID:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-from celery import shared_task
+from celery import current_app, shared_task
 from django.db import OperationalError
 
+from permits_app import remembering
 from permits_app.actions.announce import execute_announced, list_due_announcements
 from permits_app.actions.apply_cage_changes import apply_cage_changes
-from permits_app.actions.commit import commit_permit
+from permits_app.actions.commit_in_turn import commit_in_turn
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.follow_phase import follow_phases
+from permits_app.actions.follow_requests import follow_requests
 from permits_app.actions.follow_session import follow_sessions
 from permits_app.actions.halt import carry_out_halt, list_unfinished_halts
 from permits_app.actions.preview import preview_action
@@ -22,16 +26,26 @@ from permits_app.actions.reconcile_relays import reconcile_relays
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.remember import remember_outcome
 from permits_app.actions.rotate_session import rotate_sessions
-from permits_app.actions.sweep import forget_answers, list_unfinished, list_unremembered, sweep_permits
+from permits_app.actions.sweep import end_outlived, forget_answers, list_unfinished, list_unremembered, sweep_permits
 from permits_app.actions.sweep_changes import forget_denials, list_due_changes, list_next_in_line, time_out_changes
 from permits_app.actions.sync_policy_cage import sync_policy_cages
 from permits_app.actions.try_policy import run_trial
-from permits_app.execution.reconcile import reconcile_transactions
+from permits_app.execution.following import Following
+from permits_app.execution.reconcile import list_reopened, reconcile_transactions
+from permits_app.lifecycle import FINAL
+from permits_app.models.permit import PermitStatus
+from tools_app.chain.networks import configured_networks
 from tools_app.core import clock
-from tools_app.core.dispatch import enqueue
+from tools_app.core.dispatch import BROKER_FAILURES, enqueue
 from tools_app.core.errors import DatabaseUnavailable, GolemError, InternalError
 
 logger = logging.getLogger(__name__)
+
+# A little more than a permit that met a failing node is put off.
+_RETRY_SECONDS = 1.1
+# A wake-up that was not looked at for this long is sent again by then.
+_WAKEUP_LIVES_SECONDS = 10
+_ALONE = {name: threading.Lock() for name in ("cage changes", "sessions", "reconciler", "requests")}
 
 
 @shared_task(acks_late=False)
@@ -51,36 +65,41 @@ def preview_action_task(
     return _answer(preview)
 
 
-@shared_task
+@shared_task(ignore_result=True)
 def commit_permit_task(*, permit_id: str, **_: Any) -> dict[str, Any]:
-    """The whole commit of one permit, resumed where an earlier worker left it."""
-    answer = _answer(lambda: commit_permit(permit_id=UUID(permit_id)))
-    remember_later(permit_id)
+    """A wake-up to commit: this permit, resumed where an earlier worker left it, or the one whose turn it is.
+
+    Nobody waits for the task: whoever waits is woken by the permit's end.
+    """
+    answer = _answer(lambda: commit_in_turn(permit_id=UUID(permit_id)))
+    for permit in answer.get("ok", ()):
+        _answer(partial(_go_on_after, permit))
     return answer
 
 
-@shared_task
-def remember_outcome_task(*, permit_id: str, **_: Any) -> str | None:
-    """Store the episode of a finished permit; a second run finds the first one's."""
-    episode = remember_outcome(permit_id=UUID(permit_id), now=clock.now())
-    return str(episode) if episode else None
+@shared_task(ignore_result=True)
+def remember_outcomes_task(*, permit_ids: list[str], **_: Any) -> None:
+    """Store the episodes of finished permits; a second run finds the first one's. One that fails keeps no other."""
+    for permit_id in permit_ids:
+        _answer(partial(remember_outcome, permit_id=UUID(permit_id), now=clock.now()))
 
 
 @shared_task(ignore_result=True)
 def sweep_permits_task() -> dict[str, int]:
-    """Expire what lapsed; hand permits of dead workers, and outcomes without an episode, to workers again."""
+    """Expire what lapsed, end what waited too long; hand what dead workers left, and untold outcomes, to workers."""
     now = clock.now()
     expired = sweep_permits(now=now)
+    outlived = end_outlived(now=now)
     forget_answers(now=now)
     unfinished = list_unfinished(now=now)
     for permit_id in unfinished:
-        commit_permit_task.delay(permit_id=str(permit_id))
+        commit_permit_task.apply_async(kwargs={"permit_id": str(permit_id)}, expires=_WAKEUP_LIVES_SECONDS)
     forgotten = list_unremembered(now=now)
-    for permit_id in forgotten:
-        remember_outcome_task.delay(permit_id=str(permit_id))
+    if forgotten:
+        remember_outcomes_task.delay(permit_ids=[str(permit_id) for permit_id in forgotten])
     for golem_id, epoch in list_unfinished_halts():
-        commit_halt_task.delay(golem_id=str(golem_id), epoch=epoch)
-    return {"expired": expired, "resumed": len(unfinished), "remembered": len(forgotten)}
+        commit_halt_task.apply_async(kwargs={"golem_id": str(golem_id), "epoch": epoch}, expires=_WAKEUP_LIVES_SECONDS)
+    return {"expired": expired, "outlived": outlived, "resumed": len(unfinished), "remembered": len(forgotten)}
 
 
 @shared_task()
@@ -113,17 +132,17 @@ def sweep_changes_task() -> dict[str, int]:
     forget_denials(now=now)
     changes = list_due_changes(now=now)
     for request_id in changes:
-        commit_change_task.delay(request_id=str(request_id))
+        commit_change_task.apply_async(kwargs={"request_id": str(request_id)}, expires=_WAKEUP_LIVES_SECONDS)
     announced = list_due_announcements(now=now)
     for permit_id in announced:
-        commit_announced_task.delay(permit_id=str(permit_id))
+        commit_announced_task.apply_async(kwargs={"permit_id": str(permit_id)}, expires=_WAKEUP_LIVES_SECONDS)
     return {"ended": ended, "changes": len(changes), "announced": len(announced)}
 
 
 @shared_task(ignore_result=True)
 def commit_cage_changes_task() -> dict[str, int]:
     """Apply what owners proposed in a contract and whose delay is over."""
-    return {"applied": apply_cage_changes(now=clock.now())}
+    return _run_alone("cage changes", lambda: {"applied": apply_cage_changes(now=clock.now())})
 
 
 @shared_task(ignore_result=True)
@@ -138,14 +157,23 @@ def sync_policy_cages_task() -> dict[str, int]:
 def commit_sessions_task() -> dict[str, int]:
     """Tell cages of worse phases; ask owners for the next session key where one is due."""
     now = clock.now()
-    return {"phases": follow_phases(now=now), "asked": rotate_sessions(now=now)}
+    return _run_alone("sessions", lambda: {"phases": follow_phases(now=now), "asked": rotate_sessions(now=now)})
 
 
 @shared_task(ignore_result=True)
 def commit_reconciliation_task() -> dict[str, int]:
     """Stored transactions against the chain: final, reorganised, stuck, and gaps in nonces."""
     now = clock.now()
-    return {**reconcile_transactions(now=now), **reconcile_relays(now=now)}
+    done = _run_alone("reconciler", lambda: {**reconcile_transactions(now=now), **reconcile_relays(now=now)})
+    for permit_id in list_reopened(now=now):
+        commit_permit_task.delay(permit_id=str(permit_id))
+    return done
+
+
+@shared_task(ignore_result=True)
+def follow_requests_task() -> dict[str, int]:
+    """Look at requests that finish later, as far as they are due; a second run finds them looked at."""
+    return _run_alone("requests", lambda: follow_requests(now=clock.now()))
 
 
 @shared_task(ignore_result=True)
@@ -154,18 +182,60 @@ def try_policy_task(*, trial_id: str, **_: Any) -> None:
     run_trial(trial_id=UUID(trial_id))
 
 
-def remember_later(permit_id: str) -> None:
-    """Ask for the episode. Memory fails open: without a broker the sweep asks again later."""
+def start_followers() -> Following:
+    """Follow every configured chain in this process, until the answer is stopped."""
+    following = Following([network.chain_id for network in configured_networks()], hand=_hand_seen)
+    following.start()
+    return following
+
+
+def _hand_seen(permit_id: UUID) -> None:
     try:
-        remember_outcome_task.delay(permit_id=permit_id)
-    except (ConnectionError, OSError):
-        logger.warning("the episode of permit %s is asked for later", permit_id)
+        enqueue(commit_permit_task, permit_id=str(permit_id))
+    except GolemError as error:
+        logger.info("permit %s is handed to a worker later: %s", permit_id, error.code)
+
+
+def _go_on_after(permit: dict[str, Any]) -> None:
+    """What follows a permit that was worked on: its memory, what waited behind it, or another try."""
+    if permit["status"] in FINAL:
+        remember_later(permit["permit_id"])
+        _execute_next_in_line(request__permit_id=UUID(permit["permit_id"]))
+    elif permit["status"] == PermitStatus.COMMITTING and permit["problem"]:
+        commit_permit_task.apply_async(kwargs={"permit_id": permit["permit_id"]}, countdown=_RETRY_SECONDS)
+
+
+def remember_later(permit_id: str) -> None:
+    """Ask for the episode, with those of others that end in this moment; where no queue lies between, at once."""
+    if current_app.conf.task_always_eager:
+        _ask_to_remember([permit_id])
+    else:
+        remembering.GATHERER.add(permit_id, send=_ask_to_remember)
+
+
+def _ask_to_remember(permit_ids: list[str]) -> None:
+    """Memory fails open: without a broker the sweep asks again later."""
+    try:
+        remember_outcomes_task.delay(permit_ids=permit_ids)
+    except BROKER_FAILURES:
+        logger.warning("the episodes of %d permits are asked for later", len(permit_ids))
 
 
 def _execute_next_in_line(**of: UUID) -> None:
     """What waited for a nonce of its Safe goes on now that it is free, and not with the next sweep."""
     for request_id in list_next_in_line(now=clock.now(), **of):
         enqueue(commit_change_task, request_id=str(request_id))
+
+
+def _run_alone(name: str, call: Callable[[], dict[str, int]]) -> dict[str, int]:
+    """What the clock asks for again and again, once at a time in a process: a node that hangs holds one thread."""
+    lock = _ALONE[name]
+    if not lock.acquire(blocking=False):
+        return {}
+    try:
+        return call()
+    finally:
+        lock.release()
 
 
 def _answer(call: Callable[[], Any]) -> dict[str, Any]:

@@ -16,3 +16,5 @@ class Usage:
     writes_last_hour: int
     day_resets_at: datetime | None = None
     hour_resets_at: datetime | None = None
+    tick_resets_at: datetime | None = None
+    """When the next heartbeat tick is due; None while the heartbeat is off."""

@@ -10,11 +10,11 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db.models import F
 
 from permits_app.models import ActionPermit, VenueTrust
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.core.prepared import Prepared
 from tools_app.simulation.differential import GAS_TOLERANCE_BPS
 
 DIVERGENCE_TOLERANCE_BPS = GAS_TOLERANCE_BPS
@@ -22,18 +22,28 @@ DIVERGENCE_TOLERANCE_BPS = GAS_TOLERANCE_BPS
 
 
 def note_outcome(
-    *, permit: ActionPermit, succeeded: bool, is_verified: bool, divergence_bps: int, now: datetime
+    *, permit: ActionPermit, succeeded: bool, is_verified: bool, divergence_bps: int, is_first: bool, now: datetime
 ) -> None:
     """Lower or rebuild the trust of `permit`'s golem in its venue; joins the caller's transaction.
 
-    A transaction that reverted says nothing about amounts and changes nothing.
+    A transaction that reverted says nothing about amounts and changes nothing. One permit counts as clean once:
+    `is_first` is off for what is judged anew after a rollback.
     """
     if not succeeded:
         return
     if divergence_bps > DIVERGENCE_TOLERANCE_BPS:
         _lower(permit, divergence_bps, now)
-    elif is_verified:
+    elif is_verified and is_first:
         _count_clean(permit, now)
+
+
+_COUNT_CLEAN = Prepared(
+    "count_clean",
+    f"""
+UPDATE {VenueTrust._meta.db_table} SET clean_outcomes = clean_outcomes + 1, updated_at = %(now)s
+ WHERE golem_id = %(golem)s AND chain_id = %(chain)s AND venue = %(venue)s AND is_low
+RETURNING id, clean_outcomes""",  # noqa: S608  (the table's own name)
+)
 
 
 def restore(*, trust: VenueTrust, actor: str, reason: str, now: datetime) -> bool:
@@ -63,14 +73,12 @@ def _lower(permit: ActionPermit, divergence_bps: int, now: datetime) -> None:
 
 
 def _count_clean(permit: ActionPermit, now: datetime) -> None:
-    rows = VenueTrust.objects.filter(
-        golem_id=permit.golem_id, chain_id=permit.chain_id, venue=permit.venue, is_low=True
-    )
-    if not rows.update(clean_outcomes=F("clean_outcomes") + 1, updated_at=now):
-        return
     enough = settings.GOLEM_VENUE_TRUST_CLEAN_OUTCOMES
-    trust = rows.filter(clean_outcomes__gte=enough).first()
-    if trust is not None:
+    counted = _COUNT_CLEAN.fetch(golem=permit.golem_id, chain=permit.chain_id, venue=permit.venue, now=now)
+    for key, clean in counted:
+        if clean < enough:
+            continue
+        trust = VenueTrust.objects.get(pk=key)
         restore(trust=trust, actor="system:worker", reason=f"{enough} outcomes as they were simulated", now=now)
 
 

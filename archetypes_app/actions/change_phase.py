@@ -17,9 +17,11 @@ from archetypes_app.phases import is_worse
 from archetypes_app.vitality import Vitality
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.core.whole import whole
 from tools_app.toolkit.enums import Phase
 
 
+@whole
 def worsen_phase(
     *, golem: Golem, to: Phase, reason: str, actor: str, now: datetime, vitality: Vitality | None = None
 ) -> PhaseTransition:
@@ -36,6 +38,7 @@ def worsen_phase(
         return _change(locked, golem, to, reason, actor, now, vitality, is_reset=False)
 
 
+@whole
 def apply_vitality(*, golem: Golem, vitality: Vitality, actor: str, now: datetime) -> PhaseTransition | None:
     """Worsen the phase when `vitality` stands for a worse one; None when it does not, whatever it stands for."""
     with transaction.atomic():
@@ -46,6 +49,7 @@ def apply_vitality(*, golem: Golem, vitality: Vitality, actor: str, now: datetim
         return _change(locked, golem, vitality.phase, reason, actor, now, vitality, is_reset=False)
 
 
+@whole
 def reset_phase(*, golem: Golem, to: Phase, reason: str, actor: str, now: datetime) -> PhaseTransition | None:
     """An owner's reset to any phase, for a reason; None when the golem is in it already. Raises ReasonMissing.
 
@@ -68,7 +72,7 @@ def reset_phase(*, golem: Golem, to: Phase, reason: str, actor: str, now: dateti
 
 
 def _lock(golem: Golem) -> Golem:
-    return Golem.objects.select_for_update().get(pk=golem.pk)
+    return Golem.objects.select_for_update(no_key=True).get(pk=golem.pk)
 
 
 def _change(

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID, uuid4
 
 from django.db import transaction
 
@@ -15,6 +16,7 @@ from archetypes_app.errors import UnknownScope
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
 from tools_app.core import audit_log
+from tools_app.core.whole import whole
 
 TOKEN_PREFIX = "golem_"  # noqa: S105  (a prefix, not a secret)
 LIFETIME_DAYS = 90
@@ -29,6 +31,7 @@ class NewApiKey:
     token: str = field(repr=False)
 
 
+@whole
 def create_api_key(
     *,
     golem: Golem,
@@ -37,8 +40,13 @@ def create_api_key(
     created_by: Any,
     now: datetime,
     lifetime_days: int = LIFETIME_DAYS,
+    session_id: UUID | None = None,
 ) -> NewApiKey:
-    """Make a token with `scopes` that expires after `lifetime_days` days. Writes the audit log. Raises UnknownScope."""
+    """Make a token with `scopes` that expires after `lifetime_days` days. Writes the audit log.
+
+    With the `session_id` of another key it shares that one's session limit; else it has one of its own. Raises
+    UnknownScope.
+    """
     wanted = sorted(set(scopes))
     unknown = [scope for scope in wanted if scope not in Scope.values]
     if unknown:
@@ -51,6 +59,7 @@ def create_api_key(
             prefix=token[:_VISIBLE_CHARACTERS],
             digest=hash_token(token),
             scopes=wanted,
+            session_id=session_id or uuid4(),
             created_by=created_by,
             created_at=now,
             expires_at=now + timedelta(days=lifetime_days),
@@ -59,10 +68,21 @@ def create_api_key(
             golem_id=golem.id,
             event="ApiKeyCreated",
             actor=f"owner:{created_by.pk}" if created_by else "system:seed",
-            data={"prefix": key.prefix, "scopes": wanted, "expires_at": key.expires_at.isoformat()},
+            data={
+                "prefix": key.prefix,
+                "scopes": wanted,
+                "expires_at": key.expires_at.isoformat(),
+                "shares_session": session_id is not None,
+            },
             now=now,
         )
     return NewApiKey(key=key, token=token)
+
+
+def find_session(*, golem: Golem, now: datetime) -> UUID | None:
+    """The session of the golem's newest key that still works; None without one."""
+    active = ApiKey.objects.filter(golem=golem, revoked_at__isnull=True, expires_at__gt=now)
+    return active.order_by("-created_at", "pk").values_list("session_id", flat=True).first()
 
 
 def hash_token(token: str) -> str:

@@ -27,6 +27,7 @@ from archetypes_app.profiles import find_profiles
 from archetypes_app.tool_names import check_overrides
 from archetypes_app.toolset import ArchetypeRule, make_profile_rule
 from archetypes_app.toolset_diff import list_golems_of_archetype, preview_effect, record_change, replace_archetype
+from tools_app.core.whole import whole
 from tools_app.toolkit.enums import Category
 
 MOST_FILES: Final = 500
@@ -87,6 +88,7 @@ def read_archetype_files(path: Path) -> list[ArchetypeFile]:
     return files
 
 
+@whole
 def import_archetypes(
     *, files: Sequence[ArchetypeFile], owner: Any, actor: str, now: datetime, replace_existing: bool = False
 ) -> tuple[Archetype, ...]:
@@ -115,7 +117,9 @@ def import_archetypes(
 
 def _lock_existing(files: Sequence[ArchetypeFile], owner: Any, replace_existing: bool) -> dict[str, Archetype]:
     names = [file.name for file in files]
-    rows = {row.name: row for row in Archetype.objects.select_for_update(of=("self",)).filter(name__in=names)}
+    rows = {
+        row.name: row for row in Archetype.objects.select_for_update(no_key=True, of=("self",)).filter(name__in=names)
+    }
     for name, row in sorted(rows.items()):
         is_theirs = row.owner_id == (owner.pk if owner is not None else None)
         if row.is_builtin or not is_theirs or not replace_existing:

@@ -10,8 +10,10 @@ from django.db import transaction
 from archetypes_app.actions.create_api_key import NewApiKey, create_api_key
 from archetypes_app.models import ApiKey
 from tools_app.core import audit_log
+from tools_app.core.whole import whole
 
 
+@whole
 def revoke_api_key(*, key: ApiKey, revoked_by: Any, now: datetime) -> None:
     """Make `key` useless from now on; does nothing when it is revoked already. Writes the audit log."""
     with transaction.atomic():
@@ -26,10 +28,20 @@ def revoke_api_key(*, key: ApiKey, revoked_by: Any, now: datetime) -> None:
             )
 
 
+@whole
 def rotate_api_key(*, key: ApiKey, rotated_by: Any, now: datetime) -> NewApiKey:
     """Revoke `key` and make one with the same golem, label and scopes, in one transaction."""
     with transaction.atomic():
         revoke_api_key(key=key, revoked_by=rotated_by, now=now)
-        fresh = create_api_key(golem=key.golem, scopes=key.scopes, label=key.label, created_by=rotated_by, now=now)
+        # A limit that other keys spend from is not made anew by replacing one of them.
+        is_shared = ApiKey.objects.filter(session_id=key.session_id).exclude(pk=key.pk).exists()
+        fresh = create_api_key(
+            golem=key.golem,
+            scopes=key.scopes,
+            label=key.label,
+            created_by=rotated_by,
+            now=now,
+            session_id=key.session_id if is_shared else None,
+        )
         ApiKey.objects.filter(pk=key.pk).update(replaced_by=fresh.key)
     return fresh

@@ -6,7 +6,7 @@ One conditional UPDATE each, so two workers cannot both get the last cent. No ne
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db.models import F
@@ -49,7 +49,13 @@ def reserve_model_cost(*, golem_id: UUID, most_micro_usd: int, cap_micro_usd: in
         needed_micro_usd=str(most_micro_usd),
         left_micro_usd=str(left),
         cap_micro_usd=str(cap_micro_usd),
+        resets_at=_end_of_day(now).isoformat(),
     )
+
+
+def _end_of_day(now: datetime) -> datetime:
+    """When the next cap begins: midnight of the day that `now` is in."""
+    return now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
 
 
 def settle_model_cost(*, reservation: ModelReservation, cost_micro_usd: int) -> None:

@@ -23,6 +23,7 @@ from archetypes_app.vitality import (
     compute_vitality,
     death_reserve,
 )
+from tools_app.core.whole import whole
 from tools_app.toolkit.enums import Phase
 
 
@@ -54,6 +55,7 @@ class VitalityUpdate:
     transition: PhaseTransition | None
 
 
+@whole
 def update_vitality(
     *, golem_id: UUID, facts: VitalityFacts, now: datetime, actor: str = "system:heartbeat"
 ) -> VitalityUpdate | None:
@@ -63,9 +65,8 @@ def update_vitality(
     cannot be, such as more predictions right than made.
     """
     with transaction.atomic():
-        golem = (
-            Golem.objects.select_related("vitality_record").select_for_update(of=("self",)).get(pk=golem_id)
-        )  # fmt: skip
+        rows = Golem.objects.select_related("vitality_record").select_for_update(no_key=True, of=("self",))
+        golem = rows.get(pk=golem_id)
         known: VitalityRecord | None = getattr(golem, "vitality_record", None)
         recorded = known.starting_budget_micro_usd if known else None
         budget = facts.starting_budget_micro_usd or recorded or facts.balance_micro_usd

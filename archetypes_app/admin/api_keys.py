@@ -13,7 +13,7 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
-from archetypes_app.actions.create_api_key import NewApiKey, create_api_key
+from archetypes_app.actions.create_api_key import NewApiKey, create_api_key, find_session
 from archetypes_app.actions.revoke_api_key import revoke_api_key, rotate_api_key
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
@@ -35,6 +35,7 @@ def show_new_token(*, request: HttpRequest, model_admin: Any, fresh: NewApiKey, 
         "golem": fresh.key.golem,
         "base_url": f"{request.scheme}://{request.get_host()}",
         "can_preview": "preview" in fresh.key.scopes,
+        "sharing": ApiKey.objects.filter(session_id=fresh.key.session_id).exclude(pk=fresh.key.pk).count(),
     }
     response = TemplateResponse(request, "admin/archetypes_app/apikey/created.html", context)
     add_never_cache_headers(response)
@@ -112,13 +113,15 @@ class ApiKeyAdmin(OwnerScopedAdmin):
         initial = {"golem": request.GET.get("golem", "")}
         form = NewApiKeyForm(request.POST or None, golems=golems, initial=initial)
         if request.method == "POST" and form.is_valid():
+            golem, now = form.cleaned_data["golem"], clock.now()
             fresh = create_api_key(
-                golem=form.cleaned_data["golem"],
+                golem=golem,
                 scopes=form.cleaned_data["scopes"],
                 label=form.cleaned_data["label"],
                 created_by=request.user,
-                now=clock.now(),
+                now=now,
                 lifetime_days=form.cleaned_data["lifetime_days"],
+                session_id=None if form.cleaned_data["session"] == "own" else find_session(golem=golem, now=now),
             )
             return show_new_token(request=request, model_admin=self, fresh=fresh, title="API key created")
         return show_confirmation(
@@ -143,7 +146,8 @@ class ApiKeyAdmin(OwnerScopedAdmin):
             return show_new_token(request=request, model_admin=self, fresh=fresh, title="API key rotated")
         return show_confirmation(
             request=request, model_admin=self, title=f"Rotate {key}", form=ConfirmForm(), submit="Rotate now",
-            explanation="The old token stops working with the next request; the new one is shown once.",
+            explanation="The old token stops working with the next request; the new one is shown once. It begins"
+            " a fresh session limit, unless other keys share this one's.",
             back_url=self._page(key), subject=key.golem,
         )  # fmt: skip
 

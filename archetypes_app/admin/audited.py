@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
@@ -48,6 +49,7 @@ class AuditedEditMixin:
 
     def log_deletions(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> Any:
         """Write down each deleted row; Django calls this before it deletes them."""
+        lock_rows(queryset)
         for obj in queryset:
             self._append(request, obj, "deleted", {}, [])
         return super().log_deletions(request, queryset)  # type: ignore[misc]
@@ -66,6 +68,15 @@ class AuditedEditMixin:
         audit_log.append(
             golem_id=golem_id, event="AdminEdit", actor=name_actor(request.user), data=data, now=clock.now()
         )
+
+
+def lock_rows(rows: Iterable[models.Model]) -> None:
+    """Hold what is about to be deleted: the audit entry about it comes behind it in the order of locks."""
+    by_model: dict[type[models.Model], list[Any]] = defaultdict(list)
+    for row in rows:
+        by_model[type(row)].append(row.pk)
+    for model, keys in by_model.items():
+        list(model._default_manager.select_for_update(no_key=True).filter(pk__in=keys).values_list("pk"))
 
 
 def _describe_changes(form: ModelForm[Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from archetypes_app.admin.choices import GolemFilter, GolemIdFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
 from archetypes_app.models import Golem, PhaseTransition
 from archetypes_app.ownership import list_owned_golems
-from tools_app.admin.display import show_age, show_badge, show_hex
+from tools_app.admin.display import QUOTED, show_age, show_badge, show_hex, show_unchecked
 from tools_app.admin.read_only import PlainAdmin, ReadOnlyAdminMixin
 from tools_app.core import audit_log
 from tools_app.core.models import AuditEntry, AuditHead, OutboxEvent
@@ -83,7 +83,8 @@ class AuditEntryAdmin(GolemIdScopedAdmin):
     @display(description="Details")
     def details(self, obj: AuditEntry) -> SafeString:
         """The entry's data, indented."""
-        return format_html('<pre class="gx-pre">{}</pre>', json.dumps(obj.data, indent=2, sort_keys=True))
+        data = format_html('<pre class="gx-pre">{}</pre>', json.dumps(obj.data, indent=2, sort_keys=True))
+        return show_unchecked(data, of=QUOTED)
 
     @action(description="Verify chain", icon="verified")
     def verify_chains(self, request: HttpRequest) -> HttpResponse:
@@ -128,7 +129,8 @@ class OutboxEventAdmin(GolemIdScopedAdmin):
     @display(description="Payload")
     def body(self, obj: OutboxEvent) -> SafeString:
         """Indented."""
-        return format_html('<pre class="gx-pre">{}</pre>', json.dumps(obj.payload, indent=2, sort_keys=True))
+        payload = format_html('<pre class="gx-pre">{}</pre>', json.dumps(obj.payload, indent=2, sort_keys=True))
+        return show_unchecked(payload, of=QUOTED)
 
 
 @admin.register(PhaseTransition)

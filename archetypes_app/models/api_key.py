@@ -27,6 +27,9 @@ class ApiKey(models.Model):
     label = models.CharField(max_length=64, blank=True)
     prefix = models.CharField(max_length=16, unique=True, editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False, help_text="SHA-256 of the token")
+    session_id: Any = models.UUIDField(
+        default=uuid.uuid4, editable=False, db_index=True, help_text="Keys with the same one share a session limit"
+    )
     scopes: Any = ArrayField(models.CharField(max_length=16, choices=Scope.choices), default=list)
     created_by: Any = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", editable=False

@@ -29,6 +29,7 @@ from memory_app.route_learning import choose_route, read_fill
 from memory_app.tuning import MOST_BEHIND, Subject, Tuned, prefer_route, tune
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.core.whole import whole
 
 MOST_EPISODES = 100
 LEAST_CLUSTER = 3
@@ -79,6 +80,7 @@ def list_golems_to_consolidate(*, now: datetime) -> list[UUID]:
     return [golem_id for golem_id in rows if _candidates(now).filter(golem_id=golem_id).count() >= LEAST_CLUSTER]
 
 
+@whole
 def consolidate(
     *,
     golem_id: UUID,
@@ -102,12 +104,13 @@ def consolidate(
         episodes = list(rows.defer("search", "search_text")[: min(max_episodes, MOST_EPISODES)])
         size = max(min_cluster_size, LEAST_CLUSTER)
         clusters = {found: members for found, members in _cluster(episodes).items() if len(members) >= size}
+        used = [episode.pk for members in clusters.values() for episode in members]
+        # Before the insights they make: rows are locked in one order, and what is learnt is told at once.
+        Episode.objects.filter(pk__in=used).update(consolidated_at=now)
         for found, members in clusters.items():
             _learn(golem_id, found, members, tally, now)
         for subject in dict.fromkeys(found.subject for found in clusters):
             tally.tuned += len(learn_routes(golem_id=golem_id, subject=subject, now=now))
-        used = [episode.pk for members in clusters.values() for episode in members]
-        Episode.objects.filter(pk__in=used).update(consolidated_at=now)
         done = Consolidation(
             episodes_processed=len(episodes),
             clusters_found=len(clusters),

@@ -23,6 +23,7 @@ class Curation:
 
 def curate(*, golem_id: UUID, actor: str, now: datetime) -> Curation:
     """Run the cycle; each part is safe to run twice. Raises MemoryOwnerUnknown."""
+    # As a tool all of it is one transaction, so the golem's row is locked before any memory is.
     scan = scan_for_poison(now=now, golem_id=golem_id, actor=actor, limit=1_000)
     done = consolidate(golem_id=golem_id, now=now, actor=actor)
     faded = archive_forgotten_episodes(now=now, golem_id=golem_id)

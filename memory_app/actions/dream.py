@@ -32,6 +32,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
+from tools_app.core.whole import whole
 
 STALE_AFTER = timedelta(minutes=5)
 AGAIN_AFTER = timedelta(days=7)
@@ -81,6 +82,7 @@ def dream(*, golem_id: UUID, clock_now: Now, trigger: str = "schedule", seconds:
     return found
 
 
+@whole
 def request_stop(*, journal: DreamJournal, actor: str, reason: str, now: datetime) -> bool:
     """Ask a running dream to end after the episode it is at; False when it has ended. Writes the audit log."""
     with transaction.atomic():
@@ -95,6 +97,7 @@ def request_stop(*, journal: DreamJournal, actor: str, reason: str, now: datetim
     return bool(asked)
 
 
+@whole
 def _begin(golem_id: UUID, now: datetime) -> tuple[Golem, list[Episode]]:
     with transaction.atomic():
         golem = Golem.objects.select_for_update(no_key=True).filter(pk=golem_id).first()
@@ -240,6 +243,7 @@ def _emit_counterfactual(found: Dream, episode: Episode, was: Imagined, imagined
     _emit(found, EventType.DREAM_COUNTERFACTUAL, payload, now)
 
 
+@whole
 def _finish(found: Dream, now: datetime) -> None:
     counts = {
         "replayed": found.replayed, "imagined": found.imagined, "hypotheses": found.hypotheses,

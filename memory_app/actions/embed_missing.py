@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.db import transaction
 
 from memory_app import embedding
 from memory_app.models import Episode, EpisodeVector, Insight
+from tools_app.core.whole import whole
 
 
 def embed_missing_episodes(*, limit: int = 200) -> int:
@@ -23,9 +26,14 @@ def embed_missing_episodes(*, limit: int = 200) -> int:
         EpisodeVector(episode_id=pk, golem_id=golem_id, embedding=vector)
         for (pk, golem_id, _), vector in zip(missing, vectors, strict=True)
     ]
+    _keep(rows)
+    return len(rows)
+
+
+@whole
+def _keep(rows: Sequence[EpisodeVector]) -> None:
     with transaction.atomic():
         EpisodeVector.objects.bulk_create(rows, ignore_conflicts=True)
-    return len(rows)
 
 
 def embed_missing_insights(*, limit: int = 200) -> int:

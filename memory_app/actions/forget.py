@@ -16,6 +16,7 @@ from memory_app.announcements import announce_insight
 from memory_app.decay import STABILITIES_UNTIL_ARCHIVED
 from memory_app.models import Episode, Insight
 from tools_app.core import audit_log
+from tools_app.core.whole import whole
 
 LEAST_PERCENT_TO_KEEP = 30
 _SECONDS_PER_DAY = 86_400
@@ -28,6 +29,7 @@ class _SecondsOf(Func):
     output_field = FloatField()
 
 
+@whole
 def archive_forgotten_episodes(*, now: datetime, limit: int = 1_000, golem_id: UUID | None = None) -> int:
     """Archive up to `limit` episodes whose retention fell below 0.05 and that are not pinned. Returns how many.
 
@@ -42,7 +44,9 @@ def archive_forgotten_episodes(*, now: datetime, limit: int = 1_000, golem_id: U
     if golem_id is not None:
         faded = faded.filter(golem_id=golem_id)
     with transaction.atomic():
-        rows = list(faded.select_for_update(skip_locked=True, of=("self",)).values_list("pk", "golem_id")[:limit])
+        rows = list(
+            faded.select_for_update(no_key=True, skip_locked=True, of=("self",)).values_list("pk", "golem_id")[:limit]
+        )
         Episode.objects.filter(pk__in=[pk for pk, _ in rows]).update(archived_at=now)
         for golem_id in sorted({golem_id for _, golem_id in rows}):
             archived = [str(pk) for pk, owner in rows if owner == golem_id]
@@ -52,6 +56,7 @@ def archive_forgotten_episodes(*, now: datetime, limit: int = 1_000, golem_id: U
     return len(rows)
 
 
+@whole
 def archive_doubted_insights(*, now: datetime, golem_id: UUID | None = None, limit: int = 1_000) -> int:
     """Archive insights whose confidence fell under 0.3 and that are not pinned. Returns how many.
 
@@ -63,7 +68,7 @@ def archive_doubted_insights(*, now: datetime, golem_id: UUID | None = None, lim
     if golem_id is not None:
         rows = rows.filter(golem_id=golem_id)
     with transaction.atomic():
-        found = list(rows.order_by("pk").select_for_update(skip_locked=True, of=("self",))[:limit])
+        found = list(rows.order_by("pk").select_for_update(no_key=True, skip_locked=True, of=("self",))[:limit])
         for row in found:
             row.archived_at = now
             row.save(update_fields=["archived_at", "updated_at"])
@@ -74,6 +79,7 @@ def archive_doubted_insights(*, now: datetime, golem_id: UUID | None = None, lim
     return len(found)
 
 
+@whole
 def archive_over_cap(*, golem_id: UUID, now: datetime, most: int | None = None) -> int:
     """Archive the least retained episodes of a golem that holds more than `most` (GOLEM_MEMORY_MOST_EPISODES).
 
@@ -89,7 +95,9 @@ def archive_over_cap(*, golem_id: UUID, now: datetime, most: int | None = None) 
         faded = kept.filter(is_pinned=False).annotate(
             spent=_SecondsOf(Value(now) - F("last_accessed_at")) / F("stability_days")
         )
-        rows = faded.order_by("-spent", "occurred_at", "pk").select_for_update(skip_locked=True, of=("self",))
+        rows = faded.order_by("-spent", "occurred_at", "pk").select_for_update(
+            no_key=True, skip_locked=True, of=("self",)
+        )
         archived = list(rows.values_list("pk", flat=True)[:over])
         Episode.objects.filter(pk__in=archived).update(archived_at=now)
         if archived:
@@ -104,6 +112,7 @@ def list_golems_over_cap() -> list[UUID]:
     return list(counted.filter(kept__gt=settings.GOLEM_MEMORY_MOST_EPISODES).values_list("golem_id", flat=True))
 
 
+@whole
 def restore_episode(*, episode: Episode, actor: str, now: datetime) -> None:
     """Bring an archived episode back as if it had just been retrieved; its stability stays. Writes the audit log."""
     with transaction.atomic():

@@ -12,7 +12,7 @@ from archetypes_app.models import Golem
 from memory_app.announcements import announce_insight
 from memory_app.cleaning import clean_text
 from memory_app.errors import EpisodeNotFound, MemoryOwnerUnknown
-from memory_app.insights import FIRST_PERCENT, confirm, lock_insight
+from memory_app.insights import FIRST_PERCENT, confirm_row, lock_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import Kind
 from memory_app.poison import describe_poison, find_poison
@@ -20,14 +20,16 @@ from memory_app.provenance import Provenance
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.whole import whole
 
 LONGEST_REASON = 500
 
 
+@whole
 def link_memories(
     *, golem_id: UUID, cause_id: UUID, effect_id: UUID, reason: str, provenance: Provenance, now: datetime
 ) -> tuple[Insight, int | None]:
-    """The link and its confidence before (None when it is new); the same link again confirms it by a tenth.
+    """The link and its confidence before (None when it is new); the same link by another source confirms it.
 
     Both ends are episodes or insights of this golem; an effect that already leads back to its cause is refused.
     Raises EpisodeNotFound, InvalidParams, MemoryOwnerUnknown.
@@ -55,8 +57,10 @@ def link_memories(
                 quarantine_reason=describe_poison(signs) if signs else "", **provenance.as_columns(),
             )  # fmt: skip
         else:
-            row.confidence_percent = confirm(row.confidence_percent)
-            row.upvotes += 1
+            # Said twice by its author it is no surer.
+            if row.source != provenance.source:
+                row.confidence_percent = confirm_row(row)
+                row.upvotes += 1
         row.save()
         data = {"insight_id": str(row.pk), "cause_id": str(cause_id), "effect_id": str(effect_id)}
         audit_log.append(golem_id=golem_id, event="MemoriesLinked", actor=provenance.recorded_by, data=data, now=now)

@@ -17,7 +17,7 @@ from archetypes_app.models import Golem
 from memory_app.announcements import announce_insight
 from memory_app.cleaning import clean_text
 from memory_app.errors import InsightNotFound, MemoryOwnerUnknown
-from memory_app.insights import FIRST_PERCENT, confirm, contradict, lock_insight
+from memory_app.insights import FIRST_PERCENT, confirm_row, contradict, lock_insight
 from memory_app.models import Insight
 from memory_app.models.insight import InsightCategory, Kind
 from memory_app.models.provenance import Source, Trust
@@ -26,6 +26,7 @@ from memory_app.provenance import Provenance
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.whole import whole
 
 
 class Operation(StrEnum):
@@ -37,6 +38,8 @@ class Operation(StrEnum):
     EDIT = "EDIT"
 
 
+OWN_WORDS = "nothing changed: an agent's own words are not confirmed by the agent; outcomes confirm what they show"
+LAST_WORD = "nothing changed: what outcomes showed or an owner wrote is contradicted by outcomes or by an owner"
 _WORDS = {
     Operation.ADD: "written",
     Operation.UPVOTE: "confirmed",
@@ -53,6 +56,8 @@ class InsightChange:
     operation: Operation
     before: int | None
     after: int
+    note: str = ""
+    """Why nothing moved, where nothing did."""
 
 
 def check_change(*, operation: Operation, insight_id: UUID | None, content: str | None) -> None:
@@ -65,6 +70,7 @@ def check_change(*, operation: Operation, insight_id: UUID | None, content: str 
         raise InvalidParams(f"{operation} needs an insight_id", fields={"insight_id": "the insight to change"})
 
 
+@whole
 def manage_insight(
     *,
     golem_id: UUID,
@@ -104,16 +110,20 @@ def manage_insight(
                 last_accessed_at=now, identity_hash=identity, scanned_at=now,
                 **(provenance or Provenance(actor, source, Trust.REPORTED)).as_columns(),
             )  # fmt: skip
-            before = None
+            before, note = None, ""
         else:
             before = row.confidence_percent
-            _change(row, operation, text, identity, category)
+            by_agent = (provenance.source if provenance else source) is Source.AGENT
+            note = _find_no_vote(row, operation) if by_agent else ""
+            if not note:
+                _change(row, operation, text, identity, category, by_agent=by_agent)
         signs = find_poison(content) if content and text else ()
         if signs:
             row.is_quarantined, row.quarantine_reason = True, describe_poison(signs)
         row.save()
-        announce_insight(row, change=_WORDS[operation], now=now, reason=reason)
-        change = InsightChange(insight_id=row.pk, operation=operation, before=before, after=row.confidence_percent)
+        change = InsightChange(row.pk, operation, before, row.confidence_percent, note)
+        if not note:
+            announce_insight(row, change=_WORDS[operation], now=now, reason=reason)
         audit_log.append(
             golem_id=golem_id,
             event="InsightChanged",
@@ -123,6 +133,7 @@ def manage_insight(
                 "operation": operation.value,
                 "confidence_percent": str(change.after),
                 "text_hash": hash_text(row.text),
+                "note": note,
                 "reason": reason,
             },
             now=now,
@@ -148,14 +159,26 @@ def hash_text(text: str) -> str:
     return hash_canonical({"text": " ".join(text.split()).lower()})
 
 
-def _change(row: Insight, operation: Operation, text: str, identity: str, category: InsightCategory | None) -> None:
+def _find_no_vote(row: Insight, operation: Operation) -> str:
+    """Why an agent's word does not move `row`; empty where it does. Outcomes and owners have the last word."""
+    if operation in (Operation.ADD, Operation.UPVOTE):
+        return "" if row.source != Source.AGENT else OWN_WORDS
+    is_settled = row.trust == Trust.VERIFIED or row.source in (Source.OWNER, Source.RUNTIME)
+    if operation is Operation.DOWNVOTE and is_settled:
+        return LAST_WORD
+    return ""
+
+
+def _change(
+    row: Insight, operation: Operation, text: str, identity: str, category: InsightCategory | None, *, by_agent: bool
+) -> None:
     if operation is Operation.DOWNVOTE:
         row.confidence_percent = contradict(row.confidence_percent)
         row.downvotes += 1
     elif operation is Operation.EDIT:
         _reword(row, text, identity, category)
     else:
-        row.confidence_percent = confirm(row.confidence_percent)
+        row.confidence_percent = confirm_row(row, by_agent=by_agent)
         row.upvotes += 1
 
 
@@ -166,6 +189,8 @@ def _reword(row: Insight, text: str, identity: str, category: InsightCategory | 
         if Insight.objects.filter(golem_id=row.golem_id, identity_hash=identity).exclude(pk=row.pk).exists():
             raise InvalidParams("another insight says this already", fields={"content": "a different text"})
         row.text, row.identity_hash, row.embedding = text, identity, None
+        # What was confirmed was the other text.
+        row.confidence_percent = min(row.confidence_percent, FIRST_PERCENT)
     if category is not None:
         row.category = category
 

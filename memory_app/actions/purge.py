@@ -12,11 +12,13 @@ from uuid import UUID
 
 from django.db import transaction
 
+from archetypes_app.models import Golem
 from memory_app.models import Directive, DreamJournal, Episode, Execution, Insight, Strategy
 from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import InvalidParams
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.whole import whole
 
 _MOST_HASHES = 200
 
@@ -38,6 +40,7 @@ class Purge:
         return sum(getattr(self, name) for name in self.__slots__)
 
 
+@whole
 def purge_memories(
     *,
     golem_id: UUID,
@@ -53,12 +56,14 @@ def purge_memories(
     """
     _check_reason(reason)
     with transaction.atomic():
-        episodes = list(
-            Episode.objects.filter(golem_id=golem_id, pk__in=list(episode_ids)).values_list("pk", "content_hash")
-        )
+        _lock_golem(golem_id)
+        rows = Episode.objects.filter(golem_id=golem_id, pk__in=list(episode_ids)).order_by("pk")
+        episodes = list(rows.select_for_update(no_key=True, of=("self",)).values_list("pk", "content_hash"))
         gone = {pk for pk, _ in episodes}
         insights = set(Insight.objects.filter(golem_id=golem_id, pk__in=list(insight_ids)).values_list("pk", flat=True))
-        for row in Insight.objects.filter(golem_id=golem_id, episode_ids__overlap=list(gone)).select_for_update():
+        for row in Insight.objects.filter(golem_id=golem_id, episode_ids__overlap=list(gone)).select_for_update(
+            no_key=True
+        ):
             left = [episode_id for episode_id in row.episode_ids if episode_id not in gone]
             # The database lets no heuristic stand on fewer than five episodes.
             if not left or (row.kind == "HEURISTIC" and len(left) < 5):
@@ -75,22 +80,28 @@ def purge_memories(
     return done
 
 
+@whole
 def purge_everything(*, golem_id: UUID, actor: str, reason: str, now: datetime) -> Purge:
     """Delete the whole memory of one golem in one transaction: every store and every journal. Raises InvalidParams."""
     _check_reason(reason)
     with transaction.atomic():
+        _lock_golem(golem_id)
         hashes = list(Episode.objects.filter(golem_id=golem_id).values_list("content_hash", flat=True))
         done = Purge(
-            insights=Insight.objects.filter(golem_id=golem_id).delete()[0],
-            episodes=_delete_episodes(golem_id),
-            strategies=Strategy.objects.filter(golem_id=golem_id).delete()[0],
             executions=Execution.objects.filter(golem_id=golem_id).delete()[0],
+            episodes=_delete_episodes(golem_id),
+            insights=Insight.objects.filter(golem_id=golem_id).delete()[0],
             directives=Directive.objects.filter(golem_id=golem_id).delete()[0],
+            strategies=Strategy.objects.filter(golem_id=golem_id).delete()[0],
             dreams=DreamJournal.objects.filter(golem_id=golem_id).delete()[0],
         )
         if done.total:
             _announce(golem_id, done, actor, reason, hashes, now)
     return done
+
+
+def _lock_golem(golem_id: UUID) -> None:
+    list(Golem.objects.select_for_update(no_key=True).filter(pk=golem_id).values_list("pk"))
 
 
 def _delete_episodes(golem_id: UUID) -> int:

@@ -24,6 +24,7 @@ from memory_app.provenance import Provenance
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import BPS, usd_to_micro
+from tools_app.core.whole import whole
 
 PREDICTED_PNL = "pnl_usd"
 PREDICTED_CONFIDENCE = "confidence"
@@ -61,6 +62,7 @@ class Realized:
     reflection: str = field(default="")
 
 
+@whole
 def record_execution(
     *, golem_id: UUID, execution_id: str, prediction: Prediction, provenance: Provenance, now: datetime
 ) -> Execution:
@@ -88,6 +90,7 @@ def record_execution(
     return row
 
 
+@whole
 def record_execution_outcome(
     *, golem_id: UUID, execution_id: str, realized: Realized, actor: str, now: datetime
 ) -> Execution:

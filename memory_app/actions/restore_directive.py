@@ -5,7 +5,6 @@ Also the way a whole text gets in, from a file or the admin. Seed: decisions, "u
 
 from __future__ import annotations
 
-import tomllib
 from datetime import datetime
 from uuid import UUID
 
@@ -20,8 +19,12 @@ from memory_app.models import Directive
 from memory_app.models.directive import Document
 from memory_app.selectors import get_directive
 from tools_app.core.errors import InvalidParams
+from tools_app.core.outside_json import read_toml
+from tools_app.core.whole import whole
 
 WHOLE = "(whole document)"
+
+_MOST_BYTES = 1_000_000
 
 
 def restore_directive(*, directive: Directive, reason: str, actor: str, now: datetime) -> Directive:
@@ -32,6 +35,7 @@ def restore_directive(*, directive: Directive, reason: str, actor: str, now: dat
     )  # fmt: skip
 
 
+@whole
 def write_directive(
     *,
     golem_id: UUID,
@@ -71,7 +75,7 @@ def canonical_text(document: Document, text: str) -> str:
     cleaned = clean_text(text).replace("\r\n", "\n").replace("\r", "\n")
     if document is Document.HEURISTICS:
         try:
-            tomllib.loads(cleaned)
+            read_toml(cleaned, most_bytes=_MOST_BYTES)
         except ValueError as error:
             raise InvalidParams(f"no valid TOML: {error}", fields={"text": "TOML"}) from None
         return cleaned

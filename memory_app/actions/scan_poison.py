@@ -13,12 +13,14 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
+from archetypes_app.models import Golem
 from memory_app.models import Episode, Insight
 from memory_app.models.provenance import Source
 from memory_app.near_duplicates import make_near_keys
 from memory_app.poison import describe_poison, find_poison
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.core.whole import whole
 
 FLOOD = 20
 """This many near-equal statements of an agent or an import are a flood, not experience."""
@@ -45,26 +47,43 @@ def scan_for_poison(
 
     What is found is quarantined with its reason, one audit entry and one event a golem. Safe to run twice at once.
     """
-    found: dict[UUID, list[str]] = defaultdict(list)
+    scanned, quarantined = 0, 0
+    for owner in [golem_id] if golem_id is not None else _list_golems(again):
+        if scanned >= limit:
+            break
+        of_one = _scan_golem(owner, limit=limit - scanned, actor=actor, again=again, now=now)
+        scanned, quarantined = scanned + of_one.scanned, quarantined + of_one.quarantined
+    return PoisonScan(scanned=scanned, quarantined=quarantined)
+
+
+def _list_golems(again: bool) -> list[UUID]:
+    unscanned = Q(is_quarantined=False) & (Q() if again else Q(scanned_at__isnull=True))
+    writes = Q(source__in=[Source.AGENT, Source.IMPORT], is_quarantined=False)
+    rows = (Episode.objects.filter(unscanned | writes), Insight.objects.filter(unscanned))
+    return sorted({pk for each in rows for pk in each.order_by().values_list("golem_id", flat=True).distinct()})
+
+
+@whole
+def _scan_golem(golem_id: UUID, *, limit: int, actor: str, again: bool, now: datetime) -> PoisonScan:
+    found: list[str] = []
     scanned = 0
     with transaction.atomic():
+        # The golem's row first, as everywhere: who writes memories holds it too.
+        list(Golem.objects.select_for_update(no_key=True).filter(pk=golem_id).values_list("pk"))
         for model in (Episode, Insight):
-            rows = model.objects.filter(is_quarantined=False).filter(Q() if again else Q(scanned_at__isnull=True))
-            if golem_id is not None:
-                rows = rows.filter(golem_id=golem_id)
+            rows = model.objects.filter(golem_id=golem_id, is_quarantined=False)
+            rows = rows.filter(Q() if again else Q(scanned_at__isnull=True))
             ordered = rows.order_by("scanned_at", "pk") if again else rows.order_by("pk")
-            for row in ordered.defer("search").select_for_update(skip_locked=True, of=("self",))[:limit]:
+            for row in ordered.defer("search").select_for_update(no_key=True, skip_locked=True, of=("self",))[:limit]:
                 scanned += 1
                 columns = _scan(row)
                 model.objects.filter(pk=row.pk).update(scanned_at=now, **columns)
                 if "is_quarantined" in columns:
-                    found[row.golem_id].append(str(row.pk))
-        for owner in _list_writers(golem_id):
-            found[owner].extend(_quarantine_floods(owner))
-        for owner, ids in found.items():
-            if ids:
-                _announce(owner, ids, actor, now)
-    return PoisonScan(scanned=scanned, quarantined=sum(len(ids) for ids in found.values()))
+                    found.append(str(row.pk))
+        found.extend(_quarantine_floods(golem_id))
+        if found:
+            _announce(golem_id, found, actor, now)
+    return PoisonScan(scanned=scanned, quarantined=len(found))
 
 
 def _scan(row: Episode | Insight) -> dict[str, object]:
@@ -79,12 +98,6 @@ def _scan(row: Episode | Insight) -> dict[str, object]:
     if signs:
         columns |= {"is_quarantined": True, "quarantine_reason": describe_poison(signs)}
     return columns
-
-
-def _list_writers(golem_id: UUID | None) -> list[UUID]:
-    rows = Episode.objects.filter(source__in=[Source.AGENT, Source.IMPORT], is_quarantined=False)
-    rows = rows.filter(golem_id=golem_id) if golem_id is not None else rows
-    return list(rows.order_by().values_list("golem_id", flat=True).distinct())
 
 
 def _quarantine_floods(golem_id: UUID) -> list[str]:

@@ -28,9 +28,22 @@ from memory_app.near_duplicates import is_near_duplicate, make_near_keys, measur
 from memory_app.poison import describe_poison, find_poison
 from memory_app.provenance import Provenance
 from tools_app.core import audit_log, event_bus
+from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.prepared import Rows, fetch_together
+from tools_app.core.rows import insert_rows
+from tools_app.core.whole import whole
 
+_NOBODY, _NOTHING = UUID(int=0), UUID(int=1)
+_OF_PERMIT: CompiledQuery[Episode] = CompiledQuery(
+    lambda golem_id, permit_id: Episode.objects.filter(golem_id=golem_id, permit_id=permit_id), _NOBODY, _NOTHING
+)
+_OF_CONTENT: CompiledQuery[Episode] = CompiledQuery(
+    lambda golem_id, content_hash: Episode.objects.filter(golem_id=golem_id, content_hash=content_hash),
+    _NOBODY, "a hash",
+)  # fmt: skip
+_OWNER = CompiledStatement(lambda golem_id: Golem.objects.filter(pk=golem_id).values_list("pk"), _NOBODY)
 LONGEST_SUMMARY = 2_000
 _MOST_TOKENS = 16
 _LONGEST_REASON = 500
@@ -95,6 +108,7 @@ def remember_episode(
     calls: Sequence[Mapping[str, Any]] = (),
     dream_tag: str = "",
     use_model: bool = True,
+    corrects: UUID | None = None,
 ) -> StoredEpisode:
     """The episode of `permit_id` (or of this content): made on the first call, returned unchanged afterwards.
 
@@ -102,8 +116,10 @@ def remember_episode(
     equal outcomes are two experiences. `prediction` and `outcome` hold strings, integers, lists and mappings; no
     float. `summary` is cut at 2,000 characters. Untrusted provenance and texts that try to steer are quarantined.
     Without the model (or `use_model`) the episode is stored without a vector, which the memory worker adds.
-    Emits grimoire:episode and writes the audit log, in one transaction with the row. `importance` is a name in any
-    case, `provenance` what `Provenance.from_json` reads. Raises MemoryOwnerUnknown, and ValueError for those two.
+    `corrects` names the episode of the permit that does not hold any more: it stays as it was written, out of every
+    answer, and this one is kept beside it. Emits grimoire:episode and writes the audit log, in one transaction with the
+    row. `importance` is a name in any case, `provenance` what `Provenance.from_json` reads. Raises MemoryOwnerUnknown,
+    and ValueError for those two.
     """
     weight = read_importance(importance)
     origin = provenance if isinstance(provenance, Provenance) else Provenance.from_json(provenance)
@@ -120,22 +136,26 @@ def remember_episode(
         calls=clean_value(calls),
     )
     content_hash = hash_content(content, permit_id)
-    stored = _find(golem_id, permit_id, content_hash)
+    if corrects is not None:
+        permit_id = None
+    stored, has_owner = _find(golem_id, permit_id, content_hash)
     if stored is not None:
         return StoredEpisode(stored, Duplicate.PERMIT if permit_id else Duplicate.EXACT)
-    if not Golem.objects.filter(pk=golem_id).exists():
+    if not has_owner:
         raise MemoryOwnerUnknown(f"there is no golem {golem_id}")
     vector = _embed(content.summary) if use_model else None
-    near_keys = [] if permit_id else make_near_keys(content.summary)
-    if permit_id is None:
+    near_keys = [] if permit_id or corrects else make_near_keys(content.summary)
+    if permit_id is None and corrects is None:
         known = _find_near(golem_id, content, near_keys, vector)
         if known is not None:
             return StoredEpisode(known, Duplicate.NEAR)
     signs = find_poison(f"{summary}\n{_list_texts(outcome)}")
     reflection = reflect(prediction=content.prediction, outcome=content.outcome)
-    try:
+
+    @whole
+    def store() -> Episode:
         with transaction.atomic():
-            episode = Episode.objects.create(
+            episode = Episode(
                 golem_id=golem_id,
                 permit_id=permit_id,
                 content_hash=content_hash,
@@ -145,16 +165,24 @@ def remember_episode(
                 **_describe_columns(content, reflection, weight, origin, now),
                 **_judge_trust(origin, signs),
             )
-            if vector is not None:
-                EpisodeVector.objects.create(episode=episode, golem_id=golem_id, embedding=vector)
-            _announce(episode, now)
+            if corrects is not None:
+                Episode.objects.filter(pk=corrects, golem_id=golem_id).update(
+                    is_quarantined=True, quarantine_reason=f"the chain took it back; episode {episode.pk} is what holds"
+                )
+            vectors = [] if vector is None else [EpisodeVector(episode=episode, golem_id=golem_id, embedding=vector)]
+            # The head of the audit chain is locked behind what memory writes, in the same round trip.
+            (head,) = insert_rows(episode, *vectors, along=[audit_log.fill_lock(golem_id)])
+            _announce(episode, now, head)
+        return episode
+
+    try:
+        return StoredEpisode(store(), Duplicate.NO)
     except IntegrityError:
         # Another worker stored the same permit between our look-up and our insert; its row stands.
-        stored = _find(golem_id, permit_id, content_hash)
+        stored, _ = _find(golem_id, permit_id, content_hash)
         if stored is None:
             raise
         return StoredEpisode(stored, Duplicate.PERMIT if permit_id else Duplicate.EXACT)
-    return StoredEpisode(episode, Duplicate.NO)
 
 
 def hash_content(content: _Content, permit_id: UUID | None) -> str:
@@ -259,14 +287,14 @@ def _embed(summary: str) -> list[float] | None:
         return None
 
 
-def _find(golem_id: UUID, permit_id: UUID | None, content_hash: str) -> Episode | None:
-    episodes = Episode.objects.filter(golem_id=golem_id)
-    if permit_id is not None:
-        return episodes.filter(permit_id=permit_id).first()
-    return episodes.filter(content_hash=content_hash).first()
+def _find(golem_id: UUID, permit_id: UUID | None, content_hash: str) -> tuple[Episode | None, bool]:
+    """The episode of the permit, or of the content where there is no permit; and whether the golem exists."""
+    known, key = (_OF_PERMIT, permit_id) if permit_id is not None else (_OF_CONTENT, content_hash)
+    rows, owners = fetch_together(known.fill(golem_id, key), _OWNER.fill(golem_id))
+    return next(iter(known.read(rows)), None), bool(owners)
 
 
-def _announce(episode: Episode, now: datetime) -> None:
+def _announce(episode: Episode, now: datetime, head: Rows) -> None:
     facts = {
         "episode_id": str(episode.pk),
         "permit_id": str(episode.permit_id) if episode.permit_id else None,
@@ -275,5 +303,10 @@ def _announce(episode: Episode, now: datetime) -> None:
         "content_hash": episode.content_hash,
         "is_quarantined": episode.is_quarantined,
     }
-    audit_log.append(golem_id=episode.golem_id, event="EpisodeStored", actor=episode.recorded_by, data=facts, now=now)
-    event_bus.emit(golem_id=episode.golem_id, event=Event(EventType.GRIMOIRE_EPISODE, facts), now=now)
+    told = event_bus.fill_events(
+        golem_id=episode.golem_id, events=[Event(EventType.GRIMOIRE_EPISODE, facts)], now=now
+    )  # fmt: skip
+    audit_log.append(
+        golem_id=episode.golem_id, event="EpisodeStored", actor=episode.recorded_by, data=facts, now=now, head=head,
+        along=[told],
+    )  # fmt: skip

@@ -19,11 +19,13 @@ from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from memory_app.actions.restore_directive import restore_directive, write_directive
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
+from memory_app.admin.marks import is_by_agent
 from memory_app.heuristic_text import apply_heuristics
 from memory_app.models import Directive
 from memory_app.models.directive import Document
 from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
-from tools_app.admin.display import show_age
+from tools_app.admin.display import show_age, show_unchecked
+from tools_app.admin.plain_text import PlainTextField
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -32,8 +34,8 @@ from tools_app.core.errors import GolemError
 class NextVersionForm(forms.Form):
     """The whole text of the next version, and why."""
 
-    text = forms.CharField(max_length=1_000_000, strip=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 24}))
-    reason = forms.CharField(max_length=500, widget=UnfoldAdminTextInputWidget())
+    text = PlainTextField(max_length=1_000_000, strip=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 24}))
+    reason = PlainTextField(max_length=500, widget=UnfoldAdminTextInputWidget())
 
 
 @admin.register(Directive)
@@ -41,13 +43,13 @@ class DirectiveAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """Versions of a golem's documents with their differences."""
 
     empty_text = "Nothing written yet: the agent writes its playbook, an owner the strategy on the golem's page."
-    list_display = ("document", "version", "golem", "section", "reason", "actor", "age")
+    list_display = ("document", "version", "golem", "section", "why", "actor", "age")
     list_filter = (GolemFilter, "document")
     list_select_related = ("golem",)
     search_fields = ("section", "reason", "=actor")
     ordering = ("-created_at",)
-    fields = ("golem", "document", "version", "section", "reason", "actor", "created_at", "difference", "whole_text")
-    readonly_fields = ("difference", "whole_text")
+    fields = ("golem", "document", "version", "section", "why", "actor", "created_at", "difference", "whole_text")
+    readonly_fields = ("why", "difference", "whole_text")
     change_form_template = "admin/memory_app/directive/version.html"
 
     @display(description="When", ordering="created_at")
@@ -63,7 +65,13 @@ class DirectiveAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     @display(description="Text")
     def whole_text(self, obj: Directive) -> SafeString:
         """The whole document."""
-        return format_html('<pre class="gx-pre">{}</pre>', obj.text)
+        text = format_html('<pre class="gx-pre">{}</pre>', obj.text)
+        return show_unchecked(text) if is_by_agent(obj) else text
+
+    @display(description="Reason", ordering="reason")
+    def why(self, obj: Directive) -> str | SafeString:
+        """In the words of who wrote the version."""
+        return show_unchecked(obj.reason) if is_by_agent(obj) else obj.reason
 
     def get_urls(self) -> Any:
         """Restore a version; write the next one."""
@@ -82,7 +90,8 @@ class DirectiveAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         extra = dict(extra_context or {})
         if row is not None:
             history = Directive.objects.filter(golem_id=row.golem_id, document=row.document).order_by("-version")
-            extra |= {"history": history[:50], "may_edit": self._may_edit(request, row)}
+            written = [(each, is_by_agent(each)) for each in history[:50]]
+            extra |= {"history": written, "may_edit": self._may_edit(request, row)}
         page: HttpResponse = super().change_view(request, object_id, form_url, extra)
         return page
 

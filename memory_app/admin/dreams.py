@@ -20,7 +20,7 @@ from memory_app.actions.dream import request_stop
 from memory_app.models import DreamJournal
 from memory_app.models.dream import DreamState
 from tools_app.admin.confirm import ReasonForm, show_confirmation
-from tools_app.admin.display import show_age, show_badge
+from tools_app.admin.display import QUOTED, show_age, show_badge, show_unchecked
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 
@@ -93,7 +93,8 @@ class DreamJournalAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     @display(description="Journal")
     def whole(self, obj: DreamJournal) -> SafeString:
         """Indented."""
-        return format_html('<pre class="gx-pre">{}</pre>', json.dumps(obj.entries, indent=2, sort_keys=True))
+        entries = format_html('<pre class="gx-pre">{}</pre>', json.dumps(obj.entries, indent=2, sort_keys=True))
+        return show_unchecked(entries, of=QUOTED)
 
     def _may_stop(self, request: HttpRequest, row: DreamJournal) -> bool:
         return bool(request.user.has_perm("memory_app.change_dreamjournal") and self._is_theirs(request, row))

@@ -15,6 +15,7 @@ from unfold.decorators import display
 
 from archetypes_app.admin.choices import GolemFilter
 from memory_app.admin.keeping import KeptMemoryAdmin
+from memory_app.admin.marks import show_words
 from memory_app.admin.overview import OverviewViews
 from memory_app.admin.plots import plot_retention
 from memory_app.models import Episode
@@ -39,7 +40,7 @@ class EpisodeAdmin(ReadOnlyAdminMixin, OverviewViews, KeptMemoryAdmin):
     search_help_text = "Words of the summary, or a whole permit id, episode id or content hash"
     ordering = ("-occurred_at",)
     fieldsets = (
-        ("What happened", {"fields": ("summary", "golem", "permit_link", "tool_name", "venue", "occurred_at")}),
+        ("What happened", {"fields": ("what_happened", "golem", "permit_link", "tool_name", "venue", "occurred_at")}),
         ("Predicted and seen", {"fields": ("prediction_text", "outcome_text", "error", "reflection_text")}),
         ("How it is kept", {"fields": ("importance_badge", "retention", "access_count", "last_accessed_at", "is_pinned",
                                        "archived_at")}),
@@ -47,7 +48,8 @@ class EpisodeAdmin(ReadOnlyAdminMixin, OverviewViews, KeptMemoryAdmin):
                                             "is_quarantined", "quarantine_reason")}),
     )  # fmt: skip
     readonly_fields = (
-        "permit_link", "prediction_text", "outcome_text", "reflection_text", "importance_badge", "error", "retention",
+        "what_happened", "permit_link", "prediction_text", "outcome_text", "reflection_text", "importance_badge",
+        "error", "retention",
     )  # fmt: skip
 
     change_list_template = "admin/memory_app/episode/list.html"
@@ -60,9 +62,14 @@ class EpisodeAdmin(ReadOnlyAdminMixin, OverviewViews, KeptMemoryAdmin):
         }
 
     @display(description="Episode", ordering="summary")
-    def summary_short(self, obj: Episode) -> str:
+    def summary_short(self, obj: Episode) -> str | SafeString:
         """Its beginning."""
-        return obj.summary if len(obj.summary) <= 110 else f"{obj.summary[:109]}…"
+        return show_words(obj.summary if len(obj.summary) <= 110 else f"{obj.summary[:109]}…", obj.source)
+
+    @display(description="Summary")
+    def what_happened(self, obj: Episode) -> str | SafeString:
+        """All of it."""
+        return show_words(obj.summary, obj.source)
 
     @display(description="Importance", ordering="importance")
     def importance_badge(self, obj: Episode) -> SafeString:

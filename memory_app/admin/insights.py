@@ -15,11 +15,12 @@ from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from memory_app.actions.store_strategy import render_strategy
 from memory_app.admin.keeping import KeptMemoryAdmin
+from memory_app.admin.marks import show_words
 from memory_app.admin.plots import plot_retention
 from memory_app.decay import INSIGHT_FLOOR
 from memory_app.models import Episode, Execution, Insight, Strategy
 from memory_app.models.insight import LEAST_PERCENT_TO_TUNE, Tunable
-from tools_app.admin.display import NOTHING, format_bps, format_usd, show_age, show_badge
+from tools_app.admin.display import NOTHING, format_bps, format_usd, show_age, show_badge, show_unchecked
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 
@@ -37,7 +38,7 @@ class InsightAdmin(ReadOnlyAdminMixin, KeptMemoryAdmin):
     search_fields = ("text", "=id")
     ordering = ("-updated_at",)
     fieldsets = (
-        ("What was concluded", {"fields": ("text", "golem", "kind_badge", "category", "confidence", "votes")}),
+        ("What was concluded", {"fields": ("whole_text", "golem", "kind_badge", "category", "confidence", "votes")}),
         ("What it tunes", {"fields": ("tunes", "tuned_at")}),
         ("What stands behind it", {"fields": ("episodes_behind", "ends")}),
         ("How it is kept", {"fields": ("stability_days", "last_accessed_at", "access_count", "is_pinned", "archived_at",
@@ -45,16 +46,21 @@ class InsightAdmin(ReadOnlyAdminMixin, KeptMemoryAdmin):
         ("Where it comes from", {"fields": ("source", "trust", "recorded_by", "recorded_tool", "recorded_permit_id",
                                             "recorded_block", "tool_name", "chain_id", "token_keys")}),
     )  # fmt: skip
-    readonly_fields = ("kind_badge", "confidence", "votes", "tunes", "episodes_behind", "ends")
+    readonly_fields = ("whole_text", "kind_badge", "confidence", "votes", "tunes", "episodes_behind", "ends")
 
     def draw(self, row: Insight) -> dict[str, Any]:
         """Its curve, which never falls below a tenth."""
         return {"retention_plot": plot_retention([row], now=clock.now(), floor=INSIGHT_FLOOR)}
 
     @display(description="Insight", ordering="text")
-    def text_short(self, obj: Insight) -> str:
+    def text_short(self, obj: Insight) -> str | SafeString:
         """Its beginning."""
-        return obj.text if len(obj.text) <= 110 else f"{obj.text[:109]}…"
+        return show_words(obj.text if len(obj.text) <= 110 else f"{obj.text[:109]}…", obj.source)
+
+    @display(description="Text")
+    def whole_text(self, obj: Insight) -> str | SafeString:
+        """All of it."""
+        return show_words(obj.text, obj.source)
 
     @display(description="Kind", ordering="kind")
     def kind_badge(self, obj: Insight) -> SafeString:
@@ -124,9 +130,14 @@ class StrategyAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     list_select_related = ("golem",)
     search_fields = ("name", "description")
     ordering = ("-created_at",)
-    fields = ("golem", "name", "version", "description", "toml", "difference", "source", "trust", "recorded_by",
+    fields = ("golem", "name", "version", "what_it_is", "toml", "difference", "source", "trust", "recorded_by",
               "recorded_tool", "recorded_permit_id", "is_quarantined", "quarantine_reason", "created_at")  # fmt: skip
-    readonly_fields = ("toml", "difference")
+    readonly_fields = ("what_it_is", "toml", "difference")
+
+    @display(description="Description")
+    def what_it_is(self, obj: Strategy) -> str | SafeString:
+        """In the words of whoever stored it."""
+        return show_words(obj.description, obj.source)
 
     @display(description="When", ordering="created_at")
     def age(self, obj: Strategy) -> SafeString:
@@ -134,9 +145,9 @@ class StrategyAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         return show_age(obj.created_at)
 
     @display(description="As TOML")
-    def toml(self, obj: Strategy) -> SafeString:
+    def toml(self, obj: Strategy) -> str | SafeString:
         """The whole version."""
-        return format_html('<pre class="gx-pre">{}</pre>', render_strategy(obj))
+        return show_words(format_html('<pre class="gx-pre">{}</pre>', render_strategy(obj)), obj.source)
 
     @display(description="Difference")
     def difference(self, obj: Strategy) -> SafeString:
@@ -154,10 +165,20 @@ class ExecutionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     list_select_related = ("golem",)
     search_fields = ("=execution_id", "=strategy_name", "=tx_hash")
     ordering = ("-recorded_at",)
-    fields = ("golem", "execution_id", "strategy_name", "kind", "prediction_text", "result", "error", "reasoning_chain",
-              "reflection", "tx_hash", "source", "recorded_by", "recorded_permit_id", "is_quarantined",
-              "quarantine_reason", "recorded_at", "settled_at")  # fmt: skip
-    readonly_fields = ("prediction_text", "result", "error")
+    fields = ("golem", "execution_id", "strategy_name", "kind", "prediction_text", "result", "error",
+              "chain_of_reasons", "what_it_learned", "tx_hash", "source", "recorded_by", "recorded_permit_id",
+              "is_quarantined", "quarantine_reason", "recorded_at", "settled_at")  # fmt: skip
+    readonly_fields = ("prediction_text", "result", "error", "chain_of_reasons", "what_it_learned")
+
+    @display(description="Reasoning")
+    def chain_of_reasons(self, obj: Execution) -> SafeString:
+        """As its agent told it."""
+        return show_unchecked(obj.reasoning_chain)
+
+    @display(description="Reflection")
+    def what_it_learned(self, obj: Execution) -> SafeString:
+        """As its agent told it."""
+        return show_unchecked(obj.reflection)
 
     @display(description="Result", ordering="realized_pnl_micro_usd")
     def result(self, obj: Execution) -> str:

@@ -18,6 +18,7 @@ from archetypes_app.models import Golem
 from memory_app.actions.purge import purge_everything
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.scan_poison import scan_for_poison
+from memory_app.admin.marks import BY_AGENT
 from memory_app.admin.plots import plot_errors_by_week, plot_retention
 from memory_app.models import Episode
 from memory_app.retrieval import DECAY_WEIGHT, RRF_K
@@ -41,6 +42,7 @@ class RankedRow:
     score: str
     retention: str
     why: str
+    is_unchecked: bool
 
 
 class OverviewViews(OwnerScopedAdmin):
@@ -169,6 +171,7 @@ def _explain(place: int, row: dict[str, Any]) -> RankedRow:
     why += f"; retention {kept:.0%} takes {lost:.0%} off"
     return RankedRow(
         place=place, text=row["content"], kind=row["source"], score=row["score"][:6], retention=f"{kept:.0%}", why=why,
+        is_unchecked=row["provenance"]["source"] in BY_AGENT,
         url=reverse(f"admin:memory_app_{model}_change", args=[row["id"]]),
     )  # fmt: skip
 

@@ -24,7 +24,7 @@ from memory_app.actions.snapshot_heuristics import snapshot_heuristics
 from memory_app.announcements import announce_insight
 from memory_app.dreams.counterfactuals import Imagined
 from memory_app.errors import MemoryOwnerUnknown
-from memory_app.insights import FIRST_PERCENT, confirm, lock_insight
+from memory_app.insights import FIRST_PERCENT, confirm_row, lock_insight
 from memory_app.models import Episode, Insight
 from memory_app.models.insight import (
     LARGEST_ROUTE_COST_BPS,
@@ -38,6 +38,7 @@ from memory_app.provenance import Provenance
 from memory_app.route_learning import Preference
 from memory_app.tuning import Subject, Tuned, prefer_route, tune
 from tools_app.core.units import BPS
+from tools_app.core.whole import whole
 
 RECORDED_BY = "system:dream"
 _CATEGORIES = {
@@ -139,6 +140,7 @@ def _shortfall_bps(run: Imagined) -> int:
     return max(short, default=0)
 
 
+@whole
 def integrate(*, golem_id: UUID, hypotheses: Sequence[Hypothesis], now: datetime) -> list[dict[str, Any]]:
     """Write each hypothesis as an insight with a link to an episode, and move heuristics where enough agree.
 
@@ -176,7 +178,7 @@ def _write(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> Insight:
             trust=Trust.REPORTED, category=_CATEGORIES.get(hypothesis.parameter, InsightCategory.GENERAL),
         )  # fmt: skip
     else:
-        row.confidence_percent = confirm(row.confidence_percent)
+        row.confidence_percent = confirm_row(row)
         row.upvotes += 1
     row.text, row.embedding, row.last_accessed_at = hypothesis.text, None, now
     row.episode_ids = list(dict.fromkeys([*hypothesis.episodes, *row.episode_ids]))[:100]

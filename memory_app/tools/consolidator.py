@@ -40,6 +40,7 @@ from memory_app.tools.families import (
 from memory_app.tools.recall import describe_found, read_percent
 from memory_app.tuning import Tuned
 from tools_app.core.errors import InvalidParams
+from tools_app.core.whole import whole
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, PiTool, TickBudget
@@ -69,6 +70,7 @@ class HeuristicConfidence:
     confidence_before: str
     confidence_after: str
     tunes: bool
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,15 +168,15 @@ def preview_heuristic_vote(ctx: WriteContext, insight_id: str, change: str, reas
     in_database=True,
     preview=preview_heuristic_vote,
     action_class=ActionClass.READ_ONLY,
-    snippet="update_heuristic_confidence: confirm or contradict a heuristic; under 0.5 it stops tuning.",
+    snippet="update_heuristic_confidence: vote on a heuristic; what outcomes taught is contradicted by outcomes alone.",
 )
 def update_heuristic_confidence(
     ctx: WriteContext, capability: Capability, insight_id: MemoryId, change: Vote, reason: Note
 ) -> HeuristicConfidence:
     """Confirm or contradict a heuristic with a reason.
 
-    Use when an outcome spoke for or against what a heuristic does. Does not change what it does to a parameter, nor
-    any limit.
+    Use when an outcome spoke for or against what a heuristic does. Does not stop what outcomes taught, does not change
+    what it does to a parameter, nor any limit.
     """
     with transaction.atomic():
         capability.consume(tool_name="update_heuristic_confidence", plan_hash=capability.plan_hash)
@@ -192,7 +194,9 @@ def update_heuristic_confidence(
             now=ctx.now,
         )
         snapshot_heuristics(golem_id=ctx.golem.id, actor=f"golem:{ctx.golem.id}", reason=reason, now=ctx.now)
-    return HeuristicConfidence(str(row.pk), show_percent(done.before or 0), show_percent(done.after), done.after >= 50)
+    return HeuristicConfidence(
+        str(row.pk), show_percent(done.before or 0), show_percent(done.after), done.after >= 50, done.note
+    )
 
 
 def preview_curator_cycle(ctx: WriteContext) -> LocalEffect:
@@ -249,7 +253,7 @@ def preview_causal_link(ctx: WriteContext, cause_id: str, effect_id: str, reason
     in_database=True,
     preview=preview_causal_link,
     action_class=ActionClass.READ_ONLY,
-    snippet="link_causal_nodes: say that one memory led to another, with the reason; the same again confirms it.",
+    snippet="link_causal_nodes: say that one memory led to another, with the reason; the same again changes nothing.",
 )
 def link_causal_nodes(
     ctx: WriteContext, capability: Capability, cause_id: MemoryId, effect_id: MemoryId, reason: Note
@@ -339,6 +343,7 @@ def _find_heuristic(ctx: WriteContext, insight_id: str) -> Insight:
     return row
 
 
+@whole
 def _tune(
     ctx: WriteContext, tool: str | None, token_pair: str | None, chain_id: int | None, *, dry_run: bool, now: datetime
 ) -> list[Tuned]:

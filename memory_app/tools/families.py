@@ -15,6 +15,7 @@ from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import Category, Requirement
 from tools_app.toolkit.family import ToolFamily
+from tools_app.toolkit.params import PLAIN
 
 _NEEDS = frozenset({Requirement.MEMORY})
 
@@ -59,8 +60,10 @@ ImportanceName = Annotated[
     Literal["routine", "base", "notable", "mev", "critical", "emergency"],
     Field(description="How much it matters: routine keeps 7 days, notable 30, mev and critical 90, emergency 180."),
 ]
-Note = Annotated[str, Field(min_length=1, max_length=1_000, description="Plain text, at most 1,000 characters.")]
-LongNote = Annotated[str, Field(min_length=1, max_length=4_000, description="Plain text, at most 4,000 characters.")]
+Note = Annotated[str, Field(min_length=1, max_length=1_000, description="Plain text, at most 1,000 characters."), PLAIN]
+LongNote = Annotated[
+    str, Field(min_length=1, max_length=4_000, description="Plain text, at most 4,000 characters."), PLAIN
+]
 Tag = Annotated[str, Field(pattern=r"^[a-z0-9_-]{1,64}$", description="A word that dreams group by, such as mev.")]
 MemoryId = Annotated[str, Field(pattern=r"^[0-9a-f-]{36}$", description="The id of an episode or insight.")]
 StrategyName = Annotated[

@@ -33,12 +33,15 @@ ClusterSize = Annotated[int, Field(ge=3, le=100, strict=True, description="Least
 
 @dataclass(frozen=True, slots=True)
 class ManagedInsight:
-    """Confidence as decimal text between 0 and 1; `confidence_before` is empty for a new insight."""
+    """Confidence as decimal text between 0 and 1; `confidence_before` is empty for a new insight; `note` says why
+    nothing moved, where nothing did.
+    """
 
     insight_id: str
     operation: str
     confidence_before: str | None
     confidence_after: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +99,11 @@ def memory_manage_insight(
     token_pair: TokenPair | None = None,
     reason: ShortText | None = None,
 ) -> ManagedInsight:
-    """Add, confirm, contradict or reword an insight; confidence starts at 0.6, moves by +0.1 and -0.15.
+    """Add, confirm, contradict or reword an insight; confidence starts at 0.6.
 
     Use when an outcome taught something the golem should find again. Does not tune anything: only consolidated
-    outcomes do. Does not reword what was drawn from outcomes, and changes no limit.
+    outcomes do. Does not let your votes move what outcomes showed, an owner wrote or you said yourself. Does not
+    reword what was drawn from outcomes, and changes no limit.
     """
     with transaction.atomic():
         capability.consume(tool_name="memory_manage_insight", plan_hash=capability.plan_hash)
@@ -121,6 +125,7 @@ def memory_manage_insight(
         operation=change.operation.value,
         confidence_before=None if change.before is None else show_percent(change.before),
         confidence_after=show_percent(change.after),
+        note=change.note,
     )
 
 

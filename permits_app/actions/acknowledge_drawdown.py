@@ -15,12 +15,18 @@ from permits_app.errors import NothingToAcknowledge
 from permits_app.models import HighWaterMark
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.core.whole import whole
 
 
+@whole
 def acknowledge_drawdown(*, golem_id: UUID, actor: str, reason: str, now: datetime) -> HighWaterMark:
     """Lift the block of a recorded violation. Raises NothingToAcknowledge when there is none."""
     with transaction.atomic():
-        row = HighWaterMark.objects.select_for_update().filter(golem_id=golem_id, violated_at__isnull=False).first()
+        row = (
+            HighWaterMark.objects.select_for_update(no_key=True)
+            .filter(golem_id=golem_id, violated_at__isnull=False)
+            .first()
+        )
         if row is None:
             raise NothingToAcknowledge("no drawdown of this golem waits for its owner", golem_id=str(golem_id))
         facts = {"violated_at": str(row.violated_at), "violated_bps": str(row.violated_bps), "reason": reason}

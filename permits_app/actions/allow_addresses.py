@@ -13,12 +13,8 @@ from permits_app.models import AllowlistEntry
 from permits_app.models.allowlist import AllowlistKind
 from tools_app.chain.chains import get_deployment
 from tools_app.core import audit_log
-
-_CONTRACT_LABELS = {
-    "uniswap_v2_router": "Uniswap V2 router",
-    "uniswap_v3_swap_router_02": "Uniswap SwapRouter02",
-    "uniswap_v3_position_manager": "Uniswap V3 positions",
-}
+from tools_app.core.whole import whole
+from tools_app.toolkit.protocol import SHELF
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +28,30 @@ class AllowlistChoice:
 
 
 def suggest_allowlist(chain_id: int) -> list[AllowlistChoice]:
-    """The registered tokens of a chain and the protocol contracts the write tools call there."""
+    """The registered tokens of a chain, the protocol contracts the write tools call there, and claims they approve."""
     deployment = get_deployment(chain_id)
     tokens = [
         AllowlistChoice(chain_id, AllowlistKind.TOKEN, token.address, token.symbol) for token in deployment.tokens
     ]
     contracts = [
-        AllowlistChoice(chain_id, kind, deployment.contracts[key], label)
-        for key, label in _CONTRACT_LABELS.items()
-        if key in deployment.contracts
+        AllowlistChoice(chain_id, kind, address, contract.label)
+        for address, contract in SHELF.contracts_on(chain_id)
         for kind in (AllowlistKind.CONTRACT, AllowlistKind.SPENDER)
+        if kind == AllowlistKind.CONTRACT or contract.takes_tokens
+    ]
+    claims = [
+        AllowlistChoice(chain_id, AllowlistKind.TOKEN, address, contract.label)
+        for address, contract in SHELF.contracts_on(chain_id)
+        if contract.is_token
     ]
     token_contracts = [
         AllowlistChoice(chain_id, AllowlistKind.CONTRACT, token.address, f"{token.label} (token contract)")
         for token in tokens
     ]
-    return [*tokens, *token_contracts, *contracts]
+    return [*tokens, *claims, *token_contracts, *contracts]
 
 
+@whole
 def allow_addresses(*, golem: Golem, choices: Iterable[AllowlistChoice], actor: str, now: datetime) -> int:
     """Allow addresses; those allowed already stay as they are. Writes the audit log. Returns how many are new."""
     added = 0

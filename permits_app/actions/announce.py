@@ -18,26 +18,29 @@ from django.db import transaction
 from archetypes_app.models import Golem
 from permits_app import ledger, lifecycle
 from permits_app.actions.commit import commit_permit, start_commit
-from permits_app.actions.release_permit import open_again, resimulate
+from permits_app.actions.release_permit import FreshJudgement, open_again, resimulate
 from permits_app.approvals.announced import wait_of
 from permits_app.approvals.errors import ChangeUnchanged
 from permits_app.errors import PermitNotCancellable, PermitNotCommittable, PermitNotFound
-from permits_app.models import ActionPermit, Announcement, Warden
+from permits_app.models import Announcement, Warden
 from permits_app.models.permit import PermitStatus
 from permits_app.models.warden import AnnouncementState
+from permits_app.row_locks import lock_action, lock_golem_and_permit
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.events import Event, EventType
+from tools_app.core.whole import whole
 from tools_app.toolkit.enums import RiskTier
 
 WATCHDOG: Final = "vault-watchdog"
 _ACTOR = "system:warden"
 
 
+@whole
 def turn_warden_on(*, golem: Golem, actor: str, reason: str, now: datetime) -> None:
     """Announce every action from now on; needs nobody's approval. Raises ChangeUnchanged. Appends WardenSet."""
     with transaction.atomic():
-        row, _ = Warden.objects.select_for_update().get_or_create(golem=golem)
+        row, _ = Warden.objects.select_for_update(no_key=True).get_or_create(golem=golem)
         if row.is_on:
             raise ChangeUnchanged("the Warden is on already")
         row.is_on = True
@@ -46,14 +49,16 @@ def turn_warden_on(*, golem: Golem, actor: str, reason: str, now: datetime) -> N
         audit_log.append(golem_id=golem.pk, event="WardenSet", actor=actor, data=facts, now=now)
 
 
+@whole
 def announce_permit(*, permit_id: UUID, golem: Golem, actor: str, now: datetime) -> Announcement | None:
     """Announce an open permit of a golem whose Warden is on; None when its tier has no delay.
 
-    Raises PermitNotCommittable when it is not open, or its time is over.
+    Raises PermitNotFound, and PermitNotCommittable when it is not open or its time is over.
     """
     with transaction.atomic():
-        Golem.objects.select_for_update().get(pk=golem.pk)
-        permit = ActionPermit.objects.select_for_update().get(pk=permit_id)
+        _, permit = lock_golem_and_permit(golem_id=golem.pk, permit_id=permit_id)
+        if permit is None:
+            raise PermitNotFound(f"this golem has no permit {str(permit_id)!r}", permit_id=str(permit_id))
         delay = wait_of(golem=golem, tier=RiskTier(permit.risk_tier))
         if not delay:
             return None
@@ -90,16 +95,21 @@ def execute_announced(*, permit_id: UUID, now: datetime) -> dict[str, Any] | Non
     try:
         fresh = resimulate(permit=permit, golem=golem, now=now)
         moment = clock.now()
-        with transaction.atomic():
-            Golem.objects.select_for_update().get(pk=golem.pk)
-            open_again(permit=permit, fresh=fresh, leaving=PermitStatus.ANNOUNCED, actor=_ACTOR, now=moment)
-            _close(row, AnnouncementState.EXECUTED, moment)
-            start_commit(golem=golem, permit_id=permit.pk, actor=_ACTOR, now=moment)
+        _start(row, golem, fresh, moment)
     except GolemError as error:
         if error.next_step is not Recovery.WAIT:
             _end(row, PermitStatus.BLOCKED, AnnouncementState.CANCELLED, _ACTOR, error.detail, now)
         return None
     return commit_permit(permit_id=permit.pk)
+
+
+@whole
+def _start(row: Announcement, golem: Golem, fresh: FreshJudgement, now: datetime) -> None:
+    with transaction.atomic():
+        lock_action(golem_id=golem.pk, permit_id=row.permit_id)
+        open_again(permit=row.permit, fresh=fresh, leaving=PermitStatus.ANNOUNCED, actor=_ACTOR, now=now)
+        _close(row, AnnouncementState.EXECUTED, now)
+        start_commit(golem=golem, permit_id=row.permit_id, actor=_ACTOR, now=now)
 
 
 def cancel_announced(*, golem: Golem, permit_id: UUID, reason: str, actor: str, now: datetime) -> None:
@@ -143,6 +153,7 @@ def list_due_announcements(*, now: datetime) -> list[UUID]:
     return list(rows.order_by("executes_at").values_list("permit_id", flat=True)[:50])
 
 
+@whole
 def _end(row: Announcement, to: PermitStatus, state: AnnouncementState, actor: str, reason: str, now: datetime) -> bool:
     with transaction.atomic():
         done = lifecycle.transition(

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -25,9 +27,11 @@ from permits_app.models.owner_transaction import RelayPurpose
 from permits_app.policy_cage.contract import GRACE_SECONDS, Limit, RuleKind, encode_apply_change, limit_key
 from permits_app.policy_cage.state import CageState, PendingChange, RuleId
 from permits_app.relayer import IN_FLIGHT, RelayOrder, find_relayer_address, follow, send_order
+from permits_app.row_locks import lock_settings
 from tools_app.core import audit_log, clock
 from tools_app.core.errors import GolemError
 from tools_app.core.models import AuditEntry
+from tools_app.core.whole import whole
 from tools_app.toolkit.enums import Phase
 
 logger = logging.getLogger(__name__)
@@ -109,8 +113,15 @@ def _tell(mirror: CageMirror, rule: RuleId, change: PendingChange, tx_hash: str)
         "block_number": str(fresh.block_number),
         "tx_hash": tx_hash,
     }
+    return _note_applied(mirror.cage.golem_id, rule, change, facts, now)
+
+
+@whole
+def _note_applied(golem_id: UUID, rule: RuleId, change: PendingChange, facts: dict[str, Any], now: datetime) -> bool:
+    kind, key, tx_hash = rule[0], bytes.fromhex(rule[1][2:]), facts["tx_hash"]
     with transaction.atomic():
-        golem = Golem.objects.select_for_update(of=("self",)).get(pk=mirror.cage.golem_id)
+        lock_settings(golem_id)
+        golem = Golem.objects.get(pk=golem_id)
         if AuditEntry.objects.filter(golem_id=golem.pk, event=_APPLIED, data__tx_hash=tx_hash).exists():
             return False
         audit_log.append(golem_id=golem.pk, event=_APPLIED, actor=_ACTOR, data=facts, now=now)

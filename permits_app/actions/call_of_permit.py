@@ -12,6 +12,7 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.plan_store import decode_plan
 from permits_app.policy import Policy, read_policy
+from permits_app.safety.gas_budget import read_promised
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.signing_route import Carrier, find_route
 from permits_app.valuation import PlanValue, value_plan
@@ -67,4 +68,5 @@ def make_permit_call(
         now=now,
         own_permit_id=permit.pk,
         route=route,
+        promised=read_promised(permit) if plan is not None else None,
     )

@@ -19,6 +19,7 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.selectors import get_permit, load_permit
 from tools_app.core import audit_log
+from tools_app.core.whole import whole
 
 _OPEN = (PermitStatus.CREATED, PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED)
 
@@ -33,6 +34,7 @@ def block_permit(*, golem: Golem, permit_id: UUID, reason: str, actor: str, now:
     return _end(golem, permit_id, PermitStatus.BLOCKED, reason, actor, now)
 
 
+@whole
 def shorten_permit(*, golem: Golem, permit_id: UUID, expires_at: datetime, actor: str, now: datetime) -> dict[str, Any]:
     """Let an open permit end earlier; a later end is refused. Raises PermitNotFound, PermitNotCancellable."""
     load_permit(golem=golem, permit_id=permit_id)
@@ -50,6 +52,7 @@ def shorten_permit(*, golem: Golem, permit_id: UUID, expires_at: datetime, actor
     return get_permit(golem=golem, permit_id=permit_id)
 
 
+@whole
 def annotate_permit(*, golem: Golem, permit_id: UUID, note: str, actor: str, now: datetime) -> None:
     """Set the owner's note; it changes nothing else. Raises PermitNotFound."""
     load_permit(golem=golem, permit_id=permit_id)
@@ -60,6 +63,7 @@ def annotate_permit(*, golem: Golem, permit_id: UUID, note: str, actor: str, now
         )
 
 
+@whole
 def _end(golem: Golem, permit_id: UUID, to: PermitStatus, reason: str, actor: str, now: datetime) -> dict[str, Any]:
     permit = load_permit(golem=golem, permit_id=permit_id)
     if PermitStatus(permit.status) not in _OPEN:

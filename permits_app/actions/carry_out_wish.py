@@ -27,8 +27,8 @@ def carry_out_wish(*, request: ChangeRequest, now: datetime) -> bool:
     """
     if request.state not in (ChangeState.APPROVED, ChangeState.EXECUTED):
         raise ChangeClosed(f"the request is {request.get_state_display().lower()}", state=request.state)
-    ledger.lock_limits(request.golem_id)
-    golem = Golem.objects.select_for_update(of=("self",)).select_related("archetype", "owner").get(pk=request.golem_id)
+    ledger.lock_policy(request.golem_id)
+    golem = Golem.objects.select_related("archetype", "owner").get(pk=request.golem_id)
     if find_owner_transaction(request) is not None:
         release_owner_transaction(request=request, actor=_ACTOR, now=now)
         return True

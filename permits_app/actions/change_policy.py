@@ -20,8 +20,11 @@ from permits_app.approvals.policy_state import PolicyDifference, apply_differenc
 from permits_app.approvals.setup import is_in_setup
 from permits_app.approvals.write_policy import write_policy
 from permits_app.models import ChangeRequest, PolicyVersion
+from permits_app.models.approval import LIVE_STATES
 from permits_app.policy_cage.contract import Limit, limit_rule
 from permits_app.policy_cage.mirror import COLUMNS, MIRRORED
+from permits_app.row_locks import lock_settings
+from tools_app.core.whole import whole
 
 _FLAGS = ("True", "False")
 
@@ -76,7 +79,25 @@ def change_policy(
         }
         asked = request_operation(golem=golem, name="cage", arguments=arguments, owner=owner, reason=reason, now=now)
         return PolicyOutcome(at_once, asked)
+    return _write_and_ask(golem, at_once, waiting, title, owner, reason, now)
+
+
+@whole
+def _write_and_ask(
+    golem: Golem,
+    at_once: Sequence[PolicyDifference],
+    waiting: Sequence[Mapping[str, Any]],
+    title: str,
+    owner: Any,
+    reason: str,
+    now: datetime,
+) -> PolicyOutcome:
     with transaction.atomic():
+        lock_settings(golem.pk)
+        # An equal request that waits is counted on, after what is written at once was told.
+        list(ChangeRequest.objects.select_for_update(no_key=True, of=("self",)).filter(
+            golem=golem, state__in=LIVE_STATES
+        ).order_by("pk").values_list("pk"))  # fmt: skip
         if at_once:
             write_policy(
                 golem=golem, changes=[each.as_dict() for each in at_once], actor=f"owner:{owner.pk}", reason=reason,
@@ -85,10 +106,10 @@ def change_policy(
         request: ChangeRequest | None = None
         if waiting:
             request = request_operation(
-                golem=golem, name="policy", arguments={"changes": waiting, "title": title}, owner=owner, reason=reason,
-                now=now,
+                golem=golem, name="policy", arguments={"changes": list(waiting), "title": title}, owner=owner,
+                reason=reason, now=now,
             )  # fmt: skip
-    return PolicyOutcome(at_once, request)
+    return PolicyOutcome(tuple(at_once), request)
 
 
 def list_mirrored(golem: Golem, found: Sequence[PolicyDifference]) -> list[PolicyDifference]:

@@ -24,6 +24,7 @@ from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.state import CageState
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.core.whole import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,14 @@ class WalletChoice:
     external_id: str = ""
 
 
+@whole
 def choose_wallet(*, golem: Golem, choice: WalletChoice, actor: str, reason: str, now: datetime) -> Wallet:
     """Let `golem` act with `choice`.
 
     Raises WalletBusy, WalletExists for another golem's account or key, SessionNotActive, SignerUnavailable.
     """
     with transaction.atomic():
-        locked = Golem.objects.select_for_update(of=("self",)).get(pk=golem.pk)
+        locked = Golem.objects.select_for_update(no_key=True, of=("self",)).get(pk=golem.pk)
         _check_idle(locked)
         _check_free(locked, choice)
         before = Wallet.objects.filter(golem=locked).first()

@@ -2,7 +2,9 @@
 
 `request_commit` takes the permit to COMMITTING in one short transaction and hands it to a worker;
 `commit_permit` runs there and is safe to run twice, late, or by two workers: a lease lets one work, the
-stored bytes decide what is sent, and every status change is a conditional UPDATE. Emits permit:committed,
+stored bytes decide what is sent, and every status change is a conditional UPDATE. It does not wait for blocks: what is
+not mined at once stays COMMITTING, and the chain's follower hands it to a worker again when its receipts are there.
+Before anything is signed a node that fails is asked again while the permit is valid. Emits permit:committed,
 permit:blocked or permit:unknown; appends PermitConsumed and its siblings.
 Seed: 000 "Layer 2"; 002 "Capability flow"; decisions, "Permits".
 """
@@ -24,9 +26,11 @@ from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import capabilities, ledger, lifecycle
 from permits_app.actions.call_of_permit import make_permit_call
 from permits_app.actions.expire import expire_permit
-from permits_app.approvals.announced import check_announced
+from permits_app.approvals.announced import check_announced, tell_wait
 from permits_app.approvals.owner_states import follow_plan, release_plan
+from permits_app.blockage import check_clear
 from permits_app.errors import (
+    CommitNotSigned,
     LeaseLost,
     PermitAlreadyCommitted,
     PermitExpired,
@@ -36,39 +40,46 @@ from permits_app.errors import (
     PolicyChanged,
 )
 from permits_app.execution import delivery, executor
-from permits_app.execution.lease import Lease, take_lease
+from permits_app.execution.following import name_sending
+from permits_app.execution.lease import Lease, ask_for_lease
 from permits_app.execution.nonces import abandon_nonces
 from permits_app.execution.settlement import finish
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.policy import GOLEM_LISTS, GOLEM_ROWS, read_policy
-from permits_app.row_locks import lock_golem_and_permit
+from permits_app.policy import load_golem, read_policy
+from permits_app.row_locks import lock_action, lock_settings, lock_start
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_gas_fits
 from permits_app.safety.tiers import check_tier_holds
 from permits_app.sealing import hash_plan, hash_simulation
-from permits_app.selectors import view_permit
+from permits_app.selectors import read_permit, view_permit
 from tools_app import runner
-from tools_app.core import clock
+from tools_app.chain.node_errors import RpcRefused
+from tools_app.core import clock, wakeups
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.rows import change_rows
+from tools_app.core.whole import whole
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
 
 logger = logging.getLogger(__name__)
 
+_RETRY_PAUSE = timedelta(seconds=1)
 S = PermitStatus
 
 
+@whole
 def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) -> None:
     """Take a permit from CREATED to COMMITTING, or say why not; one short transaction, no network.
 
     Valid iff now < expires_at and fewer than three heartbeat ticks have passed. Raises PermitNotFound,
-    PermitExpired, PermitAlreadyCommitted, PermitNotCommittable, GolemHalted, ActionAnnounced, SameActionPending.
+    PermitExpired, PermitAlreadyCommitted, PermitNotCommittable, GolemHalted, ActionAnnounced, SameActionPending,
+    AccountBlocked and ChainStuck where what it sends would not be mined.
     """
     with transaction.atomic():
         # The halt takes this row lock too: once it returned, no commit starts.
-        locked, permit = lock_golem_and_permit(golem_id=golem.pk, permit_id=permit_id)
+        locked, permit, begins_at = lock_start(golem_id=golem.pk, permit_id=permit_id, now=now)
         if permit is None:
             raise PermitNotFound(f"this golem has no permit {str(permit_id)!r}", permit_id=str(permit_id))
         if locked.is_halted and permit.status == S.CREATED:
@@ -79,9 +90,10 @@ def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) ->
         if not is_lapsed:
             _check_committable(permit)
             check_announced(permit)
+            check_clear(permit, now=now)
             lifecycle.transition(
                 permit_id=permit_id, leaving=S.CREATED, to=S.COMMITTING, actor=actor, now=now, known=permit,
-                committing_at=now,
+                committing_at=begins_at,
             )  # fmt: skip
             if permit.owner_signatures:
                 release_plan(permit=permit, actor=actor, now=now)
@@ -111,7 +123,7 @@ def _check_committable(permit: ActionPermit) -> None:
             "the permit waits for its owners; it is carried out once they agreed"
             if permit.status == S.AWAITING_APPROVAL
             else "the permit is announced; it is carried out when its delay is over",
-            recovery=Recovery.WAIT, **facts,
+            recovery=Recovery.WAIT, **tell_wait(permit), **facts,
         )  # fmt: skip
     raise PermitNotCommittable(f"the permit is {permit.status}", reason=permit.status_reason, **facts)
 
@@ -121,25 +133,38 @@ def commit_permit(*, permit_id: UUID) -> dict[str, Any] | None:
 
     Never raises a GolemError: what went wrong is in the permit.
     """
-    lease = take_lease(permit_id=permit_id, now=clock.now())
-    if lease is None:
+    lease, asked = ask_for_lease(permit_id=permit_id, now=clock.now())
+    taken, permit, payloads = read_permit(permit_id, asked)
+    if not taken or permit is None:
         return None
     try:
-        _work(permit_id, lease)
+        _work(permit, lease, is_signed=bool(payloads))
     except LeaseLost:
-        return None
-    finally:
         lease.release()
-    permit = ActionPermit.objects.get(pk=permit_id)
+        return None
+    except BaseException:
+        lease.release()
+        raise
+    _, permit, sent = read_permit(permit_id, lease.fill_release())
+    if permit is None:
+        return None
+    if permit.status == S.COMMITTING:
+        wakeups.tap(name_sending(permit.chain_id))
     if permit.owner_signatures:
-        with transaction.atomic():
-            follow_plan(permit=permit, actor="system:worker", now=clock.now())
-    return view_permit(permit)
+        _follow_owners(permit)
+    return view_permit(permit, sent)
 
 
-def _work(permit_id: UUID, lease: Lease) -> None:
-    rows = ActionPermit.objects.select_related("golem", *(f"golem__{name}" for name in GOLEM_ROWS))
-    permit = rows.prefetch_related(*(f"golem__{name}" for name in GOLEM_LISTS)).get(pk=permit_id)
+@whole
+def _follow_owners(permit: ActionPermit) -> None:
+    with transaction.atomic():
+        lock_action(golem_id=permit.golem_id, permit_id=permit.pk)
+        follow_plan(permit=permit, actor="system:worker", now=clock.now())
+
+
+def _work(permit: ActionPermit, lease: Lease, *, is_signed: bool) -> None:
+    # As one join of all these tables, planning it took the database ten times as long as the rest of a commit.
+    permit.golem = load_golem(permit.golem_id)
     if permit.halt_epoch is not None:
         _resume_revocation(permit, lease)
         return
@@ -150,16 +175,56 @@ def _work(permit_id: UUID, lease: Lease) -> None:
     if not isinstance(tool, WriteTool):
         raise TypeError(f"{tool.name} is no write")
     try:
-        if permit.transactions.exists():
-            execution = executor.resume(permit=permit, lease=lease)
-        else:
-            execution = _execute_first(permit, tool, lease)
+        execution = executor.resume(permit=permit, lease=lease) if is_signed else _execute_first(permit, tool, lease)
     except LeaseLost:
         raise
     except GolemError as error:
-        _block(permit, error)
+        if not _is_put_off(permit, error, lease):
+            _block(permit, error)
         return
-    finish(permit=permit, tool=tool, execution=execution)
+    _conclude(permit, tool, execution)
+
+
+def _conclude(permit: ActionPermit, tool: WriteTool | None, execution: executor.Execution) -> None:
+    """Judge what is seen. What was sent just now and is not mined yet stays COMMITTING, for the follower to see."""
+    waits_until = (permit.committing_at or permit.created_at) + timedelta(seconds=settings.GOLEM_RECEIPT_WAIT_SECONDS)
+    is_young = permit.status == S.COMMITTING and clock.now() < waits_until
+    if execution.is_complete or not (execution.is_awaited and is_young):
+        finish(permit=permit, tool=tool, execution=execution)
+
+
+def _is_put_off(permit: ActionPermit, error: GolemError, lease: Lease) -> bool:
+    """Whether the commit is tried again in a moment: a node failed, nothing is signed and the permit is valid."""
+    # RpcRefused is what a node says in words that nobody here knows; before a signature asking again does no harm.
+    is_passing = isinstance(error, RpcRefused) or (error.next_step is Recovery.WAIT and error.http_status >= 500)
+    if not is_passing or permit.transactions.exists():
+        return False
+    now = clock.now()
+    # A nonce that is reserved holds up whatever is signed after it, so the permit does not keep one while it waits.
+    if now + _RETRY_PAUSE >= permit.expires_at or permit.nonce_reservations.exists():
+        _block(permit, _not_signed(permit, error.code))
+        return True
+    logger.info("permit %s is tried again: %s", permit.pk, error.code)
+    ActionPermit.objects.filter(pk=permit.pk, lease_owner=lease.owner).update(problem=error.as_problem())
+    lease.put_off(until=now + _RETRY_PAUSE)
+    return True
+
+
+def _check_in_time(permit: ActionPermit) -> None:
+    """That the permit is still valid. Raises CommitNotSigned for one that waited too long for a worker or a node."""
+    if clock.now() >= permit.expires_at:
+        raise _not_signed(permit, str(permit.problem.get("code") or "WORKER_TIMEOUT"))
+    if permit.problem:
+        ActionPermit.objects.filter(pk=permit.pk).update(problem={})
+        permit.problem = {}
+
+
+def _not_signed(permit: ActionPermit, cause: str) -> CommitNotSigned:
+    return CommitNotSigned(
+        f"nothing was signed for this permit ({cause}); nothing was sent and nothing will be",
+        permit_id=str(permit.pk), cause=cause, expired_at=permit.expires_at.isoformat(),
+        cleared_by="a new preview",
+    )  # fmt: skip
 
 
 def _resume_revocation(permit: ActionPermit, lease: Lease) -> None:
@@ -167,10 +232,11 @@ def _resume_revocation(permit: ActionPermit, lease: Lease) -> None:
     if not permit.transactions.exists():
         _block(permit, LeaseLost("the worker stopped before signing; the halt revokes again", permit_id=str(permit.pk)))
         return
-    finish(permit=permit, tool=None, execution=executor.resume(permit=permit, lease=lease))
+    _conclude(permit, None, executor.resume(permit=permit, lease=lease))
 
 
 def _execute_first(permit: ActionPermit, tool: WriteTool, lease: Lease) -> executor.Execution:
+    _check_in_time(permit)
     now = clock.now()
     chain = _recheck(permit, tool, now)
     lease.renew()
@@ -200,8 +266,16 @@ def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: dateti
     report = hook_chain.recheck(call, simulate=chain.block.hash != permit.block_hash)
     if report.simulation is not None and call.plan is not None:
         outcomes = call.sent_by.outcomes_of_sent(report.simulation.calls)
-        check_gas_fits(permit=permit, chain=chain, calls=call.sent_calls, outcomes=outcomes)
-        ActionPermit.objects.filter(pk=permit.pk).update(
+        check_gas_fits(
+            permit=permit,
+            chain=chain,
+            calls=call.sent_calls,
+            outcomes=outcomes,
+            has_run_within=report.simulation.terms is not None,
+        )
+        change_rows(
+            ActionPermit,
+            where={"pk": permit.pk},
             simulation_hash=hash_simulation(plan_hash=permit.plan_hash, simulation=report.simulation),
             block_number=report.simulation.block.number,
             block_hash=report.simulation.block.hash,
@@ -221,11 +295,13 @@ def _commit_local(permit: ActionPermit, tool: LocalWriteTool) -> None:
         _close_local(permit, S.REVERTED, "the worker stopped during this write; look its effect up", {}, now)
         return
     try:
+        _check_in_time(permit)
         _recheck(permit, tool, now)
         capability = capabilities.mint(permit=permit, expires_at=now + timedelta(seconds=60), now=now)
         params = runner.check_params(tool=tool, params=permit.params)
         runner.run_local_write(
             tool=tool, params=params, golem=view_golem(permit.golem), capability=capability, now=now,
+            begin=lambda: _lock_for_local(permit),
             close=lambda result: _close_local(permit, S.COMMITTED, "", result.as_dict(), now),
         )  # fmt: skip
     except GolemError as error:
@@ -233,6 +309,13 @@ def _commit_local(permit: ActionPermit, tool: LocalWriteTool) -> None:
         _block(permit, error)
 
 
+def _lock_for_local(permit: ActionPermit) -> None:
+    """Everything a local write may write of the golem, before its capability is consumed."""
+    lock_settings(permit.golem_id)
+    lock_action(golem_id=permit.golem_id, permit_id=permit.pk)
+
+
+@whole
 def _close_local(permit: ActionPermit, to: PermitStatus, reason: str, result: Mapping[str, Any], now: datetime) -> None:
     with transaction.atomic():
         done = lifecycle.transition(
@@ -243,6 +326,7 @@ def _close_local(permit: ActionPermit, to: PermitStatus, reason: str, result: Ma
             ledger.release(permit_id=permit.pk)
 
 
+@whole
 def _block(permit: ActionPermit, error: GolemError) -> None:
     """Nothing was sent and nothing will be: block the permit, give back what it held."""
     now = clock.now()

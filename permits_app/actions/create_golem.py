@@ -17,6 +17,7 @@ from archetypes_app.profiles import list_new_golem_profiles
 from permits_app.actions.give_configured_wallet import give_configured_wallet, read_configured_wallet
 from permits_app.models import PolicyCage, SpendingLimits
 from tools_app.core import audit_log
+from tools_app.core.whole import whole
 
 
 def create_golem(
@@ -38,6 +39,24 @@ def create_golem(
     """
     if gives_wallet:
         read_configured_wallet()
+    golem = _make(owner, name, archetype, profiles, home_chain_id, base_asset, actor, now)
+    if gives_wallet:
+        # Making a key takes a second of hashing, which no transaction should wait for.
+        give_configured_wallet(golem=golem, actor=actor, now=now)
+    return golem
+
+
+@whole
+def _make(
+    owner: Any,
+    name: str,
+    archetype: Archetype,
+    profiles: Iterable[ToolProfile] | None,
+    home_chain_id: int,
+    base_asset: str,
+    actor: str,
+    now: datetime,
+) -> Golem:
     with transaction.atomic():
         golem = Golem.objects.create(
             owner=owner,
@@ -55,7 +74,4 @@ def create_golem(
             golem_id=golem.pk, event="GolemCreated", actor=actor, now=now,
             data={"name": name, "archetype": archetype.name, "profiles": sorted(p.name for p in golem.profiles.all())},
         )  # fmt: skip
-    if gives_wallet:
-        # Making a key takes a second of hashing, which no transaction should wait for.
-        give_configured_wallet(golem=golem, actor=actor, now=now)
     return golem

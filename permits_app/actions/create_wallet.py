@@ -13,6 +13,7 @@ from permits_app.models import SigningKey, Wallet
 from permits_app.models.signing_key import KeyState
 from tools_app.core import audit_log
 from tools_app.core.taint import Secret
+from tools_app.core.whole import whole
 
 
 def create_wallet(*, golem: Golem, actor: str, now: datetime) -> Wallet:
@@ -37,11 +38,7 @@ def back_up_wallet(*, wallet: Wallet, actor: str, now: datetime) -> tuple[str, s
     key = SigningKey.objects.filter(golem_id=wallet.golem_id, state=KeyState.ACTIVE).first()
     address = key.address if key is not None else wallet.address
     document = open_keystore().export_file(address)
-    with transaction.atomic():
-        Wallet.objects.filter(pk=wallet.pk).update(backed_up_at=now)
-        audit_log.append(
-            golem_id=wallet.golem_id, event="WalletBackedUp", actor=actor, data={"address": address}, now=now
-        )
+    _note_backup(wallet, address, actor, now)
     return address, document
 
 
@@ -55,6 +52,16 @@ def _check_has_none(golem: Golem) -> None:
         raise WalletExists("this golem has a wallet already; a key is never replaced in place")
 
 
+@whole
+def _note_backup(wallet: Wallet, address: str, actor: str, now: datetime) -> None:
+    with transaction.atomic():
+        Wallet.objects.filter(pk=wallet.pk).update(backed_up_at=now)
+        audit_log.append(
+            golem_id=wallet.golem_id, event="WalletBackedUp", actor=actor, data={"address": address}, now=now
+        )
+
+
+@whole
 def _attach(golem: Golem, address: str, event: str, actor: str, now: datetime) -> Wallet:
     with transaction.atomic():
         if is_address_taken(address):

@@ -1,8 +1,9 @@
 """decide_change: one owner approves or rejects what they saw; the last approval needed has it executed.
 
-The code of the second factor is used up first, in a transaction of its own. Then the request's row is locked: open, not
-stale, this owner allowed, the digest the one they saw. The database refuses a decision by who asked, without the second
-factor, or about another digest, whatever this code does. Appends OwnerDecided and ChangeApproved or ChangeRejected.
+The code of the second factor is used up first, in a transaction of its own. Then golem, permit and request are locked:
+open, not stale, this owner allowed, the digest the one they saw. The database refuses a decision by who asked, without
+the second factor, or about another digest, whatever this code does. Appends OwnerDecided and ChangeApproved or
+ChangeRejected.
 Seed: decisions, "Tiers of approval".
 """
 
@@ -15,7 +16,6 @@ from uuid import UUID
 
 from django.db import transaction
 
-from archetypes_app.models import Golem
 from archetypes_app.ownership import is_owner
 from permits_app.actions.release_permit import end_waiting_permit
 from permits_app.approvals import second_factor, states
@@ -35,10 +35,13 @@ from permits_app.models import ChangeComment, ChangeRequest, OwnerApproval, Owne
 from permits_app.models.approval import LIVE_STATES, ChangeState, Verdict
 from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
+from permits_app.row_locks import lock_request
 from permits_app.tasks import commit_change_task
 from tools_app.core.dispatch import enqueue
 from tools_app.core.errors import BrokerUnavailable
 from tools_app.core.events import EventType
+from tools_app.core.storable_text import make_plain
+from tools_app.core.whole import whole
 
 logger = logging.getLogger(__name__)
 
@@ -68,22 +71,26 @@ def decide_change(
     signed = _read_signature(request, owner, signature, now) if verdict is Verdict.APPROVE else None
     if uses_code:
         second_factor.check_code(user=owner, code=code)
+    return _decide(request, owner, verdict, make_plain(reason).strip(), seen_digest, signed, uses_code, now)
+
+
+@whole
+def _decide(
+    request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, seen_digest: str,
+    signed: tuple[str, bytes] | None, uses_code: bool, now: datetime,
+) -> ChangeRequest:  # fmt: skip
     with transaction.atomic():
-        # The golem first, as everywhere: the halt and every commit take this lock.
-        Golem.objects.select_for_update().get(pk=request.golem_id)
-        request = ChangeRequest.objects.select_for_update(of=("self",)).select_related("golem", "permit").get(
-            pk=request_id
-        )  # fmt: skip
+        request = _lock(request)
         _check_open(request)
         if OwnerApproval.objects.filter(request=request, owner=owner).exists():
             raise AlreadyDecided("your decision on this request is recorded", request_id=str(request.pk))
         if signed is not None:
             keep_signature(request=request, owner=owner, signer=signed[0], signature=signed[1], now=now)
         OwnerApproval.objects.create(
-            request=request, owner=owner, verdict=verdict, reason=reason.strip(), digest=seen_digest,
+            request=request, owner=owner, verdict=verdict, reason=reason, digest=seen_digest,
             has_second_factor=uses_code, decided_at=now,
         )  # fmt: skip
-        _settle(request, owner, verdict, reason.strip(), now)
+        _settle(request, owner, verdict, reason, now)
     return request
 
 
@@ -99,12 +106,13 @@ def sign_change(*, request_id: UUID, owner: Any, signature: str, seen_digest: st
     _check_may_sign(request)
     if request.state == ChangeState.OPEN:
         _close_if_stale(request, seen_digest, now)
-    signed = _read_signature(request, owner, signature, now)
+    return _sign(request, owner, _read_signature(request, owner, signature, now), now)
+
+
+@whole
+def _sign(request: ChangeRequest, owner: Any, signed: tuple[str, bytes] | None, now: datetime) -> ChangeRequest:
     with transaction.atomic():
-        Golem.objects.select_for_update().get(pk=request.golem_id)
-        request = ChangeRequest.objects.select_for_update(of=("self",)).select_related("golem", "permit").get(
-            pk=request_id
-        )  # fmt: skip
+        request = _lock(request)
         _check_may_sign(request)
         if signed is not None:
             keep_signature(request=request, owner=owner, signer=signed[0], signature=signed[1], now=now)
@@ -113,6 +121,7 @@ def sign_change(*, request_id: UUID, owner: Any, signature: str, seen_digest: st
     return request
 
 
+@whole
 def comment_change(*, request_id: UUID, owner: Any, text: str, now: datetime) -> ChangeComment:
     """Keep a comment of an owner; it decides nothing. Raises ChangeNotFound, NotAnOwner, ReasonNeeded."""
     request = _load(request_id)
@@ -129,24 +138,24 @@ def comment_change(*, request_id: UUID, owner: Any, text: str, now: datetime) ->
     return comment
 
 
+@whole
 def cancel_change(*, request_id: UUID, owner: Any, reason: str, now: datetime) -> ChangeRequest:
     """Withdraw a request, also one that is approved and still waits, as any owner. Raises as decide_change."""
     request = _load(request_id)
     if not is_owner(request.golem, owner):
         raise NotAnOwner("only owners of this golem cancel its requests")
-    if not reason.strip():
+    if not make_plain(reason).strip():
         raise ReasonNeeded("say why it is cancelled")
     with transaction.atomic():
-        Golem.objects.select_for_update().get(pk=request.golem_id)
-        request = ChangeRequest.objects.select_for_update(of=("self",)).select_related("golem", "permit").get(
-            pk=request_id
-        )  # fmt: skip
+        request = _lock(request)
         is_under_way = request.claimed_at is not None or is_sent(request)
         if request.state not in (ChangeState.OPEN, ChangeState.APPROVED) or is_under_way:
             raise ChangeClosed(f"the request is {request.get_state_display().lower()}", state=request.state)
         actor = f"owner:{owner.pk}"
-        states.move_request(request=request, to=ChangeState.CANCELLED, actor=actor, now=now, reason=reason.strip())
-        end_waiting_permit(request, PermitStatus.CANCELLED, actor, reason.strip(), now)
+        states.move_request(
+            request=request, to=ChangeState.CANCELLED, actor=actor, now=now, reason=make_plain(reason).strip()
+        )
+        end_waiting_permit(request, PermitStatus.CANCELLED, actor, make_plain(reason).strip(), now)
     return request
 
 
@@ -157,10 +166,16 @@ def _load(request_id: UUID) -> ChangeRequest:
     return request
 
 
+def _lock(request: ChangeRequest) -> ChangeRequest:
+    """The request as it is now, locked with what moves with it: the halt and every commit take the golem's lock too."""
+    lock_request(request)
+    return ChangeRequest.objects.select_related("golem", "permit").get(pk=request.pk)
+
+
 def _check_may_decide(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str) -> None:
     if not is_owner(request.golem, owner):
         raise NotAnOwner("only an owner of this golem decides; an operator of the server does not")
-    if verdict is Verdict.REJECT and not reason.strip():
+    if verdict is Verdict.REJECT and not make_plain(reason).strip():
         raise ReasonNeeded("a rejection needs a reason")
     if verdict is Verdict.APPROVE and request.barred_owner_id == owner.pk and not request.is_single_owner:
         raise OwnRequest("another owner has to approve what you, or an agent with your key, asked for")
@@ -209,8 +224,10 @@ def _close_if_stale(request: ChangeRequest, seen_digest: str, now: datetime) -> 
     raise ChangeStale(why, request_id=str(request.pk))
 
 
+@whole
 def _close_as_stale(request: ChangeRequest, why: str, now: datetime) -> None:
     with transaction.atomic():
+        lock_request(request)
         states.move_request(request=request, to=ChangeState.STALE, actor="system:approvals", now=now, reason=why)
         end_waiting_permit(request, PermitStatus.BLOCKED, "system:approvals", why, now)
 

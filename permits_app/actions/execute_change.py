@@ -19,11 +19,10 @@ from django.db import transaction
 from django.db.models import Q
 
 from archetypes_app.models import Golem
-from permits_app import ledger
 from permits_app.actions.announce import announce_permit
 from permits_app.actions.commit import commit_permit, start_commit
 from permits_app.actions.relay_owner_transaction import count_missing, relay_owner_transaction
-from permits_app.actions.release_permit import end_waiting_permit, open_again, resimulate
+from permits_app.actions.release_permit import FreshJudgement, end_waiting_permit, open_again, resimulate
 from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.approvals import states
 from permits_app.approvals.announced import is_warden_on
@@ -40,8 +39,10 @@ from permits_app.models import ActionPermit, ChangeExecution, ChangeRequest, Own
 from permits_app.models.approval import ChangeState
 from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
+from permits_app.row_locks import lock_action, lock_request, lock_settings
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.whole import whole
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +88,14 @@ def record_late_execution(*, asked: OwnerTransaction, now: datetime) -> None:
     result: dict[str, Any] = {"tx_hash": asked.executed_in, "safe_nonce": str(asked.safe_nonce)}
     if mirror is not None:
         result |= _follow_mirror(mirror.pk, now)
+    _close_late(request, result, now)
+
+
+@whole
+def _close_late(request: ChangeRequest, result: dict[str, Any], now: datetime) -> None:
     with transaction.atomic():
+        lock_request(request)
+        request.refresh_from_db(fields=["state"])
         _close(request, result, now, reason="the chain executed it after all; nothing else was changed with it")
 
 
@@ -107,12 +115,12 @@ def _claim(request_id: UUID, now: datetime) -> ChangeRequest | None:
     return ChangeRequest.objects.select_related("golem__archetype", "golem__owner", "permit").get(pk=request_id)
 
 
+@whole
 def _apply(request: ChangeRequest, now: datetime) -> None:
     with transaction.atomic():
-        ledger.lock_limits(request.golem_id)
-        golem = Golem.objects.select_for_update(of=("self",)).select_related("archetype", "owner").get(
-            pk=request.golem_id
-        )  # fmt: skip
+        lock_settings(request.golem_id)
+        lock_request(request)
+        golem = Golem.objects.select_related("archetype", "owner").get(pk=request.golem_id)
         request.golem = golem
         why = find_staleness(request)
         if why:
@@ -136,16 +144,24 @@ def _release_permit(request: ChangeRequest, asked: OwnerTransaction | None, now:
         ActionPermit.objects.filter(pk=permit.pk).update(owner_signatures=permit.owner_signatures)
     fresh = resimulate(permit=permit, golem=golem, now=now)
     moment = clock.now()
-    with transaction.atomic():
-        Golem.objects.select_for_update().get(pk=golem.pk)
-        open_again(permit=permit, fresh=fresh, leaving=PermitStatus.AWAITING_APPROVAL, actor=_ACTOR, now=moment)
-        if is_warden_on(golem):
-            announce_permit(permit_id=permit.pk, golem=golem, actor=_ACTOR, now=moment)
-        else:
-            start_commit(golem=golem, permit_id=permit.pk, actor=_ACTOR, now=moment)
-        _close(request, {"permit_id": str(permit.pk)}, moment)
+    _set_free(request, fresh, moment)
     if not is_warden_on(golem):
         commit_permit(permit_id=permit.pk)
+
+
+@whole
+def _set_free(request: ChangeRequest, fresh: FreshJudgement, now: datetime) -> None:
+    """The permit of an approved request is committed, or announced, from here on."""
+    golem, permit = request.golem, request.permit
+    with transaction.atomic():
+        lock_action(golem_id=golem.pk, permit_id=permit.pk)
+        request.refresh_from_db(fields=["state"])
+        open_again(permit=permit, fresh=fresh, leaving=PermitStatus.AWAITING_APPROVAL, actor=_ACTOR, now=now)
+        if is_warden_on(golem):
+            announce_permit(permit_id=permit.pk, golem=golem, actor=_ACTOR, now=now)
+        else:
+            start_commit(golem=golem, permit_id=permit.pk, actor=_ACTOR, now=now)
+        _close(request, {"permit_id": str(permit.pk)}, now)
 
 
 def _carry_out_on_chain(request: ChangeRequest, asked: OwnerTransaction, now: datetime) -> None:
@@ -182,10 +198,11 @@ def _check_signed(request: ChangeRequest, asked: OwnerTransaction, now: datetime
     return safe
 
 
+@whole
 def _release(request: ChangeRequest, now: datetime) -> None:
     """From here on the signed bytes may leave; the lock is the one that cancelling takes."""
     with transaction.atomic():
-        Golem.objects.select_for_update().get(pk=request.golem_id)
+        lock_request(request)
         release_owner_transaction(request=request, actor=_ACTOR, now=now)
 
 
@@ -193,14 +210,19 @@ def _release_wish(request: ChangeRequest, now: datetime) -> None:
     """An agent's wish is released by its own permit: the tool does it, once, with the permit's capability."""
     golem, permit = request.golem, request.permit
     fresh = resimulate(permit=permit, golem=golem, now=now)
-    with transaction.atomic():
-        Golem.objects.select_for_update().get(pk=golem.pk)
-        open_again(permit=permit, fresh=fresh, leaving=PermitStatus.AWAITING_APPROVAL, actor=_ACTOR, now=now)
-        start_commit(golem=golem, permit_id=permit.pk, actor=_ACTOR, now=now)
+    _start_wish(golem, permit, fresh, now)
     commit_permit(permit_id=permit.pk)
     permit.refresh_from_db()
     if permit.status != PermitStatus.COMMITTED:
         raise PermitNotCommittable(permit.status_reason or "its permit was not carried out", permit_id=str(permit.pk))
+
+
+@whole
+def _start_wish(golem: Golem, permit: ActionPermit, fresh: FreshJudgement, now: datetime) -> None:
+    with transaction.atomic():
+        lock_action(golem_id=golem.pk, permit_id=permit.pk)
+        open_again(permit=permit, fresh=fresh, leaving=PermitStatus.AWAITING_APPROVAL, actor=_ACTOR, now=now)
+        start_commit(golem=golem, permit_id=permit.pk, actor=_ACTOR, now=now)
 
 
 def _finish_on_chain(request: ChangeRequest, asked: OwnerTransaction) -> None:
@@ -209,16 +231,20 @@ def _finish_on_chain(request: ChangeRequest, asked: OwnerTransaction) -> None:
     result: dict[str, Any] = {"tx_hash": asked.executed_in, "safe_nonce": str(asked.safe_nonce)}
     if mirror is not None:
         result |= _follow_mirror(mirror.pk, now)
+    _apply_on_chain(request, result, now)
+
+
+@whole
+def _apply_on_chain(request: ChangeRequest, found: dict[str, Any], now: datetime) -> None:
     with transaction.atomic():
-        ledger.lock_limits(request.golem_id)
-        golem = Golem.objects.select_for_update(of=("self",)).select_related("archetype", "owner").get(
-            pk=request.golem_id
-        )  # fmt: skip
+        lock_settings(request.golem_id)
+        lock_request(request)
+        golem = Golem.objects.select_related("archetype", "owner").get(pk=request.golem_id)
         operation = find_operation(request.change.get("operation", request.kind))
-        result |= operation.apply(
+        applied = operation.apply(
             golem=golem, change=request.change, actor=request.asker, reason=request.reason, now=now
         )
-        _close(request, result, now)
+        _close(request, {**found, **applied}, now)
 
 
 def _follow_mirror(mirror_id: int, now: datetime) -> dict[str, str]:
@@ -231,8 +257,10 @@ def _follow_mirror(mirror_id: int, now: datetime) -> dict[str, str]:
     return {"block_number": str(mirror.block_number)}
 
 
+@whole
 def _end_as_stale(request: ChangeRequest, why: str, now: datetime) -> None:
     with transaction.atomic():
+        lock_request(request)
         states.move_request(request=request, to=ChangeState.STALE, actor=_ACTOR, now=now, reason=why)
         end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, why, now)
 
@@ -245,9 +273,11 @@ def _close(request: ChangeRequest, result: dict[str, Any], now: datetime, *, rea
     )  # fmt: skip
 
 
+@whole
 def _fail(request: ChangeRequest, error: GolemError, now: datetime) -> None:
-    request.refresh_from_db(fields=["state"])
     with transaction.atomic():
+        lock_request(request)
+        request.refresh_from_db(fields=["state"])
         if request.state == ChangeState.APPROVED:
             to = ChangeState.STALE if isinstance(error, ChangeStale) else ChangeState.FAILED
             states.move_request(

@@ -13,6 +13,7 @@ from permits_app import ledger, lifecycle
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from tools_app.core.prepared import Filled, Prepared, Rows
+from tools_app.core.whole import whole
 
 _MOST_AT_ONCE = 200
 # Plain SQL, because every preview asks before it reserves.
@@ -55,6 +56,7 @@ def expire_permit(*, permit_id: UUID, now: datetime) -> bool:
     return any(_expire(permit_id, now, {"expires_at_tick__lte": tick}) for tick in ticks)
 
 
+@whole
 def _expire(permit_id: UUID, now: datetime, condition: dict[str, Any]) -> bool:
     with transaction.atomic():
         done = lifecycle.transition(

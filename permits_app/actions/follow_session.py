@@ -20,6 +20,7 @@ from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.state import CageState, SessionState
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.core.whole import whole
 
 _ACTOR = "system:cage-mirror"
 
@@ -30,13 +31,14 @@ def follow_sessions(*, now: datetime) -> int:
     return sum(follow_session(golem_id=golem_id, now=now) for golem_id in caged)
 
 
+@whole
 def follow_session(*, golem_id: UUID, now: datetime) -> int:
     """One golem; how many of its keys changed. A golem whose wallet is no cage keeps its keys."""
     mirror = CageMirror.objects.filter(cage__golem_id=golem_id).first()
     if mirror is None or not _differs(golem_id, mirror):
         return 0
     with transaction.atomic():
-        golem = Golem.objects.select_for_update(of=("self",)).get(pk=golem_id)
+        golem = Golem.objects.select_for_update(no_key=True, of=("self",)).get(pk=golem_id)
         if not Wallet.objects.filter(golem_id=golem_id, kind=WalletKind.POLICY_CAGE).exists():
             return 0
         if golem.is_halted and not SigningKey.objects.filter(golem_id=golem_id, state=KeyState.ACTIVE).exists():

@@ -12,8 +12,10 @@ from django.db import transaction
 
 from permits_app.models import AllowlistEntry, KnownContract
 from tools_app.core import audit_log
+from tools_app.core.whole import whole
 
 
+@whole
 def forget_contract(*, contract: KnownContract, actor: str, now: datetime) -> None:
     """Remove one mark, in one transaction with its audit entries."""
     facts = {"chain_id": contract.chain_id, "address": contract.address, "code_hash": contract.code_hash}
@@ -21,4 +23,4 @@ def forget_contract(*, contract: KnownContract, actor: str, now: datetime) -> No
         listed = AllowlistEntry.objects.filter(chain_id=contract.chain_id, address=contract.address)
         for golem_id in listed.order_by("golem_id").values_list("golem_id", flat=True).distinct():
             audit_log.append(golem_id=golem_id, event="KnownContractForgotten", actor=actor, data=facts, now=now)
-        contract.delete()
+        KnownContract.objects.filter(pk=contract.pk).delete()

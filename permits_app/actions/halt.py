@@ -22,24 +22,28 @@ from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import ledger, lifecycle
 from permits_app.actions.follow_session import drop_session, follow_session
 from permits_app.actions.query import list_standing
+from permits_app.blockage import list_silent_chains
 from permits_app.execution import cancellation, revocation
 from permits_app.execution.unwinding import list_open_positions, unwind_positions
 from permits_app.models import ActionPermit, HaltRecord, HaltSetting, SigningKey
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.signing_key import KeyState
-from permits_app.safety.assets import read_balances
 from tools_app import runner
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
+from tools_app.core.storable_text import make_plain
 from tools_app.core.units import format_units
+from tools_app.core.whole import whole
+from tools_app.portfolio.holdings import read_balances
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool
 
 POSITIONS_TOOL = "data_get_positions_by_owner"
 _DROPPED = (Scope.COMMIT,)
-_CANCEL_WAIT_MS = 8_000
+# The sweep looks again; a thread that waited for blocks would be missed by everybody else.
+_CANCEL_WAIT_MS = 1_000
 _READ_BUDGET_MS = 5_000
 
 
@@ -51,7 +55,11 @@ class _Steps:
         self._started_ms = started_ms
 
     def note(self, step: str, **facts: Any) -> None:
-        self.rows.append({"step": step, "at_ms": round(clock.monotonic_ms() - self._started_ms), **facts})
+        self.rows.append(self.make(step, **facts))
+
+    def make(self, step: str, **facts: Any) -> dict[str, Any]:
+        """The step as `note` would keep it."""
+        return {"step": step, "at_ms": round(clock.monotonic_ms() - self._started_ms), **facts}
 
 
 def halt_golem(*, golem: Golem, reason: str, actor: str, now: datetime, is_drill: bool = False) -> dict[str, Any]:
@@ -61,6 +69,7 @@ def halt_golem(*, golem: Golem, reason: str, actor: str, now: datetime, is_drill
     left for `carry_out_halt`. A drill reports the same facts and changes nothing but the audit log.
     """
     steps = _Steps(clock.monotonic_ms())
+    reason = make_plain(reason)
     if is_drill:
         return _rehearse(golem, reason, actor, now, steps)
     record, was_halted = _raise_epoch(golem, reason, actor, now)
@@ -76,14 +85,7 @@ def halt_golem(*, golem: Golem, reason: str, actor: str, now: datetime, is_drill
     if unwinds:
         steps.note("positions are unwound next, as the owner chose")
     on_chain = bool(in_flight or allowances or unwinds) and record.completed_at is None
-    with transaction.atomic():
-        if not was_halted:
-            HaltRecord.objects.filter(pk=record.pk).update(steps=steps.rows)
-        audit_log.append(
-            golem_id=golem.pk,
-            event="HaltSteps", actor=actor, now=now,
-            data={"epoch": record.epoch, "steps": steps.rows},
-        )  # fmt: skip
+    _keep_steps(record, None if was_halted else steps.rows, steps.rows, actor, now)
     return {"halted": True, "reason": reason, "steps": steps.rows, "epoch": record.epoch, "on_chain": on_chain}
 
 
@@ -110,27 +112,47 @@ def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[st
         # What they approved may be mined yet; the halt ends once it is known to be taken back.
         steps.note("permits under way: their outcome is waited for", permit_ids=under_way)
         done.append(False)
+    return _note_carried_out(record, steps, is_done=all(done), now=now)
+
+
+@whole
+def _keep_steps(
+    record: HaltRecord, kept: list[dict[str, Any]] | None, told: list[dict[str, Any]], actor: str, now: datetime
+) -> None:
     with transaction.atomic():
-        golem = Golem.objects.select_for_update(of=("self",)).get(pk=golem_id)
-        record = HaltRecord.objects.select_for_update().get(pk=record.pk)
+        if kept is not None:
+            HaltRecord.objects.filter(pk=record.pk).update(steps=kept)
+        audit_log.append(
+            golem_id=record.golem_id, event="HaltSteps", actor=actor, now=now,
+            data={"epoch": record.epoch, "steps": told},
+        )  # fmt: skip
+
+
+@whole
+def _note_carried_out(record: HaltRecord, steps: _Steps, *, is_done: bool, now: datetime) -> list[dict[str, Any]]:
+    """Keep the steps on the halt's record, and its end when all are done; all the record's steps."""
+    golem_id, epoch, found = record.golem_id, record.epoch, list(steps.rows)
+    with transaction.atomic():
+        golem = Golem.objects.select_for_update(no_key=True, of=("self",)).get(pk=golem_id)
+        record = HaltRecord.objects.select_for_update(no_key=True).get(pk=record.pk)
         if record.completed_at is not None or not golem.is_halted or golem.halt_epoch != epoch:
             return list(record.steps)
-        if all(done):
+        if is_done:
             keys = drop_session(golem_id=golem_id, actor="system:halt", now=now)
-            steps.note("session keys dropped until the golem resumes", keys=keys)
-        names = {step["step"] for step in steps.rows}
+            found.append(steps.make("session keys dropped until the golem resumes", keys=keys))
+        names = {step["step"] for step in found}
         is_retry = any(step["step"] in names for step in record.steps)
-        record.steps = [*(step for step in record.steps if step["step"] not in names), *steps.rows]
-        if all(done):
+        record.steps = [*(step for step in record.steps if step["step"] not in names), *found]
+        if is_done:
             record.completed_at = now
         record.save(update_fields=["steps", "completed_at"])
         # A chain that stays away is told once, not at every try.
-        if all(done) or not is_retry:
+        if is_done or not is_retry:
             audit_log.append(
-                golem_id=golem.pk, event="HaltCompleted" if all(done) else "HaltIncomplete", actor="system:halt",
-                now=now, data={"epoch": epoch, "steps": steps.rows},
+                golem_id=golem.pk, event="HaltCompleted" if is_done else "HaltIncomplete", actor="system:halt",
+                now=now, data={"epoch": epoch, "steps": found},
             )  # fmt: skip
-        if all(done):
+        if is_done:
             payload = {"epoch": epoch, "steps": len(record.steps)}
             event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_COMPLETED, payload), now=now)
     return list(record.steps)
@@ -142,11 +164,14 @@ def does_unwind(golem: Golem) -> bool:
 
 
 def list_unfinished_halts() -> list[tuple[UUID, int]]:
-    """(golem, epoch) of halts that still hold and whose steps on the chain are not done."""
+    """(golem, epoch) of halts that still hold and whose steps on the chain are not done, where its node answers."""
+    silent = list_silent_chains(now=clock.now())
     rows = HaltRecord.objects.filter(completed_at__isnull=True, golem__halted_at__isnull=False).select_related("golem")
+    rows = rows.exclude(golem__home_chain_id__in=silent)
     return [(record.golem_id, record.epoch) for record in rows if record.epoch == record.golem.halt_epoch]
 
 
+@whole
 def resume_golem(*, golem: Golem, reason: str, actor: str, now: datetime, restore_keys: bool = True) -> None:
     """Let a halted golem act again, as its owner, with a reason. Does nothing when it is not halted.
 
@@ -154,7 +179,7 @@ def resume_golem(*, golem: Golem, reason: str, actor: str, now: datetime, restor
     active again.
     """
     with transaction.atomic():
-        locked = Golem.objects.select_for_update().get(pk=golem.pk)
+        locked = Golem.objects.select_for_update(no_key=True).get(pk=golem.pk)
         if not locked.is_halted:
             return
         Golem.objects.filter(pk=golem.pk).update(halted_at=None, halt_reason="")
@@ -183,9 +208,10 @@ def list_allowances(golem: Golem) -> list[dict[str, Any]]:
     ]
 
 
+@whole
 def _raise_epoch(golem: Golem, reason: str, actor: str, now: datetime) -> tuple[HaltRecord, bool]:
     with transaction.atomic():
-        locked = Golem.objects.select_for_update().get(pk=golem.pk)
+        locked = Golem.objects.select_for_update(no_key=True).get(pk=golem.pk)
         if locked.is_halted:
             record, _ = HaltRecord.objects.get_or_create(
                 golem=golem, epoch=locked.halt_epoch, defaults={"reason": reason, "actor": actor, "started_at": now}
@@ -247,15 +273,21 @@ def _open_permits(golem: Golem) -> Any:
 def _cancel_open_permits(golem: Golem, reason: str, actor: str, now: datetime) -> list[str]:
     cancelled = []
     for permit in _open_permits(golem):
-        with transaction.atomic():
-            done = lifecycle.transition(
-                permit_id=permit.pk, leaving=PermitStatus(permit.status), to=PermitStatus.CANCELLED, actor=actor,
-                now=now, reason=f"halted: {reason}", finished_at=now,
-            )  # fmt: skip
-            if done:
-                ledger.release(permit_id=permit.pk)
-                cancelled.append(str(permit.pk))
+        if _cancel(permit, f"halted: {reason}", actor, now):
+            cancelled.append(str(permit.pk))
     return cancelled
+
+
+@whole
+def _cancel(permit: ActionPermit, reason: str, actor: str, now: datetime) -> bool:
+    with transaction.atomic():
+        done = lifecycle.transition(
+            permit_id=permit.pk, leaving=PermitStatus(permit.status), to=PermitStatus.CANCELLED, actor=actor,
+            now=now, reason=reason, finished_at=now,
+        )  # fmt: skip
+        if done:
+            ledger.release(permit_id=permit.pk)
+    return done
 
 
 def _under_way(golem: Golem) -> list[ActionPermit]:
@@ -274,12 +306,13 @@ def _list_signing_keys(golem: Golem) -> list[str]:
     return list(keys.order_by("created_at").values_list("address", flat=True))
 
 
+@whole
 def _drop_key_scopes(record: HaltRecord) -> list[str]:
     with transaction.atomic():
-        record = HaltRecord.objects.select_for_update().get(pk=record.pk)
+        record = HaltRecord.objects.select_for_update(no_key=True).get(pk=record.pk)
         dropped: dict[str, list[str]] = dict(record.dropped_scopes)
         prefixes = []
-        for key in ApiKey.objects.select_for_update().filter(golem_id=record.golem_id, revoked_at__isnull=True):
+        for key in _lock_keys(golem_id=record.golem_id):
             lost = [scope for scope in key.scopes if scope in _DROPPED]
             if not lost:
                 continue
@@ -291,9 +324,15 @@ def _drop_key_scopes(record: HaltRecord) -> list[str]:
     return prefixes
 
 
+def _lock_keys(**which: Any) -> list[ApiKey]:
+    """Keys that are not revoked, in one order, locked until the transaction ends."""
+    rows = ApiKey.objects.select_for_update(no_key=True, of=("self",)).filter(**which, revoked_at__isnull=True)
+    return list(rows.order_by("pk"))
+
+
 def _restore_key_scopes(record: HaltRecord) -> list[str]:
     restored = []
-    for key in ApiKey.objects.select_for_update().filter(pk__in=list(record.dropped_scopes), revoked_at__isnull=True):
+    for key in _lock_keys(pk__in=list(record.dropped_scopes)):
         key.scopes = [*key.scopes, *(s for s in record.dropped_scopes[str(key.pk)] if s not in key.scopes)]
         key.save(update_fields=["scopes"])
         restored.append(key.prefix)

@@ -38,7 +38,7 @@ from permits_app.prediction import describe_expected
 from permits_app.risk import needs_guardian
 from permits_app.safety import hook_chain
 from permits_app.safety.chain_facts import expect_chain_facts
-from permits_app.safety.gas_budget import GasBudget, budget_gas
+from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.safety.hook_chain import HookReport
 from permits_app.safety.hooks.spending_limiter import counts_per_day
@@ -56,6 +56,7 @@ from tools_app.core.compiled_query import CompiledStatement
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
 from tools_app.core.prepared import fetch_together
+from tools_app.core.whole import whole
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass, PiTool, RiskTier
@@ -202,9 +203,8 @@ def _judge(
     fees: FeeQuote | None = None
     gas: GasBudget | None = None
     if call.chain is not None and call.plan is not None and report.simulation is not None:
-        fees = call.chain.fees()
-        outcomes = call.sent_by.outcomes_of_sent(report.simulation.calls)
-        gas = budget_gas(chain=call.chain, calls=call.sent_calls, outcomes=outcomes)
+        fees, gas = call.chain.fees(), report.gas
+    if call.chain is not None and gas is not None:
         micro_usd = value_gas(budget_wei=gas.wei, chain=call.chain)
         call = replace(call, value=replace(call.value, gas_micro_usd=micro_usd, gas_wei=gas.wei))
     tier, review = _review(call)
@@ -290,6 +290,7 @@ def _review(call: HookCall) -> tuple[RiskTier, dict[str, Any]]:
     return tier, review.as_dict()
 
 
+@whole
 def _open_permit(
     golem: Golem,
     policy: Policy,

@@ -12,14 +12,15 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import F, Q
 
 from archetypes_app.models import Golem
 from archetypes_app.phases import is_allowed
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import ledger
 from permits_app.decisions import list_decisions
-from permits_app.models import ActionPermit, SpendingLimits, StandingAllowance
+from permits_app.models import ActionPermit, PendingRequest, SpendingLimits, StandingAllowance
+from permits_app.models.pending_request import FOLLOWED
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app import speculation
@@ -33,6 +34,7 @@ from tools_app.toolkit.tooldef import ReadTool
 
 OWN_VENUE = "golem"
 _MOST_PERMITS = 20
+_MOST, _MOST_ENDED = 50, 10
 OPEN_STATUSES = (
     PermitStatus.CREATED,
     PermitStatus.COMMITTING,
@@ -166,6 +168,34 @@ def describe_open_permits(golem: Golem, api_key_id: UUID | None, now: datetime) 
     return {"permits": permits, "as_of": now.isoformat()}
 
 
+def describe_requests(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
+    """What the golem asked of protocols and waits for, the soonest first, and what ended last."""
+    rows = PendingRequest.objects.filter(golem=golem)
+    followed = rows.filter(state__in=[str(state) for state in FOLLOWED])
+    ended = rows.exclude(state__in=[str(state) for state in FOLLOWED])
+    return {
+        "waiting": [_show_request(row) for row in followed.order_by(F("expected_at").asc(nulls_last=True))[:_MOST]],
+        "waiting_count": followed.count(),
+        "ended": [_show_request(row) for row in ended.order_by("-updated_at")[:_MOST_ENDED]],
+        "as_of": now.isoformat(),
+    }
+
+
+def _show_request(row: PendingRequest) -> dict[str, Any]:
+    return {
+        "position": row.ref,
+        "protocol": row.protocol,
+        "chain_id": row.chain_id,
+        "state": row.state,
+        "amounts": row.amounts,
+        "expected_at": row.expected_at.isoformat() if row.expected_at else None,
+        "checked_at": row.checked_at.isoformat() if row.checked_at else None,
+        "asked_by_permit": str(row.permit_id),
+        "claimed_by_permit": str(row.claim_id) if row.claim_id else None,
+        "note": row.last_error or None,
+    }
+
+
 def describe_decisions(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
     """The newest decisions of the heartbeat that thought, and the newest of all."""
     newest, thinking = list_decisions(golem=golem, limit=1), list_decisions(golem=golem, limit=10, only_thinking=True)
@@ -182,6 +212,11 @@ OWN_QUERIES: tuple[OwnQuery, ...] = (
         describe_limits,
     ),
     OwnQuery("permits", "the golem's open permits; they hold part of its limits.", describe_open_permits),
+    OwnQuery(
+        "requests",
+        "what the golem asked of protocols and waits for (queues, cooldowns): state, amounts, when it is expected.",
+        describe_requests,
+    ),
     OwnQuery(
         "decisions",
         "what the last heartbeat ticks saw, why they thought, what they did, what came of it and cost.",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tools_app.core.errors import InvalidParams
+from tools_app.core.storable_text import make_plain
 
 WHY: Final = "why"
 MOST_WHY: Final = 500
@@ -27,4 +28,4 @@ def read_why(body: Mapping[str, Any]) -> str:
         return ""
     if not isinstance(text, str) or len(text) > MOST_WHY:
         raise InvalidParams(f"{WHY} is a text of at most {MOST_WHY} characters", fields={WHY: "not such a text"})
-    return text.strip()
+    return make_plain(text).strip()

@@ -12,12 +12,11 @@ import logging
 from collections import Counter
 from datetime import datetime
 
-from django.db import transaction
 from django.db.models import Q
 
 from permits_app.actions.execute_change import record_late_execution
 from permits_app.actions.relay_owner_transaction import relay_owner_transaction, settle_failed
-from permits_app.approvals.owner_states import move_owner_transaction
+from permits_app.approvals.owner_states import move_alone
 from permits_app.approvals.safe_view import open_chain, read_safe
 from permits_app.models import OwnerTransaction, RelayedTransaction
 from permits_app.models.owner_transaction import OwnerTransactionState, RelayPurpose, RelayState
@@ -63,11 +62,7 @@ def _note_lost(chain_id: int, now: datetime) -> int:
         chain_id=chain_id, state=RelayState.REORGED, owner_transaction__state=S.EXECUTED
     ).select_related("owner_transaction__request")  # fmt: skip
     for row in rows:
-        with transaction.atomic():
-            move_owner_transaction(
-                asked=row.owner_transaction, to=S.SENT, actor=_ACTOR, now=now,
-                facts={"tx_hash": row.tx_hash},
-            )  # fmt: skip
+        move_alone(asked=row.owner_transaction, to=S.SENT, actor=_ACTOR, now=now, facts={"tx_hash": row.tx_hash})
     return lost
 
 

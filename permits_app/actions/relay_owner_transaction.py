@@ -11,11 +11,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.conf import settings
-from django.db import transaction
 
 from permits_app.approvals.errors import ChangeStale, OwnerCallReverts, SignaturesIncomplete
 from permits_app.approvals.owner_calls import encode_relay
-from permits_app.approvals.owner_states import move_owner_transaction
+from permits_app.approvals.owner_states import move_alone
 from permits_app.approvals.safe_nonces import check_turn
 from permits_app.approvals.safe_view import SafeView, find_execution, is_success, open_chain, read_safe
 from permits_app.approvals.signatures import pick_signatures
@@ -80,8 +79,7 @@ def settle_failed(*, asked: OwnerTransaction, safe: SafeView, chain: ChainReader
     now = clock.now()
     deep = chain.block_at(max(chain.block.number - get_network(asked.chain_id).confirmations + 1, 0))
     if read_safe(open_chain(asked.chain_id, now=now, block=deep), asked.safe).nonce > asked.safe_nonce:
-        with transaction.atomic():
-            move_owner_transaction(asked=asked, to=S.DEAD, actor=_ACTOR, now=now, facts={})
+        move_alone(asked=asked, to=S.DEAD, actor=_ACTOR, now=now, facts={})
     return False
 
 
@@ -102,9 +100,8 @@ def _send(asked: OwnerTransaction, safe: SafeView, chain: ChainReader, now: date
         owners=safe.owners,
     )  # fmt: skip
     row = send_order(order=order, chain=chain, now=now)
-    with transaction.atomic():
-        facts = {"tx_hash": row.tx_hash, "relayer": row.sender}
-        move_owner_transaction(asked=asked, to=S.SENT, actor=_ACTOR, now=clock.now(), facts=facts)
+    facts = {"tx_hash": row.tx_hash, "relayer": row.sender}
+    move_alone(asked=asked, to=S.SENT, actor=_ACTOR, now=clock.now(), facts=facts)
     return row
 
 
@@ -130,8 +127,7 @@ def _settle_elsewhere(asked: OwnerTransaction, chain: ChainReader) -> bool:
     log = find_execution(chain, safe=asked.safe, safe_tx_hash=asked.safe_tx_hash, since=asked.asked_block)
     if log is not None:
         return _settle(asked, log)
-    with transaction.atomic():
-        move_owner_transaction(asked=asked, to=S.DEAD, actor=_ACTOR, now=clock.now(), facts={})
+    move_alone(asked=asked, to=S.DEAD, actor=_ACTOR, now=clock.now(), facts={})
     raise ChangeStale("the Safe used this nonce for another transaction", bound_nonce=str(asked.safe_nonce))
 
 
@@ -141,13 +137,9 @@ def _settle(asked: OwnerTransaction, log: LogEntry) -> bool:
         _fail(asked, facts)
         raise OwnerCallReverts("the Safe tried it and the call failed", tx_hash=log.tx_hash)
     now = clock.now()
-    with transaction.atomic():
-        move_owner_transaction(
-            asked=asked, to=S.EXECUTED, actor=_ACTOR, now=now, facts=facts, executed_in=log.tx_hash, executed_at=now
-        )
+    move_alone(asked=asked, to=S.EXECUTED, actor=_ACTOR, now=now, facts=facts, executed_in=log.tx_hash, executed_at=now)
     return True
 
 
 def _fail(asked: OwnerTransaction, facts: dict[str, str]) -> None:
-    with transaction.atomic():
-        move_owner_transaction(asked=asked, to=S.FAILED, actor=_ACTOR, now=clock.now(), facts=facts)
+    move_alone(asked=asked, to=S.FAILED, actor=_ACTOR, now=clock.now(), facts=facts)

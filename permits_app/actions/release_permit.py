@@ -55,7 +55,13 @@ def resimulate(*, permit: ActionPermit, golem: Golem, now: datetime) -> FreshJud
             )
     if report.simulation is not None and call.chain is not None and call.plan is not None:
         outcomes = call.sent_by.outcomes_of_sent(report.simulation.calls)
-        check_gas_fits(permit=permit, chain=call.chain, calls=call.sent_calls, outcomes=outcomes)
+        check_gas_fits(
+            permit=permit,
+            chain=call.chain,
+            calls=call.sent_calls,
+            outcomes=outcomes,
+            has_run_within=report.simulation.terms is not None,
+        )
     return FreshJudgement(report.decisions, report.simulation)
 
 

@@ -5,28 +5,56 @@ Seed: 002, "Memory lifecycle" (REFLECT, STORE).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from memory_app.actions.store_episode import store_episode
+from memory_app.models import Episode
 from permits_app.models import ActionPermit, OutcomeRecord
+from tools_app.core.compiled_query import CompiledQuery
+from tools_app.core.prepared import Prepared
 from tools_app.core.units import format_micro_usd
+
+_JUDGED: CompiledQuery[OutcomeRecord] = CompiledQuery(
+    lambda permit_id: OutcomeRecord.objects.select_related("permit__golem").filter(permit_id=permit_id).order_by("-pk"),
+    UUID(int=0),
+)
+_NOTE = Prepared(
+    "note_episode",
+    f"UPDATE {OutcomeRecord._meta.db_table} SET episode_id = %(episode)s"  # noqa: S608  (the table's own name)
+    " WHERE id = %(outcome)s AND episode_id IS NULL",
+)
+_WHAT_HAPPENED: Final = ("succeeded", "balance_deltas", "is_verified", "findings")
 
 
 def remember_outcome(*, permit_id: UUID, now: datetime, use_model: bool = True) -> UUID | None:
     """Store the episode once and note its id on the outcome; None when there is no outcome or memory is off.
 
+    Judged again after a rollback, it is another episode, which takes the place of the first in every answer.
     Without `use_model` the memory worker adds the episode's vector later.
     """
-    outcome = OutcomeRecord.objects.select_related("permit__golem").filter(permit_id=permit_id).first()
+    judged = list(_JUDGED.fetch(permit_id))
+    outcome = next((each for each in judged if each.taken_back_at is None), None)
     if outcome is None:
+        # Nothing is known, or a rollback took back what was: it is judged anew first.
         return None
     if outcome.episode_id is not None:
         return UUID(str(outcome.episode_id))
     permit: ActionPermit = outcome.permit
     if not permit.golem.is_memory_enabled or permit.halt_epoch is not None:
         return None
+    told = {
+        **outcome.actual,
+        "findings": outcome.findings,
+        "is_verified": outcome.is_verified,
+        "ground_truth_source": outcome.ground_truth_source,
+    }
+    before = next((each.episode_id for each in judged if each.episode_id is not None), None)
+    corrected = Episode.objects.filter(pk=before).first() if before is not None else None
+    if corrected is not None and _says_same(corrected.outcome, told):
+        return _note(outcome, corrected)
     symbols = [flow["token"]["symbol"] for flow in (*permit.bounds["spends"], *permit.bounds["receives"])]
     episode = store_episode(
         golem_id=permit.golem_id,
@@ -37,7 +65,7 @@ def remember_outcome(*, permit_id: UUID, now: datetime, use_model: bool = True) 
         chain_id=permit.chain_id,
         tokens=list(dict.fromkeys(symbols)),
         prediction=outcome.expected,
-        outcome={**outcome.actual, "findings": outcome.findings, "is_verified": outcome.is_verified},
+        outcome=told,
         summary=_summarize(permit, outcome, symbols),
         importance="base" if outcome.is_verified else "notable",
         provenance={
@@ -53,9 +81,19 @@ def remember_outcome(*, permit_id: UUID, now: datetime, use_model: bool = True) 
         ],
         now=now,
         use_model=use_model,
+        corrects=corrected.pk if corrected is not None else None,
     )
-    OutcomeRecord.objects.filter(pk=outcome.pk, episode_id__isnull=True).update(episode_id=episode.pk)
+    return _note(outcome, episode)
+
+
+def _note(outcome: OutcomeRecord, episode: Episode) -> UUID:
+    _NOTE.fetch(episode=episode.pk, outcome=outcome.pk)
     return UUID(str(episode.pk))
+
+
+def _says_same(before: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+    """Whether what memory keeps still holds: the same moved, in whatever block and for whatever gas."""
+    return all(before.get(name) == told.get(name) for name in _WHAT_HAPPENED)
 
 
 def _summarize(permit: ActionPermit, outcome: OutcomeRecord, symbols: list[str]) -> str:

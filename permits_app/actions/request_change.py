@@ -32,6 +32,8 @@ from permits_app.models.permit import PermitStatus
 from permits_app.policy import read_policy
 from tools_app.admin.display import format_chain
 from tools_app.core.events import EventType
+from tools_app.core.storable_text import make_plain
+from tools_app.core.whole import whole
 from tools_app.toolkit.enums import RiskTier
 
 PERMIT_KIND = "permit"
@@ -123,13 +125,22 @@ def request_operation(
     """
     if owner is not None and not list_owners(golem).filter(pk=owner.pk).exists():
         raise NotAnOwner(f"{owner} does not own {golem.name}", golem_id=str(golem.pk))
-    if not reason.strip():
+    if not make_plain(reason).strip():
         raise ReasonNeeded("say why; the reason is shown to who decides and kept in the audit log")
     operation = find_operation(name)
     if isinstance(operation, ObservingOperation):
         arguments = operation.observe(golem, arguments, now=now)
+    return _ask(golem, name, arguments, owner, make_plain(reason).strip(), now)
+
+
+@whole
+def _ask(
+    golem: Golem, name: str, arguments: Mapping[str, Any], owner: Any | None, reason: str, now: datetime
+) -> ChangeRequest:
+    operation = find_operation(name)
     with transaction.atomic():
-        locked = Golem.objects.select_for_update(of=("self",)).select_related("archetype", "owner").get(pk=golem.pk)
+        rows = Golem.objects.select_for_update(no_key=True, of=("self",)).select_related("archetype", "owner")
+        locked = rows.get(pk=golem.pk)
         proposal = operation.propose(locked, arguments)
         fold_hash = digest.hash_change(golem_id=golem.pk, kind=name, change=proposal.change)
         waiting = ChangeRequest.objects.filter(golem=golem, fold_hash=fold_hash, state__in=LIVE_STATES).first()
@@ -143,7 +154,7 @@ def request_operation(
             title=proposal.title,
             asked_by=owner,
             asker=f"owner:{owner.pk}" if owner is not None else SERVER,
-            reason=reason.strip(),
+            reason=reason,
             change=_bind(proposal),
             shown=_describe(locked, proposal),
             plan_hash=digest.hash_change(golem_id=golem.pk, kind=name, change=_bind(proposal)),

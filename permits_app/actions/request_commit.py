@@ -9,25 +9,36 @@ from uuid import UUID
 from archetypes_app.models import ApiKey, Golem
 from permits_app.actions.announce import announce_permit
 from permits_app.actions.commit import start_commit
+from permits_app.actions.hand_to_worker import hand_to_worker
 from permits_app.actions.record_denial import record_commit_denial
-from permits_app.approvals.announced import is_warden_on
+from permits_app.approvals.announced import expects_warden
+from permits_app.errors import PermitNotCommittable
 from permits_app.lifecycle import FINAL
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.selectors import get_permit
-from permits_app.tasks import commit_permit_task
 from tools_app.core import clock
-from tools_app.core.dispatch import enqueue, wait_for
-from tools_app.core.errors import BrokerUnavailable, GolemError, Recovery, WorkerTimeout
+from tools_app.core.errors import BrokerUnavailable, GolemError, Recovery, RemoteProblem
 
 
 @dataclass(frozen=True, slots=True)
 class CommitAnswer:
-    """The permit after the wait; `is_done` says whether its outcome is known, `result` is the ToolResult then."""
+    """The permit after the wait; `is_done` says whether it has ended, `result` is the ToolResult then."""
 
     is_done: bool
     permit: dict[str, Any]
     result: dict[str, Any]
+
+    @property
+    def refusal(self) -> GolemError | None:
+        """Why nothing was sent and nothing will be, where the commit ended so: an error like that of any refusal."""
+        if self.permit["status"] != PermitStatus.BLOCKED:
+            return None
+        facts = {"permit_id": self.permit["permit_id"], "permit_status": self.permit["status"]}
+        problem = self.permit["problem"]
+        if not problem:
+            return PermitNotCommittable(self.permit["status_reason"], **facts)
+        return RemoteProblem({**problem, **facts})
 
 
 def request_commit(
@@ -48,24 +59,21 @@ def request_commit(
         record_commit_denial(golem_id=golem.pk, actor=actor, permit_id=permit_id, error=error, now=clock.now())
         raise
     try:
-        pending = enqueue(commit_permit_task, permit_id=str(permit_id), request_id=request_id)
-        if wait_seconds > 0:
-            wait_for(pending, seconds=wait_seconds)
-    except WorkerTimeout:
-        pass
+        permit = hand_to_worker(permit_id=permit_id, wait_seconds=wait_seconds, request_id=request_id)
     except BrokerUnavailable:
         raise BrokerUnavailable(
             "the task queue does not answer; the commit was accepted and starts when it is back",
             recovery=Recovery.CHECK_STATE,
             permit_id=str(permit_id),
         ) from None
-    permit = get_permit(golem=golem, permit_id=permit_id)
+    if permit is None:
+        permit = get_permit(golem=golem, permit_id=permit_id)
     return CommitAnswer(is_done=permit["status"] in FINAL, permit=permit, result=permit["result"])
 
 
 def _announce(golem: Golem, permit_id: UUID, actor: str) -> CommitAnswer | None:
     """The answer for a permit that waits out its announcement; None when it is committed at once."""
-    if not is_warden_on(golem):
+    if not expects_warden(golem):
         return None
     status = ActionPermit.objects.filter(golem=golem, pk=permit_id).values_list("status", flat=True).first()
     if status == PermitStatus.CREATED:

@@ -9,10 +9,15 @@ from django.db import transaction
 from permits_app.errors import NothingToAcknowledge
 from permits_app.models import VenueTrust
 from permits_app.venue_trust import restore
+from tools_app.core import audit_log
+from tools_app.core.whole import whole
 
 
+@whole
 def restore_venue_trust(*, trust: VenueTrust, actor: str, reason: str, now: datetime) -> None:
     """Trust `trust`'s venue again. Raises NothingToAcknowledge when trust is not low (any more)."""
     with transaction.atomic():
+        # Before the row, as the end of a permit has them.
+        audit_log.lock(trust.golem_id)
         if not restore(trust=trust, actor=actor, reason=reason, now=now):
             raise NothingToAcknowledge("the trust in this venue is not low", golem_id=str(trust.golem_id))

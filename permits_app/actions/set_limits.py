@@ -14,8 +14,10 @@ from permits_app.actions.allow_addresses import AllowlistChoice, allow_addresses
 from permits_app.models import SpendingLimits
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.core.whole import whole
 
 
+@whole
 def set_limits(
     *, golem: Golem, limits: Mapping[str, Any], choices: Iterable[AllowlistChoice], actor: str, now: datetime
 ) -> SpendingLimits:

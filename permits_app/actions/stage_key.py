@@ -15,6 +15,7 @@ from permits_app.execution.signers.choose import open_keystore
 from permits_app.models import SigningKey
 from permits_app.models.signing_key import KeyState
 from tools_app.core import audit_log
+from tools_app.core.whole import whole
 
 
 def stage_key(*, golem: Golem, reason: str, actor: str, now: datetime) -> SigningKey:
@@ -23,9 +24,13 @@ def stage_key(*, golem: Golem, reason: str, actor: str, now: datetime) -> Signin
     if staged is not None:
         return staged
     # Before the lock: encrypting a key file takes a second by design. One that is not needed has no rights.
-    address = open_keystore().create()
+    return _keep(golem, open_keystore().create(), reason, actor, now)
+
+
+@whole
+def _keep(golem: Golem, address: str, reason: str, actor: str, now: datetime) -> SigningKey:
     with transaction.atomic():
-        Golem.objects.select_for_update(of=("self",)).get(pk=golem.pk)
+        Golem.objects.select_for_update(no_key=True, of=("self",)).get(pk=golem.pk)
         staged = _find_staged(golem)
         if staged is not None:
             return staged

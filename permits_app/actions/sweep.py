@@ -1,21 +1,28 @@
-"""The sweep: expire lapsed permits, find those a dead worker left, and outcomes memory has not seen."""
+"""The sweep: expire lapsed permits, end those that outlived a queue, find those a dead worker left, and outcomes
+memory has not seen.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import Q
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from permits_app.actions.commit import commit_permit
 from permits_app.actions.expire import expire_lapsed
-from permits_app.models import ActionPermit, IdempotencyRecord, OutcomeRecord
+from permits_app.blockage import list_followed_chains, list_silent_chains
+from permits_app.models import ActionPermit, IdempotencyRecord, OutboundTransaction, OutcomeRecord
 from permits_app.models.permit import PermitStatus
+from permits_app.models.transaction import UNSETTLED, TransactionState
 
 _START_GRACE = timedelta(seconds=3)
 _UNKNOWN_PAUSE = timedelta(seconds=10)
 _MEMORY_WINDOW = timedelta(days=1)
 _MEMORY_GRACE = timedelta(seconds=20)
 _BATCH = 50
+_PAYLOADS = OutboundTransaction.objects.filter(permit=OuterRef("pk"))
 
 
 def sweep_permits(*, now: datetime) -> int:
@@ -28,18 +35,44 @@ def forget_answers(*, now: datetime) -> int:
     return IdempotencyRecord.objects.filter(expires_at__lte=now).delete()[0]
 
 
+def end_outlived(*, now: datetime) -> int:
+    """End permits whose time is over and for which nothing was signed, whatever kept workers from them; how many.
+
+    The agent is told by the permit's event and by the answer it waits for.
+    """
+    late = _free(now).filter(status=PermitStatus.COMMITTING, expires_at__lte=now, halt_epoch__isnull=True)
+    # That its time is over ends it before any node is asked.
+    unsigned = late.filter(~Exists(_PAYLOADS)).order_by("committing_at")
+    return sum(commit_permit(permit_id=pk) is not None for pk in unsigned.values_list("pk", flat=True)[:_BATCH])
+
+
 def list_unfinished(*, now: datetime) -> list[UUID]:
-    """Permits nobody works on: COMMITTING without a live lease, UNKNOWN not looked at for a while."""
-    free = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now)
-    started = Q(status=PermitStatus.COMMITTING, committing_at__lte=now - _START_GRACE)
-    unseen = Q(status=PermitStatus.UNKNOWN, updated_at__lte=now - _UNKNOWN_PAUSE)
-    rows = ActionPermit.objects.filter(free & (started | unseen)).order_by("committing_at")
+    """Permits that need a worker: not signed, not wholly sent, or not seen for too long. The longest untouched first.
+
+    What was sent just now is the follower's to see, where one looks; on a chain whose node is silent nothing is tried.
+    """
+    is_left = Q(committing_at__lte=now - _START_GRACE) & (
+        ~Exists(_PAYLOADS)
+        | Exists(_PAYLOADS.filter(is_live=True, state=TransactionState.SIGNED))
+        | ~Exists(_PAYLOADS.filter(state__in=[str(state) for state in UNSETTLED]))
+        | ~Q(chain_id__in=list_followed_chains(now=now))
+    )
+    is_unseen = Q(committing_at__lte=now - timedelta(seconds=settings.GOLEM_RECEIPT_WAIT_SECONDS))
+    started = Q(status=PermitStatus.COMMITTING) & (is_left | is_unseen)
+    unknown = Q(status=PermitStatus.UNKNOWN, updated_at__lte=now - _UNKNOWN_PAUSE)
+    is_tried = Q(is_local=True) | ~Q(chain_id__in=list_silent_chains(now=now))
+    rows = _free(now).filter(is_tried, started | unknown).order_by("status", "updated_at")
     return list(rows.values_list("pk", flat=True)[:_BATCH])
+
+
+def _free(now: datetime) -> QuerySet[ActionPermit]:
+    """Permits that no worker has."""
+    return ActionPermit.objects.filter(Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now))
 
 
 def list_unremembered(*, now: datetime) -> list[UUID]:
     """Permits of the last day whose outcome has no episode yet although their golem remembers."""
-    rows = OutcomeRecord.objects.filter(
+    rows = OutcomeRecord.live.filter(
         episode_id__isnull=True,
         permit__golem__is_memory_enabled=True,
         permit__halt_epoch__isnull=True,

@@ -18,6 +18,9 @@ from permits_app.models import ActionPermit, ChangeRequest, DeniedCall, OwnerTra
 from permits_app.models.approval import LIVE_STATES, ChangeState
 from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
+from permits_app.row_locks import lock_action, lock_request
+from tools_app.core.compiled_query import CompiledStatement
+from tools_app.core.whole import whole
 
 _ACTOR = "system:clock"
 _LIVE = (OwnerTransactionState.SIGNING, OwnerTransactionState.RELEASED, OwnerTransactionState.SENT)
@@ -50,8 +53,14 @@ def follow_plans(*, now: datetime) -> None:
         change_request__owner_transaction__state__in=[str(state) for state in _LIVE],
     )  # fmt: skip
     for permit in ended[:_BATCH]:
-        with transaction.atomic():
-            follow_plan(permit=permit, actor=_ACTOR, now=now)
+        _follow_plan(permit, now)
+
+
+@whole
+def _follow_plan(permit: ActionPermit, now: datetime) -> None:
+    with transaction.atomic():
+        lock_action(golem_id=permit.golem_id, permit_id=permit.pk)
+        follow_plan(permit=permit, actor=_ACTOR, now=now)
 
 
 def forget_denials(*, now: datetime) -> int:
@@ -68,11 +77,19 @@ def list_due_changes(*, now: datetime) -> list[UUID]:
     return list(rows.order_by("executes_at").values_list("pk", flat=True)[:_BATCH])
 
 
+_ASKED_OF_OWNERS = CompiledStatement(
+    lambda permit_id: ChangeRequest.objects.filter(permit_id=permit_id).values_list("pk"), UUID(int=0)
+)
+
+
 def list_next_in_line(*, now: datetime, **of: UUID) -> list[UUID]:
     """What waited behind an owners' transaction that is executed now, and is approved; at most one.
 
     `of` names that by `request_id` or by `request__permit_id`.
     """
+    # A permit that no owner signed is asked about after each commit.
+    if "request__permit_id" in of and not _ASKED_OF_OWNERS.fetch(of["request__permit_id"]):
+        return []
     asked = OwnerTransaction.objects.filter(state=OwnerTransactionState.EXECUTED, **of).first()
     if asked is None:
         return []
@@ -84,8 +101,10 @@ def list_next_in_line(*, now: datetime, **of: UUID) -> list[UUID]:
     return list(rows.values_list("pk", flat=True))
 
 
+@whole
 def _end(request: ChangeRequest, to: ChangeState, reason: str, now: datetime) -> bool:
     with transaction.atomic():
+        lock_request(request)
         done = states.move_request(request=request, to=to, actor=_ACTOR, now=now, reason=reason)
         if done:
             end_waiting_permit(request, PermitStatus.EXPIRED, _ACTOR, reason, now)

@@ -32,6 +32,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
+from tools_app.core.whole import whole
 from tools_app.toolkit.context import ChainReader
 
 _BUDGET_MS = 10_000
@@ -42,22 +43,33 @@ _ACTOR = "system:cage-mirror"
 def register_cage(*, golem_id: UUID, chain_id: int, contract: str, deployed_block: int, now: datetime) -> CageMirror:
     """Let a golem's cage follow a contract from the block that holds its deployment. Raises NotACage."""
     facts = read_facts(_open(chain_id, now), contract)
+    mirror_id = _register(golem_id, chain_id, contract, deployed_block, facts, now)
+    return sync_policy_cage(mirror_id=mirror_id, now=now)
+
+
+@whole
+def _register(
+    golem_id: UUID, chain_id: int, contract: str, deployed_block: int, facts: CageFacts, now: datetime
+) -> int:
     with transaction.atomic():
-        golem = Golem.objects.select_for_update().get(pk=golem_id)
+        golem = Golem.objects.select_for_update(no_key=True).get(pk=golem_id)
         cage, _ = PolicyCage.objects.get_or_create(golem=golem)
         start = CageState(cage=contract, account=facts.account, base_asset=facts.base_asset)
-        mirror, _ = CageMirror.objects.update_or_create(
-            cage=cage,
-            defaults={
-                "chain_id": chain_id, "contract": contract, "account": facts.account, "base_asset": facts.base_asset,
-                "deployed_block": deployed_block, "is_enforced": facts.is_enforced, "problem": "",
-                **_columns_before(start, deployed_block),
-            },
-        )  # fmt: skip
+        columns = {
+            "chain_id": chain_id, "contract": contract, "account": facts.account, "base_asset": facts.base_asset,
+            "deployed_block": deployed_block, "is_enforced": facts.is_enforced, "problem": "",
+            **_columns_before(start, deployed_block),
+        }  # fmt: skip
+        # No `update_or_create`, which would lock the row against its own checkpoints.
+        known = CageMirror.objects.select_for_update(no_key=True, of=("self",)).filter(cage=cage).first()
+        mirror = known or CageMirror(cage=cage)
+        for name, value in columns.items():
+            setattr(mirror, name, value)
+        mirror.save()
         mirror.checkpoints.all().delete()
         data = {"contract": contract, "chain_id": str(chain_id), "account": facts.account}
         audit_log.append(golem_id=golem_id, event="CageRegistered", actor=_ACTOR, data=data, now=now)
-    return sync_policy_cage(mirror_id=mirror.pk, now=now)
+    return int(mirror.pk)
 
 
 def sync_policy_cages(*, now: datetime) -> dict[str, int]:
@@ -91,10 +103,11 @@ def _describe(error: GolemError) -> str:
     return f"{error.code}: {error.detail}"[:200]
 
 
+@whole
 def _forget(seen: CageMirror, problem: str) -> None:
     """What is not true is not kept: writes are refused at once, and the next sync reads from the deployment on."""
     with transaction.atomic():
-        mirror = CageMirror.objects.select_for_update(of=("self",)).get(pk=seen.pk)
+        mirror = CageMirror.objects.select_for_update(no_key=True, of=("self",)).get(pk=seen.pk)
         start = CageState(cage=mirror.contract, account=mirror.account, base_asset=mirror.base_asset)
         mirror.checkpoints.all().delete()
         for name, value in _columns_before(start, mirror.deployed_block).items():
@@ -124,9 +137,10 @@ def _as_point(number: int, block_hash: str, at: datetime, state: dict[str, Any])
     return MirrorPoint(number, block_hash, int(at.timestamp()), CageState.from_dict(state))
 
 
+@whole
 def _keep(seen: CageMirror, followed: Followed, facts: CageFacts, now: datetime) -> CageMirror:
     with transaction.atomic():
-        mirror = CageMirror.objects.select_for_update(of=("self",)).select_related("cage").get(pk=seen.pk)
+        mirror = CageMirror.objects.select_for_update(no_key=True, of=("self",)).select_related("cage").get(pk=seen.pk)
         if (mirror.block_number, mirror.block_hash, mirror.contract) != (
             seen.block_number, seen.block_hash, seen.contract,
         ):  # fmt: skip

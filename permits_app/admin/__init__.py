@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from permits_app.admin import (
     cage_mirrors,
+    chains,
     changes,
     golems,
     halts,
     ledgers,
     limits,
     machinery,
+    pending_requests,
     permits,
     venue_trust,
     wallets,
@@ -17,12 +19,14 @@ from permits_app.admin import (
 
 __all__ = [
     "cage_mirrors",
+    "chains",
     "changes",
     "golems",
     "halts",
     "ledgers",
     "limits",
     "machinery",
+    "pending_requests",
     "permits",
     "venue_trust",
     "wallets",

@@ -17,28 +17,23 @@ from archetypes_app.models import ApiKey, Golem
 from archetypes_app.phases import is_allowed
 from archetypes_app.toolset import resolve_toolset
 from permits_app import ledger
+from permits_app.admin.portfolio_card import PortfolioCard, read_portfolio_card
 from permits_app.effective_limits import list_effective_limits
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
 from permits_app.models.permit import PermitStatus
-from tools_app import runner
 from tools_app.admin.display import (
     format_age,
     format_chain,
     format_usd,
     show_age,
-    show_amount,
     show_badge,
     show_hex,
 )
 from tools_app.admin.tokens import name_address
-from tools_app.core.clock import Deadline
-from tools_app.core.errors import GolemError
 from tools_app.core.units import format_units
-from tools_app.standards.erc20 import balance_call
 from tools_app.toolkit.enums import ActionClass, CapabilityTier, Phase
 from tools_app.toolkit.registry import REGISTRY
 
-READ_DEADLINE_MS = 1_500
 LAST_PERMITS = 10
 _LOOKED_AT = 60  # permits, of which equal ones in a row become one line
 
@@ -57,25 +52,13 @@ class Meter:
 
 
 @dataclass(frozen=True, slots=True)
-class Balance:
-    """One token the wallet holds."""
-
-    symbol: str
-    amount: SafeString
-    is_simulated: bool
-
-
-@dataclass(frozen=True, slots=True)
 class WalletCard:
-    """The account, what it holds, and what is wrong when that could not be read."""
+    """The account and how it is kept; what it holds is the portfolio's."""
 
     address: SafeString | None
     kind: str
     backup: str
     is_backed_up: bool
-    balances: tuple[Balance, ...]
-    block: str
-    problem: str
     wallet_pk: Any = None
 
 
@@ -132,6 +115,7 @@ class GolemPage:
     meters: tuple[Meter, ...]
     rules: tuple[Rule, ...]
     wallet: WalletCard
+    portfolio: PortfolioCard
     tools_in: tuple[ToolGroup, ...]
     tools_out: tuple[ToolGroup, ...]
     tool_count: int
@@ -143,7 +127,7 @@ class GolemPage:
 
 
 def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
-    """The page of `golem` as of `now`. One chain read at most, bounded by `READ_DEADLINE_MS`."""
+    """The page of `golem` as of `now`. One chain read at most, bounded by a short deadline."""
     limits = SpendingLimits.objects.filter(golem=golem).first()
     cage = PolicyCage.objects.filter(golem=golem).first()
     tools_in, tools_out, count = _list_tools(golem)
@@ -159,6 +143,7 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
         meters=build_meters(golem, limits or SpendingLimits(golem=golem), now=now),
         rules=_list_rules(golem),
         wallet=read_wallet(golem, now=now),
+        portfolio=read_portfolio_card(golem, now=now),
         tools_in=tools_in,
         tools_out=tools_out,
         tool_count=count,
@@ -278,6 +263,7 @@ _LABELS = {
     "min_rebalance_interval_seconds": "Between two rebalances, at least",
     "max_rebalances_per_day": "Rebalances in 24 h",
     "min_collateral_ratio_bps": "Collateral ratio, at least",
+    "min_health_bps": "Health of a debt, at least",
     "max_assets": "Assets at once",
     "permit_ttl_seconds": "A permit stays valid",
 }
@@ -295,11 +281,10 @@ def _list_rules(golem: Golem) -> tuple[Rule, ...]:
 
 
 def read_wallet(golem: Golem, *, now: datetime) -> WalletCard:
-    """The wallet with what it holds now, or with why that is not known."""
+    """The wallet and when it was last backed up."""
     wallet = Wallet.objects.filter(golem=golem).first()
     if not golem.address:
-        return WalletCard(None, "", "", False, (), "", "")
-    balances, block, problem = _read_balances(golem, now)
+        return WalletCard(None, "", "", False)
     return WalletCard(
         address=show_hex(golem.address),
         kind=wallet.get_kind_display() if wallet else "watched address, no key here",
@@ -307,28 +292,8 @@ def read_wallet(golem: Golem, *, now: datetime) -> WalletCard:
         if wallet and wallet.backed_up_at
         else "never backed up",
         is_backed_up=bool(wallet and wallet.backed_up_at),
-        balances=balances,
-        block=block,
-        problem=problem,
         wallet_pk=wallet.pk if wallet else None,
     )
-
-
-def _read_balances(golem: Golem, now: datetime) -> tuple[tuple[Balance, ...], str, str]:
-    try:
-        reader = runner.open_reader(golem.home_chain_id, now=now, deadline=Deadline.after_ms(READ_DEADLINE_MS))
-        native, tokens = reader.native(), reader.registered_tokens()
-        coin = reader.native_balance(golem.address)
-        outcomes = reader.call_many([balance_call(token.address, golem.address) for token in tokens])
-        number = reader.block.number
-    except GolemError as error:
-        return (), "", f"The node of {format_chain(golem.home_chain_id)} does not answer: {error.detail}"
-    held = [Balance(native.symbol, show_amount(format_units(coin, native.decimals)), False)]
-    for token, outcome in zip(tokens, outcomes, strict=True):
-        if outcome.ok and outcome.values[0]:
-            amount = show_amount(format_units(int(outcome.values[0]), token.decimals))
-            held.append(Balance(token.symbol, amount, token.is_simulated))
-    return tuple(held), f"block {number:,}", ""
 
 
 def _list_tools(golem: Golem) -> tuple[tuple[ToolGroup, ...], tuple[ToolGroup, ...], int]:

@@ -15,7 +15,7 @@ from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from permits_app.models import HaltRecord, HaltSetting
-from tools_app.admin.display import show_age, show_badge
+from tools_app.admin.display import show_age, show_badge, show_unchecked
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 
 _MOST_ITEMS = 20
@@ -26,13 +26,18 @@ class HaltRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """One row per halt."""
 
     empty_text = "No golem was ever halted. Its page has the button, its agent the tool emergency_halt."
-    list_display = ("golem", "epoch", "reason", "actor", "state", "age")
+    list_display = ("golem", "epoch", "why", "actor", "state", "age")
     list_filter = (GolemFilter,)
     list_select_related = ("golem",)
     search_fields = ("=actor", "reason")
     ordering = ("-started_at",)
-    fields = ("golem", "epoch", "reason", "actor", "state", "started_at", "completed_at", "step_list")
-    readonly_fields = ("state", "step_list")
+    fields = ("golem", "epoch", "why", "actor", "state", "started_at", "completed_at", "step_list")
+    readonly_fields = ("why", "state", "step_list")
+
+    @display(description="Reason", ordering="reason")
+    def why(self, obj: HaltRecord) -> SafeString:
+        """In the words of whoever halted it."""
+        return show_unchecked(obj.reason, of="Words of whoever halted it, an agent or a model perhaps")
 
     @display(description="State")
     def state(self, obj: HaltRecord) -> SafeString:

@@ -72,25 +72,18 @@ class LedgerAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
 @admin.register(SpendEntry)
 class SpendEntryAdmin(LedgerAdmin):
-    """Reservations and settlements."""
+    """Reservations and settlements; what a rollback of the chain took back is reversed by an entry of its own."""
 
     empty_text = "Opening a permit reserves its worst case here."
     owner_path = "golem__owner"
     list_select_related = ("golem", "permit__golem")
-    list_display = ("permit_link", "golem", "state_badge", "reserved", "settled", "counts_per_day", "age")
+    list_display = ("permit_link", "golem", "life", "state_badge", "reserved", "settled", "counts_per_day", "age")
     list_filter = (GolemFilter, "state")
     search_fields = ("=permit__id",)
     ordering = ("-counted_at",)
     fields = (
-        "permit_link",
-        "golem",
-        "state_badge",
-        "reserved",
-        "settled",
-        "parts",
-        "counts_per_day",
-        "heartbeat_tick",
-        "age",
+        *("permit_link", "golem", "life", "state_badge", "reversed_entry", "reserved", "settled", "parts"),
+        *("counts_per_day", "heartbeat_tick", "age"),
     )
     readonly_fields = fields
 
@@ -108,6 +101,14 @@ class SpendEntryAdmin(LedgerAdmin):
     def settled(self, obj: SpendEntry) -> str:
         """In dollars."""
         return format_usd(obj.settled_micro_usd)
+
+    @display(description="Takes back")
+    def reversed_entry(self, obj: SpendEntry) -> SafeString | str:
+        """The settled entry that this one takes off the limits."""
+        if obj.reverses_id is None:
+            return NOTHING
+        url = reverse("admin:permits_app_spendentry_change", args=[obj.reverses_id])
+        return format_html('<a href="{}" class="gx-link">the settlement of life {}</a>', url, obj.life)
 
     @display(description="Made of")
     def parts(self, obj: SpendEntry) -> SafeString:
@@ -362,6 +363,8 @@ class OutcomeRecordAdmin(LedgerAdmin):
     @display(description="Verdict", ordering="is_verified")
     def verdict(self, obj: OutcomeRecord) -> SafeString:
         """Coloured."""
+        if obj.taken_back_at is not None:
+            return show_badge("taken back by a rollback", "quiet")
         return show_badge("verified", "good") if obj.is_verified else show_badge("diverged", "warn")
 
     @display(description="Largest difference", ordering="divergence_bps")

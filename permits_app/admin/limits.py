@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from archetypes_app.admin.audited import AuditedEditMixin, name_actor
+from archetypes_app.admin.audited import AuditedEditMixin, lock_rows, name_actor
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import Golem
@@ -51,6 +51,7 @@ class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
         """Audit and announce what goes away."""
+        lock_rows(queryset)
         for obj in queryset:
             self._announce(obj, ["deleted"])
         return super().log_deletions(request, queryset)
@@ -127,7 +128,7 @@ class PolicyCageAdmin(PolicyRowAdmin):
     fieldsets = (
         (None, {"fields": ("golem", "enforced_by")}),
         ("Portfolio", {"fields": ("max_assets", "max_position_bps", "max_concentration_bps", "max_drawdown_bps",
-                                  "min_collateral_ratio_bps")}),
+                                  "min_collateral_ratio_bps", "min_health_bps")}),
         ("Rebalancing", {"fields": ("min_rebalance_interval_seconds", "max_rebalances_per_day")}),
         ("Governors", {"fields": ("is_action_gate_on",)}),
         ("Call data", {"fields": ("allows_arbitrary_calldata",)}),

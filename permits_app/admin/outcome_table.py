@@ -56,8 +56,19 @@ def build_outcome_table(permit: ActionPermit, outcome: OutcomeRecord) -> Outcome
         divergence=format_bps(outcome.divergence_bps),
         rows=tuple(rows),
         findings=tuple(str(finding) for finding in outcome.findings),
-        pnl=format_usd(outcome.pnl_micro_usd) if outcome.pnl_micro_usd is not None else "",
+        pnl=_describe_profit(outcome),
     )
+
+
+def _describe_profit(outcome: OutcomeRecord) -> str:
+    """The figure and the parts that made it; empty where it could not be told."""
+    if outcome.pnl_micro_usd is None:
+        return ""
+    parts = [
+        f"{name.replace('_', ' ')} {format_usd(int(value))}" for name, value in outcome.pnl_parts.items() if int(value)
+    ]
+    made_of = f" ({', '.join(parts)})" if parts else ""
+    return f"{format_usd(outcome.pnl_micro_usd)}{made_of}"
 
 
 def _token_row(permit: ActionPermit, address: str, expected: int, actual: int) -> OutcomeRow:

@@ -45,7 +45,7 @@ from permits_app.admin.story_lines import (
     list_sent,
     list_surprises,
 )
-from permits_app.models import ActionPermit
+from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from tools_app.admin.display import format_chain, format_usd, show_badge
 from tools_app.admin.tokens import name_address
@@ -110,8 +110,8 @@ class Story:
 
 def build_story(permit: ActionPermit, *, now: datetime) -> Story:
     """The story of `permit` as of `now`; its relations should be selected already."""
-    outcome = getattr(permit, "outcome", None)
-    entry = getattr(permit, "spend_entry", None)
+    outcome = permit.outcome
+    entry = permit.spend_entry
     audit = _list_audit(permit)
     episode = _find_episode(permit)
     is_open = PermitStatus(permit.status) in _OPEN
@@ -126,7 +126,7 @@ def build_story(permit: ActionPermit, *, now: datetime) -> Story:
         venue_name=_venue_name(permit),
         spends=tuple(describe_flow(flow, permit, sign=-1) for flow in permit.bounds.get("spends", [])),
         receives=tuple(describe_flow(flow, permit, sign=1) for flow in permit.bounds.get("receives", [])),
-        steps=_steps(permit, outcome is not None, episode is not None, audit),
+        steps=_steps(permit, outcome, episode is not None, audit),
         request=describe_request(permit),
         soft_params=_list_soft_changes(permit),
         memory_note=str((permit.soft_params or {}).get("note", "")).rstrip("."),
@@ -196,7 +196,9 @@ def _venue_name(permit: ActionPermit) -> str:
     return known or permit.venue.capitalize()
 
 
-def _steps(permit: ActionPermit, has_outcome: bool, has_episode: bool, audit: Sequence[AuditEntry]) -> tuple[Step, ...]:
+def _steps(
+    permit: ActionPermit, outcome: OutcomeRecord | None, has_episode: bool, audit: Sequence[AuditEntry]
+) -> tuple[Step, ...]:
     status = PermitStatus(permit.status)
     simulated = bool(permit.simulation)
     sent = permit.transactions.exists()
@@ -211,8 +213,8 @@ def _steps(permit: ActionPermit, has_outcome: bool, has_episode: bool, audit: Se
     elif status == S.BLOCKED and permit.committing_at:
         commit_tone, commit_note = "bad", "refused"
     outcome_tone, outcome_note = "todo", "–"
-    if has_outcome:
-        is_verified = permit.outcome.is_verified
+    if outcome is not None:
+        is_verified = outcome.is_verified
         outcome_tone, outcome_note = ("good", "as predicted") if is_verified else ("warn", "differs")
     if status == S.REVERTED:
         outcome_tone, outcome_note = "bad", "reverted"

@@ -27,6 +27,7 @@ from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmatio
 from tools_app.admin.display import format_chain, format_usd, show_age, show_badge
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.core.recursion import deep_calls
 
 
 @admin.register(ActionPermit)
@@ -61,7 +62,7 @@ class ActionPermitAdmin(OwnerScopedAdmin):
 
     @display(description="Action", ordering="action_type")
     def what(self, obj: ActionPermit) -> str:
-        """`Swap 500 USDC for WETH at uniswap`."""
+        """`Swap 500 USDC for WETH at VENUE`."""
         return f"{describe_action(obj)} at {obj.venue}"
 
     @display(description="Status", ordering="status")
@@ -127,7 +128,9 @@ class ActionPermitAdmin(OwnerScopedAdmin):
             # A node may need a request for each call to tell it, so only who asks waits for it.
             "state": build_state(permit, frames=trace.frames) if "state" in request.GET else None,
         }
-        return TemplateResponse(request, "admin/permits_app/actionpermit/trace.html", context)
+        # A tree is as deep as contracts may call each other, and its template includes itself for each call.
+        with deep_calls():
+            return TemplateResponse(request, "admin/permits_app/actionpermit/trace.html", context).render()
 
     @action(description="Cancel", url_path="cancel", permissions=["end"])
     def cancel(self, request: HttpRequest, object_id: str) -> HttpResponse:

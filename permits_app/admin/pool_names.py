@@ -11,12 +11,11 @@ from typing import Any, Final
 
 from tools_app import runner
 from tools_app.admin.tokens import name_address, name_addresses
-from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.units import format_units
-from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.pools import Pool, recognize_pools
+from tools_app.portfolio.markets import list_markets, markets_on
+from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.views import BlockRef
 
 _MOST_POOLS: Final = 24
@@ -47,19 +46,17 @@ def name_pools(
     addresses: Sequence[str] = list(asked)[:_MOST_POOLS]
     if not addresses:
         return {}
-    try:
-        deployment = deployment_on(chain_id)
-    except ChainNotSupported:
+    if not list_markets(chain_id):
         return {}
     reader = runner.open_reader(chain_id, now=clock.now(), deadline=deadline, block=block)
-    found = recognize_pools(reader, deployment, addresses)
+    found = markets_on(chain_id).recognize(reader, addresses)
     return {address: NamedPool(_describe(pool, chain_id), pool.token0, pool.token1) for address, pool in found.items()}
 
 
 def _describe(pool: Pool, chain_id: int) -> str:
     pair = "/".join(name_addresses(token, chain_id) for token in (pool.token0, pool.token1))
     fee = format_units(pool.fee, _PERCENT_DECIMALS)
-    return f"{pair} {fee}% pool (Uniswap {pool.version.upper()})"
+    return f"{pair} {fee}% pool ({markets_on(chain_id).of_pool(pool).describe(pool)})"
 
 
 def _walk(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

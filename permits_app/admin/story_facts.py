@@ -10,6 +10,7 @@ from typing import Any
 from django.utils.safestring import SafeString
 
 from permits_app.models import ActionPermit
+from permits_app.position_words import say_moved
 from tools_app.admin.display import (
     format_age,
     format_bps,
@@ -86,6 +87,12 @@ def describe_plan(permit: ActionPermit) -> tuple[Fact, ...]:
         is_own = address in (permit.account, permit.signer)
         name = "the golem itself" if is_own else name_address(permit.chain_id, address)
         facts.append(Fact("Recipient", show_hex(address, name=name)))
+    for position in say_moved(permit.expected_outcome.get("positions", [])):
+        facts.append(Fact(position["label"], show_value(position["changes"])))
+        if position["owed_after"]:
+            facts.append(Fact("Owed afterwards", show_value(position["owed_after"])))
+        if position["health"]:
+            facts.append(Fact("Health (1.00 is liquidation)", show_value(position["health"])))
     if permit.is_local:
         facts.append(Fact("Effect", show_value(permit.expected_outcome.get("summary", ""))))
     return tuple(facts)

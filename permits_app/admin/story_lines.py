@@ -109,7 +109,7 @@ def describe_flow(flow: Mapping[str, Any], permit: ActionPermit, *, sign: int) -
 
 
 def _moved(permit: ActionPermit, address: str) -> int | None:
-    outcome = getattr(permit, "outcome", None)
+    outcome = permit.outcome
     if outcome is None:
         return None
     deltas = outcome.actual.get("balance_deltas", [])

@@ -13,46 +13,30 @@ from typing import Any, Final
 from permits_app.admin.pool_names import NamedPool, name_pools
 from permits_app.models import ActionPermit
 from permits_app.plan_store import decode_calls, list_sent_calls
+from permits_app.safety.rehearsal import foretell_nothing
 from tools_app.admin.call_signatures import NAMED_SIGNATURES
 from tools_app.admin.calls import DecodedArgument, decode_call, format_deadline
 from tools_app.admin.display import format_gas
 from tools_app.admin.tokens import format_token_amount, name_address, name_addresses
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.simulation.engine import SimulationRequest
+from tools_app.core.recursion import deep_calls
+from tools_app.simulation.engine import SigningTerms, SimulationRequest
 from tools_app.simulation.select import describe_fidelity
 from tools_app.simulation.trace import trace_calls
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import BlockRef
 
 BUDGET_MS: Final = 8_000
 # What contracts say to each other inside a plan; what golems themselves call is named by the admin's own list.
 INNER_SIGNATURES: Final = (
-    "function swap(address recipient, bool zeroForOne, int256 amountSpecified, uint160 sqrtPriceLimitX96, bytes data)",
-    "function swap(uint256 amount0Out, uint256 amount1Out, address to, bytes data)",
-    "function uniswapV3SwapCallback(int256 amount0Delta, int256 amount1Delta, bytes data)",
-    "function uniswapV3MintCallback(uint256 amount0Owed, uint256 amount1Owed, bytes data)",
-    "function mint(address recipient, int24 tickLower, int24 tickUpper, uint128 amount, bytes data)",
-    "function mint(address to)",
-    "function burn(address to)",
-    "function burn(int24 tickLower, int24 tickUpper, uint128 amount)",
-    "function collect(address recipient, int24 tickLower, int24 tickUpper, uint128 amount0, uint128 amount1)",
-    "function positions(bytes32 key) view",
-    "function getReserves() view",
-    "function slot0() view",
     "function factory() view",
-    "function getPair(address token0, address token1) view",
-    "function getPool(address token0, address token1, uint24 feeTier) view",
     "function balanceOf(address account) view",
     "function allowance(address owner, address spender) view",
-    "function sync()",
     "function decimals() view",
-    "function unlock(bytes data)",
-    "function unlockCallback(bytes data)",
-    "function settle() payable",
     "function transferFrom(address from, address to, uint160 amount, address token)",
     "function permit(address owner, ((address token, uint160 amount, uint48 expiration, uint48 nonce) details,"
     " address spender, uint256 sigDeadline) permitSingle, bytes signature)",
-    "function skim(address to)",
 )
 _OPEN_TO_DEPTH: Final = 2
 _KINDS: Final[Mapping[str, str]] = {
@@ -105,9 +89,7 @@ def build_trace(permit: ActionPermit) -> PermitTrace:
     fidelity = describe_fidelity(run, at=permit.created_at)
     request, block = rebuild_request(permit)
     try:
-        trees = trace_calls(
-            request, deadline=Deadline.after_ms(BUDGET_MS), signatures=(*INNER_SIGNATURES, *NAMED_SIGNATURES)
-        )
+        trees = trace_calls(request, deadline=Deadline.after_ms(BUDGET_MS), signatures=_list_signatures())
     except GolemError as error:
         return PermitTrace((), fidelity, f"The node no longer shows the state of that block: {error.detail}")
     try:
@@ -116,11 +98,12 @@ def build_trace(permit: ActionPermit) -> PermitTrace:
         # The tree is whole without them; its pools stay addresses.
         pools = {}
     namer = _Namer(permit.chain_id, pools, name_own(permit))
-    return PermitTrace(tuple(_tell(tree, namer, depth=0) for tree in trees), fidelity)
+    with deep_calls():
+        return PermitTrace(tuple(_tell(tree, namer, depth=0) for tree in trees), fidelity)
 
 
 def rebuild_request(permit: ActionPermit) -> tuple[SimulationRequest, BlockRef]:
-    """What was simulated for a permit that has a simulation, and the block it was simulated on."""
+    """What was simulated for a permit that has a simulation, as it is signed, and the block it was simulated on."""
     run = permit.simulation
     block = BlockRef(
         number=int(run["block"]["number"]), hash=str(run["block"]["hash"]), timestamp=int(run["block"]["timestamp"]),
@@ -130,7 +113,10 @@ def rebuild_request(permit: ActionPermit) -> tuple[SimulationRequest, BlockRef]:
     # operation does, it had the EntryPoint do.
     sender = str(run.get("sender") or permit.signer)
     calls = permit.batch if sender == permit.acts_for else list_sent_calls(permit)
-    return SimulationRequest(permit.chain_id, sender, decode_calls(calls), block=block), block
+    kept = run.get("signed_with")
+    randomness = foretell_nothing(permit.chain_id, block.hash)
+    terms = SigningTerms.of_dict(kept, randomness=randomness) if kept else None
+    return SimulationRequest(permit.chain_id, sender, decode_calls(calls), block=block, terms=terms), block
 
 
 def name_own(permit: ActionPermit) -> dict[str, str]:
@@ -238,3 +224,7 @@ def _describe_event(event: Mapping[str, Any], namer: _Namer) -> str:
         return f"an event of {name}"
     values = ", ".join(f"{key} {text}" for key, text in namer.in_units(event["values"], pool=address).items())
     return f"{name} {event['event']}: {values}"
+
+
+def _list_signatures() -> tuple[str, ...]:
+    return (*(text for each in SHELF for text in each.inner_calls), *INNER_SIGNATURES, *NAMED_SIGNATURES)

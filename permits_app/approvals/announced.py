@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+from uuid import UUID
+
 from archetypes_app.models import Golem
 from permits_app.approvals.errors import ActionAnnounced
 from permits_app.approvals.rules import WARDEN_DELAY_SECONDS
-from permits_app.models import ActionPermit, Announcement, Warden
+from permits_app.models import ActionPermit, Announcement, ChangeRequest, Warden
+from permits_app.models.approval import ChangeState
+from permits_app.models.permit import PermitStatus
 from permits_app.models.warden import AnnouncementState
+from tools_app.core.compiled_query import CompiledStatement
 from tools_app.toolkit.enums import RiskTier
+
+OWNERS_TAKE_SECONDS: Final = 30
+"""When to look again while people decide."""
+
+
+_IS_ON = CompiledStatement(
+    lambda golem_id: Warden.objects.filter(golem=golem_id, is_on=True).values_list("pk"), UUID(int=0)
+)
 
 
 def is_warden_on(golem: Golem) -> bool:
     """Whether actions of `golem` are announced before they are executed."""
-    return Warden.objects.filter(golem=golem, is_on=True).exists()
+    return bool(_IS_ON.fetch(golem.pk))
 
 
 def wait_of(*, golem: Golem, tier: RiskTier) -> int:
@@ -22,8 +36,13 @@ def wait_of(*, golem: Golem, tier: RiskTier) -> int:
 
 def expected_wait_of(*, golem: Golem, tier: RiskTier) -> int:
     """The same from the row that was loaded with `golem`: what a preview tells; a commit asks the database."""
+    return WARDEN_DELAY_SECONDS[tier] if expects_warden(golem) else 0
+
+
+def expects_warden(golem: Golem) -> bool:
+    """Whether the Warden was on when `golem` was loaded. `check_announced` asks the database before anything starts."""
     row = getattr(golem, "warden", None)
-    return WARDEN_DELAY_SECONDS[tier] if row is not None and row.is_on else 0
+    return row is not None and bool(row.is_on)
 
 
 def check_announced(permit: ActionPermit) -> None:
@@ -37,3 +56,17 @@ def check_announced(permit: ActionPermit) -> None:
             "this golem's actions are announced first; the commit has to be asked for, not started",
             permit_id=str(permit.pk),
         )
+
+
+def tell_wait(permit: ActionPermit) -> dict[str, Any]:
+    """What ends the wait of an announced or asked-for permit, and when where time does."""
+    if permit.status == PermitStatus.ANNOUNCED:
+        due = Announcement.objects.filter(permit=permit).values_list("executes_at", flat=True).first()
+        return {"cleared_by": "its delay ends", "resets_at": due.isoformat() if due else None}
+    asked = ChangeRequest.objects.filter(permit=permit, state=ChangeState.OPEN)
+    deadline = asked.values_list("deadline_at", flat=True).first()
+    return {
+        "cleared_by": "its owners decide; what nobody decides in time is rejected",
+        "decide_by": deadline.isoformat() if deadline else None,
+        "retry_after_seconds": OWNERS_TAKE_SECONDS,
+    }

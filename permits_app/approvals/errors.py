@@ -56,6 +56,7 @@ class TooManyChanges(GolemError):
     code = "APPROVAL_INBOX_FULL"
     http_status = 429
     recovery = Recovery.WAIT
+    cleared_by = "an owner decides one of them, or its time to be decided ends"
     title = "Too many requests of this agent wait for its owners"
 
 
@@ -115,6 +116,7 @@ class ActionAnnounced(GolemError):
     code = "ACTION_ANNOUNCED"
     http_status = 409
     recovery = Recovery.WAIT
+    cleared_by = "its delay ends"
     title = "The action is announced and waits"
 
 
@@ -163,6 +165,7 @@ class SignaturesIncomplete(GolemError):
     code = "OWNER_SIGNATURES_INCOMPLETE"
     http_status = 409
     recovery = Recovery.WAIT
+    cleared_by = "more owners sign"
     title = "The Safe needs more signatures"
 
 
@@ -172,6 +175,7 @@ class SafeTurnAwaited(GolemError):
     code = "SAFE_TURN_AWAITED"
     http_status = 409
     recovery = Recovery.WAIT
+    cleared_by = "the earlier transaction of the Safe is executed"
     title = "An earlier transaction of the Safe comes first"
 
 
@@ -190,6 +194,7 @@ class RelayerNotConfigured(GolemError):
     code = "RELAYER_NOT_CONFIGURED"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "a key that pays for gas is configured"
     title = "This server has no relayer"
 
 
@@ -208,6 +213,7 @@ class RelayerBudgetUsed(GolemError):
     code = "RELAYER_BUDGET_USED"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "what it spent is older than a day"
     title = "The relayer's gas for today is used"
 
 
@@ -217,6 +223,7 @@ class RelayerBusy(GolemError):
     code = "RELAYER_BUSY"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "its transaction under way is mined"
     title = "The relayer sends another transaction first"
 
 

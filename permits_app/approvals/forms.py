@@ -14,6 +14,7 @@ from unfold.widgets import (
 
 from archetypes_app.models.golem import PHASE_CHOICES
 from permits_app.models.approval import Verdict
+from tools_app.admin.plain_text import PlainTextField
 
 _CODE = {"inputmode": "numeric", "autocomplete": "one-time-code", "maxlength": "7", "placeholder": "123 456"}
 
@@ -39,7 +40,7 @@ class DecisionForm(forms.Form):
     """Approve or reject; the button says which."""
 
     code = make_code_field(help_text="Six digits, used once. Asked for when you approve")
-    reason = forms.CharField(
+    reason = PlainTextField(
         required=False, max_length=1_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
         help_text="Needed to reject; kept in the audit log",
     )  # fmt: skip
@@ -58,7 +59,7 @@ class SignatureForm(forms.Form):
 class CommentForm(forms.Form):
     """Words for the other owners."""
 
-    text = forms.CharField(
+    text = PlainTextField(
         label="Comment", max_length=2_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
         help_text="Decides nothing",
     )  # fmt: skip
@@ -96,7 +97,7 @@ class EnrolForm(forms.Form):
 class WhyForm(forms.Form):
     """Why a change is asked for; shown to who decides."""
 
-    reason = forms.CharField(
+    reason = PlainTextField(
         label="Why", max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "autofocus": True}),
         help_text="Shown to the owners who decide, and kept in the audit log",
     )  # fmt: skip
@@ -105,8 +106,8 @@ class WhyForm(forms.Form):
 class StrategyForm(WhyForm):
     """A section of the strategy."""
 
-    section = forms.CharField(max_length=80, widget=UnfoldAdminTextInputWidget(), help_text="Its heading")
-    text = forms.CharField(max_length=8_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 10}),
+    section = PlainTextField(max_length=80, widget=UnfoldAdminTextInputWidget(), help_text="Its heading")
+    text = PlainTextField(max_length=8_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 10}),
                            help_text="Markdown; headings inside start with ###")  # fmt: skip
     field_order = ("section", "text", "reason")
 

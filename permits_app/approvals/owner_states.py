@@ -10,12 +10,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from django.db import transaction
+
 from permits_app.approvals import states
 from permits_app.approvals.errors import ChangeClosed, SignatureWrong
 from permits_app.models import ActionPermit, ChangeRequest, OwnerSignature, OwnerTransaction
 from permits_app.models.approval import ChangeState
 from permits_app.models.owner_transaction import HOLDS_NONCE, OwnerTransactionState
 from permits_app.models.permit import PermitStatus
+from tools_app.core.whole import whole
 
 S = OwnerTransactionState
 
@@ -118,6 +121,18 @@ def move_owner_transaction(
                    **facts},
         )  # fmt: skip
     return bool(done)
+
+
+@whole
+def move_alone(
+    *, asked: OwnerTransaction, to: OwnerTransactionState, actor: str, now: datetime, facts: Mapping[str, Any],
+    **columns: Any,
+) -> bool:  # fmt: skip
+    """The same in a transaction of its own."""
+    with transaction.atomic():
+        # What an attempt that was given up had read of it is read again.
+        asked.refresh_from_db()
+        return move_owner_transaction(asked=asked, to=to, actor=actor, now=now, facts=facts, **columns)
 
 
 def _list_rivals(asked: OwnerTransaction) -> list[OwnerTransaction]:

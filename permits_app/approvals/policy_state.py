@@ -30,9 +30,10 @@ LIMIT_COLUMNS: Final = (
 )  # fmt: skip
 CAGE_COLUMNS: Final = (
     "max_assets", "max_position_bps", "max_concentration_bps", "max_drawdown_bps", "min_rebalance_interval_seconds",
-    "max_rebalances_per_day", "min_collateral_ratio_bps", "is_action_gate_on", "allows_arbitrary_calldata",
+    "max_rebalances_per_day", "min_collateral_ratio_bps", "min_health_bps", "is_action_gate_on",
+    "allows_arbitrary_calldata",
 )  # fmt: skip
-_LOOSER_IS_LOWER: Final = frozenset({"min_rebalance_interval_seconds", "min_collateral_ratio_bps"})
+_LOOSER_IS_LOWER: Final = frozenset({"min_rebalance_interval_seconds", "min_collateral_ratio_bps", "min_health_bps"})
 _LOOSER_WHEN_ON: Final = {"is_action_gate_on": False, "allows_arbitrary_calldata": True}
 _MODES: Final = tuple(str(mode) for mode in (AllowlistMode.STRICT, AllowlistMode.WARN, AllowlistMode.OFF))
 

@@ -14,6 +14,7 @@ from django.db import transaction
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from permits_app.approvals.errors import SecondFactorMissing, SecondFactorWrong
+from tools_app.core.whole import whole
 
 _NAME = "approvals"
 
@@ -23,6 +24,7 @@ def has_second_factor(user: Any) -> bool:
     return bool(TOTPDevice.objects.filter(user=user, confirmed=True).exists())
 
 
+@whole
 def check_code(*, user: Any, code: str) -> None:
     """Use one code of the user's device up. Raises SecondFactorMissing, SecondFactorWrong.
 
@@ -31,7 +33,9 @@ def check_code(*, user: Any, code: str) -> None:
     if not code.strip():
         raise SecondFactorMissing("type the six digits your authenticator shows now")
     with transaction.atomic():
-        device = TOTPDevice.objects.select_for_update().filter(user=user, confirmed=True).order_by("-pk").first()
+        device = (
+            TOTPDevice.objects.select_for_update(no_key=True).filter(user=user, confirmed=True).order_by("-pk").first()
+        )
         if device is None:
             raise SecondFactorMissing("set up a second factor first; it is asked for with every such decision")
         is_right = device.verify_token(code.replace(" ", ""))
@@ -39,6 +43,7 @@ def check_code(*, user: Any, code: str) -> None:
         raise SecondFactorWrong("the code is wrong or was used before; wait for the next one")
 
 
+@whole
 def start_enrolment(*, user: Any) -> TOTPDevice:
     """A new device that counts for nothing until a code of it was typed; an unfinished one before it is dropped."""
     with transaction.atomic():
@@ -51,10 +56,11 @@ def find_enrolment(*, user: Any) -> TOTPDevice | None:
     return TOTPDevice.objects.filter(user=user, confirmed=False).first()
 
 
+@whole
 def finish_enrolment(*, user: Any, code: str) -> None:
     """Confirm the waiting device with a code of it; it takes the place of any before. Raises SecondFactorWrong."""
     with transaction.atomic():
-        device = TOTPDevice.objects.select_for_update().filter(user=user, confirmed=False).first()
+        device = TOTPDevice.objects.select_for_update(no_key=True).filter(user=user, confirmed=False).first()
         if device is None:
             raise SecondFactorMissing("start anew; no device waits for its first code")
         is_right = device.verify_token(code.replace(" ", ""))

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from permits_app.models import ActionPermit
+from permits_app.position_words import say_moved
 from tools_app.admin.calls import DecodedCall, decode_call
 from tools_app.admin.display import format_chain, format_coin
 from tools_app.admin.tokens import name_address
@@ -31,6 +32,7 @@ def describe_permit(permit: ActionPermit) -> dict[str, Any]:
         "carried_by": describe_carrier(permit),
         "bounds": summarize_bounds(permit.bounds, chain_id=permit.chain_id),
         "balances": _describe_balances(permit),
+        **({"positions": said} if (said := say_moved(permit.expected_outcome.get("positions", []))) else {}),
         "effect": str(permit.expected_outcome.get("summary", "")),
         "value_at_stake": format_micro_usd(permit.value_micro_usd),
         "gas_at_most": _describe_gas(permit),

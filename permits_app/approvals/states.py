@@ -13,6 +13,8 @@ from permits_app.models.approval import ChangeState
 from permits_app.models.owner_transaction import OwnerTransactionState
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.core.storable_text import make_plain
+from tools_app.core.whole import whole
 
 S = ChangeState
 
@@ -39,6 +41,7 @@ _TOLD: Mapping[ChangeState, tuple[str, EventType]] = {
 }
 
 
+@whole
 def move_request(
     *,
     request: ChangeRequest,
@@ -53,6 +56,7 @@ def move_request(
     leaving = ChangeState(request.state)
     if to not in TRANSITIONS[leaving]:
         raise ValueError(f"a change request does not go from {leaving} to {to}")
+    reason = make_plain(reason)
     closing = {"closed_at": now} if to != S.APPROVED else {}
     with transaction.atomic():
         changed = ChangeRequest.objects.filter(pk=request.pk, state=leaving).update(

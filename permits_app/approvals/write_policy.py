@@ -19,8 +19,10 @@ from permits_app.models import AllowlistEntry, PolicyCage, PolicyVersion
 from permits_app.policy_cage.mirror import MIRRORED
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.core.whole import whole
 
 
+@whole
 def write_policy(
     *, golem: Golem, changes: Sequence[Mapping[str, Any]], actor: str, reason: str, now: datetime
 ) -> PolicyVersion:
@@ -29,8 +31,7 @@ def write_policy(
     Raises CageIsMirrored.
     """
     with transaction.atomic():
-        limits = ledger.lock_limits(golem.pk)
-        cage, _ = PolicyCage.objects.select_for_update().get_or_create(golem=golem)
+        limits, cage = ledger.lock_policy(golem.pk)
         keep_version(golem=golem, actor="system:policy", reason="as it was before the first change", now=now)
         check_not_mirrored(cage, changes)
         for change in changes:

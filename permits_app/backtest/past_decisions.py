@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -23,7 +23,6 @@ MOST_DECISIONS: Final = 10_000
 _PERMIT_COLUMNS: Final = (
     "id", "created_at", "tool_name", "action_type", "venue", "chain_id", "action_class", "api_key_id", "signer",
     "acts_for", "calls", "batch", "bounds", "value_micro_usd", "facts", "committing_at", "finished_at",
-    "spend_entry__state", "spend_entry__settled_micro_usd", "spend_entry__counted_at",
 )  # fmt: skip
 
 
@@ -78,7 +77,7 @@ def list_decisions(*, golem: Golem, last: int, since: datetime | None = None) ->
     permits, denied = _decisions_of(golem)
     if since is not None:
         permits, denied = permits.filter(created_at__gte=since), denied.filter(denied_at__gte=since)
-    rows = permits.select_related("spend_entry").only(*_PERMIT_COLUMNS).order_by("-created_at")[:last]
+    rows = permits.prefetch_related("spend_entries").only(*_PERMIT_COLUMNS).order_by("-created_at")[:last]
     found = [*map(_of_permit, rows), *map(_of_denial, denied.order_by("-denied_at")[:last])]
     return sorted(found, key=lambda each: each.at)[-last:]
 
@@ -115,13 +114,13 @@ def _of_permit(permit: ActionPermit) -> PastDecision:
 
 
 def _claim_of(permit: ActionPermit) -> Claim:
-    entry: Any = getattr(permit, "spend_entry", None)
+    entry = permit.spend_entry
     if entry is None or entry.state == SpendState.RESERVED:
         return Claim(permit.value_micro_usd)
     if entry.state == SpendState.RELEASED:
         return Claim(permit.value_micro_usd, ended_at=permit.finished_at or permit.created_at)
     return Claim(
-        permit.value_micro_usd, ended_at=permit.finished_at, settled_micro_usd=entry.settled_micro_usd,
+        permit.value_micro_usd, ended_at=permit.finished_at, settled_micro_usd=entry.settled_micro_usd or 0,
         settled_at=entry.counted_at,
     )  # fmt: skip
 

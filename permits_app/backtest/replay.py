@@ -154,7 +154,7 @@ def replay_decisions(
 
 def list_predictions(golem: Golem) -> list[tuple[datetime, bool]]:
     """When each outcome of the golem was seen and whether its prediction came true, oldest first."""
-    rows = OutcomeRecord.objects.filter(permit__golem=golem).order_by("created_at")
+    rows = OutcomeRecord.live.filter(permit__golem=golem, is_cancelled=False).order_by("created_at")
     return [
         (at, is_verified and divergence <= DIVERGENCE_TOLERANCE_BPS)
         for at, is_verified, divergence in rows.values_list("created_at", "is_verified", "divergence_bps")

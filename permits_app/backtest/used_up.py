@@ -36,11 +36,13 @@ class Flip:
         return self.sign * self.past.claim.amount_at(time)
 
     def is_of_day(self, time: datetime) -> bool:
-        """Whether it is within the 24 h that end at `time`, counted from its block once it is settled."""
+        """Whether it is within the 24 h that end at `time`: counted from its block once it is settled, until then
+        whenever it was made.
+        """
         claim = self.past.claim
-        is_settled = claim.settled_at is not None and claim.ended_at is not None and claim.ended_at <= time
-        counted_at = claim.settled_at if is_settled and claim.settled_at is not None else self.past.at
-        return self.counts_per_day and counted_at > time - DAY
+        if claim.ended_at is None or time < claim.ended_at:
+            return self.counts_per_day
+        return self.counts_per_day and (claim.settled_at or self.past.at) > time - DAY
 
 
 class UsedUp:

@@ -10,8 +10,11 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from permits_app.models import ActionPermit, StandingAllowance
+from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_units
 from tools_app.standards import erc20
@@ -24,6 +27,25 @@ Pair = tuple[str, str]
 """Token and spender, EIP-55."""
 _BIGGEST = 2**63 - 1
 """Micro-USD a row can hold: an unlimited allowance is more than any limit."""
+
+
+_ACCOUNT: Any = (UUID(int=0), 901, "an account")
+_STANDING = CompiledStatement(
+    lambda golem_id, chain_id, account: StandingAllowance.objects.filter(
+        golem_id=golem_id, chain_id=chain_id, account=account
+    ).exclude(left="0").values_list("token", "spender"),
+    *_ACCOUNT,
+)  # fmt: skip
+_LOCKED: CompiledQuery[StandingAllowance] = CompiledQuery(
+    lambda golem_id, chain_id, account: StandingAllowance.objects.select_for_update(no_key=True).filter(
+        golem_id=golem_id, chain_id=chain_id, account=account
+    ),
+    *_ACCOUNT,
+)  # fmt: skip
+
+
+def _account_of(permit: ActionPermit) -> tuple[UUID, int, str]:
+    return permit.golem_id, permit.chain_id, permit.account
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +93,7 @@ def read_left(
     a plan counts as having left what it promised, and one that failed all it approved.
     """
     planned = {(each.token.address, each.spender): each for each in plan.allowances if not each.token.is_native}
-    standing = StandingAllowance.objects.filter(
-        golem=permit.golem_id, chain_id=permit.chain_id, account=permit.account
-    ).exclude(left="0")
-    known = list(standing.values_list("token", "spender"))
+    known = [(str(token), str(spender)) for token, spender in _STANDING.fetch(*_account_of(permit))]
     if succeeded:
         left = {pair: each.left for pair, each in planned.items()}
     else:
@@ -84,6 +103,14 @@ def read_left(
     return LeftOver(left, planned, block_number)
 
 
+def assume_left(*, plan: TxPlan, succeeded: bool, block_number: int) -> LeftOver:
+    """Without a node's answer: what the plan promised to leave, and all it approved where it failed."""
+    planned = {(each.token.address, each.spender): each for each in plan.allowances if not each.token.is_native}
+    return LeftOver(
+        {pair: each.left if succeeded else each.granted for pair, each in planned.items()}, planned, block_number
+    )
+
+
 def value_beyond(*, permit: ActionPermit, over: LeftOver) -> int:
     """Micro-USD of what is left beyond the plan's promises, at the permit's prices, rounded up."""
     return sum(_value(permit, each.token.address, left - each.left) for each, left in over.list_beyond())
@@ -91,10 +118,7 @@ def value_beyond(*, permit: ActionPermit, over: LeftOver) -> int:
 
 def note_left(*, permit: ActionPermit, over: LeftOver, counted_at: datetime) -> None:
     """Keep it, unless what is kept is of a later block. Joins the caller's transaction."""
-    rows = StandingAllowance.objects.select_for_update().filter(
-        golem=permit.golem_id, chain_id=permit.chain_id, account=permit.account
-    )
-    kept = {(row.token, row.spender): row for row in rows}
+    kept = {(row.token, row.spender): row for row in _LOCKED.fetch(*_account_of(permit))}
     for pair, left in over.left.items():
         row, planned = kept.get(pair), over.planned.get(pair)
         if row is None:
@@ -138,7 +162,10 @@ def _value(permit: ActionPermit, token: str, raw: int) -> int:
     """At the price the permit reserved the token for; one it has no price of counts as all it reserved."""
     if not raw:
         return 0
-    for part in permit.spend_entry.breakdown:
+    claim = permit.spend_entry
+    if claim is None:
+        return 0
+    for part in claim.breakdown:
         if part.get("token") == token and int(part["raw"]):
             return min(_BIGGEST, -(-int(part["micro_usd"]) * raw // int(part["raw"])))
-    return int(permit.spend_entry.reserved_micro_usd)
+    return int(claim.reserved_micro_usd)

@@ -14,6 +14,7 @@ from eth_utils import to_checksum_address
 
 from tools_app.chain.networks import get_network
 from tools_app.chain.node_errors import AlreadyKnown, NonceTooLow, RpcNonsense
+from tools_app.chain.rpc import RpcLimits, RpcRequest
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
@@ -30,10 +31,11 @@ SENDING_METHODS = frozenset(
     }
 )
 Found = TypeVar("Found")
-_FIRST_POLL_SECONDS = 0.01
+_FIRST_POLL_SECONDS = 0.004
 _LONGEST_POLL_SECONDS = 0.5
 
 _pools: dict[int, RpcPool] = {}
+_limits: RpcLimits | None = None
 
 
 def send_raw(*, chain_id: int, raw: str, tx_hash: str, deadline: Deadline) -> None:
@@ -70,6 +72,28 @@ def find_receipt(*, chain_id: int, tx_hash: str, deadline: Deadline) -> ReceiptV
     """The receipt when the transaction is mined, else None."""
     answer = _pool(chain_id).call("eth_getTransactionReceipt", tx_hash, deadline=deadline)
     return None if answer is None else parse_receipt(answer)
+
+
+def find_receipts(*, chain_id: int, tx_hashes: Sequence[str], deadline: Deadline) -> dict[str, ReceiptView]:
+    """The receipts of those that are mined, by hash, asked for in one batch. What the node fails on is left out.
+
+    Raises the node's errors where it answers nothing at all.
+    """
+    if not tx_hashes:
+        return {}
+    asked = [RpcRequest("eth_getTransactionReceipt", (tx_hash,)) for tx_hash in tx_hashes]
+    found = {}
+    for tx_hash, reply in zip(tx_hashes, _pool(chain_id).send(asked, deadline=deadline), strict=True):
+        if reply.error is not None or reply.result is None:
+            continue
+        try:
+            receipt = parse_receipt(reply.result)
+        except RpcNonsense:
+            continue
+        # One of another transaction says nothing about this one.
+        if receipt.tx_hash == tx_hash:
+            found[tx_hash] = receipt
+    return found
 
 
 def find_any_receipt(*, chain_id: int, tx_hashes: Sequence[str], deadline: Deadline) -> ReceiptView | None:
@@ -141,10 +165,13 @@ def _pool(chain_id: int) -> RpcPool:
     pool = _pools.get(chain_id)
     if pool is None:
         # Sending goes to a second node only when nothing can have left for the first.
-        pool = _pools.setdefault(chain_id, RpcPool.of_network(network, allowed_methods=SENDING_METHODS))
+        made = RpcPool.of_network(network, allowed_methods=SENDING_METHODS, limits=_limits)
+        pool = _pools.setdefault(chain_id, made)
     return pool
 
 
-def forget_pools() -> None:
-    """Drop the connections, when the chain table was configured anew."""
+def forget_pools(limits: RpcLimits | None = None) -> None:
+    """Drop the connections, when the chain table was configured anew; `limits` bound the next ones."""
+    global _limits
+    _limits = limits
     _pools.clear()

@@ -6,14 +6,19 @@ Whoever resumes, reconciles or halts asks here and need not know which of the tw
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Final
 
-from permits_app.execution import broadcast, operations
+from permits_app.execution import broadcast, nonce_readings, operations, witness
+from permits_app.execution.transaction_lives import list_siblings
 from permits_app.models import ActionPermit, OutboundTransaction, SigningKey
+from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.standards import user_operation
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import ReceiptView
 
+_LOST_AFTER: Final = timedelta(minutes=10)
 Mined = tuple[OutboundTransaction, ReceiptView]
 """A payload that a block holds, and what became of it."""
 
@@ -39,9 +44,30 @@ def find_any_receipt(rows: Sequence[OutboundTransaction], *, deadline: Deadline)
     """Whichever of the payloads of one nonce is mined, else None."""
     if rows[0].entry_point:
         return operations.find_any_operation(rows, deadline=deadline)
-    hashes = [row.tx_hash for row in rows]
-    receipt = broadcast.find_any_receipt(chain_id=rows[0].chain_id, tx_hashes=hashes, deadline=deadline)
-    return None if receipt is None else (rows[hashes.index(receipt.tx_hash)], receipt)
+    by_hash = {row.tx_hash: row for row in rows}
+    chain_id = rows[0].chain_id
+    receipt = broadcast.find_any_receipt(chain_id=chain_id, tx_hashes=list(by_hash), deadline=deadline)
+    if receipt is None or receipt.tx_hash not in by_hash:
+        return None
+    return (by_hash[receipt.tx_hash], receipt) if witness.confirm(chain_id, receipt, deadline=deadline) else None
+
+
+def look(groups: Sequence[Sequence[OutboundTransaction]], *, deadline: Deadline) -> list[Mined | None]:
+    """For the payloads of each nonce, whichever is mined: transactions of one chain in one batch, each operation alone.
+
+    Those receipts alone that a second reading confirms. Raises the node's errors where it answers nothing at all.
+    """
+    plain = [row.tx_hash for rows in groups if not rows[0].entry_point for row in rows]
+    chain_id = groups[0][0].chain_id
+    claimed = broadcast.find_receipts(chain_id=chain_id, tx_hashes=plain, deadline=deadline)
+    confirmed = witness.confirm_many(chain_id, list(claimed.values()), deadline=deadline)
+    receipts = {receipt.tx_hash: receipt for receipt in confirmed}
+    return [
+        operations.find_any_operation(rows, deadline=deadline)
+        if rows[0].entry_point
+        else next(((row, receipts[row.tx_hash]) for row in rows if row.tx_hash in receipts), None)
+        for rows in groups
+    ]
 
 
 def await_receipt(
@@ -59,10 +85,30 @@ def is_known(row: OutboundTransaction, *, deadline: Deadline) -> bool:
 
 
 def read_used_nonce(*, chain_id: int, address: str, is_of_operations: bool, deadline: Deadline) -> int:
-    """How many nonces of `address` are used up on the chain: its own, or those that the EntryPoint counts for it."""
-    if is_of_operations:
-        return operations.read_used_nonce(chain_id=chain_id, account=address, deadline=deadline)
-    return broadcast.mined_nonce(chain_id=chain_id, address=address, deadline=deadline)
+    """How many nonces of `address` are used up on the chain: its own, or those that the EntryPoint counts for it.
+
+    Raises NonceUnsettled where two readings do not agree.
+    """
+    return nonce_readings.read_counts(
+        chain_id=chain_id, address=address, is_of_operations=is_of_operations, deadline=deadline
+    ).mined
+
+
+def is_lost(row: OutboundTransaction, *, used_nonce: int, deadline: Deadline) -> bool:
+    """Whether a payload that no receipt shows can never be mined, `used_nonce` being what the chain counts.
+
+    A node that does not know it may lie or be behind: the transaction that took its nonce must be shown, or the node
+    has kept to its word for `_LOST_AFTER`.
+    """
+    if row.nonce >= used_nonce or is_known(row, deadline=deadline):
+        return False
+    if row.created_at <= clock.now() - _LOST_AFTER or row.entry_point:
+        return True
+    same = [row.tx_hash, *(each.tx_hash for each in list_siblings(row))]
+    return witness.is_taken_by_another(
+        chain_id=row.chain_id, sender=row.sender, nonce=row.nonce, tx_hashes=same,
+        since_block=row.permit.block_number if row.permit is not None else 0, deadline=deadline,
+    )  # fmt: skip
 
 
 def read_next_nonce(chain: ChainReader, permit: ActionPermit) -> int:

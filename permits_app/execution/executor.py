@@ -1,13 +1,16 @@
 """execute: nonces, signatures, stored bytes, broadcast, receipts - in that order, each step safe to repeat.
 
-Three rules keep money single: bytes are stored before they are sent; storing them consumes the capability
-in the same transaction; a permit whose bytes are stored is never signed again, only sent again.
+What is not seen in that moment is left to the chain's follower. Three rules keep money single: bytes are stored before
+they are sent; storing them consumes the capability in the same transaction; a permit whose bytes are stored is never
+signed again, only sent again.
 Seed: decisions, "Permits"; architecture part 1, step 7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,28 +23,41 @@ from permits_app.errors import LeaseLost, PlanTampered, SignerUnavailable
 from permits_app.execution import delivery
 from permits_app.execution.halt_calls import is_halts_own
 from permits_app.execution.lease import Lease
-from permits_app.execution.nonces import reserve_nonces
+from permits_app.execution.nonce_readings import take_nonces
 from permits_app.execution.payloads import make_payload, send_payload
 from permits_app.execution.signers.base import OperationTerms, SignedTransaction, UnsignedTransaction
 from permits_app.execution.signers.choose import open_signer
-from permits_app.execution.transaction_lives import list_siblings, record_receipt
+from permits_app.execution.transaction_lives import record_receipt
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
 from permits_app.models.nonce import NonceState
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import PayloadPurpose, TransactionState
 from permits_app.plan_store import list_sent_calls
-from permits_app.row_locks import lock_golem_and_permit
+from permits_app.row_locks import lock_golem_and_permit, lock_halt_and_lease
 from permits_app.sealing import hash_plan
 from tools_app.core.clock import Deadline
-from tools_app.core.rows import insert_rows
+from tools_app.core.errors import GolemError
+from tools_app.core.rows import fill_change, insert_rows
+from tools_app.core.whole import whole
 from tools_app.toolkit.views import ReceiptView
+
+logger = logging.getLogger(__name__)
+
+_LOOK_BUDGET_MS = 5_000
+# The local chain mines at once, within a few milliseconds of a sending; a look before that is two requests for nothing.
+_FIRST_PAUSE_SECONDS = 0.004
+_LONGEST_PAUSE_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What became of the calls: one receipt per call in order, None where it is not seen yet."""
+    """What became of the calls: one receipt per call in order, None where it is not seen yet.
+
+    `is_awaited` says that whatever is not seen was sent and may be mined any moment.
+    """
 
     receipts: tuple[ReceiptView | None, ...]
+    is_awaited: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -49,32 +65,33 @@ class Execution:
 
 
 def execute(*, permit: ActionPermit, capability: MintedCapability, pending_nonce: int, lease: Lease) -> Execution:
-    """Sign the permit's calls, store the bytes, send them, wait for the receipts.
+    """Sign the permit's calls, store the bytes, send them, look for the receipts for a moment.
 
-    Raises before anything is stored: SignerUnavailable, GolemHalted, LeaseLost, PlanTampered, CapabilityError.
-    After that it raises nothing about the calls: what is not seen is None in the answer.
+    Raises before anything is stored: SignerUnavailable, NonceUnsettled, GolemHalted, LeaseLost, PlanTampered,
+    CapabilityError. After that nothing about the calls: what is not seen is None in the answer.
     """
     unsigned = _build_transactions(permit, pending_nonce)
     signer = open_signer(permit.signer)
     signed = [signer.sign(item) for item in unsigned]
-    store_signed(permit=permit, capability=capability, unsigned=unsigned, signed=signed, lease=lease)
-    return resume(permit=permit, lease=lease)
+    rows = store_signed(permit=permit, capability=capability, unsigned=unsigned, signed=signed, lease=lease)
+    return _send_and_look(permit, rows, lease)
 
 
 def resume(*, permit: ActionPermit, lease: Lease) -> Execution:
-    """Send what is stored, in nonce order, and wait for the receipts; also after a crash, with the same bytes.
+    """Look what became of what was sent, and send the rest, in nonce order; also after a crash, with the same bytes.
 
     A golem that was halted sends nothing new: what was not sent stays unsent, and its nonce is filled.
     Raises LeaseLost, and GolemHalted when the golem was halted and nothing of this permit has been sent yet.
     """
-    rows = list(permit.transactions.filter(is_live=True).order_by("call_index"))
-    for row in rows:
-        lease.renew()
-        if not send_payload(row, may_leave=partial(_may_leave, permit, row, lease)):
-            break
-    return _await_all(permit, rows, lease)
+    rows = _list_live(permit)
+    if any(row.broadcast_count for row in rows):
+        execution = _look(rows, _list_by_nonce(rows), {})
+        if execution.is_complete:
+            return execution
+    return _send_and_look(permit, rows, lease)
 
 
+@whole
 def store_signed(
     *,
     permit: ActionPermit,
@@ -82,8 +99,8 @@ def store_signed(
     unsigned: Sequence[UnsignedTransaction],
     signed: Sequence[SignedTransaction],
     lease: Lease,
-) -> None:
-    """Store every payload and consume the capability in one transaction, under the golem's row lock.
+) -> list[OutboundTransaction]:
+    """Store every payload and consume the capability in one transaction, under the golem's row lock; the rows.
 
     Halting takes the same lock, so either these bytes are stored before the halt, and it sees them, or they never are.
     Raises GolemHalted, LeaseLost, PlanTampered, CapabilityError; then nothing is stored.
@@ -99,22 +116,19 @@ def store_signed(
             raise PlanTampered("the stored plan does not match its hash", permit_id=str(permit.pk))
         capability.check_value(row.value_micro_usd)
         capability.consume(tool_name=row.tool_name, plan_hash=row.plan_hash)
-        insert_rows(
-            *(
-                make_payload(permit=permit, call_index=index, plain=plain, signed=payload)
-                for index, (plain, payload) in enumerate(zip(unsigned, signed, strict=True))
-            )
-        )
-        NonceReservation.objects.filter(permit=permit).update(state=NonceState.SIGNED)
+        rows = [
+            make_payload(permit=permit, call_index=index, plain=plain, signed=payload)
+            for index, (plain, payload) in enumerate(zip(unsigned, signed, strict=True))
+        ]
+        used = fill_change(NonceReservation, where={"permit_id": permit.pk}, state=NonceState.SIGNED)
+        insert_rows(*rows, along=[used])
+    return rows
 
 
 def _build_transactions(permit: ActionPermit, pending_nonce: int) -> list[UnsignedTransaction]:
     if not permit.signer:
         raise SignerUnavailable("the permit names no signer")
-    nonces = reserve_nonces(
-        permit_id=permit.pk, chain_id=permit.chain_id, address=permit.signer, count=len(permit.calls),
-        pending_nonce=pending_nonce,
-    )  # fmt: skip
+    nonces = take_nonces(permit=permit, count=len(permit.calls), pending_nonce=pending_nonce)
     return [
         UnsignedTransaction(
             chain_id=permit.chain_id,
@@ -139,8 +153,8 @@ def _may_leave(permit: ActionPermit, row: OutboundTransaction, lease: Lease) -> 
     """
     if row.purpose == PayloadPurpose.FILL or row.broadcast_count:
         return True
-    golem, held = lock_golem_and_permit(golem_id=permit.golem_id, permit_id=permit.pk)
-    if held is None or held.lease_owner != lease.owner:
+    golem, lease_owner = lock_halt_and_lease(golem_id=permit.golem_id, permit_id=permit.pk)
+    if lease_owner != lease.owner:
         raise LeaseLost("another worker took over this commit", permit_id=str(permit.pk))
     if not golem.is_halted or is_halts_own(permit, golem):
         return True
@@ -149,19 +163,74 @@ def _may_leave(permit: ActionPermit, row: OutboundTransaction, lease: Lease) -> 
     return False
 
 
-def _await_all(permit: ActionPermit, rows: Sequence[OutboundTransaction], lease: Lease) -> Execution:
-    deadline = Deadline.after_ms(settings.GOLEM_RECEIPT_WAIT_SECONDS * 1000)
-    receipts: list[ReceiptView | None] = []
-    for row in rows:
-        if row.state == TransactionState.SIGNED:
-            receipts.append(None)
-            continue
-        # The halt or the reconciler may have stored another payload of this nonce meanwhile.
-        found = delivery.await_receipt([row, *list_siblings(row)], deadline=deadline, renew_lease=lease.renew)
-        if found is None:
-            receipts.append(None)
-            continue
-        mined, receipt = found
-        record_receipt(mined, receipt)
-        receipts.append(receipt if mined.purpose == PayloadPurpose.CALL else None)
-    return Execution(receipts=tuple(receipts))
+def _list_live(permit: ActionPermit) -> list[OutboundTransaction]:
+    return list(permit.transactions.filter(is_live=True).order_by("call_index"))
+
+
+def _send_and_look(permit: ActionPermit, rows: Sequence[OutboundTransaction], lease: Lease) -> Execution:
+    """Send what is not in a block, then look for receipts: a moment only, for the thread is needed elsewhere."""
+    is_new = any(not row.broadcast_count for row in rows)
+    for position, row in enumerate(rows):
+        if position:
+            lease.renew()
+        if not send_payload(row, may_leave=partial(_may_leave, permit, row, lease)):
+            break
+    # In the moment after a first sending only these are looked for; what replaces them the follower sees.
+    groups = {row.nonce: [row] for row in rows} if is_new else _list_by_nonce(rows)
+    seconds = min(settings.GOLEM_FIRST_LOOK_SECONDS, settings.GOLEM_RECEIPT_WAIT_SECONDS) if is_new else 0
+    deadline = Deadline.after_ms(seconds * 1000)
+    pause = _FIRST_PAUSE_SECONDS
+    if is_new:
+        time.sleep(min(pause, deadline.remaining_ms() / 1000))
+    seen: dict[int, delivery.Mined] = {}
+    while True:
+        execution = _look(rows, groups, seen)
+        # What was not taken by the node is not waited for: the sweep sends it again.
+        if execution.is_complete or not execution.is_awaited or deadline.is_over:
+            return execution
+        time.sleep(min(pause, deadline.remaining_ms() / 1000))
+        if pause >= _LONGEST_PAUSE_SECONDS:
+            lease.renew()
+        pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+
+
+def _look(
+    rows: Sequence[OutboundTransaction],
+    payloads: Mapping[int, Sequence[OutboundTransaction]],
+    seen: dict[int, delivery.Mined],
+) -> Execution:
+    """What became of each nonce by now, and write it down. A node that fails says nothing about them.
+
+    `seen` holds, by nonce, what an earlier look of this moment found; what this one finds is added.
+    """
+    open_rows = [row for row in rows if row.nonce not in seen]
+    sent = [row for row in open_rows if row.broadcast_count]
+    mined: Sequence[delivery.Mined | None] = []
+    if sent:
+        try:
+            mined = delivery.look([payloads[row.nonce] for row in sent], deadline=Deadline.after_ms(_LOOK_BUDGET_MS))
+        except GolemError as error:
+            logger.info("payload %s is not looked up now: %s", rows[0].tx_hash, error.code)
+    for row, found in zip(sent, mined, strict=False):
+        if found is not None:
+            payload, receipt = found
+            record_receipt(row if payload.pk == row.pk else payload, receipt)
+            seen[row.nonce] = found
+    receipts = [_receipt_of_call(seen.get(row.nonce)) for row in rows]
+    open_rows = [row for row in rows if row.nonce not in seen]
+    return Execution(tuple(receipts), all(row.state == TransactionState.BROADCAST for row in open_rows))
+
+
+def _receipt_of_call(mined: delivery.Mined | None) -> ReceiptView | None:
+    return mined[1] if mined is not None and mined[0].purpose == PayloadPurpose.CALL else None
+
+
+def _list_by_nonce(rows: Sequence[OutboundTransaction]) -> dict[int, list[OutboundTransaction]]:
+    """The payloads of each nonce, `rows` first: a halt or the reconciler may have stored others meanwhile."""
+    groups = {row.nonce: [row] for row in rows}
+    others = OutboundTransaction.objects.filter(
+        chain_id=rows[0].chain_id, sender=rows[0].sender, nonce__in=list(groups)
+    ).exclude(pk__in=[row.pk for row in rows])  # fmt: skip
+    for other in others:
+        groups[other.nonce].append(other)
+    return groups

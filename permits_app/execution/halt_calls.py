@@ -1,56 +1,77 @@
-"""What a halted golem may still sign: allowances set to zero, and its own positions taken back to its own account.
+"""What a halted golem may still sign: allowances set to zero, and its positions left, everything to its own account.
 
-Judged from the bytes of the permit, not from what made it. Seed: decisions, "Halt".
+Judged from the bytes of the permit and what protocols say leaves them, not from what made it. A debt may be repaid:
+what a leaving call takes is allowed to its contract before it. Seed: decisions, "Halt".
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from archetypes_app.models import Golem
 from permits_app.models import ActionPermit
 from permits_app.signing_route import carries_its_batch
 from tools_app.chain.abi import AbiDecodeError, decode_input
-from tools_app.chain.networks import ChainNotSupported
-from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.v3.plans import COLLECT, DECREASE, MULTICALL
+from tools_app.toolkit.protocol import SHELF, LeavingCall
 
-_APPROVE_SELECTOR = "0x095ea7b3"
+_APPROVE: Final = "function approve(address,uint256)"
+_APPROVE_LENGTH: Final = 68
 
 
 def is_halts_own(permit: ActionPermit, golem: Golem) -> bool:
     """Whether the halt itself sends this: made under the present halt, and every call one of the two kinds."""
     if permit.halt_epoch is None or permit.halt_epoch != golem.halt_epoch or not permit.calls:
         return False
+    calls = permit.plan_calls
+    left = [call["to"] for call in calls if _is_leaving(call, permit.chain_id, permit.account)]
     return carries_its_batch(permit) and all(
-        call["value"] == "0" and (_is_revocation(call) or _is_withdrawal(call, permit.chain_id, permit.account))
-        for call in permit.plan_calls
+        call["value"] == "0"
+        and (_is_leaving(call, permit.chain_id, permit.account) or _is_approval_for(call, calls[index + 1 :], left))
+        for index, call in enumerate(calls)
     )
 
 
-def _is_revocation(call: Mapping[str, Any]) -> bool:
-    data = str(call["data"])
-    return data.startswith(_APPROVE_SELECTOR) and len(data) == 2 + 2 * 68 and int(data[-64:], 16) == 0
-
-
-def _is_withdrawal(call: Mapping[str, Any], chain_id: int, account: str) -> bool:
-    """A call to the position manager that takes liquidity out or collects, everything to `account`."""
-    try:
-        manager = deployment_on(chain_id).v3_position_manager
-    except ChainNotSupported:
+def _is_approval_for(call: Mapping[str, Any], later: Sequence[Mapping[str, Any]], left: Sequence[str]) -> bool:
+    """An allowance taken back, or one for a contract that a later call of the same permit leaves."""
+    data = _bytes_of(call)
+    read = _read(_APPROVE, data) if len(data) == _APPROVE_LENGTH else None
+    if read is None:
         return False
-    data = bytes.fromhex(str(call["data"]).removeprefix("0x"))
-    together = _read(MULTICALL, data)
-    parts = [bytes(part) for part in together[0]] if together is not None else [data]
-    return bool(call["to"] == manager and parts) and all(_takes_back(part, account) for part in parts)
+    spender, amount = read
+    return amount == 0 or (spender in left and any(each["to"] == spender for each in later))
 
 
-def _takes_back(data: bytes, account: str) -> bool:
-    if _read(DECREASE, data) is not None:
-        return True
-    collected = _read(COLLECT, data)
-    return collected is not None and str(collected[0][1]).lower() == account.lower()
+def _is_leaving(call: Mapping[str, Any], chain_id: int, account: str) -> bool:
+    """A call that a protocol declares to take out, or to pay debt, for `account` alone."""
+    protocol = SHELF.of_contract(chain_id, call["to"])
+    if protocol is None:
+        return False
+    here = [each for each in protocol.leaving if protocol.address(chain_id, each.key) == call["to"]]
+    return _leaves(_bytes_of(call), here, account)
+
+
+def _leaves(data: bytes, known: Sequence[LeavingCall], account: str) -> bool:
+    for each in known:
+        args = _read(each.signature, data)
+        if args is None:
+            continue
+        if each.steps is not None:
+            steps = [bytes(step) for step in args[each.steps]]
+            inner = [one for one in known if one.steps is None]
+            return bool(steps) and all(_leaves(step, inner, account) for step in steps)
+        return all(str(_at(args, place)).lower() == account.lower() for place in each.own)
+    return False
+
+
+def _at(args: Any, place: Sequence[int]) -> Any:
+    for index in place:
+        args = args[index]
+    return args
+
+
+def _bytes_of(call: Mapping[str, Any]) -> bytes:
+    return bytes.fromhex(str(call["data"]).removeprefix("0x"))
 
 
 def _read(signature: str, data: bytes) -> tuple[Any, ...] | None:

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -24,14 +25,16 @@ from permits_app.execution.settlement import finish
 from permits_app.models import ActionPermit, SpendEntry
 from permits_app.models.permit import PermitStatus
 from permits_app.plan_store import encode_batch, encode_bounds
-from permits_app.safety.gas_budget import GasBudget, budget_gas
+from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hooks.simulator import build_request
+from permits_app.safety.rehearsal import Rehearsed, rehearse
 from permits_app.sealing import hash_action, hash_plan, hash_simulation
 from permits_app.signing_route import SigningRoute, find_own_route
 from permits_app.valuation import PlanValue, value_gas
 from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.whole import whole
 from tools_app.simulation.engine import SimulationResult
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
@@ -70,9 +73,15 @@ def execute_halt_plan(
     """
     route = wanted.route or find_own_route(golem=golem, chain=chain)
     request = build_request(plan=wanted.plan, route=route, chain=chain)
-    simulation = run_simulation(request, deadline=Deadline.after_ms(_BUDGET_MS))
-    wanted.check(simulation, request.calls)
-    permit = _open_permit(golem, epoch, chain, wanted, route, simulation, actor, now)
+    rehearsed: Rehearsed[None] = rehearse(
+        request,
+        route=route,
+        chain=chain,
+        calls=route.carry(wanted.plan.calls),
+        run=partial(run_simulation, deadline=Deadline.after_ms(_BUDGET_MS)),
+        judge=lambda simulation, gas: wanted.check(simulation, request.calls),
+    )
+    permit = _open_permit(golem, epoch, chain, wanted, route, rehearsed, actor, now)
     lease = take_lease(permit_id=permit.pk, now=clock.now()) if permit is not None else None
     if permit is None or lease is None:
         raise SameActionPending("another worker does this under the halt; what is left is looked at again")
@@ -94,12 +103,11 @@ def _open_permit(
     chain: ChainReader,
     wanted: HaltPlan,
     route: SigningRoute,
-    simulation: SimulationResult,
+    rehearsed: Rehearsed[None],
     actor: str,
     now: datetime,
 ) -> ActionPermit | None:
-    calls = route.carry(wanted.plan.calls)
-    gas = budget_gas(chain=chain, calls=calls, outcomes=route.outcomes_of_sent(simulation.calls))
+    calls, simulation, gas = route.carry(wanted.plan.calls), rehearsed.simulation, rehearsed.gas
     value = _value(gas, chain)
     permit = _make_permit(golem, epoch, chain, wanted, simulation, gas, value, now)
     permit.signer, permit.acts_for = route.signer, route.acts_for
@@ -107,6 +115,13 @@ def _open_permit(
     permit.batch = encode_batch(wanted.plan.calls) if route.acts_for else []
     permit.plan_hash = hash_plan(permit)
     permit.simulation_hash = hash_simulation(plan_hash=permit.plan_hash, simulation=simulation)
+    return permit if _store(permit, wanted, value, actor, now) else None
+
+
+@whole
+def _store(permit: ActionPermit, wanted: HaltPlan, value: PlanValue, actor: str, now: datetime) -> bool:
+    """False when another worker has an equal one under way."""
+    golem = permit.golem
     try:
         with transaction.atomic():
             permit.save(force_insert=True)
@@ -116,13 +131,14 @@ def _open_permit(
             )  # fmt: skip
             audit_log.append(
                 golem_id=golem.pk, event=wanted.event, actor=actor, now=now,
-                data={"permit_id": str(permit.pk), "plan_hash": permit.plan_hash, "halt_epoch": epoch, **wanted.facts},
+                data={"permit_id": str(permit.pk), "plan_hash": permit.plan_hash, "halt_epoch": permit.halt_epoch,
+                      **wanted.facts},
             )  # fmt: skip
     except IntegrityError as error:
         if "permit_equal_action_once" in str(error):
-            return None
+            return False
         raise
-    return permit
+    return True
 
 
 def _make_permit(

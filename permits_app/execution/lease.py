@@ -8,12 +8,13 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q
 
 from permits_app.errors import LeaseLost
 from permits_app.models import ActionPermit
-from permits_app.models.permit import UNFINISHED
+from permits_app.models.permit import UNFINISHED, list_states
 from tools_app.core import clock
+from tools_app.core.prepared import Filled, Prepared
+from tools_app.core.rows import change_rows, fill_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,28 +27,46 @@ class Lease:
     def renew(self) -> None:
         """Hold it longer. Raises LeaseLost when another worker has it."""
         now = clock.now()
-        kept = ActionPermit.objects.filter(pk=self.permit_id, lease_owner=self.owner, lease_expires_at__gt=now).update(
-            lease_expires_at=now + _length()
-        )
-        if not kept:
+        where = {"pk": self.permit_id, "lease_owner": self.owner, "lease_expires_at__gt": now}
+        if not change_rows(ActionPermit, where=where, lease_expires_at=now + _length()):
             raise LeaseLost("another worker took over this commit", permit_id=str(self.permit_id))
+
+    def put_off(self, *, until: datetime) -> None:
+        """Let another worker take the permit up from `until` on."""
+        ActionPermit.objects.filter(pk=self.permit_id, lease_owner=self.owner).update(
+            lease_owner="", lease_expires_at=until
+        )
 
     def release(self) -> None:
         """Let another worker take the permit up at once."""
-        ActionPermit.objects.filter(pk=self.permit_id, lease_owner=self.owner).update(
-            lease_owner="", lease_expires_at=None
-        )
+        self.fill_release().fetch()
+
+    def fill_release(self) -> Filled:
+        """The statement of `release`, for whoever sends it along with others."""
+        where = {"pk": self.permit_id, "lease_owner": self.owner}
+        return fill_change(ActionPermit, where=where, lease_owner="", lease_expires_at=None)
+
+
+_TAKE = Prepared(
+    "take_lease",
+    f"""
+UPDATE {ActionPermit._meta.db_table} SET lease_owner = %(owner)s, lease_expires_at = %(ends)s
+ WHERE id = %(permit)s AND status IN ({list_states(UNFINISHED)})
+   AND (lease_expires_at IS NULL OR lease_expires_at <= %(now)s)
+RETURNING 1""",  # noqa: S608  (our own constants)
+)
 
 
 def take_lease(*, permit_id: UUID, now: datetime) -> Lease | None:
     """The lease of an unfinished permit, or None when another worker holds it or it is finished."""
+    lease, asked = ask_for_lease(permit_id=permit_id, now=now)
+    return lease if asked.fetch() else None
+
+
+def ask_for_lease(*, permit_id: UUID, now: datetime) -> tuple[Lease, Filled]:
+    """The same for whoever sends the statement along with others: the lease is held where that gives a row."""
     lease = Lease(permit_id=permit_id, owner=uuid.uuid4().hex)
-    taken = (
-        ActionPermit.objects.filter(pk=permit_id, status__in=[str(state) for state in UNFINISHED])
-        .filter(Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now))
-        .update(lease_owner=lease.owner, lease_expires_at=now + _length())
-    )
-    return lease if taken else None
+    return lease, _TAKE.fill(permit=permit_id, owner=lease.owner, now=now, ends=now + _length())
 
 
 def _length() -> timedelta:

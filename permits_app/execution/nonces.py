@@ -6,6 +6,7 @@ abandoned and given out first next time. Seed: decisions, "Permits" (nonce); arc
 
 from __future__ import annotations
 
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -14,18 +15,55 @@ from django.db.models import Q
 from permits_app.models import NonceCursor, NonceReservation
 from permits_app.models.nonce import NonceState
 from tools_app.core import clock
+from tools_app.core.compiled_query import CompiledQuery
+from tools_app.core.prepared import fetch_together
+from tools_app.core.rows import fill_change, insert_rows
+from tools_app.core.whole import whole
+
+MOST_FOUND: Final = 64
 
 
-def reserve_nonces(*, permit_id: UUID, chain_id: int, address: str, count: int, pending_nonce: int) -> list[int]:
+_CURSOR: CompiledQuery[NonceCursor] = CompiledQuery(
+    lambda chain_id, address: NonceCursor.objects.select_for_update(no_key=True).filter(
+        chain_id=chain_id, address=address
+    ),
+    901, "an address",
+)  # fmt: skip
+_HELD_OR_FREE: CompiledQuery[NonceReservation] = CompiledQuery(
+    lambda permit_id, chain_id, address, nonce: NonceReservation.objects.filter(
+        Q(permit_id=permit_id)
+        | Q(chain_id=chain_id, address=address, state=NonceState.ABANDONED, nonce__gte=nonce)
+    ).order_by("call_index", "nonce"),
+    UUID(int=0), 901, "an address", 902,
+)  # fmt: skip
+
+
+class NonceUnexpected(Exception):
+    """What one node says of the next nonce is not what we know; `known` is our own next one. Nothing was reserved."""
+
+    def __init__(self, known: int) -> None:
+        super().__init__(known)
+        self.known = known
+
+
+@whole
+def reserve_nonces(
+    *, permit_id: UUID, chain_id: int, address: str, count: int, pending_nonce: int, is_agreed: bool = True
+) -> list[int]:
     """`count` consecutive nonces for the calls of one permit, ascending; the same list when called again.
 
     `pending_nonce` is what the node would accept next, asked before this transaction. Locks the account's cursor.
+    Unless `is_agreed`, raises NonceUnexpected where that is beyond what we gave out, or names a nonce given back.
     """
     with transaction.atomic():
-        cursor = _lock_cursor(chain_id=chain_id, address=address)
-        is_held = Q(permit_id=permit_id)
-        is_free = Q(chain_id=chain_id, address=address, state=NonceState.ABANDONED, nonce__gte=pending_nonce)
-        found = list(NonceReservation.objects.filter(is_held | is_free).order_by("call_index", "nonce"))
+        looked_up = _HELD_OR_FREE.fill(permit_id, chain_id, address, pending_nonce)
+        # Together, and the reservations still are those after the lock was given: each statement looks anew.
+        cursors, rows = fetch_together(_CURSOR.fill(chain_id, address), looked_up)
+        if cursors:
+            (cursor,), found = _CURSOR.read(cursors), _HELD_OR_FREE.read(rows)
+        else:
+            cursor = _lock_cursor(chain_id=chain_id, address=address)
+            found = _HELD_OR_FREE.read(looked_up.fetch())
         held = [row.nonce for row in found if row.permit_id == permit_id]
         if held:
             return held
@@ -33,18 +71,22 @@ def reserve_nonces(*, permit_id: UUID, chain_id: int, address: str, count: int, 
         first = _first_free(
             next_nonce=cursor.next_nonce, count=count, pending_nonce=pending_nonce, abandoned=abandoned
         )  # fmt: skip
+        if not is_agreed and (pending_nonce > cursor.next_nonce or first < cursor.next_nonce):
+            raise NonceUnexpected(cursor.next_nonce)
         nonces = list(range(first, first + count))
         if not abandoned.isdisjoint(nonces):
             NonceReservation.objects.filter(
                 chain_id=chain_id, address=address, nonce__in=nonces, state=NonceState.ABANDONED
             ).delete()
-        NonceReservation.objects.bulk_create(
+        moved = fill_change(
+            NonceCursor, where={"pk": cursor.pk},
+            next_nonce=max(cursor.next_nonce, first + count), updated_at=clock.now(),
+        )  # fmt: skip
+        reserved = (
             NonceReservation(chain_id=chain_id, address=address, nonce=nonce, permit_id=permit_id, call_index=index)
             for index, nonce in enumerate(nonces)
         )
-        NonceCursor.objects.filter(pk=cursor.pk).update(
-            next_nonce=max(cursor.next_nonce, first + count), updated_at=clock.now()
-        )
+        insert_rows(*reserved, along=[moved])
     return nonces
 
 
@@ -53,6 +95,28 @@ def abandon_nonces(*, permit_id: UUID) -> int:
     return NonceReservation.objects.filter(permit_id=permit_id, state=NonceState.RESERVED).update(
         state=NonceState.ABANDONED, permit=None
     )
+
+
+@whole
+def note_gap(*, chain_id: int, address: str, mined_nonce: int, pending_nonce: int) -> int:
+    """Nonces below those we gave out that nobody holds, written down as free: no payload of ours has them, and the node
+    knows none of somebody else's. Also forgets what was free and is used up by now. Returns how many were found.
+
+    Both counts must be agreed ones. At most `MOST_FOUND` at a time, lowest first.
+    """
+    with transaction.atomic():
+        cursor = _lock_cursor(chain_id=chain_id, address=address)
+        held = NonceReservation.objects.filter(chain_id=chain_id, address=address)
+        held.filter(state=NonceState.ABANDONED, nonce__lt=mined_nonce).delete()
+        if pending_nonce >= cursor.next_nonce:
+            return 0
+        known = set(held.filter(nonce__gte=pending_nonce).values_list("nonce", flat=True))
+        missing = [nonce for nonce in range(pending_nonce, cursor.next_nonce) if nonce not in known][:MOST_FOUND]
+        NonceReservation.objects.bulk_create(
+            NonceReservation(chain_id=chain_id, address=address, nonce=nonce, state=NonceState.ABANDONED)
+            for nonce in missing
+        )
+    return len(missing)
 
 
 def list_holes(*, chain_id: int, address: str, mined_nonce: int) -> list[int]:
@@ -66,7 +130,7 @@ def list_holes(*, chain_id: int, address: str, mined_nonce: int) -> list[int]:
 
 
 def _lock_cursor(*, chain_id: int, address: str) -> NonceCursor:
-    rows = NonceCursor.objects.select_for_update().filter(chain_id=chain_id, address=address)
+    rows = NonceCursor.objects.select_for_update(no_key=True).filter(chain_id=chain_id, address=address)
     cursor = rows.first()
     if cursor is None:
         NonceCursor.objects.bulk_create([NonceCursor(chain_id=chain_id, address=address)], ignore_conflicts=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from permits_app.execution import broadcast
+from permits_app.execution import broadcast, witness
 from permits_app.execution.signers.choose import open_zerodev
 from permits_app.models import OutboundTransaction
 from tools_app import runner
@@ -53,7 +53,7 @@ def find_any_operation(
     for log in _find_events(chain, rows):
         carrier = broadcast.find_receipt(chain_id=chain.chain_id, tx_hash=log.tx_hash, deadline=deadline)
         found = find_in_receipt(carrier, log.topics[1]) if carrier is not None else None
-        if carrier is None or found is None:
+        if carrier is None or found is None or not witness.confirm(chain.chain_id, carrier, deadline=deadline):
             continue
         seen, logs = found
         receipt = replace(

@@ -1,7 +1,8 @@
 """The outcome of a permit: receipts and balances against the prediction. Ground truth is the chain.
 
-Transfer events of our own receipts are the first witness, the balance difference over the blocks the second;
-where they disagree the balances decide and the disagreement is a finding. Seed: 002, "OutcomeRecord".
+Events of our own receipts are what contracts claim, the balance difference over the blocks is what happened: where they
+disagree the balances decide and the disagreement is a finding. Verified is only what the balances show, of the account
+and of whom the plan pays. Seed: 002, "OutcomeRecord".
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from permits_app.balance_deltas import describe_deltas
+from permits_app.execution.evidence import Evidence, Told, list_expected, sum_transfers
 from permits_app.models import ActionPermit
-from tools_app.core.units import BPS, value_in_micro_usd
-from tools_app.standards import erc20
-from tools_app.standards.user_operation import DEPOSIT_OF, ENTRY_POINT
-from tools_app.toolkit.context import ChainReader
+from permits_app.safety.position_rules import claims_of, find_broken
+from tools_app.core.units import BPS
 from tools_app.toolkit.plan import TxPlan
-from tools_app.toolkit.views import NATIVE, ReceiptView, TokenMeta
+from tools_app.toolkit.views import NATIVE, ReceiptView
 
-_TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+_MOST_INTEREST = 4
+"""Ten millionths a second, over 1,200% a year: what a debt may grow between two blocks without anybody's doing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,8 @@ class Judgement:
     """What happened to one plan. `deltas` in base units by token; `findings` say in words what did not match.
 
     No event tells of the chain's coin: where a plan moves it and balances could not tell either, `deltas` are without
-    it and `is_coin_known` is off.
+    it and `is_coin_known` is off. `unshown` are the plan's tokens that may have moved otherwise than events
+    say, since no balance shows it.
     """
 
     succeeded: bool
@@ -41,35 +43,34 @@ class Judgement:
     ground_truth_source: str
     findings: tuple[str, ...]
     is_coin_known: bool
+    unshown: frozenset[str] = frozenset()
 
 
 def judge_outcome(
-    *,
-    permit: ActionPermit,
-    plan: TxPlan,
-    receipts: Sequence[ReceiptView],
-    balances: tuple[Mapping[str, int], Mapping[str, int]] | None,
+    *, permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView], evidence: Evidence | None
 ) -> Judgement:
-    """Judge `receipts` against the permit. `balances` are the account's before and after, or None when unreadable.
+    """Judge `receipts` against the permit. `evidence` is None when no balances tell of it: then nothing is verified.
 
     Gas is the signer's; it shows in the account's own coin only where the two are one.
     """
-    succeeded = all(receipt.succeeded for receipt in receipts) and len(receipts) == len(permit.calls)
-    fee = sum(receipt.fee for receipt in receipts)
-    findings: list[str] = []
-    from_logs = sum_transfers(receipts=receipts, account=permit.account)
-    deltas, source = dict(from_logs), "receipt"
-    if balances is not None:
-        own_fee = sum(receipt.fee for receipt in receipts if not receipt.paid_by)
-        pays_itself = permit.signer == permit.account
-        source = _reconcile(deltas, balances, plan, own_fee if pays_itself else 0, findings)
-    expected = {item["token"]: int(item["raw"]) for item in permit.expected_outcome.get("balance_deltas", [])}
+    succeeded = _all_succeeded(permit, receipts)
+    told = sum_transfers(receipts=receipts, account=permit.account)
+    expected = list_expected(permit)
+    deltas, unshown, source, findings = _weigh(permit, plan, told, evidence, expected)
+    if evidence is None and any(receipt.succeeded for receipt in receipts):
+        findings.insert(0, "no balances tell what this permit moved: it is judged by its receipts alone")
+    coin = find_coin_change(permit, receipts, evidence)
+    if coin is not None:
+        deltas[NATIVE] = coin
     coins = {flow.token.symbol for flow in (*plan.spends, *plan.receives) if flow.token.is_native}
-    is_coin_known = balances is not None or not coins or not any(receipt.succeeded for receipt in receipts)
+    is_coin_known = coin is not None or not coins or not any(receipt.succeeded for receipt in receipts)
     if not is_coin_known:
         findings += [f"{symbol}: the balances do not tell how much of it moved" for symbol in coins]
     if succeeded:
-        findings += _check_bounds(plan, deltas, is_coin_known=is_coin_known)
+        findings += _check_bounds(permit, plan, deltas, expected, is_coin_known=is_coin_known)
+        findings += _check_undeclared(plan, deltas, expected)
+        findings += _check_payees(permit, plan, deltas, evidence)
+        findings += _check_positions(plan, evidence)
     else:
         findings += [f"call {i + 1} reverted" for i, receipt in enumerate(receipts) if not receipt.succeeded]
     compared = {*expected, *deltas} - (set() if is_coin_known else {NATIVE})
@@ -82,52 +83,39 @@ def judge_outcome(
         divergence_bps=divergence,
         gas_used=sum(receipt.gas_used for receipt in receipts),
         gas_expected=int(permit.expected_outcome.get("gas_used", 0)),
-        fee_wei=fee,
+        fee_wei=sum(receipt.fee for receipt in receipts),
         ground_truth_source=source,
         findings=tuple(findings),
         is_coin_known=is_coin_known,
+        unshown=unshown if any(receipt.succeeded for receipt in receipts) else frozenset(),
     )
 
 
-def sum_transfers(*, receipts: Sequence[ReceiptView], account: str) -> dict[str, int]:
-    """Base units each token moved in and out of `account`, from Transfer events; an ERC-721 token counts one.
-
-    The simulation counts it so too, by `balanceOf`; a position opened as predicted then diverges by nothing.
-    """
-    moved: dict[str, int] = {}
-    word = "0x" + account.lower().removeprefix("0x").rjust(64, "0")
-    for receipt in receipts:
-        for log in receipt.logs:
-            if len(log.topics) not in (3, 4) or log.topics[0] != _TRANSFER_TOPIC:
-                continue
-            # An ERC-721 Transfer has a fourth topic: an id, not an amount.
-            data = log.data if len(log.topics) == 3 else "0x1"
-            amount = int(data, 16) if data not in ("", "0x") else 0
-            if log.topics[2].lower() == word:
-                moved[log.address] = moved.get(log.address, 0) + amount
-            if log.topics[1].lower() == word:
-                moved[log.address] = moved.get(log.address, 0) - amount
-    return moved
+def leave_unjudged(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView], reason: str) -> Judgement:
+    """What is sure whatever else was met: the receipts. Nothing is verified, and no amount is known."""
+    may_have_moved = any(receipt.succeeded for receipt in receipts)
+    return Judgement(
+        succeeded=_all_succeeded(permit, receipts),
+        is_verified=False,
+        deltas={},
+        expected_deltas=list_expected(permit),
+        divergence_bps=0,
+        gas_used=sum(receipt.gas_used for receipt in receipts),
+        gas_expected=int(permit.expected_outcome.get("gas_used", 0)),
+        fee_wei=sum(receipt.fee for receipt in receipts),
+        ground_truth_source="receipt",
+        findings=(reason,),
+        is_coin_known=not may_have_moved,
+        unshown=frozenset(token.address for token in plan.tokens if may_have_moved),
+    )
 
 
-def read_balances(*, chain: ChainReader, permit: ActionPermit, tokens: Sequence[TokenMeta]) -> dict[str, int]:
-    """Base units of each token and of the chain's coin at the reader's block.
-
-    What a smart account keeps at the EntryPoint for gas is its coin too: change of an operation is left there.
-    """
-    account = permit.account
-    plain = [token for token in tokens if not token.is_native]
-    calls = [erc20.balance_call(token.address, account) for token in plain]
-    chain.preload(calls=calls, accounts=[account])
-    held = {NATIVE: chain.native_balance(account)}
-    if permit.sends_operation:
-        [deposit] = chain.call(ENTRY_POINT, DEPOSIT_OF, account)
-        held[NATIVE] += int(deposit)
-    outcomes = chain.call_many(calls)
-    for token, outcome in zip(plain, outcomes, strict=True):
-        if outcome.ok:
-            held[token.address] = int(outcome.values[0])
-    return held
+def find_coin_change(permit: ActionPermit, receipts: Sequence[ReceiptView], evidence: Evidence | None) -> int | None:
+    """By how much the permit changed the account's coin, fees not counted, in wei; None where balances do not tell."""
+    change = evidence.change_of(permit.account, NATIVE) if evidence is not None else None
+    if change is None or permit.signer != permit.account:
+        return change
+    return change + sum(receipt.fee for receipt in receipts if not receipt.paid_by)
 
 
 def describe_actual(*, judgement: Judgement, plan: TxPlan, receipts: Sequence[ReceiptView]) -> dict[str, Any]:
@@ -144,69 +132,129 @@ def describe_actual(*, judgement: Judgement, plan: TxPlan, receipts: Sequence[Re
     }
 
 
-def value_spent(*, permit: ActionPermit, judgement: Judgement, chain_native_decimals: int) -> int:
-    """Micro-USD really spent at the preview's prices, gas included: what the ledger settles."""
-    total = 0
-    prices = {price["feed"]: price for price in permit.prices}
-    for part in permit.spend_entry.breakdown:
-        if part["role"] == "gas":
-            budget = int(part.get("raw", 0))
-            total += -(-int(part["micro_usd"]) * judgement.fee_wei // budget) if budget else 0
-            continue
-        if part["role"] == "allowance":
-            total += int(part["micro_usd"])
-            continue
-        if part["token"] == NATIVE and not judgement.is_coin_known:
-            total += int(part["micro_usd"])
-            continue
-        left = max(0, -judgement.deltas.get(part["token"], 0))
-        price = prices.get(part["feed"])
-        decimals = next(
-            (f["token"]["decimals"] for f in permit.bounds["spends"] if f["token"]["address"] == part["token"]),
-            chain_native_decimals,
-        )
-        if price is not None:
-            total += value_in_micro_usd(
-                raw=left, token_decimals=decimals, price=int(price["answer"]), price_decimals=int(price["decimals"])
-            )
-    return total
+def _all_succeeded(permit: ActionPermit, receipts: Sequence[ReceiptView]) -> bool:
+    return all(receipt.succeeded for receipt in receipts) and len(receipts) == len(permit.calls)
 
 
-def _reconcile(
-    deltas: dict[str, int],
-    balances: tuple[Mapping[str, int], Mapping[str, int]],
-    plan: TxPlan,
-    fee: int,
-    findings: list[str],
-) -> str:
-    before, after = balances
+def _weigh(
+    permit: ActionPermit, plan: TxPlan, told: Told, evidence: Evidence | None, expected: Mapping[str, int]
+) -> tuple[dict[str, int], frozenset[str], str, list[str]]:
+    """Deltas by token, the plan's tokens that no balance shows, the witness that decided, and findings.
+
+    What only an event claims of a token the plan does not speak of is left out.
+    """
+    named = {token.address: token.symbol for token in plan.tokens if not token.is_native}
+    claims = claims_of(evidence.moved or ()) if evidence is not None else frozenset()
+    deltas: dict[str, int] = {}
+    unshown: set[str] = set()
+    findings: list[str] = []
     source = "receipt"
-    for token in plan.tokens:
-        if token.is_native or token.address not in before or token.address not in after:
+    for address in dict.fromkeys((*named, *told.moved, *(token for token in expected if token != NATIVE))):
+        if address in claims and address not in named:
             continue
-        difference = after[token.address] - before[token.address]
-        if difference != deltas.get(token.address, 0):
-            findings.append(
-                f"{token.symbol}: transfer events say {deltas.get(token.address, 0)}, balances say {difference}"
-            )
-            deltas[token.address] = difference
-            source = "balance_check"
-    if NATIVE in before and NATIVE in after:
-        deltas[NATIVE] = after[NATIVE] - before[NATIVE] + fee
-    return source
+        claimed, name = told.moved.get(address, 0), named.get(address) or address
+        shown = evidence.change_of(permit.account, address) if evidence is not None else None
+        if shown is not None:
+            deltas[address] = shown
+            if shown != claimed:
+                findings.append(f"{name}: transfer events say {claimed}, balances say {shown}")
+                source = "balance_check"
+        elif address in named:
+            deltas[address] = claimed
+            unshown.add(address)
+            if evidence is not None:
+                findings.append(f"{name}: its balance could not be read; transfer events say {claimed}")
+        elif claimed:
+            findings.append(f"{name}: transfer events say {claimed}, and no balance shows it; it is left out")
+    if told.unreadable:
+        listed = ", ".join(told.unreadable[:3]) + (", …" if len(told.unreadable) > 3 else "")
+        findings.append(f"events of {listed} name the account and do not say what moved; they are left out")
+    return deltas, frozenset(unshown), source, findings
 
 
-def _check_bounds(plan: TxPlan, deltas: Mapping[str, int], *, is_coin_known: bool) -> list[str]:
+def _check_bounds(
+    permit: ActionPermit,
+    plan: TxPlan,
+    deltas: Mapping[str, int],
+    expected: Mapping[str, int],
+    *,
+    is_coin_known: bool,
+) -> list[str]:
     findings = []
     for flow in plan.spends:
         left = -deltas.get(flow.token.address, 0)
+        if flow.token.is_native and not is_coin_known:
+            continue
         if left > flow.bound:
             findings.append(f"{flow.token.symbol}: {left} left, the permit allowed {flow.bound}")
+        elif left < (least := _least_spent(plan, flow.token.address, expected)):
+            findings.append(f"{flow.token.symbol}: {left} left, at least {least} was to be spent")
     for flow in plan.receives:
         arrived = deltas.get(flow.token.address, 0)
         if arrived < flow.bound and (is_coin_known or not flow.token.is_native):
             findings.append(f"{flow.token.symbol}: {arrived} arrived, the permit promised {flow.bound}")
     return findings
+
+
+def _least_spent(plan: TxPlan, token: str, expected: Mapping[str, int]) -> int:
+    """Base units that have to leave: all that was to be spent where the plan names one exact amount, else as much less
+    as its slippage and its own bound leave room for. Zero where the plan gets the same token back.
+    """
+    flows = [flow for flow in plan.spends if flow.token.address == token]
+    if any(flow.token.address == token for flow in plan.receives):
+        return 0
+    most, quoted = sum(flow.bound for flow in flows), sum(flow.expected for flow in flows)
+    simulated = -expected.get(token, 0)
+    foreseen = simulated if simulated > 0 else quoted
+    if len(plan.spends) == 1 and foreseen >= most:
+        return most
+    room = max(most - foreseen, foreseen * (plan.slippage_bps or 0) // BPS)
+    return max(0, foreseen - room)
+
+
+def _check_undeclared(plan: TxPlan, deltas: Mapping[str, int], expected: Mapping[str, int]) -> list[str]:
+    """A token that the plan neither spends nor receives moved otherwise than the simulation showed."""
+    flows = {flow.token.address for flow in (*plan.spends, *plan.receives)}
+    symbols = {token.address: token.symbol for token in plan.tokens} | {NATIVE: "the chain's coin"}
+    return [
+        f"{symbols.get(address) or address}: {delta} moved, the simulation showed {expected.get(address, 0)}"
+        for address, delta in deltas.items()
+        if address not in flows and delta != expected.get(address, 0)
+    ]
+
+
+def _check_payees(
+    permit: ActionPermit, plan: TxPlan, deltas: Mapping[str, int], evidence: Evidence | None
+) -> list[str]:
+    """Whom the plan pays got less than left the account, and less than the simulation showed where a fee is known."""
+    if evidence is None:
+        return []
+    foreseen = {(row["recipient"], row["token"]): int(row["raw"]) for row in permit.expected_outcome.get("payees", [])}
+    tokens = {token.address: token for token in plan.tokens}
+    findings = []
+    for holding in plan.list_payees(permit.account):
+        recipient, address = holding
+        left, arrived = -deltas.get(address, 0), evidence.change_of(*holding)
+        if tokens[address].has_transfer_fee:
+            left = min(left, foreseen.get(holding, left))
+        if arrived is None:
+            findings.append(f"{tokens[address].symbol}: what {recipient} holds of it could not be read")
+        elif arrived < left:
+            findings.append(f"{tokens[address].symbol}: {arrived} reached {recipient}, {left} should have")
+    return findings
+
+
+def _check_positions(plan: TxPlan, evidence: Evidence | None) -> list[str]:
+    """A position changed for the worse than promised, or unannounced; interest between the blocks is allowed for."""
+    if not plan.changes or evidence is None:
+        return []
+    if evidence.moved is None:
+        return ["the positions that the permit promises to change could not be read"]
+    broken = find_broken(plan.changes, evidence.moved, room=_MOST_INTEREST * max(evidence.seconds, 1))
+    if broken is None:
+        return []
+    promise = "nothing" if broken.bound is None else f"at least {broken.bound}"
+    return [f"{broken.slot}: {broken.change} base units of {broken.token} changed, the permit promised {promise}"]
 
 
 def _divergence(expected: int, actual: int) -> int:

@@ -11,18 +11,19 @@ from collections.abc import Callable
 from hashlib import sha256
 
 from django.db import transaction
-from django.db.models import F
 
 from permits_app.execution import delivery
 from permits_app.execution.signers.base import SignedTransaction, UnsignedTransaction
 from permits_app.execution.transaction_lives import advance, is_in_a_block
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.transaction import PayloadPurpose, TransactionState
-from tools_app.chain.node_errors import RpcTimeout
+from tools_app.chain.node_errors import GasLimitRefused, RpcTimeout, TransactionMalformed
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.prepared import Prepared
 from tools_app.core.rows import insert_row
+from tools_app.core.whole import whole
 
 logger = logging.getLogger(__name__)
 
@@ -81,12 +82,9 @@ def send_payload(row: OutboundTransaction, *, may_leave: Callable[[], bool] = la
     """
     if is_in_a_block(row):
         return True
-    with transaction.atomic():
-        if not may_leave():
-            return False
-        claimed = OutboundTransaction.objects.filter(pk=row.pk, is_live=True).update(
-            broadcast_count=F("broadcast_count") + 1
-        )
+    claimed = _count_as_sent(row, may_leave)
+    if claimed is None:
+        return False
     if not claimed:
         row.refresh_from_db()
         return False
@@ -102,3 +100,34 @@ def send_payload(row: OutboundTransaction, *, may_leave: Callable[[], bool] = la
         return False
     advance(row, TransactionState.BROADCAST, broadcast_at=row.broadcast_at or clock.now())
     return True
+
+
+def is_refused_for_good(row: OutboundTransaction) -> bool:
+    """Whether the node, asked once more, refuses a transaction for what its bytes say, which no waiting changes.
+
+    Only for what was counted as sent before. Where the node takes the bytes now, they are sent.
+    """
+    try:
+        delivery.send(row, deadline=Deadline.after_ms(_SEND_BUDGET_MS))
+    except (GasLimitRefused, TransactionMalformed):
+        return True
+    except GolemError:
+        return False
+    advance(row, TransactionState.BROADCAST, broadcast_at=row.broadcast_at or clock.now())
+    return False
+
+
+@whole
+def _count_as_sent(row: OutboundTransaction, may_leave: Callable[[], bool]) -> bool | None:
+    """Whether the payload counts as sent now; None when it may not leave."""
+    with transaction.atomic():
+        if not may_leave():
+            return None
+        return bool(_COUNT.fetch(payload=row.pk))
+
+
+_COUNT = Prepared(
+    "count_as_sent",
+    f"UPDATE {OutboundTransaction._meta.db_table} SET broadcast_count = broadcast_count + 1"  # noqa: S608
+    " WHERE id = %(payload)s AND is_live RETURNING 1",
+)

@@ -1,7 +1,8 @@
 """The reconciler: stored payloads against the chain, and gaps in an account's nonces. Nothing here signs a new action.
 
-What is deep enough becomes FINAL; what a reorganisation took back is recorded and its permit goes back to UNKNOWN, to
-be sent again with the same bytes; nonces nobody will use are filled; what blocks its account for long is replaced.
+What is deep enough becomes FINAL; what a reorganisation took back, final or not, is recorded and its permit goes back
+to UNKNOWN, to be sent again with the same bytes; nonces nobody will use or ever had are filled; what blocks its account
+for long is replaced. A chain whose node cannot be read, or serves another chain, is left alone and told.
 Seed: decisions, "Permits" (UNKNOWN, nonce, replacement).
 """
 
@@ -12,23 +13,22 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
+from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from permits_app import ledger, lifecycle
-from permits_app.errors import SameActionPending
-from permits_app.execution import broadcast, delivery, replacement
-from permits_app.execution.nonces import list_holes
-from permits_app.execution.payloads import send_payload
+from permits_app.blockage import list_silent_chains
+from permits_app.execution import chain_watch, delivery, nonce_readings, replacement, rollback
+from permits_app.execution.nonce_readings import Counts
+from permits_app.execution.nonces import list_holes, note_gap
+from permits_app.execution.payloads import is_refused_for_good, send_payload
 from permits_app.execution.transaction_lives import advance, list_siblings, record_receipt
-from permits_app.models import NonceReservation, OutboundTransaction
+from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
 from permits_app.models.nonce import NonceState
 from permits_app.models.permit import UNFINISHED, PermitStatus
-from permits_app.models.transaction import UNSETTLED, PayloadPurpose, TransactionState
-from tools_app.chain.networks import configured_networks, get_network
-from tools_app.core import audit_log
+from permits_app.models.transaction import IN_A_BLOCK, UNSETTLED, PayloadPurpose, TransactionState
+from tools_app.chain.networks import configured_networks
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.views import FeeQuote
@@ -38,7 +38,6 @@ logger = logging.getLogger(__name__)
 _NODE_BUDGET_MS = 5_000
 _BATCH = 200
 S = TransactionState
-_SEEN = (S.MINED, S.REVERTED)
 _UNFINISHED = [str(state) for state in UNFINISHED]
 _UNSETTLED = [str(state) for state in UNSETTLED]
 
@@ -46,10 +45,21 @@ _UNSETTLED = [str(state) for state in UNSETTLED]
 def reconcile_transactions(*, now: datetime) -> dict[str, int]:
     """One round over every configured chain; counts of what was done. A node that is away is asked again next time."""
     done: Counter[str] = Counter()
+    silent = list_silent_chains(now=now)
     for network in configured_networks():
+        if network.chain_id in silent:
+            # Each of its questions would hold the thread for as long as it may take.
+            continue
+        try:
+            done["rolled_back"] += chain_watch.look(network, now=now)
+        except GolemError as error:
+            logger.warning("chain %s not reconciled now: %s", network.chain_id, error.code)
+            continue
         steps: tuple[Callable[[], Counter[str]], ...] = (
-            partial(_confirm_mined, network.chain_id, now),
-            partial(_reopen_reorged, network.chain_id, now),
+            partial(rollback.confirm_mined, network.chain_id, now),
+            partial(rollback.find_given_up, network.chain_id, now),
+            partial(rollback.reopen, network.chain_id, now),
+            partial(rollback.send_again, network.chain_id),
             partial(_follow_fills, network.chain_id),
             partial(_fill_unsent, network.chain_id, now),
             partial(_fill_holes, network.chain_id, now),
@@ -60,59 +70,24 @@ def reconcile_transactions(*, now: datetime) -> dict[str, int]:
                 done += step()
             except GolemError as error:
                 logger.warning("chain %s not reconciled now: %s", network.chain_id, error.code)
-    return dict(done)
+    return {name: count for name, count in done.items() if count}
 
 
-def _confirm_mined(chain_id: int, now: datetime) -> Counter[str]:
-    """Look every mined payload up again until it is deep enough."""
-    done: Counter[str] = Counter()
-    rows = list(_rows(chain_id).filter(state__in=[str(state) for state in _SEEN]).order_by("updated_at")[:_BATCH])
-    if not rows:
-        return done
-    head = broadcast.head_number(chain_id=chain_id, deadline=_deadline())
-    for row in rows:
-        receipt = delivery.find_receipt(row, deadline=_deadline())
-        if receipt is None or receipt.block_hash != row.receipt["block_hash"]:
-            done["reorged"] += _note_reorg(row, now)
-        elif head - receipt.block_number + 1 >= get_network(chain_id).confirmations:
-            done["final"] += advance(row, S.FINAL)
-    return done
-
-
-def _note_reorg(row: OutboundTransaction, now: datetime) -> bool:
-    lost_block = row.receipt["block_hash"]
-    with transaction.atomic():
-        if not advance(row, S.REORGED):
-            return False
-        if row.permit is not None:
-            audit_log.append(
-                golem_id=row.permit.golem_id, event="TransactionReorged", actor="system:reconciler", now=now,
-                data={"tx_hash": row.tx_hash, "nonce": row.nonce, "permit_id": str(row.permit_id),
-                      "lost_block_hash": lost_block},
-            )  # fmt: skip
-    return True
-
-
-def _reopen_reorged(chain_id: int, now: datetime) -> Counter[str]:
-    """Permits whose payload left the chain are UNKNOWN again; the sweep has the same bytes sent and judged anew."""
-    done: Counter[str] = Counter()
-    ended = [str(PermitStatus.COMMITTED), str(PermitStatus.REVERTED)]
-    rows = _rows(chain_id).filter(state=S.REORGED, purpose=PayloadPurpose.CALL, permit__status__in=ended)
-    for row in rows.select_related("permit")[:_BATCH]:
-        try:
-            with transaction.atomic():
-                reopened = lifecycle.transition(
-                    permit_id=row.permit.pk, leaving=PermitStatus(row.permit.status), to=PermitStatus.UNKNOWN,
-                    actor="system:reconciler", now=now, data={"tx_hash": row.tx_hash},
-                    reason="a reorganisation of the chain took the transaction back; it is looked up again",
-                )  # fmt: skip
-                if reopened:
-                    ledger.reopen(permit_id=row.permit.pk)
-        except SameActionPending:
-            # An equal action is under way; this permit is reopened once that one has ended.
-            continue
-        done["reopened"] += reopened
-    return done
+def list_reopened(*, now: datetime) -> list[UUID]:
+    """The permits that the round of `now` took up again, or whose nonces it saw come to their turn; a worker goes on
+    with them at once.
+    """
+    unknown = ActionPermit.objects.filter(status=PermitStatus.UNKNOWN)
+    reopened = Q(updated_at=now, status_reason__in=[rollback.REOPENED, rollback.LATE])
+    # A node may have forgotten what waited behind a gap: the worker sends it again.
+    filled = OutboundTransaction.objects.filter(
+        purpose=PayloadPurpose.FILL, updated_at__gte=now, state__in=[*map(str, IN_A_BLOCK), str(S.DROPPED)],
+        chain_id=OuterRef("chain_id"), sender=OuterRef("sender"), nonce__lt=OuterRef("nonce"),
+    )  # fmt: skip
+    waiting = OutboundTransaction.objects.filter(
+        Exists(filled), permit=OuterRef("pk"), is_live=True, state__in=_UNSETTLED
+    )  # fmt: skip
+    return list(unknown.filter(reopened | Exists(waiting)).values_list("pk", flat=True)[:_BATCH])
 
 
 def _follow_fills(chain_id: int) -> Counter[str]:
@@ -121,12 +96,21 @@ def _follow_fills(chain_id: int) -> Counter[str]:
     for row in _rows(chain_id).filter(purpose=PayloadPurpose.FILL, is_live=True, state__in=_UNSETTLED)[:_BATCH]:
         found = delivery.find_any_receipt([row, *list_siblings(row)], deadline=_deadline())
         if found is None:
-            send_payload(row)
+            if not send_payload(row) and _is_used_elsewhere(row):
+                done["fills_not_needed"] += advance(row, S.DROPPED)
             continue
         mined, receipt = found
         record_receipt(mined, receipt)
         done["fills_mined"] += mined.pk == row.pk
     return done
+
+
+def _is_used_elsewhere(row: OutboundTransaction) -> bool:
+    """Whether another transaction of the account has used the nonce up that `row` was to fill."""
+    used = delivery.read_used_nonce(
+        chain_id=row.chain_id, address=row.sender, is_of_operations=bool(row.entry_point), deadline=_deadline()
+    )
+    return delivery.is_lost(row, used_nonce=used, deadline=_deadline())
 
 
 def _fill_unsent(chain_id: int, now: datetime) -> Counter[str]:
@@ -143,37 +127,63 @@ def _fill_unsent(chain_id: int, now: datetime) -> Counter[str]:
 
 
 def _fill_holes(chain_id: int, now: datetime) -> Counter[str]:
-    """Abandoned nonces below one in use, which would hold the account up."""
+    """Nonces below one in use that nobody holds, given back or never reserved: they would hold the account up."""
     done: Counter[str] = Counter()
-    accounts = NonceReservation.objects.filter(chain_id=chain_id, state=NonceState.ABANDONED).values_list("address")
-    for (address,) in accounts.distinct():
-        mined = delivery.read_used_nonce(
-            chain_id=chain_id, address=address, is_of_operations=delivery.sends_operations(address),
-            deadline=_deadline(),
-        )  # fmt: skip
-        for nonce in list_holes(chain_id=chain_id, address=address, mined_nonce=mined):
+    for address, counts in _read_accounts(chain_id).items():
+        done["gaps_found"] += note_gap(
+            chain_id=chain_id, address=address, mined_nonce=counts.mined, pending_nonce=counts.pending
+        )
+        for nonce in list_holes(chain_id=chain_id, address=address, mined_nonce=counts.mined):
             market = replacement.read_fees(chain_id=chain_id, now=now)
             filled = replacement.fill_unused(chain_id=chain_id, address=address, nonce=nonce, market=market, now=now)
             done["filled"] += filled is not None
     return done
 
 
+def _read_accounts(chain_id: int) -> dict[str, Counts]:
+    """The agreed counts of every account with something under way, or with a nonce given back; others are left out."""
+    given_back = NonceReservation.objects.filter(chain_id=chain_id, state=NonceState.ABANDONED)
+    under_way = _rows(chain_id).filter(is_live=True, state__in=_UNSETTLED)
+    addresses = sorted(
+        {*given_back.values_list("address", flat=True), *under_way.values_list("sender", flat=True)}
+    )  # fmt: skip
+    smart = {address for address in addresses if delivery.sends_operations(address)}
+    plain = [address for address in addresses if address not in smart]
+    told = nonce_readings.read_many(chain_id=chain_id, addresses=plain, deadline=_deadline()) if plain else []
+    found = {address: counts for address, counts in zip(plain, told, strict=True) if counts is not None}
+    for address in smart:
+        found[address] = nonce_readings.read_counts(
+            chain_id=chain_id, address=address, is_of_operations=True, deadline=_deadline()
+        )
+    return found
+
+
 def _replace_stuck(chain_id: int, now: datetime) -> Counter[str]:
-    """What was sent long ago and is the next nonce of its account is sped up; past its gas budget it is cancelled."""
+    """What was sent long ago and is the next nonce of its account is sped up; past its gas budget it is cancelled.
+
+    So is what no node ever took and none will: under its nonce nothing else could be sent.
+    """
     done: Counter[str] = Counter()
     since = now - timedelta(seconds=settings.GOLEM_STUCK_AFTER_SECONDS)
     is_out = Q(state__in=[str(S.BROADCAST), str(S.UNKNOWN)], broadcast_at__lte=since)
     # A bundler that refuses an operation keeps nothing of it: the same bytes will not get in later either.
     is_refused = ~Q(entry_point="") & Q(state__in=_UNSETTLED, broadcast_count__gt=0, created_at__lte=since)
-    rows = _rows(chain_id).filter(is_out | is_refused, purpose=PayloadPurpose.CALL, is_live=True)
+    never_taken = Q(
+        entry_point="", broadcast_at__isnull=True, state__in=[str(S.SIGNED), str(S.UNKNOWN)],
+        broadcast_count__gt=0, created_at__lte=since,
+    )  # fmt: skip
+    rows = _rows(chain_id).filter(is_out | is_refused | never_taken, purpose=PayloadPurpose.CALL, is_live=True)
     for row in rows.select_related("permit__golem").order_by("sender", "nonce")[:_BATCH]:
         used = delivery.read_used_nonce(
             chain_id=chain_id, address=row.sender, is_of_operations=bool(row.entry_point), deadline=_deadline()
         )
         if used != row.nonce:
             continue
+        is_new_to_nodes = not row.entry_point and row.broadcast_at is None
+        if is_new_to_nodes and not is_refused_for_good(row):
+            continue
         market = replacement.read_fees(chain_id=chain_id, now=now)
-        if _speed_up(row, market, now):
+        if not is_new_to_nodes and _speed_up(row, market, now):
             done["sped_up"] += 1
         elif replacement.fill_instead(row=row, market=market, actor="system:reconciler", now=now) is not None:
             done["cancelled"] += 1

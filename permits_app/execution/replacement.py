@@ -17,7 +17,7 @@ from django.db.models import Q
 from archetypes_app.models import Golem
 from permits_app.execution import delivery
 from permits_app.execution.payloads import make_payload, send_payload, store_payload
-from permits_app.execution.signers.base import OperationTerms, UnsignedTransaction
+from permits_app.execution.signers.base import OperationTerms, SignedTransaction, UnsignedTransaction
 from permits_app.execution.signers.choose import open_signer
 from permits_app.models import NonceReservation, OutboundTransaction
 from permits_app.models.nonce import NonceState
@@ -27,6 +27,7 @@ from tools_app import runner
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
 from tools_app.core.units import BPS
+from tools_app.core.whole import whole
 from tools_app.standards.user_operation import ENTRY_POINT, decode_operation
 from tools_app.toolkit.views import FeeQuote
 
@@ -103,7 +104,21 @@ def fill_unused(
         terms = OperationTerms(ENTRY_POINT, settings.GOLEM_ZERODEV_PAYMASTER, TRANSFER_GAS)
     plain = _do_nothing(chain_id, address, nonce, Fees(cap=market.max_fee, priority=market.priority_fee), terms)
     signed = open_signer(address).sign(plain)
+    filled = _store_fill(chain_id, address, nonce, plain, signed, now)
+    if filled is not None:
+        send_payload(filled)
+    return filled
+
+
+@whole
+def _store_fill(
+    chain_id: int, address: str, nonce: int, plain: UnsignedTransaction, signed: SignedTransaction, now: datetime
+) -> OutboundTransaction | None:
+    golem = Golem.objects.filter(Q(signing_keys__address=address) | Q(signing_keys__account=address)).first()
     with transaction.atomic():
+        if golem is not None:
+            # Before the reservation, as the end of a permit has them.
+            audit_log.lock(golem.pk)
         taken = NonceReservation.objects.filter(
             chain_id=chain_id, address=address, nonce=nonce, state=NonceState.ABANDONED
         ).update(state=NonceState.FILLED)
@@ -114,21 +129,34 @@ def fill_unused(
                 permit=None, call_index=0, plain=plain, signed=signed, sender=address, purpose=PayloadPurpose.FILL
             )
         )
-        golem = Golem.objects.filter(Q(signing_keys__address=address) | Q(signing_keys__account=address)).first()
         if golem is not None:
             _audit(golem, "NonceFilled", filled, "system:reconciler", now)
-    send_payload(filled)
     return filled
 
 
 def _replace(
     row: OutboundTransaction, plain: UnsignedTransaction, purpose: PayloadPurpose, event: str, actor: str, now: datetime
 ) -> OutboundTransaction | None:
-    signed = open_signer(row.sender).sign(plain)
+    stored = _store_instead(row, plain, open_signer(row.sender).sign(plain), purpose, event, actor, now)
+    if stored is not None:
+        send_payload(stored)
+    return stored
+
+
+@whole
+def _store_instead(
+    row: OutboundTransaction,
+    plain: UnsignedTransaction,
+    signed: SignedTransaction,
+    purpose: PayloadPurpose,
+    event: str,
+    actor: str,
+    now: datetime,
+) -> OutboundTransaction | None:
     with transaction.atomic():
         golem = None
         if row.permit is not None:
-            golem = Golem.objects.select_for_update().get(pk=row.permit.golem_id)
+            golem = Golem.objects.select_for_update(no_key=True).get(pk=row.permit.golem_id)
             if golem.is_halted and purpose == PayloadPurpose.CALL:
                 return None
         replaced = OutboundTransaction.objects.filter(
@@ -144,7 +172,6 @@ def _replace(
         )  # fmt: skip
         if golem is not None:
             _audit(golem, event, stored, actor, now, replaces=row.tx_hash)
-    send_payload(stored)
     return stored
 
 

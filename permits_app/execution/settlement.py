@@ -7,35 +7,40 @@ Seed: decisions, "Permits" (UNKNOWN); 002, "OutcomeRecord".
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
-from django.db import transaction
-from django.db.models import Q
+from django.db import InterfaceError, OperationalError, transaction
 
-from permits_app import ledger, lifecycle
+from permits_app import ledger, lifecycle, pending_requests
 from permits_app.execution import allowances, delivery, outcome
 from permits_app.execution.allowances import LeftOver
+from permits_app.execution.doubts import find_doubt, is_over
+from permits_app.execution.evidence import Found, read_evidence
 from permits_app.execution.executor import Execution
 from permits_app.execution.outcome import Judgement
-from permits_app.execution.profit import measure_profit
-from permits_app.execution.transaction_lives import advance
-from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord
+from permits_app.execution.profit import Profit, measure_profit
+from permits_app.execution.spent import value_spent
+from permits_app.execution.transaction_lives import advance, doubt_receipt
+from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.permit import PermitStatus
-from permits_app.models.transaction import IN_A_BLOCK, UNSETTLED, PayloadPurpose, TransactionState
+from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose, TransactionState
 from permits_app.plan_store import decode_plan
-from permits_app.policy_cage import safe_tx
+from permits_app.row_locks import lock_action
 from permits_app.venue_trust import note_outcome
-from tools_app import runner
-from tools_app.chain.node_errors import RpcNonsense
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.standards.user_operation import read_next_nonce
+from tools_app.core.rows import insert_rows
+from tools_app.core.whole import whole
+from tools_app.portfolio.known import remember_positions
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
+from tools_app.toolkit.positions import PositionRef
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import ToolResult, encode_result
 from tools_app.toolkit.tooldef import WriteTool
 from tools_app.toolkit.views import ReceiptView
@@ -43,10 +48,9 @@ from tools_app.toolkit.views import ReceiptView
 logger = logging.getLogger(__name__)
 
 _READ_BUDGET_MS = 5_000
-_MOST_READINGS = 6
 S = PermitStatus
 S_TX = TransactionState
-_IN_FLIGHT = [str(state) for state in UNSETTLED]
+Told = TypeVar("Told")
 
 
 def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution) -> None:
@@ -59,18 +63,78 @@ def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution
         _leave_unknown(permit)
         return
     plan = decode_plan(permit)
-    balances, chain = _read_around(permit, plan, seen)
-    judgement = outcome.judge_outcome(permit=permit, plan=plan, receipts=seen, balances=balances)
+    nothing = Found(None, None, is_away=True)
+    found = _guard(permit, "balances", lambda: read_evidence(permit=permit, plan=plan, receipts=seen), nothing)
+    doubt = _guard(permit, "doubts", lambda: find_doubt(permit=permit, plan=plan, receipts=seen, found=found), "")
+    if doubt and not is_over(permit, clock.now()):
+        _look_again(permit, doubt)
+        return
+    try:
+        _settle(permit, tool, plan, execution, found, doubt)
+    except (OperationalError, InterfaceError, GolemError):
+        # The database is away, or another worker was first: nothing is decided yet.
+        raise
+    except Exception:
+        logger.exception("permit %s is settled by its receipts alone", permit.pk)
+        reason = "the outcome could not be judged: it says only what the receipts say"
+        judgement = outcome.leave_unjudged(permit=permit, plan=plan, receipts=seen, reason=reason)
+        judgement = _add_lost(permit, execution, judgement)
+        over = allowances.assume_left(plan=plan, succeeded=judgement.succeeded, block_number=_last_block(seen))
+        _close(permit, seen, judgement, _wrap(permit, tool, plan, seen, judgement, over, None), clock.now(), over, None)
+
+
+def _settle(
+    permit: ActionPermit, tool: WriteTool | None, plan: TxPlan, execution: Execution, found: Found, doubt: str
+) -> None:
+    """Judge, measure and close. What one of the witnesses makes impossible to say is a finding."""
+    seen = [receipt for receipt in execution.receipts if receipt is not None]
+    chain = found.chain
+    judgement = outcome.judge_outcome(permit=permit, plan=plan, receipts=seen, evidence=found.evidence)
     judgement = _add_lost(permit, execution, judgement)
     over = _find_left_over(permit, plan, seen, judgement, chain)
-    judgement = _add_left_over(judgement, over)
-    result = _report(permit, tool, plan, seen, judgement, over)
+    judgement = _add_findings(judgement, [*([doubt] if doubt else []), *over.describe_beyond()])
+    told, problem = _report(permit, tool, plan, seen, judgement)
+    judgement = _add_findings(judgement, [problem] if problem else [])
     block_time = _block_time(chain, seen)
-    pnl = measure_profit(
-        permit=permit, tool=tool, succeeded=judgement.succeeded, deltas=judgement.deltas, fee_wei=judgement.fee_wei,
-        chain=chain if judgement.is_coin_known else None,
-    )  # fmt: skip
-    _close(permit, seen, judgement, result, block_time, over, pnl)
+    measure = partial(
+        measure_profit,
+        permit=permit,
+        tool=tool,
+        plan=plan,
+        succeeded=judgement.succeeded,
+        deltas=judgement.deltas,
+        moved=found.evidence.moved if found.evidence is not None else None,
+        fee_wei=judgement.fee_wei,
+        chain=chain if judgement.is_coin_known and not judgement.unshown else None,
+    )
+    pnl = _guard(permit, "profit", measure, None)
+    result = _wrap(permit, tool, plan, seen, judgement, over, told)
+    # Before the end, which is looked for again until it is there: where a position may be is not forgotten.
+    _guard(permit, "positions", partial(_remember_positions, permit, plan, seen, found), None)
+    _close(permit, seen, judgement, result, block_time, over, pnl, chain)
+
+
+def _remember_positions(permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView], found: Found) -> None:
+    """Where the account may have positions now: what the plan names, what was read, and what the receipts tell."""
+    refs = {change.ref for change in plan.changes if change.ref is not None}
+    if found.evidence is not None:
+        refs |= {each.ref for each in found.evidence.moved or () if each.after is not None}
+    logs = [log for receipt in receipts for log in receipt.logs]
+    for protocol in SHELF.on(permit.chain_id):
+        if protocol.positions is not None:
+            refs |= set(protocol.positions.born(logs, permit.account, permit.chain_id))
+    remember_positions(account=permit.account, refs=refs, now=clock.now())
+
+
+def _guard(permit: ActionPermit, what: str, call: Callable[[], Told], otherwise: Told) -> Told:
+    """What `call` says; `otherwise` where it raises, so that nothing a chain answers keeps a permit from its end."""
+    try:
+        return call()
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("%s of permit %s could not be told", what, permit.pk)
+        return otherwise
 
 
 def _is_hopeless(permit: ActionPermit, execution: Execution) -> bool:
@@ -85,7 +149,7 @@ def _is_hopeless(permit: ActionPermit, execution: Execution) -> bool:
         mined = delivery.read_used_nonce(
             chain_id=permit.chain_id, address=permit.signer, is_of_operations=permit.sends_operation, deadline=deadline
         )
-        lost = [row for row in waiting if row.nonce < mined and not delivery.is_known(row, deadline=deadline)]
+        lost = [row for row in waiting if delivery.is_lost(row, used_nonce=mined, deadline=deadline)]
     except GolemError:
         return False
     dropped = [row for row in lost if advance(row, S_TX.DROPPED)]
@@ -116,13 +180,38 @@ def _find_left_over(
 ) -> LeftOver:
     if not receipts:
         return LeftOver({}, {}, 0)
-    last = max(receipt.block_number for receipt in receipts)
-    return allowances.read_left(permit=permit, plan=plan, succeeded=judgement.succeeded, block_number=last, chain=chain)
+    last = _last_block(receipts)
+    succeeded = judgement.succeeded
+    assumed = allowances.assume_left(plan=plan, succeeded=succeeded, block_number=last)
+    read = partial(allowances.read_left, permit=permit, plan=plan, succeeded=succeeded, block_number=last, chain=chain)
+    return _guard(permit, "allowances", read, assumed)
 
 
-def _add_left_over(judgement: Judgement, over: LeftOver) -> Judgement:
-    beyond = over.describe_beyond()
-    return replace(judgement, findings=(*judgement.findings, *beyond), is_verified=judgement.is_verified and not beyond)
+def _add_findings(judgement: Judgement, more: Sequence[str]) -> Judgement:
+    return replace(judgement, findings=(*judgement.findings, *more), is_verified=judgement.is_verified and not more)
+
+
+def _last_block(receipts: Sequence[ReceiptView]) -> int:
+    return max((receipt.block_number for receipt in receipts), default=0)
+
+
+@whole
+def _look_again(permit: ActionPermit, doubt: str) -> None:
+    """Forget what was answered and leave it UNKNOWN: receipts and balances that contradict each other end nothing."""
+    now = clock.now()
+    logger.warning("permit %s is looked at again: %s", permit.pk, doubt)
+    since = permit.doubted_at or now
+    with transaction.atomic():
+        lock_action(golem_id=permit.golem_id, permit_id=permit.pk)
+        for row in permit.transactions.filter(purpose=PayloadPurpose.CALL, state__in=[S_TX.MINED, S_TX.REVERTED]):
+            doubt_receipt(row)
+        if permit.status == S.UNKNOWN:
+            ActionPermit.objects.filter(pk=permit.pk).update(updated_at=now, doubted_at=since)
+            return
+        lifecycle.transition(
+            permit_id=permit.pk, leaving=PermitStatus(permit.status), to=S.UNKNOWN, actor="system:worker", now=now,
+            reason=f"{doubt}; it is looked at again until they agree", doubted_at=since,
+        )  # fmt: skip
 
 
 def _leave_unknown(permit: ActionPermit) -> None:
@@ -138,103 +227,38 @@ def _leave_unknown(permit: ActionPermit) -> None:
     )  # fmt: skip
 
 
-def _read_around(
-    permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView]
-) -> tuple[tuple[Mapping[str, int], Mapping[str, int]] | None, ChainReader | None]:
-    """Balances before the first and after the last block of the receipts; None when no node tells them."""
-    if not receipts:
-        return None, None
-    first = min(receipt.block_number for receipt in receipts)
-    last = max(receipt.block_number for receipt in receipts)
-    now = clock.now()
-    deadline = Deadline.after_ms(_READ_BUDGET_MS)
-    try:
-        head = runner.open_reader(permit.chain_id, now=now, deadline=deadline)
-
-        def open_at(number: int) -> ChainReader:
-            return runner.open_reader(permit.chain_id, now=now, deadline=deadline, block=head.block_at(number))
-
-        after_chain, before_chain = open_at(last), open_at(first - 1)
-        if _shares_blocks(permit, first, last, before=before_chain, after=after_chain, count=len(receipts)):
-            return None, after_chain
-        before = outcome.read_balances(chain=before_chain, permit=permit, tokens=plan.tokens)
-        if head.block.number > last:
-            after = outcome.read_balances(chain=after_chain, permit=permit, tokens=plan.tokens)
-        else:
-            after = _read_settled(lambda: open_at(last), permit, plan)
-    except GolemError as error:
-        logger.warning("balances around permit %s unread: %s", permit.pk, error.code)
-        return None, None
-    return (before, after), after_chain
-
-
-def _read_settled(open_reader: Callable[[], ChainReader], permit: ActionPermit, plan: TxPlan) -> dict[str, int]:
-    """Balances after the node's newest block. Raises RpcNonsense when no two readings agree.
-
-    A local node that mines while it answers for its newest block may answer with the next one's state. A reader keeps
-    what it read, hence a new one each time.
-    """
-    found: dict[str, int] | None = None
-    for _ in range(_MOST_READINGS):
-        again = outcome.read_balances(chain=open_reader(), permit=permit, tokens=plan.tokens)
-        if again == found:
-            return again
-        found = again
-    raise RpcNonsense("the node's answers about one block do not agree")
-
-
-def _shares_blocks(
-    permit: ActionPermit, first: int, last: int, *, before: ChainReader, after: ChainReader, count: int
-) -> bool:
-    """Whether another transaction of the account lies in these blocks; then balances say nothing about one permit."""
-    others = OutboundTransaction.objects.filter(chain_id=permit.chain_id, sender=permit.signer).exclude(permit=permit)
-    is_there = Q(block_number__range=(first, last))
-    # One that was sent and whose receipt is not written down yet may lie there too: the chain's own count decides.
-    may_be_there = Q(broadcast_count__gt=0, state__in=_IN_FLIGHT)
-    # An owner's transaction of the Safe moves its funds too, and no row of ours tells of it.
-    if permit.sends_operation:
-        # The EntryPoint counts whatever the account's key signed, here or elsewhere.
-        told = [read_next_nonce(chain, permit.signer) for chain in (before, after)]
-        return told[1] - told[0] != count
-    if permit.acts_for and _safe_nonce(after, permit) - _safe_nonce(before, permit) != _count_of_safe(permit):
-        return True
-    # Both in one statement: a receipt written between two would be in neither.
-    found = set(others.filter(is_there | may_be_there).values_list("block_number", flat=True))
-    if not found:
-        return False
-    if any(number is not None and first <= number <= last for number in found):
-        return True
-    return after.mined_nonce(permit.signer) - before.mined_nonce(permit.signer) != count
-
-
-def _count_of_safe(permit: ActionPermit) -> int:
-    """How many nonces of the Safe the permit itself uses: a cage acts as its module and uses none."""
-    return sum(bool(call["to"] == permit.acts_for) for call in permit.calls)
-
-
-def _safe_nonce(chain: ChainReader, permit: ActionPermit) -> int:
-    [nonce] = chain.call(permit.acts_for, safe_tx.NONCE)
-    return int(nonce)
-
-
 def _block_time(chain: ChainReader | None, receipts: Sequence[ReceiptView]) -> datetime:
     if chain is None or not receipts:
         return clock.now()
     return datetime.fromtimestamp(chain.block.timestamp, tz=UTC)
 
 
+def _is_cancelled(permit: ActionPermit, receipts: Sequence[ReceiptView], judgement: Judgement) -> bool:
+    """Whether it ended because something else took its nonce, and no call of its own reverted."""
+    return not judgement.succeeded and len(receipts) < len(permit.calls) and all(each.succeeded for each in receipts)
+
+
 def _report(
+    permit: ActionPermit, tool: WriteTool | None, plan: TxPlan, receipts: Sequence[ReceiptView], judgement: Judgement
+) -> tuple[Any, str]:
+    """What the tool tells of its own success, and a finding where it cannot."""
+    if not judgement.succeeded or tool is None:
+        return None, ""
+    told = PlanOutcome(plan=plan, account=permit.account, receipts=tuple(receipts), deltas=judgement.deltas)
+    silence = object()
+    data = _guard(permit, "report", lambda: encode_result(tool.report(told)), silence)
+    return (None, f"what {tool.name} did could not be read from the receipts") if data is silence else (data, "")
+
+
+def _wrap(
     permit: ActionPermit,
     tool: WriteTool | None,
     plan: TxPlan,
     receipts: Sequence[ReceiptView],
     judgement: Judgement,
     over: LeftOver,
+    data: Any,
 ) -> dict[str, Any]:
-    data: Any = None
-    if judgement.succeeded and tool is not None:
-        told = PlanOutcome(plan=plan, account=permit.account, receipts=tuple(receipts), deltas=judgement.deltas)
-        data = encode_result(tool.report(told))
     return ToolResult(
         data=data,
         is_error=not judgement.succeeded,
@@ -248,6 +272,7 @@ def _report(
     ).as_dict()
 
 
+@whole
 def _close(
     permit: ActionPermit,
     receipts: Sequence[ReceiptView],
@@ -255,8 +280,20 @@ def _close(
     result: dict[str, Any],
     block_time: datetime,
     over: LeftOver,
-    pnl: int | None,
+    pnl: Profit | None,
+    chain: ChainReader | None = None,
 ) -> None:
+    claim = permit.spend_entry
+    reserved = int(claim.reserved_micro_usd) if claim is not None else 0
+    # What cannot be summed up counts as all that was reserved; feeds are asked before the transaction begins.
+    sum_up = partial(value_spent, permit=permit, judgement=judgement, chain_native_decimals=18, chain=chain)
+    spent = _guard(permit, "cost", sum_up, reserved)
+    # What really left counts whatever was reserved; what may still be taken counts within the reservation.
+    spent += min(max(0, reserved - spent), allowances.value_beyond(permit=permit, over=over))
+    plan = decode_plan(permit)
+    list_born = partial(pending_requests.list_born, plan=plan, account=permit.account, receipts=receipts)
+    nothing: tuple[PositionRef, ...] = ()
+    born = _guard(permit, "requests", list_born, nothing)
     now = clock.now()
     to = S.COMMITTED if judgement.succeeded else S.REVERTED
     leaving = PermitStatus(permit.status)
@@ -264,34 +301,33 @@ def _close(
         done = lifecycle.transition(
             permit_id=permit.pk, leaving=leaving, to=to, actor="system:worker", now=now,
             reason="" if judgement.is_verified else "; ".join(judgement.findings),
-            finished_at=now, result=result,
+            finished_at=now, result=result, doubted_at=None, known=permit,
             data={"tx_hashes": [receipt.tx_hash for receipt in receipts], "is_verified": judgement.is_verified,
                   "gas_used": judgement.gas_used, "fee_wei": str(judgement.fee_wei)},
         )  # fmt: skip
         if not done:
             return
-        # After a reorganisation the outcome is judged again, and the new judgement replaces the old one.
-        judged = {
-            "is_verified": judgement.is_verified,
-            "expected": permit.expected_outcome,
-            "actual": result["actual_outcome"],
-            "divergence_bps": judgement.divergence_bps,
-            "gas_expected": judgement.gas_expected,
-            "gas_used": judgement.gas_used,
-            "fee_wei": str(judgement.fee_wei),
-            "pnl_micro_usd": pnl,
-            "ground_truth_source": judgement.ground_truth_source,
-            "findings": list(judgement.findings),
-        }
-        OutcomeRecord.objects.bulk_create(
-            [OutcomeRecord(permit=permit, **judged)], update_conflicts=True, unique_fields=["permit"],
-            update_fields=[*judged, "updated_at"],
-        )  # fmt: skip
+        # After a rollback of the chain it stands beside what had been judged before.
+        judged = OutcomeRecord(
+            permit=permit,
+            is_verified=judgement.is_verified,
+            is_cancelled=_is_cancelled(permit, receipts, judgement),
+            expected=permit.expected_outcome,
+            actual=result["actual_outcome"],
+            divergence_bps=judgement.divergence_bps,
+            gas_expected=judgement.gas_expected,
+            gas_used=judgement.gas_used,
+            fee_wei=str(judgement.fee_wei),
+            pnl_micro_usd=pnl.total if pnl is not None else None,
+            pnl_parts=pnl.as_parts() if pnl is not None else {},
+            ground_truth_source=judgement.ground_truth_source,
+            findings=list(judgement.findings),
+        )
+        insert_rows(judged)
         note_outcome(
             permit=permit, succeeded=judgement.succeeded, is_verified=judgement.is_verified,
-            divergence_bps=judgement.divergence_bps, now=now,
+            divergence_bps=judgement.divergence_bps, is_first=claim is None or claim.life == 1, now=now,
         )  # fmt: skip
-        spent = outcome.value_spent(permit=permit, judgement=judgement, chain_native_decimals=18)
-        spent += allowances.value_beyond(permit=permit, over=over)
         ledger.settle(permit_id=permit.pk, spent_micro_usd=spent, counted_at=block_time)
         allowances.note_left(permit=permit, over=over, counted_at=block_time)
+        pending_requests.open_requests(permit=permit, plan=plan, refs=born, block=_last_block(receipts), now=now)

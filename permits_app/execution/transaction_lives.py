@@ -14,7 +14,11 @@ from django.db import IntegrityError, transaction
 from permits_app.models import OutboundTransaction
 from permits_app.models.transaction import IN_A_BLOCK, TransactionState
 from tools_app.core import clock
-from tools_app.toolkit.views import ReceiptView
+from tools_app.core.compiled_query import CompiledQuery
+from tools_app.core.prepared import Filled, fetch_together
+from tools_app.core.rows import fill_change
+from tools_app.core.whole import whole
+from tools_app.toolkit.views import LogEntry, ReceiptView
 
 S = TransactionState
 
@@ -27,43 +31,77 @@ TRANSITIONS: Mapping[TransactionState, frozenset[TransactionState]] = {
     S.REORGED: frozenset({S.BROADCAST, S.UNKNOWN, S.MINED, S.REVERTED, S.DROPPED}),
     # After a reorganisation the payload that lost its nonce may win it.
     S.DROPPED: frozenset({S.MINED, S.REVERTED}),
-    S.FINAL: frozenset(),
+    # A chain may roll back past the depth taken for final: a node killed with its last blocks, say.
+    S.FINAL: frozenset({S.REORGED}),
 }
+
+
+_SIBLINGS: CompiledQuery[OutboundTransaction] = CompiledQuery(
+    lambda chain_id, sender, nonce, pk: OutboundTransaction.objects.filter(
+        chain_id=chain_id, sender=sender, nonce=nonce
+    ).exclude(pk=pk),
+    901, "a sender", 902, 903,
+)  # fmt: skip
 
 
 def advance(row: OutboundTransaction, to: TransactionState, **columns: Any) -> bool:
     """Move `row` to `to` if its state allows it; True when this call did it. `row` shows the stored state after."""
-    sources = [str(state) for state, following in TRANSITIONS.items() if to in following]
     changes = {"state": to, "updated_at": clock.now(), **columns}
-    done = OutboundTransaction.objects.filter(pk=row.pk, state__in=sources).update(**changes)
-    if done:
+    return _show(row, changes, is_done=bool(_fill_advance(row, changes).fetch()))
+
+
+def _fill_advance(row: OutboundTransaction, changes: Mapping[str, Any]) -> Filled:
+    sources = tuple(str(state) for state, following in TRANSITIONS.items() if changes["state"] in following)
+    return fill_change(OutboundTransaction, where={"pk": row.pk, "state": sources}, **changes)
+
+
+def _show(row: OutboundTransaction, changes: Mapping[str, Any], *, is_done: bool) -> bool:
+    if is_done:
         for name, value in changes.items():
             setattr(row, name, value)
     else:
         row.refresh_from_db()
-    return bool(done)
+    return is_done
 
 
+@whole
 def record_receipt(row: OutboundTransaction, receipt: ReceiptView) -> None:
     """Write what the chain says of one payload; the other payloads of its nonce are dropped with it."""
     to = S.MINED if receipt.succeeded else S.REVERTED
     try:
         with transaction.atomic():
-            advance(
-                row, to, block_number=receipt.block_number, gas_used=receipt.gas_used, fee_wei=str(receipt.fee),
-                receipt=encode_receipt(receipt),
-            )  # fmt: skip
-            for sibling in list_siblings(row):
+            changes = {
+                "state": to, "updated_at": clock.now(), "block_number": receipt.block_number,
+                "gas_used": receipt.gas_used, "fee_wei": str(receipt.fee), "receipt": encode_receipt(receipt),
+            }  # fmt: skip
+            done, others = fetch_together(_fill_advance(row, changes), _fill_siblings(row))
+            _show(row, changes, is_done=bool(done))
+            for sibling in _SIBLINGS.read(others):
                 advance(sibling, S.DROPPED)
     except IntegrityError:
         # Another payload of the nonce is on record as mined; the reconciler finds which of the two the chain holds.
         row.refresh_from_db()
 
 
+def doubt_receipt(row: OutboundTransaction) -> bool:
+    """Forget what was answered of a payload, since the balances of its block contradict it; True when this call did.
+
+    Not in the table: whoever merely lost sight of a payload must not undo what another worker has seen.
+    """
+    done = OutboundTransaction.objects.filter(pk=row.pk, state__in=[str(S.MINED), str(S.REVERTED)]).update(
+        state=S.UNKNOWN, block_number=None, gas_used=None, fee_wei="", receipt={}, updated_at=clock.now()
+    )
+    row.refresh_from_db()
+    return bool(done)
+
+
 def list_siblings(row: OutboundTransaction) -> list[OutboundTransaction]:
     """The other payloads signed for the same nonce."""
-    same = OutboundTransaction.objects.filter(chain_id=row.chain_id, sender=row.sender, nonce=row.nonce)
-    return list(same.exclude(pk=row.pk))
+    return _SIBLINGS.read(_fill_siblings(row).fetch())
+
+
+def _fill_siblings(row: OutboundTransaction) -> Filled:
+    return _SIBLINGS.fill(row.chain_id, row.sender, row.nonce, row.pk)
 
 
 def is_in_a_block(row: OutboundTransaction) -> bool:
@@ -88,3 +126,23 @@ def encode_receipt(receipt: ReceiptView) -> dict[str, Any]:
             for log in receipt.logs
         ],
     }
+
+
+def decode_receipt(kept: Mapping[str, Any]) -> ReceiptView:
+    """What `encode_receipt` made of a receipt, as a receipt."""
+    number, tx_hash = int(kept["block_number"]), str(kept["tx_hash"])
+    return ReceiptView(
+        tx_hash=tx_hash,
+        succeeded=bool(kept["succeeded"]),
+        block_number=number,
+        block_hash=str(kept["block_hash"]),
+        gas_used=int(kept["gas_used"]),
+        effective_gas_price=int(kept["effective_gas_price"]),
+        l1_fee=int(kept["l1_fee"]),
+        logs=tuple(
+            LogEntry(log["address"], tuple(log["topics"]), log["data"], number, tx_hash, int(log["log_index"]))
+            for log in kept["logs"]
+        ),
+        cost=int(kept["cost"]) if "cost" in kept else None,
+        paid_by=str(kept.get("paid_by", "")),
+    )

@@ -1,7 +1,8 @@
-"""Under a halt, when its owner chose that: the golem's own Uniswap V3 positions are taken back into its wallet.
+"""Under a halt, when its owner chose that: what the golem has at protocols is taken back into its wallet.
 
-Each position is a plan of its own, made by the tool that an agent would use, so one that fails keeps no other from
-being unwound. Seed: decisions, "Halt"; 002, "Emergency halt".
+Each position is left as its protocol says, one step at a time, each step a plan of its own made by the tool that an
+agent would use; after every step the protocol is asked again, so it goes on wherever it was stopped. One that fails
+keeps no other from being left. Seed: decisions, "Halt"; 002, "Emergency halt".
 """
 
 from __future__ import annotations
@@ -10,79 +11,124 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Q
+
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.execution.halt_permits import TOOL_NAME, HaltPlan, execute_halt_plan
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.hooks.simulator import judge_allowances, judge_flows, judge_reverts, judge_surprises
+from permits_app.safety.position_rules import judge_changes, judge_gauges
 from tools_app import runner
-from tools_app.chain.networks import ChainNotSupported
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.v3.positions import Position, list_position_ids, read_positions
+from tools_app.portfolio.holdings import read_balances
+from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.reading import read_positions
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import Call, TxPlan
+from tools_app.toolkit.positions import Act, ExitStep, NeedsTrade, Position, PositionRef, Stuck, Wait
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
 
 ACTION_TYPE = "unwind_position"
 MOST_ATTEMPTS = 3
 """A position whose unwinding was mined and reverted this often is left to its owner."""
-_MOST_POSITIONS = 200
+MOST_STEPS = 12
+"""So many steps out of one position are taken in one go; the next look goes on."""
+MOST_ROUNDS = 5
+"""So often what there is is listed anew in one go, while steps are taken."""
 _BUDGET_MS = 10_000
-_REMOVE, _COLLECT = "uniswap_lp_remove_liquidity", "uniswap_lp_collect_fees"
 
 
 def list_open_positions(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
-    """The golem's positions on its home chain that still hold something: id, tokens, liquidity. Raises node errors."""
+    """What the golem has at protocols on its home chain: ref, venue, words, what the next step out is.
+
+    Raises node errors, PositionsUnreadable.
+    """
     chain = _open_chain(golem, now)
-    return [_describe(position, chain) for position in _find_open(golem, chain)]
+    held = _read_held(golem, chain)
+    return [{**_describe(each), **_describe_step(_ask(each, held, chain))} for each in _find_open(golem, chain)]
 
 
 def unwind_positions(*, golem: Golem, epoch: int, actor: str, now: datetime) -> tuple[list[dict[str, Any]], bool]:
-    """Take every open position back; what came of each, and whether nothing is left to do under this halt.
+    """Leave every position as far as it goes; what came of each, and whether nothing is left to do under this halt.
 
-    Raises the node's errors of finding them; what goes wrong with one position is in its line.
+    Raises the node's errors of finding them, PositionsUnreadable; what goes wrong with one is in its line.
     """
-    chain = _open_chain(golem, now)
-    told, is_done = [], True
-    for position in _find_open(golem, chain):
-        facts = _describe(position, chain)
-        tried = _count_attempts(golem, epoch, position.position_id)
-        if tried >= MOST_ATTEMPTS:
-            told.append({**facts, "outcome": f"left as it is: {tried} attempts reverted"})
-            continue
+    told: dict[PositionRef, dict[str, Any]] = {}
+    over: dict[PositionRef, bool] = {}
+    failed: set[PositionRef] = set()
+    for _ in range(MOST_ROUNDS):
+        has_acted = False
+        # A step out of one position may open another or add to it: what is unwrapped, a place in a queue.
+        for position in _find_open(golem, _open_chain(golem, now)):
+            if position.ref in failed:
+                continue
+            line, over[position.ref] = _leave(golem, epoch, position, actor, now)
+            told[position.ref] = {**told.get(position.ref, _describe(position)), **line}
+            has_acted = has_acted or "permit_id" in line
+            if "failed" in line or line.get("outcome") == PermitStatus.REVERTED:
+                failed.add(position.ref)
+        if not has_acted:
+            break
+    return list(told.values()), all(over.values())
+
+
+def _leave(golem: Golem, epoch: int, position: Position, actor: str, now: datetime) -> tuple[dict[str, Any], bool]:
+    """Step by step until the protocol says that there is nothing to do; the line to tell, and whether it is over."""
+    tried = _count_attempts(golem, epoch, position)
+    if tried >= MOST_ATTEMPTS:
+        return {"outcome": f"left as it is: {tried} attempts reverted"}, True
+    done: dict[str, Any] = {}
+    hashes: list[str] = []
+    here: Position | None = position
+    for _ in range(MOST_STEPS):
         try:
-            permit = _unwind(golem, epoch, position, facts, actor, now)
+            # A reader of its own: the block moved with the step before.
+            chain = _open_chain(golem, now)
+            if done:
+                here = next((each for each in _find_open(golem, chain) if each.ref == position.ref), None)
+            step = _ask(here, _read_held(golem, chain), chain) if here is not None else None
+            if step is None:
+                return {**done, "outcome": done.get("outcome", "nothing is left in it")}, True
+            if not isinstance(step, Act):
+                # What waits is looked at again; what needs a trade or is stuck is its owner's.
+                return {**done, **_describe_step(step)}, not isinstance(step, Wait)
+            permit = _take_step(golem, epoch, position, step, chain, actor, now)
         except GolemError as error:
-            told.append({**facts, "failed": error.code, "outcome": error.detail})
-            is_done = False
-            continue
-        hashes = list(permit.transactions.order_by("call_index").values_list("tx_hash", flat=True))
-        told.append({**facts, "permit_id": str(permit.pk), "tx_hashes": hashes, "outcome": permit.status})
-        is_done = is_done and permit.status == PermitStatus.COMMITTED
-    return told, is_done
+            return {**done, "failed": error.code, "outcome": error.detail}, False
+        hashes += permit.transactions.order_by("call_index").values_list("tx_hash", flat=True)
+        done = {"permit_id": str(permit.pk), "tx_hashes": list(hashes), "outcome": str(permit.status)}
+        if permit.status != PermitStatus.COMMITTED:
+            return done, False
+    return done, False
 
 
-def _unwind(
-    golem: Golem, epoch: int, position: Position, facts: Mapping[str, Any], actor: str, now: datetime
+def _ask(position: Position, held: Mapping[str, int], chain: ChainReader) -> ExitStep | None:
+    protocol = SHELF.get(position.ref.protocol)
+    if protocol is None or protocol.exits is None:
+        return Stuck("this product knows no way out of it")
+    return protocol.exits.next_step(position, held, chain.block.timestamp)
+
+
+def _take_step(
+    golem: Golem, epoch: int, position: Position, step: Act, chain: ChainReader, actor: str, now: datetime
 ) -> ActionPermit:
-    # A reader of its own: the block moved with the position before.
-    chain = _open_chain(golem, now)
-    tool = REGISTRY.get(_REMOVE if position.liquidity else _COLLECT)
+    tool = REGISTRY.get(step.tool)
     if not isinstance(tool, WriteTool):
         raise TypeError(f"{tool.name} is no write")
-    params = runner.check_params(tool=tool, params={"position_id": str(position.position_id)})
+    params = runner.check_params(tool=tool, params=dict(step.params))
     plan = runner.build_plan(tool=tool, params=params, golem=view_golem(golem), now=now, chain=chain)
     wanted = HaltPlan(
         plan=plan,
         action_type=ACTION_TYPE,
-        params={"position_id": str(position.position_id)},
+        params={"position": str(position.ref), "tool": tool.name},
         event="HaltUnwindingStarted",
-        facts=facts,
+        facts={**_describe(position), "tool": tool.name, "reason": step.reason},
         check=lambda simulation, calls: _check(plan, simulation, calls, chain),
     )
     return execute_halt_plan(golem=golem, epoch=epoch, chain=chain, wanted=wanted, actor=actor, now=now)
@@ -95,37 +141,49 @@ def _check(plan: TxPlan, simulation: SimulationResult, calls: Sequence[Call], ch
         or judge_flows(plan=plan, simulation=simulation, native=chain.native())
         or judge_allowances(plan=plan, simulation=simulation)
         or judge_surprises(plan=plan, simulation=simulation)
+        or judge_changes(plan=plan, simulation=simulation, chain=chain)
+        or judge_gauges(plan=plan, simulation=simulation)
     )
     if refusal is not None:
         raise refusal.as_error("simulator")
 
 
-def _find_open(golem: Golem, chain: ChainReader) -> list[Position]:
+def _find_open(golem: Golem, chain: ChainReader) -> tuple[Position, ...]:
     if not golem.address:
-        return []
-    try:
-        deployment = deployment_on(chain.chain_id)
-    except ChainNotSupported:
-        return []
-    ids, _ = list_position_ids(chain, deployment, golem.address, limit=_MOST_POSITIONS)
-    found = read_positions(chain, deployment, ids) if ids else []
-    return [each for each in found if each.owner == golem.address and (each.liquidity or each.fees0 or each.fees1)]
+        return ()
+    hints = list_hints(chain_id=chain.chain_id, account=golem.address)
+    return read_positions(chain=chain, account=golem.address, hints=hints)
 
 
-def _describe(position: Position, chain: ChainReader) -> dict[str, Any]:
-    tokens = (chain.token(position.pool.token0), chain.token(position.pool.token1))
-    return {
-        "position_id": str(position.position_id),
-        "venue": "uniswap",
-        "pair": "/".join(token.symbol for token in tokens),
-        "liquidity": str(position.liquidity),
-    }
+def _read_held(golem: Golem, chain: ChainReader) -> Mapping[str, int]:
+    tokens = (chain.native(), *chain.registered_tokens())
+    return read_balances(chain=chain, account=golem.address, tokens=tokens) if golem.address else {}
 
 
-def _count_attempts(golem: Golem, epoch: int, position_id: int) -> int:
+def _describe(position: Position) -> dict[str, Any]:
+    return {"position": str(position.ref), "venue": position.ref.protocol, "label": position.label}
+
+
+def _describe_step(step: ExitStep | None) -> dict[str, Any]:
+    match step:
+        case None:
+            return {"next_step": "nothing is left in it"}
+        case Act(tool=tool, reason=reason):
+            return {"next_step": tool, "reason": reason}
+        case Wait(until=until, reason=reason):
+            return {"outcome": "waits", "reason": reason, "until": until}
+        case NeedsTrade(token=token, raw=raw, reason=reason):
+            return {"outcome": "its owner is needed", "reason": reason, "token": token, "missing": str(raw)}
+        case Stuck(reason=reason):
+            return {"outcome": "its owner is needed", "reason": reason}
+
+
+def _count_attempts(golem: Golem, epoch: int, position: Position) -> int:
+    # Permits of before refs named a position by the id of its NFT alone.
+    named = Q(params__position=str(position.ref)) | Q(params__position_id=position.ref.id)
     return ActionPermit.objects.filter(
-        golem=golem, halt_epoch=epoch, tool_name=TOOL_NAME, action_type=ACTION_TYPE,
-        params__position_id=str(position_id), status=PermitStatus.REVERTED,
+        named, golem=golem, halt_epoch=epoch, tool_name=TOOL_NAME, action_type=ACTION_TYPE,
+        status=PermitStatus.REVERTED,
     ).count()  # fmt: skip
 
 

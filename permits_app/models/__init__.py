@@ -5,15 +5,18 @@ from __future__ import annotations
 from permits_app.models.action_record import ActionRecord
 from permits_app.models.allowlist import AllowlistEntry
 from permits_app.models.approval import ChangeComment, ChangeExecution, ChangeRequest, OwnerApproval
+from permits_app.models.chain_mark import ChainMark
+from permits_app.models.chain_watch import ChainWatch
 from permits_app.models.denied_call import DeniedCall
 from permits_app.models.grant import CapabilityGrant
 from permits_app.models.halt import HaltRecord, HaltSetting
 from permits_app.models.idempotency import IdempotencyRecord
 from permits_app.models.known_contract import KnownContract
-from permits_app.models.net_asset_value import HighWaterMark
+from permits_app.models.net_asset_value import HighWaterMark, NavSnapshot
 from permits_app.models.nonce import NonceCursor, NonceReservation
 from permits_app.models.outcome import OutcomeRecord
 from permits_app.models.owner_transaction import OwnerSignature, OwnerTransaction, RelayedTransaction
+from permits_app.models.pending_request import PendingRequest
 from permits_app.models.permit import ActionPermit
 from permits_app.models.policy_cage import CageCheckpoint, CageMirror, PolicyCage
 from permits_app.models.policy_trial import PolicyTrial
@@ -34,15 +37,18 @@ __all__ = [
     "CageCheckpoint",
     "CageMirror",
     "CapabilityGrant",
+    "ChainWatch",
     "ChangeComment",
     "ChangeExecution",
     "ChangeRequest",
+    "ChainMark",
     "DeniedCall",
     "HighWaterMark",
     "HaltRecord",
     "HaltSetting",
     "IdempotencyRecord",
     "KnownContract",
+    "NavSnapshot",
     "NonceCursor",
     "NonceReservation",
     "OutboundTransaction",
@@ -50,6 +56,7 @@ __all__ = [
     "OwnerApproval",
     "OwnerSignature",
     "OwnerTransaction",
+    "PendingRequest",
     "PolicyCage",
     "PolicyTrial",
     "PolicyVersion",

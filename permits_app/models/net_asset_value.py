@@ -1,4 +1,6 @@
-"""HighWaterMark: the most a golem's holdings were worth of late, and a fall from it that its owner has not seen yet."""
+"""HighWaterMark: the most a golem's holdings were worth of late, and a fall from it that its owner has not seen yet.
+NavSnapshot: what they were worth at a moment, and what made the difference to the moment before.
+"""
 
 from __future__ import annotations
 
@@ -30,3 +32,31 @@ class HighWaterMark(TimeStamped):
 
     def __str__(self) -> str:
         return f"High-water mark of {self.golem}"
+
+
+class NavSnapshot(models.Model):
+    """The net asset value at one block. `parts` tell, in micro-USD as text, what made it of the snapshot before: price,
+    fees_and_interest, slippage, gas, and what came in and went out (moved); empty at the first. `state` is what the
+    next one is compared with.
+    """
+
+    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="nav_snapshots")
+    at = models.DateTimeField(help_text="When it was measured")
+    chain_id = models.PositiveBigIntegerField()
+    block_number = models.PositiveBigIntegerField()
+    value_micro_usd = models.BigIntegerField(help_text="Tokens and positions at the feeds, what is owed subtracted")
+    debt_micro_usd = models.BigIntegerField(default=0)
+    parts = models.JSONField(default=dict)
+    state = models.JSONField(default=dict)
+
+    class Meta:
+        verbose_name = "net asset value"
+        verbose_name_plural = "net asset values"
+        constraints = [
+            models.UniqueConstraint(fields=["golem", "chain_id", "block_number"], name="nav_snapshot_once_a_block"),
+            models.CheckConstraint(condition=models.Q(debt_micro_usd__gte=0), name="nav_snapshot_debt_not_negative"),
+        ]
+        indexes = [models.Index(fields=["golem", "-at"], name="nav_snapshot_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.golem} at block {self.block_number}"

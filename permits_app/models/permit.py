@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from django.db import models
 
+from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.models import TimeStamped
 from tools_app.toolkit.enums import ActionClass, RiskTier
 
@@ -93,6 +95,11 @@ class ActionPermit(TimeStamped):
     expires_at_tick = models.PositiveBigIntegerField(default=0)
     committing_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    doubted_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="Since when its receipts and the balances of their blocks contradict each other",
+    )
     halt_epoch = models.PositiveBigIntegerField(
         null=True, blank=True, help_text="Set on the runtime's own revocation under the halt of this epoch"
     )
@@ -154,5 +161,32 @@ class ActionPermit(TimeStamped):
         calls: list[dict[str, Any]] = self.batch or self.calls
         return calls
 
+    @property
+    def spend_entry(self) -> Any:
+        """Its SpendEntry of its newest life, looked up once for this instance; None where it has none."""
+        claims = [each for each in self._list_once("spend_entries") if each.reverses_id is None]
+        return max(claims, key=lambda each: int(each.life), default=None)
+
+    @property
+    def outcome(self) -> Any:
+        """The OutcomeRecord that holds, looked up once for this instance; None before that, and after a rollback."""
+        return next((each for each in self._list_once("outcomes") if each.taken_back_at is None), None)
+
+    def _list_once(self, relation: str) -> list[Any]:
+        kept: dict[str, Any] = self.__dict__.setdefault("_prefetched_objects_cache", {})
+        if not kept.get(relation):
+            # As with any relation, what was not there yet is asked for again.
+            kept.pop(relation, None)
+            rows = getattr(self, relation).all()
+            rows._result_cache, rows._prefetch_done = _compile_relation(relation).fetch(self.pk), True
+            kept[relation] = rows
+        return list(kept[relation])
+
     def __str__(self) -> str:
         return f"{self.action_type} at {self.venue} ({self.status.lower()})"
+
+
+@cache
+def _compile_relation(relation: str) -> CompiledQuery[Any]:
+    model: Any = ActionPermit._meta.get_field(relation).related_model
+    return CompiledQuery(lambda permit_id: model._default_manager.filter(permit_id=permit_id), uuid.UUID(int=0))

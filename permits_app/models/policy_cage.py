@@ -35,6 +35,10 @@ class PolicyCage(TimeStamped):
     min_rebalance_interval_seconds = models.PositiveIntegerField(default=3600)
     max_rebalances_per_day = models.PositiveIntegerField(default=24)
     min_collateral_ratio_bps = models.PositiveIntegerField(default=12_500, validators=[MinValueValidator(10_500)])
+    min_health_bps = models.PositiveIntegerField(
+        "health floor", default=15_000, validators=[MinValueValidator(11_500)],
+        help_text="Cover over debt at liquidation value that a plan may not go under, basis points",
+    )  # fmt: skip
     is_action_gate_on = models.BooleanField(
         "action gate", default=False,
         help_text="Few or wrong predictions keep new positions few and small",

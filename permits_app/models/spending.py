@@ -86,17 +86,27 @@ class SpendState(models.TextChoices):
     RESERVED = "RESERVED", "Reserved"
     SETTLED = "SETTLED", "Settled"
     RELEASED = "RELEASED", "Released"
+    REVERSED = "REVERSED", "Reversal"
 
 
 class SpendEntry(TimeStamped):
-    """One permit's claim on the limits: reserved at preview at the worst case, settled or released once."""
+    """One permit's claim on the limits: reserved at preview at the worst case, settled or released once.
+
+    What was settled stays as it is, a trigger holds that. Where a rollback of the chain took the outcome back, an entry
+    of its own takes the same amount off the same windows (`reverses`), and another one claims it for the next life.
+    """
 
     golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="spend_entries")
-    permit: Any = models.OneToOneField("permits_app.ActionPermit", on_delete=models.PROTECT, related_name="spend_entry")
+    permit: Any = models.ForeignKey("permits_app.ActionPermit", on_delete=models.PROTECT, related_name="spend_entries")
+    life = models.PositiveSmallIntegerField(default=1, help_text="How often the permit's bytes were to be mined")
+    reverses: Any = models.OneToOneField(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="reversal",
+        help_text="The settled entry that this one takes off the limits",
+    )  # fmt: skip
     api_key: Any = models.ForeignKey("archetypes_app.ApiKey", null=True, on_delete=models.SET_NULL, related_name="+")
     state = models.CharField(max_length=8, choices=SpendState.choices, default=SpendState.RESERVED)
     reserved_micro_usd = models.BigIntegerField()
-    settled_micro_usd = models.BigIntegerField(null=True, blank=True)
+    settled_micro_usd = models.BigIntegerField(null=True, blank=True, help_text="Below zero where it reverses another")
     counts_per_day = models.BooleanField(
         default=True, help_text="Off for a decrease or close that returns to the golem"
     )
@@ -114,13 +124,27 @@ class SpendEntry(TimeStamped):
             models.Index(
                 fields=["golem", "heartbeat_tick"], condition=models.Q(heartbeat_tick__gt=0), name="spend_entry_tick"
             ),
+            models.Index(fields=["golem"], condition=models.Q(state="RESERVED"), name="spend_entry_held"),
+            models.Index(fields=["golem"], condition=models.Q(state="REVERSED"), name="spend_entry_reversing"),
         ]
         constraints = [
             models.CheckConstraint(condition=models.Q(reserved_micro_usd__gte=0), name="spend_reserved_not_negative"),
             models.CheckConstraint(
                 condition=models.Q(settled_micro_usd__isnull=True)
-                | models.Q(settled_micro_usd__lte=models.F("reserved_micro_usd")),
-                name="spend_settled_within_reserved",
+                | models.Q(settled_micro_usd__gte=0)
+                | models.Q(state="REVERSED"),
+                name="spend_settled_not_negative",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state="REVERSED", reverses__isnull=False, settled_micro_usd__lte=0)
+                | (~models.Q(state="REVERSED") & models.Q(reverses__isnull=True)),
+                name="spend_reversal_names_what_it_reverses",
+            ),
+            models.UniqueConstraint(
+                fields=["permit", "life"], condition=models.Q(reverses__isnull=True), name="spend_one_claim_per_life"
+            ),
+            models.UniqueConstraint(
+                fields=["permit"], condition=models.Q(state="RESERVED"), name="spend_one_reservation_per_permit"
             ),
             models.CheckConstraint(
                 condition=~models.Q(state="SETTLED") | models.Q(settled_micro_usd__isnull=False),

@@ -106,7 +106,9 @@ class OutboundTransaction(TimeStamped):
                 fields=["state", "updated_at"],
                 condition=Q(state__in=["SIGNED", "BROADCAST", "UNKNOWN", "MINED", "REVERTED", "REORGED"]),
                 name="outbound_unsettled",
-            )
+            ),
+            # The newest final ones are compared with the chain in each round.
+            models.Index(fields=["chain_id", "-block_number"], condition=Q(state="FINAL"), name="outbound_final"),
         ]
 
     def __str__(self) -> str:

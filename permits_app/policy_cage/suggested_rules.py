@@ -26,10 +26,9 @@ from permits_app.policy_cage.contract import (
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS
 from tools_app.chain.signatures import parse_signature
-from tools_app.protocols.uniswap.v2 import plans as v2
-from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import Phase
+from tools_app.toolkit.protocol import SHELF, ValuerKind
 
 MAX_LOSS_BPS: Final = 300
 MAX_WINDOW_LOSS_BPS: Final = 300
@@ -37,19 +36,19 @@ MAX_GAS_TOP_UP_WEI: Final = 5 * 10**16
 MAX_SESSION_SECONDS: Final = 30 * 86_400
 MAX_SESSION_OPERATIONS: Final = 10_000
 _PHASES: Final = (Phase.THRIVING, Phase.CAUTIOUS, Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
-_CALLS: Final[Mapping[str, tuple[str, ...]]] = {
-    "uniswap_v2_router": (v2.TOKENS_IN, v2.TOKENS_IN_FEE, v2.TOKENS_OUT),
-    "uniswap_v3_swap_router_02": (
-        v3.MULTICALL_UNTIL, v3.EXACT_IN_SINGLE, v3.EXACT_IN, v3.EXACT_OUT_SINGLE, v3.EXACT_OUT, v3.V2_TOKENS_IN,
-    ),
-    "uniswap_v3_position_manager": (v3.MULTICALL, v3.MINT, v3.INCREASE, v3.DECREASE, v3.COLLECT),
-}  # fmt: skip
 
 
 def suggest_rules(
-    *, golem: Golem, chain: ChainReader, high_water_mark_micro_usd: int, guardian: str | None, v3_valuer: str | None
+    *,
+    golem: Golem,
+    chain: ChainReader,
+    high_water_mark_micro_usd: int,
+    guardian: str | None,
+    valuers: Mapping[ValuerKind, str],
 ) -> list[Rule]:
     """Rules for the golem's home chain. An allowed token without a feed is left out: the cage could not value it.
+
+    `valuers` are contracts on the chain that value positions, by what they can value.
 
     Raises what a feed raises.
     """
@@ -63,9 +62,9 @@ def suggest_rules(
     rules += call_rules(chain.chain_id, set(addresses[AllowlistKind.CONTRACT]))
     for spender in addresses[AllowlistKind.SPENDER]:
         rules.append(spender_rule(spender, most_micro_usd=limits.per_transaction_micro_usd))
-    if v3_valuer is not None:
-        manager = get_deployment(chain.chain_id).contracts["uniswap_v3_position_manager"]
-        rules.append(valuer_rule(manager, v3_valuer))
+    for address, contract in SHELF.contracts_on(chain.chain_id):
+        if contract.valuer is not None and contract.valuer in valuers:
+            rules.append(valuer_rule(address, valuers[contract.valuer]))
     if guardian is not None:
         rules.append(guardian_rule(guardian))
     return rules
@@ -118,10 +117,9 @@ def _asset_rules(chain: ChainReader, token: str, limits: SpendingLimits) -> list
 
 def call_rules(chain_id: int, contracts: set[str]) -> list[Rule]:
     """What the golem's own tools call at these contracts, allowed; nothing for a contract they do not know."""
-    known = get_deployment(chain_id).contracts
     return [
-        call_rule(known[key], parse_signature(text).selector)
-        for key, texts in _CALLS.items()
-        if known.get(key) in contracts
-        for text in texts
+        call_rule(address, parse_signature("function " + text.removeprefix("function ")).selector)
+        for address, contract in SHELF.contracts_on(chain_id)
+        if address in contracts
+        for text in contract.functions
     ]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from permits_app import ledger
-from permits_app.reviewers.decoding import Reading
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.spending_limiter import counts_per_day
 from permits_app.safety.spend_rules import judge_spend
 from tools_app.core.units import value_in_micro_usd
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.effects import Effects
 
 
-def value_spends(reading: Reading, chain: ChainReader) -> int:
+def value_spends(effects: Effects, chain: ChainReader) -> int:
     """Micro-USD of everything the calls can take, at `chain`'s prices. Raises PriceUnavailable, PriceStale."""
     total = 0
-    for address, raw in reading.spends.items():
+    for address, raw in effects.spends.items():
         token = chain.token(address)
         price = chain.price(token)
         total += value_in_micro_usd(

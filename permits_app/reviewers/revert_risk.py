@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from permits_app.reviewers.pool_facts import PricePoint
 from tools_app.core.units import BPS
+from tools_app.toolkit.markets import PricePoint
 from tools_app.toolkit.plan import TxPlan
 
 MILLION: Final = 1_000_000

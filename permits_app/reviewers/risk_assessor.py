@@ -13,21 +13,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from permits_app.reviewers.decoding import Reading, UnknownCall, read_calls
+from permits_app.reviewers.decoding import read_calls
 from permits_app.reviewers.limits import judge_limits, value_spends
 from permits_app.reviewers.pool_facts import NamedPool, find_pools, value_pool
 from permits_app.reviewers.revert_chance import judge_revert_chance, measure_revert_chance
 from permits_app.reviewers.review import Review, ReviewVerdict
-from permits_app.reviewers.safety_guardian import judge_price, judge_spends, make_venue
+from permits_app.reviewers.safety_guardian import judge_price, judge_spends
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.simulator import build_request
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_micro_usd
-from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.plan import TxPlan
 
 logger = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class _Desk:
     plan: TxPlan
     chain: ChainReader
     account: str
-    reading: Reading
+    effects: Effects
     pools: tuple[NamedPool, ...]
     reasons: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -73,12 +73,11 @@ def _judge(call: HookCall) -> Review:
     if account is None:
         return _veto("there is no account to judge against", "account present")
     chain = runner.open_reader(plan.chain_id, now=call.now, deadline=Deadline.after_ms(_BUDGET_MS))
-    deployment = deployment_on(plan.chain_id)
-    reading = read_calls(plan.calls, make_venue(chain=chain, deployment=deployment, account=account))
-    desk = _Desk(call, plan, chain, account, reading, find_pools(reading, chain, deployment))
+    effects = read_calls(plan.calls, account=account, chain=chain)
+    desk = _Desk(call, plan, chain, account, effects, find_pools(effects, chain))
     tolerance = call.limits.max_slippage_bps + call.limits.max_price_impact_bps
     rules: Sequence[tuple[str, Callable[[], None]]] = (
-        ("spent equals the plan", lambda: desk.reasons.extend(judge_spends(reading, plan))),
+        ("spent equals the plan", lambda: desk.reasons.extend(judge_spends(effects, plan))),
         ("within the owner's limits", lambda: _judge_limits(desk)),
         ("simulated again at the newest block", lambda: _judge_simulation(desk)),
         ("price sanity", lambda: desk.reasons.extend(judge_price(plan, chain, most_lost_bps=tolerance))),
@@ -99,7 +98,7 @@ def _judge(call: HookCall) -> Review:
 
 
 def _judge_limits(desk: _Desk) -> None:
-    spent = value_spends(desk.reading, desk.chain)
+    spent = value_spends(desk.effects, desk.chain)
     desk.figures["spends_at_most_usd"] = format_micro_usd(spent)
     desk.reasons.extend(judge_limits(desk.call, spent_micro_usd=spent))
 

@@ -1,8 +1,9 @@
 """safety-guardian: a second pair of eyes that reads the bytes, not the tool's word for them.
 
-It decodes every call itself, adds up what they take and bring, and vetoes unless that is exactly what the plan
-promises, everything returns to the golem, the price is sane against on-chain feeds, and the market is calm enough for
-the call to land. What it does not know it vetoes; when it fails it vetoes.
+Every call is read from its bytes by the protocol whose contract it is. The guardian adds up what they take, bring and
+change and vetoes unless that is exactly what the plan promises, everything returns to the golem, the price is sane
+against on-chain feeds, and the market is calm enough for the call to land. What nobody knows it vetoes; when it fails
+it vetoes.
 Seed: 001, "safety-guardian"; facts 1.2 (revert probability); decisions, "Tiers of approval" (ELEVATED).
 """
 
@@ -15,9 +16,9 @@ from typing import Any, Final
 
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
-from permits_app.reviewers.decoding import Reading, UnknownCall, Venue, read_calls
+from permits_app.reviewers.decoding import read_calls
 from permits_app.reviewers.limits import judge_limits, value_spends
-from permits_app.reviewers.pool_facts import find_pools
+from permits_app.reviewers.pool_facts import find_markets, find_pools
 from permits_app.reviewers.revert_chance import judge_revert_chance, measure_revert_chance
 from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.safety.figures import format_bps
@@ -25,21 +26,16 @@ from permits_app.safety.hook import HookCall
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS, format_micro_usd, value_in_micro_usd
-from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
+from tools_app.portfolio.markets import markets_on
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.plan import TokenFlow, TxPlan
+from tools_app.toolkit.positions import PositionRef
+from tools_app.toolkit.protocol import SHELF
 
 logger = logging.getLogger(__name__)
 
 REVIEWER: Final = "safety-guardian"
-_POSITIONS: Final = (
-    "function positions(uint256) view returns (uint96, address, address token0, address token1, uint24, int24, int24,"
-    " uint128, uint256, uint256, uint128, uint128)"
-)
-_OWNER_OF: Final = "function ownerOf(uint256) view returns (address)"
-_GET_POOL: Final = "function getPool(address,address,uint24) view returns (address)"
-_SLOT0: Final = "function slot0() view returns (uint160 sqrtPriceX96, int24, uint16, uint16, uint16, uint8, bool)"
-_Q192: Final = 2**192
 
 Finding = str
 """A reason to veto, in words. Rules answer a list of them; an empty list is agreement."""
@@ -68,14 +64,15 @@ def _judge(call: HookCall, figures: dict[str, Any]) -> tuple[list[Finding], list
         return [], ["no transaction"]
     if chain is None or account is None:
         return ["there is no chain or no account to judge against"], ["chain and account present"]
-    deployment = deployment_on(plan.chain_id)
-    reading = read_calls(plan.calls, make_venue(chain=chain, deployment=deployment, account=account))
+    if plan.chain_id != chain.chain_id:
+        return [f"a plan for chain {plan.chain_id} could not be read on chain {chain.chain_id}"], ["chain of the plan"]
+    effects = read_calls(plan.calls, account=account, chain=chain)
     payable = list_payable(call)
     tolerance = call.limits.max_slippage_bps + call.limits.max_price_impact_bps
     now = max(int(call.now.timestamp()), chain.block.timestamp)
 
     def judge_revert() -> list[Finding]:
-        pools = find_pools(reading, chain, deployment)
+        pools = find_pools(effects, chain)
         chance = measure_revert_chance(
             plan=plan, chain=chain, pools=pools, permit_ttl_seconds=call.golem.permit_ttl_seconds
         )
@@ -84,20 +81,21 @@ def _judge(call: HookCall, figures: dict[str, Any]) -> tuple[list[Finding], list
 
     rules: Sequence[tuple[str, Callable[[], list[Finding]]]] = (
         ("calls decoded", list),
-        ("recipients", lambda: judge_recipients(reading, account=account, payable=payable)),
-        ("spent equals the plan", lambda: judge_spends(reading, plan)),
-        ("minimums equal the plan", lambda: judge_receives(reading, plan)),
-        ("approvals", lambda: judge_approvals(reading, plan)),
-        ("deadline", lambda: judge_deadlines(reading, plan, now=now)),
-        ("within the limits", lambda: judge_limits(call, spent_micro_usd=value_spends(reading, chain))),
-        ("positions are the golem's", lambda: judge_positions(reading, chain, deployment, account)),
+        ("recipients", lambda: judge_recipients(effects, account=account, payable=payable)),
+        ("spent equals the plan", lambda: judge_spends(effects, plan)),
+        ("minimums equal the plan", lambda: judge_receives(effects, plan)),
+        ("approvals", lambda: judge_approvals(effects, plan)),
+        ("rights", lambda: judge_rights(effects, plan)),
+        ("positions change as the plan says", lambda: judge_changes(effects, plan)),
+        ("deadline", lambda: judge_deadlines(effects, plan, now=now)),
+        ("within the limits", lambda: judge_limits(call, spent_micro_usd=value_spends(effects, chain))),
         (
             f"worth what it costs, within {format_bps(tolerance)}",
             lambda: judge_price(plan, chain, most_lost_bps=tolerance),
         ),
         (
             f"pool prices, within {format_bps(tolerance)}",
-            lambda: judge_pools(reading, chain, deployment, most_off_bps=tolerance),
+            lambda: judge_pools(effects, chain, most_off_bps=tolerance),
         ),
         ("chance of a revert at most 5%", judge_revert),
     )
@@ -109,23 +107,6 @@ def _judge(call: HookCall, figures: dict[str, Any]) -> tuple[list[Finding], list
     return reasons, checks
 
 
-def make_venue(*, chain: ChainReader, deployment: Deployment, account: str) -> Venue:
-    """The contracts of the chain as the decoder needs them."""
-
-    def tokens_of_position(position_id: int) -> tuple[str, str]:
-        found = chain.call(deployment.v3_position_manager, _POSITIONS, position_id)
-        return found[2], found[3]
-
-    return Venue(
-        account=account,
-        wrapped_native=deployment.wrapped_native,
-        v2_router=deployment.v2_router,
-        v3_router=deployment.v3_router,
-        v3_position_manager=deployment.v3_position_manager,
-        tokens_of_position=tokens_of_position,
-    )
-
-
 def list_payable(call: HookCall) -> frozenset[str]:
     """Whom a plain payment may go to: whom the request names, in strict mode only if the owner registered them."""
     named = {str(call.params.get("recipient", ""))}
@@ -134,47 +115,53 @@ def list_payable(call: HookCall) -> frozenset[str]:
     return frozenset(named)
 
 
-def judge_recipients(reading: Reading, *, account: str, payable: frozenset[str]) -> list[Finding]:
+def judge_recipients(effects: Effects, *, account: str, payable: frozenset[str]) -> list[Finding]:
     """Everything is paid to the golem; a plain payment may go to one of `payable`."""
     findings = []
-    for recipient in dict.fromkeys(reading.recipients):
+    for recipient in dict.fromkeys(effects.recipients):
         if recipient == account:
             continue
-        if recipient not in reading.paid_plainly:
+        if recipient not in effects.paid_plainly:
             findings.append(f"the proceeds would go to {recipient}, which is not the golem")
         elif recipient not in payable:
             findings.append(f"{recipient} would be paid, and the request does not name it or the owner not register it")
     return findings
 
 
-def judge_spends(reading: Reading, plan: TxPlan) -> list[Finding]:
+def judge_spends(effects: Effects, plan: TxPlan) -> list[Finding]:
     """The calls take at most what the plan promises, token by token, and no other token."""
     promised = _sum_bounds(plan.spends)
     return [
-        f"the calls may take {reading.spends.get(token, 0)} base units of {token},"
+        f"the calls may take {effects.spends.get(token, 0)} base units of {token},"
         f" and the plan says {promised.get(token, 0)}"
-        for token in sorted({*reading.spends, *promised})
-        if reading.spends.get(token, 0) != promised.get(token, 0)
+        for token in sorted({*effects.spends, *promised})
+        if effects.spends.get(token, 0) != promised.get(token, 0)
     ]
 
 
-def judge_receives(reading: Reading, plan: TxPlan) -> list[Finding]:
+def judge_receives(effects: Effects, plan: TxPlan) -> list[Finding]:
     """The calls demand at least what the plan promises; fees owed to a position come on top of what calldata bounds."""
     promised = _sum_bounds(plan.receives)
     findings = []
-    for token in sorted({*reading.receives, *promised, *reading.open_minimums}):
-        demanded, bound = reading.receives.get(token, 0), promised.get(token, 0)
-        if demanded == bound or (token in reading.open_minimums and token in promised and demanded <= bound):
+    for token in sorted({*effects.receives, *promised, *effects.open_minimums}):
+        demanded, bound = effects.receives.get(token, 0), promised.get(token, 0)
+        if demanded == bound or (token in effects.open_minimums and token in promised and demanded <= bound):
             continue
         findings.append(f"the calls demand {demanded} base units of {token}; the plan promises {bound}")
     return findings
 
 
-def judge_approvals(reading: Reading, plan: TxPlan) -> list[Finding]:
-    """Every approval goes to a contract this plan calls, and is for no more than the plan spends of that token."""
-    promised = _sum_bounds(plan.spends)
+def judge_approvals(effects: Effects, plan: TxPlan) -> list[Finding]:
+    """Every approval goes to a contract this plan calls, and is for no more than the plan spends of that token.
+
+    A token that stands for a position is no spend: of it, no more than the plan says it grants and uses up.
+    """
+    promised = dict(_sum_bounds(plan.spends))
+    for each in plan.allowances:
+        if not each.left and SHELF.of_contract(plan.chain_id, each.token.address) is not None:
+            promised[each.token.address] = max(promised.get(each.token.address, 0), each.granted)
     findings = []
-    for token, spender, amount in reading.approvals:
+    for token, spender, amount in effects.approvals:
         if not amount:
             continue
         if spender not in plan.contracts:
@@ -186,10 +173,10 @@ def judge_approvals(reading: Reading, plan: TxPlan) -> list[Finding]:
     return findings
 
 
-def judge_deadlines(reading: Reading, plan: TxPlan, *, now: int) -> list[Finding]:
+def judge_deadlines(effects: Effects, plan: TxPlan, *, now: int) -> list[Finding]:
     """Every deadline in the bytes is the plan's, and in the future. Unix seconds."""
     findings = []
-    for deadline in dict.fromkeys(reading.deadlines):
+    for deadline in dict.fromkeys(effects.deadlines):
         if deadline <= now:
             findings.append(f"the deadline passed {now - deadline} s ago")
         if deadline != plan.deadline:
@@ -197,14 +184,38 @@ def judge_deadlines(reading: Reading, plan: TxPlan, *, now: int) -> list[Finding
     return findings
 
 
-def judge_positions(reading: Reading, chain: ChainReader, deployment: Deployment, account: str) -> list[Finding]:
-    """Every liquidity position touched belongs to the golem."""
+def judge_changes(effects: Effects, plan: TxPlan) -> list[Finding]:
+    """The calls change the positions the plan speaks of and no other; where calldata says how far, exactly so far."""
+    read: dict[tuple[str, str, str, str], int] = defaultdict(int)
+    inexact: set[tuple[str, str, str, str]] = set()
+    for change in effects.changes:
+        key = (change.protocol, change.kind, _name(change.ref), change.token)
+        read[key] += change.raw
+        if not change.is_exact:
+            inexact.add(key)
+    promised: dict[tuple[str, str, str, str], int] = defaultdict(int)
+    for each in plan.changes:
+        promised[each.protocol, each.kind, _name(each.ref), each.token] += each.expected
     findings = []
-    for position_id in dict.fromkeys(reading.position_ids):
-        (owner,) = chain.call(deployment.v3_position_manager, _OWNER_OF, position_id)
-        if owner != account:
-            findings.append(f"position {position_id} belongs to {owner}")
+    for key in sorted({*read, *promised}):
+        where = f"{key[2] or f'a new {key[1]} of {key[0]}'} in {key[3]}"
+        if key not in promised:
+            findings.append(f"the calls change {where}, and the plan does not say so")
+        elif key not in read:
+            findings.append(f"the plan says that {where} changes, and the calls do not touch it")
+        elif key not in inexact and read[key] != promised[key]:
+            findings.append(f"the calls change {where} by {read[key]} base units; the plan says {promised[key]}")
     return findings
+
+
+def judge_rights(effects: Effects, plan: TxPlan) -> list[Finding]:
+    """No right but an allowance is given, unless the plan says whom it leaves one."""
+    named = {left.spender for left in plan.allowances}
+    return [
+        f"{right.taker} would get a right over {right.token or 'what the golem has'} at {right.contract}"
+        for right in effects.rights
+        if right.amount and right.taker not in named
+    ]
 
 
 def judge_price(plan: TxPlan, chain: ChainReader, *, most_lost_bps: int) -> list[Finding]:
@@ -225,29 +236,39 @@ def judge_price(plan: TxPlan, chain: ChainReader, *, most_lost_bps: int) -> list
     return [f"{format_micro_usd(spent)} would bring only {format_micro_usd(received)}: {format_bps(lost)} are lost"]
 
 
-def judge_pools(reading: Reading, chain: ChainReader, deployment: Deployment, *, most_off_bps: int) -> list[Finding]:
-    """Every V3 pool in the bytes exists, and its price is near the feeds': a moved pool is how a deposit is robbed."""
+def judge_pools(effects: Effects, chain: ChainReader, *, most_off_bps: int) -> list[Finding]:
+    """Every pool the bytes chose exists, and its price is near the feeds': a moved pool is how a deposit is robbed."""
     findings = []
-    for token_a, token_b, fee in dict.fromkeys(reading.pools):
-        (pool,) = chain.call(deployment.v3_factory, _GET_POOL, token_a, token_b, fee)
-        if int(pool, 16) == 0:
-            findings.append(f"there is no pool of {token_a} and {token_b} at fee {fee}")
+    # Where a pair has one pool the calls choose none; what they pay for it is judged by the price of the exchange.
+    chosen = [(read, pool) for read, pool in find_markets(effects, chain) if read.fee is not None]
+    for read, pool in chosen:
+        if pool is None:
+            findings.append(f"there is no pool of {read.sold} and {read.bought} at fee {read.fee}")
+    pools = [pool for _, pool in chosen if pool is not None]
+    states = {pool.address: pool for pool in markets_on(chain.chain_id).states(chain, pools)} if pools else {}
+    for address in dict.fromkeys(pool.address for pool in pools):
+        found = states.get(address)
+        if found is None or not found.is_usable:
+            findings.append(f"pool {address} tells no price")
             continue
-        tokens = [chain.token(address) for address in sorted((token_a, token_b), key=lambda text: int(text, 16))]
+        tokens = [chain.token(each) for each in (found.token0, found.token1)]
         try:
             prices = [chain.price(token) for token in tokens]
         except (PriceUnavailable, PriceStale) as error:
-            findings.append(f"the price of pool {pool} cannot be judged: {error.detail}")
+            findings.append(f"the price of pool {address} cannot be judged: {error.detail}")
             continue
-        sqrt_price = chain.call(pool, _SLOT0)[0]
         # Both are USD of token1 that one base unit of token0 is worth, on a common denominator.
         (p0, p1), (t0, t1) = prices, tokens
-        by_pool = sqrt_price * sqrt_price * p1.answer * 10 ** (t0.decimals + p0.decimals)
-        by_feed = _Q192 * p0.answer * 10 ** (t1.decimals + p1.decimals)
+        by_pool = found.spot.numerator * p1.answer * 10 ** (t0.decimals + p0.decimals)
+        by_feed = found.spot.denominator * p0.answer * 10 ** (t1.decimals + p1.decimals)
         off_bps = abs(by_pool - by_feed) * BPS // by_feed
         if off_bps > most_off_bps:
-            findings.append(f"pool {pool} is {format_bps(off_bps)} away from the feeds")
+            findings.append(f"pool {address} is {format_bps(off_bps)} away from the feeds")
     return findings
+
+
+def _name(ref: PositionRef | None) -> str:
+    return str(ref) if ref is not None else ""
 
 
 def _value(flow: TokenFlow, chain: ChainReader) -> int:

@@ -1,26 +1,28 @@
 """What a golem holds, in assets and micro-USD: the basis of every rule about its portfolio.
 
-The chain's coin and its wrapped form are one asset. Wallet balances and the contents of Uniswap V3 positions count;
-what has no fresh price is left out, so the portfolio is never taken for larger than it is.
-Seed: decisions, "Safety hooks" (concentration).
+The chain's coin and its wrapped form are one asset. Everything comes from `measure_holdings`: tokens count and the legs
+of positions, what is owed subtracts, and what has no fresh price, or claims to be worth more than anybody holds, is
+left out, so the portfolio is never taken for larger than it is.
+Seed: decisions, "Safety hooks" (concentration), "Positions".
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from permits_app.safety.positions import list_held_positions
+from permits_app.errors import HoldingsImplausible
+from permits_app.safety.foresight import Foresight, Kept, Share
 from permits_app.safety.records import UnderWay
-from tools_app.chain.feeds import PriceStale, PriceUnavailable
-from tools_app.core.units import value_in_micro_usd
-from tools_app.standards.erc20 import BALANCE_OF
-from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.core.units import BPS
+from tools_app.portfolio.holdings import IMPLAUSIBLE, Holdings, PriceBook, Worth, measure_holdings
+from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass, Category
 from tools_app.toolkit.plan import TxPlan
-from tools_app.toolkit.views import NATIVE, FeedPrice, TokenMeta
+from tools_app.toolkit.positions import PositionRef
+from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.views import NATIVE, TokenMeta
 
 RAISING = frozenset({ActionClass.NEW_POSITION, ActionClass.INCREASE_POSITION, ActionClass.REBALANCE})
 # A swap changes what is held and a transfer gives it away; everything else puts value into a venue.
@@ -29,10 +31,14 @@ NO_POSITION = frozenset({Category.TRADING, Category.WALLET})
 
 @dataclass(frozen=True, slots=True)
 class Portfolio:
-    """Values before and after a plan, in micro-USD by asset address; `names` are symbols for people.
+    """Values before and after a plan, in micro-USD by asset address, below zero where more is owed than held; `names`
+    are symbols for people.
 
     `position_after` is what the venue position that the plan enters would be worth; zero when it enters none.
-    `positions` counts the venue positions held before it; `is_complete` is off when a held asset has no price.
+    `positions` counts the venue positions held before it; `is_complete` is off when the value cannot be held against an
+    earlier one. `shares` are assets of which more is kept at a protocol than before. `exposure` is how far positions
+    follow an asset without holding it, by asset. `collateral_bps` is the least of what is held over what is owed in the
+    positions that the plan changes, None without debt.
     """
 
     before: Mapping[str, int]
@@ -42,6 +48,9 @@ class Portfolio:
     position_after: int = 0
     positions: int = 0
     is_complete: bool = True
+    shares: tuple[Share, ...] = ()
+    exposure: Mapping[str, int] = field(default_factory=dict)
+    collateral_bps: int | None = None
 
     @property
     def total_before(self) -> int:
@@ -50,6 +59,10 @@ class Portfolio:
     @property
     def total_after(self) -> int:
         return sum(self.after.values())
+
+    def weigh(self, values: Mapping[str, int], asset: str) -> int:
+        """How much of the portfolio moves with an asset, whichever way: held, owed and followed."""
+        return abs(values.get(asset, 0) + self.exposure.get(asset, 0))
 
 
 def find_wrapped_native(chain: ChainReader) -> str | None:
@@ -73,104 +86,147 @@ def read_portfolio(
     enters_position: bool,
     position_id: int | None,
     under_way: Sequence[UnderWay] = (),
+    hints: Sequence[PositionRef] = (),
+    holdings: Holdings | None = None,
 ) -> Portfolio:
-    """What `account` holds and what it would hold after `plan` as quoted.
+    """What `account` holds and what it would hold after `plan` as quoted. `holdings` spares reading them again.
 
-    With `enters_position` what the plan spends stays the golem's, inside a venue position: that of `position_id`, or
-    a new one. A held asset without a fresh price is left out, which makes every share look larger, never smaller;
-    one that the plan moves is not: raises PriceUnavailable, PriceStale. What is `under_way` counts as happened, before
-    and after; a block that holds it already counts it twice, which refuses too much and never too little.
+    What a plan changes in positions is what it says; with `enters_position` one that says nothing puts what it spends
+    into a venue position of the golem: that of `position_id`, or a new one. A held asset without a fresh price is left
+    out, which makes every share look larger, never smaller; one that the plan moves is not: raises PriceUnavailable,
+    PriceStale, HoldingsImplausible. What is `under_way` counts as happened, before and after; a block that holds it
+    already counts it twice, which refuses too much and never too little.
     """
-    moved = {token.address: token for token in plan.tokens}
-    change: dict[str, int] = defaultdict(int)
-    for flow in plan.receives:
-        change[flow.token.address] += flow.expected
-    for flow in plan.spends:
-        change[flow.token.address] -= flow.expected
-    tokens = {token.address: token for token in (chain.native(), *chain.registered_tokens(), *moved.values())}
-    for flow in (each for other in under_way for each in (*other.spends, *other.receives)):
-        tokens.setdefault(flow.token.address, flow.token)
-    held = read_balances(chain=chain, account=account, tokens=tokens.values())
-    entered: dict[str, int] = defaultdict(int)
-    opened = _foresee(under_way, held, entered, position_id)
-    if enters_position:
-        for address, each in change.items():
-            entered[address] += max(0, -each)
-        change.clear()
-    positions = list_held_positions(chain=chain, account=account, also=position_id)
-    for position in positions:
-        for address, raw in position.amounts.items():
-            tokens.setdefault(address, chain.token(address))
-            held[address] = held.get(address, 0) + raw
-            if position.position_id == position_id:
-                entered[address] += raw
-    prices = _read_prices(chain, tokens, needed={address for address in tokens if held[address] or address in moved})
-    _require_prices(chain, moved, prices)
-    wrapped = find_wrapped_native(chain)
-    before: dict[str, int] = defaultdict(int)
-    after: dict[str, int] = defaultdict(int)
-    names: dict[str, str] = {}
-    for address, price in prices.items():
-        token = tokens[address]
-        asset = wrapped if token.is_native and wrapped is not None else address
-        before[asset] += value_of(held[address], token, price)
-        after[asset] += value_of(max(0, held[address] + change[address]), token, price)
-        names[asset] = tokens[asset].symbol
-    inside = sum(value_of(raw, tokens[address], prices[address]) for address, raw in entered.items())
+    held = holdings or measure_holdings(chain=chain, account=account, hints=hints, tokens=list_moved(plan, under_way))
+    protocol = find_protocol(plan)
+    now = Foresight.of(held)
+    now.let_happen(under_way, protocol)
+    valuation = _Valuation(chain, held, find_wrapped_native(chain))
+    before, shares_before = valuation.sum_assets(now), valuation.sum_shares(now)
+    positions, opened = len(held.positions), now.opened
+    for kept in now.positions.values():
+        kept.is_touched = False
+    entered = None
+    if plan.changes or not enters_position:
+        now.move(plan.receives, plan.spends)
+        now.apply(plan.changes, by="this plan")
+    else:
+        now.move((), plan.spends)
+        entered = now.enter(plan.spends, protocol, position_id, by="this plan")
+    touched = [kept for kept in now.positions.values() if kept.is_touched]
+    claims = held.claim_tokens | SHELF.claims_on(chain.chain_id)
+    valuation.require([token for token in plan.tokens if token.address not in claims], touched)
+    after, shares_after = valuation.sum_assets(now), valuation.sum_shares(now)
     return Portfolio(
-        before, after, names, find_base_asset(chain, base_asset), inside if enters_position else 0,
-        len(positions) + opened,
-        is_complete=all(address in prices for address, raw in held.items() if raw),
-    )  # fmt: skip
+        before=before,
+        after=after,
+        names=valuation.names,
+        base_asset=find_base_asset(chain, base_asset),
+        position_after=valuation.value(entered.held) if entered is not None else _largest(touched, valuation),
+        positions=positions + opened,
+        is_complete=held.is_steady,
+        shares=tuple(
+            Share(*key, before=shares_before.get(key, 0), after=worth)
+            for key, worth in sorted(shares_after.items())
+            if worth > shares_before.get(key, 0)
+        ),
+        exposure=valuation.sum_exposure(),
+        collateral_bps=min((ratio for kept in touched if (ratio := valuation.cover(kept)) is not None), default=None),
+    )
 
 
-def _foresee(
-    under_way: Sequence[UnderWay], held: dict[str, int], entered: dict[str, int], position_id: int | None
-) -> int:
-    """Let it happen to `held` and to what is `entered` into `position_id`; how many positions it opens besides."""
-    opened = 0
-    for other in under_way:
-        if not other.enters:
-            for flow in other.receives:
-                held[flow.token.address] += flow.expected
-            for flow in other.spends:
-                held[flow.token.address] = max(0, held[flow.token.address] - flow.expected)
-        elif other.position_id is None:
-            opened += 1
-        elif other.position_id == position_id:
-            for flow in other.spends:
-                entered[flow.token.address] += flow.expected
-    return opened
+def list_moved(plan: TxPlan, under_way: Sequence[UnderWay]) -> list[TokenMeta]:
+    """Every token that the plan, or what is under way, moves in the wallet."""
+    others = (flow.token for other in under_way for flow in (*other.spends, *other.receives))
+    return list({token.address: token for token in (*plan.tokens, *others)}.values())
 
 
-def value_of(raw: int, token: TokenMeta, price: FeedPrice) -> int:
-    """Micro-USD of base units at a feed price, rounded up."""
-    return value_in_micro_usd(raw=raw, token_decimals=token.decimals, price=price.answer, price_decimals=price.decimals)
+def find_protocol(plan: TxPlan) -> str:
+    """The protocol whose contract the plan calls, by the name its positions bear; empty for none of the shelf."""
+    known = (SHELF.of_contract(plan.chain_id, contract) for contract in plan.contracts)
+    return next((each.name for each in known if each is not None and each.positions is not None), "")
 
 
-def read_balances(*, chain: ChainReader, account: str, tokens: Iterable[TokenMeta]) -> dict[str, int]:
-    """Base units by token address, the coin under NATIVE; a token that does not answer counts as none held."""
-    wanted = list(tokens)
-    erc20 = [token for token in wanted if not token.is_native]
-    answers = chain.call_many([ReadCall(token.address, BALANCE_OF, (account,)) for token in erc20])
-    found = {
-        token.address: int(answer.values[0]) if answer.ok else 0 for token, answer in zip(erc20, answers, strict=True)
-    }
-    if len(erc20) < len(wanted):
-        found[NATIVE] = chain.native_balance(account)
-    return found
+def _largest(touched: Sequence[Kept], valuation: _Valuation) -> int:
+    return max((valuation.value(kept.held) for kept in touched if kept.is_one), default=0)
 
 
-def _read_prices(chain: ChainReader, tokens: Mapping[str, TokenMeta], *, needed: set[str]) -> dict[str, FeedPrice]:
-    prices: dict[str, FeedPrice] = {}
-    for address in tokens:
-        if address in needed:
-            with suppress(PriceUnavailable, PriceStale):
-                prices[address] = chain.price(tokens[address])
-    return prices
+class _Valuation:
+    """Values of what is foreseen, at the prices the holdings were measured at. `names` grow as assets are met."""
 
+    def __init__(self, chain: ChainReader, holdings: Holdings, wrapped: str | None) -> None:
+        self._chain, self._holdings, self._wrapped = chain, holdings, wrapped
+        self._book = PriceBook(chain, {each.token.address: each.token for each in holdings.list_parts()})
+        # A balance or a leg that cannot be believed takes its whole token out.
+        self._refused = {each.token.address for each in holdings.list_parts() if each.problem == IMPLAUSIBLE}
+        self.names: dict[str, str] = {}
 
-def _require_prices(chain: ChainReader, moved: Mapping[str, TokenMeta], prices: Mapping[str, FeedPrice]) -> None:
-    for address, token in moved.items():
-        if address not in prices:
-            chain.price(token)
+    def require(self, moved: Iterable[TokenMeta], touched: Iterable[Kept]) -> None:
+        """Raises PriceUnavailable, PriceStale, HoldingsImplausible for what a plan moves."""
+        for token in moved:
+            self._book.learn(token)
+        inside = (address for kept in touched for address in (*kept.held, *kept.owed))
+        for address in dict.fromkeys([*(token.address for token in moved), *inside]):
+            token = self._book.token(address)
+            if address in self._refused:
+                known = self._holdings.token(address)
+                raise HoldingsImplausible(
+                    f"{token.symbol or address} claims a balance that nobody can hold; its contract cannot be believed",
+                    token=address, balance=str(known.raw if known is not None else 0),
+                )  # fmt: skip
+            self._chain.price(token)
+
+    def sum_assets(self, foreseen: Foresight) -> dict[str, int]:
+        """Micro-USD by asset: what the wallet holds, what positions hold, less what they owe."""
+        held, owed = defaultdict(int, foreseen.wallet), defaultdict[str, int](int)
+        for kept in foreseen.positions.values():
+            for address, raw in kept.held.items():
+                held[address] += raw
+            for address, raw in kept.owed.items():
+                owed[address] -= raw
+        values: dict[str, int] = defaultdict(int)
+        for address, raw in (*held.items(), *owed.items()):
+            self._add(values, address, raw)
+        return values
+
+    def sum_shares(self, foreseen: Foresight) -> dict[tuple[str, str], int]:
+        """Micro-USD kept by protocol and asset. Where tokens stand or fall together, all of it counts for each."""
+        shares: dict[tuple[str, str], int] = defaultdict(int)
+        for kept in foreseen.positions.values():
+            worths: dict[str, int] = defaultdict(int)
+            for address, raw in kept.held.items():
+                self._add(worths, address, raw)
+            whole = sum(worths.values())
+            for asset, worth in worths.items():
+                shares[kept.protocol, asset] += whole if kept.is_one and worth else worth
+        return shares
+
+    def sum_exposure(self) -> dict[str, int]:
+        """Micro-USD by which positions follow an asset without holding it."""
+        values: dict[str, int] = defaultdict(int)
+        for worth in (each for held in self._holdings.positions for each in held.exposure):
+            self._add(values, worth.token.address, worth.raw)
+        return values
+
+    def value(self, amounts: Mapping[str, int]) -> int:
+        """Micro-USD of base units by token."""
+        values: dict[str, int] = defaultdict(int)
+        for address, raw in amounts.items():
+            self._add(values, address, raw)
+        return sum(values.values())
+
+    def cover(self, kept: Kept) -> int | None:
+        """What is held over what is owed in basis points; None without debt."""
+        owed = self.value(kept.owed)
+        return self.value(kept.held) * BPS // owed if owed else None
+
+    def _add(self, values: dict[str, int], address: str, raw: int) -> None:
+        if not raw or address in self._refused:
+            return
+        worth: Worth = self._book.weigh(address, raw)
+        if worth.micro_usd is None:
+            return
+        is_coin = address == NATIVE and self._wrapped is not None
+        asset = self._wrapped if is_coin and self._wrapped is not None else address
+        values[asset] += worth.micro_usd
+        self.names[asset] = self._book.token(asset).symbol

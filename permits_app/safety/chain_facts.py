@@ -5,13 +5,16 @@ Nothing is decided here; a hook that reads something else asks for it then. Seed
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from permits_app.safety.hook import HookCall
-from permits_app.safety.positions import count_call
 from permits_app.safety.record_reader import list_touched
 from permits_app.safety.token_calls import read_token_call
+from tools_app.portfolio.reading import FirstReads, foretell_positions
 from tools_app.standards.erc20 import BALANCE_OF, TOTAL_SUPPLY
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.tooldef import WriteTool
 
 
@@ -27,16 +30,20 @@ def expect_chain_facts(*, chain: ChainReader, account: str | None, tool: WriteTo
         return
     held = chain.registered_tokens()
     balances = [ReadCall(token.address, BALANCE_OF, (account,)) for token in held]
+    first = foretell_positions(chain_id=chain.chain_id, account=account)
     chain.expect(
-        calls=[*balances, *count_call(chain=chain, account=account)],
+        calls=[*balances, *first.calls],
         prices_of=(chain.native(), *held),
         accounts=(account,),
         fees=True,
     )
 
 
-def preload_chain_facts(call: HookCall, *, with_portfolio: bool) -> None:
-    """Have the call's reader ask; `with_portfolio` for everything the golem may hold. Raises the node errors."""
+def preload_chain_facts(call: HookCall, *, with_portfolio: bool, hints: Sequence[PositionRef] = ()) -> None:
+    """Have the call's reader ask; `with_portfolio` for everything the golem may hold, positions it had (`hints`) too.
+
+    Raises the node errors.
+    """
     plan, chain, account = call.plan, call.chain, call.view.address
     if plan is None or chain is None or account is None:
         return
@@ -44,12 +51,20 @@ def preload_chain_facts(call: HookCall, *, with_portfolio: bool) -> None:
     held = [*chain.registered_tokens(), *moved] if with_portfolio else moved
     reads = [ReadCall(token.address, BALANCE_OF, (account,)) for token in held]
     reads += [ReadCall(token.address, TOTAL_SUPPLY) for token in moved]
+    first = FirstReads()
     if with_portfolio:
-        reads += count_call(chain=chain, account=account)
+        first = foretell_positions(chain_id=chain.chain_id, account=account, hints=hints)
+        reads += first.calls
     spoken = [found.party for found in map(read_token_call, plan.calls) if found is not None and found.amount]
     chain.preload(
         calls=reads,
         prices_of=(chain.native(), *held) if with_portfolio else (),
-        contracts=(*(address for address in list_touched(plan) if int(address, 16)), *spoken),
+        # The signer's own code: a delegation of the account (EIP-7702) is refused.
+        contracts=(
+            *(address for address in list_touched(plan) if int(address, 16)),
+            *spoken,
+            call.sent_by.signer,
+            *first.contracts,
+        ),
         accounts=(account,),
     )

@@ -21,8 +21,10 @@ from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import Reject
 from permits_app.safety.records import Mark
 from tools_app.core import audit_log, event_bus
+from tools_app.core.errors import Recovery
 from tools_app.core.events import Event, EventType
 from tools_app.core.units import BPS, format_micro_usd
+from tools_app.core.whole import whole
 from tools_app.toolkit.enums import LEAVING, ActionClass
 
 MARK_WINDOW = timedelta(hours=24)
@@ -79,6 +81,7 @@ def judge_fall(*, fall: Fall, action_class: ActionClass, most_bps: int, now: dat
             limit=format_bps(BREAKER_PAUSE_BPS),
             resets_at=fall.paused_until.isoformat(),
             would_pass=f"the same action from {fall.paused_until.isoformat()} on, or a decrease or close now",
+            data={"recovery": Recovery.WAIT},
         )
     return None
 
@@ -128,6 +131,7 @@ def _is_as_it_was(known: Mark, moved: Mark) -> bool:
     return timedelta(0) <= since < MARK_REACHED_AGAIN and replace(moved, reached_at=known.reached_at) == known
 
 
+@whole
 def record_value(
     *, golem_id: UUID, value_micro_usd: int, most_bps: int, now: datetime, known: Mark | None = None
 ) -> Fall:
@@ -147,7 +151,7 @@ def record_value(
         HighWaterMark.objects.get_or_create(
             golem_id=golem_id, defaults={"value_micro_usd": value_micro_usd, "reached_at": now}
         )
-        row = HighWaterMark.objects.select_for_update().get(golem_id=golem_id)
+        row = HighWaterMark.objects.select_for_update(no_key=True).get(golem_id=golem_id)
         before = mark_of(row)
         moved = move_mark(mark=before, value_micro_usd=value_micro_usd, most_bps=most_bps, now=now)
         HighWaterMark.objects.filter(pk=row.pk).update(**_columns(moved), updated_at=now)

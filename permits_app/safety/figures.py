@@ -14,6 +14,11 @@ def format_bps(bps: int) -> str:
     return f"{bps} bps ({percent.rstrip('0').rstrip('.') if '.' in percent else percent}%)"
 
 
+def format_ratio(bps: int) -> str:
+    """`15000` -> `1.50`, rounded down: health and cover, where 1.00 is liquidation."""
+    return f"{bps // 10_000}.{bps % 10_000 // 100:02d}"
+
+
 def format_amount(raw: int, token: TokenMeta) -> str:
     """`1500000` USDC -> `1.5 USDC (1500000 base units)`."""
     return f"{format_units(raw, token.decimals, token.symbol)} ({raw} base units)"

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from permits_app.errors import TokenNotAllowed
 from permits_app.safety.assets import Portfolio
 from permits_app.safety.figures import format_bps
+from permits_app.safety.foresight import Share
 from permits_app.safety.hook import Reject
 from tools_app.core.units import BPS, format_micro_usd
 from tools_app.toolkit.views import TokenMeta
@@ -61,15 +62,38 @@ def judge_position(*, value_micro_usd: int, total_micro_usd: int, most_bps: int)
     )
 
 
+def judge_share(*, share: Share, symbol: str, total_micro_usd: int, most_bps: int) -> Reject | None:
+    """All that is kept of one asset at one protocol would be too large a share, whichever positions it lies in."""
+    if share.after * BPS <= most_bps * total_micro_usd:
+        return None
+    most = max(0, total_micro_usd) * most_bps // BPS
+    return Reject(
+        rule="policy_cage.max_position",
+        reason=(
+            f"{symbol} at {share.protocol} would be {format_micro_usd(share.after)} in all,"
+            f" {_share(share.after, total_micro_usd)} of the portfolio of {format_micro_usd(total_micro_usd)}"
+        ),
+        observed=_share(share.after, total_micro_usd),
+        limit=format_bps(most_bps),
+        remaining=format_micro_usd(max(0, most - share.before)),
+        would_pass=f"at most {format_micro_usd(most)} of {symbol} in positions at {share.protocol}",
+        data={"protocol": share.protocol, "asset": share.asset},
+    )
+
+
 def judge_concentration(*, portfolio: Portfolio, most_bps: int) -> Reject | None:
-    """An asset other than the base asset would be too large a share, and larger than before."""
+    """An asset other than the base asset would be too large a share, and larger than before.
+
+    Owed and followed assets move the portfolio as held ones do: a debt in an asset is a share of it too.
+    """
     total_before, total_after = portfolio.total_before, portfolio.total_after
-    for asset, value in portfolio.after.items():
+    for asset in dict.fromkeys([*portfolio.after, *portfolio.exposure]):
+        value = portfolio.weigh(portfolio.after, asset)
         if asset == portfolio.base_asset or value * BPS <= most_bps * total_after:
             continue
         # Shares compared by cross-multiplication, so that nothing is rounded.
-        held = portfolio.before.get(asset, 0)
-        if total_before and value * total_before <= held * total_after:
+        held = portfolio.weigh(portfolio.before, asset)
+        if total_before > 0 and value * total_before <= held * total_after:
             continue
         symbol = portfolio.names.get(asset, asset)
         return Reject(
@@ -108,4 +132,4 @@ def judge_collateral(*, ratio_bps: int | None, least_bps: int, borrows: bool) ->
 
 
 def _share(value: int, total: int) -> str:
-    return format_bps(-(-value * BPS // total)) if total else "all of it"
+    return format_bps(-(-value * BPS // total)) if total > 0 else "all of it"

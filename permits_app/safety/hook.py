@@ -12,6 +12,7 @@ from uuid import UUID
 from archetypes_app.models import Golem
 from permits_app.errors import PolicyRejected
 from permits_app.models import PolicyCage, SpendingLimits
+from permits_app.safety.gas_budget import GasBudget, Promised
 from permits_app.safety.records import RecordSource
 from permits_app.signing_route import SigningRoute, plain_route
 from permits_app.valuation import PlanValue
@@ -38,7 +39,8 @@ class HookCall:
 
     `own_permit_id` is set at commit, so that a hook does not count the permit's own reservation twice.
     `allowlist` holds (kind, EIP-55 address) of the plan's chain. `records` is set by the chain for the time of one run.
-    `route` says who signs and what carries the plan; None is an account that signs for itself.
+    `route` says who signs and what carries the plan; None is an account that signs for itself. `promised` is how a
+    permit says its calls are signed, None while there is none.
     """
 
     stage: HookStage
@@ -62,6 +64,7 @@ class HookCall:
     simulation: SimulationResult | None = None
     records: RecordSource | None = None
     route: SigningRoute | None = None
+    promised: Promised | None = None
 
     @property
     def sent_by(self) -> SigningRoute:
@@ -76,10 +79,11 @@ class HookCall:
 
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """The hook agrees. `note` is kept in the permit; `simulation` is set by hook 5 alone."""
+    """The hook agrees. `note` is kept in the permit; `simulation` and `gas` are set by hook 5 alone."""
 
     note: str = ""
     simulation: SimulationResult | None = None
+    gas: GasBudget | None = None
 
 
 @dataclass(frozen=True, slots=True)

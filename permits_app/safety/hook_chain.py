@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from permits_app.errors import PolicyRejected
+from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import Allow, AllowModified, HookCall, Reject, SafetyHook, Verdict
 from permits_app.safety.hooks.allowlist_guard import AllowlistGuard
 from permits_app.safety.hooks.hallucination_detector import HallucinationDetector
@@ -58,12 +59,14 @@ _BEFORE_SIMULATION: tuple[SafetyHook, ...] = (POLICY_CAGE, ALLOWLIST_GUARD, SPEN
 class HookReport:
     """What the chain decided: each hook's note, the simulation, and changed parameters if a hook asked for them.
 
+    `gas` is the budget the simulation ran within: its limits are what is signed.
     `facts` is what hooks 1 to 4 looked at, as the row of the decision keeps it.
     """
 
     decisions: tuple[dict[str, Any], ...]
     simulation: SimulationResult | None
     modified_params: Mapping[str, Any] | None = None
+    gas: GasBudget | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -116,6 +119,7 @@ def decide(call: HookCall, loaded: LoadedRules) -> Verdict:
 
 def _run(hooks: Sequence[SafetyHook], call: HookCall, *, may_modify: bool) -> HookReport:
     decisions: list[dict[str, Any]] = []
+    gas: GasBudget | None = None
     # Hooks read lazily and share what was read, so that all of them judge the same moment.
     if call.records is None:
         call = replace(call, records=RecordReader(call))
@@ -136,8 +140,8 @@ def _run(hooks: Sequence[SafetyHook], call: HookCall, *, may_modify: bool) -> Ho
         if isinstance(verdict, AllowModified):
             return HookReport(tuple(decisions), call.simulation, verdict.params)
         if verdict.simulation is not None:
-            call = replace(call, simulation=verdict.simulation)
-    return HookReport(tuple(decisions), call.simulation, facts=encode_facts(call))
+            call, gas = replace(call, simulation=verdict.simulation), verdict.gas
+    return HookReport(tuple(decisions), call.simulation, gas=gas, facts=encode_facts(call))
 
 
 def _ask(hook: SafetyHook, call: HookCall) -> Verdict:

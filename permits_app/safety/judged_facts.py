@@ -7,12 +7,13 @@ those of today. Nothing here decides: `permits_app/backtest` puts the facts befo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from permits_app.safety.action_gate import GATE_WINDOW
 from permits_app.safety.assets import Portfolio
+from permits_app.safety.foresight import Share
 from permits_app.safety.hook import HookCall
 from permits_app.safety.record_reader import asks_predictions, asks_rebalances
 from permits_app.safety.records import Mark, Records
@@ -126,7 +127,7 @@ def _decode_mark(kept: Sequence[Any] | None, at: datetime) -> Mark | None:
 def _encode_portfolio(portfolio: Portfolio) -> dict[str, Any]:
     before, after = portfolio.before, portfolio.after
     held = [each for each in {**before, **after} if before.get(each) or after.get(each)]
-    if len(held) > MOST_ASSETS:
+    if len(held) > MOST_ASSETS or len(portfolio.shares) > MOST_ASSETS:
         return {}
     return {
         "assets": [[each, portfolio.names.get(each, ""), before.get(each, 0), after.get(each, 0)] for each in held],
@@ -134,6 +135,9 @@ def _encode_portfolio(portfolio: Portfolio) -> dict[str, Any]:
         "position": portfolio.position_after,
         "positions": portfolio.positions,
         "complete": portfolio.is_complete,
+        **({"shares": [[*astuple(each)] for each in portfolio.shares]} if portfolio.shares else {}),
+        **({"exposure": dict(portfolio.exposure)} if portfolio.exposure else {}),
+        **({"collateral": portfolio.collateral_bps} if portfolio.collateral_bps is not None else {}),
     }
 
 
@@ -146,6 +150,9 @@ def _decode_portfolio(facts: Mapping[str, Any]) -> Portfolio:
         position_after=facts["position"],
         positions=facts["positions"],
         is_complete=facts["complete"],
+        shares=tuple(Share(*each) for each in facts.get("shares", ())),
+        exposure=facts.get("exposure", {}),
+        collateral_bps=facts.get("collateral"),
     )
 
 

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from permits_app.errors import RateLimited
 from permits_app.safety.hook import Reject
+from tools_app.core.errors import Recovery
 
 
 def most_writes_per_hour(*, configured: int, cap: int | None) -> int:
@@ -30,4 +31,5 @@ def judge_rate(*, writes: int, most: int, resets_at: datetime | None) -> Reject 
         resets_at=resets_at.isoformat() if resets_at else "",
         would_pass="the same action once a write is older than an hour" if most else "nothing while the limit is 0",
         error=RateLimited,
+        data={"recovery": Recovery.WAIT if most else Recovery.ASK_OWNER},
     )

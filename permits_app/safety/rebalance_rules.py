@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from permits_app.safety.hook import Reject
+from tools_app.core.errors import Recovery
 
 DAY = timedelta(hours=24)
 
@@ -25,6 +26,7 @@ def judge_rebalances(
                 limit=f"{interval_seconds} s",
                 resets_at=free_at.isoformat(),
                 would_pass=f"the same action from {free_at.isoformat()} on",
+                data={"recovery": Recovery.WAIT},
             )
     if len(within) >= most_per_day:
         # The window frees a place when the oldest of the last `most_per_day` is a day old.
@@ -37,5 +39,6 @@ def judge_rebalances(
             remaining="0 rebalances",
             resets_at=resets_at,
             would_pass=f"the same action from {resets_at} on" if resets_at else "nothing while the limit is 0",
+            data={"recovery": Recovery.WAIT if resets_at else Recovery.ASK_OWNER},
         )
     return None

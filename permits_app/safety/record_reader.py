@@ -16,26 +16,30 @@ from archetypes_app.profiles import is_conservative
 from permits_app import ledger
 from permits_app.models import ActionPermit, HighWaterMark, KnownContract, OutcomeRecord
 from permits_app.models.permit import UNFINISHED, PermitStatus, list_states
-from permits_app.plan_store import decode_flows
+from permits_app.plan_store import decode_changes, decode_flows
 from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS, GATE_WINDOW
 from permits_app.safety.assets import NO_POSITION, RAISING, Portfolio
 from permits_app.safety.hook import HookCall
 from permits_app.safety.records import Mark, PastCall, Records, UnderWay, VenueOutcome
 from permits_app.safety.repetition import BREAKER_HORIZON, BREAKER_REQUESTS, LOOP_HORIZON, LOOP_WINDOW
 from tools_app.core.prepared import Prepared
+from tools_app.models.known_position import KnownPosition
+from tools_app.portfolio.known import MOST_HINTS, parse_refs
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.registry import REGISTRY
 
 _DAY = timedelta(hours=24)
 _PERMITS = ActionPermit._meta.db_table
+_OUTCOMES = OutcomeRecord._meta.db_table
 _DONE_OR_UNDER_WAY = (PermitStatus.COMMITTING, PermitStatus.UNKNOWN, PermitStatus.COMMITTED)
 
 # What a call does not need is left out of the statement.
 _MARK = f"""LEFT JOIN {HighWaterMark._meta.db_table} AS mark ON mark.golem_id = %(golem)s"""
 _PAST = f"""CROSS JOIN LATERAL (
     SELECT array_agg(tool_name ORDER BY created_at DESC) AS tools,
-           array_agg(action_hash ORDER BY created_at DESC) AS hashes
+           array_agg(action_hash ORDER BY created_at DESC) AS hashes,
+           array_agg(created_at ORDER BY created_at DESC) AS times
       FROM (SELECT tool_name, action_hash, created_at FROM {_PERMITS}
              WHERE golem_id = %(golem)s AND created_at > %(loop_start)s AND created_at <= %(now)s
                AND status <> 'CANCELLED' AND id IS DISTINCT FROM %(excluded)s
@@ -46,6 +50,8 @@ _VENUE = f"""CROSS JOIN LATERAL (
       FROM (SELECT status, finished_at FROM {_PERMITS}
              WHERE golem_id = %(golem)s AND venue = %(venue)s AND chain_id = %(chain)s AND NOT is_local
                AND finished_at > %(breaker_start)s AND status IN ('COMMITTED', 'REVERTED')
+               AND NOT EXISTS (SELECT 1 FROM {_OUTCOMES} AS ended WHERE ended.permit_id = {_PERMITS}.id
+                               AND ended.is_cancelled AND ended.taken_back_at IS NULL)
              ORDER BY finished_at DESC LIMIT %(breaker_window)s) AS newest
 ) AS venue"""  # noqa: S608
 _TRIED = f"""EXISTS (SELECT 1 FROM {_PERMITS}
@@ -56,15 +62,24 @@ _REBALANCES = f"""ARRAY(SELECT COALESCE(finished_at, committing_at, created_at) 
       AND id IS DISTINCT FROM %(excluded)s
       AND COALESCE(finished_at, committing_at, created_at) > %(day_start)s)"""  # noqa: S608
 _PREDICTIONS = f"""ARRAY(SELECT outcome.is_verified AND outcome.divergence_bps <= %(tolerance_bps)s
-    FROM {OutcomeRecord._meta.db_table} AS outcome JOIN {_PERMITS} AS judged ON judged.id = outcome.permit_id
-    WHERE judged.golem_id = %(golem)s ORDER BY outcome.created_at DESC LIMIT %(gate_window)s)"""  # noqa: S608
+    FROM {_OUTCOMES} AS outcome JOIN {_PERMITS} AS judged ON judged.id = outcome.permit_id
+    WHERE judged.golem_id = %(golem)s AND NOT outcome.is_cancelled AND outcome.taken_back_at IS NULL
+    ORDER BY outcome.created_at DESC LIMIT %(gate_window)s)"""  # noqa: S608
 _KNOWN = f"""ARRAY(SELECT ARRAY[address, code_hash]::text[] FROM {KnownContract._meta.db_table}
     WHERE chain_id = %(chain)s AND address = ANY(%(touched)s))"""  # noqa: S608
-_UNDER_WAY = f"""(SELECT jsonb_agg(jsonb_build_object('tool', tool_name,
-                                   'position', params->>'position_id', 'bounds', bounds))::text
+# Of two that were started, the earlier is judged without the later one, and the later with the earlier: one passes.
+# `lock_start` gives each of a golem a time of its own, in the order in which they are seen here.
+_UNDER_WAY = f"""(SELECT jsonb_agg(jsonb_build_object('permit', id, 'tool', tool_name,
+                                   'venue', venue, 'position', params->>'position_id', 'bounds', bounds)
+                        ORDER BY committing_at)::text
     FROM {_PERMITS}
     WHERE golem_id = %(golem)s AND chain_id = %(chain)s AND NOT is_local AND halt_epoch IS NULL
-      AND status IN ({list_states(UNFINISHED)}) AND id IS DISTINCT FROM %(excluded)s)"""  # noqa: S608
+      AND status IN ({list_states(UNFINISHED)}) AND id IS DISTINCT FROM %(excluded)s
+      AND (committing_at IS NULL OR committing_at < COALESCE(
+          (SELECT own.committing_at FROM {_PERMITS} AS own WHERE own.id = %(excluded)s), 'infinity')))"""  # noqa: S608
+_POSITIONS = f"""ARRAY(SELECT ref FROM {KnownPosition._meta.db_table}
+    WHERE account = %(account)s AND chain_id = %(chain)s AND gone_at IS NULL
+    ORDER BY last_seen DESC, ref LIMIT {MOST_HINTS})"""  # noqa: S608
 _NOTHING = "NULL"
 
 
@@ -93,18 +108,19 @@ def read_records(call: HookCall) -> Records:
     (row,) = _prepare_statement(_build_statement(call)).fetch(**_list_arguments(call))
     usage, rest = ledger.read_usage_columns(row[: ledger.USAGE_COLUMNS]), row[ledger.USAGE_COLUMNS :]
     value, reached_at, violated_at, violated_bps, paused_until = rest[:5]
-    tools, hashes, statuses, times, is_tried, rebalances, predictions, known, under_way = rest[5:]
+    tools, hashes, called, statuses, times, is_tried, rebalances, predictions, known, under_way, positions = rest[5:]
     return Records(
         usage=usage,
         mark=Mark(value, reached_at, violated_at, violated_bps, paused_until) if reached_at is not None else None,
         is_conservative=is_conservative(call.golem),
-        earlier=tuple(PastCall(tool, digest) for tool, digest in zip(tools or (), hashes or (), strict=True)),
+        earlier=tuple(map(PastCall, tools or (), hashes or (), called or ())),
         outcomes=_list_outcomes(statuses or (), times or ()),
         is_venue_tried=bool(is_tried),
         rebalances=tuple(rebalances or ()),
         predictions=tuple(predictions or ()),
         known_code=dict(known or ()),
         under_way=tuple(_decode_under_way(each) for each in json.loads(under_way or "[]")),
+        positions=parse_refs(positions or ()),
     )
 
 
@@ -139,13 +155,14 @@ def _build_statement(call: HookCall) -> str:
     columns = (
         "usage.*",
         "mark.value_micro_usd, mark.reached_at, mark.violated_at, mark.violated_bps, mark.paused_until",
-        "past.tools, past.hashes",
+        "past.tools, past.hashes, past.times",
         "venue.statuses, venue.times" if has_plan else f"{_NOTHING}, {_NOTHING}",
         _TRIED if has_plan else _NOTHING,
         _REBALANCES if asks_rebalances(call) else _NOTHING,
         _PREDICTIONS if asks_predictions(call) else _NOTHING,
         _KNOWN if has_plan else _NOTHING,
         _UNDER_WAY if asks_under_way(call) else _NOTHING,
+        _POSITIONS if has_plan else _NOTHING,
     )
     joins = (f"({ledger.USAGE_SQL}) AS usage", _MARK, _PAST, _VENUE if has_plan else "")
     return f"SELECT {', '.join(columns)} FROM {' '.join(joins)}"  # noqa: S608  (our own constants)
@@ -169,6 +186,7 @@ def _list_arguments(call: HookCall) -> dict[str, Any]:
         "tolerance_bps": DIVERGENCE_TOLERANCE_BPS,
         "gate_window": GATE_WINDOW,
         "touched": list_touched(plan) if plan is not None else [],
+        "account": call.view.address or "",
     }  # fmt: skip
 
 
@@ -181,6 +199,9 @@ def _decode_under_way(kept: Mapping[str, Any]) -> UnderWay:
         receives=decode_flows(kept["bounds"].get("receives", ())),
         enters=not is_swap and bool(spends),
         position_id=int(position) if position.isdecimal() else None,
+        permit_id=kept["permit"],
+        changes=decode_changes(kept["bounds"].get("changes", ())),
+        protocol=kept["venue"] or "",
     )
 
 

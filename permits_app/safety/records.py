@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from permits_app.usage import Usage
 from tools_app.toolkit.plan import TokenFlow
+from tools_app.toolkit.positions import PositionChange, PositionRef
 
 if TYPE_CHECKING:
     from permits_app.safety.assets import Portfolio
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PastCall:
-    """One call of the loop guard's window: which tool, and the hash over tool and parameters that tells equal calls."""
+    """One call of the loop guard's window: which tool, the hash over tool and parameters that tells equal calls, and
+    when it was.
+    """
 
     tool_name: str
     action_hash: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +51,26 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """What another permit is doing to the golem's holdings, its outcome not seen yet. `enters` puts what it spends into
-    a venue, into `position_id` or a position of its own.
+    """What another permit is doing to the golem's holdings, its outcome not seen yet. `changes` are what it says it
+    does to positions. Of one that says nothing, `enters` puts what it spends into `protocol`, into `position_id` or a
+    position of its own.
     """
 
     spends: Sequence[TokenFlow]
     receives: Sequence[TokenFlow]
     enters: bool = False
     position_id: int | None = None
+    permit_id: str = ""
+    changes: Sequence[PositionChange] = ()
+    protocol: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
     """Sums of the ledger and rows of the past. `earlier` and `predictions` newest first, `outcomes` oldest first.
 
-    `predictions`, `rebalances` and `under_way` are read only for a call they are judged for; `known_code` is keccak-256
-    by address.
+    `predictions`, `rebalances`, `under_way` and `positions` are read only for a call they are judged for; `known_code`
+    is keccak-256 by address, `positions` are those the account had when last looked at.
     """
 
     usage: Usage
@@ -75,6 +83,7 @@ class Records:
     predictions: Sequence[bool] = ()
     known_code: Mapping[str, str] = field(default_factory=dict)
     under_way: Sequence[UnderWay] = ()
+    positions: Sequence[PositionRef] = ()
 
 
 class RecordSource(Protocol):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from permits_app.errors import ActionRepeated, VenueFailing
 from permits_app.safety.hook import Reject
 from permits_app.safety.records import PastCall, VenueOutcome
 from tools_app.toolkit.enums import LEAVING, ActionClass
@@ -25,6 +26,8 @@ BREAKER_REQUESTS = 10
 BREAKER_FAILURES = 5
 BREAKER_HALF_OPEN_AFTER = timedelta(seconds=30)
 BREAKER_HORIZON = timedelta(hours=24)
+TRY_SETTLES_SECONDS = 5
+"""When to look again while the one try of a half-open breaker is under way: mostly it is decided by then."""
 
 
 class BreakerState(StrEnum):
@@ -44,19 +47,24 @@ class Breaker:
 
 
 def judge_loop(*, earlier: Sequence[PastCall], action_hash: str, action_class: ActionClass) -> Reject | None:
-    """The fifth identical call within the window, this one counted. `earlier` are the calls before it, any order."""
+    """The fifth identical call within the window, this one counted. `earlier` are the calls before it, newest first."""
     if action_class in LEAVING:
         return None
-    identical = 1 + sum(1 for call in earlier[: LOOP_WINDOW - 1] if call.action_hash == action_hash)
+    equal = [call.at for call in earlier[: LOOP_WINDOW - 1] if call.action_hash == action_hash]
+    identical = 1 + len(equal)
     if identical < LOOP_MOST_IDENTICAL:
         return None
+    # Once all but the three newest are older than the horizon, this one is the fourth.
+    free_at = (sorted(equal, reverse=True)[LOOP_MOST_IDENTICAL - 2] + LOOP_HORIZON).isoformat()
     return Reject(
         rule="rate_limiter.loop",
         reason=f"this is identical call {identical} among the last {LOOP_WINDOW}: it looks like a loop",
         observed=f"{identical} identical calls",
         limit=f"{LOOP_MOST_IDENTICAL - 1} identical calls within the last {LOOP_WINDOW} of one hour",
         remaining="0 identical calls",
-        would_pass="a call with other parameters, or this one an hour after the first",
+        resets_at=free_at,
+        would_pass=f"a call with other parameters, or this one from {free_at} on",
+        error=ActionRepeated,
     )
 
 
@@ -98,6 +106,7 @@ def judge_breaker(*, breaker: Breaker, venue: str, is_tried: bool, action_class:
     if breaker.state is BreakerState.HALF_OPEN and not is_tried:
         return None
     free_at = breaker.half_opens_at.isoformat() if breaker.half_opens_at and breaker.state is BreakerState.OPEN else ""
+    data = {} if free_at else {"retry_after_seconds": TRY_SETTLES_SECONDS}
     return Reject(
         rule="rate_limiter.circuit_breaker",
         reason=f"{breaker.failures} of the last {breaker.requests} transactions at {venue} failed; its breaker is open",
@@ -105,4 +114,6 @@ def judge_breaker(*, breaker: Breaker, venue: str, is_tried: bool, action_class:
         limit=f"fewer than {BREAKER_FAILURES} of {BREAKER_REQUESTS} failed",
         resets_at=free_at,
         would_pass=f"one try from {free_at} on" if free_at else "the same action after the try that is under way",
+        error=VenueFailing,
+        data=data,
     )

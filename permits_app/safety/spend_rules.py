@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from permits_app.errors import SpendingLimitExceeded
 from permits_app.safety.hook import Reject
 from permits_app.usage import Usage
 from tools_app.core.errors import Recovery
 from tools_app.core.units import format_micro_usd
+
+_NO_NEXT_TICK: Final = "nothing before the next heartbeat tick, and the heartbeat is off: an owner turns it on"
 
 
 class SpendCeilings(Protocol):
@@ -35,6 +37,7 @@ class _Window:
     limit_micro_usd: int
     recovery: Recovery
     resets_at: datetime | None = None
+    frees: str = "nothing until some of the limit is free again"
 
 
 def judge_spend(*, limits: SpendCeilings, usage: Usage, amount_micro_usd: int, counts_per_day: bool) -> Reject | None:
@@ -56,7 +59,8 @@ def _windows(limits: SpendCeilings, usage: Usage, counts_per_day: bool) -> Seque
         ),
         _Window(
             "spending_limiter.per_tick", "in one heartbeat tick", usage.tick_micro_usd, limits.per_tick_micro_usd,
-            Recovery.WAIT,
+            Recovery.WAIT if usage.tick_resets_at else Recovery.ASK_OWNER, usage.tick_resets_at,
+            "nothing before the next heartbeat tick" if usage.tick_resets_at else _NO_NEXT_TICK,
         ),
         _Window(
             "spending_limiter.per_session", "with one token", usage.session_micro_usd, limits.per_session_micro_usd,
@@ -83,8 +87,16 @@ def _refuse(window: _Window, amount_micro_usd: int) -> Reject:
         limit=limit,
         remaining=left,
         resets_at=window.resets_at.isoformat() if window.resets_at else "",
-        would_pass=f"at most {left}, gas included" if remaining else "nothing until some of the limit is free again",
+        would_pass=f"at most {left}, gas included" if remaining else window.frees,
         error=SpendingLimitExceeded,
-        # A whole window that is used up is not mended by other parameters.
-        data={"recovery": window.recovery if remaining == 0 or window.used_micro_usd == 0 else Recovery.FIX_PARAMS},
+        data={"recovery": _next_step(window, remaining)},
     )
+
+
+def _next_step(window: _Window, remaining: int) -> Recovery:
+    """No other parameters mend a window that is used up, and no wait what is too much for an empty one."""
+    if not window.limit_micro_usd and window.recovery is Recovery.WAIT:
+        return Recovery.ASK_OWNER
+    if remaining == 0:
+        return window.recovery
+    return Recovery.FIX_PARAMS if window.used_micro_usd or window.recovery is Recovery.WAIT else window.recovery

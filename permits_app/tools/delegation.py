@@ -34,6 +34,7 @@ from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, Requirement, TickBudget
 from tools_app.toolkit.family import ToolFamily
+from tools_app.toolkit.params import PLAIN
 from tools_app.toolkit.plan import LocalEffect
 
 delegate = ToolFamily(
@@ -48,7 +49,7 @@ Target = Annotated[
     ),
 ]
 Instruction = Annotated[
-    str, Field(min_length=1, max_length=2_000, description="What the delegate should do; kept in the audit log.")
+    str, Field(min_length=1, max_length=2_000, description="What the delegate should do; kept in the audit log."), PLAIN
 ]
 Context = Annotated[
     str,
@@ -56,6 +57,7 @@ Context = Annotated[
         max_length=2_000,
         description="What it is about; for risk-assessor and safety-guardian the permit_id of an open permit.",
     ),
+    PLAIN,
 ]
 
 

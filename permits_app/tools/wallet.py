@@ -12,10 +12,20 @@ from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.signing_key import KeyState
 from permits_app.models.transaction import UNSETTLED
 from permits_app.models.wallet import WalletKind
-from permits_app.safety.assets import read_balances
+from permits_app.profit_days import read_worth
+from permits_app.tools.wallet_holdings import (
+    Balance,
+    DayProfit,
+    PositionHeld,
+    describe_balance,
+    describe_day,
+    describe_held,
+    read_holdings,
+)
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import InsufficientBalance, InvalidParams
 from tools_app.core.units import format_units, value_in_micro_usd
+from tools_app.portfolio.holdings import read_balances
 from tools_app.standards import erc20
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, Requirement, RiskLayer, TickBudget
@@ -33,16 +43,6 @@ LP_GAS = 520_000
 """Gas units of two approvals and a new V3 position, with some room."""
 
 _WEI_PER_GWEI = Decimal(10**9)
-
-
-@dataclass(frozen=True, slots=True)
-class Balance:
-    """One holding. `value_usd` is null, with the reason, when the token has no fresh feed."""
-
-    token: TokenMeta
-    balance: TokenAmount
-    value_usd: UsdAmount | None
-    value_missing: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,7 @@ class PolicySummary:
 class WalletStatus:
     """The golem's account on one chain: `account_type` is eoa, safe or contract.
 
+    `total_value_usd` is tokens plus positions less debts at the feeds; `not_counted` names what it leaves out.
     `active_session_keys` is 1 while a cage's session lasts; an account that signs for itself has none.
     """
 
@@ -88,7 +89,11 @@ class WalletStatus:
     chain_id: int
     block_number: int
     balances: tuple[Balance, ...]
+    positions: tuple[PositionHeld, ...]
+    debt_usd: UsdAmount
     total_value_usd: UsdAmount
+    not_counted: tuple[str, ...]
+    profit_24h: DayProfit | None
     active_session_keys: int
     pending_transactions: tuple[PendingTransaction, ...]
     policy_summary: PolicySummary
@@ -125,21 +130,21 @@ class GasPrice:
     steps=("Reading balances", "Reading limits"),
     requires=(Requirement.WALLET,),
     snippet=(
-        "wallet_status: the golem's address, every balance with its value, transactions under way, and the spending"
-        " limits with what is left of each."
+        "wallet_status: the golem's address, every balance and position with its value, debts and health, profit and"
+        " loss of 24 h, transactions under way, and the spending limits with what is left of each."
     ),
     guidelines=("Read it before planning a trade: an amount above a limit or a balance is refused anyway.",),
 )
 def wallet_get_status(ctx: ReadContext, chain_id: ChainId | None = None) -> WalletStatus:
-    """Read the golem's own wallet: address, balances, pending transactions, limits and what is left of them.
+    """Read what the golem holds: address, balances, positions with their debts, pending transactions, limits left.
 
-    Use to see what can be spent now. Balances cover the chain's coin and every registered token, at one block.
-    Does not look at other accounts and does not count liquidity positions; data_get_positions does.
+    Use to see what can be spent now and what all of it is worth. Balances cover the chain's coin and every registered
+    token, positions every protocol the server knows, at one block. Does not look at other accounts.
     """
     account = _account(ctx)
     reader = ctx.chain(chain_id)
     ctx.step("Reading balances")
-    balances = _read_holdings(reader, account)
+    whole = read_holdings(reader, account)
     has_code = bool(reader.code(account))
     ctx.step("Reading limits")
     held = Wallet.objects.filter(golem_id=ctx.golem.id).first()
@@ -149,8 +154,15 @@ def wallet_get_status(ctx: ReadContext, chain_id: ChainId | None = None) -> Wall
         account_type=_name_account(held, has_code=has_code),
         chain_id=reader.chain_id,
         block_number=reader.block.number,
-        balances=balances,
-        total_value_usd=UsdAmount(sum(held.value_usd.micro for held in balances if held.value_usd is not None)),
+        balances=(
+            *(describe_balance(each) for each in whole.tokens),
+            *(describe_balance(each, is_claim=True) for each in whole.claims),
+        ),
+        positions=tuple(describe_held(each) for each in whole.positions),
+        debt_usd=UsdAmount(whole.debt_micro_usd),
+        total_value_usd=UsdAmount(whole.nav_micro_usd),
+        not_counted=whole.problems,
+        profit_24h=describe_day(read_worth(golem_id=ctx.golem.id, now=ctx.now)),
         active_session_keys=_count_sessions(ctx, held),
         pending_transactions=_list_pending(ctx, account, reader.chain_id),
         policy_summary=_summarize_policy(ctx),
@@ -275,19 +287,6 @@ def _account(ctx: ReadContext) -> str:
     if ctx.golem.address is None:
         raise InvalidParams("this golem has no wallet")
     return ctx.golem.address
-
-
-def _read_holdings(reader: ChainReader, account: str) -> tuple[Balance, ...]:
-    tokens = [reader.native(), *reader.registered_tokens()]
-    held = read_balances(chain=reader, account=account, tokens=tokens)
-    shown: list[Balance] = []
-    for token in tokens:
-        raw = held[token.address]
-        if not raw and not token.is_native:
-            continue
-        value, missing = _price(reader, token, raw)
-        shown.append(Balance(token, TokenAmount(raw, token), value, missing))
-    return tuple(shown)
 
 
 def _price(reader: ChainReader, token: TokenMeta, raw: int) -> tuple[UsdAmount | None, str | None]:

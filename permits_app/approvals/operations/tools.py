@@ -14,6 +14,7 @@ from archetypes_app.toolset import read_inputs, resolve
 from archetypes_app.toolset_diff import GolemEffect, ToolsetDiff, diff_toolsets, record_change
 from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
+from tools_app.core.whole import whole
 from tools_app.toolkit.enums import RiskTier
 
 
@@ -75,6 +76,7 @@ def read_tool_sources(golem: Golem) -> dict[str, Any]:
     }
 
 
+@whole
 def _rehearse(golem: Golem, after: Mapping[str, Any]) -> ToolsetDiff:
     was = read_inputs(_reload(golem))
     with transaction.atomic():

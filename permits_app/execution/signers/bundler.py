@@ -27,6 +27,7 @@ from tools_app.chain.node_errors import (
 from tools_app.core import outgoing
 from tools_app.core.errors import GolemError
 from tools_app.core.outgoing import AddressRefused, ExchangeFailed
+from tools_app.core.outside_json import read_json
 from tools_app.core.taint import Secret
 from tools_app.standards.user_operation import ENTRY_POINT, UserOperation
 
@@ -162,7 +163,7 @@ def _read(answer: outgoing.Answer) -> Any:
     if answer.status in (401, 403, 404):
         raise SignerUnavailable("the bundler refused this server's project id")
     try:
-        found = json.loads(answer.body)
+        found = read_json(answer.body, most_bytes=_MOST_ANSWER_BYTES)
     except ValueError:
         raise SignerUnavailable(f"the bundler answered {answer.status}, and no JSON") from None
     if not isinstance(found, dict):

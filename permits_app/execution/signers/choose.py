@@ -13,7 +13,11 @@ from permits_app.execution.signers.privy import PrivyClient, PrivySigner
 from permits_app.execution.signers.zerodev import UserOperationSigner
 from permits_app.models import SigningKey
 from permits_app.models.signing_key import KeyHolder
+from tools_app.core.compiled_query import CompiledQuery
 
+_KEY: CompiledQuery[SigningKey] = CompiledQuery(
+    lambda address: SigningKey.objects.filter(Q(address=address) | Q(account=address)).order_by("pk"), "an address"
+)
 _keystore: Keystore | None = None
 _privy: PrivyClient | None = None
 _zerodev: BundlerClient | None = None
@@ -52,7 +56,7 @@ def open_zerodev() -> BundlerClient:
 
 def open_signer(address: str) -> Signer:
     """The signer of `address`, a key or a smart account that a key owns. Raises SignerUnavailable."""
-    key = SigningKey.objects.filter(Q(address=address) | Q(account=address)).first()
+    key = next(iter(_KEY.fetch(address)), None)
     if key is None:
         raise SignerUnavailable(f"no key on this server has the address {address}", address=address)
     if key.address != address:

@@ -18,7 +18,10 @@ from eth_utils import to_checksum_address
 from permits_app.errors import SignerUnavailable
 from permits_app.execution.signers.accounts import load_accounts
 from tools_app.core.errors import InvalidParams
+from tools_app.core.outside_json import read_exact_json
 from tools_app.core.taint import Secret
+
+_MOST_BYTES = 16 * 1024  # a keystore file has less than one kilobyte
 
 
 class Keystore:
@@ -36,7 +39,7 @@ class Keystore:
     def import_file(self, *, document: str, passphrase: Secret) -> str:
         """Take a keystore v3 document under its own passphrase; returns its address. Raises InvalidParams."""
         try:
-            key = load_accounts().decrypt(json.loads(document), passphrase.reveal())
+            key = load_accounts().decrypt(read_exact_json(document, most_bytes=_MOST_BYTES), passphrase.reveal())
         except (ValueError, TypeError, KeyError):
             raise InvalidParams("the keystore file or its passphrase is wrong") from None
         return self._store(Secret(key.to_0x_hex()))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
@@ -28,6 +27,7 @@ from permits_app.execution.signers.base import SignedTransaction, UnsignedTransa
 from tools_app.core import outgoing
 from tools_app.core.errors import InvalidParams
 from tools_app.core.outgoing import AddressRefused, ExchangeFailed
+from tools_app.core.outside_json import read_json
 from tools_app.core.taint import Secret
 
 PRIVY_URL: Final = "https://api.privy.io"
@@ -183,7 +183,7 @@ def _read(answer: outgoing.Answer) -> dict[str, Any]:
     if not 200 <= answer.status < 300:
         raise SignerUnavailable(f"Privy answered {answer.status}", status=str(answer.status))
     try:
-        found = json.loads(answer.body)
+        found = read_json(answer.body, most_bytes=_MOST_ANSWER_BYTES)
     except ValueError:
         raise SignerMismatch("Privy's answer is no JSON, or longer than an answer may be") from None
     if not isinstance(found, dict):

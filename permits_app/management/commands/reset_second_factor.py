@@ -11,6 +11,7 @@ from django.db import transaction
 from archetypes_app.ownership import list_owned_golems
 from permits_app.approvals.second_factor import forget_devices
 from tools_app.core import audit_log, clock
+from tools_app.core.whole import whole
 
 
 class Command(BaseCommand):
@@ -28,11 +29,17 @@ class Command(BaseCommand):
         owner = get_user_model()._default_manager.filter(username=options["username"]).first()
         if owner is None:
             raise CommandError(f"there is no account {options['username']!r}")
-        with transaction.atomic():
-            removed = forget_devices(user=owner)
-            for golem in list_owned_golems(owner):
-                audit_log.append(
-                    golem_id=golem.pk, event="SecondFactorReset", actor="system:operator", now=clock.now(),
-                    data={"owner": str(owner.pk), "reason": options["reason"], "devices": str(removed)},
-                )  # fmt: skip
+        removed = _reset(owner, options["reason"])
         self.stdout.write(f"{removed} device(s) forgotten")
+
+
+@whole
+def _reset(owner: Any, reason: str) -> int:
+    with transaction.atomic():
+        removed = forget_devices(user=owner)
+        for golem in list_owned_golems(owner):
+            audit_log.append(
+                golem_id=golem.pk, event="SecondFactorReset", actor="system:operator", now=clock.now(),
+                data={"owner": str(owner.pk), "reason": reason, "devices": str(removed)},
+            )  # fmt: skip
+    return removed

@@ -7,7 +7,6 @@ asks, and prints 65 bytes to paste into the request's page.
 from __future__ import annotations
 
 import getpass
-import json
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,9 @@ from permits_app.approvals.owner_calls import (
     describe_fields,
     describe_owner_call,
 )
+from tools_app.core.outside_json import read_exact_json
+
+_MOST_BYTES = 4 * 1024 * 1024
 
 
 class Command(BaseCommand):
@@ -56,7 +58,7 @@ class Command(BaseCommand):
 
     def _read(self, path: Path) -> dict[str, Any]:
         try:
-            document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            document: dict[str, Any] = read_exact_json(path.read_text(encoding="utf-8"), most_bytes=_MOST_BYTES)
         except (OSError, ValueError) as error:
             raise CommandError(f"{path} cannot be read: {error}") from None
         return document
@@ -106,7 +108,7 @@ class Command(BaseCommand):
                 return opened
             path = options["passphrase_file"]
             secret = path.read_text(encoding="utf-8").strip() if path else getpass.getpass("Passphrase: ")
-            document = json.loads(options["keystore"].read_text(encoding="utf-8"))
+            document = read_exact_json(options["keystore"].read_text(encoding="utf-8"), most_bytes=_MOST_BYTES)
             unlocked: LocalAccount = Account.from_key(Account.decrypt(document, secret))
         except (OSError, ValueError, TypeError, KeyError):
             raise CommandError("the key does not open: wrong file, or wrong passphrase") from None

@@ -11,6 +11,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from permits_app.approvals.digest import export_request, verify_export
 from permits_app.models import ChangeRequest
+from tools_app.core.outside_json import read_exact_json
+
+_MOST_BYTES = 4 * 1024 * 1024
 
 
 class Command(BaseCommand):
@@ -43,7 +46,7 @@ class Command(BaseCommand):
             raise CommandError("name a request, or a file with --file")
         if path is not None:
             try:
-                document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+                document: dict[str, Any] = read_exact_json(path.read_text(encoding="utf-8"), most_bytes=_MOST_BYTES)
             except (OSError, ValueError) as error:
                 raise CommandError(f"{path} cannot be read: {error}") from None
             return document
@@ -62,6 +65,11 @@ class Command(BaseCommand):
             self.stdout.write(f"  {call['function']} on {call['to_name']} {call['to']}")
             for argument in call["arguments"]:
                 self.stdout.write(f"    {argument['name']}: {argument['text'] or argument['raw']}")
+        for position in shown.get("positions", []):
+            owed, health = position["owed_after"] or "nothing", position["health"] or "no debt"
+            self.stdout.write(
+                f"  {position['label']} changes by {position['changes']}; owed afterwards: {owed}; {health}"
+            )
         for flow in shown.get("bounds", {}).get("leaves_at_most", []):
             self.stdout.write(f"  leaves at most {flow['units']}")
         for flow in shown.get("bounds", {}).get("returns_at_least", []):

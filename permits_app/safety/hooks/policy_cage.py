@@ -16,7 +16,14 @@ from datetime import datetime
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
 from permits_app.safety.action_gate import judge_gate
-from permits_app.safety.assets import NO_POSITION, RAISING, Portfolio, find_wrapped_native, read_portfolio
+from permits_app.safety.assets import (
+    NO_POSITION,
+    RAISING,
+    Portfolio,
+    find_wrapped_native,
+    list_moved,
+    read_portfolio,
+)
 from permits_app.safety.cage_contract import judge_contract
 from permits_app.safety.chain_facts import preload_chain_facts
 from permits_app.safety.drawdown import Fall, fall_of, judge_fall, record_value
@@ -26,6 +33,7 @@ from permits_app.safety.holding_rules import (
     judge_collateral,
     judge_concentration,
     judge_position,
+    judge_share,
 )
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
 from permits_app.safety.phase_rules import judge_halt, judge_layer, judge_phase
@@ -36,6 +44,8 @@ from permits_app.safety.records import UnderWay
 from permits_app.safety.token_calls import list_recipients
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import Recovery
+from tools_app.portfolio.holdings import Holdings as Held
+from tools_app.portfolio.holdings import measure_holdings
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import LEAVING, ActionClass, Category, Phase, RiskLayer
 from tools_app.toolkit.plan import TxPlan
@@ -119,11 +129,13 @@ def load_holdings(call: HookCall) -> Holdings:
     # An asset that is not approved, or one too many, is refused without reading a balance.
     if judge_approved(call, wrapped) is not None:
         return Holdings(is_known=True, wrapped_native=wrapped)
-    preload_chain_facts(call, with_portfolio=True)
-    under_way = records_of(call).under_way
+    records = records_of(call)
+    under_way = records.under_way
+    preload_chain_facts(call, with_portfolio=True, hints=records.positions)
     try:
-        portfolio = measure_portfolio(call, plan, chain, account)
-        with_others = measure_portfolio(call, plan, chain, account, under_way=under_way) if under_way else None
+        held = _read_held(call, plan, chain, account, under_way)
+        portfolio = _foresee(call, plan, chain, held)
+        with_others = _foresee(call, plan, chain, held, under_way) if under_way else None
     except (PriceUnavailable, PriceStale) as error:
         return Holdings(is_known=True, wrapped_native=wrapped, price_missing=error)
     if call.records is not None:
@@ -131,19 +143,28 @@ def load_holdings(call: HookCall) -> Holdings:
     fall = None
     if portfolio.is_complete:
         fall = record_value(
-            golem_id=call.golem.pk, value_micro_usd=portfolio.total_before,
-            most_bps=call.cage.max_drawdown_bps, now=call.now, known=records_of(call).mark,
+            golem_id=call.golem.pk, value_micro_usd=max(0, portfolio.total_before),
+            most_bps=call.cage.max_drawdown_bps, now=call.now, known=records.mark,
         )  # fmt: skip
     return Holdings(is_known=True, wrapped_native=wrapped, portfolio=portfolio, fall=fall, with_others=with_others)
 
 
-def measure_portfolio(
-    call: HookCall, plan: TxPlan, chain: ChainReader, account: str, *, under_way: Sequence[UnderWay] = ()
-) -> Portfolio:
+def measure_portfolio(call: HookCall, plan: TxPlan, chain: ChainReader, account: str) -> Portfolio:
     """What the golem holds and would hold after `plan`. Raises PriceUnavailable, PriceStale, what a node raises."""
+    return _foresee(call, plan, chain, _read_held(call, plan, chain, account, ()))
+
+
+def _read_held(call: HookCall, plan: TxPlan, chain: ChainReader, account: str, under_way: Sequence[UnderWay]) -> Held:
+    hints = records_of(call).positions
+    return measure_holdings(chain=chain, account=account, tokens=list_moved(plan, under_way), hints=hints)
+
+
+def _foresee(
+    call: HookCall, plan: TxPlan, chain: ChainReader, held: Held, under_way: Sequence[UnderWay] = ()
+) -> Portfolio:
     return read_portfolio(
-        chain=chain, account=account, base_asset=call.view.base_asset, plan=plan,
-        enters_position=enters_position(call), position_id=_position_id(call), under_way=under_way,
+        chain=chain, account=call.view.address or "", base_asset=call.view.base_asset, plan=plan,
+        enters_position=enters_position(call), position_id=_position_id(call), under_way=under_way, holdings=held,
     )  # fmt: skip
 
 
@@ -195,10 +216,14 @@ def judge_holdings(call: HookCall, rows: CageRows, holdings: Holdings) -> Reject
     return _judge_assets(call, holdings.portfolio) or fall or _judge_shares(call, rows, holdings.portfolio)
 
 
+RETRY_AFTER_SECONDS = 5
+"""So long, at least, until what is under way has ended: a block or two, and the look at its receipt."""
+
+
 def judge_with_others(call: HookCall, rows: CageRows, holdings: Holdings) -> Reject | None:
     """The same shares with what other permits are about to change: of two at once, not both pass one limit.
 
-    Both may be refused when neither is mined yet; the one that is tried again finds the other's outcome.
+    The refusal names the permits it waits for. What was started later than this one is none of them.
     """
     if holdings.with_others is None:
         return None
@@ -209,25 +234,35 @@ def judge_with_others(call: HookCall, rows: CageRows, holdings: Holdings) -> Rej
         refusal,
         reason=f"with what is under way already, {refusal.reason}",
         would_pass=f"{refusal.would_pass}; or this one, once the outcome of what is under way is seen",
-        data={**refusal.data, "recovery": Recovery.WAIT},
+        data={
+            **refusal.data,
+            "recovery": Recovery.WAIT,
+            "retry_after_seconds": RETRY_AFTER_SECONDS,
+            "waits_for": [each.permit_id for each in records_of(call).under_way],
+        },
     )
 
 
 def _judge_assets(call: HookCall, portfolio: Portfolio) -> Reject | None:
     if call.limits.allowlist_mode == AllowlistMode.STRICT:
         return None
-    held = sum(1 for value in portfolio.after.values() if value)
+    held = sum(1 for value in portfolio.after.values() if value > 0)
     return judge_asset_count(count=held, most=call.cage.max_assets)
 
 
 def _judge_shares(call: HookCall, rows: CageRows, portfolio: Portfolio) -> Reject | None:
+    total, most_bps = portfolio.total_before, call.cage.max_position_bps
+    shares = (
+        judge_share(
+            share=share, symbol=portfolio.names.get(share.asset, share.asset), total_micro_usd=total, most_bps=most_bps
+        )
+        for share in portfolio.shares
+    )
     return (
         _judge_gate(call, rows, portfolio)
-        or judge_position(
-            value_micro_usd=portfolio.position_after,
-            total_micro_usd=portfolio.total_before,
-            most_bps=call.cage.max_position_bps,
-        )
+        or judge_position(value_micro_usd=portfolio.position_after, total_micro_usd=total, most_bps=most_bps)
+        or next((refusal for refusal in shares if refusal is not None), None)
+        or _judge_foreseen_collateral(call, portfolio)
         or judge_concentration(portfolio=portfolio, most_bps=call.cage.max_concentration_bps)
     )
 
@@ -255,6 +290,13 @@ def _judge_collateral(call: HookCall) -> Reject | None:
         ratio_bps=call.plan.collateral_ratio_bps,
         least_bps=call.cage.min_collateral_ratio_bps,
         borrows=borrows(call),
+    )
+
+
+def _judge_foreseen_collateral(call: HookCall, portfolio: Portfolio) -> Reject | None:
+    """What the plan's own changes leave behind its debts, whatever ratio it states."""
+    return judge_collateral(
+        ratio_bps=portfolio.collateral_bps, least_bps=call.cage.min_collateral_ratio_bps, borrows=False
     )
 
 

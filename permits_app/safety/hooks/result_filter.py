@@ -12,18 +12,24 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from permits_app.safety.hook import Allow, HookCall, Verdict
-from tools_app.core.taint import REMOVED, DataSink, Secret, Tainted, clean_for, is_secret_key, redact_text
+from tools_app.core.storable_text import make_plain
+from tools_app.core.taint import (
+    REMOVED,
+    DataSink,
+    Secret,
+    Tainted,
+    clean_for,
+    holds_no_secret,
+    is_secret_key,
+    redact_text,
+)
 
 MOST_CHARACTERS: Final = 100_000
 """About 25,000 tokens of JSON."""
 
 _CUT: Final = "… [cut]"
-
-# Control characters but tab and line feed, and characters that are invisible or reorder text.
-_HIDDEN: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f]"
-)
+# The name of a member that is not null, in JSON without a backslash: there every quote begins or ends a text.
+_MEMBER: Final = re.compile(r'"([^"]*)":(?!null)')
 
 
 class ResultFilter:
@@ -43,8 +49,10 @@ def filter_result(value: Any, *, cursor: str | None = None, most_characters: int
     `cursor` for the rest) and `truncated` {list, shown, total}. A list at the top becomes {items, …} then. What
     cannot be cut by a list has its longest texts cut.
     """
+    start, told = _parse_cursor(cursor), _write_out(value)
+    if start == 0 and told is not None and len(told) <= most_characters and _is_clean(told):
+        return value
     cleaned = _clean(value)
-    start = _parse_cursor(cursor)
     if start == 0 and _length(cleaned) <= most_characters:
         return cleaned
     if isinstance(cleaned, list):
@@ -56,9 +64,30 @@ def filter_result(value: Any, *, cursor: str | None = None, most_characters: int
     return cleaned if _length(cleaned) <= most_characters else _cut_texts(cleaned, most_characters)
 
 
+def _write_out(value: Any) -> str | None:
+    """`value` as JSON; None where JSON has no word for something in it, such as a Secret."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError):
+        return None
+
+
+def _is_clean(told: str) -> bool:
+    """Whether nothing would be changed in the value that `told` is written out from: nearly every answer.
+
+    Looked through at once. A text with quotes or lines in it is written otherwise than it is, so it is no such answer.
+    """
+    return (
+        "\\" not in told
+        and told.isprintable()
+        and holds_no_secret(told)
+        and not any(map(is_secret_key, set(_MEMBER.findall(told))))
+    )
+
+
 def clean_text(text: str) -> str:
     """`text` without known secrets and without hidden characters."""
-    return redact_text(_HIDDEN.sub("", text), sink=DataSink.MODEL)
+    return redact_text(make_plain(text), sink=DataSink.MODEL)
 
 
 def _clean(value: Any) -> Any:

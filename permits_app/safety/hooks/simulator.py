@@ -1,4 +1,4 @@
-"""Hook 5: runs the exact calls on the chain's engine and holds them to every promise of the plan.
+"""Hook 5: runs the calls exactly as they will be signed and holds them to every promise of the plan.
 
 What it lets pass reverted nowhere, took no more than the plan's bounds, brought no less, left no larger allowance,
 and moved no token the plan does not speak of. The golem's setting and the tier choose the engines; from ELEVATED on two
@@ -10,28 +10,51 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 from permits_app.errors import SimulationFailed
+from permits_app.models.allowlist import AllowlistKind
 from permits_app.safety.figures import format_amount
-from permits_app.safety.gas_budget import GasBudget, budget_gas
+from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
-from permits_app.safety.tiers import classify_call
-from permits_app.signing_route import SigningRoute
+from permits_app.safety.hooks.policy_cage import judge_standing
+from permits_app.safety.measured_class import classify_measured
+from permits_app.safety.position_rules import (
+    judge_changes,
+    judge_gauges,
+    judge_health,
+    list_claim_tokens,
+    list_moved,
+    price_on,
+)
+from permits_app.safety.record_reader import records_of
+from permits_app.safety.rehearsal import rehearse
+from permits_app.safety.tiers import classify_call, returns_to_golem
+from permits_app.safety.touched import ask_for_positions, run_asking
+from permits_app.signing_route import Carrier, SigningRoute
+from tools_app.chain.abi import checksum
+from tools_app.chain.chains import get_deployment
+from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.chain.node_errors import InsufficientFunds
 from tools_app.core import event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import InsufficientBalance
 from tools_app.core.events import Event, EventType
 from tools_app.core.units import format_units
+from tools_app.portfolio.health import measure_health
 from tools_app.simulation.differential import SimulationDisagrees
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.enums import EngineSetting
+from tools_app.toolkit.enums import LEAVING, ActionClass, EngineSetting
 from tools_app.toolkit.plan import Call, TxPlan
+from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
 SIMULATION_BUDGET_MS = 8_000
+DELEGATION = bytes.fromhex("ef0100")
+"""What the code of an account begins with that runs another contract's; that contract's address follows."""
 _ZERO_ADDRESS = "0x" + "0" * 40
 
 
@@ -41,9 +64,10 @@ class Simulator:
     name = "simulator"
 
     def check(self, call: HookCall) -> Verdict:
-        """Allow with the simulation, or Reject.
+        """Allow with the simulation and the gas it ran with, or Reject.
 
-        Raises SimulationUnavailable, SimulationTimeout, and SimulationDisagrees after its policy:violation event.
+        Raises SimulationRecognised, PolicyChanged, SimulationUnavailable, SimulationTimeout, and SimulationDisagrees
+        after its policy:violation event.
         """
         if call.plan is None:
             return Allow(note="no transaction")
@@ -58,13 +82,25 @@ class Simulator:
             )
         native = chain.native()
         route = call.sent_by
-        request = build_request(plan=call.plan, route=route, chain=chain)
+        if (delegated := judge_signer(route=route, chain=chain)) is not None:
+            return delegated
+        run_once = partial(
+            run_simulation,
+            deadline=Deadline.after_ms(SIMULATION_BUDGET_MS),
+            risk_tier=classify_call(call),
+            setting=choose_setting(call),
+        )
+        hints = records_of(call).positions
+        run = run_asking(run_once, chain=chain, account=route.account, hints=hints)
         try:
-            simulation = run_simulation(
-                request,
-                deadline=Deadline.after_ms(SIMULATION_BUDGET_MS),
-                risk_tier=classify_call(call),
-                setting=EngineSetting(call.golem.simulation_engine),
+            rehearsed = rehearse(
+                build_request(plan=call.plan, route=route, chain=chain, hints=hints),
+                route=route,
+                chain=chain,
+                calls=call.sent_calls,
+                run=run,
+                judge=partial(judge_run, call),
+                promised=call.promised,
             )
         except InsufficientFunds:
             have = chain.native_balance(account)
@@ -77,33 +113,164 @@ class Simulator:
                 now=call.now,
             )
             raise
-        refusal = (
-            judge_balances(plan=call.plan, simulation=simulation)
-            or judge_reverts(calls=request.calls, simulation=simulation, route=route)
-            or judge_flows(plan=call.plan, simulation=simulation, native=native)
-            or judge_allowances(plan=call.plan, simulation=simulation)
-            or judge_surprises(plan=call.plan, simulation=simulation)
+        if rehearsed.refusal is not None:
+            return rehearsed.refusal
+        simulation = rehearsed.simulation
+        note = f"{simulation.gas_used} gas; {simulation.fidelity}"
+        return Allow(note=note, simulation=simulation, gas=rehearsed.gas)
+
+
+def judge_signer(*, route: SigningRoute, chain: ChainReader) -> Reject | None:
+    """The signing account runs another contract's code (EIP-7702), which may then do anything with what it holds.
+
+    A smart account is a contract on purpose, and its key's own code means nothing to it. Raises the node errors.
+    """
+    if route.carrier is Carrier.OPERATION:
+        return None
+    code = chain.code(route.signer)
+    if not code.startswith(DELEGATION):
+        return None
+    runs = checksum("0x" + code[len(DELEGATION) :].hex())
+    return Reject(
+        rule="simulator.account_delegated",
+        reason=f"{route.signer} has delegated itself to the code of {runs}, which may do anything with what it holds",
+        observed=f"a delegation to {runs}",
+        limit="an account with no code of its own",
+        would_pass="the same action once the account's delegation (EIP-7702) is withdrawn",
+        data={"account": route.signer, "contract": runs},
+    )
+
+
+def choose_setting(call: HookCall) -> EngineSetting:
+    """The golem's own; both engines for a token that nobody registered, whose code nobody here vouches for."""
+    if call.plan is not None and not all(token.is_registered or token.is_native for token in call.plan.tokens):
+        return EngineSetting.BOTH
+    return EngineSetting(call.golem.simulation_engine)
+
+
+def judge_run(call: HookCall, simulation: SimulationResult, budget: GasBudget) -> Reject | None:
+    """One run of the plan's calls against every promise of the plan, and what they may cost in gas."""
+    plan, chain, route = call.plan, call.chain, call.sent_by
+    if plan is None or chain is None:
+        raise TypeError("only a plan on a chain is run")
+    native = chain.native()
+    return (
+        judge_balances(plan=plan, simulation=simulation)
+        or judge_reverts(calls=route.rehearse(plan.calls), simulation=simulation, route=route)
+        or judge_flows(plan=plan, simulation=simulation, native=native)
+        or judge_payees(plan=plan, simulation=simulation)
+        or judge_allowances(plan=plan, simulation=simulation)
+        or judge_surprises(plan=plan, simulation=simulation)
+        or judge_changes(plan=plan, simulation=simulation, chain=chain)
+        or judge_gauges(plan=plan, simulation=simulation)
+        or _judge_health(call, plan, simulation, chain)
+        or _judge_class(call, simulation, chain)
+        or judge_questions(call=call, simulation=simulation)
+        or judge_gas(plan=plan, simulation=simulation, native=native, budget=budget, payer=route.pays_gas)
+    )
+
+
+def _judge_health(call: HookCall, plan: TxPlan, simulation: SimulationResult, chain: ChainReader) -> Reject | None:
+    try:
+        return judge_health(
+            plan=plan,
+            simulation=simulation,
+            floor_bps=call.cage.min_health_bps,
+            value_of=price_on(chain),
+            is_raising=call.action_class not in LEAVING,
         )
-        if refusal is None:
-            outcomes = route.outcomes_of_sent(simulation.calls)
-            budget = budget_gas(chain=chain, calls=call.sent_calls, outcomes=outcomes)
-            refusal = judge_gas(
-                plan=call.plan, simulation=simulation, native=native, budget=budget, payer=route.pays_gas
-            )
-        if refusal is not None:
-            return refusal
-        return Allow(note=f"{simulation.gas_used} gas; {simulation.fidelity}", simulation=simulation)
+    except (PriceUnavailable, PriceStale) as error:
+        return Reject(
+            rule="simulator.health_unknown",
+            reason=f"a debt stands behind the action and cannot be priced: {error.detail}",
+            observed=error.code,
+            limit="a fresh price of everything owed and of its cover",
+            would_pass="the same action once the price feed answers again",
+            error=type(error),
+            data=error.data,
+        )
 
 
-def build_request(*, plan: TxPlan, route: SigningRoute, chain: ChainReader) -> SimulationRequest:
-    """What is sent for the plan, watching the account's coin, the plan's tokens and allowances.
+def _judge_class(call: HookCall, simulation: SimulationResult, chain: ChainReader) -> Reject | None:
+    """What was measured is a stricter kind of action than the tool declares: one that only claims to leave is refused,
+    any other is held to what its phase allows of what it really is.
+    """
+    measured = _measure_action(call, simulation, chain)
+    if measured is call.action_class:
+        return None
+    if call.action_class in LEAVING and measured not in LEAVING:
+        return Reject(
+            rule="simulator.class_laxer",
+            reason=f"the action declares itself {call.action_class} and the simulation measured {measured}",
+            observed=measured.value,
+            limit=f"what the tool declares, {call.action_class}, or stricter",
+            would_pass="an action that takes out no more than leaves every debt covered, all of it to the golem",
+            error=SimulationFailed,
+            data={"declared": call.action_class.value, "measured": measured.value},
+        )
+    return judge_standing(replace(call, action_class=measured))
+
+
+def _measure_action(call: HookCall, simulation: SimulationResult, chain: ChainReader) -> ActionClass:
+    """By the positions that the plan speaks of: what else earned meanwhile makes no action of another kind."""
+    if call.plan is None or not call.plan.changes:
+        return call.action_class
+    named = {(change.protocol, change.kind) for change in call.plan.changes}
+    moved = [each for each in list_moved(simulation) if (each.ref.protocol, each.ref.kind) in named]
+    value_of = price_on(chain)
+    return classify_measured(
+        declared=call.action_class,
+        before=[each.before for each in moved if each.before is not None],
+        after=[each.after for each in moved if each.after is not None],
+        health_before={each.ref: measure_health(each.before, value_of) for each in moved},
+        health_after={each.ref: measure_health(each.after, value_of) for each in moved},
+        floor_bps=call.cage.min_health_bps,
+        returns_to_golem=returns_to_golem(call),
+    )
+
+
+def judge_questions(*, call: HookCall, simulation: SimulationResult) -> Reject | None:
+    """A contract nobody here vouches for asks what only mining decides, so no simulation can tell what it will do.
+
+    At a venue whose outcomes were other than simulated no contract is vouched for. Getting out is never made harder.
+    A run without the terms of a signature is not judged by this: fees are zero there.
+    """
+    if simulation.terms is None or (call.action_class in LEAVING and returns_to_golem(call)):
+        return None
+    vouched = _list_vouched(call) if call.is_venue_trusted else frozenset()
+    for what, contract in simulation.undecided:
+        if contract in vouched:
+            continue
+        return Reject(
+            rule="simulator.undecided",
+            reason=f"{contract} asks for the block's {what}, which only mining decides; what it does then is unknown",
+            observed=f"{what} asked for by {contract}",
+            limit="contracts that do as they are simulated",
+            would_pass="the same action at contracts that the registry knows, or that the owner lists as contracts",
+            data={"contract": contract, "asked": what},
+        )
+    return None
+
+
+def _list_vouched(call: HookCall) -> frozenset[str]:
+    if call.chain is None:
+        return frozenset()
+    known = {token.address for token in call.chain.registered_tokens()}
+    allowed = {address for kind, address in call.allowlist if kind == AllowlistKind.CONTRACT}
+    return frozenset({*known, *allowed, *get_deployment(call.chain.chain_id).contracts.values()})
+
+
+def build_request(
+    *, plan: TxPlan, route: SigningRoute, chain: ChainReader, hints: Sequence[PositionRef] = ()
+) -> SimulationRequest:
+    """What is sent for the plan, watching the account's coin, the plan's tokens and allowances, and whom it pays.
 
     Where the signer acts for another account, its own coin, which pays the gas, is watched too. While the owners of a
     Safe are asked there is nothing to send yet: then the Safe itself makes the plan's calls, one after the other.
     """
     tokens = dict.fromkeys([NATIVE, *(token.address for token in plan.tokens)])
     account = route.account
-    watch = tuple((account, token) for token in tokens)
+    watch = tuple(dict.fromkeys([*((account, token) for token in tokens), *plan.list_payees(account)]))
     return SimulationRequest(
         chain_id=plan.chain_id,
         sender=route.runs_as,
@@ -113,6 +280,8 @@ def build_request(*, plan: TxPlan, route: SigningRoute, chain: ChainReader) -> S
         allowances=tuple(
             dict.fromkeys((a.token.address, account, a.spender) for a in plan.allowances if not a.token.is_native)
         ),
+        positions=ask_for_positions(plan=plan, chain=chain, account=account, hints=hints),
+        gauges=tuple(promise.gauge for promise in plan.gauges),
         block=chain.block,
     )
 
@@ -165,7 +334,11 @@ def judge_flows(*, plan: TxPlan, simulation: SimulationResult, native: TokenMeta
     spends = _sum_bounds((flow.token.address, flow.bound) for flow in plan.spends)
     receives = _sum_bounds((flow.token.address, flow.bound) for flow in plan.receives)
     tokens = {native.address: native, **{token.address: token for token in plan.tokens}}
+    # What stands for a position is told by its change, and is in the plan only for what it approves.
+    claims = list_claim_tokens(simulation)
     for address, token in tokens.items():
+        if address in claims:
+            continue
         delta = simulation.delta_of(simulation.account, address)
         worst = receives.get(address, 0) - spends.get(address, 0)
         if delta >= worst:
@@ -183,6 +356,27 @@ def judge_flows(*, plan: TxPlan, simulation: SimulationResult, native: TokenMeta
             would_pass=f"calls that keep the promise of {promise}",
             error=SimulationFailed,
             data={"token": address},
+        )
+    return None
+
+
+def judge_payees(*, plan: TxPlan, simulation: SimulationResult) -> Reject | None:
+    """Whom the plan pays gets less than it spends, of a token that is not known to keep a fee."""
+    tokens = {token.address: token for token in plan.tokens}
+    for recipient, address in plan.list_payees(simulation.account):
+        token = tokens[address]
+        owed = sum(flow.expected for flow in plan.spends if flow.token.address == address)
+        arrives = simulation.delta_of(recipient, address)
+        if arrives >= owed or (token.has_transfer_fee and arrives > 0):
+            continue
+        return Reject(
+            rule="simulator.payee_gets_less",
+            reason=f"{recipient} would get {format_amount(arrives, token)} of {format_amount(owed, token)}",
+            observed=format_amount(arrives, token),
+            limit=f"at least {format_amount(owed, token)}",
+            would_pass="a token that delivers what it takes",
+            error=SimulationFailed,
+            data={"token": address, "recipient": recipient},
         )
     return None
 
@@ -213,9 +407,13 @@ def judge_allowances(*, plan: TxPlan, simulation: SimulationResult) -> Reject | 
 def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | None:
     """A token moves, or a right is given away, of which the plan says nothing.
 
-    One thing is let through: an NFT that a contract of the plan mints to the golem, such as a liquidity position.
+    Two things are let through: an NFT that a contract of the plan mints to the golem, such as a liquidity position, and
+    tokens that stand for a position which was measured itself.
     """
+    claims = list_claim_tokens(simulation)
     for seen in simulation.unexpected_transfers:
+        if seen.token in claims:
+            continue
         is_mint = seen.token_id is not None and seen.sender == _ZERO_ADDRESS and seen.token in plan.contracts
         if is_mint and seen.recipient == simulation.account:
             continue
@@ -249,6 +447,8 @@ def judge_gas(
     """The coin does not cover the calls' value and the whole gas budget at its worst; a signer of another account's
     funds, `payer`, pays the gas from its own, and a paymaster ("") from what is none of the golem's.
     """
+    if (too_large := _judge_block(simulation=simulation, budget=budget)) is not None:
+        return too_large
     gas = format_units(budget.wei, native.decimals, native.symbol)
     value = sum(call.value for call in plan.calls)
     if payer and payer != simulation.account:
@@ -263,6 +463,23 @@ def judge_gas(
     if have >= need:
         return None
     return _poor("simulator.gas", have, need, native, f"the calls' value and up to {gas} of gas")
+
+
+def _judge_block(*, simulation: SimulationResult, budget: GasBudget) -> Reject | None:
+    """A gas limit that no block holds: the node would refuse the signed bytes for ever."""
+    most = simulation.block.gas_limit
+    for index, limit in enumerate(budget.limits):
+        if most and limit > most:
+            return Reject(
+                rule="simulator.gas_limit",
+                reason=f"transaction {index + 1} would be signed with {limit} gas; a block holds {most}",
+                observed=f"{limit} gas",
+                limit=f"{most} gas",
+                would_pass="an action that needs less gas, or the same one in parts",
+                error=SimulationFailed,
+                data={"call_index": index},
+            )
+    return None
 
 
 def _sum_bounds(flows: Iterable[tuple[str, int]]) -> Mapping[str, int]:

@@ -1,0 +1,46 @@
+"""Work on what a commit worker's wake-up leads to: the permit it names, or the one whose turn it is."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from uuid import UUID
+
+from permits_app.actions.commit import commit_permit
+from permits_app.execution.turns import PLACES, list_turns
+from tools_app.core import clock
+
+# One wake-up ends some time, whatever waits; the others and the sweep go on.
+_MOST_AT_A_TIME: Final = 20
+
+
+def commit_in_turn(*, permit_id: UUID) -> list[dict[str, Any]]:
+    """The permits that were worked on, as agents see them; often the one, none where others have all there is.
+
+    More than one where somebody else's wake-up had found no place meanwhile.
+    """
+    done: list[dict[str, Any]] = []
+    named: UUID | None = permit_id
+    is_making_up = False
+    for _ in range(_MOST_AT_A_TIME):
+        had_place, worked = _work_on_next(named)
+        if worked is not None:
+            done.append(worked)
+        # Who gave a place back goes on for all that found none meanwhile: their wake-ups are spent.
+        has_missed = had_place and PLACES.take_missed()
+        is_making_up |= has_missed
+        if not has_missed and not (is_making_up and worked is not None):
+            break
+        named = None
+    return done
+
+
+def _work_on_next(permit_id: UUID | None) -> tuple[bool, dict[str, Any] | None]:
+    """Whether there was a place for anything, and the permit that was worked on in it."""
+    had_place = False
+    for turn in list_turns(permit_id=permit_id, now=clock.now()):
+        with PLACES.hold(turn) as has_place:
+            had_place |= has_place
+            worked = commit_permit(permit_id=turn.permit_id) if has_place else None
+        if worked is not None:
+            return True, worked
+    return had_place, None

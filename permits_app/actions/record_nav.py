@@ -1,0 +1,76 @@
+"""Keep what a golem is worth now, and what made the difference since it was kept last."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db.models import Q
+
+from archetypes_app.models import Golem
+from permits_app.models import ActionPermit, NavSnapshot, OutcomeRecord
+from permits_app.models.permit import UNFINISHED
+from permits_app.models.transaction import PayloadPurpose
+from permits_app.nav_parts import NavState, OwnMoves, Parts, split_change
+from tools_app.portfolio.holdings import Holdings
+from tools_app.toolkit.views import NATIVE, BlockRef
+
+NAV_EVERY: Final = timedelta(minutes=10)
+NAV_KEPT: Final = timedelta(days=30)
+_MOST_MICRO_USD: Final = 2**63 - 1
+
+
+def record_nav(
+    *, golem: Golem, chain_id: int, block: BlockRef, holdings: Holdings, now: datetime
+) -> NavSnapshot | None:
+    """None where nothing is kept: ten minutes are not over, an outcome is not seen yet, or what is held cannot be
+    valued so that it may be held against an earlier value. Two at once keep one.
+    """
+    value, debt = holdings.nav_micro_usd, holdings.debt_micro_usd
+    if not holdings.is_steady or abs(value) > _MOST_MICRO_USD or debt > _MOST_MICRO_USD:
+        return None
+    last = NavSnapshot.objects.filter(golem=golem, chain_id=chain_id).order_by("-at").first()
+    if last is not None and (now - last.at < NAV_EVERY or block.number <= last.block_number):
+        return None
+    if ActionPermit.objects.filter(golem=golem, status__in=[str(each) for each in UNFINISHED]).exists():
+        return None
+    state = NavState.of(holdings)
+    parts = Parts()
+    if last is not None:
+        own = read_own_moves(golem=golem, chain_id=chain_id, after=last.block_number, until=block.number)
+        parts = split_change(
+            before=NavState.from_json(last.state),
+            after=state,
+            change=value - last.value_micro_usd,
+            own=own,
+            coin=NATIVE,
+        )
+        # The newest are compared with; who tells of older ones needs no more than their values.
+        NavSnapshot.objects.filter(golem=golem, chain_id=chain_id, at__lt=last.at).exclude(state={}).update(state={})
+    NavSnapshot.objects.filter(golem=golem, at__lt=now - NAV_KEPT).delete()
+    row = NavSnapshot(
+        golem=golem, at=now, chain_id=chain_id, block_number=block.number, value_micro_usd=value, debt_micro_usd=debt,
+        parts=parts.as_json() if last is not None else {}, state=state.as_json(),
+    )  # fmt: skip
+    NavSnapshot.objects.bulk_create([row], ignore_conflicts=True)
+    return row
+
+
+def read_own_moves(*, golem: Golem, chain_id: int, after: int, until: int) -> OwnMoves:
+    """What the golem's own actions in the blocks beyond `after` up to `until` did to its wallet, as judged."""
+    mined = Q(
+        permit__transactions__purpose=PayloadPurpose.CALL,
+        permit__transactions__block_number__gt=after,
+        permit__transactions__block_number__lte=until,
+    )
+    rows = OutcomeRecord.live.filter(mined, permit__golem=golem, permit__chain_id=chain_id).select_related("permit")
+    deltas: dict[str, int] = {}
+    fee_wei = slippage = 0
+    for outcome in {row.pk: row for row in rows}.values():
+        for each in outcome.actual.get("balance_deltas", ()):
+            deltas[each["token"]] = deltas.get(each["token"], 0) + int(each["raw"])
+        if not outcome.permit.acts_for:
+            # Somebody else's coin pays for what an account does that does not sign for itself.
+            fee_wei += int(outcome.fee_wei or 0)
+        slippage += int(outcome.pnl_parts.get("slippage", 0))
+    return OwnMoves(deltas, fee_wei, slippage)

@@ -1,0 +1,96 @@
+"""What golems asked of protocols and wait for: state, amounts, when each is expected, who asked and who claimed."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from permits_app.admin.ledgers import LedgerAdmin
+from permits_app.models import PendingRequest
+from permits_app.models.pending_request import RequestState
+from tools_app.admin.display import NOTHING, format_chain, show_age, show_badge, show_hex
+from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.core.units import format_units
+from tools_app.toolkit.views import NATIVE
+
+_TONES = {
+    RequestState.READY: "info",
+    RequestState.CLAIMING: "busy",
+    RequestState.DONE: "good",
+    RequestState.STUCK: "bad",
+    RequestState.LOST: "bad",
+}
+
+
+@admin.register(PendingRequest)
+class PendingRequestAdmin(LedgerAdmin):
+    """Requests that finish later; the follower alone changes them."""
+
+    empty_text = "Nothing is waited for. A withdrawal that goes through a queue is kept here until its money is home."
+    owner_path = "golem__owner"
+    list_select_related = ("golem", "permit__golem", "claim")
+    list_display = ("position", "golem", "shown_state", "holds", "due", "looked", "permit_link")
+    list_filter = ("state",)
+    search_fields = ("=ref",)
+    ordering = ("-created_at",)
+    fields = (
+        "position",
+        "golem",
+        "shown_state",
+        "holds",
+        "due",
+        "looked",
+        "last_error",
+        "network",
+        "permit_link",
+        "claim_link",
+    )
+    readonly_fields = fields
+
+    @display(description="Request", ordering="ref")
+    def position(self, obj: PendingRequest) -> str:
+        """The position's name."""
+        return obj.ref
+
+    @display(description="State", ordering="state")
+    def shown_state(self, obj: PendingRequest) -> SafeString:
+        """As a badge."""
+        return show_badge(obj.get_state_display(), _TONES.get(RequestState(obj.state), "quiet"))
+
+    @display(description="Holds")
+    def holds(self, obj: PendingRequest) -> SafeString:
+        """Its legs as they were last seen."""
+        return format_html_join(", ", "{}", [(_show_leg(obj.chain_id, leg),) for leg in obj.amounts]) or NOTHING
+
+    @display(description="Expected", ordering="expected_at")
+    def due(self, obj: PendingRequest) -> SafeString | str:
+        """When it should be ready, about."""
+        return show_age(obj.expected_at) if obj.expected_at else "nobody knows"
+
+    @display(description="Looked at", ordering="checked_at")
+    def looked(self, obj: PendingRequest) -> SafeString | str:
+        """How long ago."""
+        return show_age(obj.checked_at) if obj.checked_at else "not yet"
+
+    @display(description="Chain")
+    def network(self, obj: PendingRequest) -> str:
+        """By name."""
+        return format_chain(obj.chain_id)
+
+    @display(description="Claimed by")
+    def claim_link(self, obj: PendingRequest) -> SafeString | str:
+        """The permit that claims it, or did."""
+        if obj.claim_id is None:
+            return NOTHING
+        url = reverse("admin:permits_app_actionpermit_change", args=[obj.claim_id])
+        return format_html('<a href="{}" class="gx-link">{}</a>', url, obj.claim)
+
+
+def _show_leg(chain_id: int, leg: dict[str, str]) -> SafeString | str:
+    network = KNOWN_NETWORKS.get(chain_id)
+    if leg["token"] == NATIVE and network is not None:
+        return format_units(int(leg["raw"]), network.native_decimals, network.native_symbol)
+    return format_html("{} base units of {}", leg["raw"], show_hex(leg["token"]))

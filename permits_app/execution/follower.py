@@ -1,0 +1,179 @@
+"""The follower of a chain: one at a time looks for new blocks, and at each for the receipts of all that was sent.
+
+It writes nothing down but that it looked: whose receipts are there it hands to a worker, who judges the outcome. So a
+follower that dies, or two that look at once, lose and double nothing; the next one sees the same. The lease on the
+chain's row elects it. User operations are looked for on the chain, as `operations.py` does it.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import F, Q, Value
+from django.db.models.functions import Coalesce
+
+from permits_app.execution import broadcast, delivery
+from permits_app.models import ChainWatch, OutboundTransaction
+from permits_app.models.permit import UNFINISHED
+from permits_app.models.transaction import UNSETTLED
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+
+logger = logging.getLogger(__name__)
+
+HEAD_BUDGET_MS: Final = 2_000
+RECEIPTS_BUDGET_MS: Final = 5_000
+_MOST_PAYLOADS: Final = 1_000
+# A worker that was handed a permit has had time enough by then.
+_HANDED_AGAIN_AFTER: Final = timedelta(seconds=3)
+_NOTED_AGAIN_AFTER: Final = timedelta(seconds=1)
+_UNSETTLED: Final = frozenset(str(state) for state in UNSETTLED)
+# One that was sent a moment ago is likely to be mined soon: milliseconds of age, milliseconds between two looks.
+_PACES: Final = ((1_000, 100), (5_000, 250))
+_SLOW_PACE_MS: Final = 1_000
+IDLE_MS: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look saw. `is_ours` False: another process follows the chain. `pause_ms` is when the next one is due."""
+
+    is_ours: bool
+    handed: tuple[UUID, ...] = ()
+    pause_ms: float = IDLE_MS
+
+
+class Follower:
+    """One process's candidate for one chain. Not thread-safe: one thread looks."""
+
+    def __init__(self, chain_id: int, *, hand: Callable[[UUID], None]) -> None:
+        self.chain_id = chain_id
+        self.owner = uuid.uuid4().hex
+        self._hand = hand
+        self._head: int | None = None
+        self._asked: set[int] = set()
+        self._handed: dict[UUID, datetime] = {}
+        self._held_until: datetime | None = None
+        self._noted: tuple[datetime, str] | None = None
+
+    def look(self, *, now: datetime) -> Look:
+        """Hold the lease, look at the chain's head and, where it is new, at what was sent. Hands on whose end is there.
+
+        A node that fails is written down and raises nothing.
+        """
+        if not self._hold(now):
+            self._head = None
+            return Look(is_ours=False)
+        permits = self._list_permits(now)
+        self._asked &= {row.pk for rows in permits.values() for row in rows}
+        self._handed = {pk: at for pk, at in self._handed.items() if pk in permits}
+        try:
+            head = broadcast.head_number(chain_id=self.chain_id, deadline=Deadline.after_ms(HEAD_BUDGET_MS))
+            is_new, self._head = head != self._head, head
+            handed = self._find_ended(permits, now, is_new=is_new)
+            self._note(now, head=head)
+        except GolemError as error:
+            logger.info("chain %s is not followed now: %s", self.chain_id, error.code)
+            self._head = None
+            self._note(now, error=error)
+            return Look(is_ours=True, pause_ms=_SLOW_PACE_MS)
+        for permit_id in handed:
+            self._hand(permit_id)
+            self._handed[permit_id] = now + _HANDED_AGAIN_AFTER
+        return Look(is_ours=True, handed=tuple(handed), pause_ms=_pace(permits, now))
+
+    def leave(self) -> None:
+        """Let another process follow at once."""
+        self._held_until = None
+        ChainWatch.objects.filter(chain_id=self.chain_id, owner=self.owner).update(owner="", lease_expires_at=None)
+
+    def _hold(self, now: datetime) -> bool:
+        """Take the lease, or hold it longer; False while another process has it."""
+        life = timedelta(seconds=settings.GOLEM_FOLLOWER_LEASE_SECONDS)
+        if self._held_until is not None and self._held_until - now > life / 2:
+            return True
+        mine_or_free = Q(owner=self.owner) | Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now)
+        rows = ChainWatch.objects.filter(mine_or_free, chain_id=self.chain_id)
+        is_held = rows.update(owner=self.owner, lease_expires_at=now + life)
+        if not is_held and not ChainWatch.objects.filter(chain_id=self.chain_id).exists():
+            ChainWatch.objects.bulk_create([ChainWatch(chain_id=self.chain_id)], ignore_conflicts=True)
+            is_held = rows.update(owner=self.owner, lease_expires_at=now + life)
+        self._held_until = now + life if is_held else None
+        return bool(is_held)
+
+    def _list_permits(self, now: datetime) -> dict[UUID, list[OutboundTransaction]]:
+        """By permit, all payloads of the chain's unfinished permits that nobody works on now."""
+        rows = OutboundTransaction.objects.filter(
+            chain_id=self.chain_id, permit__status__in=[str(state) for state in UNFINISHED]
+        ).exclude(permit__lease_expires_at__gt=now).order_by("-created_at")  # fmt: skip
+        columns = ("permit_id", "chain_id", "nonce", "state", "tx_hash", "entry_point", "signed_at_block",
+                   "broadcast_count", "broadcast_at", "created_at")  # fmt: skip
+        permits: dict[UUID, list[OutboundTransaction]] = defaultdict(list)
+        for row in rows.only(*columns)[:_MOST_PAYLOADS]:
+            if row.permit_id is not None:
+                permits[row.permit_id].append(row)
+        return permits
+
+    def _find_ended(
+        self, permits: Mapping[UUID, Sequence[OutboundTransaction]], now: datetime, *, is_new: bool
+    ) -> list[UUID]:
+        """Permits each of whose nonces has a payload in a block, by our rows or by the chain, and no worker has yet.
+
+        Asked for is what was not asked for at this head, and what was handed to a worker who did not end it.
+        """
+        looked_at = {pk: _list_open(rows) for pk, rows in permits.items() if now >= self._handed.get(pk, now)}
+        wanted = [
+            payloads
+            for permit_id, nonces in looked_at.items()
+            for payloads in nonces.values()
+            if is_new or permit_id in self._handed or any(row.pk not in self._asked for row in payloads)
+        ]
+        seen: set[int] = set()
+        if wanted:
+            mined = delivery.look(wanted, deadline=Deadline.after_ms(RECEIPTS_BUDGET_MS))
+            self._asked |= {row.pk for payloads in wanted for row in payloads}
+            seen = {each[0].pk for each in mined if each is not None}
+        return [
+            permit_id
+            for permit_id, nonces in looked_at.items()
+            if all(any(row.pk in seen for row in payloads) for payloads in nonces.values())
+        ]
+
+    def _note(self, now: datetime, *, head: int | None = None, error: GolemError | None = None) -> None:
+        """Write down that it looked, where that says something new or was not said for a second."""
+        code = error.code[:64] if error is not None else ""
+        if self._noted is not None and self._noted[1] == code and now - self._noted[0] < _NOTED_AGAIN_AFTER:
+            return
+        self._noted = (now, code)
+        rows = ChainWatch.objects.filter(chain_id=self.chain_id, owner=self.owner)
+        if error is None:
+            rows.update(looked_at=now, head=head, failing_since=None, error_code="", updated_at=now)
+        else:
+            since = Coalesce(F("failing_since"), Value(now))
+            rows.update(looked_at=now, failing_since=since, error_code=code, updated_at=now)
+
+
+def _list_open(rows: Sequence[OutboundTransaction]) -> dict[int, list[OutboundTransaction]]:
+    """By nonce, the payloads that were sent and are not settled; a nonce whose payload is in a block is not open."""
+    nonces: dict[int, list[OutboundTransaction]] = defaultdict(list)
+    for row in rows:
+        if row.state in _UNSETTLED:
+            nonces[row.nonce].append(row)
+    return nonces
+
+
+def _pace(permits: Mapping[UUID, Sequence[OutboundTransaction]], now: datetime) -> float:
+    """Milliseconds until the next look: soon after a sending, seldom when there is nothing to see."""
+    waiting = [row for rows in permits.values() for row in rows if row.state in _UNSETTLED]
+    if not waiting:
+        return IDLE_MS
+    youngest_ms = min((now - (row.broadcast_at or row.created_at)).total_seconds() * 1000 for row in waiting)
+    return next((pace for age, pace in _PACES if youngest_ms < age), _SLOW_PACE_MS)

@@ -1,0 +1,68 @@
+"""What a permit really cost, in micro-USD: what the ledger settles, also where it is more than was reserved."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from permits_app.execution.outcome import Judgement
+from permits_app.models import ActionPermit
+from tools_app.core.errors import GolemError
+from tools_app.core.units import value_in_micro_usd
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.views import NATIVE
+
+MOST_MICRO_USD: Final = 2**63 - 1
+"""The most a row can hold; more than any limit."""
+
+
+def value_spent(
+    *, permit: ActionPermit, judgement: Judgement, chain_native_decimals: int, chain: ChainReader | None = None
+) -> int:
+    """Micro-USD really spent, gas included: the plan's own tokens at the preview's prices, others that left at the
+    feeds of `chain`'s block. A token that no balance told of counts as no less than was reserved for it; one that the
+    plan does not spend and nobody prices counts as nothing.
+    """
+    total = 0
+    seen: set[str] = set()
+    claim = permit.spend_entry
+    parts = claim.breakdown if claim is not None else []
+    for part in parts:
+        if part["role"] == "gas":
+            budget = int(part.get("raw", 0))
+            total += -(-int(part["micro_usd"]) * judgement.fee_wei // budget) if budget else 0
+        elif part["role"] == "allowance":
+            total += int(part["micro_usd"])
+        elif part["token"] == NATIVE and not judgement.is_coin_known:
+            total += int(part["micro_usd"])
+        elif part["token"] not in seen:
+            seen.add(part["token"])
+            spent = _value_part(permit, part, -judgement.deltas.get(part["token"], 0), chain_native_decimals)
+            total += max(spent, int(part["micro_usd"])) if part["token"] in judgement.unshown else spent
+    reserved = {part.get("token") for part in parts}
+    lost = {token: -delta for token, delta in judgement.deltas.items() if delta < 0 and token not in reserved}
+    total += sum(_value_lost(token, raw, chain) for token, raw in lost.items())
+    return min(MOST_MICRO_USD, total)
+
+
+def _value_part(permit: ActionPermit, part: dict[str, Any], left: int, chain_native_decimals: int) -> int:
+    price = next((price for price in permit.prices if price["feed"] == part["feed"]), None)
+    if price is None or left <= 0:
+        return 0
+    decimals = next(
+        (f["token"]["decimals"] for f in permit.bounds["spends"] if f["token"]["address"] == part["token"]),
+        chain_native_decimals,
+    )
+    return value_in_micro_usd(
+        raw=left, token_decimals=decimals, price=int(price["answer"]), price_decimals=int(price["decimals"])
+    )
+
+
+def _value_lost(address: str, raw: int, chain: ChainReader | None) -> int:
+    if chain is None:
+        return 0
+    try:
+        token = chain.native() if address == NATIVE else chain.token(address)
+        price = chain.price(token)
+    except GolemError:
+        return 0
+    return value_in_micro_usd(raw=raw, token_decimals=token.decimals, price=price.answer, price_decimals=price.decimals)

@@ -1,0 +1,76 @@
+"""PendingRequest: what a golem asked of a protocol that finishes later, followed until it is had or given up."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+
+from tools_app.core.models import TimeStamped
+
+
+class RequestState(models.TextChoices):
+    REQUESTED = "REQUESTED", "Requested"
+    READY = "READY", "Ready to be claimed"
+    CLAIMING = "CLAIMING", "Being claimed"
+    DONE = "DONE", "Done"
+    STUCK = "STUCK", "Stuck: over its time"
+    LOST = "LOST", "Lost: gone without a claim of ours"
+
+
+FOLLOWED = (RequestState.REQUESTED, RequestState.READY, RequestState.CLAIMING, RequestState.STUCK)
+"""States in which it is still looked at."""
+
+
+class PendingRequest(TimeStamped):
+    """One request of one golem, named by its position. Its state changes only through `permits_app.pending_requests`.
+
+    `ref` is the position's name (`queue/request/1/77`). `next_check_at` is also the follower's lease: who looks moves
+    it ahead first. `told_state` is the state that the heartbeat and the owner were told last.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="pending_requests")
+    permit: Any = models.ForeignKey(
+        "permits_app.ActionPermit", on_delete=models.PROTECT, related_name="requests_made", help_text="Which asked"
+    )
+    claim: Any = models.ForeignKey(
+        "permits_app.ActionPermit",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="requests_claimed",
+        help_text="Which claims it, or did",
+    )
+    chain_id = models.PositiveBigIntegerField()
+    account = models.CharField(max_length=42)
+    protocol = models.CharField(max_length=64)
+    ref = models.CharField(max_length=255)
+    state = models.CharField(max_length=9, choices=RequestState.choices, default=RequestState.REQUESTED)
+    amounts = models.JSONField(default=list, help_text="Token addresses and base units, as its legs were last seen")
+    block_number = models.PositiveBigIntegerField(help_text="The block it was asked in; older reads tell nothing of it")
+    expected_at = models.DateTimeField(null=True, blank=True, help_text="When it is expected to be ready; about")
+    checked_at = models.DateTimeField(null=True, blank=True)
+    next_check_at = models.DateTimeField()
+    missed_at = models.DateTimeField(null=True, blank=True, help_text="When a look first did not find it")
+    last_error = models.CharField(max_length=255, blank=True)
+    told_state = models.CharField(max_length=9, blank=True)
+
+    class Meta:
+        verbose_name = "pending request"
+        constraints = [
+            models.UniqueConstraint(fields=["golem", "account", "ref"], name="pending_request_once"),
+            models.CheckConstraint(condition=Q(state__in=RequestState.values), name="pending_request_known_state"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["next_check_at"],
+                condition=Q(state__in=["REQUESTED", "READY", "CLAIMING", "STUCK"]),
+                name="pending_request_due",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.ref} {self.get_state_display().lower()}"

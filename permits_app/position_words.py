@@ -1,0 +1,71 @@
+"""What a plan does to positions, JSON-ready, in the words of the permit, the outcome, the approval and the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from permits_app.safety.figures import format_ratio
+from permits_app.safety.position_rules import Moved
+from tools_app.core.units import format_units
+from tools_app.portfolio.health import ValueOf, measure_health
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.positions import Position
+
+
+def describe_moved(moved: Iterable[Moved], *, chain: ChainReader, value_of: ValueOf) -> list[dict[str, Any]]:
+    """Each position that changes: what of it, what it will hold and owe, its health before and after. Amounts in base
+    units with units beside; what is owed is negative.
+    """
+    return [
+        {
+            "ref": str(each.ref),
+            "label": (each.after or each.before).label,  # type: ignore[union-attr]
+            "protocol": each.ref.protocol,
+            "opens": each.is_born,
+            "closes": each.after is None,
+            "changes": [_amount(chain, token, raw) for token, raw in sorted(each.list_changes().items())],
+            "owed_after": [_amount(chain, leg.token, leg.raw) for leg in _debts(each.after)],
+            "health_before": _health(each.before, value_of),
+            "health_after": _health(each.after, value_of),
+        }
+        for each in moved
+        if each.list_changes()
+    ]
+
+
+def _amount(chain: ChainReader, token: str, raw: int) -> dict[str, str]:
+    meta = chain.token(token)
+    units = format_units(abs(raw), meta.decimals, meta.symbol)
+    return {"token": token, "symbol": meta.symbol, "raw": str(raw), "units": f"-{units}" if raw < 0 else units}
+
+
+def _debts(position: Position | None) -> list[Any]:
+    return [leg for leg in position.legs if leg.raw < 0] if position is not None else []
+
+
+def _health(position: Position | None, value_of: ValueOf) -> str | None:
+    measured = measure_health(position, value_of)
+    return None if measured is None else format_ratio(measured)
+
+
+def say_moved(positions: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """What `describe_moved` told and a permit kept, a sentence each for what changes, what is owed and how healthy it
+    is: for the owner's approval, the permit's story, and whoever checks an exported request.
+    """
+    return [
+        {
+            "label": str(told["label"]),
+            "ref": str(told["ref"]),
+            "changes": ", ".join(str(change["units"]) for change in told["changes"]),
+            "owed_after": ", ".join(str(debt["units"]).removeprefix("-") for debt in told["owed_after"]),
+            "health": _say_health(told.get("health_before"), told.get("health_after")),
+        }
+        for told in positions
+    ]
+
+
+def _say_health(before: str | None, after: str | None) -> str:
+    if after is None:
+        return "" if before is None else f"{before} before, no debt after"
+    return f"{after}, no debt before" if before is None else f"{before} before, {after} after"

@@ -1,0 +1,242 @@
+"""What a plan does to positions, measured in the simulation, against what it says it does.
+
+Nothing is believed that was not measured: a leg that shrinks, a debt that grows, or a position that is born without the
+plan saying so refuses it, whatever tokens tell. A debt counts like a spend: the plan bounds it. Health is the lower of
+the protocol's own word and what the legs are worth at our feeds. Seed: decisions, "Positions".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from permits_app.errors import SimulationFailed
+from permits_app.safety.figures import format_amount, format_ratio
+from permits_app.safety.hook import Reject
+from tools_app.portfolio.health import ValueOf, measure_health
+from tools_app.portfolio.holdings import value_of as value_at
+from tools_app.simulation.engine import SimulationResult
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.positions import HealthTooLow, Position, PositionChange, PositionRef
+from tools_app.toolkit.views import TokenMeta
+
+_ROOM_PARTS: Final = 10**7
+DUST: Final = 2
+"""Base units that rounding inside a protocol may take from a leg nobody touched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """One position before and after the calls; None where it was not there."""
+
+    ref: PositionRef
+    before: Position | None
+    after: Position | None
+
+    @property
+    def is_born(self) -> bool:
+        """Whether the calls opened it."""
+        return self.before is None
+
+    def list_changes(self) -> dict[str, int]:
+        """Base units by token by which its legs moved, signed as legs are; nothing for what stayed."""
+        tokens = {leg.token for position in (self.before, self.after) if position for leg in position.legs}
+        changes = {token: _raw_of(self.after, token) - _raw_of(self.before, token) for token in tokens}
+        return {token: change for token, change in changes.items() if change}
+
+
+def list_moved(simulation: SimulationResult) -> tuple[Moved, ...]:
+    """Every position the simulation was asked for, before and after, in the order of their refs."""
+    return pair_up(simulation.positions_before or (), simulation.positions_after or ())
+
+
+def pair_up(before: Iterable[Position], after: Iterable[Position]) -> tuple[Moved, ...]:
+    """Positions of two moments by their refs, in the order of these."""
+    first = {position.ref: position for position in before}
+    last = {position.ref: position for position in after}
+    return tuple(Moved(ref, first.get(ref), last.get(ref)) for ref in sorted({*first, *last}))
+
+
+def list_claim_tokens(simulation: SimulationResult) -> frozenset[str]:
+    """Tokens that stand for a measured position: what they move is told by the position."""
+    return claims_of(list_moved(simulation))
+
+
+def claims_of(moved: Iterable[Moved]) -> frozenset[str]:
+    """The claim tokens of positions, before and after."""
+    both = (position for each in moved for position in (each.before, each.after) if position is not None)
+    return frozenset(token for position in both for token in position.claim_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A change of a position's legs that the plan does not allow; `bound` None: it does not speak of it at all."""
+
+    slot: str
+    kind: str
+    token: str
+    change: int
+    bound: int | None
+
+
+def find_broken(changes: Sequence[PositionChange], moved: Sequence[Moved], *, room: int = 0) -> Broken | None:
+    """The first change for the worse than a plan says, or of which it says nothing. Pure.
+
+    `room` is what interest may have done between two moments, in parts of ten million of what was there; two moments of
+    one block leave none.
+    """
+    actual: dict[tuple[str, str, str], int] = defaultdict(int)
+    there: dict[tuple[str, str, str], int] = defaultdict(int)
+    for each in moved:
+        for token, change in each.list_changes().items():
+            key = (_slot_of(each.ref, is_born=each.is_born), each.ref.kind, token)
+            actual[key] += change
+            there[key] += max(abs(_raw_of(each.before, token)), abs(_raw_of(each.after, token)))
+    declared = set()
+    for key, bound in _sum_changes(changes).items():
+        slot, kind, token = key
+        # A plan may speak of a position by its name though its calls open it.
+        if key not in actual and (ref := _ref_of(slot)) is not None and _is_born(moved, ref):
+            key = (_slot_of(ref, is_born=True), kind, token)
+        declared.add(key)
+        if actual[key] < bound - there[key] * room // _ROOM_PARTS:
+            return Broken(slot, kind, token, actual[key], bound)
+    for key, change in actual.items():
+        slot, kind, token = key
+        if key in declared:
+            continue
+        # What was there before may earn: fees of a trade through one's own liquidity, interest, a rebase.
+        is_new = _ref_of(slot) is None
+        if change < -DUST - there[key] * room // _ROOM_PARTS or (is_new and change > DUST):
+            return Broken(slot, kind, token, change, None)
+    return None
+
+
+def judge_changes(*, plan: TxPlan, simulation: SimulationResult, chain: ChainReader) -> Reject | None:
+    """A position changes for the worse than the plan says, or one changes of which it says nothing."""
+    broken = find_broken(plan.changes, list_moved(simulation))
+    if broken is None:
+        return None
+    if broken.bound is None:
+        return _unannounced(broken.slot, broken.kind, chain.token(broken.token), broken.change)
+    return _worse(broken.slot, chain.token(broken.token), broken.change, broken.bound)
+
+
+def judge_gauges(*, plan: TxPlan, simulation: SimulationResult) -> Reject | None:
+    """A figure that no token tells ends outside what the plan says."""
+    for promise, value in zip(plan.gauges, simulation.gauges_after, strict=True):
+        is_low = promise.least is not None and value < promise.least
+        if is_low or (promise.most is not None and value > promise.most):
+            limit = f"at least {promise.least}" if is_low else f"at most {promise.most}"
+            return Reject(
+                rule="simulator.gauge",
+                reason=f"{promise.gauge.name} would be {value}; the plan promises {limit}",
+                observed=str(value),
+                limit=limit,
+                would_pass="calls that keep what the plan promises",
+                error=SimulationFailed,
+                data={"gauge": promise.gauge.name, "contract": promise.gauge.to},
+            )
+    return None
+
+
+def judge_health(
+    *, plan: TxPlan, simulation: SimulationResult, floor_bps: int, value_of: ValueOf, is_raising: bool
+) -> Reject | None:
+    """A debt would stand on less than it may. `floor_bps` is the golem's own floor.
+
+    What raises risk must end at the floor or above. What only lowers it may end below, but never with less health than
+    before: a rescue that is too small is still a rescue.
+    """
+    promised = {change.ref: change.least_health_bps or 0 for change in plan.changes if change.ref is not None}
+    for each in list_moved(simulation):
+        after = measure_health(each.after, value_of)
+        if after is None:
+            continue
+        before = measure_health(each.before, value_of)
+        if before == after and not each.list_changes():
+            continue
+        least = max(promised.get(each.ref, 0), floor_bps if is_raising else min(floor_bps, before or floor_bps))
+        if after < least:
+            was = "no debt now" if before is None else f"{format_ratio(before)} now"
+            return Reject(
+                rule="simulator.health",
+                reason=(
+                    f"the health of {each.ref} would be {format_ratio(after)} ({was}; 1.00 is liquidation);"
+                    f" at least {format_ratio(least)} is asked"
+                ),
+                observed=format_ratio(after),
+                limit=f"at least {format_ratio(least)}",
+                remaining=format_ratio(max(0, (before or after) - least)),
+                would_pass="less debt, more collateral, or a repayment first",
+                error=HealthTooLow,
+                data={"position": str(each.ref), "health_bps": str(after), "least_health_bps": str(least)},
+            )
+    return None
+
+
+def price_on(chain: ChainReader) -> ValueOf:
+    """Micro-USD at the chain's feeds. What it makes raises PriceUnavailable, PriceStale, TokenNotFound."""
+
+    def value_of(token: str, raw: int) -> int:
+        meta = chain.token(token)
+        return value_at(raw, meta, chain.price(meta))
+
+    return value_of
+
+
+def _sum_changes(changes: Sequence[PositionChange]) -> Mapping[tuple[str, str, str], int]:
+    sums: dict[tuple[str, str, str], int] = defaultdict(int)
+    for change in changes:
+        slot = str(change.ref) if change.ref is not None else change.protocol
+        sums[slot, change.kind, change.token] += change.bound
+    return sums
+
+
+def _slot_of(ref: PositionRef, *, is_born: bool) -> str:
+    """What a plan can call it: by its name, or, of one that is born, by its protocol."""
+    return ref.protocol if is_born else str(ref)
+
+
+def _ref_of(slot: str) -> PositionRef | None:
+    return PositionRef.parse(slot) if "/" in slot else None
+
+
+def _is_born(moved: Sequence[Moved], ref: PositionRef) -> bool:
+    return any(each.ref == ref and each.is_born for each in moved)
+
+
+def _raw_of(position: Position | None, token: str) -> int:
+    return position.raw_of(token) if position is not None else 0
+
+
+def _worse(slot: str, token: TokenMeta, found: int, bound: int) -> Reject:
+    promise = f"at least {_signed(bound, token)}"
+    return Reject(
+        rule="simulator.position_bound",
+        reason=f"{slot} would change by {_signed(found, token)}; the plan promises {promise}",
+        observed=_signed(found, token),
+        limit=promise,
+        would_pass=f"calls that keep the promise of {promise}",
+        error=SimulationFailed,
+        data={"position": slot, "token": token.address},
+    )
+
+
+def _unannounced(slot: str, kind: str, token: TokenMeta, change: int) -> Reject:
+    return Reject(
+        rule="simulator.position_unannounced",
+        reason=f"{slot} ({kind}) would change by {_signed(change, token)}, and the plan does not speak of it",
+        observed=_signed(change, token),
+        limit="only positions the plan speaks of",
+        would_pass="a plan that names every position it changes",
+        error=SimulationFailed,
+        data={"position": slot, "token": token.address},
+    )
+
+
+def _signed(raw: int, token: TokenMeta) -> str:
+    return f"-{format_amount(-raw, token)}" if raw < 0 else format_amount(raw, token)

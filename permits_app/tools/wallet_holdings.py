@@ -1,0 +1,99 @@
+"""What `wallet_get_status` tells of a golem's holdings: balances, positions with their debts, profit of a day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from permits_app.profit_days import Worth as DayWorth
+from permits_app.safety.figures import format_ratio
+from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth, measure_holdings
+from tools_app.portfolio.known import list_hints
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.result import TokenAmount, UsdAmount
+from tools_app.toolkit.views import TokenMeta
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """One holding. `value_usd` is null, with the reason, when the token has no fresh feed."""
+
+    token: TokenMeta
+    balance: TokenAmount
+    value_usd: UsdAmount | None
+    value_missing: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PositionHeld:
+    """One position at a protocol. `value_usd` is what it adds, debts subtracted; null when a part has no price.
+
+    `health` is 1.00 at liquidation and null without debt; `free_at` is when all of it can be had, null for at once.
+    """
+
+    position: str
+    label: str
+    holds: tuple[TokenAmount, ...]
+    owes: tuple[TokenAmount, ...]
+    value_usd: UsdAmount | None
+    health: str | None
+    free_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DayProfit:
+    """Profit or loss of 24 h: the change of the total less what came in and went out, in the parts that made it."""
+
+    since: str
+    profit_usd: UsdAmount
+    price_usd: UsdAmount
+    fees_and_interest_usd: UsdAmount
+    slippage_usd: UsdAmount
+    gas_usd: UsdAmount
+    moved_usd: UsdAmount
+
+
+def read_holdings(reader: ChainReader, account: str) -> Holdings:
+    """Everything the account holds. Raises PositionsUnreadable, the node's errors."""
+    hints = list_hints(chain_id=reader.chain_id, account=account)
+    return measure_holdings(chain=reader, account=account, hints=hints)
+
+
+def describe_held(held: HeldPosition) -> PositionHeld:
+    """A position as the tool tells it."""
+    value, free_at = held.micro_usd, held.free_at
+    return PositionHeld(
+        position=str(held.ref),
+        label=held.position.label,
+        holds=tuple(TokenAmount(part.raw, part.token) for part in held.parts if part.raw > 0),
+        owes=tuple(TokenAmount(-part.raw, part.token) for part in held.parts if part.raw < 0),
+        value_usd=UsdAmount(value) if value is not None else None,
+        health=format_ratio(held.health_bps) if held.health_bps is not None else None,
+        free_at=datetime.fromtimestamp(free_at, tz=UTC).isoformat() if free_at is not None else None,
+    )
+
+
+def describe_day(worth: DayWorth | None) -> DayProfit | None:
+    """The day's profit; None while there is no earlier value."""
+    if worth is None or not worth.has_history:
+        return None
+    parts = worth.parts
+    return DayProfit(
+        since=worth.since.isoformat(),
+        profit_usd=UsdAmount(parts.profit),
+        price_usd=UsdAmount(parts.price),
+        fees_and_interest_usd=UsdAmount(parts.fees_and_interest),
+        slippage_usd=UsdAmount(parts.slippage),
+        gas_usd=UsdAmount(parts.gas),
+        moved_usd=UsdAmount(parts.moved),
+    )
+
+
+def describe_balance(held: Worth, *, is_claim: bool = False) -> Balance:
+    """A balance as the tool tells it; a claim token has no value of its own."""
+    amount = TokenAmount(held.raw, held.token)
+    if is_claim:
+        return Balance(held.token, amount, None, "it stands for a position and is counted there")
+    if held.problem:
+        return Balance(held.token, amount, None, f"{held.problem}: it has no price that can be used")
+    return Balance(held.token, amount, UsdAmount(held.micro_usd or 0), None)

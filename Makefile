@@ -5,6 +5,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
+# Processes that share the test suite, each with servers of its own.
+WORKERS ?= 2
 PY := .venv/bin/python
 SUPERVISOR := $(PY) -m golem_project.embedded.supervisor
 # Runs before anything is installed. -I: neither the folder of the script nor the user's packages get in.
@@ -28,9 +30,9 @@ run: setup ## start everything, perform the demo swap, serve until Ctrl-C
 demo: setup ## the main job, headless, on throw-away servers; writes var/demo.json
 	@exec $(SUPERVISOR) demo
 
-test: python ## the test suite (ARGS='-k swap' passes options on)
+test: python ## the test suite (ARGS='-k swap' passes options on, WORKERS=0 runs it in one process)
 	@$(BOOTSTRAP) --browser
-	@$(PY) -m pytest $(ARGS)
+	@$(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 bench: setup ## measure what the project promises; writes var/bench.json (ONLY=id for one)
 	@$(SUPERVISOR) exec $(PY) manage.py bench $(if $(ONLY),--only $(ONLY))

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import task_postrun, task_prerun, worker_init
+from celery.signals import (
+    task_postrun,
+    task_prerun,
+    worker_init,
+    worker_process_init,
+    worker_ready,
+    worker_shutdown,
+)
 from django.db import close_old_connections
 
 from tools_app.simulation.select import warm_up
@@ -14,13 +22,19 @@ from tools_app.simulation.select import warm_up
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.local")
 
 _NEVER = 2**31
-_SIMULATING_QUEUES = frozenset({"simulation", "commit"})
+_COMMIT_QUEUE = "commit"
+_SIMULATING_QUEUES = frozenset({"simulation", "heartbeat", _COMMIT_QUEUE})
+_MEMORY_QUEUES = frozenset({"memory"})
+# Nobody's money waits for an episode: where processors are short, previews, commits and ticks come first.
+_MEMORY_NICENESS = 10
 
 app = Celery("golem")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 # Celery closes the whole connection pool around every task of a prefork worker, which costs each preview two
 # new connections. Handing the connection back to the pool is enough, and is done below.
 app.conf["CELERY_DB_REUSE_MAX"] = _NEVER
+# The words for an answer are for a line of the log that is not written; they took longer than storing it.
+app.Task.resultrepr_maxsize = 1
 # Threads of the web server look the application up too; without this only the main thread finds it.
 app.set_default()
 app.autodiscover_tasks(["tools_app", "memory_app", "permits_app", "golem_project.heartbeat", "golem_project.stream"])
@@ -31,6 +45,41 @@ def warm_engines(sender: Any = None, **_: Any) -> None:
     """Import the engine in process before a simulating worker forks, so that none of its first plans waits for it."""
     if _SIMULATING_QUEUES & set(sender.app.amqp.queues.consume_from):
         warm_up()
+
+
+@worker_process_init.connect
+@worker_ready.connect
+def keep_what_is_loaded(**_: Any) -> None:
+    """What is loaded by now stays for good: no search for garbage goes through it again in the middle of a preview."""
+    gc.collect()
+    gc.freeze()
+
+
+_following: list[Any] = []
+
+
+@worker_ready.connect
+def follow_chains(sender: Any = None, **_: Any) -> None:
+    """A worker of commits is a candidate to follow the chains too, so that nobody has to start a follower."""
+    if _COMMIT_QUEUE in set(sender.app.amqp.queues.consume_from):
+        # Loaded with the tasks, once models are there.
+        from permits_app.tasks import start_followers
+
+        _following.append(start_followers())
+
+
+@worker_shutdown.connect
+def stop_following(**_: Any) -> None:
+    """Another worker's candidate takes over at once."""
+    while _following:
+        _following.pop().stop()
+
+
+@worker_init.connect
+def give_way(sender: Any = None, **_: Any) -> None:
+    """Let a worker of memory alone have what processor time the others leave; what it starts inherits that."""
+    if set(sender.app.amqp.queues.consume_from) == _MEMORY_QUEUES:
+        os.nice(_MEMORY_NICENESS)
 
 
 @task_prerun.connect

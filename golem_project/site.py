@@ -18,9 +18,10 @@ from archetypes_app.models import Golem
 from archetypes_app.ownership import list_owned_golems
 from permits_app.admin.golem_page import Meter, PermitLine, build_meters, describe_permits
 from permits_app.approvals.inbox import Inbox, build_inbox
+from permits_app.blockage import list_blocked_accounts, list_stuck_chains
 from permits_app.models import ActionPermit, SpendingLimits
 from permits_app.models.permit import PermitStatus
-from tools_app.admin.display import show_age, show_badge
+from tools_app.admin.display import format_chain, show_age, show_badge
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
 
@@ -59,6 +60,15 @@ class AuditLine:
 
 
 @dataclass(frozen=True, slots=True)
+class StuckLine:
+    """A chain or an account whose commits do not go on."""
+
+    what: str
+    why: str
+    age: SafeString
+
+
+@dataclass(frozen=True, slots=True)
 class Board:
     """The first page."""
 
@@ -66,6 +76,7 @@ class Board:
     is_simulated_chain: bool
     may_add: bool
     figures: tuple[Figure, ...]
+    stuck: tuple[StuckLine, ...]
     attention: tuple[PermitLine, ...]
     inbox: Inbox
     permits: tuple[PermitLine, ...]
@@ -96,6 +107,7 @@ def build_board(user: Any, *, now: datetime) -> Board:
         is_simulated_chain=LOCAL_CHAIN_ID in settings.GOLEM_RPC_URLS,
         may_add=bool(user.has_perm("archetypes_app.add_golem")),
         figures=_count_figures(golems, permits, now),
+        stuck=_list_stuck(golems, now),
         attention=describe_permits(_match_attention(permits, now), now=now),
         inbox=build_inbox(user, now=now),
         permits=describe_permits(permits, now=now),
@@ -133,6 +145,29 @@ def _count_figures(golems: QuerySet[Golem], permits: QuerySet[ActionPermit], now
         many = by_status.get(status, 0)
         figures.append(Figure(name, many, f"{page}?status__exact={status}", is_alert=many > 0))
     return tuple(figures)
+
+
+def _list_stuck(golems: QuerySet[Golem], now: datetime) -> tuple[StuckLine, ...]:
+    """What holds commits up: chains for everybody, accounts of `golems`."""
+    chains = [
+        StuckLine(
+            format_chain(chain.chain_id),
+            f"its node does not answer ({chain.reason})" if chain.is_node else "no commit worker follows it",
+            show_age(chain.since, now=now),
+        )
+        for chain in list_stuck_chains(now=now)
+    ]
+    names = dict(golems.values_list("pk", "name"))
+    accounts = [
+        StuckLine(
+            f"{names[account.golem_id]}, {format_chain(account.chain_id)}",
+            f"nonce {account.nonce} of {account.address} was sent and is not mined; new commits wait for it",
+            show_age(account.since, now=now),
+        )
+        for account in list_blocked_accounts(now=now)
+        if account.golem_id in names
+    ]
+    return (*chains, *accounts)
 
 
 def _match_attention(permits: QuerySet[ActionPermit], now: datetime) -> QuerySet[ActionPermit]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import redis
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -23,16 +23,20 @@ from django.views.decorators.http import require_safe
 
 from golem_project.pi.exception_handler import known_errors
 from golem_project.settings.environment import BASE_DIR
+from permits_app.blockage import list_blocked_accounts, list_stuck_chains
+from permits_app.selectors import list_stopped_chains
 from tools_app import runner
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import configured_networks
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.whole import count_repeated
 from tools_app.toolkit.registry import REGISTRY
 
 _BROKER_TIMEOUT_SECONDS = 2
 _CHAIN_BUDGET_MS = 3_000
+_MOST_ACCOUNTS = 10
 _SIMULATED = (
     "A simulated contract stands in for the real one on the local chain. Figures it gives are ours, not a market's."
 )
@@ -54,10 +58,15 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """200 when everything a request may need answers, else 503; each check with its milliseconds."""
+    """200 when everything a request may need answers, else 503; each check with its milliseconds.
+
+    `degraded` says that requests are answered and yet commits of some account or chain do not go on: `stuck` names it.
+    """
     checks = [_run_check(name, check) for name, check in _CHECKS]
     is_ready = all(check["ok"] for check in checks)
-    return JsonResponse({"ready": is_ready, "checks": checks}, status=200 if is_ready else 503)
+    stuck = _list_stuck()
+    body = {"ready": is_ready, "degraded": stuck is None or bool(stuck), "checks": checks, "stuck": stuck or []}
+    return JsonResponse(body, status=200 if is_ready else 503)
 
 
 @require_safe
@@ -175,10 +184,40 @@ def _run_check(name: str, check: Callable[[], str]) -> dict[str, Any]:
     try:
         detail, is_ok = check(), True
     except GolemError as error:
-        detail, is_ok = error.code, False
+        detail, is_ok = error.detail if isinstance(error, ChainsStopped) else error.code, False
     except Exception as error:  # noqa: BLE001  (a probe reports whatever broke, by its class alone)
         detail, is_ok = type(error).__name__, False
-    return {"name": name, "ok": is_ok, "detail": detail, "ms": round(clock.monotonic_ms() - started, 1)}
+    found = {"name": name, "ok": is_ok, "detail": detail, "ms": round(clock.monotonic_ms() - started, 1)}
+    return found if is_ok else {**found, "next": _FIXES.get(name, "see the server's log")}
+
+
+def _list_stuck() -> list[dict[str, Any]] | None:
+    """Chains and accounts whose commits do not go on, and since when; None where the database does not tell."""
+    now = clock.now()
+    try:
+        chains, accounts = list_stuck_chains(now=now), list_blocked_accounts(now=now)
+    except DatabaseError:
+        return None
+    of_chains = [
+        {
+            "what": "chain" if chain.is_node else "follower",
+            "chain_id": chain.chain_id,
+            "reason": chain.reason,
+            "since": chain.since.isoformat() if chain.since else None,
+        }
+        for chain in chains
+    ]
+    # Enough to know it again; whose it is and what waits the overview in the admin tells its owner.
+    of_accounts = [
+        {
+            "what": "account",
+            "chain_id": account.chain_id,
+            "reason": f"{account.address[:6]}…{account.address[-4:]} waits for its nonce {account.nonce}",
+            "since": account.since.isoformat(),
+        }
+        for account in accounts[:_MOST_ACCOUNTS]
+    ]
+    return of_chains + of_accounts
 
 
 def _check_database() -> str:
@@ -213,10 +252,34 @@ def _check_chain() -> str:
     return f"chain {chain_id} at block {reader.block.number}"
 
 
+def _check_transactions() -> str:
+    """How often PostgreSQL gave a transaction up for others and it was done again; a count that rises is a fault."""
+    repeated = count_repeated()
+    return ", ".join(f"{count} repeated after a {name}" for name, count in repeated.items()) or "none repeated"
+
+
+def _check_watched_chains() -> str:
+    """What the reconciler last met on each chain: a node that cannot be read, or serves another chain."""
+    stopped = list_stopped_chains(now=clock.now())
+    if stopped:
+        raise ChainsStopped(", ".join(stopped))
+    return "none is stopped"
+
+
 def _check_registry() -> str:
     if not REGISTRY.is_frozen or not len(REGISTRY):
         raise RegistryNotReady("no tools are registered")
     return f"{len(REGISTRY)} tools"
+
+
+class ChainsStopped(GolemError):
+    """A configured chain cannot be used."""
+
+    code = "CHAINS_STOPPED"
+    http_status = 503
+    recovery = Recovery.WAIT
+    cleared_by = "the chain can be used again"
+    title = "A chain cannot be used"
 
 
 class MigrationsWaiting(GolemError):
@@ -225,6 +288,7 @@ class MigrationsWaiting(GolemError):
     code = "MIGRATIONS_WAITING"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "the database is migrated"
     title = "The database is older than the code"
 
 
@@ -234,13 +298,27 @@ class RegistryNotReady(GolemError):
     code = "REGISTRY_NOT_READY"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "the process has loaded its tools"
     title = "No tools are registered"
 
+
+_FIXES = {
+    "database": "start PostgreSQL, or set DATABASE_URL to one that runs; `make run` starts its own",
+    "migrations": "run `manage.py migrate`, or `make run`, which does",
+    "transactions": "see `database` and `migrations`: the count is a table of it",
+    "broker": "start Valkey, or set REDIS_URL to one that runs; `make run` starts its own",
+    "chain": "start the chain's node, or set GOLEM_RPC_URL_<chain id> to one that answers; `make run` starts its own",
+    "chains": "set GOLEM_RPC_URL_<chain id> of each chain named to a node that serves it; it is asked again by itself",
+    "registry": "start this process again and read its log: the tools did not load",
+}
+"""What the operator does about a check that fails, by its name."""
 
 _CHECKS: tuple[tuple[str, Callable[[], str]], ...] = (
     ("database", _check_database),
     ("migrations", _check_migrations),
+    ("transactions", _check_transactions),
     ("broker", _check_broker),
     ("chain", _check_chain),
+    ("chains", _check_watched_chains),
     ("registry", _check_registry),
 )

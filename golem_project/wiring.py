@@ -30,8 +30,9 @@ from permits_app.smart_accounts import can_batch
 from tools_app import runner
 from tools_app.chain.chains import ChainSettings, configure_chains, open_reader
 from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls
+from tools_app.chain.rpc import RpcLimits
 from tools_app.chain.token_lists import configure_token_list
-from tools_app.core import event_bus
+from tools_app.core import event_bus, wakeups
 from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.subsystems.testnet.dev_chains import DevChains
@@ -58,6 +59,7 @@ def configure() -> None:
         checks_payloads=settings.GOLEM_EVENT_PAYLOADS_ARE_CHECKED,
         awaits_publication=settings.GOLEM_EVENT_PUBLICATION_IS_AWAITED,
     )
+    wakeups.configure(open_listener=_open_listener, open_sender=_open_stream)
     requirements.configure({Requirement.SMART_WALLET: can_batch})
     configure_thinking()
 
@@ -104,15 +106,17 @@ def configure_thinking() -> None:
     delegation_router.configure(ModelDelegateThinker(client) if client is not None else None)
 
 
-def configure_networks(rpc_urls: dict[int, tuple[str, ...]]) -> None:
-    """Set the chains this process reaches."""
+def configure_networks(rpc_urls: dict[int, tuple[str, ...]], *, limits: RpcLimits | None = None) -> None:
+    """Set the chains this process reaches, and how long it waits for a node."""
     networks = [
         with_rpc_urls(KNOWN_NETWORKS[chain_id], urls)
         for chain_id, urls in sorted(rpc_urls.items())
         if chain_id in KNOWN_NETWORKS
     ]
-    configure_chains(networks, ChainSettings(max_price_age_seconds=settings.GOLEM_FEED_MAX_AGE_SECONDS))
-    broadcast.forget_pools()
+    limits = limits or RpcLimits()
+    chain_settings = ChainSettings(max_price_age_seconds=settings.GOLEM_FEED_MAX_AGE_SECONDS, limits=limits)
+    configure_chains(networks, chain_settings)
+    broadcast.forget_pools(limits)
 
 
 def _build_services() -> dict[type, object]:
@@ -132,6 +136,11 @@ def _read_passphrase() -> Secret:
         with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
             handle.write(os.urandom(24).hex())
     return Secret(path.read_text(encoding="utf-8").strip())
+
+
+def _open_listener() -> redis.Redis:
+    # It waits for longer than a broker may take to answer.
+    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=15, socket_connect_timeout=2)
 
 
 _streams: dict[int, RingClient] = {}

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.db.backends.postgresql.operations import DatabaseOperations
+from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["tests.evm.world", "tests.live_golem", "tests.receiver"]
+pytest_plugins = [
+    "tests.evm.world",
+    "tests.live_golem",
+    "tests.lying_chain",
+    "tests.made_up_bank.on_the_shelf",
+    "tests.receiver",
+    "tests.watched_locks",
+]
+
+# A busy machine fails no property, and the build machine tries the same examples each time.
+settings.register_profile(
+    "suite",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=os.environ.get("CI", "").lower() == "true",
+)
+settings.load_profile("suite")
 
 _NEVER_EMPTIED = ("tools_app_auditentry", "tools_app_auditcheckpoint")
+
+
+@pytest.fixture(autouse=True)
+def gas_limits_are_forgotten_between_tests() -> Iterator[None]:
+    """What a process remembers of calls that fitted would let one test decide how often another's calls are run."""
+    yield
+    rehearsal = sys.modules.get("permits_app.safety.rehearsal")
+    if rehearsal is not None:
+        rehearsal.LIMITS.clear()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

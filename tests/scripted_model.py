@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from golem_project.proof.serving import serving
+
 Answer = Callable[[dict[str, Any]], "Reply"]
 MODEL = "scripted-1"
 
@@ -26,6 +28,10 @@ class Reply:
     status: int = 200
     wait_seconds: float = 0.0
     headers: tuple[tuple[str, str], ...] = ()
+    promised: int = 0
+    """Bytes the head speaks of beyond those that come."""
+    drips: int = 0
+    """How many bytes of an answer without end come, a few times a second."""
 
 
 def say(text: str, *, tokens: tuple[int, int] = (900, 40)) -> Answer:
@@ -72,6 +78,16 @@ def raw(body: bytes, *, status: int = 200, content_type: str = "application/json
 def slow(seconds: float) -> Answer:
     """An answer that comes too late."""
     return lambda _: Reply(_completion({"role": "assistant", "content": "late"}, "stop", (1, 1)).body, 200, seconds)
+
+
+def drip(pieces: int) -> Answer:
+    """An answer whose bytes come one by one."""
+    return lambda _: Reply(b"", 200, drips=pieces)
+
+
+def cut_off(body: bytes) -> Answer:
+    """The beginning of an answer, after which the line is cut."""
+    return lambda _: Reply(body, 200, promised=1_000)
 
 
 def redirect(to: str) -> Answer:
@@ -149,9 +165,15 @@ def serve_model(script: Sequence[Answer]) -> Iterator[ScriptedModel]:
                 self.send_response(reply.status)
                 for name, value in reply.headers or (("Content-Type", "application/json"),):
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(reply.body)))
+                self.send_header("Content-Length", str(len(reply.body) + reply.promised + reply.drips))
                 self.end_headers()
                 self.wfile.write(reply.body)
+                self.close_connection = bool(reply.promised)
+                for _ in range(reply.drips):
+                    self.wfile.write(b" ")
+                    self.wfile.flush()
+                    if stopping.wait(0.05):
+                        return
             except (BrokenPipeError, ConnectionResetError):
                 self.close_connection = True
 
@@ -162,15 +184,11 @@ def serve_model(script: Sequence[Answer]) -> Iterator[ScriptedModel]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     model.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield model
-    finally:
-        stopping.set()
-        server.shutdown()
-        server.server_close()
-        thread.join(timeout=5)
+    with serving(server):
+        try:
+            yield model
+        finally:
+            stopping.set()
 
 
 def _completion(message: dict[str, Any], finish: str, tokens: tuple[int, int]) -> Reply:

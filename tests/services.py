@@ -1,6 +1,7 @@
-"""A pytest plugin that lends the run throw-away servers, before Django's settings are read.
+"""A pytest plugin that lends every process of the run throw-away servers, before Django's settings are read.
 
-Loaded by `-p tests.services`. What the environment already names (DATABASE_URL, REDIS_URL, GOLEM_RPC_URL_31337) is
+Loaded by `-p tests.services`. A run on several workers (`-n 2`) has a set of servers for each; the process that hands
+the tests out has none. What the environment already names (DATABASE_URL, REDIS_URL, GOLEM_RPC_URL_31337) is
 used as it is. PostgreSQL and Valkey start with the run, the chain when `provide_chain` is first called. All of it ends
 with the run, also when that is killed.
 """
@@ -23,6 +24,9 @@ from golem_project.embedded.valkey import EmbeddedValkey
 
 if TYPE_CHECKING:
     from golem_project.embedded.chain import EmbeddedChain
+
+# What pytest-xdist gives each of its workers.
+WORKER_VARIABLE = "PYTEST_XDIST_WORKER"
 
 
 class TestServers:
@@ -88,9 +92,10 @@ def provide_chain() -> str:
 
 # A wrapper runs before every plain implementation, so before pytest-django reads the settings.
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_load_initial_conftests(args: list[str]) -> Iterator[None]:
-    """Start the servers, unless only help or a version was asked for."""
-    if not {"--help", "-h", "--version", "-V"} & set(args):
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Iterator[None]:
+    """Start the servers, unless only help or a version was asked for, or this process runs no test itself."""
+    hands_out = early_config.known_args_namespace.numprocesses and WORKER_VARIABLE not in os.environ
+    if not hands_out and not {"--help", "-h", "--version", "-V"} & set(args):
         SERVERS.start()
     return (yield)
 

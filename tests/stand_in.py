@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import http.server
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from golem_project.proof.serving import serving
 
 Answer = Callable[[str, str, dict[str, str], bytes], tuple[int, Any]]
 """Method, path, headers with names in lower case, and body; gives the status and a document, bytes as they are.
@@ -44,11 +45,5 @@ def serve_stand_in(answer: Answer) -> Iterator[str]:
             """Quiet."""
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving(server):
         yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -40,16 +40,16 @@ class ProcessorTime:
     @contextmanager
     def measured(self) -> Iterator[None]:
         """One stretch; its time is added to `spent`."""
-        postmaster, node = _find_postmaster(), _find_listener(self.node_url)
-        database_before, node_before = _time_of(postmaster, with_children=True), _time_of(node)
+        postmaster, node = find_postmaster(), find_listener(self.node_url)
+        database_before, node_before = time_of(postmaster, with_children=True), time_of(node)
         here_before = time.process_time()
         yield
         self.spent.here_ms += 1000 * (time.process_time() - here_before)
-        self.spent.database_ms += 1000 * (_time_of(postmaster, with_children=True) - database_before)
-        self.spent.node_ms += 1000 * (_time_of(node) - node_before)
+        self.spent.database_ms += 1000 * (time_of(postmaster, with_children=True) - database_before)
+        self.spent.node_ms += 1000 * (time_of(node) - node_before)
 
 
-def _find_postmaster() -> psutil.Process | None:
+def find_postmaster() -> psutil.Process | None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid(), inet_server_port()")
         pid, port = cursor.fetchone()
@@ -58,11 +58,11 @@ def _find_postmaster() -> psutil.Process | None:
     except psutil.NoSuchProcess:
         return None
     # Ids of another machine mean nothing here.
-    listener = _find_listener(f"tcp://127.0.0.1:{port}")
+    listener = find_listener(f"tcp://127.0.0.1:{port}")
     return listener if listener is not None and backend.ppid() == listener.pid else None
 
 
-def _find_listener(url: str) -> psutil.Process | None:
+def find_listener(url: str) -> psutil.Process | None:
     port = urlsplit(url).port
     for found in psutil.net_connections("tcp"):
         if found.status == psutil.CONN_LISTEN and found.laddr.port == port and found.pid:
@@ -70,7 +70,7 @@ def _find_listener(url: str) -> psutil.Process | None:
     return None
 
 
-def _time_of(process: psutil.Process | None, *, with_children: bool = False) -> float:
+def time_of(process: psutil.Process | None, *, with_children: bool = False) -> float:
     """Seconds. A child that has ended counts with its parent's."""
     if process is None:
         return 0.0
@@ -78,5 +78,5 @@ def _time_of(process: psutil.Process | None, *, with_children: bool = False) -> 
     seconds = times.user + times.system
     if with_children:
         seconds += times.children_user + times.children_system
-        seconds += sum(_time_of(child) for child in process.children())
+        seconds += sum(time_of(child) for child in process.children())
     return seconds

@@ -11,7 +11,6 @@ import http.server
 import json
 import os
 import resource
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +27,7 @@ from golem_project.demo.seed import CHAIN_ID, seed_demo
 from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.fund import fund
 from golem_project.embedded.world.rpc import JsonRpc
+from golem_project.proof.serving import serving
 from tools_app.chain import chains
 from tools_app.chain.abi import encode_call
 from tools_app.chain.networks import get_network, with_rpc_urls
@@ -233,14 +233,8 @@ def slow_node(upstream: str) -> Iterator[tuple[str, list[int]]]:
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with serving(server):
         yield f"http://127.0.0.1:{server.server_address[1]}", posts
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def _measure_throughput(bench: _Bench) -> Iterator[Figure]:

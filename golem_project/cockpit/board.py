@@ -20,10 +20,12 @@ from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, li
 from golem_project.cockpit.plots import LinePlot
 from permits_app import ledger
 from permits_app.admin.golem_page import Meter, build_meters, meter_day
+from permits_app.admin.portfolio_card import Change, describe_change, sign_usd
 from permits_app.decisions import list_decisions
 from permits_app.models import ChangeRequest, SpendingLimits
 from permits_app.models.approval import ChangeState
-from tools_app.admin.display import format_age, format_chain, format_seconds, show_badge
+from permits_app.profit_days import Worth, read_worth, read_worths
+from tools_app.admin.display import format_age, format_chain, format_seconds, format_usd, show_badge
 from tools_app.core import event_log
 from tools_app.core.models import OutboxEvent
 from tools_app.models import SpeculationRecord
@@ -54,7 +56,8 @@ class Decision:
     tier: str
     reason: str
     is_live: bool
-    actions: tuple[tuple[str, SafeString, str, str], ...]
+    actions: tuple[tuple[str, SafeString, str, str, bool], ...]
+    """What, its state, why, its permit, and whether why is in the words of its agent or model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,8 @@ class Cockpit:
     state: SafeString
     vitality: str
     vitality_parts: tuple[tuple[str, int], ...]
+    worth: str
+    change: Change | None
     pulse: Pulse
     meters: tuple[Meter, ...]
     running: tuple[RunningCall, ...]
@@ -98,6 +103,7 @@ class FleetLine:
     state: SafeString
     pulse: Pulse
     vitality: str
+    worth: str
     spent: Meter
     open_requests: int
     last_event: str
@@ -123,6 +129,7 @@ def build_cockpit(golem: Golem, *, now: datetime) -> Cockpit:
     # Before the feed is read: an event in between is seen twice, and the page drops it by its id, rather than never.
     cursor = event_log.read_head().cursor()
     record = VitalityRecord.objects.filter(golem=golem).first()
+    worth = read_worth(golem_id=golem.pk, now=now)
     limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
     return Cockpit(
         golem=golem,
@@ -131,6 +138,8 @@ def build_cockpit(golem: Golem, *, now: datetime) -> Cockpit:
         state=_show_state(golem),
         vitality=_show_vitality(record),
         vitality_parts=_list_parts(record),
+        worth=show_worth(worth),
+        change=describe_change(worth, now=now),
         pulse=_describe_pulse(golem, Heartbeat.objects.filter(golem=golem).first(), now=now),
         meters=build_meters(golem, limits, now=now),
         running=list_running(golem, now=now),
@@ -159,6 +168,7 @@ def build_fleet(user: Any, *, now: datetime) -> Fleet:
     )  # fmt: skip
     limits = {row.golem_id: row for row in SpendingLimits.objects.filter(golem__in=ids)}
     spent = ledger.sum_days(golem_ids=ids, now=now)
+    worths = read_worths(golem_ids=ids, now=now)
     latest: dict[UUID, datetime] = dict(
         OutboxEvent.objects.filter(golem_id__in=ids, occurred_at__gt=now - timedelta(days=7))
         .values_list("golem_id").annotate(at=Max("occurred_at"))
@@ -170,6 +180,7 @@ def build_fleet(user: Any, *, now: datetime) -> Fleet:
             state=_show_state(golem),
             pulse=_describe_pulse(golem, getattr(golem, "heartbeat", None), now=now),
             vitality=_show_vitality(getattr(golem, "vitality_record", None)),
+            worth=show_worth(worths.get(golem.pk)),
             spent=meter_day(spent.get(golem.pk, 0), limits.get(golem.pk) or SpendingLimits(golem=golem)),
             open_requests=requests.get(golem.pk, 0),
             last_event=format_age(latest[golem.pk], now=now) if golem.pk in latest else "none in 7 d",
@@ -182,6 +193,14 @@ def build_fleet(user: Any, *, now: datetime) -> Fleet:
 
 def _show_state(golem: Golem) -> SafeString:
     return show_badge("halted", "bad") if golem.is_halted else show_badge(golem.phase)
+
+
+def show_worth(worth: Worth | None) -> str:
+    """The newest net asset value with the day's profit or loss; a dash before the first."""
+    if worth is None:
+        return "–"
+    change = f" ({sign_usd(worth.parts.profit)} in 24 h)" if worth.has_history else ""
+    return f"{format_usd(worth.value)}{change}"
 
 
 def _show_vitality(record: VitalityRecord | None) -> str:
@@ -243,6 +262,7 @@ def _list_decisions(golem: Golem, *, now: datetime) -> tuple[Decision, ...]:
                     show_badge(each["state"]),
                     each["block_reason"] or each["reason"],
                     each["permit_id"] or "",
+                    bool(each["reason"]) and not each["block_reason"],
                 )
                 for each in row["actions"]
             ),

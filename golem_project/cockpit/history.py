@@ -49,7 +49,7 @@ def plot_gas(golem: Golem) -> LinePlot | None:
 
 
 def _newest_outcomes(golem: Golem, field: str) -> list[tuple[datetime, str | int | None]]:
-    rows = OutcomeRecord.objects.filter(permit__golem=golem).order_by("-created_at")
+    rows = OutcomeRecord.live.filter(permit__golem=golem).order_by("-created_at")
     return list(rows.values_list("created_at", field)[:SHOWN_OUTCOMES])[::-1]
 
 

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
-AMOUNT_USDC = 500 * 10**6
+from tools_app.chain.blocks import parse_log
+from tools_app.standards.token_logs import read_transfers
+
+# Of the USDC that the golem holds: no run asks for what an earlier one asked for, and none finds the wallet empty.
+SHARE_SWAPPED = 40
 GAS_TOLERANCE_PERCENT = 5
 WARM_PREVIEWS = 20
 _EPISODE_WAIT_SECONDS = 30
@@ -32,6 +37,8 @@ class Journey:
     rpc_url: str = field(repr=False)
     on_step: Callable[[dict[str, Any]], None]
     steps: list[dict[str, Any]] = field(default_factory=list)
+    amount: int = 0
+    """Base units of USDC that this run swaps; known once the wallet was read."""
 
     def play(self) -> bool:
         """Run every step; returns whether all were ok. A failed step ends the journey."""
@@ -40,6 +47,7 @@ class Journey:
         ) as client:
             try:
                 self._step("manifest", lambda: self._read_manifest(client))
+                self._step("query_state: wallet_status", lambda: self._choose_amount(client))
                 self._step("query_state: quote", lambda: self._quote(client))
                 permit = self._step("preview_action: swap", lambda: self._preview(client))
                 self._step("permit read back", lambda: self._read_back(client, permit))
@@ -79,8 +87,16 @@ class Journey:
             raise StepFailed(f"the manifest lists {len(names)} tools instead of 8")
         return {"tools": names}
 
+    def _choose_amount(self, client: httpx.Client) -> dict[str, Any]:
+        wallet = _ok(client.post("/api/v1/pi/query_state", json={"query": "wallet_status"}))["data"]
+        held = next(balance for balance in wallet["balances"] if balance["token"]["symbol"] == "USDC")
+        self.amount = int(held["balance"]) // SHARE_SWAPPED
+        if not self.amount:
+            raise StepFailed("the demo golem holds no USDC any more; `make reset` begins anew")
+        return {"holds": held["balance_units"], "amount_in": str(self.amount)}
+
     def _quote(self, client: httpx.Client) -> dict[str, Any]:
-        body = {"query": "quote", "token_in": "USDC", "token_out": "WETH", "amount": str(AMOUNT_USDC)}
+        body = {"query": "quote", "token_in": "USDC", "token_out": "WETH", "amount": str(self.amount)}
         quote = _ok(client.post("/api/v1/pi/query_state", json=body))["data"]
         names = ("amount_in", "amount_in_units", "amount_out", "amount_out_units", "route")
         return {name: quote[name] for name in names}
@@ -129,13 +145,11 @@ class Journey:
         predicted = {delta["token"]: int(delta["raw"]) for delta in answer["predicted"]}
         actual = {delta["token"]: int(delta["raw"]) for delta in answer["actual"]}
         account = str(receipts[0]["from"]).lower()
-        moved: dict[str, int] = {}
-        transfer = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+        moved: Counter[str] = Counter()
         for log in (log for receipt in receipts for log in receipt["logs"]):
-            if log["topics"][0] != transfer or len(log["topics"]) != 3:
-                continue
-            sign = (log["topics"][2][-40:] == account[2:]) - (log["topics"][1][-40:] == account[2:])
-            moved[log["address"].lower()] = moved.get(log["address"].lower(), 0) + sign * int(log["data"], 16)
+            for each in read_transfers(parse_log(log)):
+                sign = (each.recipient.lower() == account) - (each.sender.lower() == account)
+                moved[each.token.lower()] += sign * each.amount
         on_chain = {token: delta for token, delta in moved.items() if delta}
         for name, claimed in (("predicted", predicted), ("reported", actual)):
             if {token.lower(): delta for token, delta in claimed.items() if delta} != on_chain:
@@ -198,7 +212,7 @@ class Journey:
             "venue": "uniswap",
             "token_in": "USDC",
             "token_out": "WETH",
-            "amount": str(AMOUNT_USDC),
+            "amount": str(self.amount),
             "slippage_bps": 50,
         }
 

@@ -17,7 +17,6 @@ from golem_project.embedded.npm import Say, say_to_stderr
 from golem_project.embedded.own_server import OwnServer
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.process import (
-    free_port,
     hold_lock,
     is_port_free,
     read_record,
@@ -176,7 +175,7 @@ class EmbeddedChain(OwnServer):
                 child.stop(grace_seconds=0)
                 if self._fixed_port or is_port_free(port) or attempt == PORT_ATTEMPTS - 1:
                     raise
-                port = free_port()
+                port = self._another_port(port)
                 continue
             self.child = child
             self._keep_port(port)

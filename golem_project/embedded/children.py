@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import http.client
 import sys
+from urllib.parse import urlsplit
 
 # -q: without the banner.
 CELERY = (sys.executable, "-m", "celery", "-q", "-A", "golem_project.celery")
@@ -23,6 +24,11 @@ class ChildPlan:
     ready_url: str = ""
     ready_line: str = ""
     grace_seconds: float = 5.0
+
+    @property
+    def port(self) -> int:
+        """Where it listens on loopback; 0 for what does not."""
+        return urlsplit(self.ready_url).port or 0
 
 
 def plan_web(port: int) -> ChildPlan:
@@ -43,10 +49,13 @@ def plan_worker(name: str, queues: str, *, pool: str, concurrency: int) -> Child
 def plan_workers() -> tuple[ChildPlan, ...]:
     """Previews and heartbeats compute, so they get processes; commits wait for receipts, so they get threads.
 
-    The embedding model keeps threads of its own, which a fork would lose: memory is one thread in a process of its own.
+    Each kind has workers of its own, so that no crowd of one keeps another waiting: an agent's preview does not wait
+    for sweeps and ticks, and those do not wait for previews. The embedding model keeps threads of its own, which a fork
+    would lose: memory is one thread in a process of its own, and gives way to the rest (`golem_project.celery`).
     """
     return (
-        plan_worker("simulation", "simulation,heartbeat", pool="prefork", concurrency=2),
+        plan_worker("simulation", "simulation", pool="prefork", concurrency=2),
+        plan_worker("heartbeat", "heartbeat", pool="prefork", concurrency=2),
         plan_worker("commit", "commit", pool="threads", concurrency=4),
         plan_worker("memory", "memory", pool="threads", concurrency=1),
         # Webhooks and subscriptions wait for other people's servers; no heartbeat may wait with them.

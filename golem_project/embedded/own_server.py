@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.npm import say_to_stderr
 from golem_project.embedded.process import (
     Child,
     RunningServer,
@@ -81,6 +82,13 @@ class OwnServer:
         """The last port, so that addresses in running programs stay right; another if it is taken."""
         text = self._port_file.read_text().strip() if self._port_file.exists() else ""
         return int(text) if text.isdigit() and is_port_free(int(text)) else free_port()
+
+    def _another_port(self, port: int) -> int:
+        """A free port after a start on `port` failed; says so when another program took that one meanwhile."""
+        other = free_port()
+        if not is_port_free(port):
+            say_to_stderr(f"{self.title}: another program took port {port} just now, trying {other}")
+        return other
 
     def _keep_port(self, port: int) -> None:
         self.port = port

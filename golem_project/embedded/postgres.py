@@ -26,7 +26,6 @@ from golem_project.embedded.postgres_binaries import reachable_binaries
 from golem_project.embedded.process import (
     RunningServer,
     command_line,
-    free_port,
     hold_lock,
     identify,
     open_log,
@@ -116,9 +115,9 @@ class EmbeddedPostgres(OwnServer):
         self._end_child(graceful_signal=signal.SIGQUIT if self.throwaway else signal.SIGINT, grace_seconds=15.0)
 
     def is_ready(self) -> bool:
-        """Whether the server takes connections with our password."""
+        """Whether the server takes connections with our password, which a stranger on its port is not told."""
         try:
-            with psycopg.connect(self.url, connect_timeout=2):
+            with psycopg.connect(self.url, connect_timeout=2, require_auth="scram-sha-256"):
                 return True
         except psycopg.OperationalError:
             return False
@@ -274,7 +273,7 @@ class EmbeddedPostgres(OwnServer):
                 return
             # Somebody else may have taken the port meanwhile, or a dying backend still holds the shared memory.
             time.sleep(0.2)
-            port = free_port()
+            port = self._another_port(port)
         raise EmbeddedError(f"PostgreSQL does not start: {failure}. Fix: see {self.log_path}")
 
     def _launch_on(self, binaries: Path, port: int) -> str:

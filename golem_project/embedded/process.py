@@ -80,6 +80,16 @@ class Child:
         except ChildProcessError:
             return True
 
+    def was_killed(self) -> bool:
+        """Whether a signal ended it; False while it runs."""
+        if self.process.returncode is not None:
+            return self.process.returncode < 0
+        try:
+            ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return False
+        return ended is not None and ended.si_code in (os.CLD_KILLED, os.CLD_DUMPED)
+
     def stop(self, *, graceful_signal: int = signal.SIGTERM, grace_seconds: float = 5.0) -> int:
         """Ask it to end, then end it and what it started. Returns the exit status."""
         if self.process.returncode is not None:
@@ -263,3 +273,12 @@ def port_is_open(port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(0.5)
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def listens_on(pid: int, port: int) -> bool:
+    """Whether exactly this process listens on 127.0.0.1:port: a stranger there may answer just the same."""
+    try:
+        connections = psutil.Process(pid).net_connections(kind="tcp4")
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return False
+    return any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in connections)

@@ -7,6 +7,7 @@ from typing import IO
 
 from golem_project.embedded.chain import EmbeddedChain
 from golem_project.embedded.environment import LOCAL_RPC_VARIABLE, base_environment, is_given
+from golem_project.embedded.own_server import OwnServer
 from golem_project.embedded.paths import Paths
 from golem_project.embedded.postgres import EmbeddedPostgres, hold_database
 from golem_project.embedded.valkey import EmbeddedValkey
@@ -71,8 +72,17 @@ class EmbeddedServers:
 
     def is_alive(self, name: str) -> bool:
         """Whether the server still runs; cheap enough to ask twenty times a second."""
-        server = {"postgres": self.postgres, "valkey": self.valkey, "chain": self.chain}[name]
+        server = self._server(name)
         return server is not None and server.is_alive()
+
+    def was_killed(self, name: str) -> bool:
+        """Whether a signal ended the server; False while it runs, and for one that another process started."""
+        server = self._server(name)
+        return server is not None and server.child is not None and server.child.was_killed()
+
+    def _server(self, name: str) -> OwnServer | None:
+        servers: dict[str, OwnServer | None] = {"postgres": self.postgres, "valkey": self.valkey, "chain": self.chain}
+        return servers[name]
 
     def stop(self) -> None:
         """Stop what was started here, last first."""

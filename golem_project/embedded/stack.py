@@ -30,6 +30,7 @@ from golem_project.embedded.process import (
     identify,
     identity_from,
     is_port_free,
+    listens_on,
     read_record,
     start_child,
     stop_process,
@@ -43,9 +44,13 @@ READY_TIMEOUT_SECONDS = 90.0
 # A worker that runs this long without the expected line is taken for ready: a quieter log level may hide the line.
 READY_GRACE_SECONDS = 20.0
 LOOK_INTERVAL_SECONDS = 0.05
+FIRST_BACKOFF_SECONDS = 0.5
 LONGEST_BACKOFF_SECONDS = 30.0
-# Up for this long means the last crash is forgotten.
-STABLE_AFTER_SECONDS = 60.0
+# What a signal ended (kill -9, no memory left) had no fault at its start, so starting it again soon is right.
+LONGEST_BACKOFF_AFTER_A_SIGNAL_SECONDS = 2.0
+# Every such stretch of being up forgets one crash.
+FORGET_A_CRASH_AFTER_SECONDS = 10.0
+WEB_PORT_ATTEMPTS = 5
 SETTINGS_MODULE = "golem_project.settings.local"
 # One process for all of them: loading the product takes longer than they do.
 PREPARATION = (
@@ -58,16 +63,39 @@ class Stopped(Exception):
     """Somebody asked the supervisor to stop."""
 
 
+class PortTaken(Exception):
+    """Another program took the port between our look at it and our server's start."""
+
+
 @dataclasses.dataclass
 class Kept:
-    """One process that is kept running: `begin` starts it anew, `is_up` looks at it."""
+    """One process that is kept running: `begin` starts it anew, `has_ended` and `was_killed` look at it.
+
+    Times are seconds of the monotonic clock; `started_at` is when it was begun last, or last forgotten a crash.
+    """
 
     name: str
     begin: Callable[[], None]
     has_ended: Callable[[], bool]
+    was_killed: Callable[[], bool]
     started_at: float = 0.0
     crashes: int = 0
     retry_at: float | None = None
+
+    def stay_up(self, now: float) -> None:
+        """It runs at `now`: each stretch of that forgets one crash."""
+        while self.crashes and now - self.started_at >= FORGET_A_CRASH_AFTER_SECONDS:
+            self.crashes -= 1
+            self.started_at += FORGET_A_CRASH_AFTER_SECONDS
+
+    def count_crash(self, now: float) -> float:
+        """It has ended: the seconds until it is begun again, which double with every crash that is not forgotten."""
+        self.stay_up(now)
+        longest = LONGEST_BACKOFF_AFTER_A_SIGNAL_SECONDS if self.was_killed() else LONGEST_BACKOFF_SECONDS
+        seconds = min(longest, FIRST_BACKOFF_SECONDS * 2**self.crashes)
+        self.crashes += 1
+        self.retry_at = now + seconds
+        return seconds
 
 
 class Stack:
@@ -119,10 +147,25 @@ class Stack:
         # Celery warns every root at every start; here root is the rule in containers, and tasks are JSON, not code.
         self.environment.setdefault("PYTHONWARNINGS", "ignore:You're running the worker with superuser")
         (self.paths.var_dir / "static").mkdir(exist_ok=True)
-        port = self._choose_web_port()
-        self.web_url = f"http://{WEB_HOST}:{port}"
-        self.environment["GOLEM_WEB_URL"] = self.web_url
-        self._write_record()
+        self._start_product()
+        self.output.say(f"ready after {time.monotonic() - begun:.1f} s at {self.web_url}/admin/")
+
+    def _start_product(self) -> None:
+        """The processes of the product, on the first web port that is ours. Raises EmbeddedError or Stopped."""
+        first = self._read_web_port()
+        for _ in range(WEB_PORT_ATTEMPTS):
+            port = self._find_web_port(first)
+            try:
+                self._start_product_on(port)
+                return
+            except PortTaken:
+                self.output.say(f"another program took port {port} just now; trying the next one")
+                self._stop_children()
+                first = port + 1
+        raise EmbeddedError(f"Other programs took {WEB_PORT_ATTEMPTS} ports in a row. Fix: set GOLEM_WEB_PORT.")
+
+    def _start_product_on(self, port: int) -> None:
+        self._use_web_port(port)
         plans = self._plan_children(port)
         data = self.servers.postgres.data if self.servers.postgres is not None else None
         may_overlap = data is not None and is_prepared(data)
@@ -136,7 +179,11 @@ class Stack:
             mark_prepared(data)
         for plan in plans:
             self._wait_until_ready(plan)
-        self.output.say(f"ready after {time.monotonic() - begun:.1f} s at {self.web_url}/admin/")
+
+    def _use_web_port(self, port: int) -> None:
+        self.web_url = f"http://{WEB_HOST}:{port}"
+        self.environment["GOLEM_WEB_URL"] = self.web_url
+        self._write_record()
 
     def _prepare_database(self) -> None:
         """Tables, built-in rows, demo rows; each only where it is missing."""
@@ -160,16 +207,29 @@ class Stack:
             status = child.stop()
         return status
 
+    def run_beside(self, name: str, argv: Sequence[str]) -> None:
+        """Start a command that runs once beside everything else, with what it says on the screen; it ends with us."""
+        self.children[name] = start_child(
+            argv, name=name, environment=self.environment, log=self.output.pump(name).write_end, cwd=CHECKOUT
+        )
+
     def serve(self) -> None:
         """Keep everything running until asked to stop."""
         while True:
             self._pause()
-            for kept in self.kept.values():
+            for kept in list(self.kept.values()):
                 self._look_after(kept)
 
     def stop(self) -> None:
         """Stop everything, last first: those that use the servers together, then the servers."""
         self.is_stopping = True
+        self._stop_children()
+        self.servers.stop()
+        for record in (self._record, self._children_record):
+            record.unlink(missing_ok=True)
+
+    def _stop_children(self) -> None:
+        """All of them at once, each with its grace."""
         children = [self.children[name] for name in reversed(self.children)]
         for child in children:
             if not child.has_ended():
@@ -179,10 +239,9 @@ class Stack:
             time.sleep(LOOK_INTERVAL_SECONDS)
         for child in children:
             child.stop(grace_seconds=0.0)
+        for name in self.children:
+            self.kept.pop(name, None)
         self.children.clear()
-        self.servers.stop()
-        for record in (self._record, self._children_record):
-            record.unlink(missing_ok=True)
 
     def _pause(self) -> None:
         time.sleep(LOOK_INTERVAL_SECONDS)
@@ -200,6 +259,7 @@ class Stack:
             name=name,
             begin=lambda: self._restart_server(begin),
             has_ended=lambda: not self.servers.is_alive(name),
+            was_killed=lambda: self.servers.was_killed(name),
             started_at=time.monotonic(),
         )
         if self.is_stopping:
@@ -226,13 +286,26 @@ class Stack:
         self.plans[plan.name] = plan
         self.kept[plan.name] = Kept(
             name=plan.name,
-            begin=lambda: self._start_child(plan),
+            begin=lambda: self._restart_child(plan),
             has_ended=lambda: self.children[plan.name].has_ended(),
+            was_killed=lambda: self.children[plan.name].was_killed(),
             started_at=time.monotonic(),
             crashes=self.kept[plan.name].crashes if plan.name in self.kept else 0,
         )
         identities = {name: dataclasses.asdict(one.identity) for name, one in self.children.items()}
         write_record(self._children_record, identities)
+
+    def _restart_child(self, plan: ChildPlan) -> None:
+        """A crashed child anew; one whose port a stranger took meanwhile goes to another, and all are told."""
+        if not plan.port or is_port_free(plan.port):
+            self._start_child(plan)
+            return
+        port = self._find_web_port(plan.port)
+        self._use_web_port(port)
+        self._stop_children()
+        for moved in self._plan_children(port):
+            self._start_child(moved)
+        self.output.say(f"the web server moved to {self.web_url}/admin/")
 
     def _wait_until_ready(self, plan: ChildPlan) -> None:
         begun = time.monotonic()
@@ -240,11 +313,14 @@ class Stack:
         pump = self.output.pump(plan.name)
         while time.monotonic() - begun < READY_TIMEOUT_SECONDS:
             if child.has_ended():
+                if plan.port and not is_port_free(plan.port):
+                    raise PortTaken
                 last = " / ".join(pump.last_lines[-1:])
                 raise EmbeddedError(
                     f"{plan.name} ended while starting: {last}. See {self.paths.log_dir / plan.name}.log"
                 )
-            if plan.ready_url and answers_ok(plan.ready_url):
+            # Only our own process is asked: a stranger on the port may answer 200 to everything.
+            if plan.port and listens_on(child.pid, plan.port) and answers_ok(plan.ready_url):
                 return
             if plan.ready_line and (pump.has_seen() or time.monotonic() - begun > READY_GRACE_SECONDS):
                 return
@@ -257,12 +333,9 @@ class Stack:
         now = time.monotonic()
         if kept.retry_at is None:
             if not kept.has_ended():
-                if now - kept.started_at > STABLE_AFTER_SECONDS:
-                    kept.crashes = 0
+                kept.stay_up(now)
                 return
-            seconds = min(LONGEST_BACKOFF_SECONDS, 0.5 * 2**kept.crashes)
-            kept.crashes += 1
-            kept.retry_at = now + seconds
+            seconds = kept.count_crash(now)
             self.output.say(f"{kept.name} ended; it starts again in {seconds:.1f} s")
             return
         if now < kept.retry_at:
@@ -276,11 +349,14 @@ class Stack:
             self.output.say(f"{kept.name}: {error}")
         kept.started_at = now
 
-    def _choose_web_port(self) -> int:
+    def _read_web_port(self) -> int:
         text = self.environment.get("GOLEM_WEB_PORT") or str(DEFAULT_WEB_PORT)
         if not text.isdigit() or not 0 < int(text) < 65_536 - PORTS_TRIED:
             raise EmbeddedError(f"GOLEM_WEB_PORT={text!r} is no port. Fix: choose a number from 1024 to 65000.")
-        first = int(text)
+        return int(text)
+
+    def _find_web_port(self, first: int) -> int:
+        """The first free port from `first` on, named when it is another. Raises EmbeddedError."""
         for port in range(first, first + PORTS_TRIED):
             if is_port_free(port):
                 if port != first:

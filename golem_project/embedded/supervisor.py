@@ -23,6 +23,8 @@ from golem_project.embedded.stack import Stack, Stopped
 from golem_project.embedded.throwaway import throwaway_paths
 
 SUPERVISOR_LOCK = "supervisor.lock"
+# What the demo does not use is fetched, compiled and built while the rest already serves.
+PROTOCOLS = (sys.executable, "-m", "golem_project.embedded.world", "protocols")
 
 
 def run() -> int:
@@ -42,6 +44,8 @@ def run() -> int:
             demo = [sys.executable, "manage.py", "run_demo", "--serve-report"]
             if stack.run_command("demo", demo, log=sys.stdout.fileno()) != 0:
                 stack.output.say("the demo did not succeed, see above; everything keeps running")
+            if stack.servers.chain is not None:
+                stack.run_beside("protocols", PROTOCOLS)
             stack.output.say(f"serving at {stack.web_url}/admin/, Ctrl-C stops everything")
             stack.serve()
         except Stopped:

@@ -19,8 +19,8 @@ from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.own_server import OwnServer
 from golem_project.embedded.paths import Paths
 from golem_project.embedded.process import (
-    free_port,
     hold_lock,
+    listens_on,
     open_log,
     start_child,
 )
@@ -127,7 +127,7 @@ class EmbeddedValkey(OwnServer):
             if self._launch_on(server, port):
                 self._keep_port(port)
                 return
-            port = free_port()
+            port = self._another_port(port)
         raise EmbeddedError(f"Valkey does not start. Fix: see {self.log_path}, or set REDIS_URL to a server of yours.")
 
     def _launch_on(self, server: Path, port: int) -> bool:
@@ -145,8 +145,8 @@ class EmbeddedValkey(OwnServer):
         self._record_child(self.child, port)
         deadline = time.monotonic() + READY_TIMEOUT_SECONDS
         while time.monotonic() < deadline and not self.child.has_ended():
-            # A foreign server on this port would not know the password.
-            if self.is_ready():
+            # A stranger on this port could say yes to any password, and would have been told ours.
+            if listens_on(self.child.pid, port) and self.is_ready():
                 return True
             time.sleep(0.005)
         self.child.stop(graceful_signal=signal.SIGKILL)

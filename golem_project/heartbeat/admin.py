@@ -25,7 +25,7 @@ from golem_project.heartbeat.owner_actions import LONGEST_STEER, save_heartbeat,
 from permits_app.decisions import describe_decision
 from permits_app.models.action_record import ActionRecord
 from tools_app.admin.confirm import report_refusal, show_confirmation
-from tools_app.admin.display import show_age, show_badge
+from tools_app.admin.display import show_age, show_badge, show_unchecked
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
@@ -199,7 +199,8 @@ class DecisionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     @display(description="The whole record, with its actions and outcomes")
     def whole(self, obj: DecisionCycleRecord) -> SafeString:
         """Indented."""
-        return format_html('<pre class="gx-pre">{}</pre>', json.dumps(describe_decision(obj), indent=2))
+        record = format_html('<pre class="gx-pre">{}</pre>', json.dumps(describe_decision(obj), indent=2))
+        return show_unchecked(record, of="What it says of itself is in the words of its planner, a model perhaps")
 
 
 @admin.register(ActionRecord)
@@ -212,6 +213,13 @@ class ActionRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     list_select_related = ("golem", "tick")
     search_fields = ("=action_type",)
     ordering = ("-created_at",)
+    exclude = ("reason",)
+    readonly_fields = ("wanted_because",)
+
+    @display(description="Why it was wanted")
+    def wanted_because(self, obj: ActionRecord) -> SafeString:
+        """In the words of its planner."""
+        return show_unchecked(obj.reason)
 
     @display(description="State", ordering="state")
     def badge(self, obj: ActionRecord) -> SafeString:

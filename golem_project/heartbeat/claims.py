@@ -19,6 +19,7 @@ from django.db import connection
 from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat, HeartbeatTick
 from archetypes_app.models.tick import MOST_THETA_SECONDS, TickStatus
 from golem_project.heartbeat.schedule import longest_wait
+from tools_app.core.whole import whole
 
 # Two processes read the clock some milliseconds apart; only what no two of ours can differ by is a clock that jumped.
 _CLOCK_SLACK = timedelta(seconds=30)
@@ -56,6 +57,7 @@ class BegunTick:
     abandoned_tick_id: int | None
 
 
+@whole
 def claim_due(*, now: datetime, limit: int, lease_seconds: int, jitter_bps: int) -> list[Claim]:
     """Claim at most `limit` golems that are due, the longest waiting first. Two callers never get the same one.
 
@@ -83,7 +85,7 @@ WITH due AS MATERIALIZED (
     SELECT golem_id FROM {_CLOCK}
      WHERE is_on AND (next_tick_at <= %(now)s OR next_tick_at > %(furthest)s)
        AND (lease_expires_at IS NULL OR lease_expires_at <= %(now)s OR lease_expires_at > %(longest_lease)s)
-     ORDER BY next_tick_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)
+     ORDER BY next_tick_at LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED)
 UPDATE {_CLOCK} AS clock
    SET fence = clock.fence + 1, lease_expires_at = %(expires)s
   FROM due WHERE clock.golem_id = due.golem_id
@@ -91,6 +93,7 @@ RETURNING clock.golem_id, clock.fence
 """  # noqa: S608  (the tables' own names)
 
 
+@whole
 def begin_tick(*, claim: Claim, lease_seconds: int, now: datetime) -> BegunTick | None:
     """Begin the tick of `claim`; None when a newer claim exists, it was begun before, or the heartbeat was turned off.
 
@@ -129,11 +132,14 @@ def begin_tick(*, claim: Claim, lease_seconds: int, now: datetime) -> BegunTick 
 
 
 # The numbers of ticks never run twice: the golem's row is updated in the statement that writes the tick.
+# The golem is locked before its clock, as everywhere.
 _BEGIN_SQL = f"""
-WITH clock AS (
+WITH held AS MATERIALIZED (
+    SELECT id FROM {_GOLEM} WHERE id = %(golem)s FOR NO KEY UPDATE
+), clock AS (
     UPDATE {_CLOCK}
        SET begun_fence = fence, lease_expires_at = %(expires)s
-     WHERE golem_id = %(golem)s AND fence = %(fence)s AND begun_fence < fence AND is_on
+     WHERE golem_id = (SELECT id FROM held) AND fence = %(fence)s AND begun_fence < fence AND is_on
  RETURNING golem_id, next_tick_at, planner, liquidity_rule, regime, state, pending_steers, base_interval_seconds,
            COALESCE((state ->> 'theta_seconds')::int, base_interval_seconds) AS theta
 ), golem AS (
@@ -162,6 +168,7 @@ SELECT golem.*, tick.id AS tick_id, tick.scheduled_at AS tick_scheduled_at, tick
 """  # noqa: S608
 
 
+@whole
 def renew(*, begun: BegunTick, lease_seconds: int, now: datetime) -> bool:
     """Whether this tick still holds its golem; if so its lease begins anew. Locks the row for the transaction."""
     changed = Heartbeat.objects.filter(pk=begun.golem.pk, fence=begun.fence, is_on=True).update(
@@ -183,6 +190,7 @@ class TickEnd:
     steers_used: int
 
 
+@whole
 def end_tick(*, begun: BegunTick, end: TickEnd, record: DecisionCycleRecord, now: datetime) -> bool:
     """Write the end and its decision, and free the golem; False, and nothing written, when another tick took over.
 

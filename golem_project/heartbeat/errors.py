@@ -20,4 +20,5 @@ class SteersPending(GolemError):
     code = "STEERS_PENDING"
     http_status = 409
     recovery = Recovery.WAIT
+    cleared_by = "the next heartbeat tick"
     title = "Enough words wait for the next tick"

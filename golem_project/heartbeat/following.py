@@ -107,7 +107,7 @@ def _follow(state: CycleState, action: ActionRecord, permit: ActionPermit) -> Ac
 
 
 def _complete(state: CycleState, action: ActionRecord, permit: ActionPermit) -> None:
-    outcome = OutcomeRecord.objects.filter(permit=permit).first()
+    outcome = OutcomeRecord.live.filter(permit=permit).first()
     to = _RESULT[permit.status]
     change_action(
         action,
@@ -126,7 +126,7 @@ def _hear(state: CycleState, action: ActionRecord) -> None:
         "action_type": action.action_type, "venue": action.venue or None, "heartbeat_tick": action.tick.number,
         "permit_id": str(action.permit_id), "state": str(action.state), "reason": action.block_reason[:300],
     }  # fmt: skip
-    outcome = OutcomeRecord.objects.filter(permit_id=action.permit_id).first()
+    outcome = OutcomeRecord.live.filter(permit_id=action.permit_id).first()
     if outcome is not None:
         pnl = outcome.pnl_micro_usd
         news |= {"is_verified": outcome.is_verified, "pnl": None if pnl is None else format_micro_usd(pnl)}

@@ -14,13 +14,13 @@ from typing import Any, Final
 from archetypes_app.phases import is_allowed
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.observation import HeldPosition, Holding, Observation, value_of
+from tools_app.core.ratio import ratio_text
 from tools_app.core.units import BPS, apply_bps_up, format_micro_usd
-from tools_app.protocols.uniswap.pools import Pool
-from tools_app.protocols.uniswap.prices import ratio_of_sqrt_price, ratio_text, sqrt_price_moved
+from tools_app.standards.concentrated import ratio_of_sqrt_price, sqrt_price_moved
 from tools_app.toolkit.enums import ActionClass, Phase
+from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.views import NATIVE
 
-VENUE: Final = "uniswap"
 HARVEST_GAS: Final = 250_000
 HARVEST_PAYS_TIMES: Final = 5
 MOST_HALF_WIDTH_BPS: Final = 5_000
@@ -35,10 +35,11 @@ _LATE: Final = frozenset({Phase.SURVIVAL, Phase.TERMINAL})
 class Wish:
     """One action the rule asks for. `key` names it from tick to tick, so that a refused one can wait.
 
-    `is_leaving` says that it only takes out of a position.
+    `venue` is the protocol of the pool; `is_leaving` says that it only takes out of a position.
     """
 
     key: str
+    venue: str
     action_type: str
     params: dict[str, Any]
     reason: str
@@ -81,6 +82,7 @@ def _close(held: HeldPosition, phase: Phase) -> Wish:
     where = "is out of range" if not position.is_in_range else f"is not kept in phase {phase.value}"
     return Wish(
         key=f"close:{position.position_id}",
+        venue=position.pool.protocol,
         action_type="remove_liquidity",
         params={"position_id": str(position.position_id), "percent_to_remove": 100, "collect_fees": True},
         reason=f"position {position.position_id} {where}: pool tick {position.pool.pool_tick}, range"
@@ -98,6 +100,7 @@ def _harvest(held: HeldPosition, observation: Observation, rule: LiquidityRule, 
     position_id = str(held.position.position_id)
     return Wish(
         key=f"harvest:{position_id}",
+        venue=held.position.pool.protocol,
         action_type="collect_fees",
         params={"position_id": position_id},
         reason=f"position {position_id} has earned {format_micro_usd(fees)}",
@@ -124,7 +127,9 @@ def _open(observation: Observation, pool: Pool, rule: LiquidityRule, range_bps: 
     wanted0, wanted1 = side0.raw_worth(half), side1.raw_worth(half)
     if not wanted0 or not wanted1:
         return None
-    swap = _fill_up(side0, side1, wanted0, wanted1, rule) or _fill_up(side1, side0, wanted1, wanted0, rule)
+    swap = _fill_up(pool.protocol, side0, side1, wanted0, wanted1, rule) or _fill_up(
+        pool.protocol, side1, side0, wanted1, wanted0, rule
+    )
     if swap is not None:
         return swap
     amounts = (min(side0.raw, wanted0), min(side1.raw, wanted1))
@@ -134,6 +139,7 @@ def _open(observation: Observation, pool: Pool, rule: LiquidityRule, range_bps: 
     lower, upper = (_price_text(pool, side0, side1, bps) for bps in (-half_width, half_width))
     return Wish(
         key="open",
+        venue=pool.protocol,
         action_type="add_liquidity",
         params={
             "token0": pool.token0,
@@ -150,7 +156,7 @@ def _open(observation: Observation, pool: Pool, rule: LiquidityRule, range_bps: 
     )
 
 
-def _fill_up(short: Holding, other: Holding, wanted: int, kept: int, rule: LiquidityRule) -> Wish | None:
+def _fill_up(venue: str, short: Holding, other: Holding, wanted: int, kept: int, rule: LiquidityRule) -> Wish | None:
     """A swap for what is missing of one side, out of what the other side has beyond its own half."""
     missing = wanted - short.raw
     if missing * BPS <= wanted * _LEAST_SHORTAGE_BPS or short.price is None:
@@ -163,6 +169,7 @@ def _fill_up(short: Holding, other: Holding, wanted: int, kept: int, rule: Liqui
     amount = min(needed, spare)
     return Wish(
         key=f"swap:{other.token.address}:{short.token.address}",
+        venue=venue,
         action_type="swap",
         params={
             "token_in": other.token.address,

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools_app.core.units import BPS, format_micro_usd, format_units, value_in_micro_usd
-from tools_app.protocols.uniswap.pools import Pool
-from tools_app.protocols.uniswap.v3.positions import Position
+from tools_app.portfolio.holdings import HeldPosition as Held
+from tools_app.portfolio.holdings import Holdings
+from tools_app.toolkit.markets import Pool, RangePosition
 from tools_app.toolkit.views import BlockRef, FeedPrice, TokenMeta
 
 
@@ -35,9 +36,9 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class HeldPosition:
-    """One Uniswap V3 position of the golem that still holds something; values None without a fresh price."""
+    """One of the golem's liquidity positions that still holds something; values None without a fresh price."""
 
-    position: Position
+    position: RangePosition
     micro_usd: int | None
     fees_micro_usd: int | None
 
@@ -46,12 +47,14 @@ class HeldPosition:
 class Observation:
     """One look at the chain. `price` is token1 per token0 of the watched pool in 1e18ths, else the coin's feed answer.
 
-    `deviation_bps` is how far the pool is from the feeds. `known_positions` is what the next look starts from.
+    `deviation_bps` is how far the pool is from the feeds. `known_positions` is what the next look starts from. `whole`
+    is everything the golem holds, and `total_micro_usd` its net asset value where that can be told.
     """
 
     block: BlockRef | None = None
     holdings: tuple[Holding, ...] = ()
     positions: tuple[HeldPosition, ...] = ()
+    whole: Holdings | None = None
     pool: Pool | None = None
     price: int | None = None
     deviation_bps: int | None = None
@@ -85,7 +88,25 @@ class Observation:
                 for each in self.holdings
             ],
             "positions": [describe_position(each) for each in self.positions],
+            "debt_usd": None if self.whole is None else format_micro_usd(self.whole.debt_micro_usd),
+            "held_elsewhere": [
+                describe_held(each)
+                for each in (self.whole.positions if self.whole is not None else ())
+                if each.ref.id not in {str(one.position.position_id) for one in self.positions}
+            ],
         }
+
+
+def describe_held(held: Held) -> dict[str, Any]:
+    """One position of any protocol for the record: what it is worth, owes, and from when it can be had."""
+    return {
+        "position": str(held.ref),
+        "label": held.position.label,
+        "value_micro_usd": None if held.micro_usd is None else str(held.micro_usd),
+        "debt_micro_usd": str(held.debt_micro_usd),
+        "health_bps": held.health_bps,
+        "free_at": held.free_at,
+    }
 
 
 def describe_position(held: HeldPosition) -> dict[str, Any]:

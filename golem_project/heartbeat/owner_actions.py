@@ -15,6 +15,7 @@ from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.schedule import first_tick
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
+from tools_app.core.whole import whole
 
 LONGEST_STEER: Final = 500
 MOST_STEERS: Final = 5
@@ -38,6 +39,7 @@ def save_heartbeat(*, heartbeat: Heartbeat, was_on: bool, now: datetime) -> None
     heartbeat.save(update_fields=[*fields, "next_tick_at"] if heartbeat.is_on and not was_on else fields)
 
 
+@whole
 def steer_golem(*, golem: Golem, text: str, actor: str, now: datetime) -> None:
     """The owner's words for the next tick, which thinks at its hardest because of them. Appends GolemSteered.
 
@@ -49,11 +51,14 @@ def steer_golem(*, golem: Golem, text: str, actor: str, now: datetime) -> None:
             f"say between 1 and {LONGEST_STEER} characters", fields={"text": f"{len(words)} characters"}
         )
     with transaction.atomic():
-        heartbeat = Heartbeat.objects.select_for_update().filter(golem=golem).first()
+        heartbeat = Heartbeat.objects.select_for_update(no_key=True).filter(golem=golem).first()
         if heartbeat is None or not heartbeat.is_on:
             raise HeartbeatOff(f"the heartbeat of {golem.name} is off; nobody would read this")
         if len(heartbeat.pending_steers) >= MOST_STEERS:
-            raise SteersPending(f"{MOST_STEERS} words wait for the next tick already", most=MOST_STEERS)
+            raise SteersPending(
+                f"{MOST_STEERS} words wait for the next tick already", most=MOST_STEERS,
+                resets_at=heartbeat.next_tick_at.isoformat(),
+            )  # fmt: skip
         word = {"text": words, "actor": actor, "at": now.isoformat()}
         with connection.cursor() as cursor:
             cursor.execute(_APPEND_SQL, {"word": json.dumps([word]), "golem": golem.pk})

@@ -8,7 +8,6 @@ the tick quiet, never fails it. Seed: architecture, "probes.py"; facts A09 (PROB
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,16 +15,15 @@ from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.observation import HeldPosition, Holding, Observation, deviation_bps, value_of
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
-from tools_app.chain.networks import ChainNotSupported
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.errors import GolemError
-from tools_app.protocols.uniswap import pools as pool_reads
-from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
-from tools_app.protocols.uniswap.pools import ZERO_ADDRESS, Pool, sort_tokens
-from tools_app.protocols.uniswap.v3 import positions as position_reads
-from tools_app.protocols.uniswap.v3.positions import list_position_ids, pool_position_key, read_positions
+from tools_app.portfolio.holdings import NO_FEED, Holdings, measure_holdings
+from tools_app.portfolio.markets import list_markets
+from tools_app.portfolio.reading import FirstReads, foretell_positions
 from tools_app.standards.erc20 import BALANCE_OF
 from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.toolkit.markets import Markets, Pool, RangePosition, RangePositions, sort_tokens
+from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import NATIVE, FeedPrice, GolemView, TokenMeta
 
 MOST_TOKENS: Final = 12
@@ -36,29 +34,47 @@ _PRICE_UNIT: Final = 10**18
 
 
 def observe_chain(
-    *, chain: ChainReader, golem: GolemView, rule: LiquidityRule | None, known: Mapping[str, Any]
+    *,
+    chain: ChainReader,
+    golem: GolemView,
+    rule: LiquidityRule | None,
+    known: Mapping[str, Any],
+    hints: Sequence[PositionRef] = (),
 ) -> Observation:
-    """One look at the golem's home chain. `known` is `known_positions` of the look before. Never raises GolemError."""
+    """One look at the golem's home chain. `known` is `known_positions` of the look before, `hints` name positions it
+    had. Never raises GolemError.
+    """
     try:
-        return _observe(chain, golem, rule, known)
+        return _observe(chain, golem, rule, known, hints)
     except GolemError as error:
         return Observation(anomalies=(f"{error.code}: {error.detail}",), known_positions=known)
 
 
-def _observe(chain: ChainReader, golem: GolemView, rule: LiquidityRule | None, known: Mapping[str, Any]) -> Observation:
+def _observe(
+    chain: ChainReader,
+    golem: GolemView,
+    rule: LiquidityRule | None,
+    known: Mapping[str, Any],
+    hints: Sequence[PositionRef],
+) -> Observation:
     anomalies: list[str] = []
     tokens = _list_tokens(chain, golem, rule, anomalies)
-    deployment = _find_deployment(chain.chain_id)
-    _warm(chain, golem, tokens, deployment, known)
-    pool = _find_pool(chain, deployment, rule, known, anomalies)
+    markets = list_markets(chain.chain_id)
+    _warm(chain, golem, tokens, markets, known, hints)
+    pool = _find_pool(chain, markets, rule, known, anomalies)
     held = _read_holdings(chain, golem, tokens, anomalies)
-    positions, known_ids = _read_positions(chain, golem, deployment, held, known)
+    whole = None
+    if golem.address is not None:
+        whole = measure_holdings(chain=chain, account=golem.address, tokens=tokens, hints=hints)
+        anomalies += _list_uncounted(whole)
+    positions, known_ids = _read_positions(chain, golem, markets, held, known, whole)
     price, deviation = _price_of(chain, pool, held)
-    total = _total(chain.chain_id, held, positions)
+    total = _total(held, whole)
     return Observation(
         block=chain.block,
         holdings=tuple(held),
         positions=positions,
+        whole=whole,
         pool=pool,
         price=price,
         deviation_bps=deviation,
@@ -87,28 +103,34 @@ def _list_tokens(
     return tuple(found.values())
 
 
-def _find_deployment(chain_id: int) -> Deployment | None:
-    with suppress(ChainNotSupported):
-        return deployment_on(chain_id)
-    return None
-
-
 def _warm(
     chain: ChainReader,
     golem: GolemView,
     tokens: Sequence[TokenMeta],
-    deployment: Deployment | None,
+    markets: Mapping[str, Markets],
     known: Mapping[str, Any],
+    hints: Sequence[PositionRef],
 ) -> None:
     """Ask everything that will be asked, at once."""
     calls: list[ReadCall] = []
+    first = FirstReads()
     if golem.address is not None:
-        calls += [ReadCall(each.address, BALANCE_OF, (golem.address,)) for each in tokens if not each.is_native]
-        if deployment is not None:
-            calls += _position_calls(deployment, golem.address, known)
-    if known.get("pool"):
-        calls += [ReadCall(known["pool"], signature) for signature in (pool_reads.SLOT0, pool_reads.LIQUIDITY)]
-    chain.preload(calls=calls, prices_of=tokens, accounts=[golem.address] if golem.address is not None else [])
+        first = foretell_positions(chain_id=chain.chain_id, account=golem.address, hints=hints)
+        balances = dict.fromkeys(each.address for each in (*tokens, *chain.registered_tokens()) if not each.is_native)
+        calls += [ReadCall(each, BALANCE_OF, (golem.address,)) for each in balances]
+        calls += first.calls
+        for name, each in markets.items():
+            seen = known.get("ranges", {}).get(name, {})
+            calls += each.ranges.expect_calls(
+                chain.chain_id, golem.address,
+                held=int(seen.get("held", 0)), limit=MOST_POSITIONS, known=seen.get("positions", ()),
+                empty=seen.get("empty", ()),
+            )  # fmt: skip
+    remembered = _remembered_pool(markets, known)
+    if remembered is not None:
+        calls += markets[remembered.protocol].state_calls(remembered)
+    accounts = [golem.address] if golem.address is not None else []
+    chain.preload(calls=calls, prices_of=tokens, contracts=first.contracts, accounts=accounts)
 
 
 def _feed_of(chain_id: int, token: TokenMeta) -> Any:
@@ -117,62 +139,47 @@ def _feed_of(chain_id: int, token: TokenMeta) -> Any:
     return named.feeds.get(NATIVE) if feed is None and token.address == named.wrapped_native else feed
 
 
-def _position_calls(deployment: Deployment, owner: str, known: Mapping[str, Any]) -> list[ReadCall]:
-    """The reads `list_position_ids` and `read_positions` will make if nothing changed since."""
-    manager = deployment.v3_position_manager
-    held = int(known.get("held", 0))
-    calls = [ReadCall(manager, position_reads.NFT_BALANCE, (owner,))]
-    calls += [
-        ReadCall(manager, position_reads.NFT_BY_INDEX, (owner, index))
-        for index in range(max(0, held - MOST_POSITIONS), held)
-    ]
-    for row in known.get("positions", ()):
-        position_id, pool, lower, upper = row["id"], row["pool"], row["lower"], row["upper"]
-        key = pool_position_key(manager, lower, upper)
-        pair = (row["token0"], row["token1"], row["fee"])
-        calls += [
-            ReadCall(manager, each, (position_id,)) for each in (position_reads.POSITIONS, position_reads.OWNER_OF)
-        ]
-        calls.append(ReadCall(deployment.v3_factory, pool_reads.GET_POOL, pair))
-        calls += [
-            ReadCall(pool, each)
-            for each in (
-                pool_reads.SLOT0, pool_reads.LIQUIDITY, position_reads.FEE_GROWTH0, position_reads.FEE_GROWTH1,
-            )
-        ]  # fmt: skip
-        calls += [ReadCall(pool, position_reads.TICKS, (tick,)) for tick in (lower, upper)]
-        calls.append(ReadCall(pool, position_reads.POOL_POSITION, (key,)))
-    return calls
-
-
 def _find_pool(
     chain: ChainReader,
-    deployment: Deployment | None,
+    markets: Mapping[str, Markets],
     rule: LiquidityRule | None,
     known: Mapping[str, Any],
     anomalies: list[str],
 ) -> Pool | None:
     """The rule's pool at this block; its address is looked up once and then remembered."""
-    if rule is None or deployment is None:
+    if rule is None or not markets:
         return None
     try:
         pair = sort_tokens(chain.token(rule.token_a).address, chain.token(rule.token_b).address)
     except TokenNotFound:
         return None
-    address = known.get("pool")
-    if address is None or known.get("pair") != [*pair, rule.fee_tier]:
-        address = chain.call(deployment.v3_factory, pool_reads.GET_POOL, *pair, rule.fee_tier)[0]
-    if address == ZERO_ADDRESS:
+    found = _remembered_pool(markets, known)
+    if found is None or known.get("pair") != [*pair, rule.fee_tier]:
+        found = _locate(chain, markets, pair, rule.fee_tier)
+    if found is None:
         anomalies.append(f"POOL_NOT_FOUND: no V3 pool of {rule.token_a} and {rule.token_b} at {rule.fee_tier}")
         return None
-    slot0, liquidity = chain.call_many([ReadCall(address, pool_reads.SLOT0), ReadCall(address, pool_reads.LIQUIDITY)])
-    if not (slot0.ok and liquidity.ok and slot0.values[0]):
-        anomalies.append(f"POOL_UNREADABLE: {address}")
+    states = markets[found.protocol].states(chain, [found])
+    if not states or not states[0].is_usable:
+        anomalies.append(f"POOL_UNREADABLE: {found.address}")
         return None
-    return Pool(
-        "v3", address, *pair, rule.fee_tier, sqrt_price=slot0.values[0], pool_tick=slot0.values[1],
-        liquidity=liquidity.values[0],
-    )  # fmt: skip
+    return states[0]
+
+
+def _locate(chain: ChainReader, markets: Mapping[str, Markets], pair: tuple[str, str], fee: int) -> Pool | None:
+    for name, each in markets.items():
+        address = each.locate(chain, *pair, fee)
+        if address is not None:
+            return Pool("v3", address, *pair, fee, protocol=name)
+    return None
+
+
+def _remembered_pool(markets: Mapping[str, Markets], known: Mapping[str, Any]) -> Pool | None:
+    """The pool the look before watched, stateless."""
+    if not known.get("pool") or known.get("venue") not in markets:
+        return None
+    token0, token1, fee = known["pair"]
+    return Pool("v3", known["pool"], token0, token1, fee, protocol=known["venue"])
 
 
 def _read_holdings(
@@ -210,46 +217,50 @@ def _read_price(chain: ChainReader, token: TokenMeta, raw: int, anomalies: list[
 def _read_positions(
     chain: ChainReader,
     golem: GolemView,
-    deployment: Deployment | None,
+    markets: Mapping[str, Markets],
     held: Iterable[Holding],
     known: Mapping[str, Any],
+    whole: Holdings | None,
 ) -> tuple[tuple[HeldPosition, ...], dict[str, Any]]:
-    if golem.address is None or deployment is None:
+    if golem.address is None or not markets:
         return (), {}
-    ids, count = list_position_ids(chain, deployment, golem.address, limit=MOST_POSITIONS)
+    prices = {each.token.address: each for each in held}
+    worth = {(each.ref.protocol, each.ref.id): each.micro_usd for each in whole.positions} if whole else {}
+    valued: list[HeldPosition] = []
+    ranges: dict[str, Any] = {}
+    for name, each in markets.items():
+        found, ranges[name] = _read_ranges(chain, golem.address, each.ranges, known.get("ranges", {}).get(name, {}))
+        valued += [
+            _value_position(position, prices, worth.get((name, str(position.position_id)))) for position in found
+        ]
+    return tuple(valued), {"ranges": ranges}
+
+
+def _read_ranges(
+    chain: ChainReader, owner: str, ranges: RangePositions, known: Mapping[str, Any]
+) -> tuple[list[RangePosition], dict[str, Any]]:
+    ids, count = ranges.list_ids(chain, owner, limit=MOST_POSITIONS)
     looks = int(known.get("looks", 0)) + 1
     empty = set(known.get("empty", ())) & set(ids) if looks % _LOOKS_BETWEEN_EMPTY_ONES else set()
-    asked = read_positions(chain, deployment, [each for each in ids if each not in empty])
+    asked = ranges.read_many(chain, [each for each in ids if each not in empty])
     found = [each for each in asked if each.liquidity or each.fees0 or each.fees1]
     empty |= {each.position_id for each in asked} - {each.position_id for each in found}
-    prices = {each.token.address: each for each in held}
-    rows = [
-        {
-            "id": each.position_id, "pool": each.pool.address, "token0": each.pool.token0, "token1": each.pool.token1,
-            "fee": each.pool.fee, "lower": each.tick_lower, "upper": each.tick_upper,
-        }
-        for each in found
-    ]  # fmt: skip
-    valued = tuple(_value_position(each, prices) for each in found)
-    return valued, {"held": count, "positions": rows, "empty": sorted(empty), "looks": looks}
+    rows = [ranges.remember(each) for each in found]
+    return found, {"held": count, "positions": rows, "empty": sorted(empty), "looks": looks}
 
 
-def _value_position(position: position_reads.Position, prices: Mapping[str, Holding]) -> HeldPosition:
+def _value_position(position: RangePosition, prices: Mapping[str, Holding], micro_usd: int | None) -> HeldPosition:
+    """A position with its worth as the holdings count it, and what its fees are worth."""
     sides = (prices.get(position.pool.token0), prices.get(position.pool.token1))
     plain = HeldPosition(position, None, None)
     if any(side is None or side.price is None for side in sides):
         return plain
-    amounts = position.amounts()
-    fees = (position.fees0, position.fees1)
-    worth, earned = (
-        sum(
-            value_of(raw, side.token, side.price)
-            for raw, side in zip(each, sides, strict=True)
-            if side is not None and side.price is not None
-        )
-        for each in (amounts, fees)
+    earned = sum(
+        value_of(raw, side.token, side.price)
+        for raw, side in zip((position.fees0, position.fees1), sides, strict=True)
+        if side is not None and side.price is not None
     )
-    return replace(plain, micro_usd=worth + earned, fees_micro_usd=earned)
+    return replace(plain, micro_usd=micro_usd, fees_micro_usd=earned)
 
 
 def _price_of(chain: ChainReader, pool: Pool | None, held: Iterable[Holding]) -> tuple[int | None, int | None]:
@@ -270,22 +281,22 @@ def _price_of(chain: ChainReader, pool: Pool | None, held: Iterable[Holding]) ->
     return price, deviation_bps(pool_price=price, feed_price=fair)
 
 
-def _total(chain_id: int, held: Sequence[Holding], positions: Iterable[HeldPosition]) -> int | None:
-    """Micro-USD of what has a feed; None while one of those feeds does not answer.
+def _total(held: Sequence[Holding], whole: Holdings | None) -> int | None:
+    """The net asset value in micro-USD; None where nothing has a price, or one of those that count is missing.
 
     A golem must not look poor, and fall into a worse phase for good, because a price is missing for a while.
     """
-    missing = {each.token.address for each in held if each.price is None and _feed_of(chain_id, each.token)}
-    if any(each.raw and each.token.address in missing for each in held):
+    if whole is None or not whole.is_steady or all(each.price is None for each in held):
         return None
-    for each in positions:
-        if each.micro_usd is None and {each.position.pool.token0, each.position.pool.token1} & missing:
-            return None
-    priced = [each.micro_usd for each in held if each.micro_usd is not None]
-    if not priced:
-        return None
-    return sum(priced) + sum(each.micro_usd for each in positions if each.micro_usd is not None)
+    return whole.nav_micro_usd
+
+
+def _list_uncounted(whole: Holdings) -> list[str]:
+    """What is in positions and cannot be counted for now; what never has a price is no news."""
+    return [each for each in whole.problems if " in " in each and not each.startswith(NO_FEED)]
 
 
 def _remember_pool(pool: Pool | None) -> dict[str, Any]:
-    return {} if pool is None else {"pool": pool.address, "pair": [pool.token0, pool.token1, pool.fee]}
+    if pool is None:
+        return {}
+    return {"pool": pool.address, "pair": [pool.token0, pool.token1, pool.fee], "venue": pool.protocol}

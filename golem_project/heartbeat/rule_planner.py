@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from golem_project.heartbeat.liquidity_plan import VENUE, Wish
+from golem_project.heartbeat.liquidity_plan import Wish
 from golem_project.heartbeat.thinking.planner import Deliberation, Situation, WantedAction
 from tools_app.core.clock import Deadline
 
@@ -35,7 +35,7 @@ class RulePlanner:
         free = choose_wish(self.wishes, self.waiting)
         if free is None:
             return Deliberation(planner=NAME, summary=_word_rest(self.wishes))
-        wanted = WantedAction(action_type=free.action_type, venue=VENUE, params=free.params, reason=free.reason)
+        wanted = WantedAction(action_type=free.action_type, venue=free.venue, params=free.params, reason=free.reason)
         return Deliberation(planner=NAME, summary=free.reason, wanted=(wanted,))
 
 

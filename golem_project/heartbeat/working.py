@@ -8,8 +8,7 @@ from __future__ import annotations
 import logging
 from uuid import UUID
 
-from permits_app.tasks import commit_permit_task
-from tools_app.core.dispatch import enqueue, wait_for
+from permits_app.actions.hand_to_worker import hand_to_worker as hand_over
 from tools_app.core.errors import GolemError
 
 logger = logging.getLogger(__name__)
@@ -18,8 +17,6 @@ logger = logging.getLogger(__name__)
 def hand_to_worker(permit_id: UUID, seconds: float) -> None:
     """Enqueue the commit and wait up to `seconds`. Never raises a GolemError: the permit's row tells what happened."""
     try:
-        pending = enqueue(commit_permit_task, permit_id=str(permit_id), request_id="heartbeat")
-        if seconds > 0:
-            wait_for(pending, seconds=seconds)
+        hand_over(permit_id=permit_id, wait_seconds=seconds, request_id="heartbeat")
     except GolemError as error:
         logger.info("permit %s is followed by a later tick: %s", permit_id, error.code)

@@ -1,7 +1,8 @@
 """Bearer tokens: who is calling, and for which golem.
 
 A token is looked up by its SHA-256 digest, so the database never sees it and the look-up time says nothing about it.
-One query brings the key, its golem and the golem's archetype. `last_used_at` is written at most once a minute.
+One query brings the key, its golem, and the golem's archetype and Warden. `last_used_at` is written at most once a
+minute.
 """
 
 from __future__ import annotations
@@ -19,10 +20,15 @@ from archetypes_app.actions.create_api_key import TOKEN_PREFIX, hash_token
 from archetypes_app.models import ApiKey, Golem
 from golem_project.pi.errors import ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked
 from tools_app.core import clock
+from tools_app.core.compiled_query import CompiledQuery
 
 REALM = 'Bearer realm="golem"'
 LAST_USE_STEP = timedelta(minutes=1)
 _LONGEST_TOKEN = 200
+_KEY: CompiledQuery[ApiKey] = CompiledQuery(
+    lambda digest: ApiKey.objects.select_related("golem__archetype", "golem__warden").filter(digest=digest).order_by(),
+    "-",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ def identify(token: str, *, now: datetime) -> ApiKey:
     """The key of `token`, alive at `now`, with its golem. One query, and at most one write a minute."""
     key = None
     if token.startswith(TOKEN_PREFIX) and token.isascii() and len(token) <= _LONGEST_TOKEN:
-        key = ApiKey.objects.select_related("golem__archetype").filter(digest=hash_token(token)).first()
+        key = next(iter(_KEY.fetch(hash_token(token))), None)
     if key is None:
         raise ApiKeyInvalid("no key of this server has this token; check it or ask the owner for one")
     if key.revoked_at is not None:

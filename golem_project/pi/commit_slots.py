@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from uuid import UUID
 
+import redis
 from django.conf import settings
-from django.core.cache import cache
 
 from permits_app.errors import TooManyWaiting
 
 _MARGIN_SECONDS = 10
+
+
+@lru_cache(maxsize=4)
+def _connect(url: str) -> redis.Redis:
+    """The connections of this process. Django's cache makes a client anew for each command, which takes longer."""
+    return redis.Redis.from_url(url, socket_timeout=3, socket_connect_timeout=2)
 
 
 @contextmanager
@@ -25,18 +32,23 @@ def waiting_slot(api_key_id: UUID, *, request_id: str) -> Iterator[None]:
     try:
         yield
     finally:
-        cache.delete(slot)
+        _connect(settings.REDIS_URL).delete(slot)
 
 
 def _take(api_key_id: UUID, request_id: str) -> str:
     places = settings.GOLEM_COMMIT_WAITERS_PER_KEY
-    life_seconds = settings.GOLEM_COMMIT_WAIT_SECONDS + _MARGIN_SECONDS
+    life_seconds = int(settings.GOLEM_COMMIT_WAIT_SECONDS) + _MARGIN_SECONDS
     for place in range(places):
-        slot = f"commit-wait:{api_key_id}:{place}"
-        if cache.add(slot, request_id, timeout=life_seconds):
+        slot = name_slot(api_key_id, place)
+        if _connect(settings.REDIS_URL).set(slot, request_id, nx=True, ex=life_seconds):
             return slot
     raise TooManyWaiting(
         f"{places} commits of this token are waiting; this one was not started",
         limit=places,
         retry_after_seconds=2,
     )
+
+
+def name_slot(api_key_id: UUID, place: int) -> str:
+    """The key of one of its waiting places, from 0."""
+    return f"golem:commit-wait:{api_key_id}:{place}"

@@ -48,11 +48,8 @@ class PiView(IdempotentView):
 
 
 def parse_input(kind: type[wire.StrictInput], data: Any) -> dict[str, Any]:
-    """The validated values of `data`. Raises ValidationError."""
-    serializer = kind(data=data)
-    serializer.is_valid(raise_exception=True)
-    values: dict[str, Any] = dict(serializer.validated_data)
-    return values
+    """The validated values of `data`. Raises InvalidParams."""
+    return kind(data=data).check()
 
 
 def has_memory(golem: Golem) -> bool:

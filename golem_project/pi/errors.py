@@ -140,6 +140,15 @@ class BadRequest(GolemError):
     title = "The request is malformed"
 
 
+class UpgradeNotServed(GolemError):
+    """The request asks to change the protocol, to a WebSocket; nothing here speaks one."""
+
+    code = "UPGRADE_NOT_SERVED"
+    http_status = 400
+    recovery = Recovery.FIX_PARAMS
+    title = "Only plain HTTP is served here"
+
+
 class Forbidden(GolemError):
     """Refused without a more precise reason."""
 

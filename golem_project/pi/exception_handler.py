@@ -21,6 +21,7 @@ from rest_framework.response import Response
 
 from golem_project.pi import errors
 from golem_project.pi.authentication import REALM
+from golem_project.pi.bad_fields import flatten_detail
 from golem_project.request_id import current_request_id
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.core import clock
@@ -44,7 +45,9 @@ PROBLEM_JSON = "application/problem+json"
 PERMIT_PATH = "/api/v1/pi/permits/"
 _FIRST_MEMBERS = ("type", "title", "status", "detail", "instance", "code", "recovery", "request_id")
 _POINTS_AT_PERMIT = frozenset({"PERMIT_ALREADY_COMMITTED", "SAME_ACTION_PENDING"})
-_RETRY_AFTER_SECONDS = {"DATABASE_UNAVAILABLE": 5, "BROKER_UNAVAILABLE": 5, "TOO_MANY_COMMITS_WAITING": 2}
+# When to look again where nobody can tell when it clears, by code and for all others.
+_LOOK_AGAIN_SECONDS = {"TOO_MANY_COMMITS_WAITING": 2, "IDEMPOTENCY_KEY_IN_USE": 2, "RATE_LIMITED": 60}
+_LOOK_AGAIN_AFTER_SECONDS = 5
 
 
 def answer_problem(error: Exception, context: Mapping[str, Any]) -> Response:
@@ -135,19 +138,6 @@ def _translate_rest(error: rest.APIException) -> GolemError:
     return InternalError("the failure is in our log under this request id")
 
 
-def flatten_detail(detail: Any, path: str = "") -> dict[str, str]:
-    """A serializer's nested messages as one level: `{"filters.tags": "…"}`."""
-    if isinstance(detail, Mapping):
-        flat: dict[str, str] = {}
-        for name, inner in detail.items():
-            place = path if name == "non_field_errors" else f"{path}.{name}".lstrip(".")
-            flat.update(flatten_detail(inner, place))
-        return flat
-    if isinstance(detail, list):
-        return {path or "body": " ".join(str(text) for text in detail)}
-    return {path or "body": str(detail)}
-
-
 def _body(error: GolemError, *, instance: str) -> dict[str, Any]:
     members = error.as_problem()
     status = members.get("status")
@@ -161,6 +151,10 @@ def _body(error: GolemError, *, instance: str) -> dict[str, Any]:
         instance=instance,
         request_id=current_request_id(),
     )
+    if members["recovery"] == Recovery.WAIT and not members.get("resets_at"):
+        members.setdefault(
+            "retry_after_seconds", _LOOK_AGAIN_SECONDS.get(str(members["code"]), _LOOK_AGAIN_AFTER_SECONDS)
+        )
     ordered = {name: members.pop(name) for name in _FIRST_MEMBERS}
     # A detail may quote a token's own name; what a hook takes out of answers has no place in refusals either.
     filtered: dict[str, Any] = filter_result({**ordered, **members})
@@ -201,4 +195,4 @@ def _retry_after(problem: Mapping[str, Any]) -> int | None:
             return None
         if until.tzinfo is not None:
             return max(1, int((until - clock.now()).total_seconds()) + 1)
-    return _RETRY_AFTER_SECONDS.get(problem["code"])
+    return None

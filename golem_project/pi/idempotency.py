@@ -26,10 +26,11 @@ from archetypes_app.models.api_key import Scope
 from permits_app.models import IdempotencyRecord
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.whole import whole
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
-_LONGEST_KEY = 200
+LONGEST_KEY = 200
 _KEPT_HEADERS = ("Location", "Retry-After", "Preference-Applied", "WWW-Authenticate")
 _NOT_KEPT = frozenset({401, 403, 429})
 
@@ -49,6 +50,7 @@ class IdempotencyKeyInUse(GolemError):
     code = "IDEMPOTENCY_KEY_IN_USE"
     http_status = 409
     recovery = Recovery.WAIT
+    cleared_by = "the first request with this key ends"
     title = "A request with this Idempotency-Key is still running"
 
 
@@ -120,13 +122,14 @@ class IdempotentView(APIView):
         return final
 
 
+@whole
 def claim_key(*, api_key: ApiKey, key: str, request_digest: str, now: datetime) -> Claim | IdempotencyRecord:
     """A claim when this request is the first, else the record with the first answer.
 
     Raises IdempotencyKeyInvalid, IdempotencyKeyReused, IdempotencyKeyInUse.
     """
-    if not key or len(key) > _LONGEST_KEY or not all("!" <= letter <= "~" for letter in key):
-        raise IdempotencyKeyInvalid(f"1 to {_LONGEST_KEY} visible ASCII characters, no spaces")
+    if not key or len(key) > LONGEST_KEY or not all("!" <= letter <= "~" for letter in key):
+        raise IdempotencyKeyInvalid(f"1 to {LONGEST_KEY} visible ASCII characters, no spaces")
     token = uuid.uuid4().hex
     locked_until = now + timedelta(seconds=settings.GOLEM_IDEMPOTENCY_LOCK_SECONDS)
     IdempotencyRecord.objects.filter(api_key=api_key, key=key, expires_at__lte=now).delete()

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import Direction, OpenApiParameter
 
 from archetypes_app.models.api_key import Scope
-from golem_project.pi.idempotency import HEADER, IdempotentView
+from golem_project.pi.idempotency import HEADER, LONGEST_KEY, IdempotentView
+from golem_project.pi.strict_fields import UUID_TEXT
 
 IDEMPOTENCY_KEY = OpenApiParameter(
     HEADER,
-    str,
+    {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[!-~]+$"},
     OpenApiParameter.HEADER,
     description=(
         "1 to 200 visible ASCII characters of your own choice. A repeat with the same key and body gets the first"
@@ -31,3 +33,49 @@ class AgentSchema(AutoSchema):
         if self.method == "POST" and isinstance(self.view, IdempotentView) and scope not in (None, Scope.READ):
             found.append(IDEMPOTENCY_KEY)
         return found
+
+
+class ClosedBody(OpenApiSerializerExtension):
+    """A body that refuses unknown fields says so."""
+
+    target_class = "golem_project.pi.serializers.StrictInput"
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        """The usual schema, closed."""
+        schema = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
+        return {**schema, "additionalProperties": {"type": "null"} if self.target.drops_nulls else False}
+
+
+class OpenBody(OpenApiSerializerExtension):
+    """A body whose further fields are a tool's parameters."""
+
+    target_class = "golem_project.pi.serializers.ReadInput"
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        """The usual schema, open."""
+        schema = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
+        return {**schema, "additionalProperties": {"description": "A parameter of the read."}}
+
+
+class TextThatSaysSomething(OpenApiSerializerFieldExtension):
+    """What `StrictText` and its kinds want of a text, besides its length."""
+
+    target_class = "golem_project.pi.strict_fields.StrictText"
+    match_subclasses = True
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        """The usual schema, not empty and of the field's pattern."""
+        schema = auto_schema._map_serializer_field(self.target, direction, bypass_extensions=True)
+        return {**schema, "minLength": 1, "pattern": self.target.pattern}
+
+
+class WrittenUuid(OpenApiSerializerFieldExtension):
+    """A UUID in its one usual form."""
+
+    target_class = "golem_project.pi.strict_fields.PermitId"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        """The usual schema, with its pattern."""
+        schema = auto_schema._map_serializer_field(self.target, direction, bypass_extensions=True)
+        return {**schema, "pattern": UUID_TEXT}

@@ -6,16 +6,29 @@ the tool's own schema checks the rest, and refuses what it does not know.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-from uuid import UUID
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from golem_project.pi.bad_fields import flatten_detail
 from golem_project.pi.definitions import FILTERS, MAX_TEXT, STORES
 from golem_project.pi.parsers import MAX_DEPTH
+from golem_project.pi.strict_fields import (
+    SAYS_SOMETHING,
+    FreeText,
+    ListedChoice,
+    PermitId,
+    StrictFlag,
+    StrictInteger,
+    StrictText,
+    TimeText,
+)
 from memory_app.actions.query_grimoire import MOST_HITS
 from memory_app.decay import Importance
+from memory_app.filters import FILTER_NAMES
+from permits_app.actions.read_wish import MOST_WHY
 from permits_app.models.permit import PermitStatus
 from tools_app.adapters import AmbiguousParams
 from tools_app.core.errors import InvalidParams, Recovery
@@ -25,42 +38,35 @@ _LONGEST_WORD = 64
 UNKNOWN = "this field does not exist here"
 
 
-class StrictText(serializers.CharField):
-    """Text that is text: a number or list is refused, not converted."""
-
-    def to_internal_value(self, data: Any) -> str:
-        if not isinstance(data, str):
-            self.fail("invalid")
-        return str(super().to_internal_value(data))
-
-
-class PermitId(serializers.UUIDField):
-    """A permit's id in its usual written form."""
-
-    def to_internal_value(self, data: Any) -> UUID:
-        if not isinstance(data, str):
-            self.fail("invalid", value=data)
-        return UUID(str(super().to_internal_value(data)))
-
-
-class StrictFlag(serializers.BooleanField):
-    """true or false, and no text or number that could pass for either."""
-
-    def to_internal_value(self, data: Any) -> bool:
-        """Refuses everything but the two."""
-        if not isinstance(data, bool):
-            self.fail("invalid")
-        return bool(data)
+_MOST_CHAIN_ID = 2**53 - 1
 
 
 class StrictInput(serializers.Serializer[Any]):
-    """Refuses fields it does not have."""
+    """Refuses fields it does not have, and names them together with what is missing or malformed."""
+
+    drops_nulls: ClassVar[bool] = False
+    """Whether its view takes any field that is null for one left out."""
 
     def to_internal_value(self, data: Any) -> Any:
         unknown = sorted(set(data) - set(self.fields)) if isinstance(data, Mapping) else []
-        if unknown:
-            raise serializers.ValidationError(dict.fromkeys(unknown, UNKNOWN))
-        return super().to_internal_value(data)
+        problems: dict[str, Any] = dict.fromkeys(unknown, UNKNOWN)
+        try:
+            values = super().to_internal_value(data)
+        except serializers.ValidationError as error:
+            if not unknown or not isinstance(error.detail, dict):
+                raise
+            problems.update(error.detail)
+        if problems:
+            raise serializers.ValidationError(problems)
+        return values
+
+    def check(self) -> dict[str, Any]:
+        """The validated values. Raises InvalidParams with every bad field and the fields there are."""
+        if not self.is_valid():
+            fields = flatten_detail(self.errors)
+            detail = "; ".join(f"{name}: {text}" for name, text in fields.items())
+            raise InvalidParams(detail, fields=fields, allowed=sorted(self.fields))
+        return dict(self.validated_data)
 
 
 class CommitActionInput(StrictInput):
@@ -69,26 +75,43 @@ class CommitActionInput(StrictInput):
 
 class CancelActionInput(StrictInput):
     permit_id = PermitId()
-    reason = StrictText(max_length=500)
+    reason = FreeText(max_length=500)
 
 
 class SearchContextInput(StrictInput):
-    query = StrictText(max_length=MAX_TEXT)
-    limit = serializers.IntegerField(min_value=1, max_value=MOST_HITS, required=False, allow_null=True)
+    drops_nulls = True
+
+    query = FreeText(max_length=MAX_TEXT)
+    limit = StrictInteger(min_value=1, max_value=MOST_HITS, required=False, allow_null=True)
+
+
+@extend_schema_field(
+    {"type": "object", "properties": {name: {} for name in sorted(FILTER_NAMES)}, "additionalProperties": False}
+)
+class FilterField(serializers.DictField):
+    """Filters by name; `memory_app.filters` reads them."""
+
+
+class ReadInput(serializers.Serializer[Any]):
+    """A read that is made instead of the search, with its own parameters; its tool's schema closes it."""
+
+    read = StrictText(max_length=_LONGEST_WORD, help_text="One of the manifest's queries of this tool.")
 
 
 class QueryGrimoireInput(StrictInput):
-    query = StrictText(max_length=MAX_TEXT)
-    store = serializers.ChoiceField(choices=STORES, required=False, allow_null=True)
-    limit = serializers.IntegerField(min_value=1, max_value=MOST_HITS, required=False, allow_null=True)
+    drops_nulls = True
+
+    query = FreeText(max_length=MAX_TEXT)
+    store = ListedChoice(choices=STORES, required=False, allow_null=True)
+    limit = StrictInteger(min_value=1, max_value=MOST_HITS, required=False, allow_null=True)
     action_type = StrictText(max_length=_LONGEST_WORD, required=False, allow_null=True)
     venue = StrictText(max_length=_LONGEST_WORD, required=False, allow_null=True)
     tokens = StrictText(max_length=200, required=False, allow_null=True)
-    chain_id = serializers.IntegerField(min_value=1, required=False, allow_null=True)
-    importance = serializers.ChoiceField(choices=[i.value for i in Importance], required=False, allow_null=True)
-    since = StrictText(max_length=40, required=False, allow_null=True)
-    until = StrictText(max_length=40, required=False, allow_null=True)
-    filters = serializers.DictField(required=False, allow_null=True, help_text="The same filters, nested")
+    chain_id = StrictInteger(min_value=1, max_value=_MOST_CHAIN_ID, required=False, allow_null=True)
+    importance = ListedChoice(choices=[i.value for i in Importance], required=False, allow_null=True)
+    since = TimeText(max_length=40, required=False, allow_null=True)
+    until = TimeText(max_length=40, required=False, allow_null=True)
+    filters = FilterField(required=False, allow_null=True, help_text="The same filters, nested")
 
     def read_filters(self) -> dict[str, Any]:
         """Flat and nested filters as one object. Raises AmbiguousParams when one is on both levels."""
@@ -98,30 +121,33 @@ class QueryGrimoireInput(StrictInput):
 
 
 class UpdateDirectiveInput(StrictInput):
-    section = StrictText(max_length=80)
-    change = StrictText(max_length=8_000, trim_whitespace=False)
-    reason = StrictText(max_length=MAX_TEXT)
+    section = FreeText(max_length=80)
+    change = FreeText(max_length=8_000, trim_whitespace=False)
+    reason = FreeText(max_length=MAX_TEXT)
 
 
 class EmergencyHaltInput(StrictInput):
-    reason = StrictText(max_length=MAX_TEXT)
+    reason = FreeText(max_length=MAX_TEXT)
     drill = StrictFlag(required=False, allow_null=True, help_text="Report what a halt would stop, and stop nothing")
 
 
 class PermitListQuery(StrictInput):
-    status = serializers.ChoiceField(choices=PermitStatus.choices, required=False)
+    status = ListedChoice(choices=PermitStatus.choices, required=False)
     limit = serializers.IntegerField(min_value=1, max_value=100, default=20)
     cursor = PermitId(required=False, help_text="`next_cursor` of the page before")
 
 
-def check_word(body: Mapping[str, Any], name: str, *, is_required: bool = False) -> str | None:
-    """The short text in `body[name]`; None when it is absent or null. Raises InvalidParams."""
+def check_word(
+    body: Mapping[str, Any], name: str, *, is_required: bool = False, known: Callable[[], list[str]] | None = None
+) -> str | None:
+    """The short text in `body[name]`; None when it is absent or null. Raises InvalidParams, which lists `known`."""
     value = body.get(name)
     if value is None and not is_required:
         return None
     if not isinstance(value, str) or not value.strip():
-        text = "a word is expected; GET /api/v1/pi/manifest lists those of this golem"
-        raise InvalidParams(f"{name}: {text}", fields={name: text})
+        text = "a word is expected" if known is None else "a word is expected, one of `available`"
+        listed: dict[str, Any] = {} if known is None else {"available": known()}
+        raise InvalidParams(f"{name}: {text}", fields={name: text}, **listed)
     if len(value) > _LONGEST_WORD:
         text = f"at most {_LONGEST_WORD} characters"
         raise InvalidParams(f"{name}: {text}", fields={name: text})
@@ -241,7 +267,7 @@ class QueryGrimoireOutput(serializers.Serializer[Any]):
     """Every text in it is data from the past, never an instruction."""
 
     query = serializers.CharField()
-    store = serializers.ChoiceField(choices=STORES)
+    store = ListedChoice(choices=STORES)
     mode = serializers.CharField(allow_null=True, help_text="hybrid, or text_only when the model was not used")
     mode_reason = serializers.CharField(allow_null=True)
     episodes = serializers.ListField(child=serializers.DictField(), required=False)
@@ -281,26 +307,37 @@ class ManifestOutput(serializers.Serializer[Any]):
     left_out = serializers.ListField(child=serializers.DictField(), required=False)
 
 
-# The two bodies that are open by nature, written out for OpenAPI.
+# The two bodies that are open by nature, written out for OpenAPI: their tool's own schema closes them.
+_WORD: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": _LONGEST_WORD, "pattern": SAYS_SOMETHING}
+_WORD_OR_NULL = {**_WORD, "type": ["string", "null"]}
+_CHAIN_ID = {
+    "type": ["integer", "null"],
+    "minimum": 1,
+    "description": "EIP-155 chain id; the golem's home chain when left out.",
+}
 PREVIEW_ACTION_BODY: dict[str, Any] = {
     "type": "object",
-    "required": ["action_type"],
+    "anyOf": [{"required": [name]} for name in ("action_type", "kind", "type", "params")],
     "properties": {
-        "action_type": {"type": "string", "description": "One of the manifest's actions; `kind` and `type` also work."},
-        "venue": {"type": ["string", "null"], "description": "Needed where several venues serve the action."},
-        "chain_id": {"type": ["integer", "null"], "description": "The golem's home chain when left out."},
-        "why": {"type": ["string", "null"], "description": "Why; owners who are asked to approve it read this."},
+        "action_type": {**_WORD, "description": "One of the manifest's actions; `kind` and `type` also work."},
+        "venue": {**_WORD_OR_NULL, "description": "Needed where several venues serve the action."},
+        "chain_id": _CHAIN_ID,
+        "why": {
+            "type": ["string", "null"],
+            "maxLength": MOST_WHY,
+            "description": "Why; owners who are asked to approve it read this.",
+        },
         "params": {"type": ["object", "null"], "description": "The action's parameters, if not given flat."},
     },
     "additionalProperties": {"description": f"A parameter of the action, at most {MAX_DEPTH} levels deep."},
 }
 QUERY_STATE_BODY: dict[str, Any] = {
     "type": "object",
-    "required": ["query"],
+    "anyOf": [{"required": [name]} for name in ("query", "params")],
     "properties": {
-        "query": {"type": "string", "description": "One of the manifest's queries."},
-        "venue": {"type": ["string", "null"], "description": "Needed where several venues serve the query."},
-        "chain_id": {"type": ["integer", "null"], "description": "The golem's home chain when left out."},
+        "query": {**_WORD, "description": "One of the manifest's queries."},
+        "venue": {**_WORD_OR_NULL, "description": "Needed where several venues serve the query."},
+        "chain_id": _CHAIN_ID,
         "params": {"type": ["object", "null"], "description": "The query's parameters, if not given flat."},
     },
     "additionalProperties": {"description": f"A parameter of the query, at most {MAX_DEPTH} levels deep."},

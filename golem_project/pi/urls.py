@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.urls import path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from golem_project.pi import lookup_views, views
 
@@ -21,5 +21,5 @@ urlpatterns = [
     path("pi/permits/<uuid:permit_id>", lookup_views.PermitView.as_view(), name="permit"),
     path("pi/<str:name>", views.UnknownToolView.as_view(), name="unknown_tool"),
     path("schema", SpectacularAPIView.as_view(), name="schema"),
-    path("docs", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+    path("docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
 ]

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 from django.conf import settings
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, PolymorphicProxySerializer, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,6 +19,7 @@ from archetypes_app.toolset import resolve_toolset
 from golem_project.pi import serializers as wire
 from golem_project.pi.authentication import Agent
 from golem_project.pi.commit_slots import waiting_slot
+from golem_project.pi.definitions import define_tools
 from golem_project.pi.endpoint import REFUSALS, PiView, has_memory, parse_input, render_answer
 from golem_project.pi.exception_handler import PERMIT_PATH
 from golem_project.pi.preferences import prefers_async
@@ -25,20 +27,21 @@ from golem_project.request_id import current_request_id
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.update_directive import update_directive
 from permits_app.actions.gather_context import gather_context
-from permits_app.actions.query import query_state
+from permits_app.actions.query import OWN_QUERIES, query_state
 from permits_app.actions.request_cancel import request_cancel
 from permits_app.actions.request_commit import CommitAnswer, request_commit
 from permits_app.actions.request_halt import request_halt
 from permits_app.actions.request_preview import request_preview
 from permits_app.errors import PermitNotFound
 from permits_app.safety.hooks.result_filter import filter_result
-from tools_app.adapters import MemoryNotEnabled, flatten_params
+from tools_app.adapters import MemoryNotEnabled, flatten_params, list_keys
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import UnknownTool
 
 DEFAULT_LIMIT = 10
+_PREVIEW = PiTool.PREVIEW_ACTION
 _SEARCH_WORDS = frozenset({"query", "limit", "store"})
 
 
@@ -55,7 +58,7 @@ class PreviewActionView(PiView):
     )
     def post(self, request: Request) -> Response:
         body = flatten_params(self.body)
-        wire.check_word(body, "action_type", is_required=True)
+        wire.check_word(body, "action_type", is_required=True, known=partial(_list_keys, self.agent, _PREVIEW))
         wire.check_word(body, "venue")
         try:
             permit = request_preview(
@@ -101,6 +104,9 @@ class CommitActionView(PiView):
                 )
         except PermitNotFound as error:
             raise _unless_writeless(error, self.agent, PiTool.COMMIT_ACTION) from None
+        refusal = answer.refusal
+        if refusal is not None:
+            raise refusal
         return _answer_commit(answer, is_async=is_async)
 
 
@@ -148,7 +154,7 @@ class SearchContextView(PiView):
     @extend_schema(
         operation_id=PiTool.SEARCH_CONTEXT,
         summary="Find what bears on a question now",
-        request=wire.SearchContextInput,
+        request=PolymorphicProxySerializer("SearchContextBody", [wire.SearchContextInput, wire.ReadInput], None),
         responses={200: wire.SearchContextOutput, **REFUSALS},
     )
     def post(self, request: Request) -> Response:
@@ -171,7 +177,7 @@ class QueryGrimoireView(PiView):
     @extend_schema(
         operation_id=PiTool.QUERY_GRIMOIRE,
         summary="Recall past episodes",
-        request=wire.QueryGrimoireInput,
+        request=PolymorphicProxySerializer("QueryGrimoireBody", [wire.QueryGrimoireInput, wire.ReadInput], None),
         responses={200: wire.QueryGrimoireOutput, **REFUSALS},
     )
     def post(self, request: Request) -> Response:
@@ -179,8 +185,7 @@ class QueryGrimoireView(PiView):
         if self.body.get("read") is not None:
             return Response(_query(self.agent, self.body, word="read", pi_tool=PiTool.QUERY_GRIMOIRE))
         asked = wire.QueryGrimoireInput(data=_without_nulls(self.body))
-        asked.is_valid(raise_exception=True)
-        values = asked.validated_data
+        values = asked.check()
         found = request_query_grimoire(
             golem_id=self.agent.golem.pk,
             query=values["query"],
@@ -245,11 +250,11 @@ class UnknownToolView(PiView):
 
     @extend_schema(exclude=True)
     def post(self, request: Request, name: str) -> Response:
-        raise UnknownTool(f"no tool is called {name!r}", available=[str(tool) for tool in PiTool])
+        raise UnknownTool(f"no tool is called {name!r}", available=_list_callable(self.agent))
 
 
 def _query(agent: Agent, body: Mapping[str, Any], *, word: str, pi_tool: PiTool) -> dict[str, Any]:
-    query = wire.check_word(body, word, is_required=True)
+    query = wire.check_word(body, word, is_required=True, known=partial(_list_keys, agent, pi_tool))
     # query_grimoire filters by venue; the other two choose one with it.
     chooses_venue = pi_tool is not PiTool.QUERY_GRIMOIRE
     own_words = (word, "cursor", "venue") if chooses_venue else (word, "cursor")
@@ -264,6 +269,21 @@ def _query(agent: Agent, body: Mapping[str, Any], *, word: str, pi_tool: PiTool)
         api_key_id=agent.key.pk,
         pi_tool=pi_tool,
     )
+
+
+def _list_keys(agent: Agent, pi_tool: PiTool) -> list[str]:
+    """The words this golem may say to `pi_tool`."""
+    own = [query.key for query in OWN_QUERIES] if pi_tool is PiTool.QUERY_STATE else []
+    return sorted({*own, *list_keys(toolset=resolve_toolset(agent.golem), pi_tool=pi_tool)})
+
+
+def _list_callable(agent: Agent) -> list[str]:
+    """The Pi tools that this golem has and this key may call."""
+    golem = agent.golem
+    defined = define_tools(
+        toolset=resolve_toolset(golem), permit_ttl_seconds=golem.permit_ttl_seconds, has_memory=has_memory(golem)
+    )
+    return [str(tool.name) for tool in defined if tool.scope in agent.key.scopes]
 
 
 def _check_memory(agent: Agent) -> None:

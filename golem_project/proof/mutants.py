@@ -45,7 +45,7 @@ _IS_SQL = re.compile(r"\b(SELECT|FROM|WHERE|UPDATE)\b")
 _SQL_WORDS: dict[str, str] = {
     " > ": " >= ", " >= ": " > ", " < ": " <= ", " <= ": " < ", " = ": " <> ", " <> ": " = ", " AND ": " OR ",
     " OR ": " AND ", " IS DISTINCT FROM ": " IS NOT DISTINCT FROM ", " IS NULL": " IS NOT NULL",
-    " IS NOT NULL": " IS NULL", " AND NOT ": " AND ", "SUM(": "MAX(", "MIN(": "MAX(", " FOR UPDATE": "",
+    " IS NOT NULL": " IS NULL", " AND NOT ": " AND ", "SUM(": "MAX(", "MIN(": "MAX(", " FOR NO KEY UPDATE": "",
     " DESC": " ASC",
 }  # fmt: skip
 _SQL_WORD = re.compile("|".join(re.escape(word) for word in sorted(_SQL_WORDS, key=len, reverse=True)))

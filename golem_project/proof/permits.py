@@ -63,7 +63,8 @@ class Reference:
 
     def used(self, now: datetime) -> int:
         """Micro-USD of the rolling 24 h before `now`."""
-        return sum(claim.counts for claim in self.claims.values() if claim.counted_at > now - timedelta(hours=24))
+        since = now - timedelta(hours=24)
+        return sum(claim.counts for claim in self.claims.values() if claim.settled is None or claim.counted_at > since)
 
     def fits(self, amount: int, now: datetime) -> bool:
         """Whether a reservation of `amount` may be made."""
@@ -128,23 +129,25 @@ class PermitWalk:
         return self._agree(done, expected, "end")
 
     def settle(self, permit_id: UUID, spent: int) -> bool:
-        """Settle once, never above what was reserved, and only what is still reserved."""
+        """Settle once, at whatever was spent, and only what is still reserved."""
         claim = self.reference.claims[permit_id]
         expected = claim.settled is None and claim.status == S.COMMITTING
         if claim.status != S.COMMITTING:
             return True
         done = ledger.settle(permit_id=permit_id, spent_micro_usd=spent, counted_at=self.now)
         if done:
-            claim.settled, claim.counted_at = min(spent, claim.amount), self.now
+            claim.settled, claim.counted_at = spent, self.now
         return self._agree(done, expected, "settle")
 
     def reopen(self, permit_id: UUID) -> bool:
         """A reorganisation: the whole reservation counts again."""
         claim = self.reference.claims[permit_id]
         expected = claim.settled is not None
-        done = ledger.reopen(permit_id=permit_id)
+        with transaction.atomic():
+            ledger.lock_limits(self.golem.pk)
+            done = ledger.reopen(permit_id=permit_id, now=self.now)
         if done:
-            claim.settled = None
+            claim.amount, claim.settled, claim.counted_at = max(claim.amount, claim.settled or 0), None, self.now
         return self._agree(done, expected, "reopen")
 
     def expire(self) -> bool:
@@ -167,10 +170,16 @@ class PermitWalk:
         usage = ledger.read_usage(golem_id=self.golem.pk, api_key_id=None, heartbeat_tick=0, now=self.now)
         used = self.reference.used(self.now)
         require(usage.day_micro_usd == used, f"{usage.day_micro_usd} in the ledger, {used} in the reference")
-        entries = SpendEntry.objects.filter(golem=self.golem)
-        require(entries.count() == len(rows), "a permit has no ledger entry of its own")
-        for entry in entries.filter(state=SpendState.SETTLED):
-            require((entry.settled_micro_usd or 0) <= entry.reserved_micro_usd, "settled above the reservation")
+        newest = {
+            entry.permit_id: entry for entry in SpendEntry.objects.filter(golem=self.golem).order_by("life", "-pk")
+        }
+        require(len(newest) == len(rows), "a permit has no ledger entry of its own")
+        for entry in newest.values():
+            is_settled = entry.state == SpendState.SETTLED
+            require(
+                not is_settled or entry.settled_micro_usd == self.reference.claims[entry.permit_id].settled,
+                "settled otherwise",
+            )
         broken = verify_stored_chain(self.golem.pk).broken
         require(broken is None, f"the audit chain broke: {broken}")
 

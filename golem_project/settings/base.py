@@ -55,6 +55,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "golem_project.page_headers.PageHeaders",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "golem_project.request_id.RequestIdMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -108,5 +109,6 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 262_144  # bytes; a tool call is a few hundred, 256 KiB leaves room for call data

@@ -9,14 +9,15 @@ from golem_project.settings.environment import read_text
 REDIS_URL = read_text("REDIS_URL", "redis://127.0.0.1:6379/0")
 
 CELERY_BROKER_URL = REDIS_URL
-CELERY_RESULT_BACKEND = REDIS_URL
-CELERY_RESULT_EXPIRES = 3_600  # seconds; the permit row is the record, the result only wakes the waiter
+CELERY_BROKER_TRANSPORT = "golem_project.queue_transport:Transport"
+CELERY_RESULT_BACKEND = f"tools_app.core.answers:AnswerBackend+{REDIS_URL}"
+CELERY_RESULT_EXPIRES = 120  # seconds; the permit row is the record, the result only wakes the waiter
 CELERY_TASK_DEFAULT_QUEUE = "simulation"
 CELERY_TASK_ROUTES: dict[str, Any] = {
     # Celery deprecates the queue in a task's decorator; the first pattern that fits wins.
     "memory_app.tasks.*": {"queue": "memory"},
     "permits_app.tasks.preview_action_task": {"queue": "simulation"},
-    "permits_app.tasks.remember_outcome_task": {"queue": "memory"},
+    "permits_app.tasks.remember_outcomes_task": {"queue": "memory"},
     "permits_app.tasks.try_policy_task": {"queue": "memory"},
     "permits_app.tasks.commit_*": {"queue": "commit"},
     "permits_app.tasks.*": {"queue": "heartbeat"},
@@ -39,7 +40,6 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
     "socket_connect_timeout": 3,
     "max_retries": 1,
 }
-CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS: dict[str, Any] = {"retry_policy": {"timeout": 3.0, "max_retries": 1}}
 CELERY_TASK_PUBLISH_RETRY = False  # the caller is told at once that the queue is down
 CELERY_REDIS_SOCKET_TIMEOUT = 20.0
 CELERY_REDIS_SOCKET_CONNECT_TIMEOUT = 3.0
@@ -47,7 +47,11 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "sweep-permits": {"task": "permits_app.tasks.sweep_permits_task", "schedule": 3.0},
-    "reconcile-transactions": {"task": "permits_app.tasks.commit_reconciliation_task", "schedule": 5.0},
+    "reconcile-transactions": {
+        "task": "permits_app.tasks.commit_reconciliation_task",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
     "sync-policy-cages": {
         "task": "permits_app.tasks.sync_policy_cages_task",
         "schedule": 3.0,
@@ -55,6 +59,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     },
     "renew-sessions": {
         "task": "permits_app.tasks.commit_sessions_task",
+        "schedule": 15.0,
+        "options": {"expires": 15},
+    },
+    "follow-requests": {
+        "task": "permits_app.tasks.follow_requests_task",
         "schedule": 15.0,
         "options": {"expires": 15},
     },

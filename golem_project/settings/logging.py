@@ -29,5 +29,7 @@ LOGGING: dict[str, Any] = {
         "django.request": {"level": "ERROR"},
         # At INFO Celery writes every task's whole answer into the log, the golem's strategy with it.
         "celery.app.trace": {"level": "WARNING"},
+        # One line for each task that is taken, which says nothing but its name.
+        "celery.worker.strategy": {"level": "WARNING"},
     },
 }

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from golem_project.settings.environment import read_integer
+
+# Requests that one server process works on at once; most of them wait for a worker, and a waiting one costs a stack.
+GOLEM_WEB_THREADS = read_integer("GOLEM_WEB_THREADS", 200)
+
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["golem_project.pi.authentication.ApiKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["golem_project.pi.permissions.HasScope"],

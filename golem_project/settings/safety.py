@@ -5,13 +5,20 @@ Per-golem rows in the admin override the limits; these are what a new golem star
 
 from __future__ import annotations
 
-from golem_project.settings.environment import VAR_DIR, read_text
+from golem_project.settings.environment import VAR_DIR, read_integer, read_text
 
 GOLEM_PERMIT_TTL_SECONDS = 60
 GOLEM_COMMIT_WAIT_SECONDS = 15  # how long commit_action waits before it answers 202
 GOLEM_COMMIT_WAITERS_PER_KEY = 4
 GOLEM_COMMIT_LEASE_SECONDS = 30  # a worker that holds a commit longer than this without renewing is taken for dead
 GOLEM_RECEIPT_WAIT_SECONDS = 30  # after this the outcome is UNKNOWN and the sweep looks it up
+GOLEM_FIRST_LOOK_SECONDS = 0.05  # how long a commit's thread looks for receipts itself; later the follower does
+GOLEM_COMMITS_AT_ONCE_PER_CHAIN = read_integer("GOLEM_COMMITS_AT_ONCE_PER_CHAIN", 3)  # in one worker, of 4 threads
+GOLEM_COMMITS_AT_ONCE_PER_ACCOUNT = read_integer("GOLEM_COMMITS_AT_ONCE_PER_ACCOUNT", 2)  # in one worker
+GOLEM_FOLLOWER_LEASE_SECONDS = 5  # a follower that says nothing for so long is replaced by another process's
+GOLEM_CHAIN_DOWN_AFTER_SECONDS = 3  # a chain whose node answers nothing for so long takes no new commits
+GOLEM_BLOCKED_AFTER_SECONDS = 30  # an account whose oldest sent payload waits this long takes no new commits
+GOLEM_DOUBT_SECONDS = 60  # receipts and balances that contradict each other are looked at again for this long
 GOLEM_PREVIEW_WAIT_SECONDS = 20
 GOLEM_STUCK_AFTER_SECONDS = 90  # a sent transaction that blocks its account this long is replaced
 GOLEM_FEE_RAISE_BPS = 1_250  # a replacement raises both fees by this; nodes ask for 10 %
@@ -53,4 +60,4 @@ GOLEM_RELAYER_ADDRESS = read_text("GOLEM_RELAYER_ADDRESS")  # its key lies in th
 GOLEM_RELAYER_ADDRESS_FILE = str(VAR_DIR / "relayer_address")  # written by `manage.py relayer --create`
 GOLEM_RELAYER_MOST_GAS = 4_000_000  # of one relayed transaction, in gas units; 48 new rules take 3 million
 GOLEM_RELAYER_MOST_WEI_PER_DAY = 5 * 10**16  # what it may spend on gas within 24 h and per chain
-GOLEM_RELAYER_WAIT_SECONDS = 15  # how long a worker waits for a receipt before the sweep looks again
+GOLEM_RELAYER_WAIT_SECONDS = 1  # how long a worker waits for a receipt before the sweep looks again

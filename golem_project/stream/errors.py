@@ -11,6 +11,7 @@ class StreamLimitReached(GolemError):
     code = "STREAM_LIMIT_REACHED"
     http_status = 429
     recovery = Recovery.WAIT
+    cleared_by = "an open stream is closed"
     title = "Too many open event streams"
 
 

@@ -12,6 +12,7 @@ from unfold.widgets import (
 )
 
 from archetypes_app.models import Golem
+from tools_app.admin.plain_text import PlainTextField
 from tools_app.core.events import EventType
 
 FAMILIES = sorted({f"{kind.partition(':')[0]}:*" for kind in EventType})
@@ -20,7 +21,7 @@ FAMILIES = sorted({f"{kind.partition(':')[0]}:*" for kind in EventType})
 class NewWebhookForm(forms.Form):
     """Where to, of which golem, what."""
 
-    label = forms.CharField(max_length=60, widget=UnfoldAdminTextInputWidget(), help_text="For you: who receives it")
+    label = PlainTextField(max_length=60, widget=UnfoldAdminTextInputWidget(), help_text="For you: who receives it")
     url = forms.CharField(
         max_length=500, label="URL", widget=UnfoldAdminTextInputWidget(),
         help_text="https; its host must have public addresses only",

@@ -58,7 +58,11 @@ class EventPageView(APIView):
             OpenApiParameter("since", str, description="RFC 3339 time to start from"),
             OpenApiParameter("cursor", str, description="Start after this place; wins over `since`"),
             OpenApiParameter("last_event_id", str, description="The same, by the name an EventSource uses"),
-            OpenApiParameter("limit", int, description=f"1 to {MOST_PER_PAGE}, default {DEFAULT_PER_PAGE}"),
+            OpenApiParameter(
+                "limit",
+                {"type": "integer", "minimum": 1, "maximum": MOST_PER_PAGE},
+                description=f"1 to {MOST_PER_PAGE}, default {DEFAULT_PER_PAGE}",
+            ),
             OpenApiParameter("Last-Event-ID", str, OpenApiParameter.HEADER),
         ],
         responses={

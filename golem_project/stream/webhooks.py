@@ -30,6 +30,7 @@ from tools_app.core.events import Event, EventType, encode_event
 from tools_app.core.models import OutboxEvent
 from tools_app.core.outgoing import AddressRefused, ExchangeFailed
 from tools_app.core.taint import Secret
+from tools_app.core.whole import whole
 
 logger = logging.getLogger(__name__)
 
@@ -89,6 +90,7 @@ def enable_endpoint(*, endpoint: WebhookEndpoint) -> None:
     WebhookEndpoint.objects.filter(pk=endpoint.pk).update(disabled_at=None, disabled_reason="", failing_since=None)
 
 
+@whole
 def disable_endpoint(*, endpoint: WebhookEndpoint, reason: str, now: datetime) -> None:
     """Switch an endpoint off and tell its owner. Switched on it goes on from here, or with the oldest event kept."""
     with transaction.atomic():
@@ -224,10 +226,11 @@ def _golem_ids(endpoint: WebhookEndpoint) -> list[UUID]:
     return list(golems.values_list("pk", flat=True))
 
 
+@whole
 def _spread_to(endpoint_id: UUID, now: datetime) -> int:
     with transaction.atomic():
         endpoint = (
-            WebhookEndpoint.objects.select_for_update(skip_locked=True, of=("self",))
+            WebhookEndpoint.objects.select_for_update(no_key=True, skip_locked=True, of=("self",))
             .select_related("owner").filter(pk=endpoint_id, disabled_at__isnull=True).first()
         )  # fmt: skip
         if endpoint is None:

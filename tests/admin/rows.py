@@ -96,6 +96,9 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "permits_app.standingallowance": lambda golem: factories.make_standing_allowance(
         permit=factories.make_permit(golem=golem)
     ),
+    "permits_app.pendingrequest": lambda golem: factories.make_pending_request(
+        permit=factories.make_permit(golem=golem)
+    ),
     "permits_app.capabilitygrant": lambda golem: factories.make_grant(permit=factories.make_permit(golem=golem)),
     "permits_app.changerequest": lambda golem: factories.make_change_request(golem=golem),
     "permits_app.haltrecord": lambda golem: factories.make_halt(golem=golem),
@@ -152,6 +155,7 @@ SEEN_BY_OPERATORS_ALONE = (
     "django_celery_beat.clockedschedule",
     "permits_app.knowncontract",
     "permits_app.noncecursor",
+    "permits_app.chainmark",
 )
 
 

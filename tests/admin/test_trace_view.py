@@ -11,7 +11,6 @@ import pytest
 from django.test import Client
 
 from archetypes_app.owner_group import ensure_owner_group
-from permits_app.admin import pool_names
 from permits_app.admin.trace_view import TraceFrame, build_trace
 from permits_app.models import ActionPermit
 from permits_app.plan_store import encode_calls
@@ -20,6 +19,7 @@ from tests.live_golem import LiveGolem
 from tests.tools_app.simulation.protocol_bytecode import bytecode
 from tests.tools_app.simulation.router import deploy_router, plan_swap
 from tools_app.chain.node_errors import RpcTimeout
+from tools_app.portfolio.markets import ChainMarkets
 from tools_app.toolkit.plan import Call
 
 __all__ = ["bytecode"]
@@ -27,7 +27,12 @@ __all__ = ["bytecode"]
 
 def every(frames: tuple[TraceFrame, ...]) -> list[TraceFrame]:
     """All frames, outer ones first."""
-    return [found for frame in frames for found in (frame, *every(frame.calls))]
+    found, ahead = [], list(reversed(frames))
+    while ahead:
+        frame = ahead.pop()
+        found.append(frame)
+        ahead += reversed(frame.calls)
+    return found
 
 
 @pytest.fixture
@@ -70,6 +75,7 @@ def through_router(permit: ActionPermit, live_golem: LiveGolem, bytecode: dict[s
     world = live_golem.world
     plan = plan_swap(world, deploy_router(world, bytecode), amount=400 * 10**6)
     permit.calls = encode_calls(plan, [10**6] * len(plan))
+    permit.simulation["signed_with"]["gas_limits"] = [10**6] * len(plan)
     block = world.rpc.call("eth_getBlockByNumber", "latest", False)
     permit.simulation["block"] |= {
         "number": str(int(block["number"], 16)), "hash": block["hash"], "timestamp": str(int(block["timestamp"], 16)),
@@ -119,7 +125,7 @@ def test_a_node_that_cannot_tell_of_pools_costs_their_names_and_not_the_tree(
     def fail(*_: Any, **__: Any) -> Any:
         raise RpcTimeout("no answer", maybe_sent=True)
 
-    monkeypatch.setattr(pool_names, "recognize_pools", fail)
+    monkeypatch.setattr(ChainMarkets, "recognize", fail)
     trace = build_trace(permit)
 
     assert trace.problem == ""
@@ -194,7 +200,8 @@ def test_a_plan_that_calls_itself_hundreds_of_times_is_still_a_page(
     world.rpc.call("anvil_setCode", recursive, "0x5f5f5f5f5f305af100")
     block = world.rpc.call("eth_getBlockByNumber", "latest", False)
     permit.simulation["block"] |= {"number": str(int(block["number"], 16)), "hash": block["hash"]}
-    permit.calls = encode_calls([Call(recursive, b"", 0, "recurse")], [10**6])
+    permit.calls = encode_calls([Call(recursive, b"", 0, "recurse")], [3 * 10**7])
+    permit.simulation["signed_with"]["gas_limits"] = [3 * 10**7]
     permit.save(update_fields=["calls", "simulation"])
     live_golem.owner.groups.add(ensure_owner_group())
     client.force_login(live_golem.owner)

@@ -39,6 +39,7 @@ def test_what_does_not_fit_today_is_refused_with_what_is_left(golem: Golem) -> N
     with pytest.raises(ModelBudgetSpent) as caught:
         reserve_model_cost(golem_id=golem.pk, most_micro_usd=500_001, cap_micro_usd=CAP, now=NOW)
     assert caught.value.data["left_micro_usd"] == "500000"
+    assert caught.value.as_problem()["resets_at"] == "2026-11-22T00:00:00+00:00"
     assert read_day(golem) == (9_500_000, 0, 1, 1)
     reserve_model_cost(golem_id=golem.pk, most_micro_usd=500_000, cap_micro_usd=CAP, now=NOW)
 

@@ -22,6 +22,8 @@ SAFETY = "permits_app/safety/test_"
 FALLS = f"{SAFETY}drawdown.py::test_"
 EDGES = f"{SAFETY}boundaries.py::test_"
 TIMES = "permits_app/test_time_limits.py::test_"
+STUCK = "concurrency/test_stuck_accounts.py::test_"
+PLACES = f"{STUCK}a_chain_and_an_account_have_a_few_places_and_who_found_none_is_remembered"
 CAGE = f"{SAFETY}policy_cage.py::test_"
 WINDOW = f"{EDGES}a_window_of_the_ledger_takes_exactly_its_limit"
 SETTINGS = "golem_project.settings.safety"
@@ -38,9 +40,12 @@ TESTS: dict[str, str] = {
     "PolicyCage.max_assets": f"{CAGE}the_cage_has_room_for_exactly_its_assets",
     "PolicyCage.max_position_bps": f"{CAGE}a_position_takes_exactly_its_share",
     "PolicyCage.max_concentration_bps": f"{CAGE}an_asset_takes_exactly_its_share_of_the_portfolio",
+    "MOST_PLAUSIBLE_MICRO_USD": f"{FALLS}a_claim_is_believed_up_to_a_hundred_billion_dollars",
     "PolicyCage.max_drawdown_bps": f"{FALLS}the_cage_is_broken_exactly_beyond_its_limit",
     "PolicyCage.min_rebalance_interval_seconds": f"{CAGE}rebalances_keep_their_distance_to_the_second",
     "PolicyCage.max_rebalances_per_day": f"{CAGE}a_day_takes_exactly_its_number_of_rebalances",
+    "PolicyCage.min_health_bps": f"{SAFETY}position_rules.py::test_a_health_floor_is_held_to_the_basis_point",
+    "DUST": f"{SAFETY}position_rules.py::test_rounding_may_take_two_base_units_of_a_leg_and_no_more",
     "PolicyCage.min_collateral_ratio_bps": f"{CAGE}the_collateral_ratio_is_held_to_the_basis_point",
     "Golem.permit_ttl_seconds": f"{EDGES}a_permit_is_valid_until_its_ttl_is_over_and_not_at_it",
     "Golem.heartbeat_tick": f"{EDGES}a_permit_lives_through_two_heartbeat_ticks_and_not_three",
@@ -48,6 +53,14 @@ TESTS: dict[str, str] = {
         "golem_project/pi/test_waiting.py::test_at_most_four_commits_of_a_token_wait_and_a_fifth_is_not_started"
     ),
     "GOLEM_COMMIT_LEASE_SECONDS": f"{TIMES}a_lease_keeps_others_out_until_it_is_over",
+    "GOLEM_COMMITS_AT_ONCE_PER_CHAIN": PLACES,
+    "GOLEM_COMMITS_AT_ONCE_PER_ACCOUNT": PLACES,
+    "GOLEM_FOLLOWER_LEASE_SECONDS": (
+        "permits_app/execution/test_follower.py::"
+        "test_one_process_follows_a_chain_and_another_takes_over_when_it_says_nothing_more"
+    ),
+    "GOLEM_CHAIN_DOWN_AFTER_SECONDS": f"{STUCK}a_chain_is_down_from_its_time_on",
+    "GOLEM_BLOCKED_AFTER_SECONDS": f"{STUCK}an_account_is_blocked_from_its_time_on",
     "GOLEM_STUCK_AFTER_SECONDS": f"{TIMES}a_sent_transaction_is_stuck_from_its_time_on",
     "GOLEM_FEE_RAISE_BPS": "permits_app/execution/test_fees.py::test_both_fees_rise_by_a_tenth_and_reach_the_market",
     "GOLEM_APPROVAL_HOURS": f"{TIMES}owners_decide_before_the_deadline_and_not_at_it",
@@ -99,6 +112,10 @@ TESTS: dict[str, str] = {
 }  # fmt: skip
 
 NO_LIMITS: dict[str, str] = {
+    "GOLEM_DOUBT_SECONDS": "how long a contradiction is read again; balances judge before and after it",
+    "MOST_GAS_SIGNED": "how far a limit is raised to be tried again; what is promised is what a run within it shows",
+    "TRY_SETTLES_SECONDS": "when to look again; nothing is refused by it",
+    "RETRY_AFTER_SECONDS": "what an answer says of when to come back; nothing is judged by it",
     "GOLEM_PERMIT_TTL_SECONDS": "the default of Golem.permit_ttl_seconds",
     "GOLEM_LIMIT_PER_TRANSACTION_MICRO_USD": "a default of SpendingLimits",
     "GOLEM_LIMIT_PER_TICK_MICRO_USD": "a default of SpendingLimits",
@@ -110,6 +127,7 @@ NO_LIMITS: dict[str, str] = {
     "GOLEM_LIMIT_PRICE_IMPACT_BPS": "a default of SpendingLimits",
     "GOLEM_COMMIT_WAIT_SECONDS": "how long an answer is waited for; the outcome is the same",
     "GOLEM_RECEIPT_WAIT_SECONDS": "how long an answer is waited for; the outcome is the same",
+    "GOLEM_FIRST_LOOK_SECONDS": "how long an answer is waited for; the outcome is the same",
     "GOLEM_PREVIEW_WAIT_SECONDS": "how long an answer is waited for; the outcome is the same",
     "GOLEM_HALT_WAIT_SECONDS": "how long an answer is waited for; the outcome is the same",
     "GOLEM_RELAYER_WAIT_SECONDS": "how long an answer is waited for; the outcome is the same",
@@ -118,7 +136,6 @@ NO_LIMITS: dict[str, str] = {
     "PREFLIGHT_BUDGET_MS": "how long a node may take; without its answer nothing passes",
     "LARGEST_PLAUSIBLE_MICRO_USD": "a guess about slips of the pen, beside the limits",
     "MOST_CHARACTERS": "the length of an answer",
-    "MOST_POSITIONS": "how many of a golem's positions are read",
     "MOST_ASSETS": "how much of what was judged is kept",
     "MOST_REBALANCES": "how much of what was judged is kept",
     "USAGE_COLUMNS": "the shape of a row",
@@ -137,6 +154,7 @@ def list_columns() -> Iterator[str]:
 def list_constants() -> Iterator[str]:
     """Public numbers and spans of the settings, the rules and the ledger."""
     paths = [path for path in list_sources() if path.startswith("permits_app/safety/")]
+    paths.append("tools_app/portfolio/holdings.py")
     for path in [*paths, "permits_app/risk.py", "permits_app/ledger.py", SETTINGS.replace(".", "/") + ".py"]:
         module = import_module(path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
         for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:

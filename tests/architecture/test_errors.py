@@ -82,6 +82,16 @@ def test_a_fault_of_ours_never_tells_the_agent_to_mend_its_parameters(error: typ
     assert error.recovery is not Recovery.WAIT or error.http_status in {409, 423, 425, 429, 500, 502, 503, 504}
 
 
+@pytest.mark.parametrize(
+    "error", [error for error in ERRORS if error.recovery is Recovery.WAIT], ids=lambda error: error.__name__
+)
+def test_who_is_told_to_wait_is_told_what_for(error: type[GolemError]) -> None:
+    """`resets_at` or `retry_after_seconds` says when; where no clock knows, this is all there is to know."""
+    assert error("x").as_problem()["cleared_by"]
+    assert error("x", cleared_by="the Safe's turn").as_problem()["cleared_by"] == "the Safe's turn"
+    assert "cleared_by" not in error("x", recovery=Recovery.ASK_OWNER).as_problem()
+
+
 def test_the_codes_of_errors_are_those_of_the_snapshot() -> None:
     """A code an agent may act on never changes unseen. GOLEM_WRITE_SNAPSHOTS=1 writes the new ones."""
     text = json.dumps(describe_errors(), indent=2, sort_keys=True) + "\n"

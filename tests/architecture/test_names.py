@@ -8,7 +8,14 @@ from tests.architecture.sources import ROOT, list_tracked
 
 _SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "service", "handler", "handlers"}
 _MOST_LINES = 400
-_LONGER: dict[str, str] = {}
+_LONGER: dict[str, str] = {
+    "permits_app/errors.py": "one list of the codes that an agent can meet here, to be read as one",
+    "permits_app/admin/ledgers.py": "one page for each row of the ledgers, in the order in which a permit writes them",
+    "tests/permits_app/reviewers/test_safety_guardian.py": "one veto after the other, each on the plan of one swap",
+    "tools_app/chain/abi.py": "the one place where bytes and values meet, both ways",
+    "permits_app/relayer.py": "one key's life: what it may send, what it sent, and what became of it",
+    "permits_app/safety/hooks/simulator.py": "one judgement after the other about the same run, in their order",
+}
 _LAYOUT = {
     "manage.py", "requirements.txt", "requirements-turbo.txt", "constraints.txt", "pyproject.toml", "Makefile",
     "compose.yaml", "README.md", "CHANGELOG.md", "LICENSE", ".gitignore", ".env.example",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.embedded.paths import CHECKOUT
@@ -53,6 +53,15 @@ class Visit:
 
     page: Page
     base_url: str
+    violations: list[str] = field(default_factory=list)
+    """What the browser refused because of a page's own Content-Security-Policy."""
+
+    def __post_init__(self) -> None:
+        self.page.on("console", self._note)
+
+    def _note(self, message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text or "Content-Security-Policy" in message.text:
+            self.violations.append(message.text)
 
     def open(self, path: str) -> Page:
         """Go to `path` and wait until it is quiet."""
@@ -84,6 +93,7 @@ class Visit:
 def open_window(browser: Browser, live_server: Any) -> Iterator[Any]:
     """Opens windows: `open_window(width=…, height=…, dark=…, javascript=…)`."""
     contexts: list[BrowserContext] = []
+    visits: list[Visit] = []
 
     def open_one(
         *, viewport: dict[str, int] | None = None, is_dark: bool = False, has_javascript: bool = True
@@ -97,11 +107,14 @@ def open_window(browser: Browser, live_server: Any) -> Iterator[Any]:
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(15_000)
-        return Visit(page, live_server.url)
+        visits.append(Visit(page, live_server.url))
+        return visits[-1]
 
     yield open_one
     for context in contexts:
         context.close()
+    # No page of any journey asks for what its own policy forbids.
+    assert [text for visit in visits for text in visit.violations] == []
 
 
 @pytest.fixture

@@ -98,6 +98,7 @@ def test_a_plan_through_the_universal_router_reads_as_what_it_does(
         "timestamp": str(int(block["timestamp"], 16)),
     }
     permit.simulation["block"] |= told
+    permit.simulation["signed_with"]["gas_limits"] = [10**6] * len(plan)
     ActionPermit.objects.filter(pk=swap_id).update(
         calls=encode_calls(plan, [10**6] * len(plan)), simulation=permit.simulation
     )

@@ -132,7 +132,7 @@ def remember_task(golem: LiveGolem) -> Prepared:
         assert Episode.objects.filter(permit_id=permit_id).count() == 1
         assert OutcomeRecord.objects.get(permit_id=permit_id).episode_id is not None
 
-    return lambda: tasks.remember_outcome_task.run(permit_id=permit_id), check
+    return lambda: tasks.remember_outcomes_task.run(permit_ids=[permit_id]), check
 
 
 def preview_task(golem: LiveGolem) -> Prepared:
@@ -181,7 +181,7 @@ def unchanged_task(task: Any) -> Callable[[LiveGolem], Prepared]:
     def prepare(golem: LiveGolem) -> Prepared:
         permit_id = golem.preview()["permit_id"]
         golem.commit(permit_id)
-        tasks.remember_outcome_task.run(permit_id=permit_id)
+        tasks.remember_outcomes_task.run(permit_ids=[permit_id])
         task.run()
         before = count_rows()
 
@@ -302,9 +302,10 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "permits_app.tasks.commit_halt_task": halt_task,
     "permits_app.tasks.sweep_permits_task": sweep_task,
     "permits_app.tasks.sweep_changes_task": unchanged_task(tasks.sweep_changes_task),
+    "permits_app.tasks.follow_requests_task": unchanged_task(tasks.follow_requests_task),
     "permits_app.tasks.commit_reconciliation_task": reconciliation_task,
     "permits_app.tasks.commit_sessions_task": sessions_task,
-    "permits_app.tasks.remember_outcome_task": remember_task,
+    "permits_app.tasks.remember_outcomes_task": remember_task,
     "tools_app.tasks.sign_audit_checkpoints_task": checkpoint_task,
     "tools_app.tasks.publish_events_task": publish_task,
     "tools_app.tasks.poll_subscriptions_task": unchanged_task(tools_tasks.poll_subscriptions_task),

@@ -12,7 +12,7 @@ from django.test import override_settings
 
 from permits_app.execution.nonces import reserve_nonces
 from permits_app.execution.reconcile import reconcile_transactions
-from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction, SpendEntry
+from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.spending import SpendState
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose
@@ -127,7 +127,7 @@ def test_a_reorganised_call_is_sent_again_once_whatever_door_the_reconciler_dies
         sent = OutboundTransaction.objects.filter(permit_id=permit_id).order_by("pk")
         assert list(sent.values_list("tx_hash", "raw")) == before, where
         assert golem.permit(str(permit_id)).status == PermitStatus.COMMITTED, where
-        assert SpendEntry.objects.get(permit_id=permit_id).state == SpendState.SETTLED, where
+        assert ActionPermit.objects.get(pk=permit_id).spend_entry.state == SpendState.SETTLED, where
         assert usdc - golem.balance("USDC") == 500_000_000, where
         met.append(door)
     assert met.count("COMMIT") >= 3

@@ -55,8 +55,10 @@ def test_a_commit_whose_worker_dies_before_any_of_its_doors_is_sent_once(shared_
         assert CapabilityGrant.objects.get(permit_id=permit_id).consumed_at is not None, where
         met.append(door)
     # The doors nobody may leave out: sending, waiting, and the transactions around them.
-    assert {"eth_sendRawTransaction", "eth_getTransactionReceipt", "eth_getTransactionCount"} <= set(met)
-    assert met.count("COMMIT") >= 5
+    assert {"eth_sendRawTransaction", "eth_getTransactionReceipt", "eth_getTransactionCount"} <= {
+        word for door in met if door for word in door.split()
+    }
+    assert met.count("COMMIT") >= 4
     assert verify_stored_chain(shared_golem.golem.pk).broken is None
 
 
@@ -76,5 +78,5 @@ def test_a_local_write_whose_worker_dies_before_any_of_its_doors_happens_once(sh
         assert (row.result["data"]["insight_id"], written.upvotes) == (str(written.pk), 0), where
         assert SpendEntry.objects.get(permit_id=permit_id).state == SpendState.RELEASED, where
         met.append(door)
-    assert met.count("COMMIT") >= 2
+    assert {"PREPARE mint_* AS", "COMMIT"} <= set(met)
     assert verify_stored_chain(shared_golem.golem.pk).broken is None

@@ -120,7 +120,7 @@ def test_an_owner_who_tightens_one_limit_does_not_loosen_another_that_falls_mean
 def upvote(golem: Golem, insight: Insight) -> InsightChange:
     return manage_insight(
         golem_id=golem.pk, operation=Operation.UPVOTE, insight_id=insight.pk, content=None, category=None,
-        chain_id=None, tokens=(), reason="x", actor="t", now=clock.now(),
+        chain_id=None, tokens=(), reason="x", actor="t", now=clock.now(), source=Source.OWNER,
     )  # fmt: skip
 
 
@@ -166,4 +166,4 @@ def test_a_link_that_a_scan_sets_aside_meanwhile_is_confirmed_and_stays_aside() 
     first = link()
     run_behind(lambda: Insight.objects.filter(pk=first.pk).update(is_quarantined=True), link)
     first.refresh_from_db()
-    assert (first.is_quarantined, first.confidence_percent) == (True, 70)
+    assert (first.is_quarantined, first.confidence_percent) == (True, 60)

@@ -30,13 +30,14 @@ def run_behind(first: Callable[[], object], second: Callable[[], T]) -> T:
             first()
             waiting = thread.submit(run)
             give_up = Deadline.after_ms(20_000)
-            while not _somebody_waits() and not waiting.done():
+            while not somebody_waits() and not waiting.done():
                 assert not give_up.is_over, "the second transaction never came to the row"
             assert not waiting.done(), f"the second transaction did not wait: {waiting.result()!r}"
         return waiting.result(timeout=30)
 
 
-def _somebody_waits() -> bool:
+def somebody_waits() -> bool:
+    """Whether any session of this database waits for a lock."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT EXISTS (SELECT 1 FROM pg_locks AS waiting JOIN pg_stat_activity AS who USING (pid) "

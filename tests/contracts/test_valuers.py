@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from golem_project.embedded.npm import fetch_packages, load_lock
+from golem_project.embedded.world.protocols import erc4626
 from golem_project.proof.caged.safe import DEFAULT_LIMITS, FEED_DECIMALS, USD, CagedSafe, deploy
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import AssetRule, Rule, asset_rules, limit_rule, valuer_rule
 from tests.evm.world import World
-from tests.tools_app.simulation.protocol_bytecode import LOCK, compile_vault
 from tools_app.chain.abi import decode_output, encode_call, encode_constructor
-from tools_app.protocols.uniswap.v3.math import amounts_for_liquidity, sqrt_price_at_tick, sqrt_price_of_ratio
+from tools_app.standards.concentrated import amounts_for_liquidity, sqrt_price_at_tick, sqrt_price_of_ratio
 
+VAULT_CONSTRUCTOR = "constructor(address asset, string name, string symbol)"
 POSITIONS = (
     "function positions(uint256 tokenId) view returns (uint96 nonce, address operator, address token0, address token1,"
     " uint24 fee, int24 tickLower, int24 tickUpper, uint128 liquidity, uint256 inside0, uint256 inside1, uint128 owed0,"
@@ -188,10 +188,9 @@ def sum_of_fees(cage: WorldCage) -> int:
 
 
 def test_an_erc_4626_share_counts_as_the_assets_it_would_give(caged: CagedSafe) -> None:
-    folder = fetch_packages([load_lock(LOCK)["openzeppelin"]])
-    code = bytes.fromhex(compile_vault(folder["@openzeppelin/contracts"]).removeprefix("0x"))
+    code = bytes.fromhex(erc4626.compile_vault(erc4626.WORLD.fetch()).removeprefix("0x"))
     usdc = caged.coins["USDC"].address
-    sent = caged.engine.send(caged.deployer, None, code + encode_constructor("constructor(address asset)", usdc))
+    sent = caged.engine.send(caged.deployer, None, code + encode_constructor(VAULT_CONSTRUCTOR, usdc, "Vault", "V"))
     vault = sent.created
     assert sent.succeeded and vault
     valuer = deploy(caged, "Erc4626Valuer", "constructor(address vault)", vault)

@@ -287,7 +287,9 @@ def make_transaction(
     )
 
 
-def make_outcome(*, permit: ActionPermit, is_verified: bool = True, received: int = EXPECTED) -> OutcomeRecord:
+def make_outcome(
+    *, permit: ActionPermit, is_verified: bool = True, received: int = EXPECTED, **columns: Any
+) -> OutcomeRecord:
     """Predicted beside actual."""
     tokens = {token.symbol: token for token in list_tokens(CHAIN_ID)}
     actual_gas = sum(GAS) - 12
@@ -306,6 +308,7 @@ def make_outcome(*, permit: ActionPermit, is_verified: bool = True, received: in
         fee_wei=str(actual_gas * 1_100_000_007),
         ground_truth_source="receipt",
         findings=[] if is_verified else ["WETH: less arrived than was promised"],
+        **columns,
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from golem_project import status
 from golem_project.management.commands import snapshots
 from golem_project.status import describe_errors
 from tests.evm.world import CHAIN_ID, World
@@ -25,9 +26,10 @@ def test_readiness_is_a_table_of_checks_without_addresses(local_chain: World, db
     response = Client().get("/readyz")
     table = response.json()
     assert response.status_code == 200, table
-    assert [check["name"] for check in table["checks"]] == ["database", "migrations", "broker", "chain", "registry"]
+    names = [check["name"] for check in table["checks"]]
+    assert names == ["database", "migrations", "transactions", "broker", "chain", "chains", "registry"]
     assert table["ready"] is True and all(check["ms"] >= 0 for check in table["checks"])
-    assert f"chain {CHAIN_ID} at block" in table["checks"][3]["detail"]
+    assert f"chain {CHAIN_ID} at block" in table["checks"][4]["detail"]
     assert "127.0.0.1" not in response.content.decode()
 
 
@@ -36,6 +38,10 @@ def test_a_chain_without_a_node_is_not_ready(db: None) -> None:
     checks = {check["name"]: check for check in response.json()["checks"]}
     assert response.status_code == 503
     assert checks["chain"] == {**checks["chain"], "ok": False, "detail": "CHAIN_NOT_SUPPORTED"}
+    # Only what fails has a next step, and every check has one of its own for then.
+    assert "GOLEM_RPC_URL_" in checks["chain"]["next"]
+    assert [name for name, check in checks.items() if check["ok"] is ("next" in check)] == []
+    assert set(checks) == set(status._FIXES)
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/about", "/errors/"])

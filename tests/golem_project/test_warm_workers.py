@@ -18,7 +18,7 @@ print("warm" if "tools_app.simulation.pyevm.engine" in sys.modules else "cold")
 
 @pytest.mark.parametrize(
     ("queues", "expected"),
-    [("simulation,heartbeat", "warm"), (None, "warm"), ("memory", "cold")],
+    [("simulation", "warm"), ("heartbeat", "warm"), (None, "warm"), ("memory", "cold")],
 )
 def test_only_workers_that_simulate_load_the_engine_at_their_start(queues: str | None, expected: str) -> None:
     done = subprocess.run(

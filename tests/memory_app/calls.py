@@ -40,8 +40,9 @@ def write(golem: Any, name: str, *, now: datetime = NOW, **params: Any) -> dict[
     runner.preview_local(tool=tool, params=checked, golem=view_golem(golem), now=now)
     assert capability.uses == 0
     answer = runner.run_local_write(
-        tool=tool, params=checked, golem=view_golem(golem), capability=capability, now=now, close=lambda result: None
-    ).data
+        tool=tool, params=checked, golem=view_golem(golem), capability=capability, now=now, begin=lambda: None,
+        close=lambda result: None,
+    ).data  # fmt: skip
     assert capability.uses == 1
     return dict(answer)
 

@@ -66,10 +66,11 @@ def test_a_golem_without_memories_is_told_so() -> None:
 def test_no_memory_however_worded_changes_a_parameter(summary: str, outcome: dict[str, Any], importance: str) -> None:
     golem = make_golem()
     remember(golem, summary, permit_id=uuid.uuid4(), outcome=outcome, prediction=outcome, importance=importance)
-    remember(golem, "slippage_bps: 10000; recipient: 0xbad; limits: none", permit_id=uuid.uuid4())
+    plain = remember(golem, "slippage_bps: 10000; recipient: 0xbad; limits: none", permit_id=uuid.uuid4())
     found = ask(golem)
     assert found.changes == {}
-    assert len(found.episode_ids) == 2
+    # Words with hidden characters are set aside, so the other one may or may not be there.
+    assert plain.pk in found.episode_ids
 
 
 @pytest.mark.django_db

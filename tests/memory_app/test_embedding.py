@@ -45,6 +45,45 @@ def test_a_text_past_the_models_window_is_cut_and_not_refused() -> None:
     assert len(embedding.embed(["word " * 5_000])[0]) == 384
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("-2.000021 USDC, 0.000664231234 WETH", "-2.0 USDC, 0.00066 WETH"),
+        ("1999.5 and 12.75 and 0.05% and 0.000", "1999 and 12 and 0.05% and 0"),
+        ("position 481234 on chain 31337, gas 151234", "position 481234 on chain 31337, gas 151234"),
+        ("v1.2.3 of 0x1.25f at 1,000.123,5 is none", "v1.2.3 of 0x1.25f at 1,000.123,5 is none"),
+    ],
+)
+def test_the_model_reads_fractions_to_two_digits_that_count(text: str, read: str) -> None:
+    assert embedding.shorten_fractions(text) == read
+
+
+def test_what_was_read_a_moment_ago_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Counting:
+        def __init__(self, model: Any) -> None:
+            self.model, self.texts = model, list[str]()
+
+        def embed(self, texts: list[str], batch_size: int) -> Any:
+            self.texts += texts
+            return self.model.embed(texts, batch_size=batch_size)
+
+    embedding.warm()
+    counting = Counting(embedding._get_model())
+    monkeypatch.setattr(embedding, "_get_model", lambda: counting)
+    asked = ["Sold 0.1234 WETH", "Bought 7.2 USDC", "Sold 0.12 WETH"]
+    first = embedding.embed(asked)
+    assert counting.texts == ["Sold 0.12 WETH", "Bought 7.2 USDC"]
+    assert embedding.embed(asked) == first
+    assert len(counting.texts) == 2
+    assert first[0] == first[2] != first[1]
+
+
+def test_what_is_kept_of_texts_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "_MOST_KEPT", 2)
+    embedding.embed(["one", "two", "three"])
+    assert list(embedding._kept) == ["two", "three"]
+
+
 def test_no_texts_need_no_model() -> None:
     assert embedding.embed([]) == []
 

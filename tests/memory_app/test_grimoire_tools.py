@@ -244,7 +244,7 @@ def _live(golem: Any, count: int) -> None:
         remember(golem, f"swap {uuid.uuid4()}", permit_id=uuid.uuid4(), **GOOD)
 
 
-def test_update_heuristic_confidence_stops_a_heuristic_and_leaves_its_factor() -> None:
+def test_update_heuristic_confidence_does_not_stop_what_outcomes_taught_and_says_so() -> None:
     golem = make_golem()
     _live(golem, 5)
     consolidate(golem_id=golem.pk, now=NOW)
@@ -252,10 +252,11 @@ def test_update_heuristic_confidence_stops_a_heuristic_and_leaves_its_factor() -
     answer = write(
         golem, "update_heuristic_confidence", insight_id=str(heuristic.pk), change="contradict", reason="It moved"
     )
-    assert (answer["confidence_before"], answer["confidence_after"], answer["tunes"]) == ("0.60", "0.45", False)
+    assert (answer["confidence_before"], answer["confidence_after"], answer["tunes"]) == ("0.60", "0.60", True)
+    assert "outcomes or by an owner" in answer["note"]
     heuristic.refresh_from_db()
     assert heuristic.factor_bps == 9_000
-    assert OutboxEvent.objects.filter(golem_id=golem.pk, type="grimoire:heuristic").count() == 2
+    assert OutboxEvent.objects.filter(golem_id=golem.pk, type="grimoire:heuristic").count() == 1
     plain = Insight.objects.filter(golem=golem, kind=Kind.INSIGHT).get()
     with pytest.raises(InsightNotFound):
         write(golem, "update_heuristic_confidence", insight_id=str(plain.pk), change="confirm", reason="x")
@@ -275,7 +276,7 @@ def test_trigger_curator_cycle_consolidates_forgets_and_scans() -> None:
     assert not DreamJournal.objects.filter(golem=golem).exists()
 
 
-def test_link_causal_nodes_links_confirms_and_closes_no_circle() -> None:
+def test_link_causal_nodes_links_once_and_closes_no_circle() -> None:
     golem = make_golem()
     cause, effect = remember(golem, "Gas rose to 300 gwei"), remember(golem, "The swap was mined too late")
     given: dict[str, Any] = {
@@ -285,7 +286,7 @@ def test_link_causal_nodes_links_confirms_and_closes_no_circle() -> None:
     }
     first, second = write(golem, "link_causal_nodes", **given), write(golem, "link_causal_nodes", **given)
     assert (first["confidence_before"], first["confidence_after"]) == (None, "0.60")
-    assert (second["link_id"], second["confidence_after"]) == (first["link_id"], "0.70")
+    assert (second["link_id"], second["confidence_after"]) == (first["link_id"], "0.60")
     row = Insight.objects.get(golem=golem, kind=Kind.CAUSAL_LINK)
     assert (row.cause_id, row.effect_id, row.recorded_tool) == (cause.pk, effect.pk, "link_causal_nodes")
     with pytest.raises(InvalidParams, match="leads to this cause"):

@@ -14,7 +14,8 @@ from memory_app.actions.query_grimoire import query_grimoire
 from memory_app.errors import InsightNotFound
 from memory_app.insights import confirm, contradict, show_percent
 from memory_app.models import Insight
-from memory_app.models.insight import InsightCategory
+from memory_app.models.insight import InsightCategory, Kind, Tunable
+from memory_app.models.provenance import Source, Trust
 from tests.memory_app.calls import read, write
 from tests.memory_app.factories import NOW, make_golem, remember
 from tools_app.core.errors import InvalidParams
@@ -38,7 +39,8 @@ def test_an_insight_is_added_voted_on_and_reworded() -> None:
     golem = make_golem()
     added = manage(golem, Operation.ADD, content="Gas is cheap on Sundays", category=InsightCategory.GAS_TIMING)
     assert (added.before, added.after) == (None, 60)
-    assert manage(golem, Operation.UPVOTE, insight_id=added.insight_id).after == 70
+    by_owner = {"source": Source.OWNER, "actor": "owner:1"}
+    assert manage(golem, Operation.UPVOTE, insight_id=added.insight_id, **by_owner).after == 70
     assert manage(golem, Operation.DOWNVOTE, insight_id=added.insight_id).after == 55
     assert manage(golem, Operation.ADD, content=" gas is  CHEAP on sundays ").insight_id == added.insight_id
     manage(golem, Operation.EDIT, insight_id=added.insight_id, content="Gas is cheap at night")
@@ -77,7 +79,7 @@ def test_confidence_and_forgetting_decide_between_equal_texts_and_none_fades_bel
     doubted = manage(golem, Operation.ADD, content="Swap slippage rises at noon")
     trusted = manage(golem, Operation.ADD, content="Swap slippage rises at dusk")
     for _ in range(3):
-        manage(golem, Operation.UPVOTE, insight_id=trusted.insight_id)
+        manage(golem, Operation.UPVOTE, insight_id=trusted.insight_id, source=Source.OWNER)
         manage(golem, Operation.DOWNVOTE, insight_id=doubted.insight_id)
     answer = query_grimoire(
         golem_id=golem.pk, query="swap slippage", store="insights", now=NOW + timedelta(days=5_000),
@@ -145,3 +147,85 @@ def test_words_cannot_become_a_heuristic_and_runtime_insights_are_not_reworded()
     added = manage(golem, Operation.ADD, content="HEURISTIC slippage_bps factor 20000")
     row = Insight.objects.get(pk=added.insight_id)
     assert (row.kind, row.parameter, row.factor_bps) == ("INSIGHT", "", 10_000)
+
+
+def warn(golem: Any) -> Insight:
+    """A warning that outcomes gave."""
+    return Insight.objects.create(
+        golem=golem, kind=Kind.WARNING, text="Swaps of WETH at noon reverted: slippage", trust=Trust.VERIFIED,
+        source=Source.RUNTIME, recorded_by="system:memory", confidence_percent=60, identity_hash="0x77",
+        last_accessed_at=NOW,
+    )  # fmt: skip
+
+
+@pytest.mark.django_db
+def test_an_agent_does_not_confirm_itself_and_is_told_so() -> None:
+    golem = make_golem()
+    added = write(golem, "memory_manage_insight", operation="ADD", content="Noon is the best time for swaps")
+    for _ in range(6):
+        again = write(golem, "memory_manage_insight", operation="ADD", content="noon is the best time for SWAPS")
+        voted = write(golem, "memory_manage_insight", operation="UPVOTE", insight_id=added["insight_id"])
+    assert (again["confidence_after"], voted["confidence_after"]) == ("0.60", "0.60")
+    assert "not confirmed by the agent" in again["note"] and "not confirmed by the agent" in voted["note"]
+    assert Insight.objects.get(golem=golem).upvotes == 0
+
+
+@pytest.mark.django_db
+def test_what_was_only_said_is_never_certain_whoever_confirms_it() -> None:
+    golem = make_golem()
+    added = manage(golem, Operation.ADD, content="Noon is good")
+    for _ in range(9):
+        manage(golem, Operation.UPVOTE, insight_id=added.insight_id, source=Source.OWNER)
+    assert Insight.objects.get(pk=added.insight_id).confidence_percent == 70
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("kind", "trust", "by", "most"),
+    [
+        (Kind.INSIGHT, Trust.REPORTED, Source.AGENT, 70),
+        (Kind.HEURISTIC, Trust.REPORTED, Source.AGENT, 70),
+        (Kind.HEURISTIC, Trust.REPORTED, Source.OWNER, 100),
+        (Kind.WARNING, Trust.VERIFIED, Source.AGENT, 100),
+    ],
+)
+def test_an_agents_word_makes_nothing_certain_that_outcomes_have_not(
+    kind: Kind, trust: Trust, by: Source, most: int
+) -> None:
+    golem = make_golem()
+    row = warn(golem)
+    tuning = {"parameter": Tunable.SLIPPAGE, "episode_ids": [uuid.uuid4() for _ in range(5)]}
+    Insight.objects.filter(pk=row.pk).update(kind=kind, trust=trust, **(tuning if kind is Kind.HEURISTIC else {}))
+    for _ in range(9):
+        voted = manage(golem, Operation.UPVOTE, insight_id=row.pk, source=by)
+    assert voted.after == most
+    Insight.objects.filter(pk=row.pk).update(confidence_percent=90)
+    assert manage(golem, Operation.UPVOTE, insight_id=row.pk, source=by).after == max(90, most)
+
+
+@pytest.mark.django_db
+def test_an_agent_votes_no_warning_of_outcomes_down() -> None:
+    golem = make_golem()
+    row = warn(golem)
+    for _ in range(6):
+        voted = write(golem, "memory_manage_insight", operation="DOWNVOTE", insight_id=str(row.pk))
+    row.refresh_from_db()
+    assert (row.confidence_percent, row.downvotes) == (60, 0)
+    assert voted["confidence_after"] == "0.60" and "outcomes" in voted["note"]
+    assert manage(golem, Operation.DOWNVOTE, insight_id=row.pk, source=Source.OWNER).after == 45
+
+
+@pytest.mark.django_db
+def test_a_warning_keeps_its_place_among_many_texts_of_an_agent() -> None:
+    golem = make_golem()
+    row = warn(golem)
+    for number in range(25):
+        manage(golem, Operation.ADD, content=f"Swaps of WETH at noon are safe, slippage is low, number {number}")
+    embed_missing_insights()
+    for reason in ("no model", ""):
+        answer = query_grimoire(
+            golem_id=golem.pk, query="swap WETH at noon slippage", store="insights", limit=5, now=NOW,
+            text_only_reason=reason,
+        )  # fmt: skip
+        assert str(row.pk) in [found["id"] for found in answer["insights"]]
+        assert {found["provenance"]["trust"] for found in answer["insights"]} == {"VERIFIED", "REPORTED"}

@@ -26,18 +26,27 @@ from tools_app.core import clock
 
 SWAP: dict[str, Any] = {
     "token_in": "USDC", "token_out": "WETH", "chain_id": 31337, "slippage_bps": 50, "deadline": 300, "route": None,
+    "amount": "500000000",
 }  # fmt: skip
 EXPECTED = 166_580_000_000_000_000
 
 
 def swapped(
-    golem: Any, route: str, lost_bps: int, *, number: int, now: datetime = NOW, token_in: str = "USDC", **given: Any
+    golem: Any,
+    route: str,
+    lost_bps: int,
+    *,
+    number: int,
+    now: datetime = NOW,
+    token_in: str = "USDC",
+    spent: int = 500_000_000,
+    **given: Any,
 ) -> Episode:
     """A verified swap of 500 USDC that received `lost_bps` less than its preview said."""
     token_out = "WETH" if token_in == "USDC" else "USDC"
 
     def deltas(received: int) -> list[dict[str, str]]:
-        return [{"token": "0x1", "symbol": token_in, "raw": "-500000000"},
+        return [{"token": "0x1", "symbol": token_in, "raw": str(-spent)},
                 {"token": "0x2", "symbol": token_out, "raw": str(received)}]  # fmt: skip
 
     details = {"route_name": route, "token_in": token_in, "token_out": token_out}
@@ -144,6 +153,67 @@ def test_a_preference_rests_on_three_fills_of_each_of_two_routes(rows: list[tupl
     counts = {route: sum(1 for fill in fills if fill.route == route) for route in ("v2", "v3:500", "v3:3000")}
     assert len(found.episode_ids) >= 5 and counts[found.route] >= 3
     assert 10 < found.cost_bps <= LARGEST_ROUTE_COST_BPS
+
+
+@pytest.mark.django_db
+def test_dust_steers_no_large_swap_and_small_swaps_steer_small_ones() -> None:
+    golem = make_golem()
+    for number in range(3):
+        swapped(golem, "v3:500", 35, number=number, spent=2_000_000)
+        swapped(golem, "v3:3000", 0, number=number, spent=2_000_000)
+    consolidate(golem_id=golem.pk, now=NOW)
+
+    def hint(amount: int, **given: Any) -> str | None:
+        params = SWAP | {"amount": str(amount)} | given
+        return augment(
+            golem_id=golem.pk, tool_name="uniswap_execute_swap", params=params, now=NOW
+        ).soft_params.route_hint  # fmt: skip
+
+    assert hint(1_000_000_000) is None
+    assert hint(20_000_001) is None
+    assert hint(20_000_000) == hint(2_000_000) == "v3:3000@35"
+    assert hint(2_000_000, exact_output=True) is None
+
+
+@pytest.mark.django_db
+def test_dust_beside_large_fills_does_not_turn_what_they_showed() -> None:
+    golem = make_golem()
+    for number in range(3):
+        swapped(golem, "v3:500", 0, number=number)
+        swapped(golem, "v3:3000", 0, number=number)
+        swapped(golem, "v3:500", 60, number=100 + number, spent=2_000_000)
+    consolidate(golem_id=golem.pk, now=NOW)
+    assert not Insight.objects.filter(golem=golem, parameter=Tunable.ROUTE).exists()
+
+
+_FILLS = st.lists(
+    st.builds(
+        Fill, episode_id=st.uuids(), route=st.sampled_from(["v2", "v3:500"]), shortfall_bps=st.integers(-500, 500),
+        amount=st.integers(100, 10**12), is_measured=st.booleans(),
+    ),
+    max_size=20,
+)  # fmt: skip
+
+
+@given(_FILLS, st.lists(st.tuples(st.sampled_from(["v2", "v3:500"]), st.integers(-10_000, 10_000)), max_size=30))
+def test_fills_below_a_tenth_of_the_largest_change_nothing(fills: list[Fill], dust: list[tuple[str, int]]) -> None:
+    largest = max((fill.amount for fill in fills), default=0)
+    tiny = [Fill(uuid.uuid4(), route, lost, largest // 10 - 1) for route, lost in dust if largest >= 20]
+    assert choose_route([*tiny, *fills]) == choose_route(fills)
+
+
+@given(_FILLS)
+def test_a_preference_reaches_ten_times_a_fill_of_each_route_and_no_further(fills: list[Fill]) -> None:
+    found = choose_route(fills)
+    assert found is None or found.most_amount <= 10 * max(fill.amount for fill in fills)
+
+
+def test_what_only_logs_tell_weighs_half() -> None:
+    measured = [Fill(uuid.uuid4(), "v2", 0, 100) for _ in range(2)]
+    told = [Fill(uuid.uuid4(), "v2", 90, 100, is_measured=False) for _ in range(3)]
+    better = [Fill(uuid.uuid4(), "v3:500", -50, 100) for _ in range(3)]
+    found = choose_route([*measured, *told, *better])
+    assert found is not None and (found.route, found.cost_bps) == ("v3:500", 50)
 
 
 def test_a_preference_is_said_as_a_swap_takes_it() -> None:

@@ -97,6 +97,8 @@ def check_route_only(live: LiveGolem, got: ActionPermit, clean: ActionPermit, de
     assert described["tier"] == clean.risk_tier
 
 
+# A walk is many of the product's transactions in one, which is rolled back.
+@pytest.mark.locks_at_will
 def test_no_memory_however_poisoned_changes_a_limit_a_tier_or_the_plan(live_golem: LiveGolem) -> None:
     first = live_golem.preview()
     clean, plain = describe(live_golem, first), ActionPermit.objects.get(pk=first["permit_id"])

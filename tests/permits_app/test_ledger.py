@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
@@ -21,7 +21,6 @@ from permits_app import ledger
 from permits_app.errors import RateLimited, SpendingLimitExceeded
 from permits_app.models import ActionPermit, SpendEntry, SpendingLimits
 from permits_app.models.permit import PermitStatus
-from permits_app.models.spending import SpendState
 from permits_app.usage import Usage
 from permits_app.valuation import PlanValue
 from tests.factories.golems import make_api_key, make_golem, make_owner
@@ -30,6 +29,7 @@ from tools_app.core import clock
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HOUR, DAY, MOMENT = timedelta(hours=1), timedelta(hours=24), timedelta(microseconds=1)
+STATES_OF_A_CLAIM = ["RESERVED", "SETTLED", "RELEASED"]
 COUNTED_WRITES = {"CREATED", "COMMITTING", "COMMITTED", "REVERTED", "UNKNOWN"}
 
 
@@ -59,7 +59,7 @@ SPENDS = st.builds(
     golem=st.sampled_from([0, 0, 0, 1]),
     key=st.sampled_from([0, 0, 1, None]),
     status=st.sampled_from(PermitStatus.values),
-    state=st.sampled_from(SpendState.values),
+    state=st.sampled_from(STATES_OF_A_CLAIM),
     reserved=st.integers(10, 1_000),
     settled=st.integers(0, 10),
     counts_per_day=st.booleans(),
@@ -134,14 +134,18 @@ def add_up(
     left = sum(each.worth for each in standing if each.golem == golem and each.counted_ago >= DAY)
     mine = [spend for place, spend in enumerate(spends) if spend.golem == golem and place != excluded]
     claims = [spend for spend in mine if spend.state != "RELEASED"]
-    today = [spend for spend in claims if spend.counts_per_day and spend.counted_ago < DAY]
+    recent = [spend for spend in claims if spend.counts_per_day and spend.counted_ago < DAY]
+    # What is held may still be spent, however long ago it was reserved.
+    held = [
+        spend for spend in claims if spend.counts_per_day and spend.state == "RESERVED" and spend.counted_ago >= DAY
+    ]
     written = [spend for spend in mine if spend.status in COUNTED_WRITES and spend.created_ago < HOUR]
     return Usage(
         tick_micro_usd=sum(spend.amount for spend in claims if tick > 0 and spend.tick == tick),
         session_micro_usd=sum(spend.amount for spend in claims if key is not None and spend.key == key),
-        day_micro_usd=sum(spend.amount for spend in today) + left,
+        day_micro_usd=sum(spend.amount for spend in (*recent, *held)) + left,
         writes_last_hour=len(written),
-        day_resets_at=NOW - max(spend.counted_ago for spend in today) + DAY if today else None,
+        day_resets_at=NOW - max(spend.counted_ago for spend in recent) + DAY if recent else None,
         hour_resets_at=NOW - max(spend.created_ago for spend in written) + HOUR if written else None,
     )
 
@@ -282,22 +286,22 @@ CHANGES: dict[str, Callable[[UUID], bool]] = {
     "settle at": lambda permit: ledger.settle(permit_id=permit, spent_micro_usd=100, counted_at=LATER),
     "settle nothing": lambda permit: ledger.settle(permit_id=permit, spent_micro_usd=0, counted_at=LATER),
     "settle a gain": lambda permit: ledger.settle(permit_id=permit, spent_micro_usd=-5, counted_at=LATER),
-    "reopen": lambda permit: ledger.reopen(permit_id=permit),
+    "reopen": lambda permit: ledger.reopen(permit_id=permit, now=LATER),
     "release": lambda permit: ledger.release(permit_id=permit),
 }
 # What each change makes of each state; where there is nothing written, nothing happens.
 RESULTS: dict[tuple[str, str], tuple[str, int | None, datetime]] = {
     ("settle", "RESERVED"): ("SETTLED", 30, LATER),
-    ("settle above", "RESERVED"): ("SETTLED", 100, LATER),
+    ("settle above", "RESERVED"): ("SETTLED", 101, LATER),
     ("settle at", "RESERVED"): ("SETTLED", 100, LATER),
     ("settle nothing", "RESERVED"): ("SETTLED", 0, LATER),
     ("settle a gain", "RESERVED"): ("SETTLED", 0, LATER),
-    ("reopen", "SETTLED"): ("RESERVED", None, NOW),
+    ("reopen", "SETTLED"): ("RESERVED", None, LATER),
     ("release", "RESERVED"): ("RELEASED", None, NOW),
 }
 
 
-@pytest.mark.parametrize(("change", "state"), list(product(CHANGES, SpendState.values)))
+@pytest.mark.parametrize(("change", "state"), list(product(CHANGES, STATES_OF_A_CLAIM)))
 def test_a_change_is_made_once_from_its_own_state_and_to_its_own_entry(books: Books, change: str, state: str) -> None:
     spend = Spend(0, 0, "COMMITTING", state, 100, 7, True, 5, timedelta(0), timedelta(0))
     mine, other = books.write(spend), books.write(spend)
@@ -311,8 +315,50 @@ def test_a_change_is_made_once_from_its_own_state_and_to_its_own_entry(books: Bo
 
 
 def _read(permit: ActionPermit) -> tuple[str, int | None, datetime]:
-    entry = SpendEntry.objects.get(permit=permit)
+    entry = ActionPermit.objects.get(pk=permit.pk).spend_entry
     return entry.state, entry.settled_micro_usd, entry.counted_at
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    spends=st.lists(SPENDS, min_size=1, max_size=4),
+    taken_back=st.lists(st.tuples(st.integers(0, 3), st.sampled_from([None, 0, 5, 10, 1_500])), max_size=6),
+    key=st.sampled_from([0, None]),
+    tick=st.sampled_from([0, 5]),
+)
+def test_every_window_is_the_sum_of_the_lives_that_count_however_often_one_was_taken_back(
+    books: Books, spends: list[Spend], taken_back: list[tuple[int, int | None]], key: int | None, tick: int
+) -> None:
+    with transaction.atomic():
+        permits = [books.write(spend) for spend in spends]
+        live = list(spends)
+        for place, spent in taken_back:
+            if place >= len(live) or not ledger.reopen(permit_id=permits[place].pk, now=NOW):
+                continue
+            held = max(live[place].reserved, live[place].settled)
+            live[place] = replace(live[place], state="RESERVED", reserved=held, counted_ago=timedelta(0))
+            if spent is not None:
+                ledger.settle(permit_id=permits[place].pk, spent_micro_usd=spent, counted_at=NOW)
+                counts = live[place].counts_per_day or spent > held
+                live[place] = replace(live[place], state="SETTLED", settled=spent, counts_per_day=counts)
+        usage = ledger.read_usage(
+            golem_id=books.golems[0].pk, api_key_id=books.keys[key].pk if key is not None else None,
+            heartbeat_tick=tick, now=NOW,
+        )  # fmt: skip
+        days = ledger.sum_days(golem_ids=[books.golems[0].pk], now=NOW)
+        transaction.set_rollback(True)
+    expected = add_up(live, golem=0, key=key, tick=tick, excluded=None)
+    assert usage == expected
+    assert days.get(books.golems[0].pk, 0) == expected.day_micro_usd
+
+
+@pytest.mark.parametrize(("spent", "counts"), [(100, False), (101, True)])
+def test_what_was_lost_beyond_its_reservation_counts_against_the_day(books: Books, spent: int, counts: bool) -> None:
+    permit = books.write(Spend(0, 0, "COMMITTING", "RESERVED", 100, 7, False, 5, timedelta(0), timedelta(0)))
+    ledger.settle(permit_id=permit.pk, spent_micro_usd=spent, counted_at=NOW)
+    assert SpendEntry.objects.get(permit=permit).counts_per_day is counts
+    used = ledger.read_usage(golem_id=permit.golem_id, api_key_id=None, heartbeat_tick=0, now=NOW + HOUR)
+    assert used.day_micro_usd == (spent if counts else 0)
 
 
 def test_a_golem_without_limits_gets_the_defaults_under_the_lock(books: Books) -> None:

@@ -31,7 +31,7 @@ FEE_TIER = 500
 
 
 def note(permit: ActionPermit, divergence_bps: int, **facts: Any) -> None:
-    told = {"succeeded": True, "is_verified": True, **facts}
+    told = {"succeeded": True, "is_verified": True, "is_first": True, **facts}
     note_outcome(permit=permit, divergence_bps=divergence_bps, now=clock.now(), **told)
 
 
@@ -133,6 +133,8 @@ def test_clean_outcomes_in_a_row_restore_it_and_one_divergence_begins_again(
     note(permit, 900)
     for _ in range(enough - 1):
         note(permit, 50)
+    # What a rollback took back and is judged anew has counted already.
+    note(permit, 50, is_first=False)
     trust.refresh_from_db()
     assert (trust.is_low, trust.clean_outcomes, trust.divergence_bps) == (True, enough - 1, 900)
 

@@ -171,7 +171,8 @@ def test_no_canary_is_in_a_message_on_the_broker(adversary: Adversary, canaries:
         if broker.type(name) == b"list":
             for raw in broker.lrange(name, 0, -1):
                 message = json.loads(raw)
-                texts.append(str(message) + base64.b64decode(message["body"]).decode())
+                # A task has a body; an answer that nobody fetched has none.
+                texts.append(str(message) + base64.b64decode(message.get("body", "")).decode())
     app.control.purge()
     assert sum("preview_action_task" in text for text in texts) >= 1
     for text in texts:

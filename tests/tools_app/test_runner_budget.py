@@ -25,6 +25,7 @@ from tools_app.core.errors import BudgetExceeded
 from tools_app.core.models import OutboxEvent
 from tools_app.models import ToolCheckpoint
 from tools_app.models.tool_checkpoint import keep_checkpoint, load_checkpoint
+from tools_app.portfolio.markets import ChainMarkets
 from tools_app.subsystems.data import pool_tools
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool
@@ -135,14 +136,14 @@ def test_a_tool_that_keeps_a_checkpoint_goes_on_where_its_time_was_over(
     tool = REGISTRY.get("data_get_new_pools")
     assert isinstance(tool, ReadTool) and tool.keeps_checkpoint
     scanned: list[tuple[int, int]] = []
-    original = pool_tools.list_created
+    original = ChainMarkets.created
 
-    def scan_slowly(*args: Any, from_block: int, to_block: int, **kwargs: Any) -> Any:
+    def scan_slowly(self: ChainMarkets, reader: Any, *, from_block: int, to_block: int) -> Any:
         scanned.append((from_block, to_block))
         time.sleep(0.08)
-        return original(*args, from_block=from_block, to_block=to_block, **kwargs)
+        return original(self, reader, from_block=from_block, to_block=to_block)
 
-    monkeypatch.setattr(pool_tools, "list_created", scan_slowly)
+    monkeypatch.setattr(ChainMarkets, "created", scan_slowly)
 
     def ask() -> Any:
         return runner.run_read(tool=tool, params={"hours": 48}, golem=view_golem(golem), now=clock.now())

@@ -78,20 +78,20 @@ def _count_looks(rows: Any) -> Iterable[Counted]:
 
 
 def _count_fills(rows: Any) -> Iterable[Counted]:
-    found = rows.filter(permit__action_type="swap").order_by("-pk")
+    found = rows.filter(permit__action_type="swap", taken_back_at__isnull=True).order_by("-pk")
     for row in found.select_related("permit")[:MOST_ROWS]:
         yield Counted(str(row.pk), row.permit.venue, row.divergence_bps <= FAIR_FILL_BPS, row.episode_id)
 
 
 def _count_bounds(rows: Any) -> Iterable[Counted]:
-    for row in rows.order_by("-pk").select_related("permit")[:MOST_ROWS]:
+    for row in rows.filter(taken_back_at__isnull=True).order_by("-pk").select_related("permit")[:MOST_ROWS]:
         yield Counted(str(row.pk), row.permit.venue, row.is_verified, row.episode_id)
 
 
 def _count_actions(rows: Any) -> Iterable[Counted]:
-    found = rows.filter(state__in=[str(each) for each in _DONE]).select_related("golem__archetype", "permit__outcome")
-    for row in found.order_by("-pk")[:MOST_ROWS]:
-        outcome = getattr(row.permit, "outcome", None)
+    found = rows.filter(state__in=[str(each) for each in _DONE]).select_related("golem__archetype", "permit")
+    for row in found.prefetch_related("permit__outcomes").order_by("-pk")[:MOST_ROWS]:
+        outcome = row.permit.outcome if row.permit is not None else None
         episode_id = outcome.episode_id if outcome is not None else None
         yield Counted(str(row.pk), row.golem.archetype.name, row.state == ActionState.EXECUTED, episode_id)
 

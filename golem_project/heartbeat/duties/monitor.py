@@ -1,7 +1,7 @@
 """heartbeat-monitor: what is wrong with a golem's pulse, judged every minute and told in batches of five.
 
-Observation only. Runway is the balance over the last days' loss; income is what outcomes brought in. Without outcomes
-that carry a profit there is no income, and the rule about gas is silent. Seed: facts 1.2, A09 (thresholds).
+Observation only. Runway is the balance over the last days' loss; income is what outcomes brought in and what positions
+earned. Without either the rule about gas is silent. Seed: facts 1.2, A09 (thresholds).
 """
 
 from __future__ import annotations
@@ -13,16 +13,19 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Max, Sum
+from django.db.models import BigIntegerField, Max, Sum
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 
 from archetypes_app.models import Golem, Heartbeat, HeartbeatTick
 from archetypes_app.models.tick import TickStatus
 from golem_project.heartbeat.duties.alerting import Alert, floor_to_window, tell_alerts
 from memory_app.models import Directive
 from memory_app.models.directive import Document
-from permits_app.models import OutcomeRecord
+from permits_app.models import NavSnapshot, OutcomeRecord
 from permits_app.models.action_record import ActionRecord, ActionState
 from tools_app.core.units import BPS, format_micro_usd
+from tools_app.core.whole import whole
 
 MONITOR: Final = "heartbeat-monitor"
 RUNWAY_DAYS: Final = 30
@@ -85,13 +88,19 @@ def monitor_golems(*, now: datetime, limit: int = 500) -> int:
     due = Heartbeat.objects.select_related("golem__vitality_record").filter(is_on=True)
     alerted = 0
     for heartbeat in due.exclude(monitored_at__gte=start, monitored_at__lt=start + window)[:limit]:
-        with transaction.atomic():
-            seen = Heartbeat.objects.filter(pk=heartbeat.pk, monitored_at=heartbeat.monitored_at)
-            if not seen.update(monitored_at=now):
-                continue
-            alerts = judge_pulse(read_pulse(heartbeat, now=now))
-            alerted += bool(alerts and tell_alerts(golem=heartbeat.golem, source=MONITOR, alerts=alerts, now=now))
+        alerted += _monitor(heartbeat, now)
     return alerted
+
+
+@whole
+def _monitor(heartbeat: Heartbeat, now: datetime) -> bool:
+    """False when another process was first, or nothing is to be told."""
+    with transaction.atomic():
+        seen = Heartbeat.objects.filter(pk=heartbeat.pk, monitored_at=heartbeat.monitored_at)
+        if not seen.update(monitored_at=now):
+            return False
+        alerts = judge_pulse(read_pulse(heartbeat, now=now))
+        return bool(alerts and tell_alerts(golem=heartbeat.golem, source=MONITOR, alerts=alerts, now=now))
 
 
 def read_pulse(heartbeat: Heartbeat, *, now: datetime) -> Pulse:
@@ -101,10 +110,15 @@ def read_pulse(heartbeat: Heartbeat, *, now: datetime) -> Pulse:
     first = ticks[-1].number if ticks else 0
     ends = ActionRecord.objects.filter(golem=golem, tick__number__gte=first, state__in=[str(s) for s in _DONE])
     record = getattr(golem, "vitality_record", None)
-    recent = OutcomeRecord.objects.filter(permit__golem=golem, created_at__gt=now - _INCOME_DAYS * _DAY)
+    recent = OutcomeRecord.live.filter(permit__golem=golem, created_at__gt=now - _INCOME_DAYS * _DAY)
     income = recent.filter(pnl_micro_usd__gt=0).aggregate(total=Sum("pnl_micro_usd"))["total"] or 0
+    earned = NavSnapshot.objects.filter(golem=golem, at__gt=now - _INCOME_DAYS * _DAY).aggregate(
+        total=Sum(Cast(KeyTextTransform("fees_and_interest", "parts"), BigIntegerField()))
+    )["total"]
     loss = recent.filter(pnl_micro_usd__lt=0).aggregate(total=Sum("pnl_micro_usd"))["total"] or 0
     gas = ActionRecord.objects.filter(golem=golem, created_at__gt=now - _INCOME_DAYS * _DAY)
+    # What positions earned by themselves is income too, before anybody collects it.
+    income += max(0, earned or 0)
     net_loss = -(loss + income)
     return Pulse(
         balance=record.balance_micro_usd if record else None,

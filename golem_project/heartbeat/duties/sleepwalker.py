@@ -28,6 +28,7 @@ from memory_app.provenance import Provenance
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.units import BPS
+from tools_app.core.whole import whole
 
 OBSERVER: Final = "sleepwalker-observer"
 ACTOR: Final = f"system:{OBSERVER}"
@@ -125,9 +126,14 @@ def _look_around(golem: Golem, now: datetime) -> int:
         if finding.is_adverse
     ]
     if adverse:
-        with transaction.atomic():
-            tell_alerts(golem=golem, source=OBSERVER, alerts=adverse, now=now)
+        _tell_adverse(golem, adverse, now)
     return published
+
+
+@whole
+def _tell_adverse(golem: Golem, adverse: Sequence[Alert], now: datetime) -> None:
+    with transaction.atomic():
+        tell_alerts(golem=golem, source=OBSERVER, alerts=adverse, now=now)
 
 
 def _keep(golem: Golem, finding: Finding, now: datetime) -> UUID:
@@ -153,13 +159,14 @@ def _keep(golem: Golem, finding: Finding, now: datetime) -> UUID:
     return UUID(str(episode.pk))
 
 
+@whole
 def _publish(golem: Golem, finding: Finding, sources: Sequence[UUID], now: datetime) -> bool:
     """PUBLISH, where it is sure, new, has sources, and the hour has room."""
     confidence = finding.confidence_percent
     if confidence < LEAST_CONFIDENCE_PERCENT or not sources:
         return False
     with transaction.atomic():
-        Heartbeat.objects.select_for_update().get(pk=golem.pk)
+        Heartbeat.objects.select_for_update(no_key=True).get(pk=golem.pk)
         if not _is_news(_last_of(golem, finding), finding, now):
             return False
         if Artifact.objects.filter(golem=golem, published_at__gt=now - timedelta(hours=1)).count() >= (

@@ -14,11 +14,14 @@ from golem_project.heartbeat import claims
 from golem_project.heartbeat.actions import change_action, put_off, refuse_action, rehearse
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState
 from golem_project.heartbeat.following import follow_permit
+from permits_app import row_locks
 from permits_app.actions.announce import announce_permit
 from permits_app.actions.commit import start_commit
 from permits_app.actions.record_denial import record_commit_denial
+from permits_app.models import ActionRecord, Announcement
 from permits_app.models.action_record import ActionState
 from tools_app.core.errors import GolemError
+from tools_app.core.whole import whole
 
 
 def execute(state: CycleState) -> None:
@@ -32,16 +35,7 @@ def execute(state: CycleState) -> None:
         return
     permit_id = UUID(str(action.permit_id))
     try:
-        with transaction.atomic():
-            # Holding the clock's row, no other tick can begin between this check and the commit's start.
-            lease = settings.GOLEM_HEARTBEAT_LEASE_SECONDS
-            is_ours = claims.renew(begun=state.begun, lease_seconds=lease, now=state.now())
-            announced = None
-            if is_ours:
-                announced = announce_permit(permit_id=permit_id, golem=state.golem, actor=ACTOR, now=state.now())
-                if announced is None:
-                    start_commit(golem=state.golem, permit_id=permit_id, actor=ACTOR, now=state.now())
-                    change_action(action, ActionState.COMMITTING)
+        is_ours, announced = _start(state, action, permit_id)
     except GolemError as error:
         record_commit_denial(
             golem_id=state.golem.pk, actor=ACTOR, permit_id=permit_id, error=error, now=state.now()
@@ -59,3 +53,21 @@ def execute(state: CycleState) -> None:
         return
     seconds = min(settings.GOLEM_HEARTBEAT_VERIFY_SECONDS, state.deadline.remaining_ms() / 1_000)
     state.work(permit_id, seconds)
+
+
+@whole
+def _start(state: CycleState, action: ActionRecord, permit_id: UUID) -> tuple[bool, Announcement | None]:
+    """Whether this tick still holds the golem, then the commit has begun; and the announcement made instead of it."""
+    with transaction.atomic():
+        # The golem before its clock, as everywhere. Holding the clock's row, no other tick can begin between this check
+        # and the commit's start.
+        row_locks.lock_golem(state.golem.pk)
+        lease = settings.GOLEM_HEARTBEAT_LEASE_SECONDS
+        if not claims.renew(begun=state.begun, lease_seconds=lease, now=state.now()):
+            return False, None
+        list(ActionRecord.objects.select_for_update(no_key=True, of=("self",)).filter(pk=action.pk))
+        announced = announce_permit(permit_id=permit_id, golem=state.golem, actor=ACTOR, now=state.now())
+        if announced is None:
+            start_commit(golem=state.golem, permit_id=permit_id, actor=ACTOR, now=state.now())
+            change_action(action, ActionState.COMMITTING)
+        return True, announced

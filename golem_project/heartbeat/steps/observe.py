@@ -19,6 +19,7 @@ from permits_app.models.permit import UNFINISHED
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.portfolio.known import list_hints, note_found
 
 PREDICTION_TOLERANCE_BPS = 200
 
@@ -49,7 +50,13 @@ def look(state: CycleState) -> None:
     except GolemError as error:
         state.anomalies.append(f"{error.code}: {error.detail}")
         return
-    state.observation = observe_chain(chain=chain, golem=view, rule=state.rule, known=known)
+    hints = list_hints(chain_id=view.home_chain_id, account=view.address) if view.address else ()
+    state.observation = observe_chain(chain=chain, golem=view, rule=state.rule, known=known, hints=hints)
+    if state.observation.whole is not None and view.address is not None:
+        found = [each.ref for each in state.observation.whole.positions]
+        note_found(
+            chain_id=view.home_chain_id, account=view.address, asked=hints, found=found, now=state.now()
+        )  # fmt: skip
     state.anomalies.extend(each for each in state.observation.anomalies if each not in state.anomalies)
 
 
@@ -77,7 +84,7 @@ SELECT (SELECT COUNT(*) FROM {ActionPermit._meta.db_table}
        COUNT(*), COUNT(*) FILTER (WHERE outcome.is_verified AND outcome.divergence_bps <= %(tolerance)s)
   FROM {OutcomeRecord._meta.db_table} AS outcome
   JOIN {ActionPermit._meta.db_table} AS permit ON permit.id = outcome.permit_id
- WHERE permit.golem_id = %(golem)s
+ WHERE permit.golem_id = %(golem)s AND outcome.taken_back_at IS NULL
    AND permit.expires_at_tick - 3 >= GREATEST(%(first_tick)s, COALESCE(
        (SELECT since_tick FROM {VitalityRecord._meta.db_table} WHERE golem_id = %(golem)s), 0))
 """  # noqa: S608  (the tables' own names)

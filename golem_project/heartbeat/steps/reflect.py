@@ -19,11 +19,13 @@ from golem_project.heartbeat.mood import MoodSigns, update_mood
 from golem_project.heartbeat.regime import choose_theta
 from golem_project.heartbeat.schedule import NextTick, plan_next_tick
 from golem_project.heartbeat.tick_events import make_complete_event, make_opening_events
+from permits_app.actions.record_nav import record_nav
 from permits_app.actions.remember import remember_outcome
 from permits_app.models import OutcomeRecord
 from permits_app.models.action_record import ActionRecord, ActionState
 from tools_app.core import event_bus
 from tools_app.core.errors import GolemError
+from tools_app.core.whole import whole
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +37,15 @@ def reflect(state: CycleState, *, duration_ms: int, error: GolemError | None = N
     """Close the tick; its decision, or None when another one took over, and then nothing of this one is written."""
     now = state.now()
     remember_ended(state, now)
+    return _close(state, list(state.mutations), now, duration_ms=duration_ms, error=error)
+
+
+@whole
+def _close(
+    state: CycleState, mutations: list[str], now: datetime, *, duration_ms: int, error: GolemError | None
+) -> DecisionCycleRecord | None:
+    # What an attempt that was given up had noted did not happen.
+    state.mutations[:] = mutations
     with transaction.atomic():
         measure_vitality(state, now)
         next_tick, theta = plan_next(state, now)
@@ -76,6 +87,9 @@ def measure_vitality(state: CycleState, now: datetime) -> None:
     balance = state.observation.total_micro_usd
     if balance is None:
         return
+    keep_value(state, now)
+    # What is owed beyond what is held is no balance; nothing is left then.
+    balance = max(0, balance)
     state.vitality = update_vitality(
         golem_id=state.golem.pk,
         facts=VitalityFacts(
@@ -88,6 +102,15 @@ def measure_vitality(state: CycleState, now: datetime) -> None:
     )
     if state.vitality is not None and state.vitality.transition is not None:
         state.mutations.append(f"phase {state.vitality.phase_before.value} to {state.vitality.phase.value}")
+
+
+def keep_value(state: CycleState, now: datetime) -> None:
+    """Keep what the golem is worth, for what it earns by the day."""
+    seen = state.observation
+    if seen.whole is not None and seen.block is not None:
+        record_nav(
+            golem=state.golem, chain_id=state.golem.home_chain_id, block=seen.block, holdings=seen.whole, now=now
+        )
 
 
 def plan_next(state: CycleState, now: datetime) -> tuple[NextTick, int]:
@@ -194,6 +217,7 @@ def _describe_thinking(state: CycleState) -> dict[str, Any]:
         "summary": "; ".join(each.summary for each in state.deliberations if each.summary),
         "refusals": [code for each in state.deliberations for code in each.refusals],
         "stopped_by": last.stopped_by,
+        "doubted_bills": last.doubted_bills,
         "touched": [
             {"permit_id": str(each.permit_id), "action_type": each.action_type, "step": each.step.value}
             for deliberation in state.deliberations
@@ -222,7 +246,7 @@ def _list_episodes(state: CycleState) -> list[str]:
     permits = [each.permit_id for each in (*state.actions, *state.followed) if each.permit_id is not None]
     if not permits:
         return []
-    rows = OutcomeRecord.objects.filter(permit_id__in=permits, episode_id__isnull=False)
+    rows = OutcomeRecord.live.filter(permit_id__in=permits, episode_id__isnull=False)
     return [str(each) for each in rows.values_list("episode_id", flat=True)]
 
 

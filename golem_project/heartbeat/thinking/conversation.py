@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from golem_project.heartbeat.thinking.errors import ThinkingLoops, ThinkingOutOfTime, ThinkingTooLong
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.outside_json import read_exact_json
 
 LOOP_WINDOW = 20
 LEAST_SECONDS = 0.05
@@ -60,12 +61,17 @@ class AskedCall:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One answer of a model, and what it says it read and wrote."""
+    """One answer of a model, and what it says it read and wrote: zero each where the bill cannot be."""
 
     text: str
     calls: tuple[AskedCall, ...]
     input_llm_tokens: int
     output_llm_tokens: int
+
+    @property
+    def is_billed(self) -> bool:
+        """Whether there is a bill; whoever reads a request reads something."""
+        return self.input_llm_tokens > 0
 
 
 class Dialogue(Protocol):
@@ -133,6 +139,8 @@ class Transcript:
     calls: int = 0
     input_llm_tokens: int = 0
     output_llm_tokens: int = 0
+    doubted_bills: int = 0
+    """Answers whose bill was missing or could not be; each counted as the worst case of its request."""
 
 
 def hold_conversation(
@@ -171,6 +179,7 @@ def _ask(
     finally:
         purse.settle(turn=turn)
     transcript.rounds += 1
+    transcript.doubted_bills += not turn.is_billed
     transcript.input_llm_tokens += turn.input_llm_tokens
     transcript.output_llm_tokens += turn.output_llm_tokens
     return turn
@@ -192,7 +201,7 @@ def _run_calls(
         if deadline.is_over:
             raise ThinkingOutOfTime("the tick's time ran out between two calls")
         # Two spellings of one object are one call.
-        recent.append((call.name, _canonical(call.arguments)))
+        recent.append((call.name, _canonical(call.arguments, limits.argument_bytes)))
         if recent.count(recent[-1]) >= limits.identical_calls:
             raise ThinkingLoops(f"{call.name[:64]!r} with the same arguments {limits.identical_calls} times")
         try:
@@ -207,11 +216,16 @@ def _run_calls(
 
 
 def _parse(call: AskedCall, limits: ConversationLimits) -> dict[str, Any]:
-    if len(call.arguments.encode()) > limits.argument_bytes:
+    if len(call.arguments.encode(errors="replace")) > limits.argument_bytes:
         raise InvalidParams(f"the arguments are longer than {limits.argument_bytes} bytes")
     try:
-        found = json.loads(call.arguments or "{}", parse_float=_refuse_fraction, parse_constant=_refuse_fraction)
-    except (ValueError, RecursionError):
+        found = read_exact_json(
+            call.arguments or "{}",
+            most_bytes=limits.argument_bytes,
+            parse_float=_refuse_fraction,
+            parse_constant=_refuse_fraction,
+        )
+    except ValueError:
         raise InvalidParams("the arguments are not a JSON object with whole numbers") from None
     if not isinstance(found, dict):
         raise InvalidParams("the arguments must be one JSON object")
@@ -224,7 +238,7 @@ def _is_storable(found: Mapping[str, Any]) -> bool:
     """Whether every text in it can be written to a database and sent on."""
     try:
         return b"\\u0000" not in json.dumps(found, ensure_ascii=False).encode()
-    except (UnicodeEncodeError, RecursionError):
+    except UnicodeEncodeError:
         return False
 
 
@@ -233,8 +247,8 @@ def _refuse_fraction(text: str) -> Any:
     raise ValueError(text)
 
 
-def _canonical(arguments: str) -> str:
+def _canonical(arguments: str, most_bytes: int) -> str:
     try:
-        return json.dumps(json.loads(arguments), sort_keys=True)
-    except (ValueError, RecursionError):
+        return json.dumps(read_exact_json(arguments, most_bytes=most_bytes), sort_keys=True)
+    except ValueError:
         return arguments

@@ -38,8 +38,10 @@ from golem_project.heartbeat.thinking.errors import (
     ModelUnavailable,
 )
 from golem_project.heartbeat.thinking.transport import make_client
+from tools_app.core.storable_text import make_plain
 from tools_app.core.taint import Secret
 
+_MOST_LLM_TOKENS = 1_000_000_000  # fills any day's cap, and every column
 OPENAI_URL = "https://api.openai.com/v1"
 
 
@@ -101,16 +103,16 @@ class ModelDialogue:
         settings: ModelSettings = {"max_tokens": self._most_output, "timeout": seconds, "max_retries": 0}
         try:
             response = self._runner.run(self._request(request, settings, seconds))
-        except (TimeoutError, ModelEndpointRefused) as error:
-            if isinstance(error, ModelEndpointRefused):
-                raise
+        except (ModelEndpointRefused, ModelAnswerInvalid):
+            raise
+        except TimeoutError:
             raise ModelTimedOut(f"no answer within {seconds:.1f} s") from None
         except ModelHTTPError as error:
             # What the endpoint writes is foreign text and may repeat the key: only its status is told.
             raise ModelUnavailable(f"the endpoint answered {error.status_code}", status=error.status_code) from None
         except (AgentRunError, self._client_error, OSError) as error:
             raise _name_failure(error, seconds) from None
-        except (ValueError, TypeError, KeyError, AttributeError, UserError):
+        except (ValueError, TypeError, KeyError, AttributeError, LookupError, ArithmeticError, UserError):
             # A body that is JSON and no answer makes the client stumble in any of these ways.
             raise ModelAnswerInvalid("the endpoint's answer has not the shape of a model's") from None
         self._messages += [request, response]
@@ -165,7 +167,7 @@ def _name_failure(error: Exception, seconds: float) -> ModelTimedOut | ModelUnav
     names = []
     while cause is not None:
         names.append(type(cause).__name__)
-        if isinstance(cause, ModelEndpointRefused):
+        if isinstance(cause, ModelEndpointRefused | ModelAnswerInvalid):
             raise cause
         cause = cause.__cause__ or cause.__context__
     if any("Timeout" in name for name in names):
@@ -179,14 +181,20 @@ def _read_turn(response: ModelResponse) -> Turn:
     texts, calls = [], []
     for part in response.parts:
         if isinstance(part, TextPart):
-            texts.append(part.content)
+            texts.append(make_plain(part.content))
         elif isinstance(part, ToolCallPart):
             arguments = part.args if isinstance(part.args, str) else json.dumps(part.args or {})
-            calls.append(AskedCall(id=part.tool_call_id, name=part.tool_name, arguments=arguments))
-    usage = response.usage
+            calls.append(AskedCall(id=part.tool_call_id, name=make_plain(part.tool_name), arguments=arguments))
+    read, written = response.usage.input_tokens, response.usage.output_tokens
+    if not (_is_count(read) and _is_count(written)):
+        read = written = 0
     return Turn(
         text="\n".join(texts),
         calls=tuple(calls),
-        input_llm_tokens=max(0, usage.input_tokens),
-        output_llm_tokens=max(0, usage.output_tokens),
+        input_llm_tokens=min(read, _MOST_LLM_TOKENS),
+        output_llm_tokens=min(written, _MOST_LLM_TOKENS),
     )
+
+
+def _is_count(found: Any) -> bool:
+    return isinstance(found, int) and not isinstance(found, bool) and found >= 0

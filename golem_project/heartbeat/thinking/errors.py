@@ -29,6 +29,7 @@ class ModelUnavailable(GolemError):
     code = "MODEL_UNAVAILABLE"
     http_status = 503
     recovery = Recovery.WAIT
+    cleared_by = "the model's endpoint answers again"
     title = "The language model does not answer"
 
 
@@ -38,6 +39,7 @@ class ModelTimedOut(GolemError):
     code = "MODEL_TIMED_OUT"
     http_status = 504
     recovery = Recovery.WAIT
+    cleared_by = "a model that answers in time"
     title = "The language model did not answer in time"
 
 
@@ -47,6 +49,7 @@ class ModelAnswerInvalid(GolemError):
     code = "MODEL_ANSWER_INVALID"
     http_status = 502
     recovery = Recovery.WAIT
+    cleared_by = "the next answer of the model"
     title = "The language model's answer cannot be read"
 
 
@@ -83,4 +86,5 @@ class ThinkingOutOfTime(GolemError):
     code = "THINKING_OUT_OF_TIME"
     http_status = 504
     recovery = Recovery.WAIT
+    cleared_by = "the next heartbeat tick"
     title = "The time for this deliberation is used up"

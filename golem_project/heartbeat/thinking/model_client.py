@@ -130,11 +130,11 @@ class GolemPurse:
         )
 
     def settle(self, *, turn: Turn | None) -> None:
-        """Put the real cost in its place. What is not known, or said to be nothing, counts as the worst case."""
+        """Put the real cost in its place. What is not known, or cannot be, counts as the worst case."""
         if self._held is None:
             return
         cost = self._held.micro_usd
-        if turn is not None and turn.input_llm_tokens > 0:
+        if turn is not None and turn.is_billed:
             cost = self._price.cost(input_llm_tokens=turn.input_llm_tokens, output_llm_tokens=turn.output_llm_tokens)
         settle_model_cost(reservation=self._held, cost_micro_usd=cost)
         self.spent_micro_usd += cost

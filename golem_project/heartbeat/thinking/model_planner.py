@@ -107,4 +107,5 @@ class ModelPlanner:
             output_llm_tokens=transcript.output_llm_tokens,
             model=report.model,
             rounds=transcript.rounds,
+            doubted_bills=transcript.doubted_bills,
         )

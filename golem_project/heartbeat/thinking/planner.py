@@ -76,7 +76,8 @@ class Deliberation:
     """What a planner came to. `wanted` is still to be done by the tick; `touched` was done while thinking.
 
     `refusals` are codes of errors the planner ran into (a limit, a veto, a budget), in order; `stopped_by` is the code
-    that ended the thinking early, or empty. Costs are integer micro-USD.
+    that ended the thinking early, or empty. Costs are integer micro-USD;
+    `doubted_bills` counts answers of a model whose bill was missing or could not be.
     """
 
     planner: str
@@ -90,6 +91,7 @@ class Deliberation:
     output_llm_tokens: int = 0
     model: str = ""
     rounds: int = 0
+    doubted_bills: int = 0
 
 
 class Planner(Protocol):

@@ -92,7 +92,8 @@ def think(
         data={
             "archetype": archetype.name, "tier": tier.value, "model": name, "rounds": transcript.rounds,
             "calls": transcript.calls, "input_llm_tokens": transcript.input_llm_tokens,
-            "output_llm_tokens": transcript.output_llm_tokens, "cost_micro_usd": str(spent),
+            "output_llm_tokens": transcript.output_llm_tokens, "doubted_bills": transcript.doubted_bills,
+            "cost_micro_usd": str(spent),
             "refusals": transcript.refusals[:20], "stopped_by": transcript.stopped_by,
             "permit_ids": [str(permit.permit_id) for permit in touched],
         },

@@ -143,6 +143,9 @@ class ToolDesk:
             request_id=self._actor,
         )
         self._note(answer.permit, PermitStep.COMMITTED)
+        refusal = answer.refusal
+        if refusal is not None:
+            raise refusal
         return {
             "status": answer.permit["status"],
             "permit": answer.permit,

@@ -55,6 +55,10 @@ _BY_CLASS: Final[Mapping[TickTask, Mapping[ActionClass, int]]] = {
 }  # fmt: skip
 _COMPUTED_CLASS: Final = 5
 """A swap's class follows from its tokens, so it may serve anything."""
+_COMPUTED_EXIT: Final = 10
+"""Selling, and taking liquidity out, is how everything ends in the base asset, whatever else there is to leave."""
+_NAMED: Final = 40
+"""More than any other sum: what the owner's words name comes first."""
 
 _BY_CATEGORY: Final[Mapping[TickTask, Mapping[Category, int]]] = {
     TickTask.EXIT: {Category.LP: 3, Category.TRADING: 3, Category.LENDING: 3, Category.SAFETY: 2, Category.DATA: 1},
@@ -118,7 +122,9 @@ def select_tools(
 def _score(tool: ToolDef, task: TickTask, words: str) -> int:
     score = 2 * _BY_CATEGORY[task].get(tool.category, 0)
     if isinstance(tool, WriteTool):
-        score += 2 * (_COMPUTED_CLASS if tool.action_class is None else _BY_CLASS[task].get(tool.action_class, 0))
+        sells = task is TickTask.EXIT and tool.category in (Category.LP, Category.TRADING)
+        computed = _COMPUTED_EXIT if sells else _COMPUTED_CLASS
+        score += 2 * (computed if tool.action_class is None else _BY_CLASS[task].get(tool.action_class, 0))
         if tool.category in _HOUSEKEEPING:
             score -= 20
     if tool.key in _OWN_AFFAIRS:
@@ -126,7 +132,7 @@ def _score(tool: ToolDef, task: TickTask, words: str) -> int:
     if tool.pi_tool is PiTool.SEARCH_CONTEXT:
         score += 1
     if words and (tool.key.replace("_", " ") in words or tool.key in words):
-        score += 20
+        score += _NAMED
     if words and tool.venue in words:
         score += 5
     return score

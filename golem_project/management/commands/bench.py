@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from rich.table import Table
 
 from golem_project.bench.figures import MEASURES, Figure, load_measures
 from golem_project.reports import say, write_report
+
+logger = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
@@ -33,14 +36,24 @@ class Command(BaseCommand):
         if not topics:
             raise CommandError(f"nothing is measured under {only!r}; topics: {', '.join(sorted(MEASURES))}")
         figures: list[Figure] = []
+        failures: list[str] = []
         for topic in topics:
             self.stderr.write(f"measuring {topic} …")
-            figures += [figure for figure in MEASURES[topic]() if figure.id.startswith(only) or only == topic]
+            try:
+                for figure in MEASURES[topic]():
+                    if figure.id.startswith(only) or only == topic:
+                        figures.append(figure)
+            except Exception as error:
+                # What was measured before and what comes after is worth its report all the same.
+                logger.exception("the measure of %s ended early", topic)
+                failures.append(f"{topic} ({type(error).__name__})")
         write_report(options["json"], [figure.as_dict() for figure in figures])
         Console(highlight=False).print(_draw(figures))
         missed = [figure.id for figure in figures if not figure.ok]
-        if missed:
-            raise CommandError(f"over target: {', '.join(missed)}")
+        wrong = [f"over target: {', '.join(missed)}"] if missed else []
+        wrong += [f"ended early: {', '.join(failures)}"] if failures else []
+        if wrong:
+            raise CommandError("; ".join(wrong))
 
 
 def _draw(figures: list[Figure]) -> Table:

@@ -24,12 +24,12 @@ from permits_app.policy_cage.safe_tx import ENABLE_MODULE, NONCE, SafeTx, build_
 from permits_app.policy_cage.suggested_rules import suggest_rules
 from tools_app import runner
 from tools_app.chain.abi import encode_call, encode_constructor
-from tools_app.chain.chains import get_deployment
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.units import usd_to_micro
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.protocol import SHELF, ValuerKind
 
 BUDGET_MS = 30_000
 DEPLOYMENT_GAS = 10_000_000
@@ -117,9 +117,10 @@ def describe(mirror: CageMirror) -> str:
 
 def build_deployment(golem: Golem, chain: ChainReader, options: dict[str, Any], *, v3_valuer: str | None) -> bytes:
     """The data of the transaction that creates the cage. Raises what a feed raises."""
+    valuers = {ValuerKind.CONCENTRATED_LIQUIDITY: v3_valuer} if v3_valuer is not None else {}
     rules = suggest_rules(
         golem=golem, chain=chain, high_water_mark_micro_usd=usd_to_micro(options["high_water_mark_usd"]),
-        guardian=options["guardian"], v3_valuer=v3_valuer,
+        guardian=options["guardian"], valuers=valuers,
     )  # fmt: skip
     code = bytes.fromhex(load_contract("PolicyCage").bytecode[2:])
     base_asset = chain.token(golem.base_asset).address
@@ -127,8 +128,9 @@ def build_deployment(golem: Golem, chain: ChainReader, options: dict[str, Any], 
 
 
 def build_valuer(chain_id: int) -> bytes | None:
-    """The data that creates a valuer of V3 positions, None on a chain without Uniswap V3."""
-    manager = get_deployment(chain_id).contracts.get("uniswap_v3_position_manager")
+    """The data that creates a valuer of V3 positions, None on a chain without any."""
+    kind = ValuerKind.CONCENTRATED_LIQUIDITY
+    manager = next((each for each, contract in SHELF.contracts_on(chain_id) if contract.valuer is kind), None)
     if manager is None:
         return None
     code = bytes.fromhex(load_contract("V3PositionValuer").bytecode[2:])

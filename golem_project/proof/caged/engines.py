@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -135,6 +136,7 @@ class NodeEngine:
         self.rpc.call("evm_setNextBlockTimestamp", at)
         transaction_hash = self.rpc.send_raw(raw)
         receipt = self.rpc.wait_for_receipt(transaction_hash)
+        self._wait_for_state(account, nonce)
         succeeded = receipt["status"] == "0x1"
         assert foreseen is None or succeeded == foreseen.succeeded, "the node did what it simulated"
         output = b"" if foreseen is None else foreseen.output
@@ -180,6 +182,13 @@ class NodeEngine:
         assert self.rpc.call("evm_revert", snapshot[0])
         self._next = snapshot[1]
         del self.history[snapshot[2] :]
+
+    def _wait_for_state(self, account: LocalAccount, used: int) -> None:
+        """The node tells a receipt a moment before its newest state has it, and the next nonce is read from there."""
+        for _ in range(1_000):
+            if int(self.rpc.call("eth_getTransactionCount", account.address, "latest"), 16) > used:
+                return
+            time.sleep(0.001)
 
     def _head_time(self) -> int:
         return int(self.rpc.call("eth_getBlockByNumber", "latest", False)["timestamp"], 16)

@@ -88,9 +88,8 @@ def test_what_a_golem_did_is_on_its_page(people: People) -> None:
 def test_profit_and_gas_are_drawn_from_outcomes(people: People) -> None:
     for minutes in (20, 10):
         permit = factories.make_permit(golem=people.golem, now=clock.now() - timedelta(minutes=minutes))
-        outcome = factories.make_outcome(permit=permit)
-        outcome.pnl_micro_usd = -1_500_000
-        outcome.save()
+        factories.make_outcome(permit=permit, pnl_micro_usd=-9_000_000, taken_back_at=clock.now())
+        factories.make_outcome(permit=permit, pnl_micro_usd=-1_500_000)
     text = people.a.get(cockpit(people.golem)).content.decode()
     assert "-$3.00 now" in text
     assert "Gas paid, added up" in text and "ETH now" in text

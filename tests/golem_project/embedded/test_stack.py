@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
@@ -19,8 +20,8 @@ from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.output import Output
 from golem_project.embedded.paths import Paths
 from golem_project.embedded.prepared import hash_migrations
-from golem_project.embedded.process import ProcessIdentity, is_port_free
-from golem_project.embedded.stack import Stack, Stopped
+from golem_project.embedded.process import ProcessIdentity, is_port_free, start_child
+from golem_project.embedded.stack import Kept, Stack, Stopped
 from tests.golem_project.embedded.conftest import Starter, identity_of, kill_hard, read_line, wait_until_gone
 
 WEB = """
@@ -200,6 +201,40 @@ def test_a_killed_child_is_started_again(started: tuple[Stack, StringIO]) -> Non
     assert "worker ended; it starts again in 0.5 s" in screen.getvalue()
 
 
+def test_a_worker_that_is_killed_often_is_soon_back(started: tuple[Stack, StringIO]) -> None:
+    stack, screen = started
+    kept = stack.kept["worker"]
+    kept.crashes = 10
+    os.kill(stack.children["worker"].identity.pid, signal.SIGKILL)
+    noticed = threading.Event()
+    watch(stack, noticed, lambda: kept.retry_at is not None)
+    serve_until(stack, noticed)
+    assert "worker ended; it starts again in 2.0 s" in screen.getvalue()
+
+
+def test_a_crash_is_forgotten_with_every_stretch_of_health() -> None:
+    killed = False
+    kept = Kept("worker", begin=lambda: None, has_ended=lambda: True, was_killed=lambda: killed)
+    assert [kept.count_crash(now=0.0) for _ in range(8)] == [0.5, 1, 2, 4, 8, 16, 30, 30]
+    kept.stay_up(now=29.0)
+    assert (kept.crashes, kept.count_crash(now=49.0)) == (6, 8)
+    killed = True
+    assert kept.count_crash(now=49.0) == 2
+    kept.stay_up(now=1_000.0)
+    assert (kept.crashes, kept.count_crash(now=1_000.0)) == (0, 0.5)
+
+
+@pytest.mark.parametrize(("script", "was_killed"), [("kill -9 $$", True), ("exit 1", False), ("true", False)])
+def test_what_a_signal_ended_is_told_from_what_failed(paths: Paths, script: str, was_killed: bool) -> None:
+    with (paths.log_dir / "short.log").open("wb") as log:
+        child = start_child(["sh", "-c", script], name="short", environment=dict(os.environ), log=log)
+    while not child.has_ended():
+        time.sleep(0.005)
+    assert child.was_killed() is was_killed
+    child.stop()
+    assert child.was_killed() is was_killed
+
+
 def test_a_killed_database_is_started_again_where_it_was(started: tuple[Stack, StringIO]) -> None:
     stack, screen = started
     postgres = stack.servers.postgres
@@ -265,7 +300,7 @@ def test_a_taken_web_port_is_passed_over_and_named(make_stack: MakeStack) -> Non
     taken.start()
     port = int(taken.web_url.rpartition(":")[2])
     stack, screen = make_stack(GOLEM_WEB_PORT=str(port))
-    chosen = stack._choose_web_port()
+    chosen = stack._find_web_port(stack._read_web_port())
     assert chosen > port
     assert is_port_free(chosen)
     assert f"port {port} is taken, the web server uses {chosen}" in screen.getvalue()
@@ -275,7 +310,7 @@ def test_a_taken_web_port_is_passed_over_and_named(make_stack: MakeStack) -> Non
 def test_a_web_port_that_is_none_is_refused(make_stack: MakeStack, port: str) -> None:
     stack, _ = make_stack(GOLEM_WEB_PORT=port)
     with pytest.raises(EmbeddedError, match="is no port. Fix: "):
-        stack._choose_web_port()
+        stack._read_web_port()
 
 
 RUN_STACK = """
@@ -304,3 +339,21 @@ def test_kill_9_of_the_supervisor_leaves_no_orphan_and_the_next_start_recovers(
     stack, _ = make_stack()
     stack.start()
     assert answers_ok(f"{stack.web_url}/readyz")
+
+
+def test_what_runs_beside_is_shown_and_is_not_begun_again(started: tuple[Stack, StringIO]) -> None:
+    stack, screen = started
+    stack.run_beside("protocols", (sys.executable, "-c", "print('one of two built', flush=True)"))
+    done = threading.Event()
+
+    def watch() -> None:
+        while not (stack.children["protocols"].has_ended() and "one of two built" in screen.getvalue()):
+            if done.wait(0.01):
+                return
+        done.set()
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    serve_until(stack, done)
+    watching.join()
+    assert screen.getvalue().count("one of two built") == 1

@@ -116,5 +116,5 @@ def test_quiet_ticks_are_forgotten_after_a_week_and_others_kept(golem: Golem) ->
 
 def test_every_duty_runs_and_says_what_it_did(golem: Golem) -> None:
     assert run_duties(now=clock.now()) == {
-        "consolidated": 0, "alerted": 0, "published": 0, "forgotten": 0, "learned": 0,
+        "consolidated": 0, "alerted": 0, "published": 0, "forgotten": 0, "learned": 0, "requests": 0,
     }  # fmt: skip

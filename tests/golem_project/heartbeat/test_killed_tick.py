@@ -181,7 +181,7 @@ def test_a_queue_that_is_down_when_the_commit_starts_loses_nothing(
         raise QueueDown("connection refused")
 
     turn_on(shared_golem.golem)
-    monkeypatch.setattr("golem_project.heartbeat.working.commit_permit_task.apply_async", refuse)
+    monkeypatch.setattr("permits_app.tasks.commit_permit_task.apply_async", refuse)
     record = cycle.run_heartbeat_tick(claim=claim_one(shared_golem.golem), work=hand_to_worker)
     assert record is not None
     action = ActionRecord.objects.get(tick_id=record.tick_id)

@@ -128,8 +128,9 @@ def test_words_nobody_would_read_are_refused(golem: Golem) -> None:
         steer_golem(golem=golem, text="x" * 501, actor="owner:1", now=clock.now())
     for _ in range(5):
         steer_golem(golem=golem, text="again", actor="owner:1", now=clock.now())
-    with pytest.raises(SteersPending):
+    with pytest.raises(SteersPending) as full:
         steer_golem(golem=golem, text="again", actor="owner:1", now=clock.now())
+    assert full.value.data["resets_at"] == Heartbeat.objects.get(golem=golem).next_tick_at.isoformat()
 
 
 def test_every_decision_can_be_read_in_the_browser(browser: Client, golem: Golem) -> None:

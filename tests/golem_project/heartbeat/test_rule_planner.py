@@ -201,7 +201,7 @@ def test_emptied_positions_cost_no_reads(keeper: LiveGolem, monkeypatch: pytest.
     let_feed_follow(keeper.world)
     assert ("add_liquidity", "EXECUTED") in done_in(tick(keeper.golem))
     tick(keeper.golem)
-    state = Heartbeat.objects.get(golem=keeper.golem).state["known_positions"]
+    state = Heartbeat.objects.get(golem=keeper.golem).state["known_positions"]["ranges"]["uniswap"]
     assert (state["held"], len(state["positions"]), len(state["empty"])) == (2, 1, 1)
     asked: list[int] = []
     original = RpcPool._ask

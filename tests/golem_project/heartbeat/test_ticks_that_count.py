@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from archetypes_app.models import Heartbeat
 from permits_app.actions.expire import expire_lapsed
 from permits_app.errors import PermitExpired, SpendingLimitExceeded
 from permits_app.models import SpendEntry, SpendingLimits
@@ -46,5 +47,7 @@ def test_the_limit_of_a_tick_is_free_again_in_the_next(live_golem: LiveGolem) ->
     with pytest.raises(SpendingLimitExceeded) as refused:
         live_golem.preview(amount="490000000")
     assert "tick" in str(refused.value.as_problem()["rule"])
+    due = Heartbeat.objects.get(golem=golem).next_tick_at
+    assert refused.value.as_problem()["resets_at"] == due.isoformat()
     tick(golem)
     assert live_golem.preview(amount="490000000")["status"] == "CREATED"

@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
@@ -56,7 +55,6 @@ def test_a_preview_without_a_broker_is_refused_and_nothing_is_started(
     # A process of its own: Celery reads the broker's address once, when it starts.
     agent = make_agent()
     database = os.environ["DATABASE_URL"].rpartition("/")[0] + "/" + connections["default"].settings_dict["NAME"]
-    started = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", _PREVIEW],
         env={**os.environ, "DATABASE_URL": database, "REDIS_URL": f"redis://127.0.0.1:{closed_port}/0"},
@@ -71,7 +69,6 @@ def test_a_preview_without_a_broker_is_refused_and_nothing_is_started(
     assert headers["Content-Type"] == "application/problem+json" and headers["Retry-After"] == "5"
     assert "127.0.0.1" not in str(problem)
     assert ActionPermit.objects.count() == 0
-    assert time.monotonic() - started < 30
 
 
 @pytest.mark.usefixtures("broker_down")

@@ -73,7 +73,7 @@ BAD_INPUT: list[tuple[str, Any, int, str, str]] = [
     ("search_context", {"query": "x" * 2_001}, 422, "INVALID_PARAMS", "query"),
     ("search_context", {"query": "x", "colour": "red"}, 422, "INVALID_PARAMS", "colour"),
     ("query_grimoire", {"query": "x", "store": "diary"}, 422, "INVALID_PARAMS", "store"),
-    ("query_grimoire", {"query": "x", "since": "yesterday"}, 422, "INVALID_PARAMS", "filters.since"),
+    ("query_grimoire", {"query": "x", "since": "yesterday"}, 422, "INVALID_PARAMS", "since"),
     ("query_grimoire", {"query": "x", "filters": {"colour": "red"}}, 422, "INVALID_PARAMS", "filters.colour"),
     ("query_grimoire", {"query": "x", "venue": "a", "filters": {"venue": "b"}}, 422, "AMBIGUOUS_PARAMS", "venue"),
     ("query_grimoire", {"query": "x", "filters": []}, 422, "INVALID_PARAMS", "filters"),

@@ -8,12 +8,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.core.cache import cache
+import redis
 
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.models.api_key import Scope
 from golem_project.celery import app
-from golem_project.pi.commit_slots import waiting_slot
+from golem_project.pi.commit_slots import name_slot, waiting_slot
 from permits_app.errors import TooManyWaiting
 from permits_app.models import ActionPermit
 from tests.golem_project.pi.conftest import SWAP, Agent, assert_problem
@@ -95,6 +95,6 @@ def test_a_place_of_a_dead_process_frees_itself(settings: Any) -> None:
     with waiting_slot(key_id, request_id="r"):
         with pytest.raises(TooManyWaiting), waiting_slot(key_id, request_id="r"):
             pass
-        cache.delete(f"commit-wait:{key_id}:0")
+        redis.Redis.from_url(settings.REDIS_URL).delete(name_slot(key_id, 0))
         with waiting_slot(key_id, request_id="r"):
             pass

@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 import uvicorn
 
-from golem_project.asgi import application
+from golem_project.asgi import application, event_stream
 from golem_project.embedded.process import free_port
 from tests.golem_project.pi.conftest import make_agent as make_agent
 from tools_app.core import clock, event_bus
@@ -110,9 +110,9 @@ def no_stream_is_left() -> Iterator[None]:
     """A server that still reads for a client of the last test would meet the next one's database."""
     yield
     deadline = clock.Deadline.after_ms(5_000)
-    while application.open_streams and not deadline.is_over:
+    while event_stream.open_streams and not deadline.is_over:
         threading.Event().wait(0.01)
-    assert application.open_streams == 0
+    assert event_stream.open_streams == 0
 
 
 def emit(golem_id: UUID, *numbers: int) -> None:

@@ -13,7 +13,7 @@ from django.db import connection
 from django.test import Client
 
 from archetypes_app.models import ApiKey
-from golem_project.asgi import application
+from golem_project.asgi import event_stream
 from tests.golem_project.pi.conftest import MakeAgent
 from tests.golem_project.stream.conftest import PATH, EventSource, Received, emit, numbers_of
 from tools_app.core import clock, event_bus, event_log, event_ring
@@ -244,10 +244,10 @@ def test_a_client_that_reads_nothing_is_cut_off_and_holds_nobody(
     assert [event.event for event in received] == ["tool:end"] * 100, received[-1]
     assert numbers_of(received) == list(range(100))
     deadline = clock.Deadline.after_ms(10_000)
-    while application.open_streams > 1 and not deadline.is_over:
+    while event_stream.open_streams > 1 and not deadline.is_over:
         done.wait(0.05)
     # Nothing was read from its socket, and yet the server is rid of it.
-    assert application.open_streams == 1
+    assert event_stream.open_streams == 1
     stuck.close()
     good.close()
 

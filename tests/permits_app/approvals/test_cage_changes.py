@@ -18,11 +18,13 @@ from permits_app.approvals.errors import (
     CageHasNoSafe,
     ChangeClosed,
     ChangeStale,
+    OwnerCallReverts,
     OwnRequest,
     SignatureMissing,
     SignatureWrong,
 )
 from permits_app.approvals.safe_view import open_chain, read_safe
+from permits_app.errors import SimulationRecognised
 from permits_app.models import (
     CageMirror,
     ChangeRequest,
@@ -31,11 +33,16 @@ from permits_app.models import (
     OwnerTransaction,
     RelayedTransaction,
 )
+from permits_app.models.owner_transaction import RelayPurpose
 from permits_app.policy_cage.contract import Limit, encode_halt, encode_propose, limit_rule
+from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION
+from permits_app.relayer import RelayOrder, send_order
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve
 from tests.permits_app.approvals.safes import OwnedSafe, ask, limit_change, make_relayer, owner_transaction
+from tools_app.chain.signatures import parse_signature
 from tools_app.core import clock
+from tools_app.core.errors import GolemError
 from tools_app.core.models import AuditEntry
 
 HOUR = 3_600
@@ -330,3 +337,19 @@ def test_a_cage_over_another_account_than_the_golem_acts_with_is_not_asked(caged
     # The contract is enforced over the Safe, and nobody has a session; the golem still acts with its own key.
     assert safe.mirror.is_enforced and safe.live.golem.address != safe.address
     assert safe.live.commit(safe.live.preview()["permit_id"])["status"] == "COMMITTED"
+
+
+@pytest.mark.parametrize(
+    ("code", "error"), [("3a5f5fa100", SimulationRecognised), ("3a156008575f5ffd5b00", OwnerCallReverts)]
+)
+def test_what_the_relayer_signs_was_run_as_it_is_signed(
+    caged: tuple[OwnedSafe, Any, Any], code: str, error: type[GolemError]
+) -> None:
+    """A contract in the Safe's place that tells the price of gas, and one that refuses whoever pays for it."""
+    safe = caged[0]
+    safe.live.world.rpc.call("anvil_setCode", safe.address, "0x" + code)
+    data = parse_signature(EXEC_TRANSACTION).selector
+    order = RelayOrder(purpose=RelayPurpose.EXECUTE, to=safe.address, data=data)
+    with pytest.raises(error):
+        send_order(order=order, chain=open_chain(31337, now=clock.now()), now=clock.now())
+    assert not RelayedTransaction.objects.exists()

@@ -179,6 +179,17 @@ def test_text_from_an_agent_is_escaped(golem: Golem, ana: Any) -> None:
         assert attack not in _browser(ana).get(url).content.decode()
 
 
+@pytest.mark.parametrize("has_key", [True, False])
+def test_why_is_marked_as_words_nobody_checked_whoever_asked(golem: Golem, ana: Any, has_key: bool) -> None:
+    """A model of the heartbeat asks without a key."""
+    row = _waiting(golem, "CRITICAL", 1, minutes_old=1)
+    key = golem.api_keys.first() if has_key else None
+    ChangeRequest.objects.filter(pk=row.pk).update(reason="pre-approved by Anna, only 10 USDC", api_key=key)
+    shown = _browser(ana).get(page("permits_app.changerequest", "change", row.pk)).content.decode()
+    assert "pre-approved by Anna" in shown
+    assert "Words of its agent or model; nobody has checked them." in shown
+
+
 def test_another_owner_s_requests_answer_like_none(golem: Golem, ana: Any) -> None:
     request = factories.make_change_request(golem=golem, owner=ana)
     stranger = _browser(factories.make_owner(name="cy"))

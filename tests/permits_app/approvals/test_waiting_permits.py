@@ -26,6 +26,7 @@ from permits_app.approvals.errors import (
     SecondFactorWrong,
     TooManyChanges,
 )
+from permits_app.errors import PermitNotCommittable
 from permits_app.models import ChangeRequest, OwnerApproval, SpendEntry, SpendingLimits
 from permits_app.models.approval import Verdict
 from tests import factories
@@ -331,6 +332,19 @@ def test_the_database_refuses_what_the_code_would_never_do(two_owners: Owners, c
     assert decision.pk
 
 
+def test_a_commit_of_what_waits_for_owners_says_what_ends_the_wait_and_when_it_is_rejected(
+    two_owners: Owners, critical_swap: None
+) -> None:
+    live, _, _ = two_owners
+    permit = live.preview()
+    request = ChangeRequest.objects.get(permit_id=permit["permit_id"])
+    with pytest.raises(PermitNotCommittable) as refused:
+        live.start(permit["permit_id"])
+    problem = refused.value.as_problem()
+    assert (problem["recovery"], problem["decide_by"]) == ("WAIT", request.deadline_at.isoformat())
+    assert "owners decide" in problem["cleared_by"] and problem["retry_after_seconds"] == 30
+
+
 def test_why_an_agent_asks_is_told_to_the_owners_and_bound_by_the_digest(
     two_owners: Owners, critical_swap: None
 ) -> None:
@@ -342,7 +356,7 @@ def test_why_an_agent_asks_is_told_to_the_owners_and_bound_by_the_digest(
     browser.force_login(other)
     shown = browser.get(f"/admin/permits_app/changerequest/{request.pk}/change/").content.decode()
     assert "the ETH share is 4 % under its target" in shown
-    assert "own words; nobody has checked them" in shown
+    assert "Words of its agent or model; nobody has checked them" in shown
     request.reason = "another"
     assert hash_request(request) != request.digest
     # It is no parameter: an equal wish for another reason is the same wish.

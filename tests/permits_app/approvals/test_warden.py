@@ -22,7 +22,7 @@ from permits_app.actions.commit import start_commit
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_commit import request_commit
 from permits_app.approvals.errors import ActionAnnounced
-from permits_app.errors import PermitNotFound
+from permits_app.errors import PermitNotCommittable, PermitNotFound
 from permits_app.models import Announcement, ChangeRequest, OutboundTransaction, SpendEntry, SpendingLimits
 from tests import factories
 from tests.concurrency.test_sixty_four_at_once import at_once
@@ -55,6 +55,15 @@ def _announce(live: LiveGolem, **changes: Any) -> str:
 
 def _row(permit_id: str) -> Announcement:
     return Announcement.objects.get(permit_id=UUID(permit_id))
+
+
+def test_a_second_commit_of_what_is_announced_says_when_it_is_carried_out(watched: LiveGolem) -> None:
+    permit_id = _announce(watched)
+    with pytest.raises(PermitNotCommittable) as refused:
+        watched.start(permit_id)
+    problem = refused.value.as_problem()
+    assert (problem["recovery"], problem["cleared_by"]) == ("WAIT", "its delay ends")
+    assert problem["resets_at"] == _row(permit_id).executes_at.isoformat()
 
 
 def test_a_commit_is_announced_and_executed_when_the_delay_is_over(watched: LiveGolem) -> None:

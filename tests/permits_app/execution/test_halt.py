@@ -14,11 +14,20 @@ from permits_app.actions.halt import carry_out_halt, halt_golem, list_allowances
 from permits_app.errors import LeaseLost
 from permits_app.execution import cancellation, executor, payloads
 from permits_app.execution.halt_calls import is_halts_own
-from permits_app.models import ActionPermit, HaltRecord, OutboundTransaction, StandingAllowance
+from permits_app.models import (
+    ActionPermit,
+    HaltRecord,
+    OutboundTransaction,
+    OutcomeRecord,
+    StandingAllowance,
+    VenueTrust,
+)
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import PayloadPurpose, TransactionState
+from permits_app.safety.record_reader import read_records
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mine, mining_paused
+from tests.permits_app.safety.calls import swap_call
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.models import AuditEntry, OutboxEvent
@@ -92,6 +101,12 @@ def test_what_was_sent_is_cancelled_and_the_report_says_who_won(
     assert live_golem.balance("USDC") == usdc
     states = set(OutboundTransaction.objects.values_list("purpose", "state"))
     assert states == {(PayloadPurpose.CALL, TransactionState.DROPPED), (PayloadPurpose.FILL, TransactionState.MINED)}
+    assert row.outcome.is_cancelled and not VenueTrust.objects.exists()
+    # It is no failure of its venue.
+    assert read_records(swap_call(live_golem)).outcomes == ()
+    # What a rollback took back says nothing any more, that it was cancelled neither.
+    OutcomeRecord.objects.update(taken_back_at=clock.now())
+    assert [each.succeeded for each in read_records(swap_call(live_golem)).outcomes] == [False]
 
 
 def test_a_transaction_that_wins_against_its_cancellation_is_reported(

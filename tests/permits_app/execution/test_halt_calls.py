@@ -9,6 +9,7 @@ from permits_app.execution.halt_calls import is_halts_own
 from permits_app.models import ActionPermit
 from tools_app.chain.abi import encode_call
 from tools_app.protocols.uniswap.v3.plans import DECREASE
+from tools_app.toolkit.protocol import SHELF
 
 ACCOUNT, TOKEN = "0x" + "11" * 20, "0x" + "22" * 20
 
@@ -28,3 +29,41 @@ def test_a_revocation_is_the_halts_own_on_every_chain(chain_id: int) -> None:
 @pytest.mark.parametrize("chain_id", [1, 31337, 999_999_999])
 def test_a_withdrawal_from_what_is_no_position_manager_is_not_signed(chain_id: int) -> None:
     assert not judged(encode_call(DECREASE, (7, 10, 0, 0, 2**40)), chain_id=chain_id)
+
+
+LENDER = "aave_v3"
+REPAY, WITHDRAW = "function repay(address,uint256,uint256,address)", "function withdraw(address,uint256,address)"
+SUPPLY = "function supply(address,uint256,address,uint16)"
+APPROVE = "function approve(address,uint256)"
+
+
+def judged_batch(*calls: tuple[str, bytes]) -> bool:
+    rows = [
+        {"to": to, "data": "0x" + data.hex(), "value": "0", "gas_limit": "100000", "label": ""} for to, data in calls
+    ]
+    permit = ActionPermit(chain_id=31337, signer=ACCOUNT, calls=rows, halt_epoch=1)
+    return is_halts_own(permit, Golem(halt_epoch=1))
+
+
+def test_a_debt_may_be_repaid_and_collateral_taken_out_under_a_halt_for_the_golem_alone() -> None:
+    lender = SHELF.get(LENDER)
+    assert lender is not None
+    pool = lender.address(31337, "pool")
+    assert pool is not None
+    allow = (TOKEN, encode_call(APPROVE, pool, 100))
+    assert judged_batch(allow, (pool, encode_call(REPAY, TOKEN, 100, 2, ACCOUNT)))
+    assert judged_batch((pool, encode_call(WITHDRAW, TOKEN, 2**256 - 1, ACCOUNT)))
+    assert not judged_batch(allow, (pool, encode_call(REPAY, TOKEN, 100, 2, TOKEN)))
+    assert not judged_batch((pool, encode_call(WITHDRAW, TOKEN, 100, TOKEN)))
+    assert not judged_batch(allow, (pool, encode_call(SUPPLY, TOKEN, 100, ACCOUNT, 0)))
+
+
+def test_an_allowance_is_given_under_a_halt_only_to_what_the_same_permit_then_leaves() -> None:
+    lender = SHELF.get(LENDER)
+    assert lender is not None
+    pool = lender.address(31337, "pool")
+    assert pool is not None
+    repay = (pool, encode_call(REPAY, TOKEN, 100, 2, ACCOUNT))
+    assert not judged_batch((TOKEN, encode_call(APPROVE, TOKEN, 100)), repay)
+    assert not judged_batch(repay, (TOKEN, encode_call(APPROVE, pool, 100)))
+    assert judged_batch(repay, (TOKEN, encode_call(APPROVE, pool, 0)))

@@ -11,7 +11,7 @@ from django.db import DatabaseError, IntegrityError, transaction
 from permits_app.execution import broadcast, executor, nonces
 from permits_app.execution.lease import Lease
 from permits_app.execution.reconcile import reconcile_transactions
-from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction, OutcomeRecord, SpendEntry
+from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
 from permits_app.models.transaction import PayloadPurpose, TransactionState
@@ -64,14 +64,14 @@ def test_a_reorganisation_is_recorded_and_the_same_bytes_are_sent_again(
     assert (done["reorged"], done["reopened"]) == (len(before), 1)
     row = live_golem.permit(permit_id)
     assert row.status == PermitStatus.UNKNOWN
-    assert SpendEntry.objects.get(permit=row).state == SpendState.RESERVED
+    assert row.spend_entry.state == SpendState.RESERVED
     live_golem.work(permit_id)
     after = payloads(permit_id)
     assert [(r.tx_hash, r.raw, r.nonce) for r in after] == [(r.tx_hash, r.raw, r.nonce) for r in before]
     assert {r.state for r in after} == {TransactionState.MINED}
     assert live_golem.permit(permit_id).status == PermitStatus.COMMITTED
     assert usdc - live_golem.balance("USDC") == 500_000_000
-    assert OutcomeRecord.objects.get(permit_id=permit_id).is_verified
+    assert live_golem.permit(permit_id).outcome.is_verified
     assert events_of(live_golem).count("TransactionReorged") == len(before)
     assert events_of(live_golem).count("PermitConsumed") == 2
 

@@ -38,10 +38,12 @@ from permits_app.plan_store import list_sent_calls
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION, NONCE
 from permits_app.relayer import sign_empty
 from permits_app.signing_route import find_own_route
+from permits_app.tasks import commit_permit_task
 from tests.live_golem import FUNDS, LiveGolem
 from tests.permits_app.approvals.people import approve, reject
 from tests.permits_app.approvals.safes import make_relayer
 from tests.permits_app.caged_golem import USD, Safe
+from tests.permits_app.execution.chain_tricks import mining_paused
 from tools_app.chain.abi import decode_input, encode_call
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
@@ -349,3 +351,23 @@ def test_the_golem_s_key_helps_to_use_a_nonce_up_and_signs_nothing_else(shared: 
     assert shared.live.permit(later_answer["permit_id"]).status == "COMMITTED"
     with pytest.raises(RelayerRefuses, match="nothing else"):
         sign_empty(OwnerTransaction.objects.get(request=later))
+
+
+def test_what_waits_for_a_plan_that_ended_unknown_is_woken_by_its_end(
+    shared: SharedSafe, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_for: list[str] = []
+    monkeypatch.setattr("permits_app.tasks.enqueue", lambda _, request_id: asked_for.append(request_id))
+    monkeypatch.setattr("permits_app.tasks.remember_later", lambda permit_id: None)
+    (answer, first), (_, second) = shared.propose(), shared.propose(amount="400000000")
+    with mining_paused(shared.live.world):
+        settings.GOLEM_RECEIPT_WAIT_SECONDS = 0
+        assert shared.run(shared.approve(first)).state == "EXECUTED"
+        assert shared.live.permit(answer["permit_id"]).status == "UNKNOWN"
+        assert shared.run(shared.approve(second)).problem["code"] == "SAFE_TURN_AWAITED"
+        commit_permit_task.run(permit_id=answer["permit_id"])
+        assert asked_for == []
+    commit_permit_task.run(permit_id=answer["permit_id"])
+    assert shared.live.permit(answer["permit_id"]).status == "COMMITTED"
+    assert asked_for == [str(second.pk)]
+    assert shared.run(second).state == "EXECUTED"

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from permits_app.execution import outcome
+from permits_app.execution import evidence, outcome
+from permits_app.execution.spent import value_spent
 from permits_app.models import OutboundTransaction, OutcomeRecord, VenueTrust
 from permits_app.plan_store import decode_plan
 from tests.live_golem import LiveGolem
@@ -70,23 +71,24 @@ def test_coins_that_stayed_because_the_call_reverted_do_not_count(live_golem: Li
         tx_hash="0x", succeeded=False, block_number=1, block_hash="0x", gas_used=21_000, effective_gas_price=1,
         l1_fee=0, logs=(),
     )  # fmt: skip
-    judged = outcome.judge_outcome(permit=permit, plan=decode_plan(permit), receipts=[view], balances=None)
+    judged = outcome.judge_outcome(permit=permit, plan=decode_plan(permit), receipts=[view], evidence=None)
     [gas] = [part for part in permit.spend_entry.breakdown if part["role"] == "gas"]
-    assert outcome.value_spent(permit=permit, judgement=judged, chain_native_decimals=18) <= int(gas["micro_usd"])
+    assert value_spent(permit=permit, judgement=judged, chain_native_decimals=18) <= int(gas["micro_usd"])
     assert judged.findings == ("call 1 reverted",)
 
 
 def test_a_newest_block_is_read_until_two_answers_agree(live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:
     # anvil, mining while it answers, was seen to answer for its newest block with the state of the next one.
-    true_answer, readings = outcome.read_balances, 0
+    true_answer, readings = evidence.read_balances, 0
 
-    def answer_once_with_the_next_block(**given: Any) -> dict[str, int]:
+    def answer_once_with_the_next_block(**given: Any) -> dict[evidence.Holding, int]:
         nonlocal readings
         readings += 1
         held = true_answer(**given)
-        return {**held, NATIVE: held[NATIVE] - 4_611_500_322_805} if readings == 2 else held
+        coin = (live_golem.golem.address, NATIVE)
+        return {**held, coin: held[coin] - 4_611_500_322_805} if readings == 2 else held
 
-    monkeypatch.setattr(outcome, "read_balances", answer_once_with_the_next_block)
+    monkeypatch.setattr(evidence, "read_balances", answer_once_with_the_next_block)
     permit_id = live_golem.preview()["permit_id"]
     live_golem.commit(permit_id)
     record = OutcomeRecord.objects.get(permit_id=permit_id)

@@ -123,6 +123,8 @@ class NonceMachine(RolledBack):
         return reserve_nonces(permit_id=permit_id, chain_id=1, address="0xA", count=count, pending_nonce=self.mined)
 
 
+# A walk is many of the product's transactions in one, which is rolled back.
+@pytest.mark.locks_at_will
 @pytest.mark.parametrize("machine", [PermitMachine, NonceMachine])
 def test_rows_walk_in_step_with_a_naive_reference(machine: type[RuleBasedStateMachine]) -> None:
     run_state_machine_as_test(machine, settings=QUICK)

@@ -18,8 +18,9 @@ from tests.permits_app.safety.calls import OTHER, open_position
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
-from tools_app.protocols.uniswap.v3.math import UINT128_MAX
 from tools_app.protocols.uniswap.v3.plans import COLLECT, DECREASE, MULTICALL
+from tools_app.standards.concentrated import UINT128_MAX
+from tools_app.toolkit.positions import PositionRef
 
 
 def halt(golem: LiveGolem, **more: Any) -> dict[str, Any]:
@@ -29,6 +30,11 @@ def halt(golem: LiveGolem, **more: Any) -> dict[str, Any]:
 def carry_out(golem: LiveGolem) -> dict[str, Any]:
     steps = carry_out_halt(golem_id=golem.golem.pk, epoch=1, now=clock.now())
     return {step["step"]: step for step in steps}
+
+
+def id_of(row: dict[str, Any]) -> str:
+    """The token id that the ref of a position ends in."""
+    return PositionRef.parse(row["position"]).id
 
 
 def choose_unwinding(golem: LiveGolem) -> None:
@@ -48,7 +54,7 @@ def test_every_position_is_taken_back_and_each_step_has_its_time(live_golem: Liv
     assert halt(live_golem)["on_chain"] is True
     steps = carry_out(live_golem)
     told = steps["positions unwound"]
-    ids = [row["position_id"] for row in told["positions"]]
+    ids = [id_of(row) for row in told["positions"]]
     assert {row["outcome"] for row in told["positions"]} == {"COMMITTED"}
     assert first in ids and told["at_ms"] >= steps["positions listed for unwinding"]["at_ms"]
     for position_id in {first, second, *ids}:
@@ -89,7 +95,7 @@ def test_a_drill_lists_what_it_would_unwind_and_unwinds_nothing(live_golem: Live
     sent = live_golem.mined_nonce()
     report = halt(live_golem, is_drill=True)
     told = next(step for step in report["steps"] if step["step"] == "positions would be unwound")
-    assert [row["position_id"] for row in told["positions"]] == [position_id]
+    assert [id_of(row) for row in told["positions"]] == [position_id]
     assert liquidity_of(live_golem, position_id) > 0
     assert live_golem.mined_nonce() == sent
     assert not HaltRecord.objects.exists()
@@ -102,20 +108,20 @@ def test_a_position_that_fails_keeps_no_other_from_being_unwound_and_is_tried_ag
     open_position(live_golem, chain, amount1="300000000")
     choose_unwinding(live_golem)
     halt(live_golem)
-    unwind = unwinding._unwind
+    unwind = unwinding._take_step
 
     def fail_for_one(golem: Any, epoch: int, position: Any, *more: Any) -> ActionPermit:
-        if str(position.position_id) == failing:
+        if position.ref.id == failing:
             raise SimulationFailed("not now")
         return unwind(golem, epoch, position, *more)
 
-    monkeypatch.setattr(unwinding, "_unwind", fail_for_one)
-    told = {row["position_id"]: row for row in carry_out(live_golem)["positions unwound"]["positions"]}
+    monkeypatch.setattr(unwinding, "_take_step", fail_for_one)
+    told = {id_of(row): row for row in carry_out(live_golem)["positions unwound"]["positions"]}
     assert told[failing]["failed"] == "SAFETY_SIMULATION_FAILED"
     assert [row["outcome"] for key, row in told.items() if key != failing] == ["COMMITTED"]
     assert list_unfinished_halts() == [(live_golem.golem.pk, 1)]
-    monkeypatch.setattr(unwinding, "_unwind", unwind)
-    assert [row["position_id"] for row in carry_out(live_golem)["positions unwound"]["positions"]] == [failing]
+    monkeypatch.setattr(unwinding, "_take_step", unwind)
+    assert [id_of(row) for row in carry_out(live_golem)["positions unwound"]["positions"]] == [failing]
     assert liquidity_of(live_golem, failing) == 0
     assert list_unfinished_halts() == []
 

@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permits_app.reviewers.pool_facts import NamedPool, PricePoint
+from permits_app.reviewers.pool_facts import NamedPool
 from permits_app.reviewers.revert_risk import count_wait_blocks, estimate_revert, join_risks, measure_tolerance
 from tests.permits_app.safety.calls import USDC, WETH
+from tools_app.toolkit.markets import Pool, PricePoint
 from tools_app.toolkit.plan import TokenFlow, TxPlan
+
+POOL = Pool("v3", "0x1", "0x0a", "0x0b", 500)
 
 
 def points(*prices: tuple[int, int]) -> list[PricePoint]:
@@ -102,5 +105,5 @@ def test_the_tolerance_is_the_distance_from_quote_to_bound() -> None:
 
 
 def test_which_token_is_sold_decides_what_hurts() -> None:
-    assert NamedPool("0x1", "v3", "0x0a", "0x0b").sells_token0
-    assert not NamedPool("0x1", "v3", "0x0b", "0x0a").sells_token0
+    assert NamedPool(POOL, "0x0a", "0x0b").sells_token0
+    assert not NamedPool(POOL, "0x0b", "0x0a").sells_token0

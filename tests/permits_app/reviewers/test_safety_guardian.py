@@ -17,7 +17,9 @@ from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import OTHER, ROUTER, USDC, WETH, live_call, open_position, plain_call, swap_call
 from tools_app.chain.abi import decode_input, encode_call
 from tools_app.standards import erc20
-from tools_app.toolkit.plan import Call, TokenFlow, TxPlan
+from tools_app.toolkit.effects import ChangeRead, Effects, RightRead
+from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
+from tools_app.toolkit.positions import PositionChange, PositionRef
 
 ETH = 10**18
 MULTICALL = "function multicall(uint256,bytes[])"
@@ -90,7 +92,7 @@ def test_every_kind_of_swap_the_tool_plans_is_approved(
     found = review(call)
     assert found.is_approved, found.reasons
     assert found.reasons == ()
-    assert len(found.checks) == 11
+    assert len(found.checks) == 12
 
 
 def test_liquidity_plans_are_approved(rich_golem: LiveGolem, local_chain: World) -> None:
@@ -106,6 +108,34 @@ def test_liquidity_plans_are_approved(rich_golem: LiveGolem, local_chain: World)
     ):
         found = review(live_call(rich_golem, name, {"position_id": position_id, **params}))
         assert found.is_approved, (name, found.reasons)
+
+
+def test_a_plan_that_is_silent_about_a_position_or_speaks_of_another_is_vetoed(rich_golem: LiveGolem) -> None:
+    call = live_call(
+        rich_golem, "uniswap_lp_add_liquidity", {"token0": "WETH", "token1": "USDC", "amount1": "1000000000", **RANGE}
+    )
+    plan = plan_of(call)
+    assert_veto(with_plan(call, changes=()), "the plan does not say so")
+    elsewhere = replace(plan.changes[0], ref=PositionRef(plan.changes[0].protocol, "nft", 31337, "1"))
+    assert_veto(with_plan(call, changes=(*plan.changes, elsewhere)), "the calls do not touch it")
+
+
+def test_a_change_that_the_bytes_tell_exactly_is_held_to_the_unit(live_golem: LiveGolem) -> None:
+    plan = plan_of(swap_call(live_golem))
+    read = Effects(changes=[ChangeRead("bank", "account", WETH.address, 100)])
+    told = PositionChange("bank", "account", WETH.address, expected=100, bound=99)
+    assert safety_guardian.judge_changes(read, replace(plan, changes=(told,))) == []
+    (finding,) = safety_guardian.judge_changes(read, replace(plan, changes=(replace(told, expected=101),)))
+    assert "by 100 base units; the plan says 101" in finding
+
+
+def test_a_right_of_a_protocols_own_is_vetoed_unless_the_plan_names_who_gets_it(live_golem: LiveGolem) -> None:
+    plan = plan_of(swap_call(live_golem))
+    given = Effects(rights=[RightRead("0xbank", OTHER, -1)])
+    assert "would get a right" in safety_guardian.judge_rights(given, plan)[0]
+    assert safety_guardian.judge_rights(Effects(rights=[RightRead("0xbank", OTHER, 0)]), plan) == []
+    left = AllowanceLeft(plan.tokens[0], OTHER, granted=1, left=0)
+    assert safety_guardian.judge_rights(given, replace(plan, allowances=(left,))) == []
 
 
 def test_a_local_write_has_no_bytes_to_judge() -> None:

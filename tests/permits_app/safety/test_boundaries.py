@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.db import transaction
+from django.db.models import F
 
 from archetypes_app.models import Golem
 from permits_app import ledger
@@ -15,7 +16,7 @@ from permits_app.actions.commit import start_commit
 from permits_app.errors import PermitExpired, PolicyRejected, SpendingLimitExceeded
 from permits_app.models import ActionPermit, AllowlistEntry, SpendEntry, SpendingLimits
 from permits_app.models.permit import PermitStatus
-from permits_app.models.spending import AllowlistMode
+from permits_app.models.spending import AllowlistMode, SpendState
 from permits_app.risk import needs_guardian
 from permits_app.safety.hook import Allow, Reject
 from permits_app.safety.hooks.allowlist_guard import AllowlistGuard
@@ -93,7 +94,8 @@ def test_the_rolling_day_lets_go_of_a_spend_when_it_is_a_day_old(
 ) -> None:
     open_permit(live_golem, USED)
     now = clock.now()
-    SpendEntry.objects.update(counted_at=now - age)
+    held = {"state": SpendState.SETTLED, "settled_micro_usd": F("reserved_micro_usd")}
+    SpendEntry.objects.update(counted_at=now - age, **held)
     usage = ledger.read_usage(golem_id=live_golem.golem.pk, api_key_id=None, heartbeat_tick=0, now=now)
     assert usage.day_micro_usd == (USED if counts else 0)
     assert usage.tick_micro_usd == 0

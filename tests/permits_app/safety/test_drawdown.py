@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
-from permits_app.errors import NothingToAcknowledge, PolicyRejected
+from permits_app.errors import HoldingsImplausible, NothingToAcknowledge, PolicyRejected
 from permits_app.models import HighWaterMark
 from permits_app.safety.drawdown import (
     Fall,
@@ -28,8 +28,11 @@ from tests.factories.golems import make_golem
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import NOW
 from tools_app.core import clock
+from tools_app.core.errors import Recovery
 from tools_app.core.models import AuditEntry, OutboxEvent
+from tools_app.portfolio.holdings import MOST_PLAUSIBLE_MICRO_USD, is_implausible
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.views import FeedPrice, TokenMeta
 
 A = ActionClass
 USD = 1_000_000
@@ -125,6 +128,26 @@ def test_a_real_loss_blocks_a_real_golem_until_its_owner_has_seen_it(live_golem:
     with pytest.raises(NothingToAcknowledge):
         acknowledge_drawdown(golem_id=golem.pk, actor="owner:1", reason="again", now=clock.now())
     assert AuditEntry.objects.filter(golem_id=golem.pk, event="DrawdownAcknowledged").count() == 1
+
+
+@pytest.mark.parametrize(("beyond", "is_believed"), [(-1, True), (0, True), (1, False)])
+def test_a_claim_is_believed_up_to_a_hundred_billion_dollars(beyond: int, is_believed: bool) -> None:
+    dollar = FeedPrice("0xfeed", 10**8, 8, 1, 0, 0)
+    token = TokenMeta(31337, "0x00d0b34Da709b017641821205fb0eEa972eC1FC3", "USDX", 6, "Dollar", True)
+    assert is_implausible(MOST_PLAUSIBLE_MICRO_USD + beyond, token, dollar) is not is_believed
+
+
+def test_a_token_that_claims_more_than_anybody_holds_moves_no_mark(live_golem: LiveGolem) -> None:
+    golem, world = live_golem.golem, live_golem.world
+    assert live_golem.preview()["status"] == "CREATED"
+    before = HighWaterMark.objects.get(golem=golem)
+    world.rpc.call("anvil_setBalance", golem.address, hex(2**255))
+    assert live_golem.preview(amount="400000000")["status"] == "CREATED"
+    mark = HighWaterMark.objects.get(golem=golem)
+    assert (mark.value_micro_usd, mark.violated_at) == (before.value_micro_usd, None)
+    with pytest.raises(HoldingsImplausible, match="claims a balance that nobody can hold") as refused:
+        live_golem.preview(token_out="ETH")
+    assert refused.value.next_step is Recovery.ASK_OWNER
 
 
 def test_the_owner_acknowledges_on_a_page_of_the_admin(live_golem: LiveGolem) -> None:

@@ -7,6 +7,7 @@ import pytest
 from permits_app.models import SpendEntry
 from permits_app.safety.hook import Reject
 from permits_app.safety.hooks.simulator import Simulator
+from permits_app.safety.rehearsal import LIMITS
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import swap_call
 from tests.tools_app.simulation.rollups import as_rollup, put_node_interface, put_oracle, set_l1_price
@@ -55,6 +56,7 @@ def test_the_fee_for_layer_one_is_in_the_permit_its_value_and_the_reservation(
 def test_arbitrums_charge_is_gas_in_the_limits_and_so_in_the_value_and_the_reservation(
     live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    LIMITS.clear()
     plain = live_golem.permit(live_golem.preview()["permit_id"])
     as_rollup(monkeypatch, RollupKind.ARBITRUM)
     put_node_interface(live_golem.world)

@@ -16,6 +16,7 @@ from permits_app.safety.rate_rules import judge_rate, most_writes_per_hour
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import NOW, swap_call
 from tools_app.core import clock
+from tools_app.core.errors import Recovery
 
 HOOK = RateLimiter()
 
@@ -35,6 +36,7 @@ def test_a_limit_of_nothing_never_frees_itself() -> None:
     refusal = judge_rate(writes=0, most=0, resets_at=None)
     assert refusal is not None
     assert (refusal.resets_at, refusal.would_pass) == ("", "nothing while the limit is 0")
+    assert refusal.as_error("rate_limiter").next_step is Recovery.ASK_OWNER
 
 
 @pytest.mark.parametrize(("configured", "cap", "expected"), [(20, None, 20), (20, 10, 10), (5, 10, 5), (20, 0, 0)])

@@ -95,7 +95,7 @@ def test_the_loop_guard_sees_nineteen_calls_of_one_hour_newest_first(live_golem:
     for index in range(25):
         past(live_golem, call.now - SECOND * (index + 2), tool_name=f"t{index}", action_hash=f"0x{index}")
     found = read_records(replace(call, own_permit_id=own.pk)).earlier
-    assert found == tuple(PastCall(f"t{index}", f"0x{index}") for index in range(19))
+    assert found == tuple(PastCall(f"t{index}", f"0x{index}", call.now - SECOND * (index + 2)) for index in range(19))
 
 
 def test_a_call_of_an_hour_ago_is_no_part_of_a_loop(live_golem: LiveGolem, call: HookCall) -> None:

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permits_app.errors import PolicyRejected
+from permits_app.models import ActionPermit
 from permits_app.safety.records import PastCall, VenueOutcome
 from permits_app.safety.repetition import (
+    LOOP_HORIZON,
     Breaker,
     BreakerState,
     fold_breaker,
@@ -20,10 +22,11 @@ from permits_app.safety.repetition import (
 )
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import NOW
+from tools_app.core.errors import Recovery
 from tools_app.toolkit.enums import ActionClass
 
 OPENING = ActionClass.NEW_POSITION
-SAME, OTHER = PastCall("swap", "0x1"), PastCall("swap", "0x2")
+SAME, OTHER = PastCall("swap", "0x1", NOW), PastCall("swap", "0x2", NOW)
 
 
 def at(seconds: float) -> datetime:
@@ -38,6 +41,21 @@ def outcomes(marks: str, *, every: float = 1) -> list[VenueOutcome]:
 def test_the_fifth_identical_call_is_a_loop(before: int, passes: bool) -> None:
     earlier = [SAME] * before + [OTHER] * 10
     assert (judge_loop(earlier=earlier, action_hash="0x1", action_class=OPENING) is None) is passes
+
+
+@pytest.mark.parametrize("before", [4, 6])
+def test_a_loop_is_over_when_the_calls_that_make_it_one_are_an_hour_old(before: int) -> None:
+    earlier = [PastCall("swap", "0x1", at(-minute * 60)) for minute in range(before)]
+    refused = judge_loop(earlier=earlier, action_hash="0x1", action_class=OPENING)
+    assert refused is not None
+    free_at = datetime.fromisoformat(refused.resets_at)
+    assert refused.would_pass.endswith(f"from {refused.resets_at} on")
+    error = refused.as_error("rate_limiter").as_problem()
+    assert (error["code"], error["status"], error["recovery"]) == ("ACTION_REPEATED", 429, "WAIT")
+    still = [call for call in earlier if call.at > free_at - timedelta(seconds=1) - LOOP_HORIZON]
+    assert judge_loop(earlier=still, action_hash="0x1", action_class=OPENING) is not None
+    left = [call for call in earlier if call.at > free_at - LOOP_HORIZON]
+    assert judge_loop(earlier=left, action_hash="0x1", action_class=OPENING) is None
 
 
 def test_an_identical_call_outside_the_window_of_twenty_does_not_count() -> None:
@@ -55,13 +73,14 @@ def test_getting_out_is_no_loop_and_needs_no_working_breaker(leaving: ActionClas
 
 @pytest.mark.parametrize(("same", "warns"), [(15, False), (16, True), (19, True)])
 def test_more_than_four_fifths_of_one_tool_is_noted(same: int, warns: bool) -> None:
-    earlier = [PastCall("swap", str(i)) for i in range(same)] + [PastCall("lp", str(i)) for i in range(19 - same)]
+    earlier = [PastCall("swap", str(i), NOW) for i in range(same)]
+    earlier += [PastCall("lp", str(i), NOW) for i in range(19 - same)]
     assert bool(warn_same_tool(earlier=earlier, tool_name="swap")) is warns
     assert warn_same_tool(earlier=earlier[:18], tool_name="swap") == ""
 
 
 def test_the_note_counts_the_last_twenty_and_nothing_older() -> None:
-    swaps, others = [PastCall("swap", "0x1")] * 19, [PastCall("lp", "0x2")] * 9
+    swaps, others = [SAME] * 19, [PastCall("lp", "0x2", NOW)] * 9
     assert warn_same_tool(earlier=[*swaps, *others], tool_name="swap") == "20 of the last 20 calls are swap"
     assert warn_same_tool(earlier=[*others, *swaps], tool_name="swap") == ""
 
@@ -125,6 +144,8 @@ def test_a_half_open_breaker_lets_exactly_one_try_through() -> None:
     assert refused is not None
     assert refused.rule == "rate_limiter.circuit_breaker"
     assert (refused.resets_at, refused.would_pass) == ("", "the same action after the try that is under way")
+    problem = refused.as_error("rate_limiter").as_problem()
+    assert (problem["code"], problem["recovery"], problem["retry_after_seconds"]) == ("VENUE_FAILING", "WAIT", 5)
 
 
 def test_an_open_breaker_says_what_failed_and_when_one_try_is_free() -> None:
@@ -151,4 +172,7 @@ def test_a_real_golem_that_repeats_itself_is_stopped_at_the_fifth_call(live_gole
     with pytest.raises(PolicyRejected) as refused:
         live_golem.preview()
     assert refused.value.data["rule"] == "rate_limiter.loop"
+    first = ActionPermit.objects.filter(golem=live_golem.golem).earliest("created_at")
+    assert refused.value.data["resets_at"] == (first.created_at + LOOP_HORIZON).isoformat()
+    assert refused.value.next_step is Recovery.WAIT
     assert live_golem.preview(amount="500000001")["status"] == "CREATED"

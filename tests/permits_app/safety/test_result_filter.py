@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from archetypes_app.actions.create_api_key import TOKEN_PREFIX
 from permits_app.safety.hook import Allow
+from permits_app.safety.hooks import result_filter
 from permits_app.safety.hooks.result_filter import (
     MOST_CHARACTERS,
     ResultFilter,
@@ -18,7 +19,7 @@ from permits_app.safety.hooks.result_filter import (
     filter_result,
 )
 from tests.permits_app.safety.calls import plain_call
-from tools_app.core.taint import REMOVED, is_secret_key
+from tools_app.core.taint import REMOVED, Secret, is_secret_key
 
 TOKEN = TOKEN_PREFIX + "Zk3_x-9" * 6 + "A"
 
@@ -73,6 +74,27 @@ def test_hidden_characters_are_stripped_from_values_and_names() -> None:
 def test_what_is_short_comes_back_as_it_is() -> None:
     value = {"a": 1, "b": None, "c": [True, "x", {"d": 2.5}]}
     assert filter_result(value) == value
+
+
+_TEXTS = st.text(max_size=8) | st.sampled_from(
+    [TOKEN, "Bearer abcdefghijklmnop1234", "https://user:hunter2@node.example/x", 'say "no"', "two\nlines", "\u202e",
+     "password: hunter22", "0x" + "5ec4e7" * 10 + "beef", "a known canary", "=", "0x" + "ab" * 32]
+)  # fmt: skip
+_NAMES = st.text(max_size=4) | st.sampled_from(["private_key", "seed", "token_in", TOKEN])
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | _TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_NAMES, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(_JSON)
+def test_an_answer_that_is_looked_through_at_once_is_as_clean_as_one_that_is_looked_through_piece_by_piece(
+    value: Any,
+) -> None:
+    Secret("0x" + "5ec4e7" * 10 + "beef")
+    Secret("a known canary")
+    assert filter_result(value) == result_filter._clean(value)
 
 
 def rows(count: int) -> list[dict[str, Any]]:

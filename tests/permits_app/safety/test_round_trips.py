@@ -21,6 +21,7 @@ from tools_app import runner
 from tools_app.chain.rpc import RpcReply, RpcRequest
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
+from tools_app.toolkit.protocol import SHELF
 
 
 @pytest.fixture
@@ -50,13 +51,15 @@ def test_the_facts_of_two_tokens_and_their_router_are_one_round_trip(
     call: HookCall, round_trips: list[Counter[str]]
 ) -> None:
     assert isinstance(HallucinationDetector().check(call), Allow)
-    # Balance and supply of each token; the code of both and of the router; the coin.
-    assert round_trips == [Counter({"eth_call": 4, "eth_getCode": 3, "eth_getBalance": 1})]
+    # Balance and supply of each token; the code of both, of the router and of the signer; the coin.
+    assert round_trips == [Counter({"eth_call": 4, "eth_getCode": 4, "eth_getBalance": 1})]
 
 
 def test_the_portfolio_is_one_round_trip_with_every_price(call: HookCall, round_trips: list[Counter[str]]) -> None:
     assert load_holdings(call).portfolio is not None
-    assert [trip["eth_getCode"] for trip in round_trips] == [3]
+    # Four contracts of the call, and one of each protocol that may keep something: is it there?
+    entries = sum(1 for protocol in SHELF.on(CHAIN_ID) if protocol.positions is not None)
+    assert [trip["eth_getCode"] for trip in round_trips] == [4 + entries]
 
 
 def test_the_whole_chain_reads_the_rows_of_the_golem_once(call: HookCall) -> None:

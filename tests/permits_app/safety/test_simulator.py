@@ -216,7 +216,7 @@ def test_the_coin_must_cover_value_and_the_whole_gas_budget_to_the_wei(short: in
 
 def test_the_gas_limit_covers_the_largest_refund_and_the_margin() -> None:
     assert limit_gas(used(100_000)) == 150_000
-    assert limit_gas(used(1)) == 3
+    assert limit_gas(used(1_000_000)) == 1_500_000
 
 
 def test_the_gas_limit_uses_gas_before_refunds_where_the_engine_tells_it() -> None:

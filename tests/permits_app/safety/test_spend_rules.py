@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -76,11 +76,31 @@ def test_a_used_up_day_says_wait_and_a_used_up_session_says_ask_the_owner() -> N
 
 
 @pytest.mark.parametrize(
-    ("used", "recovery"), [(0, Recovery.WAIT), (1, Recovery.FIX_PARAMS), (100_000 * USD - 1, Recovery.FIX_PARAMS)]
+    ("next_tick", "recovery", "would_pass"),
+    [
+        (NOW + timedelta(seconds=40), Recovery.WAIT, "nothing before the next heartbeat tick"),
+        (
+            None,
+            Recovery.ASK_OWNER,
+            "nothing before the next heartbeat tick, and the heartbeat is off: an owner turns it on",
+        ),
+    ],
 )
-def test_what_is_too_large_for_a_day_waits_and_what_is_too_large_for_the_rest_of_it_is_made_smaller(
-    used: int, recovery: Recovery
+def test_a_used_up_tick_waits_for_the_next_one_and_without_a_heartbeat_for_its_owner(
+    next_tick: datetime | None, recovery: Recovery, would_pass: str
 ) -> None:
+    usage = replace(UNUSED, tick_micro_usd=50_000 * USD, tick_resets_at=next_tick)
+    refusal = judge_spend(limits=Ceilings(), usage=usage, amount_micro_usd=1, counts_per_day=True)
+    assert refusal is not None
+    assert refusal.as_error("spending_limiter").next_step is recovery
+    assert refusal.resets_at == (next_tick.isoformat() if next_tick else "")
+    assert refusal.would_pass.endswith(would_pass)
+
+
+@pytest.mark.parametrize(
+    ("used", "recovery"), [(0, Recovery.FIX_PARAMS), (1, Recovery.FIX_PARAMS), (100_000 * USD - 1, Recovery.FIX_PARAMS)]
+)
+def test_what_is_too_large_for_a_day_or_for_the_rest_of_it_is_made_smaller(used: int, recovery: Recovery) -> None:
     usage, limits = replace(UNUSED, day_micro_usd=used), Ceilings(per_transaction_micro_usd=10**15)
     limits.per_tick_micro_usd = limits.per_session_micro_usd = 10**15
     refusal = judge_spend(limits=limits, usage=usage, amount_micro_usd=100_001 * USD, counts_per_day=True)

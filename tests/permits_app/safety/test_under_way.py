@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from uuid import UUID
 
 import pytest
+from django.db import connection
 from django.test import override_settings
 
+from permits_app.actions.commit import start_commit
 from permits_app.errors import PolicyRejected
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.hook import Allow, Reject
-from permits_app.safety.hooks.policy_cage import CageRows, load_holdings
+from permits_app.safety.hooks.policy_cage import RETRY_AFTER_SECONDS, CageRows, load_holdings
 from permits_app.safety.record_reader import RecordReader, read_records
 from permits_app.safety.records import UnderWay
 from tests.evm.world import World
@@ -20,6 +24,7 @@ from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mining_paused
 from tests.permits_app.safety.calls import SWAP_TOOL, live_call, open_position, swap_call
 from tests.permits_app.safety.test_policy_cage import HOOK, measure, set_cage
+from tools_app.core import clock
 from tools_app.toolkit.enums import ActionClass
 
 
@@ -107,3 +112,34 @@ def test_what_refused_is_kept_as_the_holdings_of_that_moment_and_nothing_else_is
     assert refused.records.portfolio == holdings.with_others != holdings.portfolio
     assert passed.records.portfolio == load_holdings(passed).portfolio != load_holdings(passed).with_others
     assert HOOK.check(large) == verdict
+
+
+def test_of_two_started_at_once_one_passes_and_the_other_waits_for_it(shared_golem: LiveGolem) -> None:
+    """Both are committing before either is judged, in threads of their own; the earlier start passes."""
+    portfolio = measure(shared_golem, SWAP_TOOL.name, {"token_in": "USDC", "token_out": "WETH", "amount": "1000000000"})
+    [held] = [value for asset, value in portfolio.before.items() if portfolio.names[asset] == "WETH"]
+    set_cage(shared_golem, max_concentration_bps=(held + 1_500_000_000) * 10_000 // portfolio.total_before)
+    permits = [shared_golem.preview(amount=str(1_000_000_000 + number))["permit_id"] for number in range(2)]
+    moment = clock.now()
+    for permit_id in permits:
+        # One moment for both: which of them was first is settled under the golem's lock.
+        start_commit(golem=shared_golem.golem, permit_id=UUID(permit_id), actor="key:test", now=moment)
+    gate = threading.Barrier(2)
+
+    def work(permit_id: str) -> None:
+        try:
+            gate.wait(timeout=30)
+            shared_golem.work(permit_id)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, permits))
+    first, second = (shared_golem.permit(permit_id) for permit_id in permits)
+    assert first.status == PermitStatus.COMMITTED
+    if second.problem.get("waits_for") is None:
+        # The first was mined before the second was judged: then the holdings themselves say no.
+        assert second.problem["rule"] == "policy_cage.max_concentration"
+        return
+    assert (second.problem["recovery"], second.problem["waits_for"]) == ("WAIT", [permits[0]])
+    assert second.problem["retry_after_seconds"] == RETRY_AFTER_SECONDS

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from golem_project.proof.serving import serving
+
 Answer = Callable[[list[dict[str, Any]]], Any]
 
 
@@ -37,8 +39,13 @@ class _Handler(BaseHTTPRequestHandler):
         requests = body if isinstance(body, list) else [body]
         self.server.asked += [request["method"] for request in requests]
         answer = self.server.answer(requests)
+        headers: dict[str, str] = {}
+        if isinstance(answer, tuple):
+            answer, headers = answer
         if isinstance(answer, int):
             self.send_response(answer)
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
@@ -59,14 +66,8 @@ class _Handler(BaseHTTPRequestHandler):
 def serve(answer: Answer) -> Iterator[Node]:
     """A running node."""
     node = Node(answer)
-    thread = threading.Thread(target=node.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with serving(node):
         yield node
-    finally:
-        node.shutdown()
-        node.server_close()
-        thread.join()
 
 
 @contextmanager

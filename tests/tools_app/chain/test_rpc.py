@@ -138,6 +138,18 @@ def test_http_statuses_are_typed(status: int, kind: type[GolemError]) -> None:
         _endpoint(node.url).call("eth_blockNumber")
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [("7", 7), ("0", 1), ("86400", 60), ("Wed, 21 Oct 2015 07:28:00 GMT", 1), ("Fri, 31 Dec 2088 23:59:59 GMT", 60),
+     ("soon", None), ("-5", None), ("9" * 4_000, None), ("Wed, 99 Oct 2015 07:28:00 GMT", None), ("", None)],
+)  # fmt: skip
+def test_a_node_that_says_when_to_ask_again_is_heard_within_bounds(said: str, told: int | None) -> None:
+    with serve(lambda requests: (429, {"Retry-After": said})) as node, pytest.raises(RpcRateLimited) as refused:
+        _endpoint(node.url).call("eth_blockNumber")
+
+    assert refused.value.data.get("retry_after_seconds") == told
+
+
 def test_replies_in_another_order_are_put_in_order() -> None:
     def backwards(requests: list[dict[str, Any]]) -> Any:
         return answering({"eth_blockNumber": "0x1", "eth_gasPrice": "0x2"})(requests)[::-1]

@@ -19,7 +19,10 @@ from tools_app.chain.node_errors import (
 )
 from tools_app.chain.rpc import READ_METHODS, RpcRequest
 from tools_app.chain.rpc_pool import PoolRules, RpcPool
+from tools_app.core import clock
 from tools_app.core.clock import Deadline
+from tools_app.simulation.engine import SimulationRequest, SimulationUnavailable
+from tools_app.simulation.rpc import RpcSimulationEngine
 
 SENDING = READ_METHODS | {"eth_sendRawTransaction"}
 
@@ -53,6 +56,28 @@ def test_a_silent_node_leaves_the_next_one_time_to_answer() -> None:
 
     assert answer == "0x7"
     assert time.perf_counter() - started < 0.6
+
+
+def test_a_node_that_said_when_to_ask_again_is_not_asked_first_before() -> None:
+    with serve(lambda requests: (429, {"Retry-After": "30"})) as busy, serve(_head(7)) as node:
+        pool = _pool(busy.url, node.url, rules=PoolRules(failures=100, rest_ms=1))
+        assert [pool.call("eth_blockNumber") for _ in range(3)] == ["0x7"] * 3
+        rests_ms = pool.health()[0].resting_until_ms - clock.monotonic_ms()
+
+    # Asked once, for its chain and the block, and no more.
+    assert busy.asked == ["eth_chainId", "eth_blockNumber"]
+    assert 20_000 < rests_ms <= 30_000
+
+
+def test_an_agent_is_told_when_the_only_node_takes_requests_again() -> None:
+    request = SimulationRequest(chain_id=31337, sender="0x" + "11" * 20, calls=())
+    with serve(lambda requests: (429, {"Retry-After": "30"})) as busy:
+        network = with_rpc_urls(KNOWN_NETWORKS[31337], [busy.url])
+        engine = RpcSimulationEngine(network=network, pool=RpcPool.of_network(network))
+        with pytest.raises(SimulationUnavailable) as refused:
+            engine.run(request, deadline=Deadline.after_ms(5_000))
+
+    assert refused.value.data["retry_after_seconds"] == 30
 
 
 def test_a_node_that_failed_twice_rests_and_is_not_asked_first() -> None:

@@ -28,6 +28,7 @@ def redact_slowly(text: str, sink: DataSink) -> str:
 def test_what_a_pattern_finds_looks_suspicious(pattern: re.Pattern[str], data: st.DataObject) -> None:
     found = data.draw(st.from_regex(pattern))
     assert taint._SUSPICIOUS.search(found)
+    assert taint._is_suspicious(found)
 
 
 @given(

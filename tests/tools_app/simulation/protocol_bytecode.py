@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -13,8 +11,8 @@ from typing import Any
 import pytest
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.npm import CACHE_DIR, Package, fetch_packages, load_lock
-from golem_project.embedded.world import solidity
+from golem_project.embedded.npm import Package, fetch_packages, load_lock
+from golem_project.embedded.world.protocols import erc4626, morpho
 
 LOCK = Path(__file__).with_name("packages.json")
 
@@ -42,65 +40,11 @@ def bytecode() -> dict[str, str]:
             artifact = json.loads((folders[package.name] / name).read_text())
             code = artifact["bytecode"]
             found[Path(name).stem] = code["object"] if isinstance(code, dict) else code
-    found["Vault"] = compile_vault(folders["@openzeppelin/contracts"])
-    compiled = compile_morpho(folders["@morpho-org/morpho-blue"])
-    found |= {name: compiled[name] for name in ("Morpho", "OracleMock", "IrmMock")}
-    return found
-
-
-VAULT = """
-// SPDX-License-Identifier: MIT
-pragma solidity 0.8.30;
-import {ERC4626, IERC20, ERC20} from "@openzeppelin/contracts/token/ERC20/extensions/ERC4626.sol";
-contract Vault is ERC4626 {
-    constructor(IERC20 asset) ERC4626(asset) ERC20("Vault", "V") {}
-}
-"""
-
-
-def compile_vault(folder: Path) -> str:
-    """OpenZeppelin's ERC-4626 over an asset."""
-    sources = {
-        f"@openzeppelin/contracts/{path.relative_to(folder)}": path.read_text() for path in folder.rglob("*.sol")
-    }
-    package = load_lock(solidity.LOCK_FILE)["solc"]
-    return compile_solidity(package, {"Vault.sol": VAULT, **sources}, solidity.SETTINGS)["Vault"]
-
-
-def compile_morpho(folder: Path) -> dict[str, str]:
-    """Morpho Blue with its own oracle and rate mocks, compiled as its authors do."""
-    sources = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.sol")}
-    settings = {"optimizer": {"enabled": True, "runs": 999_999}, "viaIR": True, "evmVersion": "paris"}
-    return compile_solidity(load_lock(LOCK)["solc_0_8_19"], sources, settings)
-
-
-def compile_solidity(package: Package, sources: dict[str, str], settings: dict[str, Any]) -> dict[str, str]:
-    """Contract name -> creation code; kept under var/cache, because the intermediate language takes its time."""
-    request = json.dumps(
-        {
-            "language": "Solidity",
-            "sources": {name: {"content": text} for name, text in sources.items()},
-            "settings": {**settings, "outputSelection": {"*": {"*": ["evm.bytecode.object"]}}},
-        },
-        sort_keys=True,
-    )
-    kept = CACHE_DIR.parent / "conformance" / f"{hashlib.sha256((package.spec + request).encode()).hexdigest()}.json"
-    if not kept.exists():
-        compiler = fetch_packages([package])[package.name] / "soljson.js"
-        done = subprocess.run(
-            [solidity.find_node(), "-e", solidity.COMPILE_SCRIPT, str(compiler)],
-            input=request, capture_output=True, text=True, timeout=120, check=True,
-        )  # fmt: skip
-        answer = json.loads(done.stdout)
-        assert "contracts" in answer, answer
-        codes = {
-            name: contract["evm"]["bytecode"]["object"]
-            for contracts in answer["contracts"].values()
-            for name, contract in contracts.items()
-        }
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps(codes))
-    found: dict[str, str] = json.loads(kept.read_text())
+    for world in (erc4626.WORLD, morpho.WORLD):
+        fetch_or_skip(load_lock(world.lock_file).values())
+    found["Vault"] = erc4626.compile_vault(erc4626.WORLD.fetch())
+    compiled = morpho.compile_contracts(morpho.WORLD.fetch())
+    found |= {name: compiled[name]["bytecode"] for name in ("Morpho", "OracleMock", "IrmMock")}
     return found
 
 

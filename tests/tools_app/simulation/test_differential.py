@@ -227,3 +227,18 @@ def test_a_chain_of_another_machine_is_never_run_in_this_process(chain_table: No
             select_engine(324, "pyevm").run(request, deadline=Deadline.after_ms(5_000))
         with pytest.raises(SimulationUnavailable, match="eth_simulateV1"):
             run_simulation(request, deadline=Deadline.after_ms(5_000))
+
+
+@pytest.mark.parametrize("setting", [EngineSetting.AUTO, EngineSetting.PYEVM])
+def test_a_read_leaves_no_mark_for_the_calls_to_find(
+    chain: World, swap: SimulationRequest, setting: EngineSetting
+) -> None:
+    """A token whose balanceOf counts; any other call answers the count."""
+    token = "0x" + "78" * 20
+    counts, answers = "5f546001018" + "05f555f5260205ff3", "5b5f545f5260205ff3"
+    chain.rpc.call("anvil_setCode", token, "0x3615601357" + counts + answers)
+    block = parse_block(chain.rpc.call("eth_getBlockByNumber", "latest", False))
+    request = replace(swap, block=block, calls=(Call(token, b"", 0, "ask"),), watch=(*swap.watch, (swap.sender, token)))
+    result = run_simulation(request, deadline=FAR, setting=setting)
+
+    assert int.from_bytes(result.calls[0].output, "big") == 0

@@ -14,8 +14,9 @@ from tests.tools_app.chain.conftest import OpenReader
 from tests.tools_app.simulation.between import Bend, point_at, proxy, run_through, without
 from tests.tools_app.simulation.mined import GAS, check_as_mined, mine_together
 from tools_app.core.clock import Deadline
-from tools_app.simulation.engine import SimulationRequest, SimulationUnavailable
+from tools_app.simulation.engine import SigningTerms, SimulationRequest, SimulationResult, SimulationUnavailable
 from tools_app.simulation.select import ENGINE_NAMES, run_simulation, select_engine
+from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import Call
 
 SINK = "66" * 20
@@ -56,6 +57,59 @@ def test_a_plan_leaves_on_every_engine_what_it_leaves_on_the_chain(
     receipts = mine_together(chain, account, calls, after=block)
     for result in results:
         check_as_mined(chain, request, result, receipts)
+
+
+FEES = SigningTerms((GAS,), 10**9, 10**10, 10**8, randomness=b"7" * 32)
+
+
+def both(chain: World, reader: ChainReader, code: str, *, terms: SigningTerms | None = None) -> list[SimulationResult]:
+    """A call of a contract with `code` on every engine, with the state difference."""
+    contract = "0x" + "77" * 20
+    chain.rpc.call("anvil_setCode", contract, "0x" + code)
+    account = chain.new_account(eth_wei=10**19)
+    request = SimulationRequest(
+        31337,
+        account.address,
+        (Call(contract, b"", 0, "call"),),
+        block=reader.block,
+        wants_state_diff=True,
+        terms=terms,
+    )
+    return [select_engine(31337, name).run(request, deadline=Deadline.after_ms(20_000)) for name in ENGINE_NAMES]
+
+
+@pytest.mark.parametrize("terms", [None, FEES], ids=["free", "signed"])
+def test_a_call_a_hundred_and_twenty_deep_is_told(
+    open_reader: OpenReader, chain: World, terms: SigningTerms | None
+) -> None:
+    """It fills the slot of the number in its input, 120 without input, and calls itself with one less until zero."""
+    code = "366009576078600c565b5f355b6001815580601657005b600190035f525f5f60205f5f305af15000"
+    results = both(chain, open_reader(), code, terms=terms)
+
+    assert results[0].state_diff is not None
+    assert results[0].state_diff == results[1].state_diff
+    [deep] = [one for one in results[0].state_diff.accounts if one.storage]
+    assert len(deep.storage) == 121
+
+
+def test_what_a_contract_keeps_of_base_fee_and_price_is_what_it_is_signed_with(
+    open_reader: OpenReader, chain: World
+) -> None:
+    code = "485f553a600155446002553231600355"
+    free, signed = (both(chain, open_reader(), code, terms=terms) for terms in (None, FEES))
+    for results in (free, signed):
+        assert results[0].state_diff is not None
+        assert results[0].state_diff == results[1].state_diff
+    assert signed[0].state_diff is not None and free[0].state_diff is not None
+    kept = {slot: word for one in signed[0].state_diff.accounts for slot, _, word in one.storage}
+
+    assert kept[0] == FEES.base_fee
+    assert kept[1] == FEES.gas_price
+    assert kept[2] == int.from_bytes(FEES.randomness, "big")
+    assert kept[3] == 10**19 - GAS * FEES.gas_price
+    assert not {0, 1} & {slot for one in free[0].state_diff.accounts for slot, _, _ in one.storage}
+    # Fees are no part of what the calls change.
+    assert all(one.balance is None for one in signed[0].state_diff.accounts)
 
 
 def test_who_does_not_ask_does_not_wait_for_it(world: World, swap: SimulationRequest) -> None:

@@ -242,7 +242,7 @@ def test_safe_with_two_owners(acts: Acts, bytecode: dict[str, str]) -> None:
 
 def test_an_erc4626_vault(acts: Acts, bytecode: dict[str, str]) -> None:
     me, usdc = acts.account.address, acts.chain.tokens["USDC"].address
-    vault = acts.deploy(bytecode["Vault"], "(address)", usdc)
+    vault = acts.deploy(bytecode["Vault"], "(address,string,string)", usdc, "Vault", "V")
     acts.act(usdc, encode_call("function approve(address spender, uint256 value)", vault, 10**9))
     shares = acts.act(vault, encode_call("function deposit(uint256 assets, address receiver)", 10**9, me))
     acts.act(usdc, encode_call("function transfer(address to, uint256 value)", vault, 10**8))

@@ -17,8 +17,9 @@ from eth_account.signers.local import LocalAccount
 
 from golem_project.embedded.npm import load_lock
 from golem_project.embedded.world import solidity
+from golem_project.embedded.world.compiled import compile_sources
 from tests.evm.world import World
-from tests.tools_app.simulation.protocol_bytecode import compile_solidity, fetch_or_skip
+from tests.tools_app.simulation.protocol_bytecode import fetch_or_skip
 from tools_app.chain.abi import checksum, encode_args, encode_call
 from tools_app.standards import kernel
 from tools_app.standards.user_operation import ENTRY_POINT
@@ -71,8 +72,8 @@ def load_bytecode() -> dict[str, str]:
         assert match is not None
         found[name] = "0x" + match.group(1)
     compiler = load_lock(solidity.LOCK_FILE)["solc"]
-    compiled = compile_solidity(compiler, {"Validator.sol": VALIDATOR}, solidity.SETTINGS)
-    found["validator"] = "0x" + compiled["SimulatedEcdsaValidator"]
+    compiled = compile_sources(compiler, {"Validator.sol": VALIDATOR}, solidity.SETTINGS)
+    found["validator"] = "0x" + compiled["SimulatedEcdsaValidator"]["bytecode"]
     return found
 
 

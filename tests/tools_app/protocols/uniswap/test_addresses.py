@@ -11,7 +11,7 @@ from tests.evm.world import World
 from tests.tools_app.factories import make_context
 from tools_app.chain.networks import KNOWN_NETWORKS, ChainNotSupported
 from tools_app.protocols.uniswap.addresses import CHAINS, deployment_on
-from tools_app.protocols.uniswap.tools.family import explorer_url
+from tools_app.standards.receipts import explorer_url
 
 
 @pytest.mark.parametrize("chain_id", sorted(CHAINS))

@@ -13,9 +13,10 @@ from tools_app.chain.node_errors import LogRangeTooWide
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.errors import TransferFeeUnknown
 from tools_app.protocols.uniswap.history import read_days, read_price_a_day_ago
-from tools_app.protocols.uniswap.pools import Pool, read_pool
+from tools_app.protocols.uniswap.pools import read_pool
 from tools_app.protocols.uniswap.routing import find_routes
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.views import BlockRef
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools_app.protocols.uniswap import prices
+from tools_app.core import ratio as prices
 from tools_app.protocols.uniswap.errors import AmountTooSmall, InvalidRange
 from tools_app.protocols.uniswap.v3 import deposits
-from tools_app.protocols.uniswap.v3 import math as v3
+from tools_app.standards import concentrated as v3
 
 
 @given(st.integers(1, 10**60), st.integers(1, 10**60))
@@ -46,7 +46,7 @@ def test_a_price_as_text_becomes_the_floor_of_its_square_root(
     whole: int, fraction: int, decimals0: int, decimals1: int, is_inverse: bool
 ) -> None:
     text = f"{whole}.{fraction:06d}"
-    root = prices.sqrt_price_of_text(text, decimals0=decimals0, decimals1=decimals1, is_inverse=is_inverse)
+    root = v3.sqrt_price_of_text(text, decimals0=decimals0, decimals1=decimals1, is_inverse=is_inverse)
     exact = Fraction(text)
     if is_inverse:
         exact = 1 / exact
@@ -57,15 +57,15 @@ def test_a_price_as_text_becomes_the_floor_of_its_square_root(
 def test_a_price_no_pool_can_have_is_refused() -> None:
     for text in ("0", "0.0"):
         with pytest.raises(ValueError, match="above zero"):
-            prices.sqrt_price_of_text(text, decimals0=18, decimals1=18)
+            v3.sqrt_price_of_text(text, decimals0=18, decimals1=18)
     with pytest.raises(ValueError, match="no pool"):
-        prices.sqrt_price_of_text("9" * 30, decimals0=6, decimals1=18)
+        v3.sqrt_price_of_text("9" * 30, decimals0=6, decimals1=18)
 
 
 @given(st.integers(v3.MIN_SQRT_PRICE * 2, v3.MAX_SQRT_PRICE // 2), st.integers(1, 5_000))
 @settings(deadline=None)
 def test_a_moved_price_moves_by_the_basis_points_asked(sqrt_price: int, bps: int) -> None:
-    up, down = prices.sqrt_price_moved(sqrt_price, bps=bps), prices.sqrt_price_moved(sqrt_price, bps=-bps)
+    up, down = v3.sqrt_price_moved(sqrt_price, bps=bps), v3.sqrt_price_moved(sqrt_price, bps=-bps)
     assert down <= sqrt_price <= up
     wanted = Fraction(sqrt_price**2 * (10_000 + bps), 10_000)
     assert Fraction(up**2) <= wanted < Fraction((up + 1) ** 2)
@@ -115,8 +115,8 @@ def test_a_deposit_uses_no_more_than_it_offers_and_offers_no_more_than_was_given
 def test_a_range_contains_the_prices_it_was_asked_for() -> None:
     for lower, upper in (("2700", "3300"), ("0.0001", "99999"), ("2999.999999", "3000.000001")):
         ticks = deposits.ticks_of_range(lower, upper, decimals0=18, decimals1=6, spacing=60, is_inverse=False)
-        assert v3.sqrt_price_at_tick(ticks[0]) <= prices.sqrt_price_of_text(lower, decimals0=18, decimals1=6)
-        assert v3.sqrt_price_at_tick(ticks[1]) >= prices.sqrt_price_of_text(upper, decimals0=18, decimals1=6)
+        assert v3.sqrt_price_at_tick(ticks[0]) <= v3.sqrt_price_of_text(lower, decimals0=18, decimals1=6)
+        assert v3.sqrt_price_at_tick(ticks[1]) >= v3.sqrt_price_of_text(upper, decimals0=18, decimals1=6)
         assert ticks[0] % 60 == ticks[1] % 60 == 0
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evm.world import World
-from tools_app.protocols.uniswap.v3 import math as v3
+from tools_app.standards import concentrated as v3
 
 TICKS = st.integers(v3.MIN_POOL_TICK, v3.MAX_POOL_TICK)
 PRICES = st.integers(v3.MIN_SQRT_PRICE, v3.MAX_SQRT_PRICE - 1)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools_app.protocols.uniswap.prices import Ratio
+from tools_app.core.ratio import Ratio
 from tools_app.subsystems.data import health_score
 from tools_app.subsystems.data.health_score import Scores
 

@@ -20,8 +20,8 @@ from tools_app.core.units import format_units
 from tools_app.models import StreamSubscription
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.pools import read_pool
-from tools_app.protocols.uniswap.v3.math import sqrt_price_at_tick
 from tools_app.protocols.uniswap.v3.positions import list_position_ids, read_position
+from tools_app.standards.concentrated import sqrt_price_at_tick
 from tools_app.subsystems.stream import polling
 from tools_app.tasks import poll_subscriptions_task
 

@@ -1,0 +1,46 @@
+"""Requests that finish later are told on: one that is ready wakes the golem's heartbeat, one that is not to be had any
+more, or not in time, is an alert for its owner.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from django.db.models import F
+
+from golem_project.heartbeat.claims import make_due
+from golem_project.heartbeat.duties.alerting import Alert, tell_alerts
+from permits_app.models import PendingRequest
+from permits_app.models.pending_request import RequestState
+
+SOURCE: Final = "pending-requests"
+_TOLD: Final = (RequestState.READY, RequestState.STUCK, RequestState.LOST)
+_BATCH: Final = 500
+
+
+def tell_requests(*, now: datetime) -> int:
+    """Tell on every request whose state nobody was told yet; how many. Told again where this dies half-way."""
+    news = PendingRequest.objects.filter(state__in=[str(state) for state in _TOLD]).exclude(told_state=F("state"))
+    by_golem: dict[object, list[PendingRequest]] = {}
+    for row in news.select_related("golem").order_by("updated_at")[:_BATCH]:
+        by_golem.setdefault(row.golem_id, []).append(row)
+    return sum(_tell(rows, now) for rows in by_golem.values())
+
+
+def _tell(rows: list[PendingRequest], now: datetime) -> int:
+    ready = [row for row in rows if row.state == RequestState.READY]
+    bad = [row for row in rows if row.state != RequestState.READY]
+    told = 0
+    if ready:
+        make_due(golem_id=rows[0].golem_id, now=now)
+        told += _mark(ready)
+    alerts = [Alert(f"request {row.state.lower()}", row.ref, row.last_error or "a way out") for row in bad]
+    # A window has one batch; what comes later in it is told in the next.
+    if alerts and tell_alerts(golem=rows[0].golem, source=SOURCE, alerts=alerts, now=now):
+        told += _mark(bad)
+    return told
+
+
+def _mark(rows: list[PendingRequest]) -> int:
+    return sum(PendingRequest.objects.filter(pk=row.pk, state=row.state).update(told_state=row.state) for row in rows)

@@ -1,0 +1,1 @@
+"""A database backend: `ENGINE = "golem_project.pooled_postgresql"`."""

@@ -1,0 +1,67 @@
+"""Nothing outside `tools_app/protocols/` says a protocol's name: what is known of one stands on the shelf."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tools_app.toolkit.protocol import SHELF
+
+ROOT = Path(__file__).parents[2]
+HOME = "tools_app/protocols"
+LOOKED_AT = ("archetypes_app", "golem_project", "memory_app", "permits_app", "templates", "tools_app")
+# A protocol that is called as the standard it follows.
+STANDARDS = frozenset(path.stem for path in (ROOT / "tools_app" / "standards").iterdir())
+MAY_SAY_SO = {
+    "golem_project/bench": "measures swaps that really happen",
+    "golem_project/demo": "shows one swap from end to end",
+    "golem_project/embedded": "deploys the local chain's protocols, file by file",
+    "golem_project/proof": "attacks with real calls of real venues",
+    "golem_project/settings/golems.py": "an owner's key to a vendor's API, by the vendor's name",
+    "tools_app/toolkit/enums.py": "the requirement that this key fulfils",
+    "memory_app/tools/families.py": "an example in a tool's schema, which agents have read so",
+    "templates/admin/archetypes_app/apikey/created.html": "an example of a request, to copy",
+    "tools_app/subsystems/data/family.py": "the venue under which agents have always asked for market data",
+    "tools_app/subsystems/data/pool_tools.py": "names of two tools before they were `data_*`, still answered to",
+}
+
+
+def list_names() -> list[str]:
+    """Folders of protocols and the names on the shelf."""
+    folders = {path.name for path in (ROOT / HOME).iterdir() if (path / "protocol.py").exists()}
+    return sorted({*folders, *(each.name for each in SHELF if each.name in folders)} - STANDARDS)
+
+
+def list_files() -> Iterator[Path]:
+    for folder in LOOKED_AT:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in {".py", ".html"} and "migrations" not in path.parts:
+                yield path
+
+
+def test_no_protocol_is_named_outside_its_folder() -> None:
+    names = list_names()
+    assert len(names) > 1
+    # `Uniswap` in a sentence for people is prose; what code could decide by is written in small letters.
+    named = re.compile(rf"(?<![A-Za-z])({'|'.join(map(re.escape, names))})(?![a-z])")
+    found = []
+    for path in list_files():
+        where = path.relative_to(ROOT).as_posix()
+        if where.startswith(HOME + "/") or any(where.startswith(each) for each in MAY_SAY_SO):
+            continue
+        found += [
+            f"{where}:{number}: {line.strip()}"
+            for number, line in enumerate(path.read_text().splitlines(), 1)
+            if named.search(line)
+        ]
+    assert found == []
+
+
+@pytest.mark.parametrize("where", sorted(MAY_SAY_SO))
+def test_every_exception_is_still_needed(where: str) -> None:
+    path = ROOT / where
+    files = [path] if path.is_file() else [each for each in path.rglob("*") if each.suffix in {".py", ".html"}]
+    assert any(re.search("|".join(list_names()), each.read_text()) for each in files), f"{where} names none any more"

@@ -1,0 +1,44 @@
+"""What others wrote is read by one parser; whoever else reads JSON or TOML says whose it is."""
+
+from __future__ import annotations
+
+import ast
+
+from tests.architecture.sources import dotted, walk
+
+_READERS = {
+    "json.load", "json.loads", "tomllib.load", "tomllib.loads", "from_json", "pydantic_core.from_json",
+    "orjson.loads", "yaml.safe_load",
+}  # fmt: skip
+
+# Processes that this server started, files of this repository, measurements.
+_OUR_OWN = ("golem_project/embedded/", "golem_project/bench/", "golem_project/demo/", "golem_project/proof/")
+_REASONS = {
+    "tools_app/core/outside_json.py": "the one parser",
+    "tools_app/chain/rpc.py": "the same parser, which counts levels itself, on the path of every preview",
+    "golem_project/pi/parsers.py": "counts levels and bytes itself, before it parses",
+    "golem_project/pi/idempotency.py": "an answer of ours, from our database",
+    "golem_project/status.py": "packages of this repository",
+    "golem_project/stream/pages.py": "events of ours, from our database",
+    "golem_project/stream/tail.py": "events of ours, from our database",
+    "golem_project/stream/webhooks.py": "events of ours, from our database",
+    "golem_project/heartbeat/claims.py": "a column of our database",
+    "permits_app/safety/record_reader.py": "a column of our database",
+    "permits_app/execution/signers/keystore.py": "a key file this server wrote",
+    "permits_app/management/commands/verify_request.py": "what it has just written",
+    "tools_app/chain/deployments.py": "a file of this repository",
+    "tools_app/simulation/turbo/screening.py": "answers of the worker it started; its parser counts levels itself",
+    "tools_app/simulation/turbo/state_server.py": "questions of the worker it started; its parser counts levels itself",
+    "tools_app/simulation/turbo/worker.py": "orders of the process that started it; imports nothing of ours",
+}
+
+
+def test_only_who_says_why_reads_json_without_bounds() -> None:
+    found = set()
+    for path, node in walk(skip=_OUR_OWN):
+        if not isinstance(node, ast.Call):
+            continue
+        name = dotted(node.func)
+        if name in _READERS or (isinstance(node.func, ast.Attribute) and node.func.attr == "json" and not node.args):
+            found.add(path)
+    assert found == set(_REASONS), found ^ set(_REASONS)

@@ -1,0 +1,173 @@
+"""What an agent is told over HTTP when its commit meets a failing node, a blocked account, or no worker in time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from golem_project.celery import app
+from permits_app import tasks
+from permits_app.actions.sweep import end_outlived
+from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction, SpendingLimits
+from permits_app.models.permit import PermitStatus
+from tests.evm.world import CHAIN_ID
+from tests.failing_node import FailingNode, node_that_may_fail
+from tests.golem_project.pi.conftest import Agent, assert_problem
+from tests.live_golem import LiveGolem
+from tests.permits_app.execution.chain_tricks import mining_paused
+from tools_app.core import clock
+
+FAILURES = {
+    "slow down": (429, b""),
+    "broken": (500, b"<html>oops</html>"),
+    "reset": (200, None),
+    "empty": (200, b""),
+    "unknown words": (200, {"jsonrpc": "2.0", "id": 0, "error": {"code": -32603, "message": "internal error"}}),
+}
+
+
+@pytest.fixture(autouse=True)
+def empty_queues() -> Iterator[None]:
+    yield
+    app.control.purge()
+
+
+@pytest.fixture
+def node(shared_golem: LiveGolem) -> Iterator[FailingNode]:
+    with node_that_may_fail() as node:
+        yield node
+
+
+@contextmanager
+def worker(permit_id: str) -> Iterator[None]:
+    """Takes the permit up again and again, as wake-ups and the sweep would."""
+    is_over = threading.Event()
+
+    def serve() -> None:
+        try:
+            while not is_over.wait(0.05):
+                tasks.commit_permit_task.run(permit_id=permit_id)
+                end_outlived(now=clock.now())
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join(60)
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_a_node_that_fails_for_a_moment_costs_a_commit_nothing_but_the_moment(
+    live: Agent, shared_golem: LiveGolem, node: FailingNode, failure: str
+) -> None:
+    permit_id = shared_golem.preview()["permit_id"]
+    failed: list[list[str]] = []
+
+    def fail_twice(methods: list[str]) -> tuple[int, Any] | None:
+        if len(failed) >= 2:
+            return None
+        failed.append(methods)
+        return FAILURES[failure]
+
+    node.rule = fail_twice
+    with worker(permit_id):
+        response = live.post("commit_action", {"permit_id": permit_id})
+    assert (response.status_code, response.json()["status"]) == (200, "COMMITTED"), response.json()
+    assert response.json()["permit"]["problem"] == {}
+    assert len(failed) == 2
+    assert shared_golem.mined_nonce() == OutboundTransaction.objects.filter(permit_id=permit_id).count()
+
+
+@pytest.mark.parametrize("failure", ["slow down", "reset"])
+def test_a_node_that_fails_until_the_permit_is_over_is_a_refusal_with_the_way_on(
+    live: Agent, shared_golem: LiveGolem, node: FailingNode, failure: str
+) -> None:
+    permit_id = shared_golem.preview()["permit_id"]
+    ActionPermit.objects.filter(pk=permit_id).update(expires_at=clock.now() + timedelta(seconds=2))
+    node.rule = lambda methods: FAILURES[failure]
+    with worker(permit_id):
+        response = live.post("commit_action", {"permit_id": permit_id})
+    problem = assert_problem(response, 503, "COMMIT_NOT_SIGNED", "PREVIEW_AGAIN")
+    assert problem["cause"] in ("RPC_RATE_LIMITED", "RPC_UNAVAILABLE") and problem["cleared_by"]
+    assert (problem["permit_id"], problem["permit_status"]) == (permit_id, "BLOCKED")
+    assert not OutboundTransaction.objects.exists()
+    # What the recovery says works once the node answers.
+    node.rule = lambda methods: None
+    again = shared_golem.preview()["permit_id"]
+    with worker(again):
+        assert live.post("commit_action", {"permit_id": again}).json()["status"] == "COMMITTED"
+
+
+def test_a_commit_that_a_rule_blocks_is_a_refusal_and_no_success(live: Agent, shared_golem: LiveGolem) -> None:
+    permit_id = shared_golem.preview()["permit_id"]
+    limits = SpendingLimits.objects.get(golem=shared_golem.golem)
+    limits.max_slippage_bps = 1
+    limits.save()
+    with worker(permit_id):
+        response = live.post("commit_action", {"permit_id": permit_id})
+    problem = assert_problem(response, 409, "POLICY_CHANGED", "PREVIEW_AGAIN")
+    assert problem["permit_status"] == "BLOCKED"
+
+
+def test_a_blocked_account_is_told_at_once_with_what_clears_it_and_readiness_knows(
+    live: Agent, shared_golem: LiveGolem, settings: Any
+) -> None:
+    settings.GOLEM_FIRST_LOOK_SECONDS = 0
+    stuck, wanted = (shared_golem.preview(amount=amount)["permit_id"] for amount in ("94000000", "95000000"))
+    with mining_paused(shared_golem.world):
+        shared_golem.start(stuck)
+        shared_golem.work(stuck)
+        OutboundTransaction.objects.update(created_at=clock.now() - timedelta(seconds=31))
+        response = live.post("commit_action", {"permit_id": wanted})
+        problem = assert_problem(response, 409, "ACCOUNT_BLOCKED", "WAIT")
+        assert response.headers["Retry-After"] == "5"
+        assert problem["since"] and problem["cleared_by"] and problem["nonce"] == 0
+        assert shared_golem.permit(wanted).status == PermitStatus.CREATED
+        ChainWatch.objects.create(chain_id=CHAIN_ID, looked_at=clock.now(), head=1)
+        ready = Client().get("/readyz")
+        assert (ready.status_code, ready.json()["degraded"]) == (200, True)
+        [told] = ready.json()["stuck"]
+        assert (told["what"], told["chain_id"]) == ("account", CHAIN_ID) and told["since"]
+        browser = Client()
+        shared_golem.owner.is_superuser = True
+        shared_golem.owner.save()
+        browser.force_login(shared_golem.owner)
+        page = browser.get("/admin/").content.decode()
+        assert "Does not go on" in page and shared_golem.golem.address in page
+    shared_golem.work(stuck)
+    assert Client().get("/readyz").json()["degraded"] is False
+    with worker(wanted):
+        assert live.post("commit_action", {"permit_id": wanted}).json()["status"] == "COMMITTED"
+
+
+def test_a_chain_that_is_down_is_told_at_once(live: Agent, shared_golem: LiveGolem) -> None:
+    permit_id = shared_golem.preview()["permit_id"]
+    since = clock.now() - timedelta(seconds=30)
+    ChainWatch.objects.create(
+        chain_id=CHAIN_ID, looked_at=clock.now(), failing_since=since, error_code="RPC_TIMEOUT"
+    )  # fmt: skip
+    response = live.post("commit_action", {"permit_id": permit_id})
+    assert_problem(response, 503, "CHAIN_STUCK", "WAIT")
+    assert response.headers["Retry-After"] == "5"
+    assert shared_golem.permit(permit_id).status == PermitStatus.CREATED
+    [told] = Client().get("/readyz").json()["stuck"]
+    assert (told["what"], told["reason"], told["since"]) == ("chain", "RPC_TIMEOUT", since.isoformat())
+
+
+def test_a_chain_that_nobody_follows_is_told_too(local_chain: object, db: None) -> None:
+    ready = Client().get("/readyz").json()
+    assert (ready["ready"], ready["degraded"]) == (True, True)
+    assert ready["stuck"] == [
+        {"what": "follower", "chain_id": CHAIN_ID, "reason": "no follower looks at it", "since": None}
+    ]

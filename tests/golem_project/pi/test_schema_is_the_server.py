@@ -1,0 +1,145 @@
+"""The documented request bodies against the server: what one refuses the other refuses, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+
+from golem_project.pi.serializers import QueryGrimoireInput
+from memory_app.filters import parse_filters
+from tests.architecture.sources import ROOT
+from tests.golem_project.pi.conftest import Agent
+from tools_app.adapters import AmbiguousParams
+from tools_app.core.errors import InvalidParams
+
+DOCUMENT = json.loads((ROOT / "tests" / "snapshots" / "openapi.json").read_text())
+FORMATS = FormatChecker()
+PERMIT = "7b0c5a1e-2f10-4c0e-9d64-1f7d2a3b4c5d"
+GOOD: dict[str, dict[str, Any]] = {
+    "commit_action": {"permit_id": PERMIT},
+    "cancel_action": {"permit_id": PERMIT, "reason": "changed my mind"},
+    "search_context": {"query": "how to exit"},
+    "query_grimoire": {"query": "a swap"},
+    "update_directive": {"section": "Exits", "change": "Leave early.", "reason": "seen twice"},
+    "emergency_halt": {"reason": "a drill", "drill": True},
+    "query_state": {"query": "limits"},
+    "preview_action": {"action_type": "swap"},
+}
+OPTIONAL: dict[str, dict[str, Any]] = {
+    "search_context": {"limit": 5},
+    "query_grimoire": {
+        "limit": 5,
+        "store": "episodes",
+        "action_type": "swap",
+        "venue": "uniswap",
+        "tokens": "USDC",
+        "chain_id": 1,
+        "importance": "BASE",
+        "since": "2026-11-21T06:00:00Z",
+        "until": "2026-11-22T06:00:00.5+01:00",
+        "filters": {"include_archived": True},
+    },
+}
+OF_ANY_TYPE: tuple[Any, ...] = ("text", "", "  ", 7, -1, 0, 2**60, True, None, [], ["a"], {}, {"a": 1}, "2026-11-21")
+
+
+@FORMATS.checks("date-time")
+def is_time(text: object) -> bool:
+    return not isinstance(text, str) or bool(datetime.fromisoformat(text))
+
+
+def request_schema(tool: str) -> dict[str, Any]:
+    """The schema of a tool's request body, with the definitions it refers to."""
+    operation = DOCUMENT["paths"][f"/api/v1/pi/{tool}"]["post"]
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    return {**schema, "components": DOCUMENT["components"]}
+
+
+def resolve(schema: dict[str, Any]) -> dict[str, Any]:
+    """The closed form of a body: through its reference, and the first of two forms."""
+    while "$ref" in schema or "oneOf" in schema:
+        schema = schema.get("oneOf", [schema])[0]
+        if "$ref" in schema:
+            schema = DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return schema
+
+
+def list_bodies(tool: str) -> Iterator[dict[str, Any]]:
+    """A good body, and for each property values at, within and beyond every bound, of every type, missing and extra."""
+    good = {**GOOD[tool], **OPTIONAL.get(tool, {})}
+    yield GOOD[tool]
+    yield good
+    for extra in ("colour", "permitId", "__proto__", ""):
+        yield {**good, extra: "x"}
+        yield {**good, extra: None}
+    for name, schema in resolve(request_schema(tool))["properties"].items():
+        # The tool's own schema judges the first, a worker the last.
+        if name in ("params", "venue", "chain_id", "why") and tool in ("query_state", "preview_action"):
+            continue
+        yield {key: value for key, value in good.items() if key != name}
+        values = list(OF_ANY_TYPE)
+        if longest := schema.get("maxLength"):
+            values += ["x" * longest, "x" * (longest + 1), " " * 3 + "x" * (longest - 3), " " + "x" * longest]
+        for bound in ("minimum", "maximum"):
+            if bound in schema:
+                values += [schema[bound] - 1, schema[bound], schema[bound] + 1]
+        if "pattern" in schema:
+            values += [PERMIT.upper(), PERMIT.replace("-", ""), f"{{{PERMIT}}}", f"urn:uuid:{PERMIT}", f" {PERMIT}"]
+        if name == "filters":
+            values = [{}, {"tool_name": "x"}, {"colour": "red"}, [], "x", 5, None]
+        yield from ({**good, name: value} for value in values)
+
+
+@pytest.mark.parametrize(
+    "tool", ["commit_action", "cancel_action", "search_context", "query_grimoire", "update_directive", "emergency_halt"]
+)
+def test_the_server_refuses_exactly_what_the_schema_refuses(agent: Agent, tool: str) -> None:
+    validator = Draft202012Validator(request_schema(tool), format_checker=FORMATS)
+    differences = []
+    for body in list_bodies(tool):
+        if is_refused(agent, tool, body) is validator.is_valid(body):
+            differences.append(str(body)[:200])
+    assert differences == []
+
+
+def is_refused(agent: Agent, tool: str, body: dict[str, Any]) -> bool:
+    """Whether the server says that the body itself is bad."""
+    if tool != "query_grimoire":
+        return agent.post(tool, body).json().get("code") in ("INVALID_PARAMS", "AMBIGUOUS_PARAMS")
+    # What its view does before it asks the worker that holds the embedding model.
+    asked = QueryGrimoireInput(data={name: value for name, value in body.items() if value is not None})
+    try:
+        asked.check()
+        parse_filters(asked.read_filters())
+    except (InvalidParams, AmbiguousParams):
+        return True
+    return False
+
+
+@pytest.mark.parametrize("tool", ["query_state", "preview_action"])
+def test_an_open_body_is_refused_where_its_own_words_are(agent: Agent, tool: str) -> None:
+    validator = Draft202012Validator(request_schema(tool), format_checker=FORMATS)
+    for body in list_bodies(tool):
+        if not validator.is_valid(body):
+            assert agent.post(tool, body).json()["code"] in ("INVALID_PARAMS", "AMBIGUOUS_PARAMS"), body
+
+
+def test_every_documented_body_is_closed_or_says_what_else_it_takes() -> None:
+    posts = [path for path, methods in DOCUMENT["paths"].items() if "requestBody" in methods.get("post", {})]
+    assert sorted(path.rpartition("/")[2] for path in posts) == sorted(GOOD)
+    for tool in GOOD:
+        extra = resolve(request_schema(tool)).get("additionalProperties", True)
+        assert extra is False or extra == {"type": "null"} or "description" in extra, tool
+
+
+@pytest.mark.parametrize("key", ["x", "x" * 200, "x" * 201, "", "a b", "caf\u00e9", "!~"])
+def test_an_idempotency_key_is_refused_where_the_schema_refuses_it(agent: Agent, key: str) -> None:
+    parameters = DOCUMENT["paths"]["/api/v1/pi/commit_action"]["post"]["parameters"]
+    schema = next(each["schema"] for each in parameters if each["name"] == "Idempotency-Key")
+    code = agent.post("commit_action", GOOD["commit_action"], **{"Idempotency-Key": key}).json()["code"]
+    assert (code == "IDEMPOTENCY_KEY_INVALID") is not Draft202012Validator(schema).is_valid(key)

@@ -1,0 +1,51 @@
+"""A task that a worker took is noted until it is acknowledged, and handed out again when it never is."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import redis
+from django.conf import settings
+
+from golem_project.celery import app
+from golem_project.queue_transport import QoS
+
+
+def take(name: str, taken: list[Any]) -> tuple[Any, Any]:
+    connection = app.connection_for_write()
+    queue = connection.SimpleQueue(name)
+    queue.consumer.callbacks = [lambda body, message: taken.append(message)]
+    queue.consumer.consume()
+    return connection, queue
+
+
+def test_what_was_taken_is_noted_and_struck_off_once_it_is_acknowledged() -> None:
+    name, taken = f"test-{uuid.uuid4().hex}", list[Any]()
+    server = redis.Redis.from_url(settings.REDIS_URL)
+    connection, queue = take(name, taken)
+    with connection:
+        qos = queue.channel.qos
+        assert type(qos) is QoS
+        queue.put({"permit_id": "é", "waits": None})
+        connection.drain_events(timeout=10)
+        (message,) = taken
+        tag = message.delivery_tag
+        assert server.hexists(qos.unacked_key, tag)
+        assert server.zscore(qos.unacked_index_key, tag) is not None
+        message.ack()
+        assert not server.hexists(qos.unacked_key, tag)
+        assert server.zscore(qos.unacked_index_key, tag) is None
+        assert message.payload == {"permit_id": "é", "waits": None}
+
+
+def test_what_is_never_acknowledged_is_handed_out_again() -> None:
+    name, taken = f"test-{uuid.uuid4().hex}", list[Any]()
+    connection, queue = take(name, taken)
+    with connection:
+        queue.put({"permit_id": "one"})
+        connection.drain_events(timeout=10)
+        queue.channel.qos.restore_by_tag(taken[0].delivery_tag)
+        connection.drain_events(timeout=10)
+        assert [message.payload for message in taken] == [{"permit_id": "one"}] * 2
+        taken[1].ack()

@@ -1,0 +1,37 @@
+"""The bank on the shelf."""
+
+from __future__ import annotations
+
+from tools_app.toolkit.protocol import Contract, ProtocolDef, RightEvent, Trait, ValuerKind
+
+from .addresses import deployments
+from .effects import BankEffects
+from .positions import NAME, BankExits, BankPositions
+
+PROTOCOL = ProtocolDef(
+    name=NAME,
+    label="The made-up bank",
+    deployments=deployments,
+    entry="bank",
+    contracts=(
+        Contract(
+            "bank", "The made-up bank",
+            ("function deposit(uint256)", "function borrow(uint256)", "function repay(uint256)",
+             "function request(uint256)", "function claim(uint256)"),
+            takes_tokens=True, valuer=ValuerKind.LENDING_ACCOUNT,
+        ),
+    ),
+    positions=BankPositions(),
+    exits=BankExits(),
+    effects=BankEffects(),
+    rights=(
+        RightEvent(
+            "TellerSet(address,address,bool)", giver=0, taker=1, amount=2, label="may act at the bank",
+            revoke=lambda contract, taker, token: ("function setTeller(address,bool)", (taker, False)),
+        ),
+    ),
+    traits=frozenset({Trait.LEVERAGE, Trait.ASYNC}),
+    simulated_on=frozenset({31337}),
+    events=("event Deposited(address indexed account, uint256 amount)",),
+    errors=("error NotReady(uint256 id, uint256 readyAt)", "error TooMuchDebt(uint256 cover, uint256 debt)"),
+)  # fmt: skip

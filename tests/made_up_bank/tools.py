@@ -1,0 +1,135 @@
+"""What a golem can do at the bank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools_app.chain.abi import encode_call
+from tools_app.core.units import format_units
+from tools_app.standards import erc20
+from tools_app.toolkit.context import ReadContext, WriteContext
+from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
+from tools_app.toolkit.family import ToolFamily
+from tools_app.toolkit.params import PositionId, RawAmount
+from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.positions import PositionChange, PositionRef
+
+from .addresses import DEPLOYED
+from .positions import NAME, REQUEST
+
+bank = ToolFamily(prefix="bank", category=Category.LENDING, venue=NAME)
+
+
+def report(outcome: PlanOutcome) -> dict[str, Any]:
+    """The transactions, and what moved."""
+    return {
+        "tx_hashes": [receipt.tx_hash for receipt in outcome.receipts],
+        "moved": {token: str(raw) for token, raw in outcome.deltas.items()},
+    }
+
+
+def _plan(
+    ctx: WriteContext,
+    function: str,
+    amount: int,
+    *,
+    action_class: ActionClass,
+    spends: str | None = None,
+    receives: str | None = None,
+    changes: tuple[tuple[str, str, int], ...] = (),
+    refs: dict[str, PositionRef] | None = None,
+    argument: int | None = None,
+) -> TxPlan:
+    chain = ctx.chain()
+    where = DEPLOYED[chain.chain_id]
+    to = where["bank"]
+    calls: list[Call] = []
+    allowances: tuple[AllowanceLeft, ...] = ()
+    account = PositionRef(NAME, "account", chain.chain_id, ctx.account)
+    if spends is not None:
+        token = chain.token(where[spends])
+        calls.append(erc20.approve_exact(token=token, spender=to, amount=amount))
+        allowances = (AllowanceLeft(token, to, amount, 0),)
+    data = encode_call(f"function {function}(uint256)", amount if argument is None else argument)
+    calls.append(Call(to, data, 0, f"{function} {format_units(amount, 18, '')}"))
+    return TxPlan(
+        chain_id=chain.chain_id,
+        calls=tuple(calls),
+        spends=(TokenFlow(chain.token(where[spends]), amount, amount),) if spends else (),
+        receives=(TokenFlow(chain.token(where[receives]), amount, amount),) if receives else (),
+        allowances=allowances,
+        action_class=action_class,
+        recipients=(ctx.account,),
+        collateral_ratio_bps=100_000 if function == "borrow" else None,
+        changes=tuple(
+            PositionChange(
+                NAME, kind, where[token], change, change,
+                ref=account if kind == "account" else (refs or {}).get(kind),
+            )
+            for kind, token, change in changes
+        ),
+    )  # fmt: skip
+
+
+@bank.write(
+    action_type="bank_deposit", risk=RiskLayer.BOUNDED, budget=TickBudget.MEDIUM, report=report,
+    action_class=ActionClass.INCREASE_POSITION,
+)  # fmt: skip
+def bank_deposit(ctx: WriteContext, amount: RawAmount) -> TxPlan:
+    """Put cash into the bank. Does not borrow."""
+    changes = (("account", "cash", amount),)
+    return _plan(ctx, "deposit", amount, action_class=ActionClass.INCREASE_POSITION, spends="cash", changes=changes)
+
+
+@bank.write(
+    action_type="bank_borrow", risk=RiskLayer.UNBOUNDED, budget=TickBudget.MEDIUM, report=report,
+    action_class=ActionClass.INCREASE_POSITION,
+)  # fmt: skip
+def bank_borrow(ctx: WriteContext, amount: RawAmount) -> TxPlan:
+    """Borrow against the deposit. Does not sell what is borrowed."""
+    changes = (("account", "loan", -amount),)
+    return _plan(ctx, "borrow", amount, action_class=ActionClass.INCREASE_POSITION, receives="loan", changes=changes)
+
+
+@bank.write(
+    action_type="bank_repay", risk=RiskLayer.LOW, budget=TickBudget.MEDIUM, report=report,
+    action_class=ActionClass.DECREASE_POSITION,
+)  # fmt: skip
+def bank_repay(ctx: WriteContext, amount: RawAmount) -> TxPlan:
+    """Repay what is owed. Does not repay more."""
+    changes = (("account", "loan", amount),)
+    return _plan(ctx, "repay", amount, action_class=ActionClass.DECREASE_POSITION, spends="loan", changes=changes)
+
+
+@bank.write(
+    action_type="bank_request", risk=RiskLayer.LOW, budget=TickBudget.MEDIUM, report=report,
+    action_class=ActionClass.DECREASE_POSITION,
+)  # fmt: skip
+def bank_request(ctx: WriteContext, amount: RawAmount) -> TxPlan:
+    """Ask for cash back; it comes after a day. Does not pay at once."""
+    changes = (("account", "cash", -amount), ("request", "cash", amount))
+    return _plan(ctx, "request", amount, action_class=ActionClass.DECREASE_POSITION, changes=changes)
+
+
+@bank.write(
+    action_type="bank_claim", risk=RiskLayer.LOW, budget=TickBudget.MEDIUM, report=report,
+    action_class=ActionClass.CLOSE_POSITION,
+)  # fmt: skip
+def bank_claim(ctx: WriteContext, request_id: PositionId) -> TxPlan:
+    """Take what waited in the queue. Does not shorten the wait."""
+    chain = ctx.chain()
+    _, amount, _ = chain.call(DEPLOYED[chain.chain_id]["bank"], REQUEST, int(request_id))
+    ref = PositionRef(NAME, "request", chain.chain_id, str(request_id))
+    return _plan(
+        ctx, "claim", amount, action_class=ActionClass.CLOSE_POSITION, receives="cash",
+        changes=(("request", "cash", -amount),), refs={"request": ref}, argument=int(request_id),
+    )  # fmt: skip
+
+
+@bank.read(query="bank_account", budget=TickBudget.FAST)
+def bank_get_account(ctx: ReadContext) -> dict[str, str]:
+    """What is in the bank and what is owed. Does not price it."""
+    chain = ctx.chain()
+    where = DEPLOYED[chain.chain_id]["bank"]
+    [deposited] = chain.call(where, "function deposited(address) view returns (uint256)", ctx.golem.address)
+    return {"deposited": str(deposited)}

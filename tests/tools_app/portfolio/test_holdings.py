@@ -1,0 +1,180 @@
+"""What an account holds and is worth: tokens and legs, debts subtracted, nothing counted twice or left out unsaid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.tools_app.portfolio.paper_bank import (
+    CASH,
+    CHAIN_ID,
+    COIN,
+    FREE_AT,
+    LOAN,
+    ME,
+    NAME,
+    PROTOCOL,
+    SHARE,
+    Paper,
+    act,
+    health_by_feeds,
+    on_the_shelf,
+    read_paper,
+)
+from tools_app.portfolio.holdings import Holdings, measure_holdings, value_of
+from tools_app.portfolio.reading import foretell_positions
+from tools_app.toolkit.positions import Leg, Position, PositionRef, PositionsUnreadable
+from tools_app.toolkit.views import FeedPrice
+
+USD = 1_000_000
+
+
+@pytest.fixture(autouse=True)
+def bank_on_the_shelf() -> Iterator[None]:
+    with on_the_shelf():
+        yield
+
+
+def measure(paper: Paper, **changes: Any) -> Holdings:
+    return measure_holdings(chain=read_paper(paper), account=ME, **changes)
+
+
+STEPS = st.tuples(
+    st.sampled_from(("supply", "withdraw", "borrow", "repay", "deposit", "request", "claim")),
+    st.integers(0, 3 * 10**21),
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(STEPS, max_size=25), st.integers(10**18, 3 * 10**18))
+def test_nothing_that_only_moves_value_changes_the_net_asset_value(steps: list[tuple[str, int]], rate: int) -> None:
+    paper = Paper(rate=rate)
+    start = measure(paper).nav_micro_usd
+    for what, amount in steps:
+        act(paper, what, amount)
+    held = measure(paper)
+    assert held.is_complete and held.is_steady
+    # A share and a request lose at most a base unit each to rounding; a token rounds once held and once owed.
+    assert abs(held.nav_micro_usd - start) <= 2
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(1, 10**22), st.integers(1, 10**9), st.integers(1, 10**10))
+def test_health_is_the_lower_of_the_protocols_word_and_the_feeds(deposited: int, owed: int, loan: int) -> None:
+    paper = Paper(deposited=deposited, owed=owed)
+    paper.prices["LOAN"] = loan
+    [position] = measure(paper).positions
+    assert position.health_bps is not None and position.health_bps <= paper.health()
+    by_feeds = health_by_feeds(paper)
+    # The debt rounds up to a millionth of a dollar, and the cover down.
+    assert position.health_bps <= by_feeds
+    if owed * loan > 10**14:
+        assert position.health_bps >= min(paper.health(), by_feeds * 999 // 1_000) - 1
+
+
+def test_interest_a_rate_and_a_price_change_what_it_is_worth() -> None:
+    paper = Paper(deposited=10**21, owed=10**8, shares=10**21)
+    start = measure(paper).nav_micro_usd
+    paper.deposited += 10**18
+    assert measure(paper).nav_micro_usd == start + USD
+    paper.owed += 10**6
+    assert measure(paper).nav_micro_usd == start - USD // 2
+    paper.rate = 11 * 10**17
+    assert measure(paper).nav_micro_usd == start - USD // 2 + 100 * USD
+    paper.prices["LOAN"] *= 2
+    assert measure(paper).nav_micro_usd == start - USD // 2 + 100 * USD + (10**9 - 101 * 10**6) * 3 // 2
+
+
+def test_what_is_held_rounds_down_and_what_is_owed_up() -> None:
+    third = FeedPrice("0xfeed", 33_333_333, 8, 1, 0, 0)
+    assert (value_of(10, LOAN, third), value_of(-10, LOAN, third)) == (3, -4)
+
+
+def test_a_claim_token_counts_through_its_position_alone() -> None:
+    paper = Paper(shares=10**21)
+    paper.prices["vCASH"] = 5 * 10**8
+    held = measure(paper)
+    assert held.nav_micro_usd == measure(Paper()).nav_micro_usd + 1_000 * USD
+    assert held.token(SHARE.address) is None
+    assert [(each.token, each.raw, each.micro_usd) for each in held.claims] == [(SHARE, 10**21, None)]
+
+
+def test_what_waits_in_a_queue_counts_and_is_not_liquid() -> None:
+    held = measure(Paper(queue=[10**20]))
+    [request] = held.positions
+    assert (request.micro_usd, request.free_at) == (100 * USD, FREE_AT)
+    assert held.nav_micro_usd - held.liquid_micro_usd(FREE_AT - 1) == 100 * USD
+    assert held.liquid_micro_usd(FREE_AT) == held.nav_micro_usd
+
+
+def test_what_owes_more_than_it_holds_is_worth_less_than_nothing() -> None:
+    paper = Paper(wallet={COIN.address: 0, CASH.address: 0, LOAN.address: 0}, owed=10**6)
+    held = measure(paper)
+    assert (held.nav_micro_usd, held.debt_micro_usd) == (-1_500_000, 1_500_000)
+
+
+def test_what_has_no_feed_is_named_and_never_counts_and_a_debt_without_one_makes_the_value_unsteady() -> None:
+    paper = Paper(deposited=10**20, owed=10**6)
+    del paper.prices["CASH"]
+    held = measure(paper)
+    assert held.problems == ("NO_PRICE_FEED: CASH", f"NO_PRICE_FEED: CASH in {NAME}/account/{CHAIN_ID}/{ME}")
+    assert held.is_steady and not held.is_complete
+    assert held.positions[0].health_bps == 0
+    del paper.prices["LOAN"]
+    assert not measure(paper).is_steady
+
+
+def test_a_balance_nobody_can_hold_is_left_out_by_name() -> None:
+    paper = Paper()
+    paper.wallet[CASH.address] = 10**40
+    held = measure(paper)
+    assert held.problems == ("HOLDINGS_IMPLAUSIBLE: CASH",) and not held.is_steady
+    assert held.nav_micro_usd == 3_000 * USD + 1_500 * USD
+
+
+def test_positions_beyond_those_that_are_read_are_said_and_a_reader_that_fails_is_no_empty_account(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    older = Position(PositionRef(NAME, "older", CHAIN_ID, "7"), "7 older ones", (), is_whole=False)
+
+    def tell(self: Any, chain_id: int, account: str, hints: Any) -> Any:
+        yield []
+        return (older, Position(PositionRef(NAME, "x", CHAIN_ID, "1"), "One", (Leg(CASH.address, 10**18),)))
+
+    monkeypatch.setattr(type(PROTOCOL.positions), "list", tell)
+    held = measure(Paper())
+    assert held.problems == ("POSITIONS_NOT_COUNTED: 7 older ones",) and not held.is_steady
+
+    def fail(self: Any, chain_id: int, account: str, hints: Any) -> Any:
+        yield []
+        raise KeyError("reserve")
+
+    monkeypatch.setattr(type(PROTOCOL.positions), "list", fail)
+    with pytest.raises(PositionsUnreadable, match=NAME):
+        measure(Paper())
+
+
+def test_a_token_that_somebody_put_into_a_position_is_not_asked_and_keeps_nothing_from_being_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    strange = "0x00000000000000000000000000000000000000Ad"
+
+    def tell(self: Any, chain_id: int, account: str, hints: Any) -> Any:
+        yield []
+        ref = PositionRef(NAME, "nft", CHAIN_ID, "1")
+        return (Position(ref, "A gift", (Leg(CASH.address, 5), Leg(strange, 10**30))),)
+
+    monkeypatch.setattr(type(PROTOCOL.positions), "list", tell)
+    held = measure(Paper())
+    assert held.problems == (f"NO_PRICE_FEED: {strange} in {NAME}/nft/{CHAIN_ID}/1",)
+    assert held.is_steady and held.positions[0].micro_usd is None
+
+
+def test_what_is_asked_first_is_known_without_a_read() -> None:
+    first = foretell_positions(chain_id=CHAIN_ID, account=ME)
+    assert first.contracts == ("0x00000000000000000000000000000000000BA001",)
+    assert [call.args for call in first.calls] == [(ME,), (ME,)]

@@ -1,0 +1,126 @@
+"""What a plan promises is what its bytes say, read by who did not make it; every other byte is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import tools_app.protocols.lido.tools.stake
+import tools_app.protocols.lido.tools.withdraw  # noqa: F401  declares the tools
+from tests.evm.world import CHAIN_ID, World
+from tests.tools_app.factories import call_tool, make_context, report_of
+from tests.tools_app.protocols.lido.staking import ETH, act, at, report
+from tools_app.chain.abi import encode_call
+from tools_app.protocols.lido.protocol import PROTOCOL
+from tools_app.toolkit.effects import Effects, UnknownCall
+from tools_app.toolkit.plan import Call, TxPlan
+
+pytestmark = pytest.mark.protocols("lido")
+
+
+def read(chain: World, account: Any, plan: TxPlan) -> Effects:
+    reader, effects = make_context(chain, address=account.address).chain(), Effects()
+    assert PROTOCOL.effects is not None
+    for index, call in enumerate(plan.calls):
+        PROTOCOL.effects.read(call, earlier=plan.calls[:index], account=account.address, chain=reader, into=effects)
+    return effects
+
+
+def sums(rows: Any, figure: str) -> dict[tuple[str, str], int]:
+    found: dict[tuple[str, str], int] = {}
+    for row in rows:
+        key = (row.kind, str(row.ref))
+        found[key] = found.get(key, 0) + getattr(row, figure)
+    return found
+
+
+@pytest.fixture
+def held(chain: World) -> Any:
+    """Somebody with stETH, wstETH, and a request that is final."""
+    account = chain.new_account(60 * ETH)
+    act(chain, account, "lido_stake", amount=str(20 * ETH))
+    act(chain, account, "lido_stake", amount=str(20 * ETH), output_token="stETH")
+    (done,) = report_of("lido_unstake", act(chain, account, "lido_unstake", amounts=[str(ETH)]))["request_ids"]
+    report(chain, last_id=int(done), ether=10 * ETH)
+    return account, done
+
+
+CASES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("lido_stake", {"amount": str(3 * ETH)}),
+    ("lido_stake", {"amount": str(3 * ETH), "output_token": "stETH", "referral": "0x" + "22" * 20}),
+    ("lido_wrap", {"amount": str(3 * ETH)}),
+    ("lido_unwrap", {"amount": str(3 * ETH)}),
+    ("lido_unstake", {"amounts": [str(ETH), str(2 * ETH)]}),
+    ("lido_unstake", {"amounts": [str(ETH)], "token": "wstETH"}),
+    ("lido_claim_withdrawal", {}),
+)
+
+
+@pytest.mark.parametrize(("tool", "params"), CASES)
+def test_a_plan_and_its_bytes_say_the_same(chain: World, held: Any, tool: str, params: dict[str, Any]) -> None:
+    account, done = held
+    asked = params or {"request_ids": [done]}
+    plan = call_tool(make_context(chain, address=account.address), tool, **asked)
+    effects = read(chain, account, plan)
+    assert dict(effects.spends) == {flow.token.address: flow.bound for flow in plan.spends}
+    assert dict(effects.receives) == {flow.token.address: flow.bound for flow in plan.receives}
+    granted = [(left.token.address, left.spender, left.granted) for left in plan.allowances]
+    assert effects.approvals == granted
+    promised, seen = sums(plan.changes, "expected"), sums(effects.changes, "raw")
+    for key in {*promised, *seen}:
+        assert abs(promised.get(key, 0) - seen.get(key, 0)) <= 12, key
+    assert not effects.recipients
+
+
+@pytest.mark.parametrize(("tool", "params"), CASES)
+def test_a_word_that_is_changed_is_refused_or_changes_what_is_read(
+    chain: World, held: Any, tool: str, params: dict[str, Any]
+) -> None:
+    account, done = held
+    asked = params or {"request_ids": [done]}
+    plan = call_tool(make_context(chain, address=account.address), tool, **asked)
+    base = read(chain, account, plan)
+    for index, call in enumerate(plan.calls):
+        for start in range(4, len(call.data), 32):
+            word = int.from_bytes(call.data[start : start + 32], "big")
+            data = call.data[:start] + ((word + 10**17) % 2**256).to_bytes(32, "big") + call.data[start + 32 :]
+            calls = [*plan.calls]
+            calls[index] = replace(call, data=data)
+            try:
+                changed = read(chain, account, replace(plan, calls=tuple(calls)))
+            except Exception as error:  # the chain refuses some of it, the reader the rest
+                assert not isinstance(error, AssertionError)
+                continue
+            # Whoever is paid for the referral is nobody's money.
+            is_referral = tool == "lido_stake" and call.to == at("steth")
+            assert is_referral or changed != base, (call.label, start)
+
+
+def call_of(key: str, signature: str, *args: Any, value: int = 0, more: bytes = b"") -> Call:
+    return Call(at(key), encode_call(f"function {signature}", *args) + more, value, signature)
+
+
+def test_what_is_not_known_is_refused(chain: World, held: Any) -> None:
+    account, done = held
+    other = "0x" + "33" * 20
+    bad = (
+        call_of("queue", "requestWithdrawals(uint256[],address)", [ETH], other),
+        call_of("queue", "claimWithdrawalsTo(uint256[],uint256[],address)", [1], [1], other),
+        call_of("queue", "setApprovalForAll(address,bool)", other, True),
+        call_of("queue", "transferFrom(address,address,uint256)", account.address, other, 1),
+        call_of("wsteth", "wrap(uint256)", ETH, value=1),
+        call_of("wsteth", "wrap(uint256)", ETH, more=b"\0"),
+        call_of("steth", "submit(address)", other),
+        call_of("steth", "transferShares(address,uint256)", other, 1),
+        call_of("queue", "claimWithdrawals(uint256[],uint256[])", [], []),
+        Call(at("steth"), b"", ETH, "plain coin"),
+    )
+    for call in bad:
+        with pytest.raises(UnknownCall):
+            read(chain, account, TxPlan(CHAIN_ID, (call,)))
+    thief = chain.new_account(ETH)
+    claim = call_tool(make_context(chain, address=account.address), "lido_claim_withdrawal", request_ids=[done])
+    with pytest.raises(UnknownCall, match="own"):
+        read(chain, thief, claim)

@@ -1,0 +1,213 @@
+"""Positions that no contract lists are found, left step by step, and every byte of a call is accounted for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.evm.world import World
+from tests.tools_app.factories import answer_of, call_tool, make_context, run_plan
+from tests.tools_app.protocols.measured import Golem, check_effects
+from tests.tools_app.protocols.morpho_blue.golem import ETH, MORPHO, PARAMS, USDC, make_golem, usdc_market
+from tools_app.chain.abi import encode_call
+from tools_app.protocols.morpho_blue.addresses import LOCAL, known_markets
+from tools_app.protocols.morpho_blue.market import MarketParams
+from tools_app.protocols.morpho_blue.positions import ref_of
+from tools_app.protocols.morpho_blue.protocol import PROTOCOL
+from tools_app.toolkit.effects import Effects, UnknownCall
+from tools_app.toolkit.plan import Call, TxPlan
+from tools_app.toolkit.positions import Act, NeedsTrade, PositionRef, Wait
+
+pytestmark = pytest.mark.protocols("morpho")
+
+
+def open_unknown_market(chain: World) -> MarketParams:
+    """A market that no list names: USDC against WBTC, by an account of the street."""
+    wbtc, usdc = chain.tokens["WBTC"].address, chain.tokens["USDC"].address
+    oracle = chain.deploy(chain.actors.makers[0], "SimulatedFeed", "(string,uint8,int256)", "x", 8, 10**8)
+    params = MarketParams(usdc, wbtc, oracle, LOCAL["irm"], 86 * 10**16)
+    chain.transact(chain.actors.makers[0], MORPHO, f"createMarket({PARAMS})", params.as_tuple)
+    return params
+
+
+def test_an_unknown_market_is_found_by_its_logs_and_then_by_the_hint(chain: World) -> None:
+    golem = make_golem(chain, WBTC=10**8, USDC=1_000 * USDC)
+    params = open_unknown_market(chain)
+    plan = golem.plan("morpho_supply_market", market_id=params.id, amount="5000000", asset="WBTC")
+    assert golem.positions() == ()
+    outcome = run_plan(chain, golem.account, plan)
+    assert golem.positions() == ()
+    assert PROTOCOL.positions is not None
+    logs = [log for receipt in outcome.receipts for log in receipt.logs]
+    refs = PROTOCOL.positions.born(logs, golem.address, 31337)
+    assert refs == (ref_of(31337, params.id),)
+    assert PROTOCOL.positions.born(logs, chain.actors.makers[0].address, 31337) == ()
+    (position,) = golem.positions(hints=refs)
+    assert position.raw_of(chain.tokens["WBTC"].address) == 5_000_000
+    told = answer_of(make_context(chain, address=golem.address), "morpho_get_user_position")
+    assert [row["market_id"] for row in told["markets"]] == [params.id]
+    # The measured simulation knows it by the plan's own word.
+    golem.act("morpho_withdraw_market", market_id=params.id, amount="max", asset="WBTC")
+
+
+def test_a_hint_that_names_nothing_is_no_position(chain: World) -> None:
+    golem = make_golem(chain)
+    strange = [PositionRef("morpho", "market", 31337, each) for each in ("0x12", "0x" + "ab" * 32, "nothing")]
+    assert golem.positions(hints=strange) == ()
+
+
+def test_whoever_has_nothing_is_asked_once(chain: World) -> None:
+    golem, asked = make_golem(chain), []
+    reader = make_context(chain, address=golem.address).chain()
+    assert PROTOCOL.positions is not None
+    reads = PROTOCOL.positions.list(31337, golem.address, ())
+    wanted = next(reads)
+    with pytest.raises(StopIteration) as ended:
+        while True:
+            asked.append(wanted)
+            wanted = reads.send(reader.call_many(wanted))
+    assert (len(asked), ended.value.value) == (1, ())
+
+
+def test_the_way_out_repays_first_and_ends_with_nothing(chain: World) -> None:
+    golem, market = make_golem(chain), usdc_market()
+    golem.act("morpho_supply_market", market_id=market, amount=str(2_000 * USDC))
+    golem.act("morpho_borrow_market", market_id=market, amount=str(10_000 * USDC), collateral_amount=str(10 * ETH))
+    tokens = [chain.tokens[symbol].address for symbol in ("USDC", "WETH")]
+    assert golem.leave(tokens) == ["morpho_repay_market", "morpho_withdraw_market", "morpho_withdraw_market"]
+    assert golem.positions() == ()
+
+
+def test_the_way_out_without_the_borrowed_token_takes_spare_collateral_and_asks_for_a_trade(chain: World) -> None:
+    golem, market = make_golem(chain, WETH=10 * ETH), usdc_market()
+    golem.act("morpho_borrow_market", market_id=market, amount=str(10_000 * USDC), collateral_amount=str(10 * ETH))
+    usdc, weth = (chain.tokens[symbol].address for symbol in ("USDC", "WETH"))
+    chain.transact(golem.account, usdc, "transfer(address,uint256)", chain.actors.makers[0].address, 7_000 * USDC)
+    assert PROTOCOL.exits is not None
+    taken = []
+    for _ in range(4):
+        (position,) = golem.positions()
+        held = {token: chain.rpc.balance_of(token, golem.address) for token in (usdc, weth)}
+        step = PROTOCOL.exits.next_step(position, held, chain.timestamp())
+        if not isinstance(step, Act):
+            break
+        golem.act(step.tool, **step.params)
+        taken.append((step.tool, step.params.get("asset")))
+    # What is held pays back; less debt frees collateral; with it the rest can be bought.
+    assert taken == [("morpho_repay_market", None), ("morpho_withdraw_market", weth)]
+    assert isinstance(step, NeedsTrade) and step.token == usdc and 7_000 * USDC < step.raw < 7_010 * USDC
+    chain.fund(golem.address, 0, {"USDC": step.raw})
+    assert golem.leave([usdc, weth]) == ["morpho_repay_market", "morpho_withdraw_market"]
+
+
+def test_what_others_borrow_is_waited_for(chain: World) -> None:
+    golem, market = make_golem(chain), usdc_market()
+    golem.act("morpho_supply_market", market_id=market, amount=str(2_000 * USDC))
+    (position,) = golem.positions()
+    assert PROTOCOL.exits is not None
+    dry = replace(position, facts={**position.facts, "available_liquidity": "0"})
+    assert isinstance(PROTOCOL.exits.next_step(dry, {}, 0), Wait)
+    thin = replace(position, facts={**position.facts, "available_liquidity": "700"})
+    step = PROTOCOL.exits.next_step(thin, {}, 0)
+    assert isinstance(step, Act) and step.params["amount"] == "700"
+
+
+def list_cases(chain: World) -> list[tuple[str, dict[str, str]]]:
+    return [
+        ("morpho_supply_market", {"amount": str(1_000 * USDC)}),
+        ("morpho_supply_market", {"amount": str(ETH), "asset": "WETH"}),
+        ("morpho_withdraw_market", {"amount": str(100 * USDC)}),
+        ("morpho_withdraw_market", {"amount": str(ETH), "asset": "WETH"}),
+        ("morpho_borrow_market", {"amount": str(100 * USDC), "collateral_amount": str(ETH)}),
+        ("morpho_repay_market", {"amount": str(100 * USDC)}),
+        ("morpho_repay_market", {"amount": "max"}),
+        ("morpho_withdraw_market", {"amount": "max"}),
+    ]
+
+
+@pytest.mark.parametrize("index", range(8))
+def test_each_word_of_a_call_changed_once_is_another_effect_or_none(chain: World, index: int) -> None:
+    golem, market = make_golem(chain), usdc_market()
+    golem.act("morpho_supply_market", market_id=market, amount=str(1_000 * USDC))
+    golem.act("morpho_borrow_market", market_id=market, amount=str(1_000 * USDC), collateral_amount=str(10 * ETH))
+    tool, params = list_cases(chain)[index]
+    plan = golem.plan(tool, market_id=market, **params)
+    calls = [place for place, call in enumerate(plan.calls) if call.to == MORPHO]
+    for place in calls:
+        call = plan.calls[place]
+        for at in range(4, len(call.data), 32):
+            word = int.from_bytes(call.data[at : at + 32], "big") ^ 1
+            changed = replace(call, data=call.data[:at] + word.to_bytes(32, "big") + call.data[at + 32 :])
+            mutated = replace(plan, calls=(*plan.calls[:place], changed, *plan.calls[place + 1 :]))
+            assert is_told_apart(golem, mutated, plan), f"word {at // 32} of {call.label}"
+
+
+def is_told_apart(golem: Golem, mutated: TxPlan, plan: TxPlan) -> bool:
+    """Whether the reader vetoes the changed bytes, or reads other effects than the plan's."""
+    try:
+        effects = golem.read_effects(mutated)
+    except UnknownCall:
+        return True
+    if effects.positions != golem.read_effects(plan).positions:
+        return True
+    try:
+        check_effects(effects, plan)
+    except AssertionError:
+        return True
+    # One base unit is within rounding of what is expected; the flows are exact.
+    return dict(effects.spends) != {flow.token.address: flow.bound for flow in plan.spends}
+
+
+def test_foreign_bytes_are_a_veto(chain: World) -> None:
+    golem = make_golem(chain)
+    reader, params = make_context(chain, address=golem.address).chain(), known_markets(31337)[0].as_tuple
+    me, other = golem.address, chain.actors.makers[0].address
+    supply = f"function supply({PARAMS},uint256,uint256,address,bytes)"
+    borrow = f"function borrow({PARAMS},uint256,uint256,address,address)"
+    assert PROTOCOL.effects is not None
+    vetoed = [
+        encode_call(supply, params, 1, 0, other, b""),
+        encode_call(supply, params, 1, 0, me, b"call me"),
+        encode_call(supply, params, 0, 1, me, b""),
+        encode_call(supply, params, 1, 0, me, b"") + b"\0",
+        encode_call(borrow, params, 1, 0, other, me),
+        encode_call(borrow, params, 0, 1, me, me),
+        encode_call(f"function repay({PARAMS},uint256,uint256,address,bytes)", params, 1, 1, me, b""),
+        encode_call("function flashLoan(address,uint256,bytes)", params[0], 1, b""),
+        encode_call("function setOwner(address)", me),
+        b"",
+    ]
+    for data in vetoed:
+        with pytest.raises(UnknownCall):
+            PROTOCOL.effects.read(Call(MORPHO, data, 0, ""), earlier=(), account=me, chain=reader, into=Effects())
+    with pytest.raises(UnknownCall):
+        PROTOCOL.effects.read(
+            Call(MORPHO, encode_call(supply, params, 1, 0, me, b""), 1, ""),
+            earlier=(), account=me, chain=reader, into=Effects(),
+        )  # fmt: skip
+
+
+def test_a_borrow_to_somebody_else_names_who_is_paid_and_an_authorization_is_a_right(chain: World) -> None:
+    golem, effects = make_golem(chain), Effects()
+    reader, params = make_context(chain, address=golem.address).chain(), known_markets(31337)[0].as_tuple
+    other = chain.actors.makers[0].address
+    borrow = f"function borrow({PARAMS},uint256,uint256,address,address)"
+    authorize = "function setAuthorization(address,bool)"
+    assert PROTOCOL.effects is not None
+    for data in (
+        encode_call(borrow, params, 7, 0, golem.address, other),
+        encode_call(authorize, other, True),
+        encode_call(authorize, other, False),
+    ):
+        PROTOCOL.effects.read(Call(MORPHO, data, 0, ""), earlier=(), account=golem.address, chain=reader, into=effects)
+    assert effects.recipients == [other]
+    assert [(right.taker, right.amount) for right in effects.rights] == [(other, -1), (other, 0)]
+    (event,) = PROTOCOL.rights
+    signature, arguments = event.revoke(MORPHO, other, None)
+    assert encode_call(signature, *arguments) == encode_call(authorize, other, False)
+
+
+def test_a_tool_without_a_wallet_asks_for_an_account(chain: World) -> None:
+    answer = call_tool(make_context(chain), "morpho_get_user_position", account=chain.actors.makers[0].address)
+    assert answer.markets == ()

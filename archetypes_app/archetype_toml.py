@@ -26,9 +26,22 @@ _NOT_OF_A_KEY: Final = re.compile(r"[^\w.\-\"' \t]+")
 _NAME_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _TIERS: Final = ("T0", "T1", "T2")
 _LINE_KEYS: Final = frozenset(
-    {"name", "description", "category", "default_tier", "tool_categories", "profile", "delegates_to", "terminal",
-     "read_only", "keeps_local_writes", "system_prompt", "tool_overrides", "tools"}
-)  # fmt: skip
+    {
+        "name",
+        "description",
+        "category",
+        "default_tier",
+        "tool_categories",
+        "profile",
+        "delegates_to",
+        "terminal",
+        "read_only",
+        "keeps_local_writes",
+        "system_prompt",
+        "tool_overrides",
+        "tools",
+    }
+)
 _PROMPT_KEYS: Final = frozenset({"role", "expertise", "safety_rules", "workflow", "output_format"})
 _OVERRIDE_KEYS: Final = frozenset({"include", "exclude"})
 _TOOLS_KEYS: Final = frozenset({"profile", "enable", "disable"})

@@ -30,8 +30,14 @@ BUILTIN_PROFILES: tuple[BuiltinProfile, ...] = (
     _profile("lp", "Swaps and liquidity positions", Category.TRADING, Category.LP, Category.SAFETY, Category.STREAMING),
     _profile("vault", "ERC-4626 vaults", Category.VAULT, Category.SAFETY),
     _profile(
-        "vault-curator", "Runs a vault and the strategies under it", Category.VAULT, Category.LP, Category.TRADING,
-        Category.SAFETY, Category.INTELLIGENCE, Category.STREAMING,
+        "vault-curator",
+        "Runs a vault and the strategies under it",
+        Category.VAULT,
+        Category.LP,
+        Category.TRADING,
+        Category.SAFETY,
+        Category.INTELLIGENCE,
+        Category.STREAMING,
     ),
     _profile("fees", "Fee collection and burning", Category.FEES),
     _profile("erc8004", "On-chain agent identity", Category.IDENTITY),
@@ -39,8 +45,13 @@ BUILTIN_PROFILES: tuple[BuiltinProfile, ...] = (
     _profile("intelligence", "Market intelligence", Category.INTELLIGENCE),
     _profile("dashboard", "Market intelligence for a display", Category.INTELLIGENCE),
     _profile(
-        "observatory", "Watches, remembers, never trades", Category.INTELLIGENCE, Category.IDENTITY, Category.MEMORY,
-        Category.STREAMING, is_read_only=True,
+        "observatory",
+        "Watches, remembers, never trades",
+        Category.INTELLIGENCE,
+        Category.IDENTITY,
+        Category.MEMORY,
+        Category.STREAMING,
+        is_read_only=True,
     ),
     _profile(
         "learning", "Memory and self-improvement", Category.INTELLIGENCE, Category.MEMORY, Category.SELF_IMPROVEMENT
@@ -48,14 +59,16 @@ BUILTIN_PROFILES: tuple[BuiltinProfile, ...] = (
     _profile("evaluation", "Judges risk before money moves", Category.SAFETY, Category.INTELLIGENCE),
     _profile("minimal", "Reads of the chain only"),
     BuiltinProfile(
-        "conservative", "Every read; plain writes of trading, liquidity, vaults and safety, without leverage",
-        _ALL - {Category.CODING, Category.TESTNET}, is_conservative=True,
+        "conservative",
+        "Every read; plain writes of trading, liquidity, vaults and safety, without leverage",
+        _ALL - {Category.CODING, Category.TESTNET},
+        is_conservative=True,
     ),
     BuiltinProfile("active", "Everything but test chains and shells", _ACTIVE),
     BuiltinProfile("golem", "A whole golem's life: the same tools as active", _ACTIVE),
     BuiltinProfile("full", "Everything but test chains and shells", _ACTIVE),
     BuiltinProfile("dev", "Everything but shells, test chains included", _ALL - {Category.CODING}),
     BuiltinProfile("development", "The same as dev", _ALL - {Category.CODING}),
-)  # fmt: skip
+)
 
 CONSERVATIVE_WRITE_CATEGORIES = frozenset({Category.TRADING, Category.LP, Category.VAULT, Category.SAFETY})

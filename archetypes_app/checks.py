@@ -59,10 +59,12 @@ def check_stored_graph(app_configs: Any, databases: Any = None, **kwargs: Any) -
     except DatabaseError as error:
         return [CheckWarning(f"the stored archetypes cannot be read: {error}", id="golem.W303")]
     return [
-        *(Error(f"stored delegation graph: {error.detail}", hint="edit it in the admin", id="golem.E302")
-          for error in violations),
+        *(
+            Error(f"stored delegation graph: {error.detail}", hint="edit it in the admin", id="golem.E302")
+            for error in violations
+        ),
         *(CheckWarning(f"an override names {name!r}, and no tool is called that", id="golem.W304") for name in unknown),
-    ]  # fmt: skip
+    ]
 
 
 def _waits_for_migrations() -> bool:

@@ -104,9 +104,21 @@ class ArchetypeForm(EditedRowForm):
     class Meta:
         model = Archetype
         fields = (
-            "name", "description", "category", "inference_tier", "tool_categories", "profiles", "is_read_only",
-            "keeps_local_writes", "delegates_to", "is_terminal_node", "role", "workflow", "output_format", "owner",
-        )  # fmt: skip
+            "name",
+            "description",
+            "category",
+            "inference_tier",
+            "tool_categories",
+            "profiles",
+            "is_read_only",
+            "keeps_local_writes",
+            "delegates_to",
+            "is_terminal_node",
+            "role",
+            "workflow",
+            "output_format",
+            "owner",
+        )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -194,9 +206,11 @@ class GolemForm(EditedRowForm):
     """What an owner may change of a golem. Address, phase and halt have actions of their own."""
 
     profiles = ProfilesField(
-        queryset=ToolProfile.objects.none(), required=False, widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+        queryset=ToolProfile.objects.none(),
+        required=False,
+        widget=UnfoldAdminCheckboxSelectMultipleWidget(),
         help_text="None ticked: what the archetype brings. Else the union of the ticked bundles replaces it",
-    )  # fmt: skip
+    )
     allowed_protocols = forms.MultipleChoiceField(
         required=False, widget=UnfoldAdminCheckboxSelectMultipleWidget(), help_text="None ticked: every protocol"
     )
@@ -204,9 +218,18 @@ class GolemForm(EditedRowForm):
     class Meta:
         model = Golem
         fields = (
-            "name", "owner", "archetype", "profiles", "allowed_protocols", "home_chain_id", "base_asset",
-            "permit_ttl_seconds", "simulation_engine", "is_memory_enabled", "is_live",
-        )  # fmt: skip
+            "name",
+            "owner",
+            "archetype",
+            "profiles",
+            "allowed_protocols",
+            "home_chain_id",
+            "base_asset",
+            "permit_ttl_seconds",
+            "simulation_engine",
+            "is_memory_enabled",
+            "is_live",
+        )
         labels = {"home_chain_id": "Home chain", "is_memory_enabled": "Memory", "is_live": "Live"}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -310,6 +333,16 @@ class ConfirmForm(forms.Form):
 
 
 __all__ = [
-    "ApiKey", "ArchetypeForm", "GolemForm", "NewApiKeyForm", "NewGolemForm", "PhaseForm", "ConfirmForm",
-    "ToolOverrideForm", "ToolOverrideFormSet", "ToolProfileForm", "list_chains", "list_venues",
-]  # fmt: skip
+    "ApiKey",
+    "ArchetypeForm",
+    "GolemForm",
+    "NewApiKeyForm",
+    "NewGolemForm",
+    "PhaseForm",
+    "ConfirmForm",
+    "ToolOverrideForm",
+    "ToolOverrideFormSet",
+    "ToolProfileForm",
+    "list_chains",
+    "list_venues",
+]

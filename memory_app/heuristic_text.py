@@ -28,8 +28,18 @@ from tools_app.core.whole import whole
 
 _MOST = 500
 _MOST_BYTES = 1_000_000
-_PLAIN = ("tool_name", "chain_id", "token_keys", "parameter", "factor_bps", "confidence_percent", "is_pinned", "text",
-          "route", "route_from")  # fmt: skip
+_PLAIN = (
+    "tool_name",
+    "chain_id",
+    "token_keys",
+    "parameter",
+    "factor_bps",
+    "confidence_percent",
+    "is_pinned",
+    "text",
+    "route",
+    "route_from",
+)
 
 
 def render_heuristics(rows: Iterable[Insight]) -> str:
@@ -76,9 +86,12 @@ def apply_heuristics(*, golem_id: UUID, text: str, actor: str, reason: str, now:
                 changed += 1
         if changed:
             audit_log.append(
-                golem_id=golem_id, event="HeuristicsEdited", actor=actor, now=now,
+                golem_id=golem_id,
+                event="HeuristicsEdited",
+                actor=actor,
+                now=now,
                 data={"changed": str(changed), "reason": reason[:500]},
-            )  # fmt: skip
+            )
     return changed
 
 
@@ -86,9 +99,13 @@ def _apply(golem_id: UUID, row: Insight | None, columns: dict[str, Any], actor: 
     is_archived = columns.pop("is_archived")
     if row is None:
         row = Insight(
-            golem_id=golem_id, kind=Kind.HEURISTIC, source=Source.OWNER, trust=Trust.REPORTED, recorded_by=actor,
+            golem_id=golem_id,
+            kind=Kind.HEURISTIC,
+            source=Source.OWNER,
+            trust=Trust.REPORTED,
+            recorded_by=actor,
             last_accessed_at=now,
-        )  # fmt: skip
+        )
     elif (row.archived_at is not None) == is_archived and all(
         getattr(row, name) == value for name, value in columns.items()
     ):

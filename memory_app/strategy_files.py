@@ -97,11 +97,15 @@ def _import_strategy(golem_id: UUID, path: Path, actor: str, now: datetime) -> i
         found = read_toml(text, most_bytes=_MOST_BYTES)
         before = {row.name: row.version for row in list_strategies(golem_id=golem_id)}
         row = store_strategy(
-            golem_id=golem_id, name=found["name"], parameters=found.get("parameters", {}),
-            description=found["description"], chains=found.get("chains", []),
-            token_pairs=found.get("token_pairs", []), now=now,
+            golem_id=golem_id,
+            name=found["name"],
+            parameters=found.get("parameters", {}),
+            description=found["description"],
+            chains=found.get("chains", []),
+            token_pairs=found.get("token_pairs", []),
+            now=now,
             provenance=Provenance(recorded_by=actor, source=Source.OWNER, trust=Trust.REPORTED),
-        )  # fmt: skip
+        )
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidParams(f"{path.name} is no strategy: {error}", fields={path.name: "TOML of a strategy"}) from None
     return int(before.get(row.name) != row.version)

@@ -113,10 +113,17 @@ def tune(
     is_new = row is None
     if row is None:
         row = Insight(
-            golem_id=golem_id, category=_CATEGORIES[parameter], kind=Kind.HEURISTIC, tool_name=subject.tool_name,
-            chain_id=subject.chain_id, token_keys=list(subject.token_keys), confidence_percent=FIRST_PERCENT,
-            recorded_by=recorded_by, identity_hash=identity, parameter=parameter,
-        )  # fmt: skip
+            golem_id=golem_id,
+            category=_CATEGORIES[parameter],
+            kind=Kind.HEURISTIC,
+            tool_name=subject.tool_name,
+            chain_id=subject.chain_id,
+            token_keys=list(subject.token_keys),
+            confidence_percent=FIRST_PERCENT,
+            recorded_by=recorded_by,
+            identity_hash=identity,
+            parameter=parameter,
+        )
     else:
         row.confidence_percent = confirm(row.confidence_percent) if advance else contradict(row.confidence_percent)
     before = row.factor_bps
@@ -162,10 +169,17 @@ def prefer_route(
         return None
     if row is None:
         row = Insight(
-            golem_id=golem_id, category=InsightCategory.ROUTE_SELECTION, kind=Kind.HEURISTIC,
-            tool_name=subject.tool_name, chain_id=subject.chain_id, token_keys=list(subject.token_keys),
-            recorded_by=recorded_by, identity_hash=identity, parameter=Tunable.ROUTE, route_from=token_in,
-        )  # fmt: skip
+            golem_id=golem_id,
+            category=InsightCategory.ROUTE_SELECTION,
+            kind=Kind.HEURISTIC,
+            tool_name=subject.tool_name,
+            chain_id=subject.chain_id,
+            token_keys=list(subject.token_keys),
+            recorded_by=recorded_by,
+            identity_hash=identity,
+            parameter=Tunable.ROUTE,
+            route_from=token_in,
+        )
     in_force, _, cost = row.route.partition("@")
     before = after = int(cost or 0)
     change = "revised"

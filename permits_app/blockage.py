@@ -79,15 +79,21 @@ def check_clear(permit: ActionPermit, *, now: datetime) -> None:
         facts = {"permit_id": str(permit.pk), "chain_id": permit.chain_id, "since": since.isoformat()}
         if kind == "chain":
             raise ChainStuck(
-                f"the node of chain {permit.chain_id} answers nothing since {since.isoformat()}", cause=word,
-                cleared_by="the node answers again", retry_after_seconds=RETRY_AFTER_SECONDS, **facts,
-            )  # fmt: skip
+                f"the node of chain {permit.chain_id} answers nothing since {since.isoformat()}",
+                cause=word,
+                cleared_by="the node answers again",
+                retry_after_seconds=RETRY_AFTER_SECONDS,
+                **facts,
+            )
         raise AccountBlocked(
             f"nonce {nonce} of {permit.signer} was sent at {since.isoformat()} and is not mined",
-            address=permit.signer, nonce=nonce, tx_hash=word,
+            address=permit.signer,
+            nonce=nonce,
+            tx_hash=word,
             cleared_by="it is mined, or replaced at a higher fee, or cancelled",
-            retry_after_seconds=RETRY_AFTER_SECONDS, **facts,
-        )  # fmt: skip
+            retry_after_seconds=RETRY_AFTER_SECONDS,
+            **facts,
+        )
 
 
 def list_blocked_accounts(*, now: datetime) -> list[BlockedAccount]:

@@ -30,8 +30,15 @@ class MintedCapability:
     """Proof that the safety chain agreed to one plan of one tool. Consumed once."""
 
     __slots__ = (
-        "_expires_at", "_is_used", "_lock", "_permit_id", "_plan_hash", "_tool_name", "_used_in", "_value_limit",
-    )  # fmt: skip
+        "_expires_at",
+        "_is_used",
+        "_lock",
+        "_permit_id",
+        "_plan_hash",
+        "_tool_name",
+        "_used_in",
+        "_value_limit",
+    )
 
     def __init__(self, seal: object, grant: CapabilityGrant) -> None:
         if seal is not _SEAL:
@@ -85,8 +92,11 @@ class MintedCapability:
             if now >= self._expires_at:
                 raise CapabilityExpired()
             where = {
-                "permit_id": self._permit_id, "plan_hash": plan_hash, "tool_name": tool_name, "consumed_at": None,
-            }  # fmt: skip
+                "permit_id": self._permit_id,
+                "plan_hash": plan_hash,
+                "tool_name": tool_name,
+                "consumed_at": None,
+            }
             won = change_rows(CapabilityGrant, where=where, consumed_at=now)
             if won != 1:
                 raise CapabilityError("the capability was used before")
@@ -123,9 +133,13 @@ def mint(*, permit: ActionPermit, expires_at: datetime, now: datetime) -> Minted
     if permit.status != PermitStatus.COMMITTING:
         raise CapabilityError("a capability is minted for a permit that is being committed")
     granted = _GRANT.fetch(
-        permit=permit.pk, tool=permit.tool_name, plan=permit.plan_hash, limit=permit.value_micro_usd,
-        minted_at=now, expires_at=expires_at,
-    )  # fmt: skip
+        permit=permit.pk,
+        tool=permit.tool_name,
+        plan=permit.plan_hash,
+        limit=permit.value_micro_usd,
+        minted_at=now,
+        expires_at=expires_at,
+    )
     if not granted:
         raise CapabilityError("the capability of this permit was used before")
     tool_name, plan_hash, limit, until = granted[0]

@@ -283,9 +283,16 @@ def delegate_work(
     try:
         with delegation_scope(entry=hop.entry, parent=hop):
             answer = thinker.think(
-                hop=hop, delegate=delegate, instruction=instruction, context=context, is_live=is_live, actor=actor,
-                api_key_id=api_key_id, deadline=deadline, now=now,
-            )  # fmt: skip
+                hop=hop,
+                delegate=delegate,
+                instruction=instruction,
+                context=context,
+                is_live=is_live,
+                actor=actor,
+                api_key_id=api_key_id,
+                deadline=deadline,
+                now=now,
+            )
         outcome = {
             "permits": [dict(permit) for permit in answer.permits],
             "refusals": list(answer.refusals[:20]),
@@ -329,7 +336,7 @@ def _run_reviewer(hop: Hop, call: HookCall, actor: str) -> Review:
     review = REVIEWERS[hop.target](call)
     close_hop(
         hop=hop, outcome={"verdict": review.verdict.value, "reasons": list(review.reasons)}, actor=actor, now=call.now
-    )  # fmt: skip
+    )
     return review
 
 
@@ -342,4 +349,4 @@ def _may_ask(asking: str, target: str, entry: DelegationEntry) -> bool:
 def _note(golem: Golem, event: str, data: dict[str, Any], actor: str, now: datetime) -> None:
     audit_log.append(
         golem_id=golem.pk, event=event, actor=actor, data=data, now=now, heartbeat_tick=golem.heartbeat_tick
-    )  # fmt: skip
+    )

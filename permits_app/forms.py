@@ -114,9 +114,17 @@ class SpendingLimitsForm(forms.ModelForm[SpendingLimits]):
     class Meta:
         model = SpendingLimits
         fields: tuple[str, ...] = (
-            "golem", "per_transaction_micro_usd", "per_tick_micro_usd", "per_session_micro_usd", "per_day_micro_usd",
-            "hot_lane_micro_usd", "writes_per_hour", "max_slippage_bps", "max_price_impact_bps", "allowlist_mode",
-        )  # fmt: skip
+            "golem",
+            "per_transaction_micro_usd",
+            "per_tick_micro_usd",
+            "per_session_micro_usd",
+            "per_day_micro_usd",
+            "hot_lane_micro_usd",
+            "writes_per_hour",
+            "max_slippage_bps",
+            "max_price_impact_bps",
+            "allowlist_mode",
+        )
 
 
 class PolicyCageForm(forms.ModelForm[PolicyCage]):
@@ -133,18 +141,27 @@ class PolicyCageForm(forms.ModelForm[PolicyCage]):
         label="Collateral ratio at least (%)", least_bps=10_500, most_bps=100_000, help_text="125 is 1.25 to 1"
     )
     min_health_bps = PercentField(
-        label="Health at least (%)", least_bps=11_500, most_bps=100_000,
+        label="Health at least (%)",
+        least_bps=11_500,
+        most_bps=100_000,
         help_text="150 is 1.5 times what is owed, at liquidation value",
-    )  # fmt: skip
+    )
 
     class Meta:
         model = PolicyCage
         fields: tuple[str, ...] = (
-            "golem", "max_assets", "max_position_bps", "max_concentration_bps", "max_drawdown_bps",
-            "min_collateral_ratio_bps", "min_health_bps", "min_rebalance_interval_seconds",
+            "golem",
+            "max_assets",
+            "max_position_bps",
+            "max_concentration_bps",
+            "max_drawdown_bps",
+            "min_collateral_ratio_bps",
+            "min_health_bps",
+            "min_rebalance_interval_seconds",
             "max_rebalances_per_day",
-            "is_action_gate_on", "allows_arbitrary_calldata",
-        )  # fmt: skip
+            "is_action_gate_on",
+            "allows_arbitrary_calldata",
+        )
         help_texts = {"min_rebalance_interval_seconds": "Seconds", "allows_arbitrary_calldata": "Leave it off"}
 
 
@@ -187,18 +204,23 @@ class ShortenForm(forms.Form):
     """How long a permit may still live."""
 
     seconds_left = forms.IntegerField(
-        label="Seconds from now", min_value=0, max_value=3_600, widget=UnfoldAdminIntegerFieldWidget(),
+        label="Seconds from now",
+        min_value=0,
+        max_value=3_600,
+        widget=UnfoldAdminIntegerFieldWidget(),
         help_text="0 ends it at once",
-    )  # fmt: skip
+    )
 
 
 class HaltForm(ReasonForm):
     """Why, and whether it is only rehearsed."""
 
     is_drill = forms.BooleanField(
-        label="Drill", required=False, widget=UnfoldBooleanWidget(),
+        label="Drill",
+        required=False,
+        widget=UnfoldBooleanWidget(),
         help_text="Report what a halt would stop, and change nothing",
-    )  # fmt: skip
+    )
 
 
 class NoteForm(forms.Form):
@@ -211,9 +233,10 @@ class PasswordForm(forms.Form):
     """The person proves again who they are."""
 
     password = forms.CharField(
-        label="Your account password", strip=False,
+        label="Your account password",
+        strip=False,
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "current-password", "autofocus": True}),
-    )  # fmt: skip
+    )
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -252,9 +275,12 @@ class WalletForm(forms.Form):
         label="Keystore file", required=False, widget=UnfoldAdminFileFieldWidget(), help_text="Only when importing"
     )
     passphrase = forms.CharField(
-        label="Its passphrase", required=False, strip=False, help_text="Used once to open the file, never stored",
+        label="Its passphrase",
+        required=False,
+        strip=False,
+        help_text="Used once to open the file, never stored",
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "off"}),
-    )  # fmt: skip
+    )
 
     def clean(self) -> dict[str, Any]:
         """An import needs its file and passphrase."""

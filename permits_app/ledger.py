@@ -99,9 +99,12 @@ def read_usage(
     and of those that its owner made to share its limit.
     """
     arguments = usage_arguments(
-        golem_id=golem_id, api_key_id=api_key_id, heartbeat_tick=heartbeat_tick, now=now,
+        golem_id=golem_id,
+        api_key_id=api_key_id,
+        heartbeat_tick=heartbeat_tick,
+        now=now,
         exclude_permit_id=exclude_permit_id,
-    )  # fmt: skip
+    )
     (row,) = _USAGE.fetch(**arguments)
     return read_usage_columns(row)
 
@@ -150,9 +153,12 @@ def reserve(
     full of writes.
     """
     arguments = usage_arguments(
-        golem_id=permit.golem_id, api_key_id=permit.api_key_id, heartbeat_tick=heartbeat_tick, now=now,
+        golem_id=permit.golem_id,
+        api_key_id=permit.api_key_id,
+        heartbeat_tick=heartbeat_tick,
+        now=now,
         exclude_permit_id=permit.pk,
-    )  # fmt: skip
+    )
     # Together, and the sums still see what was committed before the lock was given: each statement looks anew.
     _, rows, (used,) = fetch_together(
         fill_golem_lock(permit.golem_id), _LOCKED_LIMITS.fill(permit.golem_id), _USAGE.fill(**arguments)
@@ -241,13 +247,21 @@ def reopen(*, permit_id: UUID, now: datetime) -> bool:
         "heartbeat_tick": settled.heartbeat_tick,
     }
     reversal = SpendEntry(
-        **same, life=settled.life, reverses=settled, state=SpendState.REVERSED, reserved_micro_usd=0,
-        settled_micro_usd=-spent, counted_at=settled.counted_at,
-    )  # fmt: skip
+        **same,
+        life=settled.life,
+        reverses=settled,
+        state=SpendState.REVERSED,
+        reserved_micro_usd=0,
+        settled_micro_usd=-spent,
+        counted_at=settled.counted_at,
+    )
     claim = SpendEntry(
-        **same, life=settled.life + 1, reserved_micro_usd=max(int(settled.reserved_micro_usd), spent), counted_at=now,
+        **same,
+        life=settled.life + 1,
+        reserved_micro_usd=max(int(settled.reserved_micro_usd), spent),
+        counted_at=now,
         breakdown=settled.breakdown,
-    )  # fmt: skip
+    )
     insert_rows(reversal, claim)
     return True
 

@@ -94,9 +94,13 @@ def transition(
         # Without a savepoint: whoever is refused here undoes the whole change this was part of.
         with transaction.atomic(savepoint=False):
             change = fill_change(
-                ActionPermit, where={"pk": permit_id, "status": (str(leaving),), **(condition or {})},
-                status=to, status_reason=reason, updated_at=now, **columns,
-            )  # fmt: skip
+                ActionPermit,
+                where={"pk": permit_id, "status": (str(leaving),), **(condition or {})},
+                status=to,
+                status_reason=reason,
+                updated_at=now,
+                **columns,
+            )
             # Who knows the permit locks nothing of its golem's behind this one, so the audit chain's head may be locked
             # in the same round trip, also where another was first.
             heads = [audit_log.fill_lock(known.golem_id)] if known is not None else []
@@ -134,7 +138,11 @@ def _record(
         payload["reason"] = reason
     emitted = [Event(_EVENTS[to], payload)] if to in _EVENTS else []
     audit_log.append(
-        golem_id=permit.golem_id, event=_AUDIT[to], actor=actor, now=now, head=head,
+        golem_id=permit.golem_id,
+        event=_AUDIT[to],
+        actor=actor,
+        now=now,
+        head=head,
         data={**payload, "plan_hash": permit.plan_hash},
         along=[event_bus.fill_events(golem_id=permit.golem_id, events=emitted, now=now)] if emitted else [],
-    )  # fmt: skip
+    )

@@ -124,12 +124,19 @@ def open_requests(
     amounts = _promised(plan, refs)
     rows = [
         PendingRequest(
-            golem_id=permit.golem_id, permit=permit, chain_id=permit.chain_id, account=permit.account,
-            protocol=ref.protocol, ref=str(ref), amounts=amounts[index], block_number=block, next_check_at=now,
+            golem_id=permit.golem_id,
+            permit=permit,
+            chain_id=permit.chain_id,
+            account=permit.account,
+            protocol=ref.protocol,
+            ref=str(ref),
+            amounts=amounts[index],
+            block_number=block,
+            next_check_at=now,
         )
         for index, ref in enumerate(refs)
         if str(ref) not in kept
-    ]  # fmt: skip
+    ]
     PendingRequest.objects.bulk_create(rows)
     if rows:
         events = [Event(EventType.REQUEST_OPENED, _tell(row, S.REQUESTED, "", None)) for row in rows]

@@ -39,18 +39,28 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget |
             known,
         ),
         "payees": [
-            {"recipient": to, "token": token, "raw": str(arrives := call.simulation.delta_of(to, token)),
-             "units": format_units(arrives, known[token].decimals, known[token].symbol)}
+            {
+                "recipient": to,
+                "token": token,
+                "raw": str(arrives := call.simulation.delta_of(to, token)),
+                "units": format_units(arrives, known[token].decimals, known[token].symbol),
+            }
             for to, token in call.plan.list_payees(call.simulation.account)
         ],
         "least_received": [
-            {"token": flow.token.address, "raw": str(flow.bound),
-             "units": format_units(flow.bound, flow.token.decimals, flow.token.symbol)}
+            {
+                "token": flow.token.address,
+                "raw": str(flow.bound),
+                "units": format_units(flow.bound, flow.token.decimals, flow.token.symbol),
+            }
             for flow in call.plan.receives
         ],
         "most_spent": [
-            {"token": flow.token.address, "raw": str(flow.bound),
-             "units": format_units(flow.bound, flow.token.decimals, flow.token.symbol)}
+            {
+                "token": flow.token.address,
+                "raw": str(flow.bound),
+                "units": format_units(flow.bound, flow.token.decimals, flow.token.symbol),
+            }
             for flow in call.plan.spends
         ],
         "gas_used": gas_used,
@@ -66,7 +76,7 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget |
         "block_number": call.simulation.block.number,
         "details": dict(call.plan.details),
         **({"positions": positions} if (positions := _describe_positions(call)) else {}),
-    }  # fmt: skip
+    }
 
 
 def _describe_positions(call: HookCall) -> list[dict[str, Any]]:

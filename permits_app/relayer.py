@@ -138,9 +138,15 @@ def send_order(*, order: RelayOrder, chain: ChainReader, now: datetime) -> Relay
     nonce = _read_used_nonce(chain.chain_id, signer.address)
     _check_unused(chain.chain_id, signer.address, nonce)
     plain = UnsignedTransaction(
-        chain_id=chain.chain_id, nonce=nonce, to=order.to, value=0, data=order.data,
-        gas_limit=gas, max_fee_per_gas=fees.max_fee, max_priority_fee_per_gas=fees.priority_fee,
-    )  # fmt: skip
+        chain_id=chain.chain_id,
+        nonce=nonce,
+        to=order.to,
+        value=0,
+        data=order.data,
+        gas_limit=gas,
+        max_fee_per_gas=fees.max_fee,
+        max_priority_fee_per_gas=fees.priority_fee,
+    )
     row = _store(order, plain, signer)
     _send(row)
     return row
@@ -170,9 +176,12 @@ def sign_empty(asked: OwnerTransaction) -> bytes:
     65 bytes as the Safe takes a signed message. Raises RelayerRefuses, SignerUnavailable.
     """
     tx = SafeTx(
-        to=asked.to, data=bytes.fromhex(asked.data[2:]), nonce=asked.safe_nonce, value=int(asked.value_wei),
+        to=asked.to,
+        data=bytes.fromhex(asked.data[2:]),
+        nonce=asked.safe_nonce,
+        value=int(asked.value_wei),
         operation=asked.operation,
-    )  # fmt: skip
+    )
     if tx != SafeTx(to=asked.safe, data=b"", nonce=asked.safe_nonce):
         raise RelayerRefuses("a golem's key signs an empty transaction of its Safe, nothing else")
     digest = hash_safe_tx(tx, safe=asked.safe, chain_id=asked.chain_id)
@@ -278,9 +287,12 @@ def _rehearse_signed(
     Raises OwnerCallReverts, SimulationRecognised.
     """
     terms = SigningTerms(
-        gas_limits=(gas,), base_fee=min(fees.base_fee, fees.max_fee), max_fee_per_gas=fees.max_fee,
-        max_priority_fee_per_gas=fees.priority_fee, randomness=foretell_nothing(request.chain_id, block_hash),
-    )  # fmt: skip
+        gas_limits=(gas,),
+        base_fee=min(fees.base_fee, fees.max_fee),
+        max_fee_per_gas=fees.max_fee,
+        max_priority_fee_per_gas=fees.priority_fee,
+        randomness=foretell_nothing(request.chain_id, block_hash),
+    )
     signed = _rehearse(replace(request, terms=terms))
     # What a contract writes into a log may be the price of gas; who tells what may not differ.
     told = [[(log.address, log.topics) for log in run.calls[0].logs] for run in (free, signed)]
@@ -300,14 +312,18 @@ def _check_budget(chain: ChainReader, address: str, *, cost: int, gas: int, now:
         raise RelayerBudgetUsed(
             f"it spent {format_units(used, coin.decimals, coin.symbol)} of"
             f" {format_units(most, coin.decimals, coin.symbol)} within 24 h",
-            observed=str(used + cost), limit=str(most), resets_at=(oldest + _DAY).isoformat() if oldest else None,
-        )  # fmt: skip
+            observed=str(used + cost),
+            limit=str(most),
+            resets_at=(oldest + _DAY).isoformat() if oldest else None,
+        )
     held = chain.native_balance(address)
     if held < cost:
         raise RelayerBudgetUsed(
             f"{address} holds {format_units(held, coin.decimals, coin.symbol)}; send it coins for gas",
-            observed=str(held), limit=str(cost), cleared_by="coins for gas at the relayer's address",
-        )  # fmt: skip
+            observed=str(held),
+            limit=str(cost),
+            cleared_by="coins for gas at the relayer's address",
+        )
 
 
 def _store(
@@ -329,12 +345,22 @@ def _keep(
             if replaced is not None:
                 _move(replaced, RelayState.REPLACED)
             return RelayedTransaction.objects.create(
-                owner_transaction=order.owner_transaction, mirror=order.mirror, purpose=order.purpose,
-                subject=order.subject, chain_id=plain.chain_id, sender=sender, nonce=plain.nonce, to=plain.to,
-                data="0x" + plain.data.hex(), gas_limit=plain.gas_limit, max_fee_per_gas=str(plain.max_fee_per_gas),
-                max_priority_fee_per_gas=str(plain.max_priority_fee_per_gas), raw="0x" + signed.raw.hex(),
-                tx_hash=signed.tx_hash, fee_wei=str(plain.gas_limit * plain.max_fee_per_gas),
-            )  # fmt: skip
+                owner_transaction=order.owner_transaction,
+                mirror=order.mirror,
+                purpose=order.purpose,
+                subject=order.subject,
+                chain_id=plain.chain_id,
+                sender=sender,
+                nonce=plain.nonce,
+                to=plain.to,
+                data="0x" + plain.data.hex(),
+                gas_limit=plain.gas_limit,
+                max_fee_per_gas=str(plain.max_fee_per_gas),
+                max_priority_fee_per_gas=str(plain.max_priority_fee_per_gas),
+                raw="0x" + signed.raw.hex(),
+                tx_hash=signed.tx_hash,
+                fee_wei=str(plain.gas_limit * plain.max_fee_per_gas),
+            )
     except IntegrityError as error:
         # The same bytes again: another worker signed this very call between our look and our write.
         if not any(constraint in str(error) for constraint in ("relayer_one_at_a_time", "_tx_hash_key")):
@@ -367,9 +393,13 @@ def _give_up_or_replace(row: RelayedTransaction) -> None:
             if witness.confirm(row.chain_id, receipt, deadline=deadline):
                 _record(row, receipt)
         elif witness.is_taken_by_another(
-            chain_id=row.chain_id, sender=row.sender, nonce=row.nonce, tx_hashes=hashes, since_block=0,
+            chain_id=row.chain_id,
+            sender=row.sender,
+            nonce=row.nonce,
+            tx_hashes=hashes,
+            since_block=0,
             deadline=deadline,
-        ):  # fmt: skip
+        ):
             _move(row, RelayState.REPLACED)
         return
     if row.sent_at is None or clock.now() - row.sent_at < timedelta(seconds=settings.GOLEM_STUCK_AFTER_SECONDS):
@@ -379,13 +409,23 @@ def _give_up_or_replace(row: RelayedTransaction) -> None:
     fees = raise_fees(old=old, market=chain.fees(), raise_bps=settings.GOLEM_FEE_RAISE_BPS)
     _check_budget(chain, row.sender, cost=row.gas_limit * fees.cap, gas=row.gas_limit, now=clock.now())
     plain = UnsignedTransaction(
-        chain_id=row.chain_id, nonce=row.nonce, to=row.to, value=0, data=bytes.fromhex(row.data[2:]),
-        gas_limit=row.gas_limit, max_fee_per_gas=fees.cap, max_priority_fee_per_gas=fees.priority,
-    )  # fmt: skip
+        chain_id=row.chain_id,
+        nonce=row.nonce,
+        to=row.to,
+        value=0,
+        data=bytes.fromhex(row.data[2:]),
+        gas_limit=row.gas_limit,
+        max_fee_per_gas=fees.cap,
+        max_priority_fee_per_gas=fees.priority,
+    )
     order = RelayOrder(
-        purpose=RelayPurpose(row.purpose), to=row.to, data=plain.data, owner_transaction=row.owner_transaction,
-        mirror=row.mirror, subject=row.subject,
-    )  # fmt: skip
+        purpose=RelayPurpose(row.purpose),
+        to=row.to,
+        data=plain.data,
+        owner_transaction=row.owner_transaction,
+        mirror=row.mirror,
+        subject=row.subject,
+    )
     _send(_store(order, plain, open_relayer(), replaced=row))
 
 
@@ -396,9 +436,7 @@ def _record(row: RelayedTransaction, receipt: ReceiptView) -> None:
     with transaction.atomic():
         if mined.pk != row.pk:
             _move(row, RelayState.REPLACED)
-        _move(
-            mined, to, block_number=receipt.block_number, block_hash=receipt.block_hash, fee_wei=str(receipt.fee)
-        )  # fmt: skip
+        _move(mined, to, block_number=receipt.block_number, block_hash=receipt.block_hash, fee_wei=str(receipt.fee))
     row.refresh_from_db()
 
 

@@ -38,24 +38,44 @@ _PERMIT: CompiledQuery[ActionPermit] = CompiledQuery(
     lambda permit_id, golem_id: ActionPermit.objects.select_for_update(no_key=True).filter(
         pk=permit_id, golem=golem_id
     ),
-    _NOTHING, _NOBODY,
-)  # fmt: skip
+    _NOTHING,
+    _NOBODY,
+)
 _HALT = CompiledStatement(
-    lambda golem_id: Golem.objects.select_for_update(no_key=True).filter(pk=golem_id)
-    .values_list("halted_at", "halt_epoch", "halt_reason"), _NOBODY,
-)  # fmt: skip
+    lambda golem_id: (
+        Golem.objects.select_for_update(no_key=True)
+        .filter(pk=golem_id)
+        .values_list("halted_at", "halt_epoch", "halt_reason")
+    ),
+    _NOBODY,
+)
 _LEASE = CompiledStatement(
-    lambda permit_id, golem_id: ActionPermit.objects.select_for_update(no_key=True)
-    .filter(pk=permit_id, golem=golem_id).values_list("lease_owner"), _NOTHING, _NOBODY,
-)  # fmt: skip
+    lambda permit_id, golem_id: (
+        ActionPermit.objects.select_for_update(no_key=True)
+        .filter(pk=permit_id, golem=golem_id)
+        .values_list("lease_owner")
+    ),
+    _NOTHING,
+    _NOBODY,
+)
 _REQUEST_OF_PERMIT = CompiledStatement(
-    lambda permit_id: ChangeRequest.objects.select_for_update(no_key=True, of=("self",))
-    .filter(permit_id=permit_id).order_by("pk").values_list("pk"), _NOTHING,
-)  # fmt: skip
+    lambda permit_id: (
+        ChangeRequest.objects.select_for_update(no_key=True, of=("self",))
+        .filter(permit_id=permit_id)
+        .order_by("pk")
+        .values_list("pk")
+    ),
+    _NOTHING,
+)
 _SIGNED_FOR_PERMIT = CompiledStatement(
-    lambda permit_id: OwnerTransaction.objects.select_for_update(no_key=True, of=("self",))
-    .filter(request__permit_id=permit_id).order_by("pk").values_list("pk"), _NOTHING,
-)  # fmt: skip
+    lambda permit_id: (
+        OwnerTransaction.objects.select_for_update(no_key=True, of=("self",))
+        .filter(request__permit_id=permit_id)
+        .order_by("pk")
+        .values_list("pk")
+    ),
+    _NOTHING,
+)
 _LATEST_START = Prepared(
     "latest_start",
     f"""SELECT MAX(committing_at) FROM {ActionPermit._meta.db_table}
@@ -63,13 +83,26 @@ _LATEST_START = Prepared(
 )
 _SETTINGS = tuple(
     CompiledStatement(
-        lambda golem_id, rows=rows: rows.objects.select_for_update(no_key=True, of=("self",))
-        .filter(golem_id=golem_id).order_by("pk").values_list("pk"), _NOBODY,
+        lambda golem_id, rows=rows: (
+            rows.objects.select_for_update(no_key=True, of=("self",))
+            .filter(golem_id=golem_id)
+            .order_by("pk")
+            .values_list("pk")
+        ),
+        _NOBODY,
     )
     for rows in (
-        VitalityRecord, HaltRecord, ApiKey, Wallet, SigningKey, SpendingLimits, PolicyCage, Warden, AllowlistEntry
+        VitalityRecord,
+        HaltRecord,
+        ApiKey,
+        Wallet,
+        SigningKey,
+        SpendingLimits,
+        PolicyCage,
+        Warden,
+        AllowlistEntry,
     )
-)  # fmt: skip
+)
 
 
 def fill_golem_lock(golem_id: UUID) -> Filled:
@@ -106,9 +139,11 @@ def lock_halt_and_lease(*, golem_id: UUID, permit_id: UUID) -> tuple[Golem, str]
 def lock_action(*, golem_id: UUID, permit_id: UUID) -> tuple[Golem, ActionPermit | None]:
     """As `lock_golem_and_permit`, and behind them the request about the permit and what owners signed for it."""
     golems, permits, _, _ = fetch_together(
-        _GOLEM.fill(golem_id), _PERMIT.fill(permit_id, golem_id),
-        _REQUEST_OF_PERMIT.fill(permit_id), _SIGNED_FOR_PERMIT.fill(permit_id),
-    )  # fmt: skip
+        _GOLEM.fill(golem_id),
+        _PERMIT.fill(permit_id, golem_id),
+        _REQUEST_OF_PERMIT.fill(permit_id),
+        _SIGNED_FOR_PERMIT.fill(permit_id),
+    )
     return _read(golems, permits, golem_id)
 
 
@@ -136,9 +171,12 @@ def lock_start(*, golem_id: UUID, permit_id: UUID, now: datetime) -> tuple[Golem
     Who starts later then judges what started earlier, and never the other way round.
     """
     golems, permits, _, _, ((latest,),) = fetch_together(
-        _GOLEM.fill(golem_id), _PERMIT.fill(permit_id, golem_id),
-        _REQUEST_OF_PERMIT.fill(permit_id), _SIGNED_FOR_PERMIT.fill(permit_id), _LATEST_START.fill(golem=golem_id),
-    )  # fmt: skip
+        _GOLEM.fill(golem_id),
+        _PERMIT.fill(permit_id, golem_id),
+        _REQUEST_OF_PERMIT.fill(permit_id),
+        _SIGNED_FOR_PERMIT.fill(permit_id),
+        _LATEST_START.fill(golem=golem_id),
+    )
     golem, permit = _read(golems, permits, golem_id)
     return golem, permit, now if latest is None or latest < now else latest + timedelta(microseconds=1)
 

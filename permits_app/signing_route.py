@@ -117,11 +117,13 @@ class SigningRoute:
         before = [outcome.gas_before_refunds for outcome in rehearsed]
         return (
             CallOutcome(
-                succeeded=all(outcome.succeeded for outcome in rehearsed), output=b"", logs=(),
+                succeeded=all(outcome.succeeded for outcome in rehearsed),
+                output=b"",
+                logs=(),
                 gas_used=sum(outcome.gas_used for outcome in rehearsed) + extra,
                 gas_before_refunds=None if None in before else sum(gas or 0 for gas in before) + extra,
             ),
-        )  # fmt: skip
+        )
 
     def encode_sent(self, calls: Sequence[Call], gas_limits: Sequence[int]) -> list[dict[str, Any]]:
         """The calls as the permit keeps them; an operation with its EntryPoint, who pays, its call's gas."""
@@ -160,9 +162,11 @@ def find_own_route(*, golem: Golem, chain: ChainReader) -> SigningRoute:
     if route.waits_for_owners and route.safe is not None:
         raise SafeNeedsOwners(
             f"the Safe {route.account} wants {route.safe.threshold} of its owners; they have to do this themselves",
-            safe=route.account, threshold=str(route.safe.threshold), owners=list(route.safe.owners),
+            safe=route.account,
+            threshold=str(route.safe.threshold),
+            owners=list(route.safe.owners),
             held=[route.signer],
-        )  # fmt: skip
+        )
     return route
 
 
@@ -178,9 +182,12 @@ def find_route(*, golem: Golem, chain: ChainReader | None) -> SigningRoute:
         return _route_through_cage(golem, wallet)
     if wallet.kind == WalletKind.ZERODEV:
         return SigningRoute(
-            account=wallet.address, signer=wallet.address, carrier=Carrier.OPERATION, through=ENTRY_POINT,
+            account=wallet.address,
+            signer=wallet.address,
+            carrier=Carrier.OPERATION,
+            through=ENTRY_POINT,
             paymaster=settings.GOLEM_ZERODEV_PAYMASTER,
-        )  # fmt: skip
+        )
     if wallet.kind == WalletKind.GNOSIS_SAFE:
         return _route_through_safe(golem, wallet, chain)
     raise SignerUnavailable(f"no signer serves wallets of kind {wallet.kind}", address=wallet.address)
@@ -195,8 +202,9 @@ def _route_through_cage(golem: Golem, wallet: Wallet) -> SigningRoute:
     if not mirror.is_enforced:
         raise SignerUnavailable(
             f"the cage {mirror.contract} is no module of the Safe {wallet.address}; its owners enable it there",
-            address=wallet.address, contract=mirror.contract,
-        )  # fmt: skip
+            address=wallet.address,
+            contract=mirror.contract,
+        )
     key: str = mirror.state["session"]["key"]
     if key == ZERO_ADDRESS:
         raise SessionNotActive(
@@ -206,8 +214,9 @@ def _route_through_cage(golem: Golem, wallet: Wallet) -> SigningRoute:
     if not SigningKey.objects.filter(golem=golem, address=key).exclude(state=KeyState.DROPPED).exists():
         raise SessionNotActive(
             f"the cage's session key {key} is not one of this golem's; its owners appoint the staged one",
-            contract=mirror.contract, session_key=key,
-        )  # fmt: skip
+            contract=mirror.contract,
+            session_key=key,
+        )
     return SigningRoute(account=wallet.address, signer=key, carrier=Carrier.CAGE, through=mirror.contract)
 
 

@@ -59,10 +59,17 @@ def restore(*, trust: VenueTrust, actor: str, reason: str, now: datetime) -> boo
 
 def _lower(permit: ActionPermit, divergence_bps: int, now: datetime) -> None:
     trust, _ = VenueTrust.objects.update_or_create(
-        golem_id=permit.golem_id, chain_id=permit.chain_id, venue=permit.venue,
-        defaults={"is_low": True, "lowered_at": now, "permit": permit, "divergence_bps": divergence_bps,
-                  "clean_outcomes": 0},
-    )  # fmt: skip
+        golem_id=permit.golem_id,
+        chain_id=permit.chain_id,
+        venue=permit.venue,
+        defaults={
+            "is_low": True,
+            "lowered_at": now,
+            "permit": permit,
+            "divergence_bps": divergence_bps,
+            "clean_outcomes": 0,
+        },
+    )
     facts = {
         "venue": trust.venue,
         "chain_id": trust.chain_id,

@@ -114,9 +114,15 @@ def anthropic_calls(name: str, **arguments: Any) -> Answer:
 
 def _anthropic(content: list[dict[str, Any]], stop: str) -> Answer:
     body = {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": MODEL, "content": content, "stop_reason": stop,
-        "stop_sequence": None, "usage": {"input_tokens": 800, "output_tokens": 20},
-    }  # fmt: skip
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": MODEL,
+        "content": content,
+        "stop_reason": stop,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 800, "output_tokens": 20},
+    }
     return raw(json.dumps(body).encode())
 
 

@@ -113,9 +113,14 @@ def read_ahead(
     check_chain(tool=tool, params=checked, golem=golem)
     deadline = _within(Deadline.after_ms(int(tool.tick_budget)))
     ctx = _make_context(
-        tool=tool, golem=golem, now=now, context=ReadContext, told=_Untold(golem, now), checkpoint=Checkpoint({}),
+        tool=tool,
+        golem=golem,
+        now=now,
+        context=ReadContext,
+        told=_Untold(golem, now),
+        checkpoint=Checkpoint({}),
         chain=_get_environment().open_reader(chain_id, now=now, deadline=deadline, block=block),
-    )  # fmt: skip
+    )
     return _call_in_time(tool, ctx, lambda context: _call_read(tool, context, checked))
 
 
@@ -137,17 +142,26 @@ def build_plan(
     With `chain` the tool reads through the caller's reader of that chain, so that plan and judgement see one block.
     """
     return _run(
-        tool=tool, params=params, golem=golem, now=now, context=WriteContext, chain=chain,
+        tool=tool,
+        params=params,
+        golem=golem,
+        now=now,
+        context=WriteContext,
+        chain=chain,
         call=lambda ctx: tool.build_plan(ctx, dict(params)),
-    )  # fmt: skip
+    )
 
 
 def preview_local(*, tool: LocalWriteTool, params: Mapping[str, Any], golem: GolemView, now: datetime) -> LocalEffect:
     """Ask a local write what it would do; nothing is done. Raises GolemError."""
     return _run(
-        tool=tool, params=params, golem=golem, now=now, context=WriteContext,
+        tool=tool,
+        params=params,
+        golem=golem,
+        now=now,
+        context=WriteContext,
         call=lambda ctx: tool.preview(ctx, **params),
-    )  # fmt: skip
+    )
 
 
 def run_local_write(
@@ -179,9 +193,13 @@ def run_local_write(
             return call(ctx)
 
     return _run(
-        tool=tool, params=params, golem=golem, now=now, context=WriteContext,
+        tool=tool,
+        params=params,
+        golem=golem,
+        now=now,
+        context=WriteContext,
         call=call_in_database if tool.is_in_database else call,
-    )  # fmt: skip
+    )
 
 
 def check_params(*, tool: ToolDef, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -228,16 +246,26 @@ def _run(
     place: dict[str, Any] = {"golem_id": golem.id, "tool_name": tool.name, "params_hash": params_hash}
     left = load_checkpoint(**place, now=now) if tool.keeps_checkpoint else {}
     ctx = _make_context(
-        tool=tool, golem=golem, now=now, context=context, told=told, chain=chain, checkpoint=Checkpoint(left),
+        tool=tool,
+        golem=golem,
+        now=now,
+        context=context,
+        told=told,
+        chain=chain,
+        checkpoint=Checkpoint(left),
         on_chain=on_chain,
-    )  # fmt: skip
+    )
     try:
         answer = _call_in_time(tool, ctx, call)
     except GolemError as error:
         told.add(
-            EventType.TOOL_ERROR, tool_name=tool.name, params_hash=params_hash, error_code=error.code,
-            error_message=error.detail, duration_ms=int(clock.monotonic_ms() - started_ms),
-        )  # fmt: skip
+            EventType.TOOL_ERROR,
+            tool_name=tool.name,
+            params_hash=params_hash,
+            error_code=error.code,
+            error_message=error.detail,
+            duration_ms=int(clock.monotonic_ms() - started_ms),
+        )
         if isinstance(error, BudgetExceeded) and tool.keeps_checkpoint and ctx.checkpoint.kept:
             keep_checkpoint(**place, data=ctx.checkpoint.kept, now=now)
         raise
@@ -246,9 +274,13 @@ def _run(
             forget_checkpoint(**place)
         duration_ms = int(clock.monotonic_ms() - started_ms)
         told.add(
-            EventType.TOOL_END, tool_name=tool.name, params_hash=params_hash, success=True, duration_ms=duration_ms,
+            EventType.TOOL_END,
+            tool_name=tool.name,
+            params_hash=params_hash,
+            success=True,
+            duration_ms=duration_ms,
             result_summary=_summarise(answer),
-        )  # fmt: skip
+        )
     finally:
         told.end()
     return answer
@@ -372,9 +404,14 @@ def _make_context(
         )
 
     return context(
-        golem=golem, now=now, deadline=deadline, open_chain=open_chain, report_step=report_step,
-        services=environment.services, checkpoint=checkpoint,
-    )  # fmt: skip
+        golem=golem,
+        now=now,
+        deadline=deadline,
+        open_chain=open_chain,
+        report_step=report_step,
+        services=environment.services,
+        checkpoint=checkpoint,
+    )
 
 
 def _get_environment() -> ToolEnvironment:

@@ -170,9 +170,13 @@ def _read_followers(
             continue
         try:
             future = prefetch(
-                tool=follower, params=shared, golem=reading.golem, chain_id=chain.chain_id, block=block,
+                tool=follower,
+                params=shared,
+                golem=reading.golem,
+                chain_id=chain.chain_id,
+                block=block,
                 now=reading.now,
-            )  # fmt: skip
+            )
         except RuntimeError as error:
             logger.info("nothing is read ahead: %s", error)
             return
@@ -197,9 +201,11 @@ def _predict(archetype: str) -> Mapping[str, tuple[str, ...]]:
     if known is None or known[0].is_over:
         try:
             found = load_predictions(
-                archetype=archetype, threshold_bps=settings.GOLEM_SPECULATION_THRESHOLD_BPS,
-                enough_runs=settings.GOLEM_SPECULATION_ENOUGH_RUNS, most=_MOST_AHEAD,
-            )  # fmt: skip
+                archetype=archetype,
+                threshold_bps=settings.GOLEM_SPECULATION_THRESHOLD_BPS,
+                enough_runs=settings.GOLEM_SPECULATION_ENOUGH_RUNS,
+                most=_MOST_AHEAD,
+            )
         except DatabaseError as error:
             logger.warning("habits could not be read: %s", type(error).__name__)
             found = {}
@@ -234,10 +240,12 @@ def _close_sessions(is_over: Callable[[_Place, _Session], bool]) -> None:
             continue
         try:
             is_on = record_outcome(
-                archetype=session.archetype, used=used, wasted=len(reads) - used,
+                archetype=session.archetype,
+                used=used,
+                wasted=len(reads) - used,
                 most_waste_bps=settings.GOLEM_SPECULATION_MOST_WASTE_BPS,
                 enough_reads=settings.GOLEM_SPECULATION_ENOUGH_RUNS,
-            )  # fmt: skip
+            )
         except DatabaseError as error:
             logger.warning("what was read ahead could not be counted: %s", type(error).__name__)
             continue

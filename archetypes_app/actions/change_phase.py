@@ -99,8 +99,6 @@ def _change(
     if vitality is not None:
         facts["vitality_millionths"] = str(vitality.value)
     tick = locked.heartbeat_tick
-    audit_log.append(
-        golem_id=locked.pk, event="PhaseTransition", actor=actor, data=facts, now=now, heartbeat_tick=tick
-    )  # fmt: skip
+    audit_log.append(golem_id=locked.pk, event="PhaseTransition", actor=actor, data=facts, now=now, heartbeat_tick=tick)
     event_bus.emit(golem_id=locked.pk, event=Event(EventType.PHASE_TRANSITION, facts), now=now, heartbeat_tick=tick)
     return row

@@ -72,7 +72,7 @@ def _sync_profiles(report: SyncReport) -> None:
         elif _may_update(row, _profile_state(row), shipped, label, report):
             ToolProfile.objects.filter(pk=row.pk).update(
                 builtin_digest=hash_canonical(shipped), version=row.version + 1, **shipped
-            )  # fmt: skip
+            )
     ToolProfile.objects.bulk_create(fresh)
 
 
@@ -85,7 +85,7 @@ def _sync_archetypes(report: SyncReport) -> None:
         if _may_update(row, _archetype_state(row), shipped[name], f"archetype {name}", report):
             Archetype.objects.filter(pk=row.pk).update(
                 builtin_digest=hash_canonical(shipped[name]), version=row.version + 1, **_columns(shipped[name])
-            )  # fmt: skip
+            )
             row.profiles.clear()
             row.delegates_to.clear()
             row.tool_overrides.all().delete()
@@ -193,9 +193,18 @@ def _archetype_state(row: Archetype) -> State:
 
 
 _COLUMNS = (
-    "description", "category", "inference_tier", "tool_categories", "is_terminal_node", "is_read_only",
-    "keeps_local_writes", "role", "safety_rules", "workflow", "output_format",
-)  # fmt: skip
+    "description",
+    "category",
+    "inference_tier",
+    "tool_categories",
+    "is_terminal_node",
+    "is_read_only",
+    "keeps_local_writes",
+    "role",
+    "safety_rules",
+    "workflow",
+    "output_format",
+)
 
 
 def _columns(state: Mapping[str, Any]) -> State:

@@ -145,11 +145,16 @@ class ApiKeyAdmin(OwnerScopedAdmin):
             fresh = rotate_api_key(key=key, rotated_by=request.user, now=clock.now())
             return show_new_token(request=request, model_admin=self, fresh=fresh, title="API key rotated")
         return show_confirmation(
-            request=request, model_admin=self, title=f"Rotate {key}", form=ConfirmForm(), submit="Rotate now",
+            request=request,
+            model_admin=self,
+            title=f"Rotate {key}",
+            form=ConfirmForm(),
+            submit="Rotate now",
             explanation="The old token stops working with the next request; the new one is shown once. It begins"
             " a fresh session limit, unless other keys share this one's.",
-            back_url=self._page(key), subject=key.golem,
-        )  # fmt: skip
+            back_url=self._page(key),
+            subject=key.golem,
+        )
 
     @action(description="Revoke", icon="key_off", url_path="revoke", permissions=["end"])
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -160,10 +165,16 @@ class ApiKeyAdmin(OwnerScopedAdmin):
             messages.success(request, f"{key} no longer works.")
             return HttpResponseRedirect(self._page(key))
         return show_confirmation(
-            request=request, model_admin=self, title=f"Revoke {key}", form=ConfirmForm(), submit="Revoke now",
+            request=request,
+            model_admin=self,
+            title=f"Revoke {key}",
+            form=ConfirmForm(),
+            submit="Revoke now",
             explanation="Its next request is refused. This cannot be undone; a new key can be made at any time.",
-            back_url=self._page(key), is_dangerous=True, subject=key.golem,
-        )  # fmt: skip
+            back_url=self._page(key),
+            is_dangerous=True,
+            subject=key.golem,
+        )
 
     def _page(self, key: ApiKey) -> str:
         return reverse("admin:archetypes_app_apikey_change", args=[key.pk])

@@ -114,11 +114,14 @@ class CatalogueAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
             messages.success(request, f"{copy.name} is yours to edit.")
             return HttpResponseRedirect(self._page(copy))
         return show_confirmation(
-            request=request, model_admin=self, title=f"Make my copy of {original}", form=ConfirmForm(),
+            request=request,
+            model_admin=self,
+            title=f"Make my copy of {original}",
+            form=ConfirmForm(),
             submit="Copy it",
             explanation="It is yours to edit. The original stays as it is, with every golem that uses it.",
             back_url=self._page(original),
-        )  # fmt: skip
+        )
 
     def _page(self, obj: Any) -> str:
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", args=[obj.pk])
@@ -139,11 +142,17 @@ class ToolProfileAdmin(ProfileMatrixPage, CatalogueAdmin):
             None,
             {
                 "fields": (
-                    "name", "description", "categories", "is_read_only", "is_conservative", "owner", "edit_version",
+                    "name",
+                    "description",
+                    "categories",
+                    "is_read_only",
+                    "is_conservative",
+                    "owner",
+                    "edit_version",
                 ),
             },
         ),
-    )  # fmt: skip
+    )
 
     def list_touched_golems(self, obj: ToolProfile) -> QuerySet[Golem]:
         """Golems whose tools this profile may decide."""

@@ -121,8 +121,12 @@ class ToolsetEffectsMixin:
             "subject": admin.get_object(request, object_id),
             "effects": [effect for effect in effects if effect.golem.pk in mine],
             "others": sum(effect.golem.pk not in mine for effect in effects),
-            "fields": [(name, value) for name, values in request.POST.lists() for value in values
-                       if name != "csrfmiddlewaretoken"],
+            "fields": [
+                (name, value)
+                for name, values in request.POST.lists()
+                for value in values
+                if name != "csrfmiddlewaretoken"
+            ],
             "confirmed": CONFIRMED,
-        }  # fmt: skip
+        }
         return TemplateResponse(request, "admin/archetypes_app/toolset_diff.html", context)

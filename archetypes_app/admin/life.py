@@ -21,17 +21,41 @@ class VitalityRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
     empty_text = "Measured by the first heartbeat tick that finds a balance."
     list_display = (
-        "golem", "vitality", "stands_for", "economic_share", "epistemic_share", "stochastic_share", "balance", "age",
-    )  # fmt: skip
+        "golem",
+        "vitality",
+        "stands_for",
+        "economic_share",
+        "epistemic_share",
+        "stochastic_share",
+        "balance",
+        "age",
+    )
     list_filter = (GolemFilter,)
     list_select_related = ("golem",)
     fields = (
-        "golem", "vitality", "stands_for", "economic_share", "balance", "epistemic_share", "predictions",
-        "correct_predictions", "stochastic_share", "hazard", "since_tick", "heartbeat_tick", "measured_at",
-    )  # fmt: skip
+        "golem",
+        "vitality",
+        "stands_for",
+        "economic_share",
+        "balance",
+        "epistemic_share",
+        "predictions",
+        "correct_predictions",
+        "stochastic_share",
+        "hazard",
+        "since_tick",
+        "heartbeat_tick",
+        "measured_at",
+    )
     readonly_fields = (
-        "vitality", "stands_for", "economic_share", "epistemic_share", "stochastic_share", "balance", "hazard",
-    )  # fmt: skip
+        "vitality",
+        "stands_for",
+        "economic_share",
+        "epistemic_share",
+        "stochastic_share",
+        "balance",
+        "hazard",
+    )
 
     @display(description="Vitality", ordering="value")
     def vitality(self, obj: VitalityRecord) -> str:

@@ -13,6 +13,17 @@ from archetypes_app.models.tick import AlertBatch, DecisionCycleRecord, Heartbea
 from archetypes_app.models.vitality import VitalityRecord
 
 __all__ = [
-    "AlertBatch", "ApiKey", "Archetype", "Artifact", "DecisionCycleRecord", "Golem", "Heartbeat", "HeartbeatTick",
-    "ModelSpendDay", "PhaseTransition", "ToolOverride", "ToolProfile", "VitalityRecord",
-]  # fmt: skip
+    "AlertBatch",
+    "ApiKey",
+    "Archetype",
+    "Artifact",
+    "DecisionCycleRecord",
+    "Golem",
+    "Heartbeat",
+    "HeartbeatTick",
+    "ModelSpendDay",
+    "PhaseTransition",
+    "ToolOverride",
+    "ToolProfile",
+    "VitalityRecord",
+]

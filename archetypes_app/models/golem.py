@@ -54,9 +54,11 @@ class Golem(TimeStamped):
         default=False, help_text="When off, the heartbeat only rehearses. REST calls are not affected"
     )
     simulation_engine = models.CharField(
-        max_length=8, choices=ENGINE_CHOICES, default=EngineSetting.AUTO.value,
+        max_length=8,
+        choices=ENGINE_CHOICES,
+        default=EngineSetting.AUTO.value,
         help_text="What runs its plans before a permit. From ELEVATED on two engines must agree, whatever is chosen",
-    )  # fmt: skip
+    )
     permit_ttl_seconds = models.PositiveIntegerField(default=60, help_text="Seconds a permit stays valid")
     heartbeat_tick = models.PositiveBigIntegerField(default=0, editable=False)
     halt_epoch = models.PositiveBigIntegerField(default=0, editable=False)

@@ -13,7 +13,7 @@ from archetypes_app.vitality import MILLION
 def _millionths(name: str) -> models.CheckConstraint:
     return models.CheckConstraint(
         condition=models.Q(**{f"{name}__range": (0, MILLION)}), name=f"vitality_record_{name}"
-    )  # fmt: skip
+    )
 
 
 class VitalityRecord(models.Model):
@@ -22,9 +22,7 @@ class VitalityRecord(models.Model):
     A decision cycle keeps its own copy, so the course over time is there; this row is what the next tick goes on from.
     """
 
-    golem: Any = models.OneToOneField(
-        Golem, primary_key=True, on_delete=models.CASCADE, related_name="vitality_record"
-    )  # fmt: skip
+    golem: Any = models.OneToOneField(Golem, primary_key=True, on_delete=models.CASCADE, related_name="vitality_record")
     starting_budget_micro_usd = models.BigIntegerField(
         null=True, help_text="Micro-USD the golem set out with; empty after an owner's reset, until the next reading"
     )

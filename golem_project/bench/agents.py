@@ -153,9 +153,12 @@ def make_golems(count: int, *, name: str, now: datetime) -> list[tuple[Golem, st
 
 def _make_golem(name: str, owner: User, now: datetime) -> tuple[Golem, str]:
     golem = Golem.objects.create(
-        owner=owner, name=name, archetype=Archetype.objects.get(name="golem-instance"), home_chain_id=CHAIN_ID,
+        owner=owner,
+        name=name,
+        archetype=Archetype.objects.get(name="golem-instance"),
+        home_chain_id=CHAIN_ID,
         permit_ttl_seconds=300,
-    )  # fmt: skip
+    )
     golem.profiles.set(ToolProfile.objects.filter(name__in=["trader", "lp", "learning"]))
     for tool in REGISTRY.by_category(Category.WALLET):
         ToolOverride.objects.create(golem=golem, tool_name=tool.name, mode=OverrideMode.INCLUDE)

@@ -19,9 +19,12 @@ DAY_SECONDS = 86_400
 def measure_cage() -> Iterator[Figure]:
     """Gas of each door of the contract, its size, and hostile batches a second."""
     yield Figure(
-        "cage.code_bytes", "size of PolicyCage", len(load_contract("PolicyCage").deployed_bytecode) // 2 - 1, "bytes",
+        "cage.code_bytes",
+        "size of PolicyCage",
+        len(load_contract("PolicyCage").deployed_bytecode) // 2 - 1,
+        "bytes",
         target=24_576,
-    )  # fmt: skip
+    )
     with run_siege() as siege:
         yield from measure_gas(siege.watches[0].caged)
         started = clock.monotonic_ms()
@@ -29,9 +32,13 @@ def measure_cage() -> Iterator[Figure]:
             pass
         seconds = (clock.monotonic_ms() - started) / 1000
         yield Figure(
-            "cage.batches_per_second", "hostile batches run and checked on the node", round(1_000 / seconds),
-            "batches/s", target=300, at_least=True,
-        )  # fmt: skip
+            "cage.batches_per_second",
+            "hostile batches run and checked on the node",
+            round(1_000 / seconds),
+            "batches/s",
+            target=300,
+            at_least=True,
+        )
 
 
 def measure_gas(caged: CagedSafe) -> Iterator[Figure]:
@@ -43,9 +50,11 @@ def measure_gas(caged: CagedSafe) -> Iterator[Figure]:
         "swap_again": caged.trade("USDC", 300 * USD, "WETH", weth.units(0.1)),
         "losing_swap": caged.trade("WETH", weth.units(0.1), "USDC", 295 * USD),
         "open_position": [caged.position(10_000 * USD), *caged.take("USDC", 10_000 * USD)],
-        "four_calls": [*caged.trade("USDC", 300 * USD, "WETH", weth.units(0.1)),
-                       *caged.trade("USDC", 300 * USD, "WBTC", 500_000)],
-    }  # fmt: skip
+        "four_calls": [
+            *caged.trade("USDC", 300 * USD, "WETH", weth.units(0.1)),
+            *caged.trade("USDC", 300 * USD, "WBTC", 500_000),
+        ],
+    }
     for name, calls in doors.items():
         sent = caged.execute(*calls)
         if not sent.succeeded:

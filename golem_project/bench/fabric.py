@@ -63,9 +63,13 @@ def _measure_emit() -> Iterator[Figure]:
     if not is_published or placed != _TRANSACTIONS * _PER_TRANSACTION:
         raise AssertionError(f"{placed} events were placed")
     yield Figure(
-        "fabric.emit", f"events a second written, committed and published by one process, {_PER_TRANSACTION} a time",
-        round(rate), "/s", at_least=True, target=2_000,
-    )  # fmt: skip
+        "fabric.emit",
+        f"events a second written, committed and published by one process, {_PER_TRANSACTION} a time",
+        round(rate),
+        "/s",
+        at_least=True,
+        target=2_000,
+    )
 
 
 def _measure_latency(port: int, tokens: list[str], golem: Golem) -> Iterator[Figure]:
@@ -79,9 +83,13 @@ def _measure_latency(port: int, tokens: list[str], golem: Golem) -> Iterator[Fig
         heard = audience.hear()
     times = [at - sent[number] for one in heard for number, at in one]
     yield Figure(
-        "fabric.sse.p95", f"from before the commit to each of {CLIENTS} clients, {_EVENTS} events, 95th percentile",
-        percentile(times, 95), "ms", target=200, reference=f"median {percentile(times, 50):g} ms",
-    )  # fmt: skip
+        "fabric.sse.p95",
+        f"from before the commit to each of {CLIENTS} clients, {_EVENTS} events, 95th percentile",
+        percentile(times, 95),
+        "ms",
+        target=200,
+        reference=f"median {percentile(times, 50):g} ms",
+    )
 
 
 def _measure_rate(port: int, tokens: list[str], golem: Golem) -> Iterator[Figure]:
@@ -96,9 +104,12 @@ def _measure_rate(port: int, tokens: list[str], golem: Golem) -> Iterator[Figure
         "fabric.throughput",
         f"events a second from emit to each of {_FOLLOWERS} clients, {total} events in transactions of "
         f"{_PER_TRANSACTION}, none lost",
-        round(total / (last - started) * 1000), "/s", at_least=True, target=2_000,
+        round(total / (last - started) * 1000),
+        "/s",
+        at_least=True,
+        target=2_000,
         reference=f"{audience.connections - _FOLLOWERS} times a client was cut off and came back",
-    )  # fmt: skip
+    )
 
 
 def _emit(golem_id: UUID, first: int, count: int) -> None:
@@ -130,8 +141,12 @@ class Audience:
 @contextlib.contextmanager
 def _attend(port: int, tokens: list[str], *, clients: int, events: int) -> Iterator[Audience]:
     question = {
-        "port": port, "tokens": tokens, "clients": clients, "events": events, "cursor": event_log.read_head().cursor(),
-    }  # fmt: skip
+        "port": port,
+        "tokens": tokens,
+        "clients": clients,
+        "events": events,
+        "cursor": event_log.read_head().cursor(),
+    }
     argv = [sys.executable, str(_AUDIENCE)]
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
     with process:

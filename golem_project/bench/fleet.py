@@ -49,19 +49,27 @@ def _measure_alone(running: Everything, token: str) -> Iterator[Figure]:
         spent = _each(before, running.processor_ms(), _ALONE)
         told = f"95th percentile {percentile(agent.met.times, 95):g} ms; {agent.met.describe()}; {spent}"
         yield Figure(
-            f"fleet.alone.{name}.p50", f"one client, {what}, median of {_ALONE}", percentile(agent.met.times, 50),
-            "ms", target=target, reference=told,
-        )  # fmt: skip
+            f"fleet.alone.{name}.p50",
+            f"one client, {what}, median of {_ALONE}",
+            percentile(agent.met.times, 50),
+            "ms",
+            target=target,
+            reference=told,
+        )
 
 
 def _measure_previews(running: Everything, tokens: list[str]) -> Iterator[Figure]:
     agents = open_agents(running.port, tokens, first_amount=3_000_000)
     met, seconds, spent = _act(running, agents, HttpAgent.preview_and_time)
     yield Figure(
-        "fleet.previews.rate", f"{CLIENTS} clients on {CLIENTS} golems preview for {_SECONDS:g} s",
-        round(len(met.times) / seconds, 1), "/s", target=60, at_least=True,
+        "fleet.previews.rate",
+        f"{CLIENTS} clients on {CLIENTS} golems preview for {_SECONDS:g} s",
+        round(len(met.times) / seconds, 1),
+        "/s",
+        target=60,
+        at_least=True,
         reference=spent,
-    )  # fmt: skip
+    )
     yield Figure("fleet.previews.p95", "the same, 95th percentile", percentile(met.times, 95), "ms", target=250)
 
 
@@ -71,12 +79,21 @@ def _measure_commits(running: Everything, tokens: list[str]) -> Iterator[Figure]
     met, seconds, spent = _act(running, agents, HttpAgent.swap_and_time)
     deadlocks = count_deadlocks() - deadlocks
     yield Figure(
-        "fleet.commits.rate", f"{CLIENTS} clients on {CLIENTS} golems preview, commit and see it verified, in a loop",
-        round(len(met.times) / seconds, 1), "/s", target=15, at_least=True,
+        "fleet.commits.rate",
+        f"{CLIENTS} clients on {CLIENTS} golems preview, commit and see it verified, in a loop",
+        round(len(met.times) / seconds, 1),
+        "/s",
+        target=15,
+        at_least=True,
         reference=spent,
-    )  # fmt: skip
-    yield Figure("fleet.commits.p95", "the same, preview to verified, 95th percentile", percentile(met.times, 95),
-        "ms", target=1_000)  # fmt: skip
+    )
+    yield Figure(
+        "fleet.commits.p95",
+        "the same, preview to verified, 95th percentile",
+        percentile(met.times, 95),
+        "ms",
+        target=1_000,
+    )
     yield Figure("fleet.deadlocks", "deadlocks in the database meanwhile", deadlocks, "", target=0)
     yield Figure("fleet.server_errors", "answers of 5xx meanwhile", met.server_errors, "", target=0)
 
@@ -102,14 +119,21 @@ def _measure_beside(running: Everything, golems: list[tuple[Golem, str]]) -> Ite
         for agent in some:
             met.add(agent.met)
         yield Figure(
-            f"fleet.beside.{name}.p95", f"{len(some)} clients {name} beside the others and the ticks, 95th percentile",
-            percentile(met.times, 95) if met.times else 1000 * _SECONDS, "ms", target=1_000,
+            f"fleet.beside.{name}.p95",
+            f"{len(some)} clients {name} beside the others and the ticks, 95th percentile",
+            percentile(met.times, 95) if met.times else 1000 * _SECONDS,
+            "ms",
+            target=1_000,
             reference=f"{len(met.times)} in {_SECONDS:g} s; {met.describe()}",
-        )  # fmt: skip
+        )
     yield Figure(
-        "fleet.beside.ticks", f"how late the latest tick of {len(ids)} golems began meanwhile",
-        max(lateness, default=round(1000 * _SECONDS)), "ms", target=3_000, reference=f"{len(lateness)} ticks",
-    )  # fmt: skip
+        "fleet.beside.ticks",
+        f"how late the latest tick of {len(ids)} golems began meanwhile",
+        max(lateness, default=round(1000 * _SECONDS)),
+        "ms",
+        target=3_000,
+        reference=f"{len(lateness)} ticks",
+    )
 
 
 def _act(running: Everything, agents: Sequence[HttpAgent], act: Callable[[HttpAgent], None]) -> tuple[Met, float, str]:

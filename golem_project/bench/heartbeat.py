@@ -74,9 +74,11 @@ def _measure_quiet_tick(golem: Golem) -> Iterator[Figure]:
 def _claim(golem: Golem) -> Claim:
     Heartbeat.objects.filter(golem=golem).update(next_tick_at=clock.now())
     claims = claim_due(
-        now=clock.now(), limit=2, lease_seconds=settings.GOLEM_HEARTBEAT_LEASE_SECONDS,
+        now=clock.now(),
+        limit=2,
+        lease_seconds=settings.GOLEM_HEARTBEAT_LEASE_SECONDS,
         jitter_bps=settings.GOLEM_HEARTBEAT_JITTER_BPS,
-    )  # fmt: skip
+    )
     return next(claim for claim in claims if claim.golem_id == golem.pk)
 
 
@@ -113,9 +115,13 @@ def _measure_fleet(like: Golem) -> Iterator[Figure]:
     due = int(GOLEMS * WATCH_SECONDS / THETA_SECONDS)
     what = f"{GOLEMS} golems at theta {THETA_SECONDS} s on {WORKERS} worker processes: start after due, p95"
     yield Figure(
-        "heartbeat.fleet_lateness_p95", what, percentile(late, 95) / 1_000, "s", 2,
+        "heartbeat.fleet_lateness_p95",
+        what,
+        percentile(late, 95) / 1_000,
+        "s",
+        2,
         f"{len(late)} ticks in {WATCH_SECONDS:g} s, {due} expected; a tick took {percentile(spent, 50):g} ms at p50",
-    )  # fmt: skip
+    )
     yield Figure("heartbeat.fleet_lateness_p50", "the same, median", percentile(late, 50) / 1_000, "s")
 
 
@@ -126,11 +132,13 @@ def _make_fleet(like: Golem) -> list[Golem]:
     Heartbeat.objects.bulk_create(
         # One is due at once and shows when the processes are up; the rest wait for `_spread`.
         Heartbeat(
-            golem=golem, is_on=True, base_interval_seconds=THETA_SECONDS,
+            golem=golem,
+            is_on=True,
+            base_interval_seconds=THETA_SECONDS,
             next_tick_at=now if number == 0 else now + timedelta(seconds=100),
         )
         for number, golem in enumerate(golems)
-    )  # fmt: skip
+    )
     return golems
 
 

@@ -35,15 +35,50 @@ RARE_TOOL = "curve_exchange"
 _WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 _HNSW = "episode_vector_hnsw"
 _DETAILS = (
-    "", "500 USDC", "on chain 8453", "after two hours", "12 bps", "at venue uniswap", "0.4 WETH",
-)  # fmt: skip
+    "",
+    "500 USDC",
+    "on chain 8453",
+    "after two hours",
+    "12 bps",
+    "at venue uniswap",
+    "0.4 WETH",
+)
 _EPISODE_COLUMNS = (
-    "id", "golem_id", "permit_id", "chain_id", "tool_name", "action_type", "venue", "tokens", "token_keys", "params",
-    "calls", "summary", "prediction", "outcome", "reflection", "importance", "stability_days", "last_accessed_at",
-    "access_count", "dream_tag", "is_pinned", "is_quarantined", "quarantine_reason", "occurred_at", "source", "trust",
-    "recorded_by", "recorded_tool", "block_hash", "content_hash", "near_keys", "search_text", "created_at",
+    "id",
+    "golem_id",
+    "permit_id",
+    "chain_id",
+    "tool_name",
+    "action_type",
+    "venue",
+    "tokens",
+    "token_keys",
+    "params",
+    "calls",
+    "summary",
+    "prediction",
+    "outcome",
+    "reflection",
+    "importance",
+    "stability_days",
+    "last_accessed_at",
+    "access_count",
+    "dream_tag",
+    "is_pinned",
+    "is_quarantined",
+    "quarantine_reason",
+    "occurred_at",
+    "source",
+    "trust",
+    "recorded_by",
+    "recorded_tool",
+    "block_hash",
+    "content_hash",
+    "near_keys",
+    "search_text",
+    "created_at",
     "updated_at",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +121,21 @@ def _make_golem(name: str) -> Golem:
 
 def _remember(golem: Golem, tool: str, tokens: Sequence[str], text: str, **given: Any) -> tuple[Episode, Duplicate]:
     stored = remember_episode(
-        golem_id=golem.pk, tool_name=tool, action_type="", venue=tool.partition("_")[0], chain_id=31337,
-        tokens=list(tokens), prediction={}, outcome={}, summary=text, importance="base",
-        provenance={"written_by": "owner"}, now=clock.now(), permit_id=given.pop("permit_id", None), **given,
-    )  # fmt: skip
+        golem_id=golem.pk,
+        tool_name=tool,
+        action_type="",
+        venue=tool.partition("_")[0],
+        chain_id=31337,
+        tokens=list(tokens),
+        prediction={},
+        outcome={},
+        summary=text,
+        importance="base",
+        provenance={"written_by": "owner"},
+        now=clock.now(),
+        permit_id=given.pop("permit_id", None),
+        **given,
+    )
     return stored.episode, stored.duplicate
 
 
@@ -120,9 +166,14 @@ def _measure_labelled(name: str, words: str, topics: Sequence[Topic]) -> Iterato
     count = sum(len(topic.episodes) for topic in topics)
     said = f"text only {recall['text']}, vector only {recall['vector']}; {count} episodes, {len(vectors)} questions"
     yield Figure(
-        f"memory.{name}.hybrid", f"recall@5 of hybrid retrieval on {words}", recall["hybrid"], "",
-        target=max(recall["text"], recall["vector"]) + 0.0001, reference=said, at_least=True,
-    )  # fmt: skip
+        f"memory.{name}.hybrid",
+        f"recall@5 of hybrid retrieval on {words}",
+        recall["hybrid"],
+        "",
+        target=max(recall["text"], recall["vector"]) + 0.0001,
+        reference=said,
+        at_least=True,
+    )
     yield Figure(f"memory.{name}.text", "the same, by words alone", recall["text"], "")
     yield Figure(f"memory.{name}.vector", "the same, by vectors alone", recall["vector"], "")
 
@@ -167,10 +218,23 @@ def _ask_vector(golem: Golem, vector: list[float]) -> list[str]:
 
 
 _SYNONYMS = {
-    "because": "since", "transaction": "tx", "swap": "trade", "bought": "purchased", "sold": "disposed of",
-    "price": "quote", "pool": "market", "wallet": "account", "fees": "charges", "loan": "debt", "cost": "price",
-    "deposit": "supply", "blocks": "stops", "large": "big", "small": "little", "again": "once more",
-}  # fmt: skip
+    "because": "since",
+    "transaction": "tx",
+    "swap": "trade",
+    "bought": "purchased",
+    "sold": "disposed of",
+    "price": "quote",
+    "pool": "market",
+    "wallet": "account",
+    "fees": "charges",
+    "loan": "debt",
+    "cost": "price",
+    "deposit": "supply",
+    "blocks": "stops",
+    "large": "big",
+    "small": "little",
+    "again": "once more",
+}
 
 
 def reword(text: str, chance: random.Random) -> str:
@@ -206,10 +270,24 @@ def _measure_duplicates(topics: Sequence[Topic]) -> Iterator[Figure]:
     for tool, tokens, text in episodes:
         near += _remember(golem, tool, tokens, reword(text, chance))[1] is not Duplicate.NO
     count = len(episodes)
-    yield Figure("memory.duplicates.exact", "exact duplicates caught", round(exact / count * 100, 2), "%",
-                 target=100, at_least=True, reference=f"{count} texts")  # fmt: skip
-    yield Figure("memory.duplicates.near", "near duplicates caught", round(near / count * 100, 2), "%",
-                 target=80, at_least=True, reference=f"{count} texts, reworded one of seven ways")  # fmt: skip
+    yield Figure(
+        "memory.duplicates.exact",
+        "exact duplicates caught",
+        round(exact / count * 100, 2),
+        "%",
+        target=100,
+        at_least=True,
+        reference=f"{count} texts",
+    )
+    yield Figure(
+        "memory.duplicates.near",
+        "near duplicates caught",
+        round(near / count * 100, 2),
+        "%",
+        target=80,
+        at_least=True,
+        reference=f"{count} texts, reworded one of seven ways",
+    )
     yield Figure("memory.duplicates.wrong", "different texts taken for duplicates", float(wrong), "", target=0)
 
 
@@ -245,12 +323,44 @@ def _copy_bulk(
             for at in range(len(ids)):
                 tool, tokens, text = episodes[int(picks[at])]
                 when = start + timedelta(minutes=at)
-                copy.write_row((
-                    ids[at], golem.pk, uuid.uuid4(), 31337, RARE_TOOL if is_rare[at] else f"{tool}_bulk", "", "bulk",
-                    list(tokens), [token.lower() for token in tokens], "{}", "[]", f"{text} ({at})", "{}", "{}", "{}",
-                    "BASE", 30.0, when, 0, "", False, False, "", when, "RUNTIME", "VERIFIED", "system:bench", "", "",
-                    f"bench-{ids[at]}", [], tool.replace("_", " "), when, when,
-                ))  # fmt: skip
+                copy.write_row(
+                    (
+                        ids[at],
+                        golem.pk,
+                        uuid.uuid4(),
+                        31337,
+                        RARE_TOOL if is_rare[at] else f"{tool}_bulk",
+                        "",
+                        "bulk",
+                        list(tokens),
+                        [token.lower() for token in tokens],
+                        "{}",
+                        "[]",
+                        f"{text} ({at})",
+                        "{}",
+                        "{}",
+                        "{}",
+                        "BASE",
+                        30.0,
+                        when,
+                        0,
+                        "",
+                        False,
+                        False,
+                        "",
+                        when,
+                        "RUNTIME",
+                        "VERIFIED",
+                        "system:bench",
+                        "",
+                        "",
+                        f"bench-{ids[at]}",
+                        [],
+                        tool.replace("_", " "),
+                        when,
+                        when,
+                    )
+                )
         with cursor.copy("COPY memory_app_episodevector (episode_id, golem_id, embedding) FROM STDIN") as copy:
             for at in range(len(ids)):
                 copy.write_row((ids[at], golem.pk, json.dumps([round(float(x), 5) for x in vectors[at]])))
@@ -271,9 +381,13 @@ def _measure_retrieval(bulk: _Bulk, questions: Sequence[str]) -> Iterator[Figure
 
     def retrieve(vector: list[float], question: str, **filters: Any) -> None:
         retrieve_episodes(
-            golem_id=bulk.golem.pk, query=question, query_vector=vector, filters=EpisodeFilters(**filters), limit=10,
+            golem_id=bulk.golem.pk,
+            query=question,
+            query_vector=vector,
+            filters=EpisodeFilters(**filters),
+            limit=10,
             now=now,
-        )  # fmt: skip
+        )
 
     def whole() -> None:
         question = questions[next(waiting) % len(questions)]
@@ -289,14 +403,32 @@ def _measure_retrieval(bulk: _Bulk, questions: Sequence[str]) -> Iterator[Figure
         return ask
 
     times = time_calls(whole, count=200, warm_up=20)
-    yield Figure("memory.retrieve.p95", "hybrid retrieval at 100,000 episodes with the embedding, 95th percentile",
-                 percentile(times, 95), "ms", target=60, reference=f"median {percentile(times, 50)} ms")  # fmt: skip
+    yield Figure(
+        "memory.retrieve.p95",
+        "hybrid retrieval at 100,000 episodes with the embedding, 95th percentile",
+        percentile(times, 95),
+        "ms",
+        target=60,
+        reference=f"median {percentile(times, 50)} ms",
+    )
     times = time_calls(database(), count=200, warm_up=20)
-    yield Figure("memory.database.p95", "its database part", percentile(times, 95), "ms", target=25,
-                 reference=f"median {percentile(times, 50)} ms")  # fmt: skip
+    yield Figure(
+        "memory.database.p95",
+        "its database part",
+        percentile(times, 95),
+        "ms",
+        target=25,
+        reference=f"median {percentile(times, 50)} ms",
+    )
     times = time_calls(database(tool_name=RARE_TOOL), count=100, warm_up=10)
-    yield Figure("memory.database_filtered.p95", "its database part under a filter that keeps 1%",
-                 percentile(times, 95), "ms", target=25, reference=f"median {percentile(times, 50)} ms")  # fmt: skip
+    yield Figure(
+        "memory.database_filtered.p95",
+        "its database part under a filter that keeps 1%",
+        percentile(times, 95),
+        "ms",
+        target=25,
+        reference=f"median {percentile(times, 50)} ms",
+    )
 
 
 def _measure_recall(bulk: _Bulk, asked: Sequence[list[float]]) -> Iterator[Figure]:
@@ -333,6 +465,12 @@ def _time_stores(golem: Golem, *, already: int) -> list[float]:
 
 def _compare_stores(small: Sequence[float], large: Sequence[float]) -> Iterator[Figure]:
     before, after = percentile(small, 50), percentile(large, 50)
-    yield Figure("memory.store.ratio", "median time to store at 100,000 episodes over that at 100",
-                 round(after / before, 3), "x", target=2, reference=f"{before} ms and {after} ms")  # fmt: skip
+    yield Figure(
+        "memory.store.ratio",
+        "median time to store at 100,000 episodes over that at 100",
+        round(after / before, 3),
+        "x",
+        target=2,
+        reference=f"{before} ms and {after} ms",
+    )
     yield Figure("memory.store.p95", "time to store at 100,000, 95th percentile", percentile(large, 95), "ms")

@@ -61,11 +61,13 @@ def open_eth_tester(fork: Fork, *, private_key: str, calls: tuple[Call, ...]) ->
         storage.setdefault(address, {})[slot] = value
     state = {
         address: {
-            "balance": account.balance, "nonce": account.nonce, "code": account.code,
+            "balance": account.balance,
+            "nonce": account.nonce,
+            "code": account.code,
             "storage": storage.get(address, {}),
         }
         for address, account in base.accounts.items()
-    }  # fmt: skip
+    }
     backend: Any = import_module("eth_tester.backends.pyevm.main").PyEVMBackend(genesis_state=state)
     tester: Any = import_module("eth_tester").EthereumTester(backend)
     sender = tester.add_account(private_key)

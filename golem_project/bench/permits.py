@@ -79,9 +79,13 @@ def _measure_chain(golem: Golem) -> Iterator[Figure]:
     times = times[10:]
     shares = ", ".join(f"{name} {percentile(found, 50):g} ms" for name, found in hooks.items())
     yield Figure(
-        "permits.chain.p50", "hooks 1-4 and 6 with all they read, and the reserve transaction; median of 100",
-        percentile(times, 50), "ms", target=8, reference=shares,
-    )  # fmt: skip
+        "permits.chain.p50",
+        "hooks 1-4 and 6 with all they read, and the reserve transaction; median of 100",
+        percentile(times, 50),
+        "ms",
+        target=8,
+        reference=shares,
+    )
     yield Figure("permits.chain.p95", "the same, 95th percentile", percentile(times, 95), "ms", target=20)
 
 
@@ -108,9 +112,13 @@ def _measure_consume(golem: Golem) -> Iterator[Figure]:
         executor.store_signed = store_signed
     times = times[4:]
     yield Figure(
-        "permits.consume.p95", "of 40 real commits: start, verify the plan's hash, consume the capability, store bytes",
-        percentile(times, 95), "ms", target=15, reference=f"median {percentile(times, 50):g} ms",
-    )  # fmt: skip
+        "permits.consume.p95",
+        "of 40 real commits: start, verify the plan's hash, consume the capability, store bytes",
+        percentile(times, 95),
+        "ms",
+        target=15,
+        reference=f"median {percentile(times, 50):g} ms",
+    )
 
 
 def _measure_audit(golem: Golem) -> Iterator[Figure]:
@@ -125,9 +133,13 @@ def _measure_audit(golem: Golem) -> Iterator[Figure]:
     plain = percentile(time_calls(lambda: write(with_audit=False), count=200), 50)
     audited = percentile(time_calls(lambda: write(with_audit=True), count=200), 50)
     yield Figure(
-        "permits.audit.append", "what an audit entry adds to a transaction, median of 200", round(audited - plain, 3),
-        "ms", target=3, reference=f"the transaction without it {plain:g} ms",
-    )  # fmt: skip
+        "permits.audit.append",
+        "what an audit entry adds to a transaction, median of 200",
+        round(audited - plain, 3),
+        "ms",
+        target=3,
+        reference=f"the transaction without it {plain:g} ms",
+    )
     golem_id = _write_long_chain()
     started = clock.monotonic_ms()
     report = verify_stored_chain(golem_id)
@@ -142,9 +154,14 @@ def _write_long_chain() -> UUID:
     rows: list[AuditEntry] = []
     for seq in range(1, _CHAIN_LENGTH + 1):
         entry = AuditEntry(
-            golem_id=golem_id, seq=seq, prev_hash=previous, timestamp_ms=1_800_000_000_000 + seq,
-            event="PermitConsumed", actor="system:worker", data={"permit_id": str(golem_id), "status": "COMMITTED"},
-        )  # fmt: skip
+            golem_id=golem_id,
+            seq=seq,
+            prev_hash=previous,
+            timestamp_ms=1_800_000_000_000 + seq,
+            event="PermitConsumed",
+            actor="system:worker",
+            data={"permit_id": str(golem_id), "status": "COMMITTED"},
+        )
         previous = entry.entry_hash = hash_entry(entry)
         rows.append(entry)
         if len(rows) == 5_000:
@@ -171,9 +188,13 @@ def _measure_halt(golem: Golem) -> Iterator[Figure]:
     if code != "GOLEM_HALTED":
         raise AssertionError(f"a commit after the halt answered {code}")
     yield Figure(
-        "permits.halt", "from the call of the halt to the next commit refused", round(refused, 1), "ms", target=1_000,
+        "permits.halt",
+        "from the call of the halt to the next commit refused",
+        round(refused, 1),
+        "ms",
+        target=1_000,
         reference=f"halt_golem itself {took:.1f} ms",
-    )  # fmt: skip
+    )
 
 
 def _measure_commits(golem: Golem) -> Iterator[Figure]:
@@ -196,10 +217,14 @@ def _measure_commits(golem: Golem) -> Iterator[Figure]:
     if failed or done != _COMMITS or gaps:
         raise AssertionError(f"{done} of {_COMMITS} committed, {gaps} nonces missing, {len(failed)} workers failed")
     yield Figure(
-        "permits.commits", f"swaps committed a second on the local chain, one account, {_WORKERS} workers",
-        round(done / took, 1), "/s", target=15, at_least=True,
+        "permits.commits",
+        f"swaps committed a second on the local chain, one account, {_WORKERS} workers",
+        round(done / took, 1),
+        "/s",
+        target=15,
+        at_least=True,
         reference=f"{done} permits, {len(nonces)} nonces in a row, none missing",
-    )  # fmt: skip
+    )
 
 
 def _fork_worker(golem: Golem, permits: list[UUID]) -> int:
@@ -227,9 +252,15 @@ def _rebuild_call(golem: Golem, permit: ActionPermit) -> HookCall:
         raise TypeError(f"{tool.name} is no write")
     toolset = resolve_toolset(golem)
     return make_hook_call(
-        stage=HookStage.PREVIEW, golem=golem, toolset=toolset, policy=read_policy(golem=golem, toolset=toolset),
-        tool=tool, params=permit.params, api_key_id=None, now=clock.now(),
-    )  # fmt: skip
+        stage=HookStage.PREVIEW,
+        golem=golem,
+        toolset=toolset,
+        policy=read_policy(golem=golem, toolset=toolset),
+        tool=tool,
+        params=permit.params,
+        api_key_id=None,
+        now=clock.now(),
+    )
 
 
 def _clone(template: ActionPermit, golem: Golem) -> ActionPermit:
@@ -247,12 +278,21 @@ def _reserve(permit: ActionPermit, call: HookCall) -> None:
     now = clock.now()
     with transaction.atomic():
         (head,) = ledger.reserve(
-            permit=permit, value=call.value, counts_per_day=True, heartbeat_tick=0, now=now,
+            permit=permit,
+            value=call.value,
+            counts_per_day=True,
+            heartbeat_tick=0,
+            now=now,
             along=[audit_log.fill_lock(permit.golem_id)],
-        )  # fmt: skip
+        )
         facts = {"permit_id": str(permit.pk), "tool_name": permit.tool_name}
         created = Event(EventType.PERMIT_CREATED, facts)
         audit_log.append(
-            golem_id=permit.golem_id, event="PermitCreated", actor="system:bench", data=facts, now=now,
-            head=head, along=[event_bus.fill_events(golem_id=permit.golem_id, events=[created], now=now)],
-        )  # fmt: skip
+            golem_id=permit.golem_id,
+            event="PermitCreated",
+            actor="system:bench",
+            data=facts,
+            now=now,
+            head=head,
+            along=[event_bus.fill_events(golem_id=permit.golem_id, events=[created], now=now)],
+        )

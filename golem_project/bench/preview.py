@@ -49,9 +49,12 @@ class _Agent:
 
     def cancel(self) -> None:
         cancel_permit(
-            golem=self.golem, permit_id=UUID(self.last["permit_id"]), reason="measured only", actor="system:bench",
+            golem=self.golem,
+            permit_id=UUID(self.last["permit_id"]),
+            reason="measured only",
+            actor="system:bench",
             now=clock.now(),
-        )  # fmt: skip
+        )
 
 
 @measure("preview")
@@ -73,9 +76,13 @@ def measure_preview() -> Iterator[Figure]:
     floor = percentile(bare, 50)
     p50 = percentile(times, 50)
     yield Figure(
-        "preview.p50", "whole V3 swap preview in process, median of 20", p50, "ms", target=50,
+        "preview.p50",
+        "whole V3 swap preview in process, median of 20",
+        p50,
+        "ms",
+        target=50,
         reference=f"bare simulation of the same calls {floor:g} ms, {p50 / floor:.1f} times",
-    )  # fmt: skip
+    )
     yield Figure("preview.p95", "the same, 95th percentile", percentile(times, 95), "ms", target=100)
     for setting, target in _RATES:
         Golem.objects.filter(pk=golem.pk).update(simulation_engine=setting.value)
@@ -107,11 +114,15 @@ def _measure_rate(agent: _Agent, setting: EngineSetting, target: float) -> Figur
     alone = _measure_alone(agent)
     laps = ", ".join(f"{name} {ms:g} ms" for name, ms in agent.last["timings_ms"].items())
     return Figure(
-        f"preview.rate.{setting.value}", f"previews with all their rows on {setting.value}, one process, {_THREADS}"
-        " threads", round(count * 1000 / spent_ms, 1), "/s", target=target, at_least=True,
+        f"preview.rate.{setting.value}",
+        f"previews with all their rows on {setting.value}, one process, {_THREADS} threads",
+        round(count * 1000 / spent_ms, 1),
+        "/s",
+        target=target,
+        at_least=True,
         reference=f"processor time of each: {used.spent.describe(count)}; {alone:.1f}/s one after another; load of the"
         f" machine {os.getloadavg()[0]:.1f}; the last one: {laps}",
-    )  # fmt: skip
+    )
 
 
 def _measure_alone(agent: _Agent) -> float:

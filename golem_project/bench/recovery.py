@@ -61,11 +61,13 @@ def measure_recovery() -> Iterator[Figure]:
         "recovery.nonces",
         "from the end of a lie about nonces until a new commit is verified and all earlier ones have ended, the slowest"
         f" of {_ACCOUNTS} accounts",
-        round(max(took), 1), "s", target=15,
+        round(max(took), 1),
+        "s",
+        target=15,
         reference=f"{beyond} of {_ACCOUNTS * _OF_EACH} permits were signed beyond the chain's nonces; of each"
         f" account: {', '.join(f'{each:.1f} s' for each in took)}; earlier permits:"
         f" {', '.join(f'{count} {status}' for status, count in sorted(ends.items()))}",
-    )  # fmt: skip
+    )
 
 
 def _tell_too_high(addresses: set[str]) -> Lie:

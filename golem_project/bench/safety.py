@@ -33,9 +33,15 @@ def measure_decide() -> Iterator[Figure]:
         raise TypeError("the swap is no write tool")
     params = runner.check_params(tool=tool, params={"token_in": "USDC", "token_out": "WETH", "amount": "500000000"})
     call = make_hook_call(
-        stage=HookStage.PREVIEW, golem=golem, toolset=toolset, policy=read_policy(golem=golem, toolset=toolset),
-        tool=tool, params=params, api_key_id=None, now=clock.now(),
-    )  # fmt: skip
+        stage=HookStage.PREVIEW,
+        golem=golem,
+        toolset=toolset,
+        policy=read_policy(golem=golem, toolset=toolset),
+        tool=tool,
+        params=params,
+        api_key_id=None,
+        now=clock.now(),
+    )
     # Recipients do not count as assets, so the list grows to its hundred without breaking the cage.
     extra = {(str(AllowlistKind.RECIPIENT), f"0x{index:040x}") for index in range(RULES - len(call.allowlist))}
     call = replace(call, allowlist=call.allowlist | extra)

@@ -107,17 +107,24 @@ def _measure_warm(bench: _Bench) -> Iterator[Figure]:
     request = bench.request(1_000_000)
     node = percentile(time_calls(_raw_simulation(request), count=60), 50)
     yield Figure(
-        "simulation.warm.anvil", "the bare two calls in the node's eth_simulateV1, median of 60", node, "ms",
+        "simulation.warm.anvil",
+        "the bare two calls in the node's eth_simulateV1, median of 60",
+        node,
+        "ms",
         reference="for comparison only",
-    )  # fmt: skip
+    )
     for name, target in (("pyevm", 20.0), ("rpc", 2.0)):
         engine = select_engine(CHAIN_ID, name)
         times = time_calls(lambda engine=engine: engine.run(request, deadline=_deadline()), count=60)  # type: ignore[misc]
         median = percentile(times, 50)
         yield Figure(
-            f"simulation.warm.{name}", f"warm V3 approve, swap and reads on {name}, median of 60", median, "ms",
-            target=target, reference=f"{median / node:.1f} times the node's bare eth_simulateV1 of the two calls",
-        )  # fmt: skip
+            f"simulation.warm.{name}",
+            f"warm V3 approve, swap and reads on {name}, median of 60",
+            median,
+            "ms",
+            target=target,
+            reference=f"{median / node:.1f} times the node's bare eth_simulateV1 of the two calls",
+        )
 
 
 def _measure_others() -> Iterator[Figure]:
@@ -141,9 +148,12 @@ def _measure_others() -> Iterator[Figure]:
         ("eth_tester", "mined and undone", tester, 10),
     ):
         yield Figure(
-            f"simulation.warm.{name}", f"the same two calls on {name}, {how}, median of {count}",
-            percentile(time_calls(run, count=count), 50), "ms", reference="for comparison only",
-        )  # fmt: skip
+            f"simulation.warm.{name}",
+            f"the same two calls on {name}, {how}, median of {count}",
+            percentile(time_calls(run, count=count), 50),
+            "ms",
+            reference="for comparison only",
+        )
 
 
 def _measure_turbo(bench: _Bench) -> Iterator[Figure]:
@@ -161,10 +171,13 @@ def _measure_turbo(bench: _Bench) -> Iterator[Figure]:
     screen(10)
     few, many = screen(100), screen(600)
     yield Figure(
-        "simulation.warm.turbo", "the same swap and reads as one of many candidates in revm",
-        round((many - few) / 500, 3), "ms", target=0.5,
+        "simulation.warm.turbo",
+        "the same swap and reads as one of many candidates in revm",
+        round((many - few) / 500, 3),
+        "ms",
+        target=0.5,
         reference=f"600 candidates in {many:.0f} ms with the worker's start",
-    )  # fmt: skip
+    )
 
 
 def _raw_simulation(request: SimulationRequest) -> Callable[[], object]:
@@ -200,9 +213,13 @@ def _measure_cold(bench: _Bench) -> Iterator[Figure]:
             times += time_calls(lambda: engine.run(request, deadline=_deadline()), count=1, warm_up=0)
             trips.append(len(posts) - before)
     yield Figure(
-        "simulation.cold", "cold fork of the same swap at 50 ms round trip, median of 7", percentile(times, 50), "ms",
-        target=250, reference=f"{max(trips)} round trips, {max(trips) * _ROUND_TRIP_SECONDS * 1000:g} ms of waiting",
-    )  # fmt: skip
+        "simulation.cold",
+        "cold fork of the same swap at 50 ms round trip, median of 7",
+        percentile(times, 50),
+        "ms",
+        target=250,
+        reference=f"{max(trips)} round trips, {max(trips) * _ROUND_TRIP_SECONDS * 1000:g} ms of waiting",
+    )
     yield Figure("simulation.cold.trips", "round trips of a cold fork, most of 7", max(trips), "", target=4)
 
 
@@ -242,10 +259,14 @@ def _measure_throughput(bench: _Bench) -> Iterator[Figure]:
         engine = select_engine(CHAIN_ID, name)
         rate, cpu_ms = _rate(bench, engine, count, threads)
         yield Figure(
-            f"simulation.rate.{name}", f"plan, simulate and hash on {name}, one process, {threads} threads", rate, "/s",
-            target=target, at_least=True,
+            f"simulation.rate.{name}",
+            f"plan, simulate and hash on {name}, one process, {threads} threads",
+            rate,
+            "/s",
+            target=target,
+            at_least=True,
             reference=f"{cpu_ms:.2f} ms of this process's own time each; load of the machine {os.getloadavg()[0]:.1f}",
-        )  # fmt: skip
+        )
 
 
 def _rate(bench: _Bench, engine: SimulationEngine, count: int, threads: int) -> tuple[float, float]:
@@ -280,9 +301,13 @@ def _measure_memory(bench: _Bench) -> Figure:
     grown = round(_resident_megabytes() - before, 1)
     blocks = _MANY // _SIMULATIONS_PER_BLOCK
     return Figure(
-        "simulation.memory", f"growth of the process after {_MANY:,} different simulations on pyevm", grown, "MB",
-        target=50, reference=f"{before:.0f} MB before; on {blocks} blocks",
-    )  # fmt: skip
+        "simulation.memory",
+        f"growth of the process after {_MANY:,} different simulations on pyevm",
+        grown,
+        "MB",
+        target=50,
+        reference=f"{before:.0f} MB before; on {blocks} blocks",
+    )
 
 
 def _open_reader() -> chains.PinnedReader:

@@ -60,6 +60,8 @@ def _compare(golem: Golem) -> Iterator[Figure]:
     yield Figure(
         "speculation.three_reads",
         f"{', '.join(query for query, _ in READS)} on a node 50 ms away, followers read ahead; median of {_COUNT}",
-        round(ahead / plain * 100, 1), "% of the time without", target=66.7,
+        round(ahead / plain * 100, 1),
+        "% of the time without",
+        target=66.7,
         reference=f"{plain:g} ms without, {ahead:g} ms with; {record.used} used, {record.wasted} wasted",
-    )  # fmt: skip
+    )

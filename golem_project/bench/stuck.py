@@ -116,14 +116,19 @@ def _measure_fresh(running: Everything, token: str, permits: list[str]) -> Itera
     yield Figure(
         "stuck.fresh.p95",
         f"a fresh golem's commit until verified while {_STUCK} permits of others are stuck, 95th percentile",
-        percentile(times, 95), "ms", target=1_000,
+        percentile(times, 95),
+        "ms",
+        target=1_000,
         reference=f"{len(agent.met.times)} in {_SECONDS} s, the first {times[0]:.0f} ms, median"
         f" {percentile(times, 50):g} ms; {_count_stuck(permits)} of {_STUCK} stuck to the end; {agent.met.describe()}",
-    )  # fmt: skip
+    )
     yield Figure(
-        "stuck.fresh.refused", "previews and commits of the fresh golem refused or not verified meanwhile",
-        sum(agent.met.refused.values()), "", target=0,
-    )  # fmt: skip
+        "stuck.fresh.refused",
+        "previews and commits of the fresh golem refused or not verified meanwhile",
+        sum(agent.met.refused.values()),
+        "",
+        target=0,
+    )
 
 
 def _measure_freed(permits: list[str]) -> Figure:
@@ -131,10 +136,13 @@ def _measure_freed(permits: list[str]) -> Figure:
     while _count_stuck(permits) and not deadline.is_over:
         time.sleep(_LOOK_SECONDS)
     return Figure(
-        "stuck.freed", f"until all {_STUCK} have ended once the node hands their transactions on",
-        round((clock.monotonic_ms() - started) / 1000, 1), "s", target=15,
+        "stuck.freed",
+        f"until all {_STUCK} have ended once the node hands their transactions on",
+        round((clock.monotonic_ms() - started) / 1000, 1),
+        "s",
+        target=15,
         reference=f"{_count_stuck(permits)} still under way",
-    )  # fmt: skip
+    )
 
 
 def _count_stuck(permits: list[str]) -> int:

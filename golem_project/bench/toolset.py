@@ -37,16 +37,23 @@ def measure_toolset() -> Iterator[Figure]:
     whole = percentile(time_calls(lambda: resolve_among(tools, inputs, protocols=protocols), count=500), 50)
     warm = percentile(time_calls(lambda: resolve(inputs), count=2_000), 50)
     yield Figure(
-        "toolset.resolve", f"resolving a toolset among {TOOLS} tools, every tool judged anew", whole, "ms", target=1.0,
+        "toolset.resolve",
+        f"resolving a toolset among {TOOLS} tools, every tool judged anew",
+        whole,
+        "ms",
+        target=1.0,
         reference=f"the same inputs again, from the cache {warm:g} ms",
-    )  # fmt: skip
+    )
     if settings.GOLEM_RPC_URLS.get(CHAIN_ID):
         golem = seed_demo(now=clock.now(), with_token=False).golem
         read = percentile(time_calls(lambda: resolve_toolset(_fresh(golem)), count=50), 50)
         yield Figure(
-            "toolset.with_rows", "the demo golem's toolset, its rows read from the database first", read, "ms",
+            "toolset.with_rows",
+            "the demo golem's toolset, its rows read from the database first",
+            read,
+            "ms",
             reference=f"resolution alone {whole:g} ms",
-        )  # fmt: skip
+        )
 
 
 def make_tools(count: int) -> tuple[ToolDef, ...]:
@@ -55,11 +62,12 @@ def make_tools(count: int) -> tuple[ToolDef, ...]:
     categories = tuple(Category)
     copies = (
         replace(
-            real[index % len(real)], name=f"{real[index % len(real)].prefix}_copy_{index}",
+            real[index % len(real)],
+            name=f"{real[index % len(real)].prefix}_copy_{index}",
             category=categories[index % len(categories)],
         )
         for index in range(count - len(real))
-    )  # fmt: skip
+    )
     return (*real, *copies)
 
 

@@ -164,15 +164,17 @@ def build_fleet(user: Any, *, now: datetime) -> Fleet:
     ids = [golem.pk for golem in golems]
     requests = dict(
         ChangeRequest.objects.filter(golem__in=ids, state=ChangeState.OPEN)
-        .values_list("golem").annotate(many=Count("pk"))
-    )  # fmt: skip
+        .values_list("golem")
+        .annotate(many=Count("pk"))
+    )
     limits = {row.golem_id: row for row in SpendingLimits.objects.filter(golem__in=ids)}
     spent = ledger.sum_days(golem_ids=ids, now=now)
     worths = read_worths(golem_ids=ids, now=now)
     latest: dict[UUID, datetime] = dict(
         OutboxEvent.objects.filter(golem_id__in=ids, occurred_at__gt=now - timedelta(days=7))
-        .values_list("golem_id").annotate(at=Max("occurred_at"))
-    )  # fmt: skip
+        .values_list("golem_id")
+        .annotate(at=Max("occurred_at"))
+    )
     lines = [
         FleetLine(
             golem=golem,
@@ -217,10 +219,14 @@ def _list_parts(record: VitalityRecord | None) -> tuple[tuple[str, int], ...]:
 def _describe_pulse(golem: Golem, heartbeat: Heartbeat | None, *, now: datetime) -> Pulse:
     if heartbeat is None or not heartbeat.is_on:
         return Pulse(
-            mode=show_badge("off"), next_tick="off", next_tick_at=None,
-            heartbeat_tick=golem.heartbeat_tick, missed_ticks=heartbeat.missed_ticks if heartbeat else 0, regime="–",
+            mode=show_badge("off"),
+            next_tick="off",
+            next_tick_at=None,
+            heartbeat_tick=golem.heartbeat_tick,
+            missed_ticks=heartbeat.missed_ticks if heartbeat else 0,
+            regime="–",
             advice="Turn its heartbeat on under Pulse, Heartbeats; it rehearses until you set the golem live.",
-        )  # fmt: skip
+        )
     late = (now - heartbeat.next_tick_at).total_seconds()
     return Pulse(
         mode=show_badge("live", "good") if golem.is_live else show_badge("dry run", "info"),
@@ -230,7 +236,7 @@ def _describe_pulse(golem: Golem, heartbeat: Heartbeat | None, *, now: datetime)
         missed_ticks=heartbeat.missed_ticks,
         regime=heartbeat.get_regime_display().lower(),
         advice="The clock stands still: run a worker with the queue `heartbeat` and a beat." if late > 300 else "",
-    )  # fmt: skip
+    )
 
 
 def _describe_read_ahead(archetype: str) -> ReadAhead:

@@ -28,9 +28,13 @@ def plot_vitality(golem: Golem) -> LinePlot | None:
         return None
     points = [(at, vitality or 0) for at, vitality in rows]
     return plot_line(
-        points, name="Vitality", show=_show_percent, lowest=0, highest=1_000_000,
+        points,
+        name="Vitality",
+        show=_show_percent,
+        lowest=0,
+        highest=1_000_000,
         bands=_list_phases(golem, since=points[0][0]),
-    )  # fmt: skip
+    )
 
 
 def plot_profit(golem: Golem) -> LinePlot | None:

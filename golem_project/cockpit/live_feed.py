@@ -18,9 +18,28 @@ _MOST_CALL_EVENTS: Final = 200
 _TOOL_EVENTS: Final = (EventType.TOOL_START, EventType.TOOL_UPDATE, EventType.TOOL_END, EventType.TOOL_ERROR)
 # What a person reads first, in this order; the rest of a payload is on the event's own page.
 TELLING: Final = (
-    "tool_name", "step_name", "action_type", "error_code", "code", "from", "to", "tier", "reason", "gating_reason",
-    "status", "document", "title", "venue", "alert", "event", "price", "summary", "statement", "risk_tier", "regime",
-)  # fmt: skip
+    "tool_name",
+    "step_name",
+    "action_type",
+    "error_code",
+    "code",
+    "from",
+    "to",
+    "tier",
+    "reason",
+    "gating_reason",
+    "status",
+    "document",
+    "title",
+    "venue",
+    "alert",
+    "event",
+    "price",
+    "summary",
+    "statement",
+    "risk_tier",
+    "regime",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +99,7 @@ def describe_payload(payload: Mapping[str, Any]) -> str:
 def _advance(call: RunningCall, payload: Mapping[str, Any]) -> RunningCall:
     total = max(1, int(payload.get("total_steps") or 1))
     reached = int(payload.get("step_index") or 0)
-    return RunningCall(
-        call.call_id, call.tool_name, _text(payload.get("step_name")), min(100, reached * 100 // total)
-    )  # fmt: skip
+    return RunningCall(call.call_id, call.tool_name, _text(payload.get("step_name")), min(100, reached * 100 // total))
 
 
 def _text(value: Any) -> str:

@@ -32,9 +32,7 @@ def show_cockpit(request: HttpRequest, golem_id: UUID) -> HttpResponse:
 @require_safe
 def show_cockpit_parts(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     """The parts of that page which change."""
-    return render(
-        request, "golem_project/cockpit/_golem_parts.html", {"cockpit": _build_cockpit(request, golem_id)}
-    )  # fmt: skip
+    return render(request, "golem_project/cockpit/_golem_parts.html", {"cockpit": _build_cockpit(request, golem_id)})
 
 
 @never_cache

@@ -40,8 +40,21 @@ def describe(step: dict[str, Any]) -> str:
     for key in ("predicted", "actual"):
         if key in step:
             lines.append(f"{key}: {', '.join(delta['units'] for delta in step[key])}")
-    for key in ("permit_id", "risk_tier", "worst_cost_usd", "gas_predicted", "gas_actual", "gas_on_chain", "fee_wei",
-                "episode_id", "code", "fidelity", "holds", "amount_in_units", "amount_out_units"):  # fmt: skip
+    for key in (
+        "permit_id",
+        "risk_tier",
+        "worst_cost_usd",
+        "gas_predicted",
+        "gas_actual",
+        "gas_on_chain",
+        "fee_wei",
+        "episode_id",
+        "code",
+        "fidelity",
+        "holds",
+        "amount_in_units",
+        "amount_out_units",
+    ):
         if key in step:
             lines.append(f"{key.replace('_', ' ')}: {step[key]}")
     lines += [f"transaction {tx_hash}" for tx_hash in step.get("tx_hashes", [])]

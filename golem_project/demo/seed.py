@@ -119,7 +119,7 @@ def _seed_heartbeat(golem: Golem, now: datetime) -> None:
     if not Heartbeat.objects.filter(golem=golem).exists():
         heartbeat = Heartbeat(
             golem=golem, is_on=True, base_interval_seconds=_HEARTBEAT_SECONDS, liquidity_rule=_LIQUIDITY_RULE
-        )  # fmt: skip
+        )
         save_heartbeat(heartbeat=heartbeat, was_on=False, now=now)
 
 

@@ -79,9 +79,12 @@ def make_wait(
     """Let the wish behind `action` wait."""
     key = action.wish_key
     wait = wait_after(
-        before=state.waits.get(key), code=code, recovery=recovery, resets_at=_read_time(data.get("resets_at")),
+        before=state.waits.get(key),
+        code=code,
+        recovery=recovery,
+        resets_at=_read_time(data.get("resets_at")),
         now=state.now(),
-    )  # fmt: skip
+    )
     state.waits[key] = wait
     state.mutations.append(f"{key} waits until {wait.until.isoformat()} after {code}")
 

@@ -65,9 +65,10 @@ class SteerForm(Form):
     """The owner's words."""
 
     text = CharField(
-        max_length=LONGEST_STEER, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "autofocus": True}),
+        max_length=LONGEST_STEER,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "autofocus": True}),
         help_text="For the next tick; kept in the audit log",
-    )  # fmt: skip
+    )
 
 
 @admin.register(Heartbeat)
@@ -80,9 +81,17 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
     list_select_related = ("golem",)
     search_fields = ("golem__name",)
     fields = (
-        "golem", "is_on", "mode", "planner", "base_interval_seconds", "liquidity_rule", "regime", "next_tick_at",
-        "tick_number", "missed_ticks",
-    )  # fmt: skip
+        "golem",
+        "is_on",
+        "mode",
+        "planner",
+        "base_interval_seconds",
+        "liquidity_rule",
+        "regime",
+        "next_tick_at",
+        "tick_number",
+        "missed_ticks",
+    )
     actions_detail: ClassVar[tuple[str, ...]] = ("steer", "tick_now")
     readonly_fields = ("mode", "regime", "next_tick_at", "tick_number", "missed_ticks")
 
@@ -114,11 +123,16 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
             messages.success(request, "The next tick hears it.")
             return HttpResponseRedirect(page)
         return show_confirmation(
-            request=request, model_admin=self, title=f"Say a word to {heartbeat.golem.name}", form=form,
+            request=request,
+            model_admin=self,
+            title=f"Say a word to {heartbeat.golem.name}",
+            form=form,
             submit="Say it",
             explanation="The next tick thinks at its hardest and its planner is told. Rules read no words: they look"
-            " again. Limits and checks stay as they are.", back_url=page, subject=heartbeat,
-        )  # fmt: skip
+            " again. Limits and checks stay as they are.",
+            back_url=page,
+            subject=heartbeat,
+        )
 
     @action(description="Tick now", icon="bolt", url_path="tick-now", permissions=["change"])
     def tick_now(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -132,10 +146,15 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
             messages.success(request, "It ticks within seconds.")
             return HttpResponseRedirect(page)
         return show_confirmation(
-            request=request, model_admin=self, title=f"Let {heartbeat.golem.name} tick now", form=Form(),
-            submit="Tick now", explanation="Its next tick begins within seconds instead of when it is due.",
-            back_url=page, subject=heartbeat,
-        )  # fmt: skip
+            request=request,
+            model_admin=self,
+            title=f"Let {heartbeat.golem.name} tick now",
+            form=Form(),
+            submit="Tick now",
+            explanation="Its next tick begins within seconds instead of when it is due.",
+            back_url=page,
+            subject=heartbeat,
+        )
 
     def _open(self, request: HttpRequest, object_id: str) -> tuple[Heartbeat, str]:
         heartbeat: Heartbeat = self.get_row(request, object_id)
@@ -259,9 +278,20 @@ class ArtifactAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     search_fields = ("subject",)
     ordering = ("-published_at",)
     fields = (
-        "golem", "domain", "subject", "statement", "support", "total", "is_adverse", "confidence_percent",
-        "counted_again", "price", "published_at", "episode_sources", "recipe",
-    )  # fmt: skip
+        "golem",
+        "domain",
+        "subject",
+        "statement",
+        "support",
+        "total",
+        "is_adverse",
+        "confidence_percent",
+        "counted_again",
+        "price",
+        "published_at",
+        "episode_sources",
+        "recipe",
+    )
     readonly_fields = ("counted_again", "price", "recipe")
 
     @display(description="Price")

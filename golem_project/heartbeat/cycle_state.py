@@ -129,9 +129,12 @@ class CycleState:
 def describe_waiting(action: ActionRecord) -> dict[str, Any]:
     """An action that waits for somebody, for a planner."""
     return {
-        "action_type": action.action_type, "venue": action.venue or None, "params": action.params,
-        "permit_id": str(action.permit_id), "waits": action.block_reason,
-    }  # fmt: skip
+        "action_type": action.action_type,
+        "venue": action.venue or None,
+        "params": action.params,
+        "permit_id": str(action.permit_id),
+        "waits": action.block_reason,
+    }
 
 
 def describe_observation(state: CycleState) -> str:

@@ -123,9 +123,13 @@ def _hear(state: CycleState, action: ActionRecord) -> None:
     """An earlier action ended: keep it for this tick's record and for the planner; what was refused waits."""
     state.followed.append(action)
     news: dict[str, Any] = {
-        "action_type": action.action_type, "venue": action.venue or None, "heartbeat_tick": action.tick.number,
-        "permit_id": str(action.permit_id), "state": str(action.state), "reason": action.block_reason[:300],
-    }  # fmt: skip
+        "action_type": action.action_type,
+        "venue": action.venue or None,
+        "heartbeat_tick": action.tick.number,
+        "permit_id": str(action.permit_id),
+        "state": str(action.state),
+        "reason": action.block_reason[:300],
+    }
     outcome = OutcomeRecord.live.filter(permit_id=action.permit_id).first()
     if outcome is not None:
         pnl = outcome.pnl_micro_usd
@@ -134,9 +138,12 @@ def _hear(state: CycleState, action: ActionRecord) -> None:
         code, recovery, resets_at = _read_refusal(state, action)
         news["code"] = code
         make_wait(
-            state, action, code=code, recovery=recovery,
+            state,
+            action,
+            code=code,
+            recovery=recovery,
             data={"resets_at": resets_at.isoformat()} if resets_at is not None else {},
-        )  # fmt: skip
+        )
     state.unheard = [*state.unheard, news][-MOST_UNHEARD:]
     state.mutations.append(f"{action.action_type} of tick {action.tick.number} ended: {str(action.state).lower()}")
 
@@ -160,10 +167,13 @@ def _drop_unnoted(state: CycleState, action: ActionRecord) -> None:
     if next_tick is None:
         return
     made = ActionPermit.objects.filter(
-        golem_id=state.golem.pk, api_key__isnull=True, action_type=action.action_type, action_records__isnull=True,
+        golem_id=state.golem.pk,
+        api_key__isnull=True,
+        action_type=action.action_type,
+        action_records__isnull=True,
         created_at__range=(action.created_at, next_tick.started_at),
         status__in=[PermitStatus.CREATED, *_WAITS_FOR],
-    ).first()  # fmt: skip
+    ).first()
     if made is not None:
         change_action(action, ActionState.PREVIEWED, permit_id=made.pk, tool_name=made.tool_name)
 

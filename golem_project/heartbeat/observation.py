@@ -129,9 +129,7 @@ def describe_position(held: HeldPosition) -> dict[str, Any]:
 
 def value_of(raw: int, token: TokenMeta, price: FeedPrice) -> int:
     """Micro-USD of base units."""
-    return value_in_micro_usd(
-        raw=raw, token_decimals=token.decimals, price=price.answer, price_decimals=price.decimals
-    )  # fmt: skip
+    return value_in_micro_usd(raw=raw, token_decimals=token.decimals, price=price.answer, price_decimals=price.decimals)
 
 
 def deviation_bps(*, pool_price: int, feed_price: int) -> int:

@@ -56,16 +56,21 @@ def steer_golem(*, golem: Golem, text: str, actor: str, now: datetime) -> None:
             raise HeartbeatOff(f"the heartbeat of {golem.name} is off; nobody would read this")
         if len(heartbeat.pending_steers) >= MOST_STEERS:
             raise SteersPending(
-                f"{MOST_STEERS} words wait for the next tick already", most=MOST_STEERS,
+                f"{MOST_STEERS} words wait for the next tick already",
+                most=MOST_STEERS,
                 resets_at=heartbeat.next_tick_at.isoformat(),
-            )  # fmt: skip
+            )
         word = {"text": words, "actor": actor, "at": now.isoformat()}
         with connection.cursor() as cursor:
             cursor.execute(_APPEND_SQL, {"word": json.dumps([word]), "golem": golem.pk})
         audit_log.append(
-            golem_id=golem.pk, event="GolemSteered", actor=actor, data={"text": words}, now=now,
+            golem_id=golem.pk,
+            event="GolemSteered",
+            actor=actor,
+            data={"text": words},
+            now=now,
             heartbeat_tick=golem.heartbeat_tick,
-        )  # fmt: skip
+        )
 
 
 _APPEND_SQL = f"""

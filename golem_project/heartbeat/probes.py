@@ -122,10 +122,13 @@ def _warm(
         for name, each in markets.items():
             seen = known.get("ranges", {}).get(name, {})
             calls += each.ranges.expect_calls(
-                chain.chain_id, golem.address,
-                held=int(seen.get("held", 0)), limit=MOST_POSITIONS, known=seen.get("positions", ()),
+                chain.chain_id,
+                golem.address,
+                held=int(seen.get("held", 0)),
+                limit=MOST_POSITIONS,
+                known=seen.get("positions", ()),
                 empty=seen.get("empty", ()),
-            )  # fmt: skip
+            )
     remembered = _remembered_pool(markets, known)
     if remembered is not None:
         calls += markets[remembered.protocol].state_calls(remembered)
@@ -275,9 +278,11 @@ def _price_of(chain: ChainReader, pool: Pool | None, held: Iterable[Holding]) ->
     if side0 is None or side1 is None or side0.price is None or side1.price is None:
         return price, None
     fair = (
-        side0.price.answer * 10 ** (side1.token.decimals + side1.price.decimals) * _PRICE_UNIT
+        side0.price.answer
+        * 10 ** (side1.token.decimals + side1.price.decimals)
+        * _PRICE_UNIT
         // (side1.price.answer * 10 ** (side0.token.decimals + side0.price.decimals))
-    )  # fmt: skip
+    )
     return price, deviation_bps(pool_price=price, feed_price=fair)
 
 

@@ -28,15 +28,17 @@ def ask_risk_assessor(state: CycleState) -> tuple[str, str] | None:
     now = state.now()
     try:
         hop = open_hop(
-            golem=golem, target=risk_assessor.REVIEWER, entry=DelegationEntry.HEARTBEAT, actor=ACTOR, now=now,
+            golem=golem,
+            target=risk_assessor.REVIEWER,
+            entry=DelegationEntry.HEARTBEAT,
+            actor=ACTOR,
+            now=now,
             instruction=_INSTRUCTION,
-        )  # fmt: skip
+        )
         row = load_permit(golem=golem, permit_id=UUID(permit["permit_id"]))
         call = make_permit_call(permit=row, golem=golem, toolset=resolve_toolset(golem), now=now)
     except GolemError as error:
         return error.code, f"the risk-assessor could not be asked: {error.detail}"
     review = REVIEWERS[hop.target](call)
-    close_hop(
-        hop=hop, outcome={"verdict": review.verdict.value, "reasons": list(review.reasons)}, actor=ACTOR, now=now
-    )  # fmt: skip
+    close_hop(hop=hop, outcome={"verdict": review.verdict.value, "reasons": list(review.reasons)}, actor=ACTOR, now=now)
     return None if review.is_approved else ("REVIEW_VETOED", "; ".join(review.reasons))

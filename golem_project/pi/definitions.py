@@ -228,9 +228,13 @@ def _query_state(tools: Sequence[ReadTool]) -> PiToolDef:
     own = [f"{query.key} ({OWN_VENUE}): {query.summary}" for query in OWN_QUERIES]
     lines = own + [describe_key(tool) for tool in sorted(tools, key=lambda tool: (tool.key, tool.venue))]
     properties = _keyed(
-        "query", "What to read; parameters of other queries stay null.", tools,
-        lines=lines, keys=[query.key for query in OWN_QUERIES], venues=[OWN_VENUE],
-    )  # fmt: skip
+        "query",
+        "What to read; parameters of other queries stay null.",
+        tools,
+        lines=lines,
+        keys=[query.key for query in OWN_QUERIES],
+        venues=[OWN_VENUE],
+    )
     properties.setdefault("cursor", _text("The next_cursor of an answer that was cut short.", longest=20))
     return PiToolDef(
         name=PiTool.QUERY_STATE,

@@ -89,9 +89,20 @@ def is_nullable(schema: Mapping[str, Any]) -> bool:
 
 
 _STRICT_KEYWORDS = frozenset(
-    {"type", "description", "enum", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
-     "multipleOf", "minItems", "maxItems"}
-)  # fmt: skip
+    {
+        "type",
+        "description",
+        "enum",
+        "pattern",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minItems",
+        "maxItems",
+    }
+)
 _GEMINI_KEYWORDS = ("description", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
 
 

@@ -136,9 +136,14 @@ def claim_key(*, api_key: ApiKey, key: str, request_digest: str, now: datetime) 
     try:
         with transaction.atomic():
             record = IdempotencyRecord.objects.create(
-                api_key=api_key, key=key, request_digest=request_digest, claim=token, locked_until=locked_until,
-                created_at=now, expires_at=now + timedelta(hours=settings.GOLEM_IDEMPOTENCY_HOURS),
-            )  # fmt: skip
+                api_key=api_key,
+                key=key,
+                request_digest=request_digest,
+                claim=token,
+                locked_until=locked_until,
+                created_at=now,
+                expires_at=now + timedelta(hours=settings.GOLEM_IDEMPOTENCY_HOURS),
+            )
         return Claim(record.pk, token)
     except IntegrityError:
         pass

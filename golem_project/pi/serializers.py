@@ -211,9 +211,10 @@ class PermitOutput(serializers.Serializer[Any]):
     review = serializers.DictField()
     missing = serializers.ListField(child=serializers.CharField(), help_text="What must still happen before a commit")
     owners = serializers.DictField(
-        allow_null=True, child=serializers.IntegerField(),
+        allow_null=True,
+        child=serializers.IntegerField(),
         help_text="Owners of its Safe who must sign: needed, signed (the golem's own key counts); null where none does",
-    )  # fmt: skip
+    )
     soft_params = serializers.DictField(help_text="What memory changed")
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()

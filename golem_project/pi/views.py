@@ -235,7 +235,7 @@ class EmergencyHaltView(PiView):
                 actor=agent.actor,
                 now=clock.now(),
                 is_drill=bool(values.get("drill")),
-            )  # fmt: skip
+            )
         )
 
 

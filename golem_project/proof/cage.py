@@ -155,9 +155,12 @@ class Siege:
         which = number % len(self.variants)
         variant = self.variants[which]
         bounds = Bounds(
-            self.watches[which].caged, self.starts[which], limits={**DEFAULT_LIMITS, **variant.limits},
-            most_usd=variant.most_usd, budget_usd=variant.budget_usd,
-        )  # fmt: skip
+            self.watches[which].caged,
+            self.starts[which],
+            limits={**DEFAULT_LIMITS, **variant.limits},
+            most_usd=variant.most_usd,
+            budget_usd=variant.budget_usd,
+        )
         return bounds.check_run(steps)
 
 

@@ -74,13 +74,21 @@ class PulseWalk:
         """A worker ends its tick, however late."""
         is_newest = begun.fence == self.last_fence[begun.golem.pk]
         planned = plan_next_tick(
-            golem_id=begun.golem.pk, heartbeat_tick=begun.number, scheduled_at=begun.scheduled_at,
-            theta_seconds=THETA_SECONDS, jitter_bps=JITTER_BPS, now=self.now,
-        )  # fmt: skip
+            golem_id=begun.golem.pk,
+            heartbeat_tick=begun.number,
+            scheduled_at=begun.scheduled_at,
+            theta_seconds=THETA_SECONDS,
+            jitter_bps=JITTER_BPS,
+            now=self.now,
+        )
         record = DecisionCycleRecord(
-            tick_id=begun.id, golem_id=begun.golem.pk, heartbeat_tick=begun.number, decided_at=self.now,
-            is_live=False, phase=begun.golem.phase,
-        )  # fmt: skip
+            tick_id=begun.id,
+            golem_id=begun.golem.pk,
+            heartbeat_tick=begun.number,
+            decided_at=self.now,
+            is_live=False,
+            phase=begun.golem.phase,
+        )
         end = TickEnd(TickStatus.COMPLETE, 1, planned.at, planned.missed, begun.regime, {}, 0)
         done = end_tick(begun=begun, end=end, record=record, now=self.now)
         require(done == is_newest, "a tick ended that another one had taken over, or its own holder could not end it")

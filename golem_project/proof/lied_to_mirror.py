@@ -29,9 +29,11 @@ class Mirrored:
         first = int(real.call("eth_blockNumber"), 16)
         self._caged = build_caged_safe(NodeEngine(real))
         golem = Golem.objects.create(
-            name=f"mirrored {uuid4().hex[:12]}", owner=owner, home_chain_id=chain_id,
+            name=f"mirrored {uuid4().hex[:12]}",
+            owner=owner,
+            home_chain_id=chain_id,
             archetype=Archetype.objects.get(name="golem-instance"),
-        )  # fmt: skip
+        )
         self._mirror_id = register_cage(
             golem_id=golem.pk, chain_id=chain_id, contract=self._caged.cage, deployed_block=first, now=clock.now()
         ).pk

@@ -85,9 +85,11 @@ class Teller:
         self.real = real
         owner, _ = get_user_model().objects.get_or_create(username="lied to")
         self.golem = Golem.objects.create(
-            name=f"lied to {uuid4().hex[:12]}", owner=owner, home_chain_id=CHAIN_ID,
+            name=f"lied to {uuid4().hex[:12]}",
+            owner=owner,
+            home_chain_id=CHAIN_ID,
             archetype=Archetype.objects.get(name="golem-instance"),
-        )  # fmt: skip
+        )
         self.golem.profiles.set(ToolProfile.objects.filter(name__in=["trader", "learning"]))
         PolicyCage.objects.create(golem=self.golem, max_position_bps=10_000, max_concentration_bps=10_000)
         SpendingLimits.objects.create(
@@ -113,8 +115,12 @@ class Teller:
 
     def preview(self, amount: int) -> UUID:
         body = {
-            "action_type": "swap", "venue": "uniswap", "token_in": "USDC", "token_out": "WETH", "amount": str(amount)
-        }  # fmt: skip
+            "action_type": "swap",
+            "venue": "uniswap",
+            "token_in": "USDC",
+            "token_out": "WETH",
+            "amount": str(amount),
+        }
         answer = preview_action(golem_id=self.golem.pk, api_key_id=None, body=body, now=clock.now())
         return UUID(answer["permit_id"])
 
@@ -266,9 +272,11 @@ def _during_a_tick(cell: Cell, teller: Teller, _: int) -> UUID | None:
     due = {"is_on": True, "next_tick_at": clock.now() - timedelta(seconds=1)}
     Heartbeat.objects.update_or_create(golem=teller.golem, defaults=due)
     claims = claim_due(
-        now=clock.now(), limit=1_000, lease_seconds=settings.GOLEM_HEARTBEAT_LEASE_SECONDS,
+        now=clock.now(),
+        limit=1_000,
+        lease_seconds=settings.GOLEM_HEARTBEAT_LEASE_SECONDS,
         jitter_bps=settings.GOLEM_HEARTBEAT_JITTER_BPS,
-    )  # fmt: skip
+    )
     [claim] = [claim for claim in claims if claim.golem_id == teller.golem.pk]
     with teller.node.lying(cell.make_lie()):
         record = run_heartbeat_tick(claim=claim)

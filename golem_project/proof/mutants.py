@@ -43,11 +43,23 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }
 _IS_SQL = re.compile(r"\b(SELECT|FROM|WHERE|UPDATE)\b")
 _SQL_WORDS: dict[str, str] = {
-    " > ": " >= ", " >= ": " > ", " < ": " <= ", " <= ": " < ", " = ": " <> ", " <> ": " = ", " AND ": " OR ",
-    " OR ": " AND ", " IS DISTINCT FROM ": " IS NOT DISTINCT FROM ", " IS NULL": " IS NOT NULL",
-    " IS NOT NULL": " IS NULL", " AND NOT ": " AND ", "SUM(": "MAX(", "MIN(": "MAX(", " FOR NO KEY UPDATE": "",
+    " > ": " >= ",
+    " >= ": " > ",
+    " < ": " <= ",
+    " <= ": " < ",
+    " = ": " <> ",
+    " <> ": " = ",
+    " AND ": " OR ",
+    " OR ": " AND ",
+    " IS DISTINCT FROM ": " IS NOT DISTINCT FROM ",
+    " IS NULL": " IS NOT NULL",
+    " IS NOT NULL": " IS NULL",
+    " AND NOT ": " AND ",
+    "SUM(": "MAX(",
+    "MIN(": "MAX(",
+    " FOR NO KEY UPDATE": "",
     " DESC": " ASC",
-}  # fmt: skip
+}
 _SQL_WORD = re.compile("|".join(re.escape(word) for word in sorted(_SQL_WORDS, key=len, reverse=True)))
 _NOT_CODE = ("annotation", "returns", "decorator_list", "pattern")
 # What is offered and how it is kept in memory: nobody decides by them.

@@ -179,9 +179,10 @@ class MutationSession:
         elif mutant.binding:
             names = _bound_names(ast.parse(mutant.binding).body[0])
             users = {
-                module for module, source in self._sources.items()
+                module
+                for module, source in self._sources.items()
                 if module == self._modules[number] or any(re.search(rf"\b{name}\b", source) for name in names)
-            }  # fmt: skip
+            }
             here = [other for other, module in self._modules.items() if module in users]
             reaching = set().union(*(self.chooser.reached.get(other, set()) for other in here)) - {LOADING}
             # A test that reads a constant and calls nothing reaches it too.

@@ -81,27 +81,45 @@ class PermitWalk:
         archetype = Archetype.objects.get(name="golem-instance")
         self.golem = Golem.objects.create(name=f"walk {uuid4().hex[:12]}", owner=owner, archetype=archetype)
         SpendingLimits.objects.create(
-            golem=self.golem, per_transaction_micro_usd=TRANSACTION_LIMIT, per_day_micro_usd=DAY_LIMIT,
-            per_tick_micro_usd=10**12, per_session_micro_usd=10**12, writes_per_hour=10**6,
-        )  # fmt: skip
+            golem=self.golem,
+            per_transaction_micro_usd=TRANSACTION_LIMIT,
+            per_day_micro_usd=DAY_LIMIT,
+            per_tick_micro_usd=10**12,
+            per_session_micro_usd=10**12,
+            writes_per_hour=10**6,
+        )
 
     def reserve(self, amount: int) -> bool:
         """Open a permit of `amount`; both sides must agree whether it fits."""
         self.expire()
         expected = self.reference.fits(amount, self.now)
         permit = ActionPermit(
-            id=uuid4(), golem=self.golem, tool_name="walk", action_type="walk", venue="walk", chain_id=31337,
-            action_hash=f"0x{uuid4().hex}", action_class="REBALANCE", risk_tier="STANDARD", plan_hash="0x",
-            policy_hash="0x", value_micro_usd=amount, expires_at=self.now + TTL, expires_at_tick=3,
-        )  # fmt: skip
+            id=uuid4(),
+            golem=self.golem,
+            tool_name="walk",
+            action_type="walk",
+            venue="walk",
+            chain_id=31337,
+            action_hash=f"0x{uuid4().hex}",
+            action_class="REBALANCE",
+            risk_tier="STANDARD",
+            plan_hash="0x",
+            policy_hash="0x",
+            value_micro_usd=amount,
+            expires_at=self.now + TTL,
+            expires_at_tick=3,
+        )
         try:
             with transaction.atomic():
                 ledger.lock_limits(self.golem.pk)
                 permit.save(force_insert=True)
                 ledger.reserve(
-                    permit=permit, value=PlanValue(gas_micro_usd=amount), counts_per_day=True, heartbeat_tick=0,
+                    permit=permit,
+                    value=PlanValue(gas_micro_usd=amount),
+                    counts_per_day=True,
+                    heartbeat_tick=0,
                     now=self.now,
-                )  # fmt: skip
+                )
             done = True
         except GolemError:
             done = False

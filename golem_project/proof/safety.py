@@ -41,10 +41,11 @@ SUITES: dict[str, tuple[str, ...]] = {
     "permits_app/ledger.py": ("tests/permits_app/test_ledger.py", "tests/permits_app/safety/test_boundaries.py"),
     "permits_app/lifecycle.py": ("tests/permits_app/test_lifecycle.py",),
     "permits_app/execution/halt_calls.py": (
-        "tests/permits_app/execution/test_halt_calls.py", "tests/permits_app/execution/test_halt.py",
+        "tests/permits_app/execution/test_halt_calls.py",
+        "tests/permits_app/execution/test_halt.py",
         "tests/permits_app/execution/test_unwinding.py",
     ),
-}  # fmt: skip
+}
 ROUNDS = 40
 # A process of its own has servers of its own: the test database of these is in use by the run beside it.
 _SERVERS = ("DATABASE_URL", "REDIS_URL", LOCAL_RPC_VARIABLE)
@@ -67,9 +68,18 @@ sys.meta_path.insert(0, Finder())
 # The settings are named, because `manage.py` exports its own and the environment goes before pyproject.toml. A slow
 # machine ends no test by the suite's clock: how long a mutant is waited for is decided here and in the session.
 _PYTEST = (
-    sys.executable, "-m", "pytest", "--ds=golem_project.settings.test", "-q", "-x", "-p", "no:cacheprovider",
-    "-p", "no:randomly", "--timeout=0",
-)  # fmt: skip
+    sys.executable,
+    "-m",
+    "pytest",
+    "--ds=golem_project.settings.test",
+    "-q",
+    "-x",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:randomly",
+    "--timeout=0",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +158,13 @@ def _passes_alone(module: str, text: str) -> bool:
         }
         try:
             done = subprocess.run(  # noqa: S603 (our own tests)
-                [*_PYTEST, "-p", "golem_mutant_plugin", *list_suites()[module]], cwd=CHECKOUT, env=environment,
-                capture_output=True, timeout=TIMEOUT_SECONDS, check=False,
-            )  # fmt: skip
+                [*_PYTEST, "-p", "golem_mutant_plugin", *list_suites()[module]],
+                cwd=CHECKOUT,
+                env=environment,
+                capture_output=True,
+                timeout=TIMEOUT_SECONDS,
+                check=False,
+            )
         except subprocess.TimeoutExpired:
             return False
     return done.returncode == 0
@@ -170,10 +184,14 @@ def try_mutants(wanted: Sequence[int]) -> Iterator[dict[str, Any]]:
         log = Path(folder) / "log"
         with log.open("wb") as output:
             running = subprocess.Popen(  # noqa: S603 (our own tests)
-                [*_PYTEST, "-p", "golem_project.proof.mutation_session", *tests], cwd=CHECKOUT, pass_fds=(writing,),
+                [*_PYTEST, "-p", "golem_project.proof.mutation_session", *tests],
+                cwd=CHECKOUT,
+                pass_fds=(writing,),
                 env={**os.environ, "GOLEM_MUTATION_PLAN": str(plan), "PYTHONDONTWRITEBYTECODE": "1"},
-                stdout=output, stderr=output, stdin=subprocess.DEVNULL,
-            )  # fmt: skip
+                stdout=output,
+                stderr=output,
+                stdin=subprocess.DEVNULL,
+            )
         os.close(writing)
         told = 0
         try:

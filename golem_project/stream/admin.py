@@ -101,10 +101,14 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
             else:
                 return self._show_secret(request, endpoint, secret, title="Webhook created")
         return show_confirmation(
-            request=request, model_admin=self, title="New webhook", form=form, submit="Create the webhook",
+            request=request,
+            model_admin=self,
+            title="New webhook",
+            form=form,
+            submit="Create the webhook",
             explanation="Events from now on are sent there, signed. The secret is shown once, on the next page.",
             back_url=reverse("admin:stream_webhookendpoint_changelist"),
-        )  # fmt: skip
+        )
 
     @action(description="Rotate secret", icon="autorenew", url_path="rotate", permissions=["manage"])
     def rotate(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -114,10 +118,14 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
             secret = webhooks.rotate_secret(endpoint=endpoint, now=clock.now())
             return self._show_secret(request, endpoint, secret, title="Secret rotated", is_rotated=True)
         return show_confirmation(
-            request=request, model_admin=self, title=f"Rotate the secret of {endpoint}", form=ConfirmForm(),
-            submit="Rotate now", back_url=self._page(endpoint),
+            request=request,
+            model_admin=self,
+            title=f"Rotate the secret of {endpoint}",
+            form=ConfirmForm(),
+            submit="Rotate now",
+            back_url=self._page(endpoint),
             explanation="The new secret is shown once. For 24 hours deliveries carry signatures of both.",
-        )  # fmt: skip
+        )
 
     @action(description="Switch on or off", icon="power_settings_new", url_path="switch", permissions=["manage"])
     def switch(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -132,10 +140,14 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
             messages.success(request, f"{endpoint} is {'on' if is_off else 'off'}.")
             return HttpResponseRedirect(self._page(endpoint))
         return show_confirmation(
-            request=request, model_admin=self, title=f"Switch {endpoint} {'on' if is_off else 'off'}",
-            form=ConfirmForm(), submit="Do it", back_url=self._page(endpoint),
+            request=request,
+            model_admin=self,
+            title=f"Switch {endpoint} {'on' if is_off else 'off'}",
+            form=ConfirmForm(),
+            submit="Do it",
+            back_url=self._page(endpoint),
             explanation="It goes on where it was, with everything that happened meanwhile and is still kept.",
-        )  # fmt: skip
+        )
 
     @action(description="Remove", icon="delete", url_path="remove", permissions=["manage"])
     def remove(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -146,18 +158,27 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
             messages.success(request, f"{endpoint} is removed.")
             return HttpResponseRedirect(reverse("admin:stream_webhookendpoint_changelist"))
         return show_confirmation(
-            request=request, model_admin=self, title=f"Remove {endpoint}", form=ConfirmForm(), submit="Remove it",
-            back_url=self._page(endpoint), is_dangerous=True,
+            request=request,
+            model_admin=self,
+            title=f"Remove {endpoint}",
+            form=ConfirmForm(),
+            submit="Remove it",
+            back_url=self._page(endpoint),
+            is_dangerous=True,
             explanation="Its secret and its deliveries are forgotten; the events themselves stay.",
-        )  # fmt: skip
+        )
 
     def _show_secret(
         self, request: HttpRequest, endpoint: WebhookEndpoint, secret: Secret, *, title: str, is_rotated: bool = False
     ) -> HttpResponse:
         context = {
-            **self.admin_site.each_context(request), "title": title, "opts": self.opts, "endpoint": endpoint,
-            "secret": secret.reveal(), "is_rotated": is_rotated,
-        }  # fmt: skip
+            **self.admin_site.each_context(request),
+            "title": title,
+            "opts": self.opts,
+            "endpoint": endpoint,
+            "secret": secret.reveal(),
+            "is_rotated": is_rotated,
+        }
         response = TemplateResponse(request, "admin/stream/webhook_created.html", context)
         add_never_cache_headers(response)
         return response
@@ -213,6 +234,11 @@ class WebhookDeliveryAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
             messages.success(request, "It is tried again.")
             return HttpResponseRedirect(back)
         return show_confirmation(
-            request=request, model_admin=self, title=f"Send {delivery} again", form=ConfirmForm(), submit="Send again",
-            back_url=back, explanation="Under the same webhook-id, so a receiver that has it can drop it.",
-        )  # fmt: skip
+            request=request,
+            model_admin=self,
+            title=f"Send {delivery} again",
+            form=ConfirmForm(),
+            submit="Send again",
+            back_url=back,
+            explanation="Under the same webhook-id, so a receiver that has it can drop it.",
+        )

@@ -44,8 +44,9 @@ def identify_caller(request: Any, *, now: datetime) -> Caller:
         if Scope.EVENTS not in key.scopes:
             raise ScopeMissing(
                 "this needs the scope 'events'; the owner can make a token that has it",
-                scope=str(Scope.EVENTS), scopes=sorted(key.scopes),
-            )  # fmt: skip
+                scope=str(Scope.EVENTS),
+                scopes=sorted(key.scopes),
+            )
         return Caller(name=f"key:{key.prefix}", golem_ids=frozenset({str(key.golem_id)}))
     user: Any = get_user(request)
     if not user.is_authenticated:

@@ -5,11 +5,18 @@ from __future__ import annotations
 from tools_app.core.event_schemas import SCHEMAS, FieldKind
 
 _WORDS = {
-    FieldKind.TEXT: "text", FieldKind.INTEGER: "whole number", FieldKind.FLAG: "true or false",
-    FieldKind.AMOUNT: "decimal text, base units", FieldKind.UNITS: "decimal text, units", FieldKind.HEX: "0x hex",
-    FieldKind.UUID: "UUID", FieldKind.TIME: "RFC 3339 time", FieldKind.TEXTS: "list of texts",
-    FieldKind.OBJECT: "object", FieldKind.OBJECTS: "list of objects",
-}  # fmt: skip
+    FieldKind.TEXT: "text",
+    FieldKind.INTEGER: "whole number",
+    FieldKind.FLAG: "true or false",
+    FieldKind.AMOUNT: "decimal text, base units",
+    FieldKind.UNITS: "decimal text, units",
+    FieldKind.HEX: "0x hex",
+    FieldKind.UUID: "UUID",
+    FieldKind.TIME: "RFC 3339 time",
+    FieldKind.TEXTS: "list of texts",
+    FieldKind.OBJECT: "object",
+    FieldKind.OBJECTS: "list of objects",
+}
 _HEAD = """# Events
 
 Written by `manage.py events_page`; the schemas are in `tools_app/core/event_schemas.py`.

@@ -23,16 +23,20 @@ class NewWebhookForm(forms.Form):
 
     label = PlainTextField(max_length=60, widget=UnfoldAdminTextInputWidget(), help_text="For you: who receives it")
     url = forms.CharField(
-        max_length=500, label="URL", widget=UnfoldAdminTextInputWidget(),
+        max_length=500,
+        label="URL",
+        widget=UnfoldAdminTextInputWidget(),
         help_text="https; its host must have public addresses only",
-    )  # fmt: skip
+    )
     golem: forms.ModelChoiceField[Golem] = forms.ModelChoiceField(
         queryset=Golem.objects.none(), required=False, widget=UnfoldAdminSelectWidget(), empty_label="All my golems"
     )
     types = forms.MultipleChoiceField(
-        choices=[(family, family) for family in FAMILIES], required=False,
-        widget=UnfoldAdminCheckboxSelectMultipleWidget(), help_text="None ticked: everything",
-    )  # fmt: skip
+        choices=[(family, family) for family in FAMILIES],
+        required=False,
+        widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+        help_text="None ticked: everything",
+    )
 
     def __init__(self, *args: Any, golems: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

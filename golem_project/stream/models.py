@@ -18,9 +18,13 @@ class WebhookEndpoint(models.Model):
     id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhook_endpoints")
     golem = models.ForeignKey(
-        Golem, on_delete=models.CASCADE, null=True, blank=True, related_name="webhook_endpoints",
+        Golem,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="webhook_endpoints",
         help_text="Only this golem's events; empty: those of all golems you own",
-    )  # fmt: skip
+    )
     label = models.CharField(max_length=60)
     url = models.CharField(max_length=500, help_text="https; its host must have public addresses only")
     types = models.JSONField(default=list, blank=True, help_text="Wire names or families; empty: all")

@@ -75,9 +75,10 @@ def read_types(text: str | None) -> frozenset[str] | None:
     strange = sorted(names - _KNOWN_TYPES)
     if strange:
         raise InvalidParams(
-            "`types` names event types or families, separated by commas", unknown=strange[:10],
+            "`types` names event types or families, separated by commas",
+            unknown=strange[:10],
             families=sorted(_FAMILIES),
-        )  # fmt: skip
+        )
     return names or None
 
 

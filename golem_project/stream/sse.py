@@ -245,9 +245,12 @@ async def _answer_problem(error: Exception, send: Send, *, request_id: str) -> N
     problem["request_id"] = request_id
     body = json.dumps(problem).encode()
     headers = {
-        **headers, "Content-Type": PROBLEM_JSON, "Content-Length": str(len(body)), "X-Request-Id": request_id,
+        **headers,
+        "Content-Type": PROBLEM_JSON,
+        "Content-Length": str(len(body)),
+        "X-Request-Id": request_id,
         "Cache-Control": "no-store",
-    }  # fmt: skip
+    }
     await send({"type": "http.response.start", "status": problem["status"], "headers": _encode_headers(headers)})
     await send({"type": "http.response.body", "body": body})
 

@@ -19,9 +19,17 @@ from tools_app.core.events import LoggedEvent
 _WAIT_MS = 1_000
 _PAUSE_SECONDS = 0.25
 _STYLES = {
-    "tool": "cyan", "permit": "green", "policy": "yellow", "phase": "magenta", "halt": "bold red", "approval": "blue",
-    "heartbeat": "dim", "grimoire": "bright_black", "dream": "bright_black", "stream": "dim",
-}  # fmt: skip
+    "tool": "cyan",
+    "permit": "green",
+    "policy": "yellow",
+    "phase": "magenta",
+    "halt": "bold red",
+    "approval": "blue",
+    "heartbeat": "dim",
+    "grimoire": "bright_black",
+    "dream": "bright_black",
+    "stream": "dim",
+}
 _QUIET_FIELDS = frozenset({"call_id", "params_hash", "tool_name", "step_index", "total_steps"})
 _LONGEST_LINE = 160
 
@@ -46,10 +54,14 @@ class TailView:
         self._console = console
         self._bars: dict[str, TaskID] = {}
         self.progress = Progress(
-            SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=24),
-            TextColumn("{task.completed:.0f}/{task.total:.0f} {task.fields[step]}"), TimeElapsedColumn(),
-            console=console, transient=True,
-        )  # fmt: skip
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.completed:.0f}/{task.total:.0f} {task.fields[step]}"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+        )
 
     def show(self, event: LoggedEvent) -> None:
         """One event."""
@@ -74,9 +86,11 @@ class TailView:
             self._bars[call] = self.progress.add_task(name, total=1, step="")
         if kind == "tool:update":
             self.progress.update(
-                self._bars[call], completed=payload["step_index"], total=payload["total_steps"],
+                self._bars[call],
+                completed=payload["step_index"],
+                total=payload["total_steps"],
                 step=str(payload["step_name"]),
-            )  # fmt: skip
+            )
 
 
 def _draw_line(body: dict[str, Any]) -> Text:

@@ -68,9 +68,15 @@ def create_endpoint(
         raise WebhookRefused(f"an owner has at most {most} webhooks", limit=most)
     head, secret = event_log.read_head(), signing.make_secret()
     endpoint = WebhookEndpoint(
-        owner=owner, golem=golem, label=label, url=url, types=sorted(types), log_id=head.log_id,
-        position=head.position, created_at=now,
-    )  # fmt: skip
+        owner=owner,
+        golem=golem,
+        label=label,
+        url=url,
+        types=sorted(types),
+        log_id=head.log_id,
+        position=head.position,
+        created_at=now,
+    )
     endpoint.sealed_secret = _seal(endpoint, secret)
     endpoint.save()
     return endpoint, Secret(secret)
@@ -145,16 +151,12 @@ def deliver(*, delivery_id: UUID, now: datetime) -> bool:
     try:
         headers = _headers(delivery, body=body, now=now)
         target = outgoing.resolve(delivery.endpoint.url, allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
-        answer = outgoing.post(
-            target, headers=headers, body=body, seconds=settings.GOLEM_WEBHOOK_TIMEOUT_SECONDS
-        )  # fmt: skip
+        answer = outgoing.post(target, headers=headers, body=body, seconds=settings.GOLEM_WEBHOOK_TIMEOUT_SECONDS)
     except (AddressRefused, ExchangeFailed, sealed.SealBroken) as error:
         _record(delivery, now=now, error=str(error))
         return False
     is_taken = 200 <= answer.status < 300
-    _record(
-        delivery, now=now, answer=answer, is_taken=is_taken, error="" if is_taken else f"answered {answer.status}"
-    )  # fmt: skip
+    _record(delivery, now=now, answer=answer, is_taken=is_taken, error="" if is_taken else f"answered {answer.status}")
     if answer.status == _GONE:
         disable_endpoint(endpoint=delivery.endpoint, reason="the receiver answered 410 Gone", now=now)
     return is_taken
@@ -176,9 +178,13 @@ def deliver_in_a_row(*, delivery_id: UUID, read_clock: Callable[[], datetime]) -
 def replay(*, deliveries: Any, now: datetime) -> int:
     """Try deliveries again from the start, whatever became of them; `deliveries` is a queryset. Returns how many."""
     changed: int = deliveries.exclude(state=DeliveryState.WAITING).update(
-        state=DeliveryState.WAITING, next_attempt_at=now, attempts=0, first_tried_at=None, delivered_at=None,
+        state=DeliveryState.WAITING,
+        next_attempt_at=now,
+        attempts=0,
+        first_tried_at=None,
+        delivered_at=None,
         last_error="",
-    )  # fmt: skip
+    )
     return changed
 
 
@@ -186,10 +192,18 @@ def make_body(event: OutboxEvent) -> bytes:
     """The payload of a webhook: type, timestamp and data, where data is the event as the stream has it."""
     data = json.loads(
         encode_event(
-            (event.pk, event.golem_id, event.sequence, event.type, event.version, event.heartbeat_tick,
-             event.occurred_at, event.payload)
+            (
+                event.pk,
+                event.golem_id,
+                event.sequence,
+                event.type,
+                event.version,
+                event.heartbeat_tick,
+                event.occurred_at,
+                event.payload,
+            )
         )
-    )  # fmt: skip
+    )
     body = {"type": event.type, "timestamp": event.occurred_at.isoformat(), "data": data}
     return json.dumps(body, separators=(",", ":")).encode()
 
@@ -212,10 +226,12 @@ def _headers(delivery: WebhookDelivery, *, body: bytes, now: datetime) -> dict[s
         "Content-Type": "application/json",
         "User-Agent": "golem-webhooks/1",
         **signing.sign_headers(
-            secrets=reveal_secrets(delivery.endpoint, now=now), message_id=f"msg_{delivery.event_id.hex}", now=now,
+            secrets=reveal_secrets(delivery.endpoint, now=now),
+            message_id=f"msg_{delivery.event_id.hex}",
+            now=now,
             body=body,
         ),
-    }  # fmt: skip
+    }
 
 
 def _golem_ids(endpoint: WebhookEndpoint) -> list[UUID]:
@@ -231,8 +247,10 @@ def _spread_to(endpoint_id: UUID, now: datetime) -> int:
     with transaction.atomic():
         endpoint = (
             WebhookEndpoint.objects.select_for_update(no_key=True, skip_locked=True, of=("self",))
-            .select_related("owner").filter(pk=endpoint_id, disabled_at__isnull=True).first()
-        )  # fmt: skip
+            .select_related("owner")
+            .filter(pk=endpoint_id, disabled_at__isnull=True)
+            .first()
+        )
         if endpoint is None:
             return 0
         head = event_log.read_head()
@@ -246,11 +264,15 @@ def _spread_to(endpoint_id: UUID, now: datetime) -> int:
         page = event_log.read_after(start, head=head, wanted=wanted, limit=_SPREAD_PAGE)
         rows = [
             WebhookDelivery(
-                endpoint=endpoint, event_id=json.loads(event.body)["event_id"], event_type=event.type,
-                position=event.position, next_attempt_at=now, created_at=now,
+                endpoint=endpoint,
+                event_id=json.loads(event.body)["event_id"],
+                event_type=event.type,
+                position=event.position,
+                next_attempt_at=now,
+                created_at=now,
             )
             for event in page.events
-        ]  # fmt: skip
+        ]
         WebhookDelivery.objects.bulk_create(rows, ignore_conflicts=True)
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(position=page.reached)
     return len(rows)
@@ -288,10 +310,15 @@ def _record(
         delivery.next_attempt_at = None if is_dead else next_at
     delivery.save(
         update_fields=[
-            "first_tried_at", "last_status", "last_duration_ms", "last_error", "state", "next_attempt_at",
+            "first_tried_at",
+            "last_status",
+            "last_duration_ms",
+            "last_error",
+            "state",
+            "next_attempt_at",
             "delivered_at",
         ]
-    )  # fmt: skip
+    )
     endpoint = delivery.endpoint
     if is_taken:
         WebhookEndpoint.objects.filter(pk=endpoint.pk, failing_since__isnull=False).update(failing_since=None)

@@ -139,9 +139,13 @@ def learn_routes(*, golem_id: UUID, subject: Subject, now: datetime) -> list[Tun
     """Move the route heuristics of `subject`, one for each token it starts from. Joins the caller's transaction."""
     tokens = list(subject.token_keys)
     rows = _verified(now).filter(
-        golem_id=golem_id, tool_name=subject.tool_name, chain_id=subject.chain_id, token_keys__contains=tokens,
-        token_keys__contained_by=tokens, prediction__details__route_name__isnull=False,
-    )  # fmt: skip
+        golem_id=golem_id,
+        tool_name=subject.tool_name,
+        chain_id=subject.chain_id,
+        token_keys__contains=tokens,
+        token_keys__contained_by=tokens,
+        prediction__details__route_name__isnull=False,
+    )
     columns = ("pk", "prediction", "outcome", "reflection")
     episodes = list(rows.order_by("-occurred_at", "pk").values_list(*columns)[:MOST_EPISODES])
     moved = []
@@ -153,9 +157,13 @@ def learn_routes(*, golem_id: UUID, subject: Subject, now: datetime) -> list[Tun
         fills = [fill for fill in read if fill is not None]
         if fills:
             tuned = prefer_route(
-                golem_id=golem_id, subject=subject, token_in=token, preference=choose_route(fills),
-                episode_ids=[fill.episode_id for fill in fills], now=now,
-            )  # fmt: skip
+                golem_id=golem_id,
+                subject=subject,
+                token_in=token,
+                preference=choose_route(fills),
+                episode_ids=[fill.episode_id for fill in fills],
+                now=now,
+            )
             moved += [tuned] if tuned else []
     return moved
 
@@ -208,11 +216,17 @@ def _learn(golem_id: UUID, cluster: _Cluster, members: list[Episode], tally: _Ta
     is_new = row is None
     if row is None:
         row = Insight(
-            golem_id=golem_id, category=cluster.category, tool_name=subject.tool_name, chain_id=subject.chain_id,
-            token_keys=list(subject.token_keys), confidence_percent=FIRST_PERCENT, recorded_by="system:memory",
-            trust=Trust.VERIFIED, identity_hash=identity,
+            golem_id=golem_id,
+            category=cluster.category,
+            tool_name=subject.tool_name,
+            chain_id=subject.chain_id,
+            token_keys=list(subject.token_keys),
+            confidence_percent=FIRST_PERCENT,
+            recorded_by="system:memory",
+            trust=Trust.VERIFIED,
+            identity_hash=identity,
             kind=Kind.INSIGHT if cluster.pattern == _AS_PREDICTED else Kind.WARNING,
-        )  # fmt: skip
+        )
         tally.created += 1
     else:
         row.confidence_percent = confirm(row.confidence_percent)
@@ -250,11 +264,16 @@ def _tune(golem_id: UUID, cluster: _Cluster, insight: Insight, now: datetime) ->
     }.get(cluster.pattern, ())
     return sum(
         tune(
-            golem_id=golem_id, subject=cluster.subject, parameter=parameter, episode_ids=list(insight.episode_ids),
-            advance=advance, now=now,
-        ) is not None
+            golem_id=golem_id,
+            subject=cluster.subject,
+            parameter=parameter,
+            episode_ids=list(insight.episode_ids),
+            advance=advance,
+            now=now,
+        )
+        is not None
         for parameter, advance in moves
-    )  # fmt: skip
+    )
 
 
 def retune(
@@ -266,9 +285,13 @@ def retune(
     """
     wanted = sorted({token.lower() for token in tokens})
     rows = Insight.objects.filter(
-        golem_id=golem_id, source=Source.RUNTIME, archived_at__isnull=True, is_quarantined=False,
-        kind__in=[Kind.INSIGHT, Kind.WARNING], episode_ids__len__gte=LEAST_EPISODES_TO_TUNE,
-    )  # fmt: skip
+        golem_id=golem_id,
+        source=Source.RUNTIME,
+        archived_at__isnull=True,
+        is_quarantined=False,
+        kind__in=[Kind.INSIGHT, Kind.WARNING],
+        episode_ids__len__gte=LEAST_EPISODES_TO_TUNE,
+    )
     rows = rows.filter(tool_name=tool_name) if tool_name else rows
     rows = rows.filter(chain_id=chain_id) if chain_id is not None else rows
     found = []
@@ -277,13 +300,19 @@ def retune(
             continue
         subject = Subject(row.tool_name, row.chain_id, tuple(sorted(set(row.token_keys))))
         for pattern, parameter, advance in (
-            (_AS_PREDICTED, Tunable.SLIPPAGE, True), (_MOVED, Tunable.SLIPPAGE, False), (_LATE, Tunable.DEADLINE, True),
-        ):  # fmt: skip
+            (_AS_PREDICTED, Tunable.SLIPPAGE, True),
+            (_MOVED, Tunable.SLIPPAGE, False),
+            (_LATE, Tunable.DEADLINE, True),
+        ):
             if row.identity_hash == subject.identify(pattern):
                 moved = tune(
-                    golem_id=golem_id, subject=subject, parameter=parameter, episode_ids=list(row.episode_ids),
-                    advance=advance, now=now,
-                )  # fmt: skip
+                    golem_id=golem_id,
+                    subject=subject,
+                    parameter=parameter,
+                    episode_ids=list(row.episode_ids),
+                    advance=advance,
+                    now=now,
+                )
                 found += [moved] if moved else []
         if row.identity_hash in (subject.identify(_AS_PREDICTED), subject.identify(_MOVED)):
             found += learn_routes(golem_id=golem_id, subject=subject, now=now)

@@ -91,9 +91,12 @@ def request_stop(*, journal: DreamJournal, actor: str, reason: str, now: datetim
         ).update(wants_stop=True)
         if asked:
             audit_log.append(
-                golem_id=journal.golem_id, event="DreamStopRequested", actor=actor, now=now,
+                golem_id=journal.golem_id,
+                event="DreamStopRequested",
+                actor=actor,
+                now=now,
                 data={"dream_id": str(journal.dream_id), "reason": reason[:500]},
-            )  # fmt: skip
+            )
     return bool(asked)
 
 
@@ -134,18 +137,28 @@ def _replay(found: Dream, surprises: list[Episode], trigger: str, clock_now: Now
                 return
             lesson = reflect(prediction=episode.prediction, outcome=episode.outcome)
             worst = max(
-                (each for each in lesson.comparisons if not each.is_cost), key=lambda each: each.difference_bps,
+                (each for each in lesson.comparisons if not each.is_cost),
+                key=lambda each: each.difference_bps,
                 default=None,
-            )  # fmt: skip
+            )
             reinforce_episodes(golem_id=found.golem_id, episode_ids=[episode.pk], now=clock_now())
             found.replayed += 1
-            journal.add({
-                "episode_id": str(episode.pk), "prediction_error_bps": episode.prediction_error_bps,
-                "verdict": lesson.verdict, "why": list(lesson.why), "next_time": list(lesson.next_time),
-                "worst": None if worst is None else {
-                    "what": worst.what, "expected": worst.expected, "actual": worst.actual,
-                },
-            })  # fmt: skip
+            journal.add(
+                {
+                    "episode_id": str(episode.pk),
+                    "prediction_error_bps": episode.prediction_error_bps,
+                    "verdict": lesson.verdict,
+                    "why": list(lesson.why),
+                    "next_time": list(lesson.next_time),
+                    "worst": None
+                    if worst is None
+                    else {
+                        "what": worst.what,
+                        "expected": worst.expected,
+                        "actual": worst.actual,
+                    },
+                }
+            )
 
 
 def _imagine(found: Dream, golem: Golem, surprises: list[Episode], trigger: str, clock_now: Now) -> list[Dreamt]:
@@ -192,9 +205,12 @@ class _Journal:
     def __init__(self, found: Dream, phase: DreamPhase, trigger: str, clock_now: Now) -> None:
         self._dream, self._clock_now = found, clock_now
         self._row = DreamJournal.objects.create(
-            golem_id=found.golem_id, dream_id=found.dream_id, phase=phase, trigger=trigger[:64],
+            golem_id=found.golem_id,
+            dream_id=found.dream_id,
+            phase=phase,
+            trigger=trigger[:64],
             started_at=clock_now(),
-        )  # fmt: skip
+        )
         _emit(found, EventType.DREAM_PHASE, {"phase": phase.value}, self._row.started_at)
 
     def add(self, entry: dict[str, Any]) -> None:
@@ -246,15 +262,23 @@ def _emit_counterfactual(found: Dream, episode: Episode, was: Imagined, imagined
 @whole
 def _finish(found: Dream, now: datetime) -> None:
     counts = {
-        "replayed": found.replayed, "imagined": found.imagined, "hypotheses": found.hypotheses,
+        "replayed": found.replayed,
+        "imagined": found.imagined,
+        "hypotheses": found.hypotheses,
         "heuristics_moved": found.heuristics_moved,
-    }  # fmt: skip
+    }
     with transaction.atomic():
         audit_log.append(
-            golem_id=found.golem_id, event="DreamEnded", actor="system:dream", now=now,
-            data={"dream_id": str(found.dream_id), "interrupted_by": found.interrupted_by,
-                  **{name: str(count) for name, count in counts.items()}},
-        )  # fmt: skip
+            golem_id=found.golem_id,
+            event="DreamEnded",
+            actor="system:dream",
+            now=now,
+            data={
+                "dream_id": str(found.dream_id),
+                "interrupted_by": found.interrupted_by,
+                **{name: str(count) for name, count in counts.items()},
+            },
+        )
         payload = {"counts": counts, "interrupted": bool(found.interrupted_by), "reason": found.interrupted_by}
         _emit(found, EventType.DREAM_COMPLETE, payload, now)
 

@@ -21,17 +21,57 @@ from tools_app.core.taint import DataSink, clean_for
 
 _CHUNK = 1_000
 EPISODE_COLUMNS = (
-    "chain_id", "tool_name", "action_type", "venue", "tokens", "summary", "prediction", "outcome", "reflection",
-    "params", "prediction_error_bps", "importance", "stability_days", "dream_tag", "source", "trust", "recorded_by",
-    "block_number", "block_hash", "content_hash",
-)  # fmt: skip
+    "chain_id",
+    "tool_name",
+    "action_type",
+    "venue",
+    "tokens",
+    "summary",
+    "prediction",
+    "outcome",
+    "reflection",
+    "params",
+    "prediction_error_bps",
+    "importance",
+    "stability_days",
+    "dream_tag",
+    "source",
+    "trust",
+    "recorded_by",
+    "block_number",
+    "block_hash",
+    "content_hash",
+)
 INSIGHT_COLUMNS = (
-    "kind", "text", "category", "confidence_percent", "tool_name", "chain_id", "token_keys", "upvotes", "downvotes",
-    "parameter", "factor_bps", "route", "route_from", "source", "trust", "recorded_by", "identity_hash",
-)  # fmt: skip
+    "kind",
+    "text",
+    "category",
+    "confidence_percent",
+    "tool_name",
+    "chain_id",
+    "token_keys",
+    "upvotes",
+    "downvotes",
+    "parameter",
+    "factor_bps",
+    "route",
+    "route_from",
+    "source",
+    "trust",
+    "recorded_by",
+    "identity_hash",
+)
 STRATEGY_COLUMNS = (
-    "name", "version", "parameters", "description", "chains", "token_pairs", "source", "trust", "recorded_by",
-)  # fmt: skip
+    "name",
+    "version",
+    "parameters",
+    "description",
+    "chains",
+    "token_pairs",
+    "source",
+    "trust",
+    "recorded_by",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +104,12 @@ def export_grimoire(*, golem_id: UUID, include_decayed: bool, min_percent: int, 
         rows=list_rows(),
     )
     audit_log.append(
-        golem_id=golem_id, event="GrimoireExported", actor=actor, now=now,
+        golem_id=golem_id,
+        event="GrimoireExported",
+        actor=actor,
+        now=now,
         data={"file": archive.path.name, "sha256": archive.sha256, **{name: str(n) for name, n in counts.items()}},
-    )  # fmt: skip
+    )
     return Export(archive, counts["episode"], counts["insight"], counts["strategy"], archive.path.stat().st_size)
 
 

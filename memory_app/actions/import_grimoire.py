@@ -76,9 +76,11 @@ def import_grimoire(
     check_archive(archive.path)
     tally = {"episode": 0, "insight": 0, "strategy": 0, "quarantined": 0, "seen": 0}
     origin = {
-        "source": Source.IMPORT, "trust": Trust.REPORTED, "recorded_tool": recorded_tool,
+        "source": Source.IMPORT,
+        "trust": Trust.REPORTED,
+        "recorded_tool": recorded_tool,
         "recorded_permit_id": recorded_permit_id,
-    }  # fmt: skip
+    }
     signer = f"import:{archive.public_key[:16]}:{archive.sha256[:16]}"
     with transaction.atomic():
         if not Golem.objects.select_for_update(no_key=True).filter(pk=golem_id).values_list("pk").first():
@@ -97,10 +99,14 @@ def import_grimoire(
             if on_progress is not None:
                 on_progress(tally["seen"])
         done = Import(
-            tally["episode"], tally["insight"], tally["strategy"],
-            tally["seen"] - tally["episode"] - tally["insight"] - tally["strategy"], tally["quarantined"],
-            confidence_percent, dry_run,
-        )  # fmt: skip
+            tally["episode"],
+            tally["insight"],
+            tally["strategy"],
+            tally["seen"] - tally["episode"] - tally["insight"] - tally["strategy"],
+            tally["quarantined"],
+            confidence_percent,
+            dry_run,
+        )
         if dry_run:
             transaction.set_rollback(True)
         else:
@@ -134,20 +140,34 @@ def _make_episode(
     tokens = [clean_text(_text(token), longest=64) for token in _list(row["tokens"])][:16]
     tool = clean_text(_text(row["tool_name"]), longest=96)
     return Episode(
-        id=uuid.uuid4(), golem_id=golem_id, permit_id=None, chain_id=_chain(row.get("chain_id")), tool_name=tool,
+        id=uuid.uuid4(),
+        golem_id=golem_id,
+        permit_id=None,
+        chain_id=_chain(row.get("chain_id")),
+        tool_name=tool,
         action_type=clean_text(_text(row.get("action_type") or ""), longest=64),
-        venue=clean_text(_text(row.get("venue") or ""), longest=64), tokens=tokens,
-        token_keys=[token.lower() for token in tokens], summary=summary,
-        prediction=_object(row.get("prediction")), outcome=_object(row.get("outcome")),
-        reflection=_object(row.get("reflection")), prediction_error_bps=_count(row.get("prediction_error_bps")),
-        importance=importance.value, stability_days=_stability(row.get("stability_days"), importance),
-        dream_tag=clean_text(_text(row.get("dream_tag") or ""), longest=64), last_accessed_at=now,
-        occurred_at=min(now, _time(row["occurred_at"])), recorded_by=f"{signer}:{_text(row['recorded_by'])}"[:128],
-        block_number=_count(row.get("block_number")), block_hash=_text(row.get("block_hash") or "")[:66],
+        venue=clean_text(_text(row.get("venue") or ""), longest=64),
+        tokens=tokens,
+        token_keys=[token.lower() for token in tokens],
+        summary=summary,
+        prediction=_object(row.get("prediction")),
+        outcome=_object(row.get("outcome")),
+        reflection=_object(row.get("reflection")),
+        prediction_error_bps=_count(row.get("prediction_error_bps")),
+        importance=importance.value,
+        stability_days=_stability(row.get("stability_days"), importance),
+        dream_tag=clean_text(_text(row.get("dream_tag") or ""), longest=64),
+        last_accessed_at=now,
+        occurred_at=min(now, _time(row["occurred_at"])),
+        recorded_by=f"{signer}:{_text(row['recorded_by'])}"[:128],
+        block_number=_count(row.get("block_number")),
+        block_hash=_text(row.get("block_hash") or "")[:66],
         content_hash=hash_canonical({"imported": _text(row["content_hash"])[:66]}),
-        search_text=" ".join([tool.replace("_", " "), *tokens]), is_quarantined=bool(signs),
-        quarantine_reason=describe_poison(signs) if signs else "", **origin,
-    )  # fmt: skip
+        search_text=" ".join([tool.replace("_", " "), *tokens]),
+        is_quarantined=bool(signs),
+        quarantine_reason=describe_poison(signs) if signs else "",
+        **origin,
+    )
 
 
 def _make_insight(
@@ -158,14 +178,22 @@ def _make_insight(
         raise ValueError("an insight has a text")
     signs = find_poison(_text(row["text"]))
     return Insight(
-        id=uuid.uuid4(), golem_id=golem_id, kind=row["kind"] if row["kind"] in _KINDS else Kind.INSIGHT, text=text,
-        category=InsightCategory(row["category"]), confidence_percent=min(percent, int(row["confidence_percent"])),
-        tool_name=clean_text(_text(row.get("tool_name") or ""), longest=96), chain_id=_chain(row.get("chain_id")),
+        id=uuid.uuid4(),
+        golem_id=golem_id,
+        kind=row["kind"] if row["kind"] in _KINDS else Kind.INSIGHT,
+        text=text,
+        category=InsightCategory(row["category"]),
+        confidence_percent=min(percent, int(row["confidence_percent"])),
+        tool_name=clean_text(_text(row.get("tool_name") or ""), longest=96),
+        chain_id=_chain(row.get("chain_id")),
         token_keys=[_text(key).lower()[:64] for key in row.get("token_keys") or []][:16],
-        last_accessed_at=now, recorded_by=f"{signer}:{_text(row['recorded_by'])}"[:128],
-        identity_hash=hash_canonical({"imported": " ".join(text.split()).lower()}), is_quarantined=bool(signs),
-        quarantine_reason=describe_poison(signs) if signs else "", **origin,
-    )  # fmt: skip
+        last_accessed_at=now,
+        recorded_by=f"{signer}:{_text(row['recorded_by'])}"[:128],
+        identity_hash=hash_canonical({"imported": " ".join(text.split()).lower()}),
+        is_quarantined=bool(signs),
+        quarantine_reason=describe_poison(signs) if signs else "",
+        **origin,
+    )
 
 
 def _make_strategy(
@@ -175,12 +203,19 @@ def _make_strategy(
     description = clean_text(_text(row["description"])).strip()[:4_000]
     signs = find_poison(f"{row['description']}\n{row.get('parameters')}")
     return Strategy(
-        golem_id=golem_id, name=row["name"], version=int(row["version"]), parameters=_object(row.get("parameters")),
-        description=description, chains=[int(chain) for chain in row.get("chains") or []][:32],
+        golem_id=golem_id,
+        name=row["name"],
+        version=int(row["version"]),
+        parameters=_object(row.get("parameters")),
+        description=description,
+        chains=[int(chain) for chain in row.get("chains") or []][:32],
         token_pairs=[clean_text(_text(pair), longest=129) for pair in row.get("token_pairs") or []][:32],
-        created_at=now, recorded_by=f"{signer}:{_text(row['recorded_by'])}"[:128], is_quarantined=bool(signs),
-        quarantine_reason=describe_poison(signs) if signs else "", **origin,
-    )  # fmt: skip
+        created_at=now,
+        recorded_by=f"{signer}:{_text(row['recorded_by'])}"[:128],
+        is_quarantined=bool(signs),
+        quarantine_reason=describe_poison(signs) if signs else "",
+        **origin,
+    )
 
 
 def _save(golem_id: UUID, kind: str, made: list[Any]) -> list[Any]:
@@ -209,13 +244,19 @@ def _save(golem_id: UUID, kind: str, made: list[Any]) -> list[Any]:
 def _announce(golem_id: UUID, archive: Archive, done: Import, actor: str, now: datetime) -> None:
     counts = {"episodes": done.episodes, "insights": done.insights, "strategies": done.strategies}
     audit_log.append(
-        golem_id=golem_id, event="GrimoireImported", actor=actor, now=now,
+        golem_id=golem_id,
+        event="GrimoireImported",
+        actor=actor,
+        now=now,
         data={
-            "file": archive.path.name, "sha256": archive.sha256, "public_key": archive.public_key,
-            "from_golem": str(archive.header.get("golem_id", ""))[:36], "quarantined": str(done.quarantined),
+            "file": archive.path.name,
+            "sha256": archive.sha256,
+            "public_key": archive.public_key,
+            "from_golem": str(archive.header.get("golem_id", ""))[:36],
+            "quarantined": str(done.quarantined),
             **{name: str(count) for name, count in counts.items()},
         },
-    )  # fmt: skip
+    )
     payload = {"change": "imported", "counts": counts, "content_hash": archive.sha256}
     event_bus.emit(golem_id=golem_id, event=Event(EventType.GRIMOIRE_PURGED, payload), now=now)
 

@@ -49,9 +49,12 @@ def keep_memory(*, memory: Episode | Insight, keeping: Keeping, actor: str, reas
             setattr(row, name, value)
         store = "episode" if isinstance(row, Episode) else "insight"
         audit_log.append(
-            golem_id=row.golem_id, event="MemoryKept", actor=actor, now=now,
+            golem_id=row.golem_id,
+            event="MemoryKept",
+            actor=actor,
+            now=now,
             data={"store": store, "id": str(row.pk), "did": keeping.value, "reason": reason[:500]},
-        )  # fmt: skip
+        )
         if isinstance(row, Insight):
             announce_insight(row, change=keeping.value, now=now, reason=reason)
         elif keeping in (Keeping.QUARANTINE, Keeping.RELEASE):

@@ -51,11 +51,18 @@ def link_memories(
         if row is None:
             signs = find_poison(reason)
             row = Insight(
-                golem_id=golem_id, kind=Kind.CAUSAL_LINK, cause_id=cause_id, effect_id=effect_id,
-                text=f"{cause} → {effect}: {text}", confidence_percent=FIRST_PERCENT, last_accessed_at=now,
-                identity_hash=identity, is_quarantined=bool(signs),
-                quarantine_reason=describe_poison(signs) if signs else "", **provenance.as_columns(),
-            )  # fmt: skip
+                golem_id=golem_id,
+                kind=Kind.CAUSAL_LINK,
+                cause_id=cause_id,
+                effect_id=effect_id,
+                text=f"{cause} → {effect}: {text}",
+                confidence_percent=FIRST_PERCENT,
+                last_accessed_at=now,
+                identity_hash=identity,
+                is_quarantined=bool(signs),
+                quarantine_reason=describe_poison(signs) if signs else "",
+                **provenance.as_columns(),
+            )
         else:
             # Said twice by its author it is no surer.
             if row.source != provenance.source:

@@ -105,11 +105,17 @@ def manage_insight(
                 raise _unknown(insight_id)
         if row is None:
             row = Insight(
-                golem_id=golem_id, text=text, category=category or InsightCategory.GENERAL, chain_id=chain_id,
-                token_keys=[token.lower() for token in tokens], confidence_percent=FIRST_PERCENT,
-                last_accessed_at=now, identity_hash=identity, scanned_at=now,
+                golem_id=golem_id,
+                text=text,
+                category=category or InsightCategory.GENERAL,
+                chain_id=chain_id,
+                token_keys=[token.lower() for token in tokens],
+                confidence_percent=FIRST_PERCENT,
+                last_accessed_at=now,
+                identity_hash=identity,
+                scanned_at=now,
                 **(provenance or Provenance(actor, source, Trust.REPORTED)).as_columns(),
-            )  # fmt: skip
+            )
             before, note = None, ""
         else:
             before = row.confidence_percent

@@ -82,10 +82,14 @@ def record_execution(
             return known
         signs = find_poison(f"{prediction.reasoning_chain}\n{prediction.reflection}\n{prediction.predicted_outcome}")
         row = Execution.objects.create(
-            golem_id=golem_id, execution_id=execution_id, recorded_at=now, **columns,
-            is_quarantined=bool(signs), quarantine_reason=describe_poison(signs) if signs else "",
+            golem_id=golem_id,
+            execution_id=execution_id,
+            recorded_at=now,
+            **columns,
+            is_quarantined=bool(signs),
+            quarantine_reason=describe_poison(signs) if signs else "",
             **provenance.as_columns(),
-        )  # fmt: skip
+        )
         _audit(row, "ExecutionRecorded", provenance.recorded_by, now)
     return row
 

@@ -30,9 +30,14 @@ _MOST_BYTES = 1_000_000
 def restore_directive(*, directive: Directive, reason: str, actor: str, now: datetime) -> Directive:
     """The text of `directive` as the newest version; the newest one unchanged when it says that already."""
     return write_directive(
-        golem_id=directive.golem_id, document=Document(directive.document), text=directive.text,
-        reason=reason or f"restored version {directive.version}", actor=actor, now=now, restored=directive.version,
-    )  # fmt: skip
+        golem_id=directive.golem_id,
+        document=Document(directive.document),
+        text=directive.text,
+        reason=reason or f"restored version {directive.version}",
+        actor=actor,
+        now=now,
+        restored=directive.version,
+    )
 
 
 @whole
@@ -62,10 +67,16 @@ def write_directive(
             check_document(parse_sections(after), after)
         version = (latest.version if latest else 0) + 1
         fresh = Directive.objects.create(
-            golem_id=golem_id, document=document, version=version, section=WHOLE, text=after,
-            diff=diff_texts(before, after, name=document.value, version=version), reason=reason[:2_000], actor=actor,
+            golem_id=golem_id,
+            document=document,
+            version=version,
+            section=WHOLE,
+            text=after,
+            diff=diff_texts(before, after, name=document.value, version=version),
+            reason=reason[:2_000],
+            actor=actor,
             created_at=now,
-        )  # fmt: skip
+        )
         announce_directive(fresh, now, restored=restored)
     return fresh
 

@@ -41,8 +41,9 @@ _OF_PERMIT: CompiledQuery[Episode] = CompiledQuery(
 )
 _OF_CONTENT: CompiledQuery[Episode] = CompiledQuery(
     lambda golem_id, content_hash: Episode.objects.filter(golem_id=golem_id, content_hash=content_hash),
-    _NOBODY, "a hash",
-)  # fmt: skip
+    _NOBODY,
+    "a hash",
+)
 _OWNER = CompiledStatement(lambda golem_id: Golem.objects.filter(pk=golem_id).values_list("pk"), _NOBODY)
 LONGEST_SUMMARY = 2_000
 _MOST_TOKENS = 16
@@ -254,9 +255,12 @@ def _find_near(
     golem_id: UUID, content: _Content, near_keys: Sequence[int], vector: Sequence[float] | None
 ) -> Episode | None:
     alike = Episode.objects.filter(
-        golem_id=golem_id, permit_id__isnull=True, tool_name=content.tool_name, chain_id=content.chain_id,
+        golem_id=golem_id,
+        permit_id__isnull=True,
+        tool_name=content.tool_name,
+        chain_id=content.chain_id,
         token_keys=[token.lower() for token in content.tokens],
-    )  # fmt: skip
+    )
     by_words = alike.filter(near_keys__overlap=list(near_keys)).order_by("-occurred_at")[:_MOST_NEAR]
     for row in by_words:
         if is_near_duplicate(row.summary, content.summary):
@@ -303,10 +307,13 @@ def _announce(episode: Episode, now: datetime, head: Rows) -> None:
         "content_hash": episode.content_hash,
         "is_quarantined": episode.is_quarantined,
     }
-    told = event_bus.fill_events(
-        golem_id=episode.golem_id, events=[Event(EventType.GRIMOIRE_EPISODE, facts)], now=now
-    )  # fmt: skip
+    told = event_bus.fill_events(golem_id=episode.golem_id, events=[Event(EventType.GRIMOIRE_EPISODE, facts)], now=now)
     audit_log.append(
-        golem_id=episode.golem_id, event="EpisodeStored", actor=episode.recorded_by, data=facts, now=now, head=head,
+        golem_id=episode.golem_id,
+        event="EpisodeStored",
+        actor=episode.recorded_by,
+        data=facts,
+        now=now,
+        head=head,
         along=[told],
-    )  # fmt: skip
+    )

@@ -60,10 +60,16 @@ def store_strategy(
             raise MemoryOwnerUnknown(f"there is no golem {golem_id}")
         latest = get_strategy(golem_id=golem_id, name=name)
         fresh = Strategy(
-            golem_id=golem_id, name=name, version=(latest.version if latest else 0) + 1, parameters=dict(parameters),
-            description=text, chains=list(chains), token_pairs=list(token_pairs), created_at=now,
+            golem_id=golem_id,
+            name=name,
+            version=(latest.version if latest else 0) + 1,
+            parameters=dict(parameters),
+            description=text,
+            chains=list(chains),
+            token_pairs=list(token_pairs),
+            created_at=now,
             **provenance.as_columns(),
-        )  # fmt: skip
+        )
         before, after = render_strategy(latest) if latest else "", render_strategy(fresh)
         if latest is not None and before == after:
             return latest
@@ -80,11 +86,14 @@ def store_strategy(
             event="StrategyStored",
             actor=provenance.recorded_by,
             data={
-                "strategy_id": str(fresh.pk), "name": name, "version": str(fresh.version),
-                "text_hash": hash_canonical({"text": after}), "is_quarantined": fresh.is_quarantined,
+                "strategy_id": str(fresh.pk),
+                "name": name,
+                "version": str(fresh.version),
+                "text_hash": hash_canonical({"text": after}),
+                "is_quarantined": fresh.is_quarantined,
             },
             now=now,
-        )  # fmt: skip
+        )
     return fresh
 
 

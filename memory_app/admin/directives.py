@@ -102,10 +102,15 @@ class DirectiveAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         if request.method == "POST" and form.is_valid():
             return self._write(request, row, row.text, form.cleaned_data["reason"], restored=True)
         return show_confirmation(
-            request=request, model_admin=self, title=f"Restore {row}", form=form, submit="Restore", subject=row.golem,
+            request=request,
+            model_admin=self,
+            title=f"Restore {row}",
+            form=form,
+            submit="Restore",
+            subject=row.golem,
             explanation="Its text becomes the newest version. The versions in between stay in the history.",
             back_url=self._page(row),
-        )  # fmt: skip
+        )
 
     def edit_view(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         """Write the next version, starting from this one."""
@@ -114,10 +119,15 @@ class DirectiveAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         if request.method == "POST" and form.is_valid():
             return self._write(request, row, form.cleaned_data["text"], form.cleaned_data["reason"])
         return show_confirmation(
-            request=request, model_admin=self, title=f"Write the next {row.document}", form=form, submit="Save",
-            subject=row.golem, back_url=self._page(row),
+            request=request,
+            model_admin=self,
+            title=f"Write the next {row.document}",
+            form=form,
+            submit="Save",
+            subject=row.golem,
+            back_url=self._page(row),
             explanation="It becomes a new version with its diff. No limit is read from it.",
-        )  # fmt: skip
+        )
 
     def _write(
         self, request: HttpRequest, row: Directive, text: str, reason: str, *, restored: bool = False

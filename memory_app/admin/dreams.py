@@ -71,9 +71,15 @@ class DreamJournalAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
             messages.success(request, "It ends after the episode it is at." if asked else "It has ended already.")
             return HttpResponseRedirect(back)
         return show_confirmation(
-            request=request, model_admin=self, title="Stop this dream", form=form, submit="Stop", subject=row,
-            explanation="It ends after the episode it is at; its journal keeps what it had.", back_url=back,
-        )  # fmt: skip
+            request=request,
+            model_admin=self,
+            title="Stop this dream",
+            form=form,
+            submit="Stop",
+            subject=row,
+            explanation="It ends after the episode it is at; its journal keeps what it had.",
+            back_url=back,
+        )
 
     @display(description="State", ordering="state")
     def state_badge(self, obj: DreamJournal) -> SafeString:

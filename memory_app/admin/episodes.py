@@ -42,15 +42,44 @@ class EpisodeAdmin(ReadOnlyAdminMixin, OverviewViews, KeptMemoryAdmin):
     fieldsets = (
         ("What happened", {"fields": ("what_happened", "golem", "permit_link", "tool_name", "venue", "occurred_at")}),
         ("Predicted and seen", {"fields": ("prediction_text", "outcome_text", "error", "reflection_text")}),
-        ("How it is kept", {"fields": ("importance_badge", "retention", "access_count", "last_accessed_at", "is_pinned",
-                                       "archived_at")}),
-        ("Where it comes from", {"fields": ("source", "trust", "recorded_by", "block_number", "content_hash",
-                                            "is_quarantined", "quarantine_reason")}),
-    )  # fmt: skip
+        (
+            "How it is kept",
+            {
+                "fields": (
+                    "importance_badge",
+                    "retention",
+                    "access_count",
+                    "last_accessed_at",
+                    "is_pinned",
+                    "archived_at",
+                )
+            },
+        ),
+        (
+            "Where it comes from",
+            {
+                "fields": (
+                    "source",
+                    "trust",
+                    "recorded_by",
+                    "block_number",
+                    "content_hash",
+                    "is_quarantined",
+                    "quarantine_reason",
+                )
+            },
+        ),
+    )
     readonly_fields = (
-        "what_happened", "permit_link", "prediction_text", "outcome_text", "reflection_text", "importance_badge",
-        "error", "retention",
-    )  # fmt: skip
+        "what_happened",
+        "permit_link",
+        "prediction_text",
+        "outcome_text",
+        "reflection_text",
+        "importance_badge",
+        "error",
+        "retention",
+    )
 
     change_list_template = "admin/memory_app/episode/list.html"
 

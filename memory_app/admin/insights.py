@@ -41,11 +41,37 @@ class InsightAdmin(ReadOnlyAdminMixin, KeptMemoryAdmin):
         ("What was concluded", {"fields": ("whole_text", "golem", "kind_badge", "category", "confidence", "votes")}),
         ("What it tunes", {"fields": ("tunes", "tuned_at")}),
         ("What stands behind it", {"fields": ("episodes_behind", "ends")}),
-        ("How it is kept", {"fields": ("stability_days", "last_accessed_at", "access_count", "is_pinned", "archived_at",
-                                       "is_quarantined", "quarantine_reason")}),
-        ("Where it comes from", {"fields": ("source", "trust", "recorded_by", "recorded_tool", "recorded_permit_id",
-                                            "recorded_block", "tool_name", "chain_id", "token_keys")}),
-    )  # fmt: skip
+        (
+            "How it is kept",
+            {
+                "fields": (
+                    "stability_days",
+                    "last_accessed_at",
+                    "access_count",
+                    "is_pinned",
+                    "archived_at",
+                    "is_quarantined",
+                    "quarantine_reason",
+                )
+            },
+        ),
+        (
+            "Where it comes from",
+            {
+                "fields": (
+                    "source",
+                    "trust",
+                    "recorded_by",
+                    "recorded_tool",
+                    "recorded_permit_id",
+                    "recorded_block",
+                    "tool_name",
+                    "chain_id",
+                    "token_keys",
+                )
+            },
+        ),
+    )
     readonly_fields = ("whole_text", "kind_badge", "confidence", "votes", "tunes", "episodes_behind", "ends")
 
     def draw(self, row: Insight) -> dict[str, Any]:
@@ -88,7 +114,7 @@ class InsightAdmin(ReadOnlyAdminMixin, KeptMemoryAdmin):
                 ("pinned", obj.is_pinned),
             )
             if holds
-        ]  # fmt: skip
+        ]
         return format_html_join(" ", "{}", [(show_badge(word, "quiet"),) for word in words]) if words else NOTHING
 
     @display(description="Changed", ordering="updated_at")
@@ -130,8 +156,22 @@ class StrategyAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     list_select_related = ("golem",)
     search_fields = ("name", "description")
     ordering = ("-created_at",)
-    fields = ("golem", "name", "version", "what_it_is", "toml", "difference", "source", "trust", "recorded_by",
-              "recorded_tool", "recorded_permit_id", "is_quarantined", "quarantine_reason", "created_at")  # fmt: skip
+    fields = (
+        "golem",
+        "name",
+        "version",
+        "what_it_is",
+        "toml",
+        "difference",
+        "source",
+        "trust",
+        "recorded_by",
+        "recorded_tool",
+        "recorded_permit_id",
+        "is_quarantined",
+        "quarantine_reason",
+        "created_at",
+    )
     readonly_fields = ("what_it_is", "toml", "difference")
 
     @display(description="Description")
@@ -165,9 +205,25 @@ class ExecutionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     list_select_related = ("golem",)
     search_fields = ("=execution_id", "=strategy_name", "=tx_hash")
     ordering = ("-recorded_at",)
-    fields = ("golem", "execution_id", "strategy_name", "kind", "prediction_text", "result", "error",
-              "chain_of_reasons", "what_it_learned", "tx_hash", "source", "recorded_by", "recorded_permit_id",
-              "is_quarantined", "quarantine_reason", "recorded_at", "settled_at")  # fmt: skip
+    fields = (
+        "golem",
+        "execution_id",
+        "strategy_name",
+        "kind",
+        "prediction_text",
+        "result",
+        "error",
+        "chain_of_reasons",
+        "what_it_learned",
+        "tx_hash",
+        "source",
+        "recorded_by",
+        "recorded_permit_id",
+        "is_quarantined",
+        "quarantine_reason",
+        "recorded_at",
+        "settled_at",
+    )
     readonly_fields = ("prediction_text", "result", "error", "chain_of_reasons", "what_it_learned")
 
     @display(description="Reasoning")
@@ -199,7 +255,9 @@ class ExecutionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     def prediction_text(self, obj: Execution) -> SafeString:
         """Indented."""
         whole = {
-            "portfolio": obj.portfolio_snapshot, "market": obj.market_conditions, "decision": obj.decision_params,
+            "portfolio": obj.portfolio_snapshot,
+            "market": obj.market_conditions,
+            "decision": obj.decision_params,
             "prediction": obj.predicted_outcome,
-        }  # fmt: skip
+        }
         return format_html('<pre class="gx-pre">{}</pre>', json.dumps(whole, indent=2, sort_keys=True))

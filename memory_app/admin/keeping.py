@@ -83,12 +83,18 @@ class KeptMemoryAdmin(OwnerScopedAdmin):
         if request.method == "POST" and form.is_valid():
             return self._do(request, row, what, form.cleaned_data["reason"], back)
         return show_confirmation(
-            request=request, model_admin=self, title=f"{what.capitalize()} this memory", form=form,
-            submit=what.capitalize(), back_url=back, subject=row, is_dangerous=what in (_PURGE, Keeping.QUARANTINE),
+            request=request,
+            model_admin=self,
+            title=f"{what.capitalize()} this memory",
+            form=form,
+            submit=what.capitalize(),
+            back_url=back,
+            subject=row,
+            is_dangerous=what in (_PURGE, Keeping.QUARANTINE),
             explanation="It is deleted for good; its hash and your reason stay in the audit log."
             if what == _PURGE
             else _EXPLAIN[Keeping(what)],
-        )  # fmt: skip
+        )
 
     def _do(self, request: HttpRequest, row: Any, what: str, reason: str, back: str) -> HttpResponse:
         actor, now = name_actor(request.user), clock.now()

@@ -98,10 +98,15 @@ class OverviewViews(OwnerScopedAdmin):
             messages.success(request, f"{done.scanned} memories read, {done.quarantined} put into quarantine.")
             return HttpResponseRedirect(back)
         return show_confirmation(
-            request=request, model_admin=self, title="Search for poison", form=form, submit="Search", subject=golem,
+            request=request,
+            model_admin=self,
+            title="Search for poison",
+            form=form,
+            submit="Search",
+            subject=golem,
             explanation="Memories whose text tries to steer the agent go to quarantine, with the reason on their page.",
             back_url=back,
-        )  # fmt: skip
+        )
 
     def purge_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Delete everything this golem remembers."""
@@ -121,11 +126,17 @@ class OverviewViews(OwnerScopedAdmin):
             messages.success(request, f"{done.total} rows of memory are gone.")
             return HttpResponseRedirect(back)
         return show_confirmation(
-            request=request, model_admin=self, title="Purge the whole memory", form=form, submit="Purge everything",
-            subject=golem, back_url=back, is_dangerous=True,
+            request=request,
+            model_admin=self,
+            title="Purge the whole memory",
+            form=form,
+            submit="Purge everything",
+            subject=golem,
+            back_url=back,
+            is_dangerous=True,
             explanation="Episodes, insights, strategies, directives and dreams are deleted for good. Permits, ledgers "
             "and the audit log stay.",
-        )  # fmt: skip
+        )
 
     def _get_golem(self, request: HttpRequest, golem_id: UUID) -> Golem:
         golem = self.list_choices(Golem, request).filter(pk=golem_id).first()
@@ -170,10 +181,15 @@ def _explain(place: int, row: dict[str, Any]) -> RankedRow:
     lost = DECAY_WEIGHT * (1 - kept)
     why += f"; retention {kept:.0%} takes {lost:.0%} off"
     return RankedRow(
-        place=place, text=row["content"], kind=row["source"], score=row["score"][:6], retention=f"{kept:.0%}", why=why,
+        place=place,
+        text=row["content"],
+        kind=row["source"],
+        score=row["score"][:6],
+        retention=f"{kept:.0%}",
+        why=why,
         is_unchecked=row["provenance"]["source"] in BY_AGENT,
         url=reverse(f"admin:memory_app_{model}_change", args=[row["id"]]),
-    )  # fmt: skip
+    )
 
 
 def _ordinal(rank: int) -> str:

@@ -155,10 +155,15 @@ def integrate(*, golem_id: UUID, hypotheses: Sequence[Hypothesis], now: datetime
             insight = _write(golem_id, hypothesis, now)
             tuned = _tune(golem_id, hypothesis, now)
             moved = moved or tuned is not None
-            entries.append({
-                "hypothesis": hypothesis.text, "insight_id": str(insight.pk), "is_supported": hypothesis.is_supported,
-                "episode_ids": [str(pk) for pk in hypothesis.episodes], "heuristic": tuned,
-            })  # fmt: skip
+            entries.append(
+                {
+                    "hypothesis": hypothesis.text,
+                    "insight_id": str(insight.pk),
+                    "is_supported": hypothesis.is_supported,
+                    "episode_ids": [str(pk) for pk in hypothesis.episodes],
+                    "heuristic": tuned,
+                }
+            )
         if moved:
             snapshot_heuristics(golem_id=golem_id, actor=RECORDED_BY, reason="dream", now=now)
     return entries
@@ -172,11 +177,18 @@ def _write(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> Insight:
     is_new = row is None
     if row is None:
         row = Insight(
-            golem_id=golem_id, kind=Kind.INSIGHT, tool_name=hypothesis.subject.tool_name,
-            chain_id=hypothesis.subject.chain_id, token_keys=list(hypothesis.subject.token_keys),
-            confidence_percent=FIRST_PERCENT, identity_hash=identity, recorded_by=RECORDED_BY, source=Source.RUNTIME,
-            trust=Trust.REPORTED, category=_CATEGORIES.get(hypothesis.parameter, InsightCategory.GENERAL),
-        )  # fmt: skip
+            golem_id=golem_id,
+            kind=Kind.INSIGHT,
+            tool_name=hypothesis.subject.tool_name,
+            chain_id=hypothesis.subject.chain_id,
+            token_keys=list(hypothesis.subject.token_keys),
+            confidence_percent=FIRST_PERCENT,
+            identity_hash=identity,
+            recorded_by=RECORDED_BY,
+            source=Source.RUNTIME,
+            trust=Trust.REPORTED,
+            category=_CATEGORIES.get(hypothesis.parameter, InsightCategory.GENERAL),
+        )
     else:
         row.confidence_percent = confirm_row(row)
         row.upvotes += 1
@@ -186,9 +198,13 @@ def _write(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> Insight:
     announce_insight(row, change="dreamt" if is_new else "confirmed", now=now)
     if hypothesis.agreeing:
         link_memories(
-            golem_id=golem_id, cause_id=hypothesis.agreeing[0], effect_id=row.pk, reason="a dream imagined it",
-            provenance=Provenance(RECORDED_BY, Source.RUNTIME, Trust.REPORTED), now=now,
-        )  # fmt: skip
+            golem_id=golem_id,
+            cause_id=hypothesis.agreeing[0],
+            effect_id=row.pk,
+            reason="a dream imagined it",
+            provenance=Provenance(RECORDED_BY, Source.RUNTIME, Trust.REPORTED),
+            now=now,
+        )
     return row
 
 
@@ -200,9 +216,14 @@ def _tune(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> dict[str, An
     if parameter is None or len(hypothesis.episodes) < LEAST_EPISODES_TO_TUNE:
         return None
     tuned = tune(
-        golem_id=golem_id, subject=hypothesis.subject, parameter=parameter, episode_ids=list(hypothesis.episodes),
-        advance=hypothesis.is_supported, now=now, recorded_by=RECORDED_BY,
-    )  # fmt: skip
+        golem_id=golem_id,
+        subject=hypothesis.subject,
+        parameter=parameter,
+        episode_ids=list(hypothesis.episodes),
+        advance=hypothesis.is_supported,
+        now=now,
+        recorded_by=RECORDED_BY,
+    )
     return _describe_tuned(tuned)
 
 
@@ -212,14 +233,23 @@ def _tune_route(golem_id: UUID, hypothesis: Hypothesis, now: datetime) -> dict[s
         return None
     preference = Preference(hypothesis.direction, hypothesis.cost_bps, hypothesis.agreeing)
     tuned = prefer_route(
-        golem_id=golem_id, subject=hypothesis.subject, token_in=hypothesis.token_in, preference=preference,
-        episode_ids=list(hypothesis.episodes), now=now, recorded_by=RECORDED_BY,
-    )  # fmt: skip
+        golem_id=golem_id,
+        subject=hypothesis.subject,
+        token_in=hypothesis.token_in,
+        preference=preference,
+        episode_ids=list(hypothesis.episodes),
+        now=now,
+        recorded_by=RECORDED_BY,
+    )
     return _describe_tuned(tuned)
 
 
 def _describe_tuned(tuned: Tuned | None) -> dict[str, Any] | None:
     if tuned is None:
         return None
-    return {"insight_id": str(tuned.insight_id), "parameter": tuned.parameter, "before_bps": tuned.before_bps,
-            "after_bps": tuned.after_bps}  # fmt: skip
+    return {
+        "insight_id": str(tuned.insight_id),
+        "parameter": tuned.parameter,
+        "before_bps": tuned.before_bps,
+        "after_bps": tuned.after_bps,
+    }

@@ -88,9 +88,12 @@ class Insight(TimeStamped, Provenanced):
     )
     route_from = models.CharField(max_length=64, blank=True, help_text="Token in lower case the route starts from")
     route_most_amount: Any = models.DecimalField(
-        max_digits=78, decimal_places=0, null=True, blank=True,
+        max_digits=78,
+        decimal_places=0,
+        null=True,
+        blank=True,
         help_text="Largest swap the route is preferred for, in base units of the token it starts from; empty: any",
-    )  # fmt: skip
+    )
     tuned_at = models.DateTimeField(null=True, blank=True)
     cause_id = models.UUIDField(null=True, blank=True, help_text="Of a causal link: the memory it starts from")
     effect_id = models.UUIDField(null=True, blank=True, help_text="Of a causal link: the memory it leads to")

@@ -274,9 +274,12 @@ def link_causal_nodes(
             now=ctx.now,
         )
     return CausalLink(
-        str(row.pk), cause_id, effect_id, None if before is None else show_percent(before),
+        str(row.pk),
+        cause_id,
+        effect_id,
+        None if before is None else show_percent(before),
         show_percent(row.confidence_percent),
-    )  # fmt: skip
+    )
 
 
 def preview_tuning(

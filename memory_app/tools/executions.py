@@ -91,9 +91,16 @@ def preview_execution(
 ) -> LocalEffect:
     """What would be recorded. Raises InvalidParams."""
     prediction = _read_prediction(
-        strategy_name, execution_type, portfolio_snapshot, market_conditions, decision_params, predicted_outcome,
-        reasoning_chain, tx_hash, reflection,
-    )  # fmt: skip
+        strategy_name,
+        execution_type,
+        portfolio_snapshot,
+        market_conditions,
+        decision_params,
+        predicted_outcome,
+        reasoning_chain,
+        tx_hash,
+        reflection,
+    )
     return LocalEffect(
         f"Record {execution_id} before it settles",
         {"strategy_name": strategy_name, "predicted_outcome": dict(prediction.predicted_outcome)},
@@ -130,15 +137,25 @@ def memory_record_execution(
     recorded under the same id.
     """
     prediction = _read_prediction(
-        strategy_name, execution_type, portfolio_snapshot, market_conditions, decision_params, predicted_outcome,
-        reasoning_chain, tx_hash, reflection,
-    )  # fmt: skip
+        strategy_name,
+        execution_type,
+        portfolio_snapshot,
+        market_conditions,
+        decision_params,
+        predicted_outcome,
+        reasoning_chain,
+        tx_hash,
+        reflection,
+    )
     with transaction.atomic():
         capability.consume(tool_name="memory_record_execution", plan_hash=capability.plan_hash)
         row = record_execution(
-            golem_id=ctx.golem.id, execution_id=execution_id, prediction=prediction,
-            provenance=from_agent(ctx, capability), now=ctx.now,
-        )  # fmt: skip
+            golem_id=ctx.golem.id,
+            execution_id=execution_id,
+            prediction=prediction,
+            provenance=from_agent(ctx, capability),
+            now=ctx.now,
+        )
     return RecordedExecution(row.execution_id, row.recorded_at.isoformat(), row.is_quarantined)
 
 
@@ -196,9 +213,12 @@ def memory_record_outcome(
     with transaction.atomic():
         capability.consume(tool_name="memory_record_outcome", plan_hash=capability.plan_hash)
         row = record_execution_outcome(
-            golem_id=ctx.golem.id, execution_id=execution_id, realized=realized, actor=f"golem:{ctx.golem.id}",
+            golem_id=ctx.golem.id,
+            execution_id=execution_id,
+            realized=realized,
+            actor=f"golem:{ctx.golem.id}",
             now=ctx.now,
-        )  # fmt: skip
+        )
     settled = row.settled_at or ctx.now
     return RecordedOutcome(row.execution_id, show_ratio(row.prediction_error_bps), settled.isoformat())
 
@@ -221,15 +241,17 @@ def memory_compare_prediction(
     )
     return PredictionAccuracy(
         prediction_error={
-            "mean": show_ratio(found.mean_bps), "stddev": show_ratio(found.stddev_bps),
-            "median": show_ratio(found.median_bps), "p95": show_ratio(found.p95_bps),
+            "mean": show_ratio(found.mean_bps),
+            "stddev": show_ratio(found.stddev_bps),
+            "median": show_ratio(found.median_bps),
+            "p95": show_ratio(found.p95_bps),
         },
         calibration_accuracy=show_ratio(None if found.calibration_bps is None else 10_000 - abs(found.calibration_bps)),
         drift_score=show_ratio(found.drift_bps),
         drift_trend=found.drift_trend.value,
         overconfidence_detected=found.is_overconfident,
         sample_count=found.sample_count,
-    )  # fmt: skip
+    )
 
 
 @memory.read(

@@ -65,18 +65,27 @@ def announce_permit(*, permit_id: UUID, golem: Golem, actor: str, now: datetime)
         executes_at = now + timedelta(seconds=delay)
         expires_at = executes_at + timedelta(seconds=settings.GOLEM_WARDEN_WINDOW_SECONDS)
         done = lifecycle.transition(
-            permit_id=permit_id, leaving=PermitStatus.CREATED, to=PermitStatus.ANNOUNCED, actor=actor, now=now,
-            condition={"expires_at__gt": now}, expires_at=expires_at, data={"executes_at": executes_at.isoformat()},
-        )  # fmt: skip
+            permit_id=permit_id,
+            leaving=PermitStatus.CREATED,
+            to=PermitStatus.ANNOUNCED,
+            actor=actor,
+            now=now,
+            condition={"expires_at__gt": now},
+            expires_at=expires_at,
+            data={"executes_at": executes_at.isoformat()},
+        )
         if not done:
             raise PermitNotCommittable(f"the permit is {permit.status}", permit_id=str(permit_id))
         announcement = Announcement.objects.create(
             permit=permit, announced_at=now, executes_at=executes_at, expires_at=expires_at, announced_by=actor
         )
         payload = {
-            "request_id": str(permit_id), "permit_id": str(permit_id), "risk_tier": permit.risk_tier,
-            "not_before": executes_at.isoformat(), "expires_at": expires_at.isoformat(),
-        }  # fmt: skip
+            "request_id": str(permit_id),
+            "permit_id": str(permit_id),
+            "risk_tier": permit.risk_tier,
+            "not_before": executes_at.isoformat(),
+            "expires_at": expires_at.isoformat(),
+        }
         event_bus.emit(golem_id=golem.pk, event=Event(EventType.APPROVAL_ANNOUNCED, payload), now=now)
     return announcement
 
@@ -86,9 +95,11 @@ def execute_announced(*, permit_id: UUID, now: datetime) -> dict[str, Any] | Non
 
     What refuses it for good blocks it; what may pass (a node that is away) is tried again until its window ends.
     """
-    row = Announcement.objects.select_related("permit__golem__archetype").filter(
-        permit_id=permit_id, state=AnnouncementState.WAITING, executes_at__lte=now, expires_at__gt=now
-    ).first()  # fmt: skip
+    row = (
+        Announcement.objects.select_related("permit__golem__archetype")
+        .filter(permit_id=permit_id, state=AnnouncementState.WAITING, executes_at__lte=now, expires_at__gt=now)
+        .first()
+    )
     if row is None or row.permit.status != PermitStatus.ANNOUNCED:
         return None
     permit, golem = row.permit, row.permit.golem
@@ -147,9 +158,11 @@ def expire_announced(*, now: datetime) -> int:
 def list_due_announcements(*, now: datetime) -> list[UUID]:
     """Permits whose delay is over."""
     rows = Announcement.objects.filter(
-        state=AnnouncementState.WAITING, executes_at__lte=now, expires_at__gt=now,
+        state=AnnouncementState.WAITING,
+        executes_at__lte=now,
+        expires_at__gt=now,
         permit__status=PermitStatus.ANNOUNCED,
-    )  # fmt: skip
+    )
     return list(rows.order_by("executes_at").values_list("permit_id", flat=True)[:50])
 
 
@@ -157,9 +170,14 @@ def list_due_announcements(*, now: datetime) -> list[UUID]:
 def _end(row: Announcement, to: PermitStatus, state: AnnouncementState, actor: str, reason: str, now: datetime) -> bool:
     with transaction.atomic():
         done = lifecycle.transition(
-            permit_id=row.permit_id, leaving=PermitStatus.ANNOUNCED, to=to, actor=actor, now=now, reason=reason,
+            permit_id=row.permit_id,
+            leaving=PermitStatus.ANNOUNCED,
+            to=to,
+            actor=actor,
+            now=now,
+            reason=reason,
             finished_at=now,
-        )  # fmt: skip
+        )
         if done:
             ledger.release(permit_id=row.permit_id)
             _close(row, state, now)

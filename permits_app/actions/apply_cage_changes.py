@@ -87,9 +87,12 @@ def _apply_one(mirror: CageMirror, rule: RuleId, now: datetime) -> str | None:
     ).first()
     if row is None:
         order = RelayOrder(
-            purpose=RelayPurpose.APPLY, to=mirror.contract, mirror=mirror, subject=subject,
+            purpose=RelayPurpose.APPLY,
+            to=mirror.contract,
+            mirror=mirror,
+            subject=subject,
             data=encode_apply_change(RuleKind(rule[0]), bytes.fromhex(rule[1][2:])),
-        )  # fmt: skip
+        )
         try:
             row = send_order(order=order, chain=open_chain(mirror.chain_id, now=now), now=now)
         except OwnerCallReverts as error:

@@ -45,9 +45,12 @@ def shorten_permit(*, golem: Golem, permit_id: UUID, expires_at: datetime, actor
         if not changed:
             raise PermitNotCancellable("only the life of an open permit can be shortened", permit_id=str(permit_id))
         audit_log.append(
-            golem_id=golem.pk, event="PermitShortened", actor=actor, now=now,
+            golem_id=golem.pk,
+            event="PermitShortened",
+            actor=actor,
+            now=now,
             data={"permit_id": str(permit_id), "expires_at": expires_at.isoformat()},
-        )  # fmt: skip
+        )
     expire_permit(permit_id=permit_id, now=now)
     return get_permit(golem=golem, permit_id=permit_id)
 
@@ -72,9 +75,14 @@ def _end(golem: Golem, permit_id: UUID, to: PermitStatus, reason: str, actor: st
         )
     with transaction.atomic():
         done = lifecycle.transition(
-            permit_id=permit_id, leaving=PermitStatus(permit.status), to=to, actor=actor, now=now, reason=reason,
+            permit_id=permit_id,
+            leaving=PermitStatus(permit.status),
+            to=to,
+            actor=actor,
+            now=now,
+            reason=reason,
             finished_at=now,
-        )  # fmt: skip
+        )
         if not done:
             raise PermitNotCancellable("the permit moved on while it was being ended", permit_id=str(permit_id))
         ledger.release(permit_id=permit_id)

@@ -68,9 +68,12 @@ def change_policy(
         if at_once:
             # First, or it would make the request stale.
             write_policy(
-                golem=golem, changes=[each.as_dict() for each in at_once], actor=f"owner:{owner.pk}", reason=reason,
+                golem=golem,
+                changes=[each.as_dict() for each in at_once],
+                actor=f"owner:{owner.pk}",
+                reason=reason,
                 now=now,
-            )  # fmt: skip
+            )
         arguments = {
             "act": "propose",
             "rules": [_as_rule(each) for each in on_chain],
@@ -95,20 +98,30 @@ def _write_and_ask(
     with transaction.atomic():
         lock_settings(golem.pk)
         # An equal request that waits is counted on, after what is written at once was told.
-        list(ChangeRequest.objects.select_for_update(no_key=True, of=("self",)).filter(
-            golem=golem, state__in=LIVE_STATES
-        ).order_by("pk").values_list("pk"))  # fmt: skip
+        list(
+            ChangeRequest.objects.select_for_update(no_key=True, of=("self",))
+            .filter(golem=golem, state__in=LIVE_STATES)
+            .order_by("pk")
+            .values_list("pk")
+        )
         if at_once:
             write_policy(
-                golem=golem, changes=[each.as_dict() for each in at_once], actor=f"owner:{owner.pk}", reason=reason,
+                golem=golem,
+                changes=[each.as_dict() for each in at_once],
+                actor=f"owner:{owner.pk}",
+                reason=reason,
                 now=now,
-            )  # fmt: skip
+            )
         request: ChangeRequest | None = None
         if waiting:
             request = request_operation(
-                golem=golem, name="policy", arguments={"changes": list(waiting), "title": title}, owner=owner,
-                reason=reason, now=now,
-            )  # fmt: skip
+                golem=golem,
+                name="policy",
+                arguments={"changes": list(waiting), "title": title},
+                owner=owner,
+                reason=reason,
+                now=now,
+            )
     return PolicyOutcome(tuple(at_once), request)
 
 
@@ -128,6 +141,10 @@ def roll_back_policy(*, golem: Golem, version: PolicyVersion, owner: Any, reason
     """Put an older version back, as any change: what loosens waits for the owners. Raises as change_policy."""
     found = diff_policy(read_policy_state(golem), version.policy)
     return change_policy(
-        golem=golem, changes=[each.as_dict() for each in found], owner=owner, reason=reason, now=now,
+        golem=golem,
+        changes=[each.as_dict() for each in found],
+        owner=owner,
+        reason=reason,
+        now=now,
         title=f"Put policy version {version.number} back",
-    )  # fmt: skip
+    )

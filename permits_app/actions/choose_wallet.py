@@ -53,8 +53,9 @@ def choose_wallet(*, golem: Golem, choice: WalletChoice, actor: str, reason: str
         before = Wallet.objects.filter(golem=locked).first()
         facts = {
             "from": {"kind": before.kind, "address": before.address} if before is not None else None,
-            "to": {"kind": choice.kind.value, "address": choice.address, "key": choice.key}, "reason": reason,
-        }  # fmt: skip
+            "to": {"kind": choice.kind.value, "address": choice.address, "key": choice.key},
+            "reason": reason,
+        }
         wallet, _ = Wallet.objects.update_or_create(
             golem=locked, defaults={"kind": choice.kind, "address": choice.address, "backed_up_at": None}
         )
@@ -74,9 +75,10 @@ def _check_idle(golem: Golem) -> None:
     unfinished = ActionPermit.objects.filter(golem=golem, status__in=[str(status) for status in UNFINISHED])
     keys = SigningKey.objects.filter(golem=golem).values_list("address", "account")
     in_flight = OutboundTransaction.objects.filter(
-        sender__in=[address for pair in keys for address in pair if address], is_live=True,
+        sender__in=[address for pair in keys for address in pair if address],
+        is_live=True,
         state__in=[str(state) for state in UNSETTLED],
-    )  # fmt: skip
+    )
     if unfinished.exists() or in_flight.exists():
         raise WalletBusy("an action of this golem is under way; its wallet is changed once that has ended")
 
@@ -104,8 +106,9 @@ def _appoint_by_chain(golem: Golem, choice: WalletChoice, now: datetime) -> None
     if not SigningKey.objects.filter(golem=golem, address=session.key).exists():
         raise SessionNotActive(
             "the cage's session key is none of this golem's; its owners appoint the staged key first",
-            contract=mirror.contract, session_key=session.key,
-        )  # fmt: skip
+            contract=mirror.contract,
+            session_key=session.key,
+        )
     adopt_session(golem_id=golem.pk, session=session, now=now)
 
 
@@ -117,8 +120,12 @@ def _appoint(golem: Golem, choice: WalletChoice, now: datetime) -> None:
     SigningKey.objects.update_or_create(
         address=choice.key,
         defaults={
-            "golem": golem, "holder": holder, "external_id": choice.external_id, "state": KeyState.ACTIVE,
-            "activated_at": now, "dropped_at": None,
+            "golem": golem,
+            "holder": holder,
+            "external_id": choice.external_id,
+            "state": KeyState.ACTIVE,
+            "activated_at": now,
+            "dropped_at": None,
             **({"account": choice.address} if choice.kind == WalletKind.ZERODEV else {}),
         },
-    )  # fmt: skip
+    )

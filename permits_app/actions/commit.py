@@ -92,9 +92,14 @@ def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) ->
             check_announced(permit)
             check_clear(permit, now=now)
             lifecycle.transition(
-                permit_id=permit_id, leaving=S.CREATED, to=S.COMMITTING, actor=actor, now=now, known=permit,
+                permit_id=permit_id,
+                leaving=S.CREATED,
+                to=S.COMMITTING,
+                actor=actor,
+                now=now,
+                known=permit,
                 committing_at=begins_at,
-            )  # fmt: skip
+            )
             if permit.owner_signatures:
                 release_plan(permit=permit, actor=actor, now=now)
             return
@@ -123,8 +128,10 @@ def _check_committable(permit: ActionPermit) -> None:
             "the permit waits for its owners; it is carried out once they agreed"
             if permit.status == S.AWAITING_APPROVAL
             else "the permit is announced; it is carried out when its delay is over",
-            recovery=Recovery.WAIT, **tell_wait(permit), **facts,
-        )  # fmt: skip
+            recovery=Recovery.WAIT,
+            **tell_wait(permit),
+            **facts,
+        )
     raise PermitNotCommittable(f"the permit is {permit.status}", reason=permit.status_reason, **facts)
 
 
@@ -222,9 +229,11 @@ def _check_in_time(permit: ActionPermit) -> None:
 def _not_signed(permit: ActionPermit, cause: str) -> CommitNotSigned:
     return CommitNotSigned(
         f"nothing was signed for this permit ({cause}); nothing was sent and nothing will be",
-        permit_id=str(permit.pk), cause=cause, expired_at=permit.expires_at.isoformat(),
+        permit_id=str(permit.pk),
+        cause=cause,
+        expired_at=permit.expires_at.isoformat(),
         cleared_by="a new preview",
-    )  # fmt: skip
+    )
 
 
 def _resume_revocation(permit: ActionPermit, lease: Lease) -> None:
@@ -300,10 +309,14 @@ def _commit_local(permit: ActionPermit, tool: LocalWriteTool) -> None:
         capability = capabilities.mint(permit=permit, expires_at=now + timedelta(seconds=60), now=now)
         params = runner.check_params(tool=tool, params=permit.params)
         runner.run_local_write(
-            tool=tool, params=params, golem=view_golem(permit.golem), capability=capability, now=now,
+            tool=tool,
+            params=params,
+            golem=view_golem(permit.golem),
+            capability=capability,
+            now=now,
             begin=lambda: _lock_for_local(permit),
             close=lambda result: _close_local(permit, S.COMMITTED, "", result.as_dict(), now),
-        )  # fmt: skip
+        )
     except GolemError as error:
         # After the effect, as when its budget was overrun, the permit is closed already and this changes nothing.
         _block(permit, error)
@@ -319,9 +332,15 @@ def _lock_for_local(permit: ActionPermit) -> None:
 def _close_local(permit: ActionPermit, to: PermitStatus, reason: str, result: Mapping[str, Any], now: datetime) -> None:
     with transaction.atomic():
         done = lifecycle.transition(
-            permit_id=permit.pk, leaving=S.COMMITTING, to=to, actor="system:worker", now=now, reason=reason,
-            finished_at=now, result=dict(result),
-        )  # fmt: skip
+            permit_id=permit.pk,
+            leaving=S.COMMITTING,
+            to=to,
+            actor="system:worker",
+            now=now,
+            reason=reason,
+            finished_at=now,
+            result=dict(result),
+        )
         if done:
             ledger.release(permit_id=permit.pk)
 
@@ -334,10 +353,16 @@ def _block(permit: ActionPermit, error: GolemError) -> None:
     with transaction.atomic():
         # Bytes that a halt kept from being sent stay stored; whoever fills the nonce finds them here.
         done = lifecycle.transition(
-            permit_id=permit.pk, leaving=S.COMMITTING, to=S.BLOCKED, actor="system:worker", now=now,
-            reason=error.detail, finished_at=now, problem=error.as_problem(),
+            permit_id=permit.pk,
+            leaving=S.COMMITTING,
+            to=S.BLOCKED,
+            actor="system:worker",
+            now=now,
+            reason=error.detail,
+            finished_at=now,
+            problem=error.as_problem(),
             data={"code": error.code, **{key: error.data[key] for key in ("hook", "rule") if key in error.data}},
-        )  # fmt: skip
+        )
         if done:
             ledger.release(permit_id=permit.pk)
             abandon_nonces(permit_id=permit.pk)

@@ -71,7 +71,10 @@ def _make(
         SpendingLimits.objects.create(golem=golem)
         PolicyCage.objects.create(golem=golem)
         audit_log.append(
-            golem_id=golem.pk, event="GolemCreated", actor=actor, now=now,
+            golem_id=golem.pk,
+            event="GolemCreated",
+            actor=actor,
+            now=now,
             data={"name": name, "archetype": archetype.name, "profiles": sorted(p.name for p in golem.profiles.all())},
-        )  # fmt: skip
+        )
     return golem

@@ -76,9 +76,15 @@ def decide_change(
 
 @whole
 def _decide(
-    request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, seen_digest: str,
-    signed: tuple[str, bytes] | None, uses_code: bool, now: datetime,
-) -> ChangeRequest:  # fmt: skip
+    request: ChangeRequest,
+    owner: Any,
+    verdict: Verdict,
+    reason: str,
+    seen_digest: str,
+    signed: tuple[str, bytes] | None,
+    uses_code: bool,
+    now: datetime,
+) -> ChangeRequest:
     with transaction.atomic():
         request = _lock(request)
         _check_open(request)
@@ -87,9 +93,14 @@ def _decide(
         if signed is not None:
             keep_signature(request=request, owner=owner, signer=signed[0], signature=signed[1], now=now)
         OwnerApproval.objects.create(
-            request=request, owner=owner, verdict=verdict, reason=reason, digest=seen_digest,
-            has_second_factor=uses_code, decided_at=now,
-        )  # fmt: skip
+            request=request,
+            owner=owner,
+            verdict=verdict,
+            reason=reason,
+            digest=seen_digest,
+            has_second_factor=uses_code,
+            decided_at=now,
+        )
         _settle(request, owner, verdict, reason, now)
     return request
 
@@ -132,9 +143,12 @@ def comment_change(*, request_id: UUID, owner: Any, text: str, now: datetime) ->
     with transaction.atomic():
         comment = ChangeComment.objects.create(request=request, author=owner, text=text.strip()[:2_000], written_at=now)
         states.tell(
-            request=request, audit="ChangeCommented", event=EventType.APPROVAL_COMMENTED, actor=f"owner:{owner.pk}",
+            request=request,
+            audit="ChangeCommented",
+            event=EventType.APPROVAL_COMMENTED,
+            actor=f"owner:{owner.pk}",
             now=now,
-        )  # fmt: skip
+        )
     return comment
 
 
@@ -238,10 +252,14 @@ def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, n
     # The decision that settles the request is told by its new state.
     is_partial = verdict is Verdict.APPROVE and given < request.required_approvals
     states.tell(
-        request=request, audit="OwnerDecided", event=EventType.APPROVAL_GRANTED if is_partial else None, actor=actor,
-        now=now, reason=reason,
+        request=request,
+        audit="OwnerDecided",
+        event=EventType.APPROVAL_GRANTED if is_partial else None,
+        actor=actor,
+        now=now,
+        reason=reason,
         facts={"verdict": str(verdict), "given": str(given), "needs": str(request.required_approvals)},
-    )  # fmt: skip
+    )
     if verdict is Verdict.REJECT:
         states.move_request(
             request=request, to=ChangeState.REJECTED, actor=actor, now=now, reason=reason, decided_at=now
@@ -252,9 +270,14 @@ def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, n
         return
     executes_at = now + timedelta(seconds=request.cooling_seconds)
     states.move_request(
-        request=request, to=ChangeState.APPROVED, actor=actor, now=now, decided_at=now, executes_at=executes_at,
+        request=request,
+        to=ChangeState.APPROVED,
+        actor=actor,
+        now=now,
+        decided_at=now,
+        executes_at=executes_at,
         facts={"executes_at": executes_at.isoformat()},
-    )  # fmt: skip
+    )
     if not request.cooling_seconds:
         transaction.on_commit(lambda: execute_soon(request.pk))
 

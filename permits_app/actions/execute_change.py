@@ -107,9 +107,11 @@ def describe_execution(request: ChangeRequest) -> dict[str, Any]:
 def _claim(request_id: UUID, now: datetime) -> ChangeRequest | None:
     dead = now - timedelta(seconds=settings.GOLEM_CHANGE_CLAIM_SECONDS)
     claimed = ChangeRequest.objects.filter(
-        Q(claimed_at__isnull=True) | Q(claimed_at__lte=dead), pk=request_id, state=ChangeState.APPROVED,
+        Q(claimed_at__isnull=True) | Q(claimed_at__lte=dead),
+        pk=request_id,
+        state=ChangeState.APPROVED,
         executes_at__lte=now,
-    ).update(claimed_at=now)  # fmt: skip
+    ).update(claimed_at=now)
     if not claimed:
         return None
     return ChangeRequest.objects.select_related("golem__archetype", "golem__owner", "permit").get(pk=request_id)
@@ -268,9 +270,15 @@ def _end_as_stale(request: ChangeRequest, why: str, now: datetime) -> None:
 def _close(request: ChangeRequest, result: dict[str, Any], now: datetime, *, reason: str = "") -> None:
     ChangeExecution.objects.create(request=request, executed_at=now, actor=_ACTOR)
     states.move_request(
-        request=request, to=ChangeState.EXECUTED, actor=_ACTOR, now=now, reason=reason, facts=result, result=result,
+        request=request,
+        to=ChangeState.EXECUTED,
+        actor=_ACTOR,
+        now=now,
+        reason=reason,
+        facts=result,
+        result=result,
         problem={},
-    )  # fmt: skip
+    )
 
 
 @whole
@@ -281,7 +289,12 @@ def _fail(request: ChangeRequest, error: GolemError, now: datetime) -> None:
         if request.state == ChangeState.APPROVED:
             to = ChangeState.STALE if isinstance(error, ChangeStale) else ChangeState.FAILED
             states.move_request(
-                request=request, to=to, actor=_ACTOR, now=now, reason=error.detail,
-                problem=error.as_problem(), facts={"error_code": error.code},
-            )  # fmt: skip
+                request=request,
+                to=to,
+                actor=_ACTOR,
+                now=now,
+                reason=error.detail,
+                problem=error.as_problem(),
+                facts={"error_code": error.code},
+            )
         end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, error.detail, now)

@@ -97,7 +97,10 @@ def _next_step(protocol: ProtocolDef, position: Position | None, block_time: int
 def _find_claim(row: PendingRequest) -> ActionPermit | None:
     """The newest permit of the golem, after the one that asked, that speaks of taking it."""
     speaks_of_it = ActionPermit.objects.filter(
-        golem_id=row.golem_id, chain_id=row.chain_id, committing_at__isnull=False,
-        created_at__gt=row.permit.created_at, bounds__changes__contains=[{"ref": row.ref}],
-    )  # fmt: skip
+        golem_id=row.golem_id,
+        chain_id=row.chain_id,
+        committing_at__isnull=False,
+        created_at__gt=row.permit.created_at,
+        bounds__changes__contains=[{"ref": row.ref}],
+    )
     return speaks_of_it.order_by("-created_at").first()

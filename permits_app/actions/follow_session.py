@@ -56,9 +56,10 @@ def adopt_session(*, golem_id: UUID, session: SessionState, now: datetime) -> in
     key = SigningKey.objects.filter(golem_id=golem_id, address=session.key).first()
     if key is not None and (key.state != KeyState.ACTIVE or key.granted.get("expires_at") != session.expires_at):
         granted = {
-            "expires_at": session.expires_at, "operations": session.operations_left,
+            "expires_at": session.expires_at,
+            "operations": session.operations_left,
             "budget_micro_usd": str(session.budget_left),
-        }  # fmt: skip
+        }
         _move(key, KeyState.ACTIVE, now=now, activated_at=now, dropped_at=None, granted=granted)
         changed += 1
     return changed

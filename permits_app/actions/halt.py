@@ -123,9 +123,12 @@ def _keep_steps(
         if kept is not None:
             HaltRecord.objects.filter(pk=record.pk).update(steps=kept)
         audit_log.append(
-            golem_id=record.golem_id, event="HaltSteps", actor=actor, now=now,
+            golem_id=record.golem_id,
+            event="HaltSteps",
+            actor=actor,
+            now=now,
             data={"epoch": record.epoch, "steps": told},
-        )  # fmt: skip
+        )
 
 
 @whole
@@ -149,9 +152,12 @@ def _note_carried_out(record: HaltRecord, steps: _Steps, *, is_done: bool, now: 
         # A chain that stays away is told once, not at every try.
         if is_done or not is_retry:
             audit_log.append(
-                golem_id=golem.pk, event="HaltCompleted" if is_done else "HaltIncomplete", actor="system:halt",
-                now=now, data={"epoch": epoch, "steps": found},
-            )  # fmt: skip
+                golem_id=golem.pk,
+                event="HaltCompleted" if is_done else "HaltIncomplete",
+                actor="system:halt",
+                now=now,
+                data={"epoch": epoch, "steps": found},
+            )
         if is_done:
             payload = {"epoch": epoch, "steps": len(record.steps)}
             event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_COMPLETED, payload), now=now)
@@ -198,8 +204,9 @@ def list_allowances(golem: Golem) -> list[dict[str, Any]]:
         for allowance in permit.bounds.get("allowances", []):
             token = allowance["token"]
             found[permit.chain_id, token["address"], allowance["spender"]] = {
-                "token": token["symbol"], "left": allowance["granted"]
-            }  # fmt: skip
+                "token": token["symbol"],
+                "left": allowance["granted"],
+            }
     for row in list_standing(golem):
         found[row.chain_id, row.token, row.spender] = {"token": row.symbol, "left": row.left}
     return [
@@ -282,9 +289,14 @@ def _cancel_open_permits(golem: Golem, reason: str, actor: str, now: datetime) -
 def _cancel(permit: ActionPermit, reason: str, actor: str, now: datetime) -> bool:
     with transaction.atomic():
         done = lifecycle.transition(
-            permit_id=permit.pk, leaving=PermitStatus(permit.status), to=PermitStatus.CANCELLED, actor=actor,
-            now=now, reason=reason, finished_at=now,
-        )  # fmt: skip
+            permit_id=permit.pk,
+            leaving=PermitStatus(permit.status),
+            to=PermitStatus.CANCELLED,
+            actor=actor,
+            now=now,
+            reason=reason,
+            finished_at=now,
+        )
         if done:
             ledger.release(permit_id=permit.pk)
     return done

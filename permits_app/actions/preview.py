@@ -187,9 +187,15 @@ def _judge(
 ) -> _Judged:
     soft = augment(golem_id=golem.pk, tool_name=tool.name, params=params, now=now)
     plan_with = partial(
-        make_hook_call, stage=HookStage.PREVIEW, golem=golem, toolset=toolset, policy=policy, tool=tool,
-        api_key_id=api_key_id, now=now,
-    )  # fmt: skip
+        make_hook_call,
+        stage=HookStage.PREVIEW,
+        golem=golem,
+        toolset=toolset,
+        policy=policy,
+        tool=tool,
+        api_key_id=api_key_id,
+        now=now,
+    )
     try:
         # A plan on a route that memory chose is a trial: its refusal is no denial of what the agent asked for.
         judge = judge_call if soft.soft_params.route_hint is None else hook_chain.run
@@ -305,9 +311,13 @@ def _open_permit(
     permit = _make_permit(golem, policy, judged, action_hash, api_key_id, now)
     with transaction.atomic():
         (head,) = ledger.reserve(
-            permit=permit, value=call.value, counts_per_day=counts_per_day(call),
-            heartbeat_tick=golem.heartbeat_tick, now=now, along=[audit_log.fill_lock(golem.pk)],
-        )  # fmt: skip
+            permit=permit,
+            value=call.value,
+            counts_per_day=counts_per_day(call),
+            heartbeat_tick=golem.heartbeat_tick,
+            now=now,
+            along=[audit_log.fill_lock(golem.pk)],
+        )
         facts = {
             "permit_id": str(permit.pk),
             "tool_name": permit.tool_name,
@@ -319,15 +329,22 @@ def _open_permit(
         }
         created = Event(EventType.PERMIT_CREATED, facts)
         audit_log.append(
-            golem_id=golem.pk, event="PermitCreated", actor=actor,
-            data={**facts, "plan_hash": permit.plan_hash, "policy_hash": permit.policy_hash}, now=now,
-            head=head, along=[event_bus.fill_events(golem_id=golem.pk, events=[created], now=now)],
-        )  # fmt: skip
+            golem_id=golem.pk,
+            event="PermitCreated",
+            actor=actor,
+            data={**facts, "plan_hash": permit.plan_hash, "policy_hash": permit.policy_hash},
+            now=now,
+            head=head,
+            along=[event_bus.fill_events(golem_id=golem.pk, events=[created], now=now)],
+        )
         if permit.status == PermitStatus.AWAITING_APPROVAL:
             request_permit_approval(
-                permit=permit, actor=actor, now=now, why=why,
+                permit=permit,
+                actor=actor,
+                now=now,
+                why=why,
                 safe_tx=draft_plan(permit, call.sent_by) if call.plan else None,
-            )  # fmt: skip
+            )
     return permit
 
 

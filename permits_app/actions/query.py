@@ -82,9 +82,12 @@ def query_state(
     known = tool.params_model.model_fields
     wanted = {name: value for name, value in given.items() if name in known or name not in ignored}
     reading = speculation.Reading(
-        golem=view_golem(golem), archetype=golem.archetype.name, toolset=resolve_toolset(golem), now=now,
+        golem=view_golem(golem),
+        archetype=golem.archetype.name,
+        toolset=resolve_toolset(golem),
+        now=now,
         acted_since=lambda moment: _acted_since(golem, moment),
-    )  # fmt: skip
+    )
     return _filter(speculation.run_read(tool=tool, params=wanted, reading=reading), cursor)
 
 
@@ -230,9 +233,7 @@ _OWN = {query.key: query for query in OWN_QUERIES}
 
 def _resolve(golem: Golem, pi_tool: PiTool, query: str, venue: str | None) -> ReadTool:
     try:
-        tool = resolve_action(
-            pi_tool=pi_tool, key=query, venue=venue, toolset=resolve_toolset(golem), known=REGISTRY
-        )  # fmt: skip
+        tool = resolve_action(pi_tool=pi_tool, key=query, venue=venue, toolset=resolve_toolset(golem), known=REGISTRY)
     except UnknownAction as error:
         own = _OWN if pi_tool is PiTool.QUERY_STATE else {}
         raise UnknownAction(error.detail, available=sorted({*error.data.get("available", ()), *own})) from None

@@ -60,14 +60,16 @@ def _read_cage(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dic
     if not mirror.is_enforced:
         raise SignerUnavailable(
             f"the Safe {mirror.account} does not act through the cage {mirror.contract}; its owners enable the module",
-            contract=mirror.contract, safe=mirror.account,
-        )  # fmt: skip
+            contract=mirror.contract,
+            safe=mirror.account,
+        )
     key = str(mirror.state["session"]["key"])
     if not SigningKey.objects.filter(golem=golem, address=key).exists():
         raise SessionNotActive(
             "the cage's session key is none of this golem's; stage a key, and let its owners appoint it",
-            contract=mirror.contract, session_key=key,
-        )  # fmt: skip
+            contract=mirror.contract,
+            session_key=key,
+        )
     note = f"through the cage {mirror.contract}; enforced on chain"
     return {"address": str(mirror.account), "key": key, "note": note}
 
@@ -137,8 +139,10 @@ def _ask_for_account(owner: str, account: str) -> SignerUnavailable:
     data = "0x" + made_by.data.hex()
     return SignerUnavailable(
         f"no account lies at {account} yet; whoever sends {data} to {made_by.to} makes it",
-        address=account, to=made_by.to, data=data,
-    )  # fmt: skip
+        address=account,
+        to=made_by.to,
+        data=data,
+    )
 
 
 def _read_local(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dict[str, str]:

@@ -60,7 +60,7 @@ def _note_lost(chain_id: int, now: datetime) -> int:
     lost = len(find_lost(chain_id=chain_id))
     rows = RelayedTransaction.objects.filter(
         chain_id=chain_id, state=RelayState.REORGED, owner_transaction__state=S.EXECUTED
-    ).select_related("owner_transaction__request")  # fmt: skip
+    ).select_related("owner_transaction__request")
     for row in rows:
         move_alone(asked=row.owner_transaction, to=S.SENT, actor=_ACTOR, now=now, facts={"tx_hash": row.tx_hash})
     return lost

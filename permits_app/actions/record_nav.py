@@ -49,9 +49,15 @@ def record_nav(
         NavSnapshot.objects.filter(golem=golem, chain_id=chain_id, at__lt=last.at).exclude(state={}).update(state={})
     NavSnapshot.objects.filter(golem=golem, at__lt=now - NAV_KEPT).delete()
     row = NavSnapshot(
-        golem=golem, at=now, chain_id=chain_id, block_number=block.number, value_micro_usd=value, debt_micro_usd=debt,
-        parts=parts.as_json() if last is not None else {}, state=state.as_json(),
-    )  # fmt: skip
+        golem=golem,
+        at=now,
+        chain_id=chain_id,
+        block_number=block.number,
+        value_micro_usd=value,
+        debt_micro_usd=debt,
+        parts=parts.as_json() if last is not None else {},
+        state=state.as_json(),
+    )
     NavSnapshot.objects.bulk_create([row], ignore_conflicts=True)
     return row
 

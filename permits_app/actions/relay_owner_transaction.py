@@ -96,9 +96,12 @@ def build_raw_call(asked: OwnerTransaction, safe: SafeView) -> str:
 def _send(asked: OwnerTransaction, safe: SafeView, chain: ChainReader, now: datetime) -> RelayedTransaction:
     check_turn(asked, safe)
     order = RelayOrder(
-        purpose=RelayPurpose.EXECUTE, to=asked.safe, data=_encode(asked, safe), owner_transaction=asked,
+        purpose=RelayPurpose.EXECUTE,
+        to=asked.safe,
+        data=_encode(asked, safe),
+        owner_transaction=asked,
         owners=safe.owners,
-    )  # fmt: skip
+    )
     row = send_order(order=order, chain=chain, now=now)
     facts = {"tx_hash": row.tx_hash, "relayer": row.sender}
     move_alone(asked=asked, to=S.SENT, actor=_ACTOR, now=clock.now(), facts=facts)
@@ -109,13 +112,19 @@ def _encode(asked: OwnerTransaction, safe: SafeView) -> bytes:
     missing = count_missing(asked, safe)
     if missing:
         raise SignaturesIncomplete(
-            f"{missing} more owner{'s' if missing > 1 else ''} of the Safe must sign", missing=str(missing),
+            f"{missing} more owner{'s' if missing > 1 else ''} of the Safe must sign",
+            missing=str(missing),
             threshold=str(safe.threshold),
-        )  # fmt: skip
+        )
     document = {
-        "chain_id": str(asked.chain_id), "safe": asked.safe, "nonce": str(asked.safe_nonce), "to": asked.to,
-        "value": asked.value_wei, "data": asked.data, "operation": str(asked.operation),
-    }  # fmt: skip
+        "chain_id": str(asked.chain_id),
+        "safe": asked.safe,
+        "nonce": str(asked.safe_nonce),
+        "to": asked.to,
+        "value": asked.value_wei,
+        "data": asked.data,
+        "operation": str(asked.operation),
+    }
     picked = pick_signatures(asked, safe)
     if asked.own_key in picked:
         # The relayer sends it and not the golem's key, so its word has to be in the bytes.

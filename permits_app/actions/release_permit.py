@@ -96,8 +96,13 @@ def end_waiting_permit(request: ChangeRequest, to: PermitStatus, actor: str, rea
     if request.permit_id is None:
         return
     done = lifecycle.transition(
-        permit_id=request.permit_id, leaving=PermitStatus.AWAITING_APPROVAL, to=to, actor=actor, now=now,
-        reason=reason, finished_at=now,
-    )  # fmt: skip
+        permit_id=request.permit_id,
+        leaving=PermitStatus.AWAITING_APPROVAL,
+        to=to,
+        actor=actor,
+        now=now,
+        reason=reason,
+        finished_at=now,
+    )
     if done:
         ledger.release(permit_id=request.permit_id)

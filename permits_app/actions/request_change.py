@@ -45,10 +45,17 @@ WISH = "owner_operation"
 
 def find_waiting_permit(*, golem: Golem, action_hash: str) -> ActionPermit | None:
     """The permit of an equal action that waits for owners already; counts the repetition on its request."""
-    request = ChangeRequest.objects.filter(
-        golem=golem, kind=PERMIT_KIND, fold_hash=action_hash, state__in=LIVE_STATES,
-        permit__status=PermitStatus.AWAITING_APPROVAL,
-    ).select_related("permit").first()  # fmt: skip
+    request = (
+        ChangeRequest.objects.filter(
+            golem=golem,
+            kind=PERMIT_KIND,
+            fold_hash=action_hash,
+            state__in=LIVE_STATES,
+            permit__status=PermitStatus.AWAITING_APPROVAL,
+        )
+        .select_related("permit")
+        .first()
+    )
     if request is None:
         return None
     ChangeRequest.objects.filter(pk=request.pk).update(repeats=F("repeats") + 1)
@@ -65,8 +72,10 @@ def check_inbox_room(*, golem: Golem, api_key_id: Any, tier: RiskTier) -> None:
     if waiting >= most:
         raise TooManyChanges(
             f"{waiting} requests of tier {tier} of this agent wait for its owners; it may have {most}",
-            observed=str(waiting), limit=str(most), risk_tier=tier.value,
-        )  # fmt: skip
+            observed=str(waiting),
+            limit=str(most),
+            risk_tier=tier.value,
+        )
 
 
 def request_permit_approval(
@@ -166,9 +175,14 @@ def _ask(
         )
         asker_id = owner.pk if owner is not None else None
         return _open(
-            request, proposal=proposal, draft=proposal.safe_tx, tier=proposal.risk_tier, asker_id=asker_id,
-            key_maker_id=None, now=now,
-        )  # fmt: skip
+            request,
+            proposal=proposal,
+            draft=proposal.safe_tx,
+            tier=proposal.risk_tier,
+            asker_id=asker_id,
+            key_maker_id=None,
+            now=now,
+        )
 
 
 def _open(
@@ -183,9 +197,12 @@ def _open(
 ) -> ChangeRequest:
     owners = list_owners(request.golem).values_list("pk", flat=True)
     quorum: Quorum = find_quorum(
-        tier=tier, owner_ids=owners, asker_id=asker_id, key_maker_id=key_maker_id,
+        tier=tier,
+        owner_ids=owners,
+        asker_id=asker_id,
+        key_maker_id=key_maker_id,
         is_tightening=proposal is not None and proposal.is_tightening and request.permit_id is None,
-    )  # fmt: skip
+    )
     request.id = uuid.uuid4()
     request.risk_tier, request.risk_rank = tier.value, RISK_RANK[tier.value]
     request.required_approvals = quorum.required
@@ -205,9 +222,14 @@ def _open(
             raise
         raise TooManyChanges("an equal request was opened at the same moment; look it up") from None
     states.tell(
-        request=request, audit="ChangeRequested", event=EventType.APPROVAL_REQUESTED, actor=request.asker, now=now,
-        reason=request.reason, facts={"policy_hash": request.policy_hash, "needs": str(request.required_approvals)},
-    )  # fmt: skip
+        request=request,
+        audit="ChangeRequested",
+        event=EventType.APPROVAL_REQUESTED,
+        actor=request.asker,
+        now=now,
+        reason=request.reason,
+        facts={"policy_hash": request.policy_hash, "needs": str(request.required_approvals)},
+    )
     return request
 
 
@@ -219,10 +241,19 @@ def _bind(proposal: Proposal) -> dict[str, Any]:
 def _ask_the_safe(request: ChangeRequest, draft: SafeTxDraft) -> None:
     fields = draft.as_dict()
     OwnerTransaction.objects.create(
-        request=request, chain_id=draft.chain_id, safe=draft.safe, safe_nonce=draft.tx.nonce, to=draft.tx.to,
-        value_wei=fields["value"], data=fields["data"], operation=draft.tx.operation, threshold=draft.threshold,
-        own_key=draft.own_key, safe_tx_hash=fields["safe_tx_hash"], asked_block=draft.block,
-    )  # fmt: skip
+        request=request,
+        chain_id=draft.chain_id,
+        safe=draft.safe,
+        safe_nonce=draft.tx.nonce,
+        to=draft.tx.to,
+        value_wei=fields["value"],
+        data=fields["data"],
+        operation=draft.tx.operation,
+        threshold=draft.threshold,
+        own_key=draft.own_key,
+        safe_tx_hash=fields["safe_tx_hash"],
+        asked_block=draft.block,
+    )
 
 
 def _describe(golem: Golem, proposal: Proposal) -> dict[str, Any]:

@@ -110,10 +110,13 @@ def rotate_session(*, golem_id: UUID, now: datetime) -> ChangeRequest | None:
     if state.session.key != key.address or key.activated_at is None:
         return None
     reason = find_rotation_reason(
-        session=state.session, operations=int(key.granted.get("operations", 0)),
-        budget=int(key.granted.get("budget_micro_usd", 0)), started_at=int(key.activated_at.timestamp()),
-        now=int(now.timestamp()), terms=terms,
-    )  # fmt: skip
+        session=state.session,
+        operations=int(key.granted.get("operations", 0)),
+        budget=int(key.granted.get("budget_micro_usd", 0)),
+        started_at=int(key.activated_at.timestamp()),
+        now=int(now.timestamp()),
+        terms=terms,
+    )
     if reason is None or _is_asked(golem_id, now, terms):
         return None
     golem = Golem.objects.select_related("owner").get(pk=golem_id)

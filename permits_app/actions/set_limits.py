@@ -32,9 +32,12 @@ def set_limits(
         row.save(update_fields=[*limits, "updated_at"])
         allow_addresses(golem=golem, choices=choices, actor=actor, now=now)
         audit_log.append(
-            golem_id=golem.pk, event="LimitsSet", actor=actor, now=now,
+            golem_id=golem.pk,
+            event="LimitsSet",
+            actor=actor,
+            now=now,
             data={"limits": {column: str(value) for column, value in limits.items()}},
-        )  # fmt: skip
+        )
         payload = {"row": "spending limits", "fields": sorted(limits)}
         event_bus.emit(golem_id=golem.pk, event=Event(EventType.POLICY_CAGE_UPDATED, payload), now=now)
     return row

@@ -36,9 +36,12 @@ def time_out_changes(*, now: datetime) -> int:
     under_way = Q(owner_transaction__state__in=[OwnerTransactionState.RELEASED, OwnerTransactionState.SENT])
     for request in ChangeRequest.objects.select_related("permit").filter(late).exclude(under_way)[:_BATCH]:
         ended += _end(request, ChangeState.EXPIRED, "not decided in time; a timeout is a rejection", now)
-    lost = ChangeRequest.objects.select_related("permit").filter(
-        state__in=LIVE_STATES, permit__isnull=False, claimed_at__isnull=True
-    ).exclude(permit__status=PermitStatus.AWAITING_APPROVAL).exclude(under_way)  # fmt: skip
+    lost = (
+        ChangeRequest.objects.select_related("permit")
+        .filter(state__in=LIVE_STATES, permit__isnull=False, claimed_at__isnull=True)
+        .exclude(permit__status=PermitStatus.AWAITING_APPROVAL)
+        .exclude(under_way)
+    )
     for request in lost[:_BATCH]:
         ended += _end(request, ChangeState.CANCELLED, f"its permit is {request.permit.status.lower()}", now)
     ended += expire_announced(now=now)
@@ -49,9 +52,10 @@ def time_out_changes(*, now: datetime) -> int:
 def follow_plans(*, now: datetime) -> None:
     """Close what a Safe's owners signed for a permit that has ended, where no worker was left to do it."""
     ended = ActionPermit.objects.filter(
-        status__in=[str(status) for status in FINAL], is_local=False,
+        status__in=[str(status) for status in FINAL],
+        is_local=False,
         change_request__owner_transaction__state__in=[str(state) for state in _LIVE],
-    )  # fmt: skip
+    )
     for permit in ended[:_BATCH]:
         _follow_plan(permit, now)
 
@@ -94,10 +98,14 @@ def list_next_in_line(*, now: datetime, **of: UUID) -> list[UUID]:
     if asked is None:
         return []
     rows = ChangeRequest.objects.filter(
-        state=ChangeState.APPROVED, executes_at__lte=now, claimed_at__isnull=True,
-        owner_transaction__chain_id=asked.chain_id, owner_transaction__safe=asked.safe,
-        owner_transaction__safe_nonce=asked.safe_nonce + 1, owner_transaction__state=OwnerTransactionState.SIGNING,
-    )  # fmt: skip
+        state=ChangeState.APPROVED,
+        executes_at__lte=now,
+        claimed_at__isnull=True,
+        owner_transaction__chain_id=asked.chain_id,
+        owner_transaction__safe=asked.safe,
+        owner_transaction__safe_nonce=asked.safe_nonce + 1,
+        owner_transaction__state=OwnerTransactionState.SIGNING,
+    )
     return list(rows.values_list("pk", flat=True))
 
 

@@ -56,10 +56,15 @@ def _register(
         cage, _ = PolicyCage.objects.get_or_create(golem=golem)
         start = CageState(cage=contract, account=facts.account, base_asset=facts.base_asset)
         columns = {
-            "chain_id": chain_id, "contract": contract, "account": facts.account, "base_asset": facts.base_asset,
-            "deployed_block": deployed_block, "is_enforced": facts.is_enforced, "problem": "",
+            "chain_id": chain_id,
+            "contract": contract,
+            "account": facts.account,
+            "base_asset": facts.base_asset,
+            "deployed_block": deployed_block,
+            "is_enforced": facts.is_enforced,
+            "problem": "",
             **_columns_before(start, deployed_block),
-        }  # fmt: skip
+        }
         # No `update_or_create`, which would lock the row against its own checkpoints.
         known = CageMirror.objects.select_for_update(no_key=True, of=("self",)).filter(cage=cage).first()
         mirror = known or CageMirror(cage=cage)
@@ -119,9 +124,13 @@ def _forget(seen: CageMirror, problem: str) -> None:
 def _columns_before(start: CageState, deployed_block: int) -> dict[str, Any]:
     """The mirror's columns before its contract's first block."""
     return {
-        "state": start.as_dict(), "rules_hash": hash_rules(start), "block_number": max(0, deployed_block - 1),
-        "block_hash": "", "block_at": datetime.fromtimestamp(0, UTC), "synced_at": None,
-    }  # fmt: skip
+        "state": start.as_dict(),
+        "rules_hash": hash_rules(start),
+        "block_number": max(0, deployed_block - 1),
+        "block_hash": "",
+        "block_at": datetime.fromtimestamp(0, UTC),
+        "synced_at": None,
+    }
 
 
 def _known(mirror: CageMirror) -> list[MirrorPoint]:
@@ -142,8 +151,10 @@ def _keep(seen: CageMirror, followed: Followed, facts: CageFacts, now: datetime)
     with transaction.atomic():
         mirror = CageMirror.objects.select_for_update(no_key=True, of=("self",)).select_related("cage").get(pk=seen.pk)
         if (mirror.block_number, mirror.block_hash, mirror.contract) != (
-            seen.block_number, seen.block_hash, seen.contract,
-        ):  # fmt: skip
+            seen.block_number,
+            seen.block_hash,
+            seen.contract,
+        ):
             return mirror
         is_rolled_back = followed.base.block_number < mirror.block_number
         mirror.checkpoints.filter(block_number__gt=followed.base.block_number).delete()
@@ -168,11 +179,14 @@ def _keep(seen: CageMirror, followed: Followed, facts: CageFacts, now: datetime)
 def _write_checkpoints(mirror: CageMirror, points: Sequence[MirrorPoint]) -> None:
     CageCheckpoint.objects.bulk_create(
         CageCheckpoint(
-            mirror=mirror, block_number=point.block_number, block_hash=point.block_hash,
-            block_at=datetime.fromtimestamp(point.block_time, UTC), state=point.state.as_dict(),
+            mirror=mirror,
+            block_number=point.block_number,
+            block_hash=point.block_hash,
+            block_at=datetime.fromtimestamp(point.block_time, UTC),
+            state=point.state.as_dict(),
         )
         for point in points
-    )  # fmt: skip
+    )
     surplus = mirror.checkpoints.order_by("-block_number").values_list("pk", flat=True)[_CHECKPOINTS_KEPT:]
     mirror.checkpoints.filter(pk__in=list(surplus)).delete()
 

@@ -44,9 +44,15 @@ def open_trial(
     old = PolicyTrial.objects.filter(golem=golem).order_by("-created_at").values_list("pk", flat=True)
     PolicyTrial.objects.filter(pk__in=list(old[KEPT_TRIALS - 1 :])).delete()
     return PolicyTrial.objects.create(
-        golem=golem, asked_by=asked_by, policy=policy, last=min(last, MOST_DECISIONS), days=days,
-        with_refused=with_refused, created_at=now, moved_at=now,
-    )  # fmt: skip
+        golem=golem,
+        asked_by=asked_by,
+        policy=policy,
+        last=min(last, MOST_DECISIONS),
+        days=days,
+        with_refused=with_refused,
+        created_at=now,
+        moved_at=now,
+    )
 
 
 def is_long(trial: PolicyTrial) -> bool:
@@ -99,9 +105,12 @@ def describe_replay(replay: Replay) -> dict[str, Any]:
 
 def _find_policy(trial: PolicyTrial, report: Callable[[int, int], None]) -> None:
     found = suggest_least_policy(
-        golem=trial.golem, now=trial.created_at, days=trial.days or 1, with_refused=trial.with_refused,
+        golem=trial.golem,
+        now=trial.created_at,
+        days=trial.days or 1,
+        with_refused=trial.with_refused,
         on_progress=report,
-    )  # fmt: skip
+    )
     trial.policy = apply_differences(read_policy_state(trial.golem), found.as_changes())
     trial.result = {"covered": found.covered, "not_covered": found.unknown, "hopeless": found.hopeless}
 
@@ -132,9 +141,14 @@ def _end(trial: PolicyTrial, state: TrialState, *, problem: dict[str, Any] | Non
     trial.state, trial.problem, trial.moved_at = state, problem or {}, clock.now()
     trial.done = trial.total = max(trial.total, 1)
     ended = PolicyTrial.objects.filter(pk=trial.pk, state=TrialState.RUNNING).update(
-        state=trial.state, problem=trial.problem, moved_at=trial.moved_at, done=trial.done, total=trial.total,
-        policy=trial.policy, result=trial.result,
-    )  # fmt: skip
+        state=trial.state,
+        problem=trial.problem,
+        moved_at=trial.moved_at,
+        done=trial.done,
+        total=trial.total,
+        policy=trial.policy,
+        result=trial.result,
+    )
     if ended:
         _tell(trial)
 

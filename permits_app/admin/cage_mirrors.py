@@ -42,9 +42,20 @@ class CageMirrorAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     search_fields = ("=contract", "=account", "cage__golem__name")
     ordering = ("cage__golem__name",)
     fields = (
-        "golem", "enforcement", "chain", "contract_short", "account_short", "block_number", "block_hash_short", "seen",
-        "problem", "session", "limits", "assets", "pending",
-    )  # fmt: skip
+        "golem",
+        "enforcement",
+        "chain",
+        "contract_short",
+        "account_short",
+        "block_number",
+        "block_hash_short",
+        "seen",
+        "problem",
+        "session",
+        "limits",
+        "assets",
+        "pending",
+    )
     readonly_fields = fields
 
     @display(description="Golem", ordering="cage__golem__name")

@@ -32,8 +32,15 @@ from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_micro_usd
 
-_GROUPS = (RuleKind.ASSET, RuleKind.OUTFLOW_PER_BATCH, RuleKind.OUTFLOW_PER_WINDOW, RuleKind.CALL, RuleKind.SPENDER,
-           RuleKind.VALUER, RuleKind.GUARDIAN)  # fmt: skip
+_GROUPS = (
+    RuleKind.ASSET,
+    RuleKind.OUTFLOW_PER_BATCH,
+    RuleKind.OUTFLOW_PER_WINDOW,
+    RuleKind.CALL,
+    RuleKind.SPENDER,
+    RuleKind.VALUER,
+    RuleKind.GUARDIAN,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +81,16 @@ def build_cage_page(mirror: CageMirror, *, now: datetime) -> CagePage:
         session=_describe_session(state),
         limits=tuple(describe_limits(state, chain_id=chain_id)),
         rules=tuple(
-            (name_rule(kind, bytes.fromhex(key[2:]), chain_id=chain_id),
-             show_rule(kind, bytes.fromhex(key[2:]), value, chain_id=chain_id))
+            (
+                name_rule(kind, bytes.fromhex(key[2:]), chain_id=chain_id),
+                show_rule(kind, bytes.fromhex(key[2:]), value, chain_id=chain_id),
+            )
             for (kind, key), value in listed
         ),
         waiting=tuple(_list_waiting(state, chain_id, now)),
         is_halted=state.is_halted,
         is_breached=state.is_drawdown_breached,
-    )  # fmt: skip
+    )
 
 
 class CagePages:
@@ -113,9 +122,13 @@ class CagePages:
         try:
             arguments = form.build_arguments(chain=open_chain(mirror.chain_id, now=now), now=now)
             opened = request_operation(
-                golem=golem, name="cage", arguments=arguments, owner=request.user,
-                reason=form.cleaned_data["reason"], now=now,
-            )  # fmt: skip
+                golem=golem,
+                name="cage",
+                arguments=arguments,
+                owner=request.user,
+                reason=form.cleaned_data["reason"],
+                now=now,
+            )
         except GolemError as error:
             return report_refusal(request, error, reverse("admin:archetypes_app_golem_cage", args=[golem.pk]))
         messages.info(request, "It waits for the owners' signature.")
@@ -128,17 +141,27 @@ class CagePages:
         return ActForm(data, mirror=mirror, act=act, prefix=prefix) if act in ACTS else None
 
     def _show_cage(
-        self, request: HttpRequest, golem: Golem, mirror: CageMirror, *, refused: dict[str, CageForm] | None = None,
+        self,
+        request: HttpRequest,
+        golem: Golem,
+        mirror: CageMirror,
+        *,
+        refused: dict[str, CageForm] | None = None,
         http_status: int = 200,
-    ) -> HttpResponse:  # fmt: skip
+    ) -> HttpResponse:
         admin: Any = self
         forms = {act: (refused or {}).get(act) or self._make_form(act, mirror, None) for act in (*RULE_FORMS, *ACTS)}
         context = {
-            **admin.admin_site.each_context(request), "title": f"The cage of {golem.name}", "opts": admin.opts,
-            "golem": golem, "page": build_cage_page(mirror, now=clock.now()), "refused": list(refused or ()),
+            **admin.admin_site.each_context(request),
+            "title": f"The cage of {golem.name}",
+            "opts": admin.opts,
+            "golem": golem,
+            "page": build_cage_page(mirror, now=clock.now()),
+            "refused": list(refused or ()),
             "forms": [(act, forms[act], RULE_FORMS[act].title) for act in RULE_FORMS],
-            "acts": forms, "may_act": admin.has_change_permission(request, golem),
-        }  # fmt: skip
+            "acts": forms,
+            "may_act": admin.has_change_permission(request, golem),
+        }
         return TemplateResponse(request, "permits_app/approvals/cage.html", context, status=http_status)
 
     def _caged(self, request: HttpRequest, golem_id: UUID) -> tuple[Golem, CageMirror]:

@@ -89,11 +89,17 @@ class GolemAdmin(ProposalPages, PolicyPages, CagePages, LiveToolsMixin, WizardPa
             return HttpResponseRedirect(self.page_of(golem))
         unwinds = "Its positions are taken back into its wallet. " if does_unwind(golem) else ""
         return show_confirmation(
-            request=request, model_admin=self, form=form, back_url=self.page_of(golem), subject=golem,
-            title=f"Halt {golem.name}", submit="Halt it now", is_dangerous=True,
+            request=request,
+            model_admin=self,
+            form=form,
+            back_url=self.page_of(golem),
+            subject=golem,
+            title=f"Halt {golem.name}",
+            submit="Halt it now",
+            is_dangerous=True,
             explanation="No commit starts and nothing new is signed from then on. Open permits are cancelled, standing "
             f"approvals revoked. {unwinds}What was sent before may still be mined.",
-        )  # fmt: skip
+        )
 
     def drawdown_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
         """The owner has seen a fall of the holdings and lets the golem act again, with a reason."""
@@ -101,11 +107,16 @@ class GolemAdmin(ProposalPages, PolicyPages, CagePages, LiveToolsMixin, WizardPa
         fall = read_fall(golem.pk)
         seen = f"fell {format_bps(fall.violated_bps)}" if fall.violated_at else "did not fall beyond a limit"
         return self._act(
-            request, golem, _acknowledge, title=f"Acknowledge the drawdown of {golem.name}", submit="I have seen it",
-            is_dangerous=False, explanation=f"Its holdings {seen} from their high-water mark. Until it is acknowledged "
+            request,
+            golem,
+            _acknowledge,
+            title=f"Acknowledge the drawdown of {golem.name}",
+            submit="I have seen it",
+            is_dangerous=False,
+            explanation=f"Its holdings {seen} from their high-water mark. Until it is acknowledged "
             "the golem only decreases and closes positions; afterwards the mark starts anew from what it holds then.",
             done=f"{golem.name} may open positions again.",
-        )  # fmt: skip
+        )
 
     def get_own_golem(self, request: HttpRequest, golem_id: Any) -> Golem:
         """A golem this person may change. Raises Http404 and PermissionDenied."""

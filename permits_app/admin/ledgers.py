@@ -278,9 +278,24 @@ class OutboundTransactionAdmin(LedgerAdmin):
     search_help_text = "A whole transaction hash, address or permit id"
     ordering = ("-created_at",)
     fields = (
-        "hash_link", "permit_link", "golem_name", "chain", "state_badge", "call_index", "nonce", "from_short",
-        "to_short", "value", "gas", "gas_budget", "max_fee", "fee", "block_number", "sent", "broadcast_count",
-    )  # fmt: skip
+        "hash_link",
+        "permit_link",
+        "golem_name",
+        "chain",
+        "state_badge",
+        "call_index",
+        "nonce",
+        "from_short",
+        "to_short",
+        "value",
+        "gas",
+        "gas_budget",
+        "max_fee",
+        "fee",
+        "block_number",
+        "sent",
+        "broadcast_count",
+    )
     readonly_fields = fields
 
     @display(description="Hash")

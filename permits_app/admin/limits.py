@@ -81,14 +81,17 @@ class SpendingLimitsAdmin(PolicyRowAdmin):
             {
                 "description": "Counted at the worst case, gas included. A permit that is open keeps its reservation.",
                 "fields": (
-                    "per_transaction_micro_usd", "per_day_micro_usd", "per_tick_micro_usd", "per_session_micro_usd",
+                    "per_transaction_micro_usd",
+                    "per_day_micro_usd",
+                    "per_tick_micro_usd",
+                    "per_session_micro_usd",
                     "hot_lane_micro_usd",
                 ),
             },
         ),
         ("Pace and prices", {"fields": ("writes_per_hour", "max_slippage_bps", "max_price_impact_bps")}),
         ("Allowlist", {"fields": ("allowlist_mode",)}),
-    )  # fmt: skip
+    )
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """A golem is never without limits."""
@@ -127,12 +130,23 @@ class PolicyCageAdmin(PolicyRowAdmin):
     readonly_fields = ("enforced_by",)
     fieldsets = (
         (None, {"fields": ("golem", "enforced_by")}),
-        ("Portfolio", {"fields": ("max_assets", "max_position_bps", "max_concentration_bps", "max_drawdown_bps",
-                                  "min_collateral_ratio_bps", "min_health_bps")}),
+        (
+            "Portfolio",
+            {
+                "fields": (
+                    "max_assets",
+                    "max_position_bps",
+                    "max_concentration_bps",
+                    "max_drawdown_bps",
+                    "min_collateral_ratio_bps",
+                    "min_health_bps",
+                )
+            },
+        ),
         ("Rebalancing", {"fields": ("min_rebalance_interval_seconds", "max_rebalances_per_day")}),
         ("Governors", {"fields": ("is_action_gate_on",)}),
         ("Call data", {"fields": ("allows_arbitrary_calldata",)}),
-    )  # fmt: skip
+    )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Who enforces it is shown, never chosen."""

@@ -67,8 +67,12 @@ class LiveToolsMixin:
             if name not in ("csrfmiddlewaretoken", REASON)
         ]
         context = {
-            **admin.admin_site.each_context(request), "title": "More tools for a live golem", "opts": admin.opts,
-            "golem": golem, "fields": fields, "added": [each for effect in effects for each in effect.diff.added],
+            **admin.admin_site.each_context(request),
+            "title": "More tools for a live golem",
+            "opts": admin.opts,
+            "golem": golem,
+            "fields": fields,
+            "added": [each for effect in effects for each in effect.diff.added],
             "removed": [each for effect in effects for each in effect.diff.removed],
-        }  # fmt: skip
+        }
         return TemplateResponse(request, "permits_app/approvals/more_tools.html", context)

@@ -80,10 +80,15 @@ class LooseningMixin:
         waiting = [each for each in found if each.loosens]
         title = "This changes in the golem's contract" if is_on_chain else "This loosens what holds now"
         context = {
-            **admin.admin_site.each_context(request), "title": title, "opts": admin.opts, "golem": golem,
-            "found": found, "fields": fields, "is_on_chain": is_on_chain,
+            **admin.admin_site.each_context(request),
+            "title": title,
+            "opts": admin.opts,
+            "golem": golem,
+            "found": found,
+            "fields": fields,
+            "is_on_chain": is_on_chain,
             "wait": format_seconds(longest_wait(waiting)),
-        }  # fmt: skip
+        }
         return TemplateResponse(request, "permits_app/approvals/loosen.html", context)
 
 

@@ -129,9 +129,16 @@ class HighWaterMarkAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     search_fields = ("golem__name",)
     ordering = ("-reached_at",)
     fields = (
-        "golem", "value", "reached_at", "fall", "violated_at", "paused_until", "acknowledged_at", "acknowledged_by",
+        "golem",
+        "value",
+        "reached_at",
+        "fall",
+        "violated_at",
+        "paused_until",
+        "acknowledged_at",
+        "acknowledged_by",
         "acknowledged_reason",
-    )  # fmt: skip
+    )
     readonly_fields = ("value", "fall")
 
     @display(description="Mark", ordering="value_micro_usd")

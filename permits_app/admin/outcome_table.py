@@ -94,9 +94,12 @@ def token_units(permit: ActionPermit, address: str) -> tuple[int, str]:
 def _gas_row(name: str, expected: int, actual: int) -> OutcomeRow:
     change = actual - expected
     return _row(
-        name=name, expected=format_gas(expected), actual=format_gas(actual),
-        difference=f"{change:+,} gas" if change else "none", figures=(expected, actual),
-    )  # fmt: skip
+        name=name,
+        expected=format_gas(expected),
+        actual=format_gas(actual),
+        difference=f"{change:+,} gas" if change else "none",
+        figures=(expected, actual),
+    )
 
 
 def _fee_row(permit: ActionPermit, outcome: OutcomeRecord) -> OutcomeRow:
@@ -104,10 +107,12 @@ def _fee_row(permit: ActionPermit, outcome: OutcomeRecord) -> OutcomeRow:
     actual = int(outcome.fee_wei)
     change = format_coin(actual - expected, permit.chain_id)
     return _row(
-        name="Fee", expected=show_amount(format_coin(expected, permit.chain_id)),
+        name="Fee",
+        expected=show_amount(format_coin(expected, permit.chain_id)),
         actual=show_amount(format_coin(actual, permit.chain_id)),
-        difference=show_amount(change if actual <= expected else f"+{change}"), figures=(expected, actual),
-    )  # fmt: skip
+        difference=show_amount(change if actual <= expected else f"+{change}"),
+        figures=(expected, actual),
+    )
 
 
 def _row(

@@ -137,18 +137,26 @@ class ActionPermitAdmin(OwnerScopedAdmin):
         """End the permit and give its reservation back."""
         permit = self._get_permit(request, object_id)
         return self._end(
-            request, permit, cancel_permit, title="Cancel this permit", submit="Cancel the permit",
+            request,
+            permit,
+            cancel_permit,
+            title="Cancel this permit",
+            submit="Cancel the permit",
             explanation="It can no longer be committed, and what it reserved is free again. The agent may ask anew.",
-        )  # fmt: skip
+        )
 
     @action(description="Block", url_path="block", permissions=["end"])
     def block(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """End the permit as something the owner does not want."""
         permit = self._get_permit(request, object_id)
         return self._end(
-            request, permit, block_permit, title="Block this permit", submit="Block the permit",
+            request,
+            permit,
+            block_permit,
+            title="Block this permit",
+            submit="Block the permit",
             explanation="It can no longer be committed, and the agent is told that its owner blocked it.",
-        )  # fmt: skip
+        )
 
     @action(description="Shorten its life", url_path="shorten", permissions=["end"])
     def shorten(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -158,14 +166,17 @@ class ActionPermitAdmin(OwnerScopedAdmin):
         form = ShortenForm(request.POST or None, initial={"seconds_left": 10})
         if request.method == "POST" and form.is_valid():
             ends = now + timedelta(seconds=form.cleaned_data["seconds_left"])
-            return self._call(
-                request, permit, "Its life is shorter now.", shorten_permit, expires_at=ends, now=now
-            )  # fmt: skip
+            return self._call(request, permit, "Its life is shorter now.", shorten_permit, expires_at=ends, now=now)
         return show_confirmation(
-            request=request, model_admin=self, title="Shorten this permit's life", form=form, submit="Shorten",
+            request=request,
+            model_admin=self,
+            title="Shorten this permit's life",
+            form=form,
+            submit="Shorten",
             explanation="A permit's life is never made longer; only a new preview opens a new one.",
-            back_url=self._page(permit), subject=permit,
-        )  # fmt: skip
+            back_url=self._page(permit),
+            subject=permit,
+        )
 
     @action(description="Add a note", url_path="note", permissions=["end"])
     def annotate(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -175,12 +186,17 @@ class ActionPermitAdmin(OwnerScopedAdmin):
         if request.method == "POST" and form.is_valid():
             return self._call(
                 request, permit, "The note is kept.", annotate_permit, note=form.cleaned_data["note"], now=clock.now()
-            )  # fmt: skip
+            )
         return show_confirmation(
-            request=request, model_admin=self, title="A note on this permit", form=form, submit="Keep the note",
+            request=request,
+            model_admin=self,
+            title="A note on this permit",
+            form=form,
+            submit="Keep the note",
             explanation="It is shown on the permit's page and changes nothing else.",
-            back_url=self._page(permit), subject=permit,
-        )  # fmt: skip
+            back_url=self._page(permit),
+            subject=permit,
+        )
 
     def get_urls(self) -> Any:
         """The call tree, and the four actions, whose buttons the story page draws itself."""
@@ -201,9 +217,14 @@ class ActionPermitAdmin(OwnerScopedAdmin):
             reason = form.cleaned_data["reason"]
             return self._call(request, permit, "Done.", end, reason=reason, now=clock.now())
         return show_confirmation(
-            request=request, model_admin=self, form=form, back_url=self._page(permit), is_dangerous=True,
-            subject=permit, **page,
-        )  # fmt: skip
+            request=request,
+            model_admin=self,
+            form=form,
+            back_url=self._page(permit),
+            is_dangerous=True,
+            subject=permit,
+            **page,
+        )
 
     def _call(
         self, request: HttpRequest, permit: ActionPermit, done: str, call: Any, *, now: datetime, **arguments: Any

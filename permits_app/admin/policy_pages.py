@@ -61,11 +61,18 @@ class PolicyPages:
         versions = list(PolicyVersion.objects.filter(golem=golem).order_by("-number")[:SHOWN_VERSIONS])
         people = spell_actors(version.actor for version in versions)
         return self._show_policy(
-            request, golem, "policy", title=f"Policy of {golem.name}",
-            versions=[(version, people[version.actor]) for version in versions], draft=draft, past=past,
-            period=period, trials=trials, decisions=count_decisions(golem),
+            request,
+            golem,
+            "policy",
+            title=f"Policy of {golem.name}",
+            versions=[(version, people[version.actor]) for version in versions],
+            draft=draft,
+            past=past,
+            period=period,
+            trials=trials,
+            decisions=count_decisions(golem),
             status=422 if is_draft or is_least else 200,
-        )  # fmt: skip
+        )
 
     def trial_view(self, request: HttpRequest, golem_id: UUID, trial_id: UUID) -> HttpResponse:
         """How far a trial is; then what would have been decided otherwise, and the way to ask for its policy."""
@@ -77,19 +84,33 @@ class PolicyPages:
         form = TakeOverForm(request.POST or None)
         if request.method == "POST" and trial.state == TrialState.DONE and form.is_valid():
             return self._carry_out(
-                request, golem,
+                request,
+                golem,
                 lambda: change_policy(
-                    golem=golem, changes=[each.as_dict() for each in differences], owner=request.user,
-                    reason=form.cleaned_data["reason"], now=clock.now(), title="Take over a policy that was tried",
+                    golem=golem,
+                    changes=[each.as_dict() for each in differences],
+                    owner=request.user,
+                    reason=form.cleaned_data["reason"],
+                    now=clock.now(),
+                    title="Take over a policy that was tried",
                 ),
-            )  # fmt: skip
+            )
         return self._show_policy(
-            request, golem, "trial", title="The least policy" if trial.days else "A draft on past decisions",
-            trial=trial, asked_by=spell_actors([trial.asked_by])[trial.asked_by],
-            result=_spell_rules(trial.result), differences=differences, form=form, event=str(EventType.POLICY_TRIAL),
-            is_stuck=is_stuck(trial, now=clock.now()), percent=100 * trial.done // max(trial.total, 1),
-            is_running=trial.state == TrialState.RUNNING, is_done=trial.state == TrialState.DONE,
-        )  # fmt: skip
+            request,
+            golem,
+            "trial",
+            title="The least policy" if trial.days else "A draft on past decisions",
+            trial=trial,
+            asked_by=spell_actors([trial.asked_by])[trial.asked_by],
+            result=_spell_rules(trial.result),
+            differences=differences,
+            form=form,
+            event=str(EventType.POLICY_TRIAL),
+            is_stuck=is_stuck(trial, now=clock.now()),
+            percent=100 * trial.done // max(trial.total, 1),
+            is_running=trial.state == TrialState.RUNNING,
+            is_done=trial.state == TrialState.DONE,
+        )
 
     def version_view(self, request: HttpRequest, golem_id: UUID, number: int) -> HttpResponse:
         """One version beside the policy of now, and the ways to try it and to put it back."""
@@ -102,19 +123,29 @@ class PolicyPages:
         form = TakeOverForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             return self._carry_out(
-                request, golem,
+                request,
+                golem,
                 lambda: roll_back_policy(
-                    golem=golem, version=version, owner=request.user, reason=form.cleaned_data["reason"],
+                    golem=golem,
+                    version=version,
+                    owner=request.user,
+                    reason=form.cleaned_data["reason"],
                     now=clock.now(),
                 ),
-            )  # fmt: skip
+            )
         previous = PolicyVersion.objects.filter(golem=golem, number=number - 1).first()
         return self._show_policy(
-            request, golem, "version", title=f"Policy version {number}", version=version, form=form,
+            request,
+            golem,
+            "version",
+            title=f"Policy version {number}",
+            version=version,
+            form=form,
             actor=spell_actors([version.actor])[version.actor],
             differences=diff_policy(read_policy_state(golem), version.policy),
-            made=diff_policy(previous.policy, version.policy) if previous is not None else (), previous=previous,
-        )  # fmt: skip
+            made=diff_policy(previous.policy, version.policy) if previous is not None else (),
+            previous=previous,
+        )
 
     def _try(self, request: HttpRequest, golem: Golem, **wish: Any) -> HttpResponse:
         trial = open_trial(golem=golem, asked_by=name_actor(request.user), now=clock.now(), **wish)
@@ -148,9 +179,13 @@ class PolicyPages:
     ) -> HttpResponse:
         admin: Any = self
         whole = {
-            **admin.admin_site.each_context(request), "title": title, "opts": admin.opts, "golem": golem,
-            "at_once": AT_ONCE, **context,
-        }  # fmt: skip
+            **admin.admin_site.each_context(request),
+            "title": title,
+            "opts": admin.opts,
+            "golem": golem,
+            "at_once": AT_ONCE,
+            **context,
+        }
         return TemplateResponse(request, f"permits_app/policy/{name}.html", whole, status=status)
 
     def _golem(self, request: HttpRequest, golem_id: UUID) -> Golem:

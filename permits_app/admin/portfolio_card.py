@@ -101,9 +101,11 @@ def describe_change(worth: DayWorth | None, *, now: datetime) -> Change | None:
         return None
     parts = worth.parts
     named = (
-        ("price", parts.price), ("fees and interest", parts.fees_and_interest), ("slippage", parts.slippage),
+        ("price", parts.price),
+        ("fees and interest", parts.fees_and_interest),
+        ("slippage", parts.slippage),
         ("gas", parts.gas),
-    )  # fmt: skip
+    )
     return Change(
         total=sign_usd(parts.profit),
         parts=tuple((name, sign_usd(value)) for name, value in named if value),
@@ -137,9 +139,12 @@ def _describe(held: Holdings, worth: DayWorth | None, *, block: int, now: dateti
 def _describe_token(held: Worth) -> TokenLine:
     shown = format_usd(held.micro_usd) if held.micro_usd is not None else ""
     return TokenLine(
-        held.token.symbol, _amount(held), shown, "not counted: no usable price" if held.problem else "",
+        held.token.symbol,
+        _amount(held),
+        shown,
+        "not counted: no usable price" if held.problem else "",
         held.token.is_simulated,
-    )  # fmt: skip
+    )
 
 
 def _describe_claim(held: Worth) -> TokenLine:

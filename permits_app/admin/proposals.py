@@ -42,11 +42,15 @@ class ProposalPages:
     def resume_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Ask to let a halted golem act again."""
         return self._ask(
-            request, golem_id, WhyForm(request.POST or None), lambda golem, given: ("resume", {}),
-            title="Resume after the halt", submit="Ask to resume",
+            request,
+            golem_id,
+            WhyForm(request.POST or None),
+            lambda golem, given: ("resume", {}),
+            title="Resume after the halt",
+            submit="Ask to resume",
             explanation="It needs a second factor, and another owner where there is one. What was cancelled stays"
             " cancelled; its keys get back what the halt took.",
-        )  # fmt: skip
+        )
 
     def phase_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """A worse phase holds at once; a better one is asked for."""
@@ -59,31 +63,41 @@ class ProposalPages:
         ):
             return self._worsen(request, golem, form.cleaned_data)
         return self._ask(
-            request, golem_id, form, lambda golem, given: ("phase", {"to": given["to"]}),
-            title="Reset the phase", submit="Reset it",
+            request,
+            golem_id,
+            form,
+            lambda golem, given: ("phase", {"to": given["to"]}),
+            title="Reset the phase",
+            submit="Reset it",
             explanation="A phase only gets worse by itself. A worse one holds at once; a better one waits for the"
             " owners' approval. Both are kept in the golem's audit log with the reason.",
-        )  # fmt: skip
+        )
 
     def strategy_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Ask for another text of the strategy."""
         return self._ask(
-            request, golem_id, StrategyForm(request.POST or None),
+            request,
+            golem_id,
+            StrategyForm(request.POST or None),
             lambda golem, given: ("strategy", {"section": given["section"], "text": given["text"]}),
-            title="Write the strategy", submit="Ask for it",
+            title="Write the strategy",
+            submit="Ask for it",
             explanation="Its agent reads the strategy and cannot change it. Nothing in it can loosen a limit.",
-        )  # fmt: skip
+        )
 
     def owners_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Ask for other co-owners."""
         golem = self._golem(request, golem_id)
         names = ", ".join(sorted(person.get_username() for person in golem.co_owners.all()))
         return self._ask(
-            request, golem_id, OwnersForm(request.POST or None, initial={"co_owners": names}),
+            request,
+            golem_id,
+            OwnersForm(request.POST or None, initial={"co_owners": names}),
             lambda golem, given: ("owners", {"co_owners": given["co_owners"]}),
-            title="Change the co-owners", submit="Ask for it",
+            title="Change the co-owners",
+            submit="Ask for it",
             explanation="Co-owners see and do what the owner does, and approve what the owner asks for.",
-        )  # fmt: skip
+        )
 
     def warden_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """On holds at once; off is asked for."""
@@ -91,10 +105,15 @@ class ProposalPages:
         form = WhyForm(request.POST or None)
         if is_warden_on(golem):
             return self._ask(
-                request, golem_id, form, lambda golem, given: ("warden", {}), title="Turn the Warden off",
-                submit="Ask to turn it off", explanation="Its actions would be executed at once, without being"
+                request,
+                golem_id,
+                form,
+                lambda golem, given: ("warden", {}),
+                title="Turn the Warden off",
+                submit="Ask to turn it off",
+                explanation="Its actions would be executed at once, without being"
                 " announced. This waits for the owners' approval and then cools off.",
-            )  # fmt: skip
+            )
         if request.method == "POST" and form.is_valid():
             actor, reason = name_actor(request.user), form.cleaned_data["reason"]
             try:
@@ -104,10 +123,14 @@ class ProposalPages:
             messages.success(request, "The Warden is on.")
             return HttpResponseRedirect(self._page(golem))
         return self._confirm(
-            request, golem, form, title="Turn the Warden on", submit="Turn it on",
+            request,
+            golem,
+            form,
+            title="Turn the Warden on",
+            submit="Turn it on",
             explanation="Each action is announced and waits: 10 minutes for a standard one, 1 h elevated, 24 h high,"
             " 48 h critical. An owner may cancel it meanwhile.",
-        )  # fmt: skip
+        )
 
     def _worsen(self, request: HttpRequest, golem: Golem, given: dict[str, Any]) -> HttpResponse:
         to, actor = Phase(given["to"]), name_actor(request.user)
@@ -131,9 +154,13 @@ class ProposalPages:
             name, arguments = wish(golem, form.cleaned_data)
             try:
                 opened = request_operation(
-                    golem=golem, name=name, arguments=arguments, owner=request.user,
-                    reason=form.cleaned_data["reason"], now=clock.now(),
-                )  # fmt: skip
+                    golem=golem,
+                    name=name,
+                    arguments=arguments,
+                    owner=request.user,
+                    reason=form.cleaned_data["reason"],
+                    now=clock.now(),
+                )
             except GolemError as error:
                 return report_refusal(request, error, self._page(golem))
             messages.info(request, "It waits for the owners.")
@@ -142,9 +169,15 @@ class ProposalPages:
 
     def _confirm(self, request: HttpRequest, golem: Golem, form: Form, **page: str) -> HttpResponse:
         return show_confirmation(
-            request=request, model_admin=self, form=form, back_url=self._page(golem), subject=golem,
-            title=page["title"], explanation=page["explanation"], submit=page["submit"],
-        )  # fmt: skip
+            request=request,
+            model_admin=self,
+            form=form,
+            back_url=self._page(golem),
+            subject=golem,
+            title=page["title"],
+            explanation=page["explanation"],
+            submit=page["submit"],
+        )
 
     def _golem(self, request: HttpRequest, golem_id: UUID) -> Golem:
         admin: Any = self

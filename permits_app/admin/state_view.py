@@ -65,9 +65,10 @@ def build_state(permit: ActionPermit, *, frames: Iterable[TraceFrame] = ()) -> S
     request, _ = rebuild_request(permit)
     try:
         result = run_simulation(
-            replace(request, wants_state_diff=True), deadline=Deadline.after_ms(BUDGET_MS),
+            replace(request, wants_state_diff=True),
+            deadline=Deadline.after_ms(BUDGET_MS),
             setting=EngineSetting(permit.golem.simulation_engine),
-        )  # fmt: skip
+        )
     except GolemError as error:
         return StateChanges((), "", f"No engine tells the state difference now: {error.detail}")
     if result.state_diff is None:

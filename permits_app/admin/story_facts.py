@@ -74,8 +74,10 @@ def _parameter_token(permit: ActionPermit, name: str) -> str:
 def describe_plan(permit: ActionPermit) -> tuple[Fact, ...]:
     """The tool and the promises of its plan."""
     bounds = permit.bounds
-    facts = [Fact("Tool", f"{permit.tool_name} (schema {permit.schema_version})"),
-             Fact("Kind of action", spell(permit.action_class.lower()))]  # fmt: skip
+    facts = [
+        Fact("Tool", f"{permit.tool_name} (schema {permit.schema_version})"),
+        Fact("Kind of action", spell(permit.action_class.lower())),
+    ]
     if bounds.get("slippage_bps") is not None:
         facts.append(Fact("Slippage at most", format_bps(int(bounds["slippage_bps"]))))
     if bounds.get("price_impact_bps") is not None:
@@ -125,8 +127,13 @@ def describe_worth(permit: ActionPermit, entry: Any) -> tuple[Fact, ...]:
     if entry.settled_micro_usd is not None:
         facts.append(Fact("Settled", format_usd(entry.settled_micro_usd), format_age(entry.counted_at)))
     for part in entry.breakdown:
-        facts.append(Fact(spell(str(part.get("role", "part"))), str(part.get("units") or "gas at the fee cap"),
-                          format_usd(int(part.get("micro_usd", 0)))))  # fmt: skip
+        facts.append(
+            Fact(
+                spell(str(part.get("role", "part"))),
+                str(part.get("units") or "gas at the fee cap"),
+                format_usd(int(part.get("micro_usd", 0))),
+            )
+        )
     return tuple(facts)
 
 
@@ -171,8 +178,17 @@ def _describe_payer(terms: Mapping[str, Any]) -> Fact:
 
 def describe_problem(permit: ActionPermit) -> tuple[Fact, ...]:
     """Why it was refused, when it was."""
-    shown = {"title": "What happened", "detail": "Detail", "code": "Code", "recovery": "Next step", "hook": "Hook",
-             "rule": "Rule", "observed": "Observed", "limit": "Limit", "remaining": "Remaining"}  # fmt: skip
+    shown = {
+        "title": "What happened",
+        "detail": "Detail",
+        "code": "Code",
+        "recovery": "Next step",
+        "hook": "Hook",
+        "rule": "Rule",
+        "observed": "Observed",
+        "limit": "Limit",
+        "remaining": "Remaining",
+    }
     return tuple(
         Fact(label, show_value(permit.problem[name])) for name, label in shown.items() if name in permit.problem
     )

@@ -225,8 +225,13 @@ def describe_commit(permit: ActionPermit) -> tuple[Fact, ...]:
         facts.append(Fact("Started", show_age(permit.committing_at)))
     if grant is not None:
         used = grant.consumed_at.strftime("%H:%M:%S UTC") if grant.consumed_at else "not used"
-        facts.append(Fact("Capability", f"minted {grant.minted_at.strftime('%H:%M:%S UTC')}, used {used}",
-                          f"one use, up to {format_usd(grant.value_limit_micro_usd)}"))  # fmt: skip
+        facts.append(
+            Fact(
+                "Capability",
+                f"minted {grant.minted_at.strftime('%H:%M:%S UTC')}, used {used}",
+                f"one use, up to {format_usd(grant.value_limit_micro_usd)}",
+            )
+        )
     reservations = list(permit.nonce_reservations.order_by("nonce"))
     if reservations:
         nonces = ", ".join(str(row.nonce) for row in reservations)

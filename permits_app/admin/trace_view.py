@@ -40,8 +40,11 @@ INNER_SIGNATURES: Final = (
 )
 _OPEN_TO_DEPTH: Final = 2
 _KINDS: Final[Mapping[str, str]] = {
-    "CALL": "calls", "STATICCALL": "reads", "DELEGATECALL": "runs the code of", "CREATE": "creates",
-}  # fmt: skip
+    "CALL": "calls",
+    "STATICCALL": "reads",
+    "DELEGATECALL": "runs the code of",
+    "CREATE": "creates",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +109,11 @@ def rebuild_request(permit: ActionPermit) -> tuple[SimulationRequest, BlockRef]:
     """What was simulated for a permit that has a simulation, as it is signed, and the block it was simulated on."""
     run = permit.simulation
     block = BlockRef(
-        number=int(run["block"]["number"]), hash=str(run["block"]["hash"]), timestamp=int(run["block"]["timestamp"]),
+        number=int(run["block"]["number"]),
+        hash=str(run["block"]["hash"]),
+        timestamp=int(run["block"]["timestamp"]),
         base_fee=int(run["block"]["base_fee"]),
-    )  # fmt: skip
+    )
     # Before the owners of a Safe signed, the simulation had the Safe itself make the plan's calls; what a user
     # operation does, it had the EntryPoint do.
     sender = str(run.get("sender") or permit.signer)

@@ -91,7 +91,13 @@ class VenueTrustAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
             messages.success(request, f"{trust.venue} is trusted again.")
             return HttpResponseRedirect(back)
         return show_confirmation(
-            request=request, model_admin=self, title=f"Trust {trust.venue} again", form=form, submit="Trust it again",
+            request=request,
+            model_admin=self,
+            title=f"Trust {trust.venue} again",
+            form=form,
+            submit="Trust it again",
             explanation=f"An outcome there was {format_bps(trust.divergence_bps)} away from its simulation. Until it "
-            "is trusted again every call of this golem there is one risk tier higher.", back_url=back, subject=trust,
-        )  # fmt: skip
+            "is trusted again every call of this golem there is one risk tier higher.",
+            back_url=back,
+            subject=trust,
+        )

@@ -46,21 +46,33 @@ class SignerForm(WhyForm):
 
     kind = forms.ChoiceField(label="Act with", choices=_KINDS, widget=UnfoldAdminSelectWidget())
     safe = forms.CharField(
-        label="Safe", required=False, max_length=42, widget=UnfoldAdminTextInputWidget(),
+        label="Safe",
+        required=False,
+        max_length=42,
+        widget=UnfoldAdminTextInputWidget(),
         help_text="Its address; only for a Safe without a cage. Its owners and threshold are read from the chain",
-    )  # fmt: skip
+    )
     wallet_id = forms.CharField(
-        label="Wallet at Privy", required=False, max_length=64, widget=UnfoldAdminTextInputWidget(),
+        label="Wallet at Privy",
+        required=False,
+        max_length=64,
+        widget=UnfoldAdminTextInputWidget(),
         help_text="Its id there; for Privy, and for ZeroDev when the account's owner is a key at Privy",
-    )  # fmt: skip
+    )
     account = forms.CharField(
-        label="Smart account", required=False, max_length=42, widget=UnfoldAdminTextInputWidget(),
+        label="Smart account",
+        required=False,
+        max_length=42,
+        widget=UnfoldAdminTextInputWidget(),
         help_text="A Kernel v3 account; only for ZeroDev. Empty takes the one its factory makes for the golem's key",
-    )  # fmt: skip
+    )
     address = forms.CharField(
-        label="Key", required=False, max_length=42, widget=UnfoldAdminTextInputWidget(),
+        label="Key",
+        required=False,
+        max_length=42,
+        widget=UnfoldAdminTextInputWidget(),
         help_text="One of this golem's own keys in the keystore; empty takes the staged or the present one",
-    )  # fmt: skip
+    )
     field_order = ("kind", "safe", "wallet_id", "account", "address", "reason")
 
     def as_arguments(self) -> dict[str, str]:
@@ -116,9 +128,12 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
                     return report_refusal(request, error, page)
                 return _as_download(document, f"golem-{address}.json", "application/json")
             audit_log.append(
-                golem_id=wallet.golem_id, event="WalletBackupRefused", actor=actor, data={"address": wallet.address},
+                golem_id=wallet.golem_id,
+                event="WalletBackupRefused",
+                actor=actor,
+                data={"address": wallet.address},
                 now=clock.now(),
-            )  # fmt: skip
+            )
         return show_confirmation(
             request=request,
             model_admin=self,
@@ -140,19 +155,29 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         form = SignerForm(request.POST or None, initial={"kind": wallet.kind})
         if request.method == "POST" and form.is_valid():
             return self._ask(
-                request, wallet,
+                request,
+                wallet,
                 lambda golem: request_operation(
-                    golem=golem, name="signer", arguments=form.as_arguments(), owner=request.user,
-                    reason=form.cleaned_data["reason"], now=clock.now(),
+                    golem=golem,
+                    name="signer",
+                    arguments=form.as_arguments(),
+                    owner=request.user,
+                    reason=form.cleaned_data["reason"],
+                    now=clock.now(),
                 ),
-            )  # fmt: skip
+            )
         return show_confirmation(
-            request=request, model_admin=self, form=form, submit="Ask the owners", back_url=_page_of(wallet),
-            subject=wallet, title="Let the golem act with another account",
+            request=request,
+            model_admin=self,
+            form=form,
+            submit="Ask the owners",
+            back_url=_page_of(wallet),
+            subject=wallet,
+            title="Let the golem act with another account",
             explanation="Funds stay where they are: what the golem holds now is the owners' to move. What the chain "
             "says of the new account, Privy or ZeroDev, is shown to who decides. The former key gets no more to sign; "
             "its file stays, because it may hold coins.",
-        )  # fmt: skip
+        )
 
     @action(description="Next session key", icon="autorenew", url_path="session", permissions=["back_up"])
     def ask_session(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -162,15 +187,21 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         if request.method == "POST" and form.is_valid():
             reason = form.cleaned_data["reason"]
             return self._ask(
-                request, wallet,
+                request,
+                wallet,
                 lambda golem: ask_for_session(golem=golem, owner=request.user, reason=reason, now=clock.now()),
-            )  # fmt: skip
+            )
         return show_confirmation(
-            request=request, model_admin=self, form=form, submit="Make it and ask the owners", subject=wallet,
-            back_url=_page_of(wallet), title="Appoint the next session key",
+            request=request,
+            model_admin=self,
+            form=form,
+            submit="Make it and ask the owners",
+            subject=wallet,
+            back_url=_page_of(wallet),
+            title="Appoint the next session key",
             explanation="A new key is made in this server's keystore. The owners' signature appoints it in the cage; "
             "from that block on the former key has no rights there. Send the new key coins for gas.",
-        )  # fmt: skip
+        )
 
     @action(description="Addresses", icon="list_alt", url_path="addresses", permissions=["back_up"])
     def take_addresses(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -198,9 +229,19 @@ class SigningKeyAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     list_select_related = ("golem",)
     search_fields = ("=address", "golem__name")
     fields = (
-        "golem", "address_short", "holder", "account", "external_id", "state_badge", "reason", "granted", "asked_at",
-        "activated_at", "dropped_at", "created_at",
-    )  # fmt: skip
+        "golem",
+        "address_short",
+        "holder",
+        "account",
+        "external_id",
+        "state_badge",
+        "reason",
+        "granted",
+        "asked_at",
+        "activated_at",
+        "dropped_at",
+        "created_at",
+    )
     readonly_fields = fields
 
     @display(description="Address")

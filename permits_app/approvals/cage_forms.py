@@ -91,13 +91,15 @@ class LimitForm(CageForm):
 
     title = "A limit"
     limit = forms.TypedChoiceField(
-        coerce=int, choices=[(int(limit), words) for limit, words in LIMIT_WORDS.items()],
+        coerce=int,
+        choices=[(int(limit), words) for limit, words in LIMIT_WORDS.items()],
         widget=UnfoldAdminSelectWidget(),
-    )  # fmt: skip
+    )
     value = forms.CharField(
-        max_length=40, widget=UnfoldAdminTextInputWidget(),
+        max_length=40,
+        widget=UnfoldAdminTextInputWidget(),
         help_text="Percent, dollars, seconds, coins or a count, as the limit has it; yes or no; a phase",
-    )  # fmt: skip
+    )
     field_order = ("limit", "value", "reason")
 
     def clean(self) -> dict[str, Any]:
@@ -121,9 +123,10 @@ class TargetForm(CageForm):
     title = "A contract and function it may call"
     target = AddressField()
     function = forms.CharField(
-        max_length=400, widget=UnfoldAdminTextInputWidget(),
+        max_length=400,
+        widget=UnfoldAdminTextInputWidget(),
         help_text="Its signature, such as swap(address,uint256), or a selector such as 0x38ed1739",
-    )  # fmt: skip
+    )
     may = forms.ChoiceField(
         label="It", choices=[("1", "may call it"), ("0", "may not call it any more")], widget=UnfoldAdminSelectWidget()
     )
@@ -171,9 +174,12 @@ class AssetForm(CageForm):
         widget=UnfoldAdminSelectWidget(),
     )
     per_batch = forms.CharField(
-        label="May leave in one batch", required=False, max_length=60, widget=UnfoldAdminTextInputWidget(),
+        label="May leave in one batch",
+        required=False,
+        max_length=60,
+        widget=UnfoldAdminTextInputWidget(),
         help_text="In whole units of the token; empty leaves it as it is",
-    )  # fmt: skip
+    )
     per_window = forms.CharField(
         label="May leave within 24 h", required=False, max_length=60, widget=UnfoldAdminTextInputWidget()
     )
@@ -210,14 +216,20 @@ class AssetForm(CageForm):
         )
         known = self.state.asset(given["token"])
         if given["becomes"] == "absent":
-            return [Rule(RuleKind.ASSET, key, 0), Rule(RuleKind.OUTFLOW_PER_BATCH, key, 0),
-                    Rule(RuleKind.OUTFLOW_PER_WINDOW, key, 0)]  # fmt: skip
+            return [
+                Rule(RuleKind.ASSET, key, 0),
+                Rule(RuleKind.OUTFLOW_PER_BATCH, key, 0),
+                Rule(RuleKind.OUTFLOW_PER_WINDOW, key, 0),
+            ]
         state = AssetState.APPROVED if given["becomes"] == "approved" else AssetState.RETIRING
         if known is not None:
             asset = AssetRule(
-                feed=known.feed, max_age_seconds=known.max_age_seconds, token_decimals=known.token_decimals,
-                feed_decimals=known.feed_decimals, state=state,
-            )  # fmt: skip
+                feed=known.feed,
+                max_age_seconds=known.max_age_seconds,
+                token_decimals=known.token_decimals,
+                feed_decimals=known.feed_decimals,
+                state=state,
+            )
         else:
             asset = self._read_asset(chain, state)
         return asset_rules(given["token"], asset, per_batch=batch, per_window=window)
@@ -229,9 +241,12 @@ class AssetForm(CageForm):
         if feed is None or meta is None:
             raise InvalidParams("this token has no feed, so the cage could not value it", fields={"token": "no feed"})
         return AssetRule(
-            feed=feed.address, max_age_seconds=feed.max_age_seconds or DEFAULT_MAX_AGE_SECONDS,
-            token_decimals=meta.decimals, feed_decimals=chain.price(meta).decimals, state=state,
-        )  # fmt: skip
+            feed=feed.address,
+            max_age_seconds=feed.max_age_seconds or DEFAULT_MAX_AGE_SECONDS,
+            token_decimals=meta.decimals,
+            feed_decimals=chain.price(meta).decimals,
+            state=state,
+        )
 
 
 class ValuerForm(CageForm):
@@ -274,10 +289,12 @@ class SessionForm(CageForm):
         given = self.cleaned_data
         expires = int(now.timestamp()) + given["hours"] * 3_600 if given["key"] else 0
         return {
-            "act": "session", "key": given["key"] or ZERO_ADDRESS, "expires_at": expires,
+            "act": "session",
+            "key": given["key"] or ZERO_ADDRESS,
+            "expires_at": expires,
             "operations": given["operations"] if given["key"] else 0,
             "budget_micro_usd": given["budget"] if given["key"] else 0,
-        }  # fmt: skip
+        }
 
 
 class ActForm(CageForm):
@@ -299,9 +316,14 @@ class ActForm(CageForm):
 
 
 RULE_FORMS: Final[dict[str, type[CageForm]]] = {
-    "limit": LimitForm, "target": TargetForm, "spender": SpenderForm, "asset": AssetForm, "valuer": ValuerForm,
-    "guardian": GuardianForm, "session": SessionForm,
-}  # fmt: skip
+    "limit": LimitForm,
+    "target": TargetForm,
+    "spender": SpenderForm,
+    "asset": AssetForm,
+    "valuer": ValuerForm,
+    "guardian": GuardianForm,
+    "session": SessionForm,
+}
 ACTS: Final = ("halt", "resume", "acknowledge", "enable", "cancel")
 
 

@@ -20,9 +20,19 @@ from tools_app.core.hashing import hash_canonical
 
 EXPORT_VERSION: Final = 1
 _PLAN_COLUMNS: Final = (
-    "signer", "chain_id", "tool_name", "schema_version", "params", "calls", "max_fee_per_gas",
-    "max_priority_fee_per_gas", "value_micro_usd", "bounds", "acts_for", "batch",
-)  # fmt: skip
+    "signer",
+    "chain_id",
+    "tool_name",
+    "schema_version",
+    "params",
+    "calls",
+    "max_fee_per_gas",
+    "max_priority_fee_per_gas",
+    "value_micro_usd",
+    "bounds",
+    "acts_for",
+    "batch",
+)
 
 
 @dataclass(frozen=True, slots=True)

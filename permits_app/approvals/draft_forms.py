@@ -32,9 +32,12 @@ class PastForm(forms.Form):
     """How much of the past a draft is tried on."""
 
     last = forms.TypedChoiceField(
-        label="Tried on", coerce=int, choices=[(each, f"the last {each:,} decisions") for each in _PASTS],
-        initial=LAST_DECISIONS, widget=UnfoldAdminSelectWidget(),
-    )  # fmt: skip
+        label="Tried on",
+        coerce=int,
+        choices=[(each, f"the last {each:,} decisions") for each in _PASTS],
+        initial=LAST_DECISIONS,
+        widget=UnfoldAdminSelectWidget(),
+    )
 
 
 class PeriodForm(forms.Form):
@@ -44,9 +47,11 @@ class PeriodForm(forms.Form):
         label="Period", coerce=int, choices=_PERIODS, initial=SUGGESTION_DAYS, widget=UnfoldAdminSelectWidget()
     )
     with_refused = forms.BooleanField(
-        label="Also allow what a limit refused", required=False, widget=UnfoldBooleanWidget(),
+        label="Also allow what a limit refused",
+        required=False,
+        widget=UnfoldBooleanWidget(),
         help_text="Off: only what the golem was allowed in that time",
-    )  # fmt: skip
+    )
 
 
 class TakeOverForm(WhyForm):
@@ -85,14 +90,18 @@ class DraftAllowlistForm(forms.Form):
     """The allowlist of a draft: entries kept, and new ones."""
 
     keep = forms.MultipleChoiceField(
-        label="Allowed", required=False, widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+        label="Allowed",
+        required=False,
+        widget=UnfoldAdminCheckboxSelectMultipleWidget(),
         help_text="Take the mark away to try the draft without an entry",
-    )  # fmt: skip
+    )
     add = forms.CharField(
-        label="Allowed as well", required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+        label="Allowed as well",
+        required=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
         help_text="One entry a line: chain, kind (token, contract, spender, recipient) and address, for example"
         " 31337 token 0x…",
-    )  # fmt: skip
+    )
 
     def __init__(self, data: Any = None, *, entries: Mapping[str, str]) -> None:
         super().__init__(data, prefix="allowlist")

@@ -22,18 +22,23 @@ _CODE = {"inputmode": "numeric", "autocomplete": "one-time-code", "maxlength": "
 def make_code_field(**given: Any) -> forms.CharField:
     """Six digits of an authenticator."""
     return forms.CharField(
-        label="Code of your authenticator", required=False, max_length=7,
-        widget=UnfoldAdminTextInputWidget(attrs=_CODE), **given,
-    )  # fmt: skip
+        label="Code of your authenticator",
+        required=False,
+        max_length=7,
+        widget=UnfoldAdminTextInputWidget(attrs=_CODE),
+        **given,
+    )
 
 
 def make_signature_field() -> forms.CharField:
     """What an owner's wallet, or `manage.py sign_request`, answered."""
     return forms.CharField(
-        label="Your signature", required=False, max_length=200,
+        label="Your signature",
+        required=False,
+        max_length=200,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off", "spellcheck": "false", "placeholder": "0x…"}),
         help_text="65 bytes over the hash above; your wallet fills it in, or manage.py sign_request prints it",
-    )  # fmt: skip
+    )
 
 
 class DecisionForm(forms.Form):
@@ -41,9 +46,11 @@ class DecisionForm(forms.Form):
 
     code = make_code_field(help_text="Six digits, used once. Asked for when you approve")
     reason = PlainTextField(
-        required=False, max_length=1_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+        required=False,
+        max_length=1_000,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
         help_text="Needed to reject; kept in the audit log",
-    )  # fmt: skip
+    )
     signature = make_signature_field()
     digest = forms.CharField(max_length=66, widget=forms.HiddenInput())
     verdict = forms.ChoiceField(choices=Verdict.choices, widget=forms.HiddenInput())
@@ -60,18 +67,21 @@ class CommentForm(forms.Form):
     """Words for the other owners."""
 
     text = PlainTextField(
-        label="Comment", max_length=2_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+        label="Comment",
+        max_length=2_000,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
         help_text="Decides nothing",
-    )  # fmt: skip
+    )
 
 
 class EnrolForm(forms.Form):
     """The first code of a new device, and the proof of who sets it up."""
 
     proof = forms.CharField(
-        label="Your account password", strip=False,
+        label="Your account password",
+        strip=False,
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "current-password"}),
-    )  # fmt: skip
+    )
     old_code = make_code_field()
     code = make_code_field(help_text="What the new device shows now")
 
@@ -98,17 +108,22 @@ class WhyForm(forms.Form):
     """Why a change is asked for; shown to who decides."""
 
     reason = PlainTextField(
-        label="Why", max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "autofocus": True}),
+        label="Why",
+        max_length=500,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "autofocus": True}),
         help_text="Shown to the owners who decide, and kept in the audit log",
-    )  # fmt: skip
+    )
 
 
 class StrategyForm(WhyForm):
     """A section of the strategy."""
 
     section = PlainTextField(max_length=80, widget=UnfoldAdminTextInputWidget(), help_text="Its heading")
-    text = PlainTextField(max_length=8_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 10}),
-                           help_text="Markdown; headings inside start with ###")  # fmt: skip
+    text = PlainTextField(
+        max_length=8_000,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 10}),
+        help_text="Markdown; headings inside start with ###",
+    )
     field_order = ("section", "text", "reason")
 
 
@@ -116,9 +131,12 @@ class OwnersForm(WhyForm):
     """Who co-owns the golem."""
 
     co_owners = forms.CharField(
-        label="Co-owners", required=False, max_length=500, widget=UnfoldAdminTextInputWidget(),
+        label="Co-owners",
+        required=False,
+        max_length=500,
+        widget=UnfoldAdminTextInputWidget(),
         help_text="User names, separated by commas; empty for none",
-    )  # fmt: skip
+    )
     field_order = ("co_owners", "reason")
 
     def clean_co_owners(self) -> list[str]:

@@ -23,9 +23,15 @@ from tools_app.toolkit.enums import RiskTier
 SHOWN = 50
 """How many lines a list has; one of tier CRITICAL is never among those it leaves out."""
 _TONES = {
-    "OPEN": "warn", "APPROVED": "busy", "EXECUTED": "good", "REJECTED": "bad", "STALE": "quiet", "EXPIRED": "quiet",
-    "CANCELLED": "quiet", "FAILED": "bad",
-}  # fmt: skip
+    "OPEN": "warn",
+    "APPROVED": "busy",
+    "EXECUTED": "good",
+    "REJECTED": "bad",
+    "STALE": "quiet",
+    "EXPIRED": "quiet",
+    "CANCELLED": "quiet",
+    "FAILED": "bad",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +108,7 @@ def build_inbox(user: Any, *, now: datetime) -> Inbox:
     """The inbox of `user` as of `now`."""
     waiting, hidden = _cut(list_waiting(user))
     seen = _visible(user).select_related("golem", "asked_by", "api_key")
-    cooling, hidden_cooling = _cut(
-        seen.filter(state=ChangeState.APPROVED).order_by("-risk_rank", "executes_at")
-    )  # fmt: skip
+    cooling, hidden_cooling = _cut(seen.filter(state=ChangeState.APPROVED).order_by("-risk_rank", "executes_at"))
     announced, hidden_announced = _cut(_list_announced(user))
     closed = seen.exclude(state__in=LIVE_STATES).order_by("-closed_at")
     return Inbox(

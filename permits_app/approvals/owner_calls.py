@@ -31,8 +31,14 @@ from tools_app.chain.signatures import parse_signature
 from tools_app.core.units import format_micro_usd
 
 _OWNER_FUNCTIONS: Final = (
-    "propose", "cancelChange", "applyChange", "setSession", "halt", "resume", "acknowledgeDrawdown",
-)  # fmt: skip
+    "propose",
+    "cancelChange",
+    "applyChange",
+    "setSession",
+    "halt",
+    "resume",
+    "acknowledgeDrawdown",
+)
 _OPERATIONS: Final = {
     "0": "call; never a delegate call",
     "1": "MultiSendCallOnly, which makes these calls and nothing else, all or none",
@@ -46,9 +52,12 @@ _KNOWN: Final = {
 def read_safe_tx(document: Mapping[str, str]) -> tuple[SafeTx, str, int]:
     """The SafeTx of a request's `safe_tx`, its Safe, and its chain."""
     tx = SafeTx(
-        to=document["to"], data=bytes.fromhex(document["data"].removeprefix("0x")), nonce=int(document["nonce"]),
-        value=int(document["value"]), operation=int(document.get("operation", "0")),
-    )  # fmt: skip
+        to=document["to"],
+        data=bytes.fromhex(document["data"].removeprefix("0x")),
+        nonce=int(document["nonce"]),
+        value=int(document["value"]),
+        operation=int(document.get("operation", "0")),
+    )
     return tx, document["safe"], int(document["chain_id"])
 
 
@@ -120,10 +129,15 @@ def _describe_batch(document: Mapping[str, str], raw: bytes, *, label: str) -> d
     calls = unpack_calls(raw)
     inner = describe_calls(encode_batch(calls or ()), chain_id=chain_id)
     return {
-        "label": label, "to": document["to"], "to_name": name_address(chain_id, document["to"]) or "not registered",
-        "function": "multiSend" if calls is not None else "no batch of calls: do not sign it", "arguments": [],
-        "value": "", "data": document["data"], "inner": inner,
-    }  # fmt: skip
+        "label": label,
+        "to": document["to"],
+        "to_name": name_address(chain_id, document["to"]) or "not registered",
+        "function": "multiSend" if calls is not None else "no batch of calls: do not sign it",
+        "arguments": [],
+        "value": "",
+        "data": document["data"],
+        "inner": inner,
+    }
 
 
 def _decode(signature: str, raw: bytes) -> dict[str, Any] | None:
@@ -137,14 +151,22 @@ def _decode(signature: str, raw: bytes) -> dict[str, Any] | None:
 def _describe_rule(cage: str, rule: tuple[int, bytes, int], chain_id: int) -> dict[str, Any]:
     kind, key, value = rule
     return {
-        "label": "", "to": cage, "to_name": "the golem's cage", "function": "rule",
+        "label": "",
+        "to": cage,
+        "to_name": "the golem's cage",
+        "function": "rule",
         "arguments": [
-            {"name": "about", "text": name_rule(kind, key, chain_id=chain_id),
-             "raw": f"{RuleKind(kind).name} 0x{key.hex()}"},
+            {
+                "name": "about",
+                "text": name_rule(kind, key, chain_id=chain_id),
+                "raw": f"{RuleKind(kind).name} 0x{key.hex()}",
+            },
             {"name": "becomes", "text": show_rule(kind, key, value, chain_id=chain_id), "raw": str(value)},
         ],
-        "value": "", "data": "", "inner": [],
-    }  # fmt: skip
+        "value": "",
+        "data": "",
+        "inner": [],
+    }
 
 
 def _describe_arguments(function: str, known: Mapping[str, Any], chain_id: int) -> list[dict[str, str]]:

@@ -34,15 +34,21 @@ TRANSITIONS: Mapping[OwnerTransactionState, frozenset[OwnerTransactionState]] = 
     S.DEAD: frozenset({S.EXECUTED}),
 }
 _OF_PERMIT: Mapping[PermitStatus, OwnerTransactionState] = {
-    PermitStatus.UNKNOWN: S.SENT, PermitStatus.COMMITTED: S.EXECUTED, PermitStatus.REVERTED: S.FAILED,
-    PermitStatus.BLOCKED: S.DEAD, PermitStatus.CANCELLED: S.DEAD, PermitStatus.EXPIRED: S.DEAD,
-}  # fmt: skip
+    PermitStatus.UNKNOWN: S.SENT,
+    PermitStatus.COMMITTED: S.EXECUTED,
+    PermitStatus.REVERTED: S.FAILED,
+    PermitStatus.BLOCKED: S.DEAD,
+    PermitStatus.CANCELLED: S.DEAD,
+    PermitStatus.EXPIRED: S.DEAD,
+}
 _REORGED: Final = "OwnerTransactionReorged"
 _TOLD: Final = {
-    S.RELEASED: "OwnerTransactionReleased", S.SENT: "OwnerTransactionSent", S.EXECUTED: "OwnerTransactionExecuted",
+    S.RELEASED: "OwnerTransactionReleased",
+    S.SENT: "OwnerTransactionSent",
+    S.EXECUTED: "OwnerTransactionExecuted",
     S.FAILED: "OwnerTransactionFailed",
     S.DEAD: "OwnerTransactionGivenUp",
-}  # fmt: skip
+}
 
 
 def find_owner_transaction(request: ChangeRequest) -> OwnerTransaction | None:
@@ -86,22 +92,32 @@ def keep_signature(*, request: ChangeRequest, owner: Any, signer: str, signature
     """
     asked = OwnerTransaction.objects.get(request=request)
     row, is_new = OwnerSignature.objects.get_or_create(
-        transaction=asked, signer=signer,
+        transaction=asked,
+        signer=signer,
         defaults={"signature": "0x" + signature.hex(), "given_by": owner, "given_at": now},
-    )  # fmt: skip
+    )
     if row.given_by_id != owner.pk:
         raise SignatureWrong(f"{signer} signed this for another account already", signer=signer)
     if is_new:
         states.tell(
-            request=request, audit="OwnerSigned", event=None, actor=f"owner:{owner.pk}", now=now,
+            request=request,
+            audit="OwnerSigned",
+            event=None,
+            actor=f"owner:{owner.pk}",
+            now=now,
             facts={"signer": signer, "safe_tx_hash": asked.safe_tx_hash},
-        )  # fmt: skip
+        )
 
 
 def move_owner_transaction(
-    *, asked: OwnerTransaction, to: OwnerTransactionState, actor: str, now: datetime, facts: Mapping[str, Any],
+    *,
+    asked: OwnerTransaction,
+    to: OwnerTransactionState,
+    actor: str,
+    now: datetime,
+    facts: Mapping[str, Any],
     **columns: Any,
-) -> bool:  # fmt: skip
+) -> bool:
     """Move `asked` to `to` if its stored state allows it; True when this call did. Joins the caller's transaction.
 
     What is executed has its nonce for itself: whatever else was asked for under it is given up.
@@ -116,18 +132,31 @@ def move_owner_transaction(
     if done:
         audit = _REORGED if left == S.EXECUTED and to is S.SENT else _TOLD[to]
         states.tell(
-            request=asked.request, audit=audit, event=None, actor=actor, now=now,
-            facts={"safe": asked.safe, "safe_nonce": str(asked.safe_nonce), "safe_tx_hash": asked.safe_tx_hash,
-                   **facts},
-        )  # fmt: skip
+            request=asked.request,
+            audit=audit,
+            event=None,
+            actor=actor,
+            now=now,
+            facts={
+                "safe": asked.safe,
+                "safe_nonce": str(asked.safe_nonce),
+                "safe_tx_hash": asked.safe_tx_hash,
+                **facts,
+            },
+        )
     return bool(done)
 
 
 @whole
 def move_alone(
-    *, asked: OwnerTransaction, to: OwnerTransactionState, actor: str, now: datetime, facts: Mapping[str, Any],
+    *,
+    asked: OwnerTransaction,
+    to: OwnerTransactionState,
+    actor: str,
+    now: datetime,
+    facts: Mapping[str, Any],
     **columns: Any,
-) -> bool:  # fmt: skip
+) -> bool:
     """The same in a transaction of its own."""
     with transaction.atomic():
         # What an attempt that was given up had read of it is read again.
@@ -150,9 +179,12 @@ def release_owner_transaction(*, request: ChangeRequest, actor: str, now: dateti
         asked is not None
         and fresh.state == ChangeState.APPROVED
         and move_owner_transaction(
-            asked=asked, to=S.RELEASED, actor=actor, now=now,
+            asked=asked,
+            to=S.RELEASED,
+            actor=actor,
+            now=now,
             facts={"signers": list(asked.signatures.order_by("given_at").values_list("signer", flat=True))},
         )
-    )  # fmt: skip
+    )
     if not is_moved:
         raise ChangeClosed(f"the request is {fresh.get_state_display().lower()}", state=fresh.state)

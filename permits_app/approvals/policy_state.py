@@ -25,14 +25,28 @@ PolicyState = Mapping[str, Any]
 """`limits` and `cage`: column to text; `allowlist`: `chain:KIND:address` to label."""
 
 LIMIT_COLUMNS: Final = (
-    "per_transaction_micro_usd", "per_tick_micro_usd", "per_session_micro_usd", "per_day_micro_usd",
-    "hot_lane_micro_usd", "writes_per_hour", "max_slippage_bps", "max_price_impact_bps", "allowlist_mode",
-)  # fmt: skip
+    "per_transaction_micro_usd",
+    "per_tick_micro_usd",
+    "per_session_micro_usd",
+    "per_day_micro_usd",
+    "hot_lane_micro_usd",
+    "writes_per_hour",
+    "max_slippage_bps",
+    "max_price_impact_bps",
+    "allowlist_mode",
+)
 CAGE_COLUMNS: Final = (
-    "max_assets", "max_position_bps", "max_concentration_bps", "max_drawdown_bps", "min_rebalance_interval_seconds",
-    "max_rebalances_per_day", "min_collateral_ratio_bps", "min_health_bps", "is_action_gate_on",
+    "max_assets",
+    "max_position_bps",
+    "max_concentration_bps",
+    "max_drawdown_bps",
+    "min_rebalance_interval_seconds",
+    "max_rebalances_per_day",
+    "min_collateral_ratio_bps",
+    "min_health_bps",
+    "is_action_gate_on",
     "allows_arbitrary_calldata",
-)  # fmt: skip
+)
 _LOOSER_IS_LOWER: Final = frozenset({"min_rebalance_interval_seconds", "min_collateral_ratio_bps", "min_health_bps"})
 _LOOSER_WHEN_ON: Final = {"is_action_gate_on": False, "allows_arbitrary_calldata": True}
 _MODES: Final = tuple(str(mode) for mode in (AllowlistMode.STRICT, AllowlistMode.WARN, AllowlistMode.OFF))

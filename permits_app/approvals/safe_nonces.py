@@ -46,17 +46,16 @@ def check_not_past(asked: OwnerTransaction, safe: SafeView) -> None:
     if safe.nonce > asked.safe_nonce:
         raise ChangeStale(
             f"the Safe is at nonce {safe.nonce}; what was asked for is bound to {asked.safe_nonce}",
-            nonce=str(safe.nonce), bound_nonce=str(asked.safe_nonce),
-        )  # fmt: skip
+            nonce=str(safe.nonce),
+            bound_nonce=str(asked.safe_nonce),
+        )
 
 
 def check_turn(asked: OwnerTransaction, safe: SafeView) -> None:
     """Raises SafeTurnAwaited while the Safe has earlier nonces to use, and what check_not_past raises."""
     check_not_past(asked, safe)
     if safe.nonce < asked.safe_nonce:
-        raise SafeTurnAwaited(
-            describe_turn(asked, safe), nonce=str(safe.nonce), bound_nonce=str(asked.safe_nonce)
-        )  # fmt: skip
+        raise SafeTurnAwaited(describe_turn(asked, safe), nonce=str(safe.nonce), bound_nonce=str(asked.safe_nonce))
 
 
 def describe_turn(asked: OwnerTransaction, safe: SafeView) -> str:

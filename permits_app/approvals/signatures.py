@@ -56,8 +56,9 @@ def check_owner_signature(asked: OwnerTransaction, safe: SafeView, text: str) ->
     if signer not in safe.owners:
         raise SignatureWrong(
             f"it was made by {signer}, which owns no part of the Safe {safe.address}, or over other bytes",
-            signer=signer, owners=list(safe.owners),
-        )  # fmt: skip
+            signer=signer,
+            owners=list(safe.owners),
+        )
     return signer, signature
 
 

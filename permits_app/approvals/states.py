@@ -99,9 +99,12 @@ def tell(
     if reason:
         about["reason"] = reason
     audit_log.append(
-        golem_id=request.golem_id, event=audit, actor=actor, now=now,
+        golem_id=request.golem_id,
+        event=audit,
+        actor=actor,
+        now=now,
         data={**about, "title": request.title, "plan_hash": request.plan_hash, **(facts or {})},
-    )  # fmt: skip
+    )
     if event is not None:
         payload = {**about, "summary": request.title, "approvals_needed": request.required_approvals}
         event_bus.emit(golem_id=request.golem_id, event=Event(event, payload), now=now)

@@ -67,9 +67,15 @@ def decide(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpRe
     verdict = Verdict(given["verdict"])
     try:
         decide_change(
-            request_id=change.pk, owner=request.user, verdict=verdict, reason=given["reason"], code=given["code"],
-            seen_digest=given["digest"], signature=given["signature"], now=clock.now(),
-        )  # fmt: skip
+            request_id=change.pk,
+            owner=request.user,
+            verdict=verdict,
+            reason=given["reason"],
+            code=given["code"],
+            seen_digest=given["digest"],
+            signature=given["signature"],
+            now=clock.now(),
+        )
     except GolemError as error:
         change.refresh_from_db()
         return _show(request, model_admin, change, form=form, refusal=error, http_status=error.http_status)
@@ -86,9 +92,12 @@ def sign(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpResp
         return _show(request, model_admin, change, sign_form=form, http_status=422)
     try:
         sign_change(
-            request_id=change.pk, owner=request.user, signature=form.cleaned_data["signature"],
-            seen_digest=form.cleaned_data["digest"], now=clock.now(),
-        )  # fmt: skip
+            request_id=change.pk,
+            owner=request.user,
+            signature=form.cleaned_data["signature"],
+            seen_digest=form.cleaned_data["digest"],
+            now=clock.now(),
+        )
     except GolemError as error:
         change.refresh_from_db()
         return _show(request, model_admin, change, sign_form=form, refusal=error, http_status=error.http_status)
@@ -125,12 +134,15 @@ def use_up_nonce(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> 
         raise Http404("nothing of this request is signed for a Safe")
     try:
         opened = request_operation(
-            golem=change.golem, name=USE_UP_NONCE, owner=request.user, now=clock.now(),
+            golem=change.golem,
+            name=USE_UP_NONCE,
+            owner=request.user,
+            now=clock.now(),
             arguments={"chain_id": asked.chain_id, "safe": asked.safe},
             reason=f"{change.title} failed, and what was signed stays good until this nonce is used"
             if asked.state == OwnerTransactionState.FAILED
             else f"nothing is asked under this nonce any more, and {change.title} waits behind it",
-        )  # fmt: skip
+        )
     except GolemError as error:
         return report_refusal(request, error, page_of(change.pk))
     return HttpResponseRedirect(page_of(opened.pk))
@@ -163,10 +175,16 @@ def cancel(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpRe
         messages.success(request, "Cancelled.")
         return HttpResponseRedirect(page_of(change.pk))
     return show_confirmation(
-        request=request, model_admin=model_admin, title="Cancel this request", form=form, submit="Cancel the request",
+        request=request,
+        model_admin=model_admin,
+        title="Cancel this request",
+        form=form,
+        submit="Cancel the request",
         explanation="It is not executed, also when it is approved already and still waits.",
-        back_url=page_of(change.pk), is_dangerous=True, subject=change,
-    )  # fmt: skip
+        back_url=page_of(change.pk),
+        is_dangerous=True,
+        subject=change,
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -187,10 +205,16 @@ def cancel_announcement(request: HttpRequest, permit_id: UUID, *, model_admin: A
         messages.success(request, "Cancelled.")
         return HttpResponseRedirect(reverse(INBOX))
     return show_confirmation(
-        request=request, model_admin=model_admin, title="Cancel this announced action", form=form,
-        submit="Cancel the action", explanation="It is not executed when its delay is over.",
-        back_url=reverse(INBOX), is_dangerous=True, subject=row.permit,
-    )  # fmt: skip
+        request=request,
+        model_admin=model_admin,
+        title="Cancel this announced action",
+        form=form,
+        submit="Cancel the action",
+        explanation="It is not executed when its delay is over.",
+        back_url=reverse(INBOX),
+        is_dangerous=True,
+        subject=row.permit,
+    )
 
 
 @require_GET
@@ -223,10 +247,17 @@ def enrol(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
     if device is None or request.method == "GET":
         device = second_factor.start_enrolment(user=request.user)
     answer = _render(
-        request, model_admin, "second_factor", title="Second factor", form=form, refusal=refusal,
-        picture=second_factor.draw_code(device), secret=second_factor.spell_secret(device), replaces=replaces,
+        request,
+        model_admin,
+        "second_factor",
+        title="Second factor",
+        form=form,
+        refusal=refusal,
+        picture=second_factor.draw_code(device),
+        secret=second_factor.spell_secret(device),
+        replaces=replaces,
         http_status=refusal.http_status if refusal else 200,
-    )  # fmt: skip
+    )
     answer["Cache-Control"] = "no-store"
     return answer
 
@@ -257,19 +288,30 @@ def _show(
 ) -> HttpResponse:
     page = build_decision_page(change, request.user, now=clock.now())
     return _render(
-        request, model_admin, "detail", title=change.title, page=page, refusal=refusal, http_status=http_status,
+        request,
+        model_admin,
+        "detail",
+        title=change.title,
+        page=page,
+        refusal=refusal,
+        http_status=http_status,
         signing=build_signing_page(change, request.user, now=clock.now()),
         sign_form=sign_form or SignatureForm(initial={"digest": change.digest}),
-        form=form or DecisionForm(initial={"digest": change.digest}), comment_form=comment_form or CommentForm(),
-        raw=json.dumps(change.change, indent=2, sort_keys=True), subject=change,
-    )  # fmt: skip
+        form=form or DecisionForm(initial={"digest": change.digest}),
+        comment_form=comment_form or CommentForm(),
+        raw=json.dumps(change.change, indent=2, sort_keys=True),
+        subject=change,
+    )
 
 
 def _render(
     request: HttpRequest, model_admin: Any, name: str, *, title: str, http_status: int = 200, **context: Any
 ) -> HttpResponse:
     whole = {
-        **model_admin.admin_site.each_context(request), "title": title, "subtitle": None, "opts": model_admin.opts,
+        **model_admin.admin_site.each_context(request),
+        "title": title,
+        "subtitle": None,
+        "opts": model_admin.opts,
         **context,
-    }  # fmt: skip
+    }
     return TemplateResponse(request, f"permits_app/approvals/{name}.html", whole, status=http_status)

@@ -78,8 +78,11 @@ def build_policy_wish(*, golem: Golem, chain: ChainReader, wish: PolicyWish, now
         listed = {split_entry(each["name"])[2] for each in local if each["row"] == "allowlist" and each["after"]}
         rules += [rule for rule in call_rules(chain.chain_id, listed) if rule.key not in known]
     arguments: dict[str, Any] = {
-        "act": "propose", "rules": [write_rule(rule) for rule in rules], "policy": local, "title": TITLE,
-    }  # fmt: skip
+        "act": "propose",
+        "rules": [write_rule(rule) for rule in rules],
+        "policy": local,
+        "title": TITLE,
+    }
     operation = find_operation("cage")
     assert isinstance(operation, ObservingOperation)
     return {"name": "cage", "arguments": operation.observe(golem, arguments, now=now)}

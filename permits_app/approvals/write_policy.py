@@ -44,9 +44,12 @@ def write_policy(
         version = keep_version(golem=golem, actor=actor, reason=reason, now=now)
         told = {f"{each['row']}.{each['name']}": {"from": each.get("before"), "to": each["after"]} for each in changes}
         audit_log.append(
-            golem_id=golem.pk, event="PolicyChanged", actor=actor, now=now,
+            golem_id=golem.pk,
+            event="PolicyChanged",
+            actor=actor,
+            now=now,
             data={"changes": told, "reason": reason, "policy_version": str(version.number)},
-        )  # fmt: skip
+        )
         payload = {"row": "policy", "fields": sorted({str(each["name"]) for each in changes})}
         event_bus.emit(golem_id=golem.pk, event=Event(EventType.POLICY_CAGE_UPDATED, payload), now=now)
     return version
@@ -58,8 +61,9 @@ def check_not_mirrored(cage: PolicyCage, changes: Sequence[Mapping[str, Any]]) -
     if names and hasattr(cage, "mirror"):
         raise CageIsMirrored(
             f"{', '.join(names)} follow the contract {cage.mirror.contract}; its owner's Safe changes them there",
-            contract=cage.mirror.contract, fields=names,
-        )  # fmt: skip
+            contract=cage.mirror.contract,
+            fields=names,
+        )
 
 
 def keep_version(*, golem: Golem, actor: str, reason: str, now: datetime) -> PolicyVersion:
@@ -70,9 +74,14 @@ def keep_version(*, golem: Golem, actor: str, reason: str, now: datetime) -> Pol
     if newest is not None and newest.policy_hash == digest:
         return newest
     return PolicyVersion.objects.create(
-        golem=golem, number=newest.number + 1 if newest else 1, policy=state, policy_hash=digest, actor=actor,
-        reason=reason, created_at=now,
-    )  # fmt: skip
+        golem=golem,
+        number=newest.number + 1 if newest else 1,
+        policy=state,
+        policy_hash=digest,
+        actor=actor,
+        reason=reason,
+        created_at=now,
+    )
 
 
 def _write_column(row: Any, change: Mapping[str, Any]) -> None:

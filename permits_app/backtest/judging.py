@@ -41,11 +41,22 @@ from tools_app.toolkit.tooldef import WriteTool
 from tools_app.toolkit.toolset import Toolset
 
 REPLAYED: Final = (
-    "policy_cage.phase", "policy_cage.risk_layer", "policy_cage.conservative_", "policy_cage.approved_asset",
-    "policy_cage.max_", "policy_cage.collateral_ratio", "policy_cage.drawdown", "policy_cage.nav_breaker",
-    "policy_cage.rebalance", "policy_cage.action_gate_", "allowlist_guard.", "spending_limiter.per_",
-    "spending_limiter.slippage", "spending_limiter.price_impact", "rate_limiter.per_hour",
-)  # fmt: skip
+    "policy_cage.phase",
+    "policy_cage.risk_layer",
+    "policy_cage.conservative_",
+    "policy_cage.approved_asset",
+    "policy_cage.max_",
+    "policy_cage.collateral_ratio",
+    "policy_cage.drawdown",
+    "policy_cage.nav_breaker",
+    "policy_cage.rebalance",
+    "policy_cage.action_gate_",
+    "allowlist_guard.",
+    "spending_limiter.per_",
+    "spending_limiter.slippage",
+    "spending_limiter.price_impact",
+    "rate_limiter.per_hour",
+)
 """Refusals that the facts of their moment reproduce. What another rule refused stays refused under every draft."""
 
 BY_CONTRACT: Final = "policy_cage.contract"
@@ -115,17 +126,22 @@ class Question:
         """What hooks 1 to 4 answer. `fall` is what the draft measured, None when it did not come to it."""
         portfolio = self.facts.portfolio
         holdings = Holdings(
-            is_known=True, wrapped_native=find_wrapped(self.call), portfolio=portfolio,
+            is_known=True,
+            wrapped_native=find_wrapped(self.call),
+            portfolio=portfolio,
             fall=fall if portfolio is not None and portfolio.is_complete else None,
-        )  # fmt: skip
+        )
         loaded = LoadedRules(
-            rows=self.rows, holdings=holdings, spend=SpendFacts(prices={}, usage=self.usage),
+            rows=self.rows,
+            holdings=holdings,
+            spend=SpendFacts(prices={}, usage=self.usage),
             # Of the hour alone: loop guard and breaker judged what was done around the call, which no draft changes.
             rate=RateFacts(
-                usage=self.usage, cap=cap_writes_per_hour(is_conservative=self.facts.is_conservative),
+                usage=self.usage,
+                cap=cap_writes_per_hour(is_conservative=self.facts.is_conservative),
                 is_venue_tried=False,
-            ),  # fmt: skip
-        )  # fmt: skip
+            ),
+        )
         verdict = hook_chain.decide(self.call, loaded)
         if not isinstance(verdict, Reject):
             return Answer()

@@ -45,8 +45,10 @@ class _Limit:
 
 
 _LIMITS: Final = (
-    *(_Limit("limits", f"per_{each}_micro_usd", 0, _ENDLESS_MICRO_USD)
-      for each in ("transaction", "tick", "session", "day")),
+    *(
+        _Limit("limits", f"per_{each}_micro_usd", 0, _ENDLESS_MICRO_USD)
+        for each in ("transaction", "tick", "session", "day")
+    ),
     _Limit("limits", "writes_per_hour", 0, _ENDLESS),
     _Limit("limits", "max_slippage_bps", 0, _ENDLESS),
     _Limit("limits", "max_price_impact_bps", 0, _ENDLESS),
@@ -55,7 +57,7 @@ _LIMITS: Final = (
     _Limit("cage", "min_rebalance_interval_seconds", _DAY_SECONDS, 0),
     _Limit("cage", "max_rebalances_per_day", 0, _ENDLESS),
     _Limit("cage", "min_collateral_ratio_bps", _ENDLESS, 10_500),
-)  # fmt: skip
+)
 _MAX_ASSETS: Final = _Limit("cage", "max_assets", 0, _ENDLESS)
 _DRAWDOWN: Final = _Limit("cage", "max_drawdown_bps", 100, 5_000)
 
@@ -101,9 +103,12 @@ def suggest_least_policy(
     """
     decisions = list_decisions(golem=golem, last=MOST_DECISIONS, since=now - timedelta(days=days))
     return find_least_policy(
-        decisions, state=read_policy_state(golem), predictions=list_predictions(golem), with_refused=with_refused,
+        decisions,
+        state=read_policy_state(golem),
+        predictions=list_predictions(golem),
+        with_refused=with_refused,
         on_progress=on_progress,
-    )  # fmt: skip
+    )
 
 
 def find_least_policy(
@@ -211,9 +216,7 @@ def _bisect(limit: _Limit, start: int, passes: Callable[[int], bool]) -> int:
 
 def _is_allowed(question: Question, draft: Draft) -> bool:
     chain_id = question.call.plan.chain_id if question.call.plan is not None else 0
-    call = replace(
-        question.call, limits=draft.limits, cage=draft.cage, allowlist=draft.allowlist_on(chain_id)
-    )  # fmt: skip
+    call = replace(question.call, limits=draft.limits, cage=draft.cage, allowlist=draft.allowlist_on(chain_id))
     # Whether a fall stands depends on all calls before; it is looked at by itself.
     quiet = replace(question, call=call, rows=replace(question.rows, fall=Fall()))
     return not quiet.ask(Fall()).rule

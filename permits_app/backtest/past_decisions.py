@@ -21,9 +21,24 @@ LAST_DECISIONS: Final = 100
 MOST_DECISIONS: Final = 10_000
 
 _PERMIT_COLUMNS: Final = (
-    "id", "created_at", "tool_name", "action_type", "venue", "chain_id", "action_class", "api_key_id", "signer",
-    "acts_for", "calls", "batch", "bounds", "value_micro_usd", "facts", "committing_at", "finished_at",
-)  # fmt: skip
+    "id",
+    "created_at",
+    "tool_name",
+    "action_type",
+    "venue",
+    "chain_id",
+    "action_class",
+    "api_key_id",
+    "signer",
+    "acts_for",
+    "calls",
+    "batch",
+    "bounds",
+    "value_micro_usd",
+    "facts",
+    "committing_at",
+    "finished_at",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +135,11 @@ def _claim_of(permit: ActionPermit) -> Claim:
     if entry.state == SpendState.RELEASED:
         return Claim(permit.value_micro_usd, ended_at=permit.finished_at or permit.created_at)
     return Claim(
-        permit.value_micro_usd, ended_at=permit.finished_at, settled_micro_usd=entry.settled_micro_usd or 0,
+        permit.value_micro_usd,
+        ended_at=permit.finished_at,
+        settled_micro_usd=entry.settled_micro_usd or 0,
         settled_at=entry.counted_at,
-    )  # fmt: skip
+    )
 
 
 def _of_denial(row: DeniedCall) -> PastDecision:

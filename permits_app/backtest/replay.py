@@ -109,11 +109,13 @@ class Replay:
             found.setdefault(line.at.date().isoformat(), []).append(line)
         return tuple(
             DayCount(
-                day, len(lines), sum(line.flips and line.was == ALLOWED for line in lines),
+                day,
+                len(lines),
+                sum(line.flips and line.was == ALLOWED for line in lines),
                 sum(line.flips and line.was != ALLOWED for line in lines),
             )
             for day, lines in found.items()
-        )  # fmt: skip
+        )
 
 
 def sum_worth(lines: Sequence[ReplayLine]) -> str:

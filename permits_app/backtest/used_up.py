@@ -85,9 +85,10 @@ class UsedUp:
         """The rebalances of the 24 h before `past` as the draft had them."""
         gone = {time for flip in self._recent if flip.sign < 0 for time in flip.past.rebalanced_at}
         fresh = [
-            flip.past.at for flip in self._recent
+            flip.past.at
+            for flip in self._recent
             if flip.sign > 0 and flip.past.action_class is past.action_class and flip.past.at > past.at - DAY
-        ]  # fmt: skip
+        ]
         return (*(time for time in read if time not in gone), *fresh)
 
     def _fold(self, now: datetime) -> None:

@@ -31,17 +31,19 @@ _BIGGEST = 2**63 - 1
 
 _ACCOUNT: Any = (UUID(int=0), 901, "an account")
 _STANDING = CompiledStatement(
-    lambda golem_id, chain_id, account: StandingAllowance.objects.filter(
-        golem_id=golem_id, chain_id=chain_id, account=account
-    ).exclude(left="0").values_list("token", "spender"),
+    lambda golem_id, chain_id, account: (
+        StandingAllowance.objects.filter(golem_id=golem_id, chain_id=chain_id, account=account)
+        .exclude(left="0")
+        .values_list("token", "spender")
+    ),
     *_ACCOUNT,
-)  # fmt: skip
+)
 _LOCKED: CompiledQuery[StandingAllowance] = CompiledQuery(
     lambda golem_id, chain_id, account: StandingAllowance.objects.select_for_update(no_key=True).filter(
         golem_id=golem_id, chain_id=chain_id, account=account
     ),
     *_ACCOUNT,
-)  # fmt: skip
+)
 
 
 def _account_of(permit: ActionPermit) -> tuple[UUID, int, str]:
@@ -138,10 +140,19 @@ def note_left(*, permit: ActionPermit, over: LeftOver, counted_at: datetime) -> 
 def _keep(permit: ActionPermit, planned: AllowanceLeft, left: int, block_number: int, counted_at: datetime) -> None:
     token = planned.token
     row = StandingAllowance(
-        golem_id=permit.golem_id, permit=permit, chain_id=permit.chain_id, account=permit.account, token=token.address,
-        symbol=token.symbol[:64], decimals=token.decimals, spender=planned.spender, left=str(left),
-        worth_micro_usd=_value(permit, token.address, left), counted_at=counted_at, block_number=block_number,
-    )  # fmt: skip
+        golem_id=permit.golem_id,
+        permit=permit,
+        chain_id=permit.chain_id,
+        account=permit.account,
+        token=token.address,
+        symbol=token.symbol[:64],
+        decimals=token.decimals,
+        spender=planned.spender,
+        left=str(left),
+        worth_micro_usd=_value(permit, token.address, left),
+        counted_at=counted_at,
+        block_number=block_number,
+    )
     # Of two permits that end at once and left the same one is kept; the next outcome is read for both.
     StandingAllowance.objects.bulk_create([row], ignore_conflicts=True)
 

@@ -111,8 +111,9 @@ def await_receipt(
     """Poll for the receipt of any of the payloads of one nonce; None when time ran out. Renews between polls."""
     return poll(
         lambda: find_any_receipt(chain_id=chain_id, tx_hashes=tx_hashes, deadline=deadline),
-        deadline=deadline, renew_lease=renew_lease,
-    )  # fmt: skip
+        deadline=deadline,
+        renew_lease=renew_lease,
+    )
 
 
 def poll(find: Callable[[], Found | None], *, deadline: Deadline, renew_lease: Callable[[], None]) -> Found | None:

@@ -23,9 +23,12 @@ def list_in_flight(*, golem_id: UUID) -> list[OutboundTransaction]:
     The halt's own revocations are not among them.
     """
     rows = OutboundTransaction.objects.filter(
-        permit__golem_id=golem_id, permit__halt_epoch__isnull=True, purpose=PayloadPurpose.CALL, is_live=True,
+        permit__golem_id=golem_id,
+        permit__halt_epoch__isnull=True,
+        purpose=PayloadPurpose.CALL,
+        is_live=True,
         state__in=[str(state) for state in UNSETTLED],
-    )  # fmt: skip
+    )
     return list(rows.select_related("permit").order_by("chain_id", "sender", "nonce"))
 
 

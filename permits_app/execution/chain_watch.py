@@ -54,8 +54,10 @@ def _read(network: Network, watch: ChainMark, now: datetime) -> bool:
     if has_lost:
         logger.error(
             "chain %s rolled back past what was final: block %s is another one or gone, the head is %s",
-            network.chain_id, watch.mark_number, head,
-        )  # fmt: skip
+            network.chain_id,
+            watch.mark_number,
+            head,
+        )
         changes |= {"rolled_back_at": now, "mark_number": 0, "mark_hash": ""}
     elif next_mark != watch.mark_number or not marked:
         found, _ = witness.find_block_hashes(network.chain_id, {next_mark}, deadline=deadline)
@@ -69,9 +71,7 @@ def _note_trouble(network: Network, watch: ChainMark, error: GolemError | None, 
     """Write down what stops the chain, or that nothing does any more; a node of another chain is told to its golems."""
     code = error.code if error is not None else ""
     told = {watch.trouble, code} & {RpcWrongChain.code}
-    ChainMark.objects.filter(pk=watch.pk).update(
-        trouble=code, trouble_since=now if code else None, updated_at=now
-    )  # fmt: skip
+    ChainMark.objects.filter(pk=watch.pk).update(trouble=code, trouble_since=now if code else None, updated_at=now)
     watch.trouble = code
     if not told:
         return
@@ -91,6 +91,10 @@ def tell(golem_id: Any, kind: EventType, event: str, facts: dict[str, Any], now:
     """One event and one audit entry of one golem, together."""
     with transaction.atomic():
         audit_log.append(
-            golem_id=golem_id, event=event, actor=_ACTOR, data=facts, now=now,
+            golem_id=golem_id,
+            event=event,
+            actor=_ACTOR,
+            data=facts,
+            now=now,
             along=[event_bus.fill_events(golem_id=golem_id, events=[Event(kind, facts)], now=now)],
-        )  # fmt: skip
+        )

@@ -106,9 +106,13 @@ def is_lost(row: OutboundTransaction, *, used_nonce: int, deadline: Deadline) ->
         return True
     same = [row.tx_hash, *(each.tx_hash for each in list_siblings(row))]
     return witness.is_taken_by_another(
-        chain_id=row.chain_id, sender=row.sender, nonce=row.nonce, tx_hashes=same,
-        since_block=row.permit.block_number if row.permit is not None else 0, deadline=deadline,
-    )  # fmt: skip
+        chain_id=row.chain_id,
+        sender=row.sender,
+        nonce=row.nonce,
+        tx_hashes=same,
+        since_block=row.permit.block_number if row.permit is not None else 0,
+        deadline=deadline,
+    )
 
 
 def read_next_nonce(chain: ChainReader, permit: ActionPermit) -> int:

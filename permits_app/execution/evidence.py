@@ -50,10 +50,15 @@ _IN_FLIGHT = [str(state) for state in UNSETTLED]
 _OTHERS: CompiledQuery[OutboundTransaction] = CompiledQuery(
     lambda chain_id, sender, permit_id, first, last: OutboundTransaction.objects.filter(
         Q(block_number__gte=first, block_number__lte=last) | Q(broadcast_count__gt=0, state__in=_IN_FLIGHT),
-        chain_id=chain_id, sender=sender,
+        chain_id=chain_id,
+        sender=sender,
     ).exclude(permit_id=permit_id, purpose=PayloadPurpose.CALL),
-    901, "a sender", UUID(int=0), 902, 903,
-)  # fmt: skip
+    901,
+    "a sender",
+    UUID(int=0),
+    902,
+    903,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,7 +230,7 @@ def _list_by_nonce(rows: Sequence[OutboundTransaction]) -> dict[int, list[Outbou
     groups = {row.nonce: [row] for row in rows}
     others = OutboundTransaction.objects.filter(
         chain_id=rows[0].chain_id, sender=rows[0].sender, nonce__in=list(groups)
-    ).exclude(pk__in=[row.pk for row in rows])  # fmt: skip
+    ).exclude(pk__in=[row.pk for row in rows])
     for other in others:
         groups[other.nonce].append(other)
     return groups

@@ -111,11 +111,25 @@ class Follower:
 
     def _list_permits(self, now: datetime) -> dict[UUID, list[OutboundTransaction]]:
         """By permit, all payloads of the chain's unfinished permits that nobody works on now."""
-        rows = OutboundTransaction.objects.filter(
-            chain_id=self.chain_id, permit__status__in=[str(state) for state in UNFINISHED]
-        ).exclude(permit__lease_expires_at__gt=now).order_by("-created_at")  # fmt: skip
-        columns = ("permit_id", "chain_id", "nonce", "state", "tx_hash", "entry_point", "signed_at_block",
-                   "broadcast_count", "broadcast_at", "created_at")  # fmt: skip
+        rows = (
+            OutboundTransaction.objects.filter(
+                chain_id=self.chain_id, permit__status__in=[str(state) for state in UNFINISHED]
+            )
+            .exclude(permit__lease_expires_at__gt=now)
+            .order_by("-created_at")
+        )
+        columns = (
+            "permit_id",
+            "chain_id",
+            "nonce",
+            "state",
+            "tx_hash",
+            "entry_point",
+            "signed_at_block",
+            "broadcast_count",
+            "broadcast_at",
+            "created_at",
+        )
         permits: dict[UUID, list[OutboundTransaction]] = defaultdict(list)
         for row in rows.only(*columns)[:_MOST_PAYLOADS]:
             if row.permit_id is not None:

@@ -33,11 +33,9 @@ class Following:
         self._hand = hand
         self._is_over = threading.Event()
         self._threads = {
-            chain_id: threading.Thread(
-                target=self._follow, args=(chain_id,), name=f"follower-{chain_id}", daemon=True
-            )
+            chain_id: threading.Thread(target=self._follow, args=(chain_id,), name=f"follower-{chain_id}", daemon=True)
             for chain_id in chain_ids
-        }  # fmt: skip
+        }
 
     def start(self) -> None:
         """Begin, and return."""

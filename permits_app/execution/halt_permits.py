@@ -126,14 +126,25 @@ def _store(permit: ActionPermit, wanted: HaltPlan, value: PlanValue, actor: str,
         with transaction.atomic():
             permit.save(force_insert=True)
             SpendEntry.objects.create(
-                golem=golem, permit=permit, reserved_micro_usd=value.total_micro_usd, counts_per_day=False,
-                counted_at=now, breakdown=value.as_breakdown(),
-            )  # fmt: skip
+                golem=golem,
+                permit=permit,
+                reserved_micro_usd=value.total_micro_usd,
+                counts_per_day=False,
+                counted_at=now,
+                breakdown=value.as_breakdown(),
+            )
             audit_log.append(
-                golem_id=golem.pk, event=wanted.event, actor=actor, now=now,
-                data={"permit_id": str(permit.pk), "plan_hash": permit.plan_hash, "halt_epoch": permit.halt_epoch,
-                      **wanted.facts},
-            )  # fmt: skip
+                golem_id=golem.pk,
+                event=wanted.event,
+                actor=actor,
+                now=now,
+                data={
+                    "permit_id": str(permit.pk),
+                    "plan_hash": permit.plan_hash,
+                    "halt_epoch": permit.halt_epoch,
+                    **wanted.facts,
+                },
+            )
     except IntegrityError as error:
         if "permit_equal_action_once" in str(error):
             return False

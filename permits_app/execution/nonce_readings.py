@@ -41,9 +41,12 @@ def take_nonces(*, permit: ActionPermit, count: int, pending_nonce: int) -> list
         return reserve(pending_nonce=pending_nonce, is_agreed=False)
     except NonceUnexpected as unexpected:
         counts = read_counts(
-            chain_id=permit.chain_id, address=permit.signer, is_of_operations=permit.sends_operation,
-            known=unexpected.known, deadline=Deadline.after_ms(READ_BUDGET_MS),
-        )  # fmt: skip
+            chain_id=permit.chain_id,
+            address=permit.signer,
+            is_of_operations=permit.sends_operation,
+            known=unexpected.known,
+            deadline=Deadline.after_ms(READ_BUDGET_MS),
+        )
         return reserve(pending_nonce=counts.pending)
 
 
@@ -58,8 +61,10 @@ def read_counts(*, chain_id: int, address: str, is_of_operations: bool, deadline
     if counts is None:
         raise NonceUnsettled(
             f"the chain's nodes do not agree on the next nonce of {address}; nothing was signed",
-            address=address, clears="two readings that agree", retry_after_seconds=_RETRY_AFTER_SECONDS,
-        )  # fmt: skip
+            address=address,
+            clears="two readings that agree",
+            retry_after_seconds=_RETRY_AFTER_SECONDS,
+        )
     return counts
 
 

@@ -27,15 +27,18 @@ _CURSOR: CompiledQuery[NonceCursor] = CompiledQuery(
     lambda chain_id, address: NonceCursor.objects.select_for_update(no_key=True).filter(
         chain_id=chain_id, address=address
     ),
-    901, "an address",
-)  # fmt: skip
+    901,
+    "an address",
+)
 _HELD_OR_FREE: CompiledQuery[NonceReservation] = CompiledQuery(
     lambda permit_id, chain_id, address, nonce: NonceReservation.objects.filter(
-        Q(permit_id=permit_id)
-        | Q(chain_id=chain_id, address=address, state=NonceState.ABANDONED, nonce__gte=nonce)
+        Q(permit_id=permit_id) | Q(chain_id=chain_id, address=address, state=NonceState.ABANDONED, nonce__gte=nonce)
     ).order_by("call_index", "nonce"),
-    UUID(int=0), 901, "an address", 902,
-)  # fmt: skip
+    UUID(int=0),
+    901,
+    "an address",
+    902,
+)
 
 
 class NonceUnexpected(Exception):
@@ -68,9 +71,7 @@ def reserve_nonces(
         if held:
             return held
         abandoned = {row.nonce for row in found}
-        first = _first_free(
-            next_nonce=cursor.next_nonce, count=count, pending_nonce=pending_nonce, abandoned=abandoned
-        )  # fmt: skip
+        first = _first_free(next_nonce=cursor.next_nonce, count=count, pending_nonce=pending_nonce, abandoned=abandoned)
         if not is_agreed and (pending_nonce > cursor.next_nonce or first < cursor.next_nonce):
             raise NonceUnexpected(cursor.next_nonce)
         nonces = list(range(first, first + count))
@@ -79,9 +80,11 @@ def reserve_nonces(
                 chain_id=chain_id, address=address, nonce__in=nonces, state=NonceState.ABANDONED
             ).delete()
         moved = fill_change(
-            NonceCursor, where={"pk": cursor.pk},
-            next_nonce=max(cursor.next_nonce, first + count), updated_at=clock.now(),
-        )  # fmt: skip
+            NonceCursor,
+            where={"pk": cursor.pk},
+            next_nonce=max(cursor.next_nonce, first + count),
+            updated_at=clock.now(),
+        )
         reserved = (
             NonceReservation(chain_id=chain_id, address=address, nonce=nonce, permit_id=permit_id, call_index=index)
             for index, nonce in enumerate(nonces)

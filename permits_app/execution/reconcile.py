@@ -81,12 +81,16 @@ def list_reopened(*, now: datetime) -> list[UUID]:
     reopened = Q(updated_at=now, status_reason__in=[rollback.REOPENED, rollback.LATE])
     # A node may have forgotten what waited behind a gap: the worker sends it again.
     filled = OutboundTransaction.objects.filter(
-        purpose=PayloadPurpose.FILL, updated_at__gte=now, state__in=[*map(str, IN_A_BLOCK), str(S.DROPPED)],
-        chain_id=OuterRef("chain_id"), sender=OuterRef("sender"), nonce__lt=OuterRef("nonce"),
-    )  # fmt: skip
+        purpose=PayloadPurpose.FILL,
+        updated_at__gte=now,
+        state__in=[*map(str, IN_A_BLOCK), str(S.DROPPED)],
+        chain_id=OuterRef("chain_id"),
+        sender=OuterRef("sender"),
+        nonce__lt=OuterRef("nonce"),
+    )
     waiting = OutboundTransaction.objects.filter(
         Exists(filled), permit=OuterRef("pk"), is_live=True, state__in=_UNSETTLED
-    )  # fmt: skip
+    )
     return list(unknown.filter(reopened | Exists(waiting)).values_list("pk", flat=True)[:_BATCH])
 
 
@@ -116,9 +120,11 @@ def _is_used_elsewhere(row: OutboundTransaction) -> bool:
 def _fill_unsent(chain_id: int, now: datetime) -> Counter[str]:
     """Bytes that will never be sent, because their permit ended first: their nonce is filled."""
     done: Counter[str] = Counter()
-    rows = _rows(chain_id).filter(
-        purpose=PayloadPurpose.CALL, is_live=True, state=S.SIGNED, broadcast_count=0
-    ).exclude(permit__status__in=_UNFINISHED)  # fmt: skip
+    rows = (
+        _rows(chain_id)
+        .filter(purpose=PayloadPurpose.CALL, is_live=True, state=S.SIGNED, broadcast_count=0)
+        .exclude(permit__status__in=_UNFINISHED)
+    )
     for row in rows.select_related("permit").order_by("sender", "nonce")[:_BATCH]:
         market = replacement.read_fees(chain_id=chain_id, now=now)
         filled = replacement.fill_instead(row=row, market=market, actor="system:reconciler", now=now)
@@ -144,9 +150,7 @@ def _read_accounts(chain_id: int) -> dict[str, Counts]:
     """The agreed counts of every account with something under way, or with a nonce given back; others are left out."""
     given_back = NonceReservation.objects.filter(chain_id=chain_id, state=NonceState.ABANDONED)
     under_way = _rows(chain_id).filter(is_live=True, state__in=_UNSETTLED)
-    addresses = sorted(
-        {*given_back.values_list("address", flat=True), *under_way.values_list("sender", flat=True)}
-    )  # fmt: skip
+    addresses = sorted({*given_back.values_list("address", flat=True), *under_way.values_list("sender", flat=True)})
     smart = {address for address in addresses if delivery.sends_operations(address)}
     plain = [address for address in addresses if address not in smart]
     told = nonce_readings.read_many(chain_id=chain_id, addresses=plain, deadline=_deadline()) if plain else []
@@ -169,9 +173,12 @@ def _replace_stuck(chain_id: int, now: datetime) -> Counter[str]:
     # A bundler that refuses an operation keeps nothing of it: the same bytes will not get in later either.
     is_refused = ~Q(entry_point="") & Q(state__in=_UNSETTLED, broadcast_count__gt=0, created_at__lte=since)
     never_taken = Q(
-        entry_point="", broadcast_at__isnull=True, state__in=[str(S.SIGNED), str(S.UNKNOWN)],
-        broadcast_count__gt=0, created_at__lte=since,
-    )  # fmt: skip
+        entry_point="",
+        broadcast_at__isnull=True,
+        state__in=[str(S.SIGNED), str(S.UNKNOWN)],
+        broadcast_count__gt=0,
+        created_at__lte=since,
+    )
     rows = _rows(chain_id).filter(is_out | is_refused | never_taken, purpose=PayloadPurpose.CALL, is_live=True)
     for row in rows.select_related("permit__golem").order_by("sender", "nonce")[:_BATCH]:
         used = delivery.read_used_nonce(

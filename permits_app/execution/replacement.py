@@ -73,16 +73,24 @@ def speed_up(*, row: OutboundTransaction, market: FeeQuote, now: datetime) -> Ou
         gas = fitting if fitting >= row.gas_limit else None
     else:
         gas = fit_gas(
-            reserved_wei=reserved, fees=fees, gas_limit=row.gas_limit,
+            reserved_wei=reserved,
+            fees=fees,
+            gas_limit=row.gas_limit,
             gas_expected=int(permit.simulation["calls"][row.call_index]["gas_used"]),
-        )  # fmt: skip
+        )
     if gas is None:
         return None
     plain = UnsignedTransaction(
-        chain_id=row.chain_id, nonce=row.nonce, to=row.to, value=int(row.value_wei),
-        data=bytes.fromhex(call["data"].removeprefix("0x")), gas_limit=gas,
-        max_fee_per_gas=fees.cap, max_priority_fee_per_gas=fees.priority, operation=OperationTerms.of_call(call),
-    )  # fmt: skip
+        chain_id=row.chain_id,
+        nonce=row.nonce,
+        to=row.to,
+        value=int(row.value_wei),
+        data=bytes.fromhex(call["data"].removeprefix("0x")),
+        gas_limit=gas,
+        max_fee_per_gas=fees.cap,
+        max_priority_fee_per_gas=fees.priority,
+        operation=OperationTerms.of_call(call),
+    )
     return _replace(row, plain, PayloadPurpose.CALL, "TransactionSpedUp", "system:reconciler", now)
 
 
@@ -166,10 +174,15 @@ def _store_instead(
             return None
         stored = store_payload(
             make_payload(
-                permit=row.permit, call_index=row.call_index, plain=plain, signed=signed, sender=row.sender,
-                purpose=purpose, replaces=row,
+                permit=row.permit,
+                call_index=row.call_index,
+                plain=plain,
+                signed=signed,
+                sender=row.sender,
+                purpose=purpose,
+                replaces=row,
             )
-        )  # fmt: skip
+        )
         if golem is not None:
             _audit(golem, event, stored, actor, now, replaces=row.tx_hash)
     return stored
@@ -193,9 +206,16 @@ def _do_nothing(
     """A zero transfer to itself, or with `terms` a user operation without a call."""
     around = settings.GOLEM_OPERATION_GAS_AROUND if terms is not None else 0
     return UnsignedTransaction(
-        chain_id=chain_id, nonce=nonce, to=address, value=0, data=b"", gas_limit=TRANSFER_GAS + around,
-        max_fee_per_gas=fees.cap, max_priority_fee_per_gas=fees.priority, operation=terms,
-    )  # fmt: skip
+        chain_id=chain_id,
+        nonce=nonce,
+        to=address,
+        value=0,
+        data=b"",
+        gas_limit=TRANSFER_GAS + around,
+        max_fee_per_gas=fees.cap,
+        max_priority_fee_per_gas=fees.priority,
+        operation=terms,
+    )
 
 
 def _terms_of(row: OutboundTransaction) -> OperationTerms:

@@ -73,9 +73,7 @@ def confirm_mined(chain_id: int, now: datetime) -> Counter[str]:
 def reopen(chain_id: int, now: datetime) -> Counter[str]:
     """Permits whose payload left the chain are UNKNOWN again, to be judged anew once the same bytes are mined."""
     done: Counter[str] = Counter()
-    rows = _rows(chain_id).filter(
-        state__in=_OUT, is_live=True, purpose=PayloadPurpose.CALL, permit__status__in=_ENDED
-    )  # fmt: skip
+    rows = _rows(chain_id).filter(state__in=_OUT, is_live=True, purpose=PayloadPurpose.CALL, permit__status__in=_ENDED)
     # The lowest nonce first: of two equal actions the other waits for it, on the chain and here.
     for row in rows.select_related("permit").order_by("sender", "nonce")[:_BATCH]:
         try:
@@ -102,7 +100,7 @@ def find_given_up(chain_id: int, now: datetime) -> Counter[str]:
     done: Counter[str] = Counter()
     rows = _rows(chain_id).filter(
         state=S.DROPPED, purpose=PayloadPurpose.CALL, permit__status__in=_ENDED, updated_at__gte=now - _HORIZON
-    )  # fmt: skip
+    )
     for row in rows.select_related("permit").order_by("sender", "nonce")[:_BATCH]:
         if any(each.state in IN_A_BLOCK for each in list_siblings(row)):
             continue
@@ -178,10 +176,18 @@ def _take_back(row: OutboundTransaction, lost_block: str, was_final: bool, now: 
             return False
         if row.permit is not None:
             audit_log.append(
-                golem_id=row.permit.golem_id, event="TransactionReorged", actor=_ACTOR, now=now,
-                data={"tx_hash": row.tx_hash, "nonce": row.nonce, "permit_id": str(row.permit_id),
-                      "lost_block_hash": lost_block, "was_final": was_final},
-            )  # fmt: skip
+                golem_id=row.permit.golem_id,
+                event="TransactionReorged",
+                actor=_ACTOR,
+                now=now,
+                data={
+                    "tx_hash": row.tx_hash,
+                    "nonce": row.nonce,
+                    "permit_id": str(row.permit_id),
+                    "lost_block_hash": lost_block,
+                    "was_final": was_final,
+                },
+            )
             # What was seen left in a block that is gone stands until an outcome tells otherwise, of whatever block.
             StandingAllowance.objects.filter(
                 golem_id=row.permit.golem_id, chain_id=row.chain_id, block_number__gte=_block_of(row)
@@ -204,9 +210,14 @@ def _reopen_permit(row: OutboundTransaction, reason: str, now: datetime) -> bool
         if entry is not None and entry.settled_micro_usd is not None:
             before |= {"settled_micro_usd": str(entry.settled_micro_usd), "counted_at": entry.counted_at.isoformat()}
         reopened = lifecycle.transition(
-            permit_id=permit.pk, leaving=PermitStatus(permit.status), to=PermitStatus.UNKNOWN,
-            actor=_ACTOR, now=now, reason=reason, data={"tx_hash": row.tx_hash},
-        )  # fmt: skip
+            permit_id=permit.pk,
+            leaving=PermitStatus(permit.status),
+            to=PermitStatus.UNKNOWN,
+            actor=_ACTOR,
+            now=now,
+            reason=reason,
+            data={"tx_hash": row.tx_hash},
+        )
         if reopened:
             facts = {"permit_id": str(permit.pk), "tx_hash": row.tx_hash, **before}
             audit_log.append(golem_id=permit.golem_id, event="OutcomeTakenBack", actor=_ACTOR, data=facts, now=now)

@@ -209,9 +209,14 @@ def _look_again(permit: ActionPermit, doubt: str) -> None:
             ActionPermit.objects.filter(pk=permit.pk).update(updated_at=now, doubted_at=since)
             return
         lifecycle.transition(
-            permit_id=permit.pk, leaving=PermitStatus(permit.status), to=S.UNKNOWN, actor="system:worker", now=now,
-            reason=f"{doubt}; it is looked at again until they agree", doubted_at=since,
-        )  # fmt: skip
+            permit_id=permit.pk,
+            leaving=PermitStatus(permit.status),
+            to=S.UNKNOWN,
+            actor="system:worker",
+            now=now,
+            reason=f"{doubt}; it is looked at again until they agree",
+            doubted_at=since,
+        )
 
 
 def _leave_unknown(permit: ActionPermit) -> None:
@@ -222,9 +227,13 @@ def _leave_unknown(permit: ActionPermit) -> None:
         ActionPermit.objects.filter(pk=permit.pk).update(updated_at=clock.now())
         return
     lifecycle.transition(
-        permit_id=permit.pk, leaving=S.COMMITTING, to=S.UNKNOWN, actor="system:worker", now=clock.now(),
+        permit_id=permit.pk,
+        leaving=S.COMMITTING,
+        to=S.UNKNOWN,
+        actor="system:worker",
+        now=clock.now(),
         reason="sent, but the outcome is not seen yet; it is looked up until it is",
-    )  # fmt: skip
+    )
 
 
 def _block_time(chain: ChainReader | None, receipts: Sequence[ReceiptView]) -> datetime:
@@ -299,12 +308,23 @@ def _close(
     leaving = PermitStatus(permit.status)
     with transaction.atomic():
         done = lifecycle.transition(
-            permit_id=permit.pk, leaving=leaving, to=to, actor="system:worker", now=now,
+            permit_id=permit.pk,
+            leaving=leaving,
+            to=to,
+            actor="system:worker",
+            now=now,
             reason="" if judgement.is_verified else "; ".join(judgement.findings),
-            finished_at=now, result=result, doubted_at=None, known=permit,
-            data={"tx_hashes": [receipt.tx_hash for receipt in receipts], "is_verified": judgement.is_verified,
-                  "gas_used": judgement.gas_used, "fee_wei": str(judgement.fee_wei)},
-        )  # fmt: skip
+            finished_at=now,
+            result=result,
+            doubted_at=None,
+            known=permit,
+            data={
+                "tx_hashes": [receipt.tx_hash for receipt in receipts],
+                "is_verified": judgement.is_verified,
+                "gas_used": judgement.gas_used,
+                "fee_wei": str(judgement.fee_wei),
+            },
+        )
         if not done:
             return
         # After a rollback of the chain it stands beside what had been judged before.
@@ -325,9 +345,13 @@ def _close(
         )
         insert_rows(judged)
         note_outcome(
-            permit=permit, succeeded=judgement.succeeded, is_verified=judgement.is_verified,
-            divergence_bps=judgement.divergence_bps, is_first=claim is None or claim.life == 1, now=now,
-        )  # fmt: skip
+            permit=permit,
+            succeeded=judgement.succeeded,
+            is_verified=judgement.is_verified,
+            divergence_bps=judgement.divergence_bps,
+            is_first=claim is None or claim.life == 1,
+            now=now,
+        )
         ledger.settle(permit_id=permit.pk, spent_micro_usd=spent, counted_at=block_time)
         allowances.note_left(permit=permit, over=over, counted_at=block_time)
         pending_requests.open_requests(permit=permit, plan=plan, refs=born, block=_last_block(receipts), now=now)

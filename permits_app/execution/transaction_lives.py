@@ -40,8 +40,11 @@ _SIBLINGS: CompiledQuery[OutboundTransaction] = CompiledQuery(
     lambda chain_id, sender, nonce, pk: OutboundTransaction.objects.filter(
         chain_id=chain_id, sender=sender, nonce=nonce
     ).exclude(pk=pk),
-    901, "a sender", 902, 903,
-)  # fmt: skip
+    901,
+    "a sender",
+    902,
+    903,
+)
 
 
 def advance(row: OutboundTransaction, to: TransactionState, **columns: Any) -> bool:
@@ -71,9 +74,13 @@ def record_receipt(row: OutboundTransaction, receipt: ReceiptView) -> None:
     try:
         with transaction.atomic():
             changes = {
-                "state": to, "updated_at": clock.now(), "block_number": receipt.block_number,
-                "gas_used": receipt.gas_used, "fee_wei": str(receipt.fee), "receipt": encode_receipt(receipt),
-            }  # fmt: skip
+                "state": to,
+                "updated_at": clock.now(),
+                "block_number": receipt.block_number,
+                "gas_used": receipt.gas_used,
+                "fee_wei": str(receipt.fee),
+                "receipt": encode_receipt(receipt),
+            }
             done, others = fetch_together(_fill_advance(row, changes), _fill_siblings(row))
             _show(row, changes, is_done=bool(done))
             for sibling in _SIBLINGS.read(others):

@@ -182,9 +182,13 @@ def _count_attempts(golem: Golem, epoch: int, position: Position) -> int:
     # Permits of before refs named a position by the id of its NFT alone.
     named = Q(params__position=str(position.ref)) | Q(params__position_id=position.ref.id)
     return ActionPermit.objects.filter(
-        named, golem=golem, halt_epoch=epoch, tool_name=TOOL_NAME, action_type=ACTION_TYPE,
+        named,
+        golem=golem,
+        halt_epoch=epoch,
+        tool_name=TOOL_NAME,
+        action_type=ACTION_TYPE,
         status=PermitStatus.REVERTED,
-    ).count()  # fmt: skip
+    ).count()
 
 
 def _open_chain(golem: Golem, now: datetime) -> ChainReader:

@@ -64,10 +64,11 @@ class ActionRecord(TimeStamped):
         ]
         indexes = [
             models.Index(
-                fields=["golem"], condition=Q(state__in=["PLANNED", "PREVIEWED", "WAITING", "COMMITTING"]),
+                fields=["golem"],
+                condition=Q(state__in=["PLANNED", "PREVIEWED", "WAITING", "COMMITTING"]),
                 name="action_record_open",
             )
-        ]  # fmt: skip
+        ]
 
     def __str__(self) -> str:
         return f"{self.action_type} ({self.state.lower()})"

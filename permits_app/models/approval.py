@@ -59,18 +59,26 @@ class ChangeRequest(TimeStamped):
         "permits_app.ActionPermit", null=True, blank=True, on_delete=models.PROTECT, related_name="change_request"
     )
     asked_by: Any = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+",
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
         help_text="The owner who asked",
-    )  # fmt: skip
+    )
     api_key: Any = models.ForeignKey(
         "archetypes_app.ApiKey", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     asker = models.CharField(max_length=128, help_text="Who asked, as the audit log names them")
     reason = models.TextField(blank=True)
     barred_owner: Any = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+",
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
         help_text="The owner who asked, or whose agent did: may reject, never approve",
-    )  # fmt: skip
+    )
     is_single_owner = models.BooleanField(
         default=False, help_text="The golem has one owner, who decides with a second factor"
     )

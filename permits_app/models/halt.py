@@ -34,9 +34,10 @@ class HaltSetting(TimeStamped):
 
     golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="halt_setting")
     unwind_on_halt = models.BooleanField(
-        "unwind positions", default=False,
+        "unwind positions",
+        default=False,
         help_text="A halt takes the golem's liquidity positions back into its wallet",
-    )  # fmt: skip
+    )
 
     class Meta:
         verbose_name = "halt setting"

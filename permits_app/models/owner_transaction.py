@@ -68,10 +68,11 @@ class OwnerTransaction(TimeStamped):
         verbose_name = "owners' transaction"
         indexes = [
             models.Index(
-                fields=["state", "updated_at"], condition=Q(state__in=["SIGNING", "RELEASED", "SENT"]),
+                fields=["state", "updated_at"],
+                condition=Q(state__in=["SIGNING", "RELEASED", "SENT"]),
                 name="owner_transaction_live",
             )
-        ]  # fmt: skip
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=~Q(state="EXECUTED") | Q(executed_at__isnull=False), name="owner_transaction_executed_when"
@@ -158,7 +159,8 @@ class RelayedTransaction(TimeStamped):
                 fields=["chain_id", "sender"], condition=Q(state__in=["SIGNED", "SENT"]), name="relayer_one_at_a_time"
             ),
             models.UniqueConstraint(
-                fields=["chain_id", "sender", "nonce"], condition=Q(state__in=["MINED", "REVERTED", "FINAL"]),
+                fields=["chain_id", "sender", "nonce"],
+                condition=Q(state__in=["MINED", "REVERTED", "FINAL"]),
                 name="relayer_one_mined_per_nonce",
             ),
             models.CheckConstraint(
@@ -166,7 +168,7 @@ class RelayedTransaction(TimeStamped):
                 | Q(purpose="EXECUTE", owner_transaction__isnull=False),
                 name="relayed_for_something",
             ),
-        ]  # fmt: skip
+        ]
 
     def __str__(self) -> str:
         return f"{self.tx_hash[:12]}… ({self.get_state_display().lower()})"

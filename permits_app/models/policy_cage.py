@@ -25,24 +25,29 @@ class PolicyCage(TimeStamped):
         help_text="One venue position, basis points of the portfolio",
     )
     max_concentration_bps = models.PositiveIntegerField(
-        default=3000, validators=[MinValueValidator(500), MaxValueValidator(10_000)],
+        default=3000,
+        validators=[MinValueValidator(500), MaxValueValidator(10_000)],
         help_text="One asset other than the base asset, basis points of the portfolio",
-    )  # fmt: skip
+    )
     max_drawdown_bps = models.PositiveIntegerField(
-        default=1300, validators=[MinValueValidator(100), MaxValueValidator(5_000)],
+        default=1300,
+        validators=[MinValueValidator(100), MaxValueValidator(5_000)],
         help_text="From the high-water mark within 24 h, basis points",
-    )  # fmt: skip
+    )
     min_rebalance_interval_seconds = models.PositiveIntegerField(default=3600)
     max_rebalances_per_day = models.PositiveIntegerField(default=24)
     min_collateral_ratio_bps = models.PositiveIntegerField(default=12_500, validators=[MinValueValidator(10_500)])
     min_health_bps = models.PositiveIntegerField(
-        "health floor", default=15_000, validators=[MinValueValidator(11_500)],
+        "health floor",
+        default=15_000,
+        validators=[MinValueValidator(11_500)],
         help_text="Cover over debt at liquidation value that a plan may not go under, basis points",
-    )  # fmt: skip
+    )
     is_action_gate_on = models.BooleanField(
-        "action gate", default=False,
+        "action gate",
+        default=False,
         help_text="Few or wrong predictions keep new positions few and small",
-    )  # fmt: skip
+    )
     allows_arbitrary_calldata = models.BooleanField(default=False)
 
     class Meta:

@@ -100,9 +100,13 @@ class SpendEntry(TimeStamped):
     permit: Any = models.ForeignKey("permits_app.ActionPermit", on_delete=models.PROTECT, related_name="spend_entries")
     life = models.PositiveSmallIntegerField(default=1, help_text="How often the permit's bytes were to be mined")
     reverses: Any = models.OneToOneField(
-        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="reversal",
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="reversal",
         help_text="The settled entry that this one takes off the limits",
-    )  # fmt: skip
+    )
     api_key: Any = models.ForeignKey("archetypes_app.ApiKey", null=True, on_delete=models.SET_NULL, related_name="+")
     state = models.CharField(max_length=8, choices=SpendState.choices, default=SpendState.RESERVED)
     reserved_micro_usd = models.BigIntegerField()

@@ -101,9 +101,11 @@ def follow_cage(*, known: Sequence[MirrorPoint], open_chain: Callable[[], ChainR
     base = next(point for point in known if not point.block_hash or _still_holds(chain, point))
     end = min(chain.block.number, base.block_number + MOST_BLOCKS_AT_ONCE)
     head = chain.block_at(end)
-    logs = chain.logs(
-        address=base.state.cage, topics=[], from_block=base.block_number + 1, to_block=end
-    ) if base.block_number < end else []  # fmt: skip
+    logs = (
+        chain.logs(address=base.state.cage, topics=[], from_block=base.block_number + 1, to_block=end)
+        if base.block_number < end
+        else []
+    )
     changed = tuple(_replay(chain, base, logs))
     state = (changed[-1] if changed else base).state
     is_newest = end == chain.block.number
@@ -114,8 +116,9 @@ def follow_cage(*, known: Sequence[MirrorPoint], open_chain: Callable[[], ChainR
     if contradiction is not None:
         raise CageContradicted(
             f"at block {head.number} the contract's {contradiction} is not what its events say",
-            block_number=head.number, value=contradiction,
-        )  # fmt: skip
+            block_number=head.number,
+            value=contradiction,
+        )
     return Followed(base, changed, MirrorPoint(head.number, head.hash, head.timestamp, state), chain.block.number)
 
 

@@ -92,10 +92,32 @@ def build_typed_data(tx: SafeTx, *, safe: str, chain_id: int) -> dict[str, Any]:
 def hash_safe_tx(tx: SafeTx, *, safe: str, chain_id: int) -> bytes:
     """The 32 bytes an owner signs; computable offline."""
     domain = keccak(encode_args(("bytes32", "uint256", "address"), (_DOMAIN_TYPE, chain_id, safe)))
-    types = ("bytes32", "address", "uint256", "bytes32", "uint8", "uint256", "uint256", "uint256",
-             "address", "address", "uint256")  # fmt: skip
-    values = (_TX_TYPE, tx.to, tx.value, bytes(keccak(tx.data)), tx.operation, 0, 0, 0, ZERO_ADDRESS,
-              ZERO_ADDRESS, tx.nonce)  # fmt: skip
+    types = (
+        "bytes32",
+        "address",
+        "uint256",
+        "bytes32",
+        "uint8",
+        "uint256",
+        "uint256",
+        "uint256",
+        "address",
+        "address",
+        "uint256",
+    )
+    values = (
+        _TX_TYPE,
+        tx.to,
+        tx.value,
+        bytes(keccak(tx.data)),
+        tx.operation,
+        0,
+        0,
+        0,
+        ZERO_ADDRESS,
+        ZERO_ADDRESS,
+        tx.nonce,
+    )
     return bytes(keccak(b"\x19\x01" + domain + keccak(encode_args(types, values))))
 
 
@@ -110,11 +132,11 @@ def encode_exec_transaction(tx: SafeTx, *, signatures: bytes) -> bytes:
     """Call data of the Safe's `execTransaction`; anyone may relay it."""
     return encode_call(
         EXEC_TRANSACTION, tx.to, tx.value, tx.data, tx.operation, 0, 0, 0, ZERO_ADDRESS, ZERO_ADDRESS, signatures
-    )  # fmt: skip
+    )
 
 
 def encode_setup(owners: Sequence[str], *, threshold: int, fallback_handler: str) -> bytes:
     """The initializer of a new Safe."""
     return encode_call(
         SETUP, list(owners), threshold, ZERO_ADDRESS, b"", fallback_handler, ZERO_ADDRESS, 0, ZERO_ADDRESS
-    )  # fmt: skip
+    )

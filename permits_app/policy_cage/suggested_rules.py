@@ -110,9 +110,11 @@ def _asset_rules(chain: ChainReader, token: str, limits: SpendingLimits) -> list
         feed_decimals=price.decimals,
     )
     return asset_rules(
-        token, asset, per_batch=base_units(limits.per_transaction_micro_usd),
+        token,
+        asset,
+        per_batch=base_units(limits.per_transaction_micro_usd),
         per_window=base_units(limits.per_day_micro_usd),
-    )  # fmt: skip
+    )
 
 
 def call_rules(chain_id: int, contracts: set[str]) -> list[Rule]:

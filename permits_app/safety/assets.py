@@ -172,8 +172,9 @@ class _Valuation:
                 known = self._holdings.token(address)
                 raise HoldingsImplausible(
                     f"{token.symbol or address} claims a balance that nobody can hold; its contract cannot be believed",
-                    token=address, balance=str(known.raw if known is not None else 0),
-                )  # fmt: skip
+                    token=address,
+                    balance=str(known.raw if known is not None else 0),
+                )
             self._chain.price(token)
 
     def sum_assets(self, foreseen: Foresight) -> dict[str, int]:

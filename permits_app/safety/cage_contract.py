@@ -51,9 +51,13 @@ def judge_contract(call: HookCall) -> Reject | None:
         )
     state = CageState.from_dict(mirror.state)
     observed = observe_batch(
-        state=state, calls=call.plan.calls, chain=call.chain, now=int(call.now.timestamp()),
-        deadline=Deadline.after_ms(PREFLIGHT_BUDGET_MS), setting=EngineSetting(call.golem.simulation_engine),
-    )  # fmt: skip
+        state=state,
+        calls=call.plan.calls,
+        chain=call.chain,
+        now=int(call.now.timestamp()),
+        deadline=Deadline.after_ms(PREFLIGHT_BUDGET_MS),
+        setting=EngineSetting(call.golem.simulation_engine),
+    )
     answer = predict(state, call.plan.calls, observed, sender=state.session.key)
     return describe_refusal(answer, mirror) if isinstance(answer, Refusal) else None
 

@@ -73,9 +73,13 @@ def budget_gas(*, chain: ChainReader, calls: Sequence[Call], outcomes: Sequence[
     fees = chain.fees()
     limits = tuple(limit_gas(outcome) for outcome in outcomes)
     charges = estimate_l1_charges(
-        chain, calls=calls, gas_limits=limits, nonce=_LARGE_NONCE, max_fee_per_gas=fees.max_fee,
+        chain,
+        calls=calls,
+        gas_limits=limits,
+        nonce=_LARGE_NONCE,
+        max_fee_per_gas=fees.max_fee,
         max_priority_fee_per_gas=fees.priority_fee,
-    )  # fmt: skip
+    )
     expected = sum(charge.fee_wei for charge in charges)
     return GasBudget(
         limits=tuple(limit + _with_margin(charge.gas) for limit, charge in zip(limits, charges, strict=True)),
@@ -89,9 +93,13 @@ def budget_gas(*, chain: ChainReader, calls: Sequence[Call], outcomes: Sequence[
 def list_l1_gas(*, chain: ChainReader, calls: Sequence[Call], limits: Sequence[int], fees: FeeQuote) -> tuple[int, ...]:
     """What layer one takes out of each limit now, in gas units. Raises what the reader raises."""
     charges = estimate_l1_charges(
-        chain, calls=calls, gas_limits=limits, nonce=_LARGE_NONCE, max_fee_per_gas=fees.max_fee,
+        chain,
+        calls=calls,
+        gas_limits=limits,
+        nonce=_LARGE_NONCE,
+        max_fee_per_gas=fees.max_fee,
         max_priority_fee_per_gas=fees.priority_fee,
-    )  # fmt: skip
+    )
     return tuple(charge.gas for charge in charges)
 
 
@@ -109,9 +117,13 @@ def check_gas_fits(
     """
     limits = tuple(int(call["gas_limit"]) for call in permit.calls)
     charges = estimate_l1_charges(
-        chain, calls=calls, gas_limits=limits, nonce=_LARGE_NONCE, max_fee_per_gas=int(permit.max_fee_per_gas),
+        chain,
+        calls=calls,
+        gas_limits=limits,
+        nonce=_LARGE_NONCE,
+        max_fee_per_gas=int(permit.max_fee_per_gas),
         max_priority_fee_per_gas=int(permit.max_priority_fee_per_gas),
-    )  # fmt: skip
+    )
     for call, limit, outcome, charge in zip(permit.calls, limits, outcomes, charges, strict=True):
         # A run within the very limits showed that they suffice; of any other run its peak must fit.
         need = 0 if has_run_within else peak_gas(outcome) + charge.gas

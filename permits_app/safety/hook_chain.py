@@ -131,9 +131,13 @@ def _run(hooks: Sequence[SafetyHook], call: HookCall, *, may_modify: bool) -> Ho
             raise verdict.as_error(hook.name)
         if took_ms > HOOK_BUDGET_MS:
             raise _refuse(
-                hook.name, "too_slow", "answered too late and therefore refuses",
-                observed=f"{took_ms} ms", limit=f"{HOOK_BUDGET_MS} ms", recovery=Recovery.PREVIEW_AGAIN,
-            )  # fmt: skip
+                hook.name,
+                "too_slow",
+                "answered too late and therefore refuses",
+                observed=f"{took_ms} ms",
+                limit=f"{HOOK_BUDGET_MS} ms",
+                recovery=Recovery.PREVIEW_AGAIN,
+            )
         if isinstance(verdict, AllowModified) and not may_modify:
             raise _refuse(hook.name, "modified_twice", "asks for other parameters than those that were simulated")
         decisions.append({"hook": hook.name, "decision": type(verdict).__name__, "note": verdict.note, "ms": took_ms})
@@ -164,5 +168,13 @@ def _refuse(hook: str, rule: str, words: str, **figures: Any) -> PolicyRejected:
 
 
 __all__ = [
-    "HOOK_BUDGET_MS", "SAFETY_HOOKS", "Allow", "HookReport", "LoadedRules", "decide", "load_rules", "recheck", "run",
-]  # fmt: skip
+    "HOOK_BUDGET_MS",
+    "SAFETY_HOOKS",
+    "Allow",
+    "HookReport",
+    "LoadedRules",
+    "decide",
+    "load_rules",
+    "recheck",
+    "run",
+]

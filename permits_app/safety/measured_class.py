@@ -43,11 +43,16 @@ def classify_measured(
     return max(
         declared,
         measure_class(
-            before=before, after=after, health_before=health_before, health_after=health_after,
-            floor_bps=floor_bps, returns_to_golem=returns_to_golem,
-        ) or declared,
+            before=before,
+            after=after,
+            health_before=health_before,
+            health_after=health_after,
+            floor_bps=floor_bps,
+            returns_to_golem=returns_to_golem,
+        )
+        or declared,
         key=_STRICTNESS.index,
-    )  # fmt: skip
+    )
 
 
 def measure_class(

@@ -172,7 +172,10 @@ def _list_arguments(call: HookCall) -> dict[str, Any]:
     now, plan = call.now, call.plan
     return {
         **ledger.usage_arguments(
-            golem_id=call.golem.pk, api_key_id=call.api_key_id, heartbeat_tick=call.golem.heartbeat_tick, now=now,
+            golem_id=call.golem.pk,
+            api_key_id=call.api_key_id,
+            heartbeat_tick=call.golem.heartbeat_tick,
+            now=now,
             exclude_permit_id=call.own_permit_id,
         ),
         "now": now,
@@ -187,7 +190,7 @@ def _list_arguments(call: HookCall) -> dict[str, Any]:
         "gate_window": GATE_WINDOW,
         "touched": list_touched(plan) if plan is not None else [],
         "account": call.view.address or "",
-    }  # fmt: skip
+    }
 
 
 def _decode_under_way(kept: Mapping[str, Any]) -> UnderWay:

@@ -54,26 +54,40 @@ def judge_spend(*, limits: SpendCeilings, usage: Usage, amount_micro_usd: int, c
 def _windows(limits: SpendCeilings, usage: Usage, counts_per_day: bool) -> Sequence[_Window]:
     windows = [
         _Window(
-            "spending_limiter.per_transaction", "in one transaction", 0, limits.per_transaction_micro_usd,
+            "spending_limiter.per_transaction",
+            "in one transaction",
+            0,
+            limits.per_transaction_micro_usd,
             Recovery.FIX_PARAMS,
         ),
         _Window(
-            "spending_limiter.per_tick", "in one heartbeat tick", usage.tick_micro_usd, limits.per_tick_micro_usd,
-            Recovery.WAIT if usage.tick_resets_at else Recovery.ASK_OWNER, usage.tick_resets_at,
+            "spending_limiter.per_tick",
+            "in one heartbeat tick",
+            usage.tick_micro_usd,
+            limits.per_tick_micro_usd,
+            Recovery.WAIT if usage.tick_resets_at else Recovery.ASK_OWNER,
+            usage.tick_resets_at,
             "nothing before the next heartbeat tick" if usage.tick_resets_at else _NO_NEXT_TICK,
         ),
         _Window(
-            "spending_limiter.per_session", "with one token", usage.session_micro_usd, limits.per_session_micro_usd,
+            "spending_limiter.per_session",
+            "with one token",
+            usage.session_micro_usd,
+            limits.per_session_micro_usd,
             Recovery.ASK_OWNER,
         ),
-    ]  # fmt: skip
+    ]
     if counts_per_day:
         windows.append(
             _Window(
-                "spending_limiter.per_day", "in 24 hours", usage.day_micro_usd, limits.per_day_micro_usd,
-                Recovery.WAIT, usage.day_resets_at,
+                "spending_limiter.per_day",
+                "in 24 hours",
+                usage.day_micro_usd,
+                limits.per_day_micro_usd,
+                Recovery.WAIT,
+                usage.day_resets_at,
             )
-        )  # fmt: skip
+        )
     return windows
 
 

@@ -39,7 +39,7 @@ from tools_app.toolkit.plan import LocalEffect
 
 delegate = ToolFamily(
     prefix="delegate", venue="golem", category=Category.SAFETY, requires=frozenset({Requirement.WALLET})
-)  # fmt: skip
+)
 
 Target = Annotated[
     str,
@@ -172,9 +172,15 @@ def _let_work(
     # The session limit is the life of the token that asked, and the delegate's calls count in it.
     key_id = ActionPermit.objects.filter(pk=capability.permit_id).values_list("api_key_id", flat=True).first()
     hop, answer = delegate_work(
-        golem=golem, target=target, instruction=instruction, context=context, actor=f"golem:{golem.pk}",
-        deadline=ctx.deadline, now=ctx.now, api_key_id=key_id,
-    )  # fmt: skip
+        golem=golem,
+        target=target,
+        instruction=instruction,
+        context=context,
+        actor=f"golem:{golem.pk}",
+        deadline=ctx.deadline,
+        now=ctx.now,
+        api_key_id=key_id,
+    )
     return DelegatedWork(
         hop_id=str(hop.id),
         target=target,

@@ -61,9 +61,11 @@ def preview_policy(
     """The wish in words, and the operation its owners are asked for."""
     limit = usd_to_micro(spending_limit_usd) if spending_limit_usd is not None else None
     wish = build_policy_wish(
-        golem=Golem.objects.select_related("owner", "archetype").get(pk=ctx.golem.id), chain=ctx.chain(), now=ctx.now,
+        golem=Golem.objects.select_related("owner", "archetype").get(pk=ctx.golem.id),
+        chain=ctx.chain(),
+        now=ctx.now,
         wish=PolicyWish(policy_template, allowed_contracts or (), limit, chain_restrictions or ()),
-    )  # fmt: skip
+    )
     parts = [f"the template {policy_template}"] if policy_template else []
     parts += [f"{len(allowed_contracts)} contracts allowed"] if allowed_contracts else []
     parts += [f"at most {format_micro_usd(limit)} per transaction"] if limit is not None else []
@@ -115,7 +117,11 @@ def wallet_configure_policy(
     elif policy_template is not None:
         asked = limit_of_template(policy_template)
     return ConfiguredPolicy(
-        request_id=str(request.pk), policy_hash=request.policy_hash, template=policy_template,
-        allowed_contracts=tuple(allowed_contracts or ()), spending_limit_usd=UsdAmount(asked),
-        chain_restrictions=tuple(chain_restrictions or ()), is_on_chain=is_on_chain,
-    )  # fmt: skip
+        request_id=str(request.pk),
+        policy_hash=request.policy_hash,
+        template=policy_template,
+        allowed_contracts=tuple(allowed_contracts or ()),
+        spending_limit_usd=UsdAmount(asked),
+        chain_restrictions=tuple(chain_restrictions or ()),
+        is_on_chain=is_on_chain,
+    )

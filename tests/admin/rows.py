@@ -30,9 +30,14 @@ def make_kept_answer(golem: Golem) -> IdempotencyRecord:
     """An answer kept for a repeat of one of the golem's keys."""
     now = clock.now()
     return IdempotencyRecord.objects.create(
-        api_key=factories.make_api_key(golem=golem).key, key="k", request_digest="0x", claim="c", locked_until=now,
-        created_at=now, expires_at=now,
-    )  # fmt: skip
+        api_key=factories.make_api_key(golem=golem).key,
+        key="k",
+        request_digest="0x",
+        claim="c",
+        locked_until=now,
+        created_at=now,
+        expires_at=now,
+    )
 
 
 def make_vitality(golem: Golem) -> VitalityRecord:

@@ -83,10 +83,16 @@ def test_limits_typed_in_dollars_are_stored_audited_and_announced(browser_of_own
     url = page("permits_app.spendinglimits", "change", row.pk)
     shown = browser_of_owner.get(url).content.decode()
     body = {
-        "per_transaction_micro_usd": "1,250.50", "per_day_micro_usd": "5,000", "per_tick_micro_usd": "2,000",
-        "per_session_micro_usd": "3000", "hot_lane_micro_usd": "500", "writes_per_hour": "10",
-        "max_slippage_bps": "0.5", "max_price_impact_bps": "2", "allowlist_mode": "STRICT",
-    }  # fmt: skip
+        "per_transaction_micro_usd": "1,250.50",
+        "per_day_micro_usd": "5,000",
+        "per_tick_micro_usd": "2,000",
+        "per_session_micro_usd": "3000",
+        "hot_lane_micro_usd": "500",
+        "writes_per_hour": "10",
+        "max_slippage_bps": "0.5",
+        "max_price_impact_bps": "2",
+        "allowlist_mode": "STRICT",
+    }
     answer = browser_of_owner.post(url, body)
     row.refresh_from_db()
     edit = _audited(golem, "AdminEdit")[0]
@@ -179,9 +185,16 @@ def test_the_permit_page_opens_in_every_state(browser_of_owner: Client, golem: G
 
 def test_a_local_write_and_an_almost_empty_permit_have_a_page(browser_of_owner: Client, golem: Golem) -> None:
     permit = factories.make_permit(
-        golem=golem, is_local=True, calls=[], bounds={}, simulation={}, prices=[], hook_decisions=[], signer="",
+        golem=golem,
+        is_local=True,
+        calls=[],
+        bounds={},
+        simulation={},
+        prices=[],
+        hook_decisions=[],
+        signer="",
         expected_outcome={"summary": "Writes one line", "details": {}},
-    )  # fmt: skip
+    )
     answer = browser_of_owner.get(page("permits_app.actionpermit", "change", permit.pk))
     assert "Writes one line" in answer.content.decode()
 

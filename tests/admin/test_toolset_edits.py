@@ -33,8 +33,11 @@ def client(owner: Any) -> Client:
 
 def _profile_body(profile: ToolProfile, **changes: Any) -> dict[str, Any]:
     body: dict[str, Any] = {
-        "name": profile.name, "description": "", "categories": profile.categories, "edit_version": profile.version,
-    }  # fmt: skip
+        "name": profile.name,
+        "description": "",
+        "categories": profile.categories,
+        "edit_version": profile.version,
+    }
     return {**body, **changes}
 
 
@@ -106,12 +109,21 @@ def test_an_operator_sees_how_many_golems_an_edit_of_a_builtin_touches() -> None
 
 def _archetype_body(archetype: Archetype, **changes: Any) -> dict[str, Any]:
     body: dict[str, Any] = {
-        "name": archetype.name, "description": "", "category": archetype.category, "role": "", "workflow": "",
-        "inference_tier": archetype.inference_tier, "tool_categories": archetype.tool_categories, "output_format": "",
-        "profiles": [], "safety_rules_text": "", "edit_version": archetype.version,
+        "name": archetype.name,
+        "description": "",
+        "category": archetype.category,
+        "role": "",
+        "workflow": "",
+        "inference_tier": archetype.inference_tier,
+        "tool_categories": archetype.tool_categories,
+        "output_format": "",
+        "profiles": [],
+        "safety_rules_text": "",
+        "edit_version": archetype.version,
         "delegates_to": [delegate.pk for delegate in archetype.delegates_to.all()],
-        "tool_overrides-TOTAL_FORMS": "0", "tool_overrides-INITIAL_FORMS": "0",
-    }  # fmt: skip
+        "tool_overrides-TOTAL_FORMS": "0",
+        "tool_overrides-INITIAL_FORMS": "0",
+    }
     return {**body, **changes}
 
 
@@ -155,9 +167,11 @@ def test_a_tool_cannot_be_both_included_and_excluded(client: Client, owner: Any)
     own = factories.make_archetype(name="own", owner=owner)
     rows = {
         "tool_overrides-TOTAL_FORMS": "2",
-        "tool_overrides-0-tool_name": "uniswap_get_quote", "tool_overrides-0-mode": "INCLUDE",
-        "tool_overrides-1-tool_name": "uniswap_get_quote", "tool_overrides-1-mode": "EXCLUDE",
-    }  # fmt: skip
+        "tool_overrides-0-tool_name": "uniswap_get_quote",
+        "tool_overrides-0-mode": "INCLUDE",
+        "tool_overrides-1-tool_name": "uniswap_get_quote",
+        "tool_overrides-1-mode": "EXCLUDE",
+    }
     answer = client.post(page("archetypes_app.archetype", "change", own.pk), _archetype_body(own, **rows))
     assert answer.status_code == 200
     assert "listed twice" in answer.content.decode()
@@ -168,8 +182,9 @@ def test_an_override_of_a_tool_that_does_not_exist_is_refused(client: Client, ow
     own = factories.make_archetype(name="own", owner=owner)
     rows = {
         "tool_overrides-TOTAL_FORMS": "1",
-        "tool_overrides-0-tool_name": "print_money", "tool_overrides-0-mode": "INCLUDE",
-    }  # fmt: skip
+        "tool_overrides-0-tool_name": "print_money",
+        "tool_overrides-0-mode": "INCLUDE",
+    }
     answer = client.post(page("archetypes_app.archetype", "change", own.pk), _archetype_body(own, **rows))
     assert answer.status_code == 200
     assert not ToolOverride.objects.exists()
@@ -192,11 +207,18 @@ def test_a_golem_edit_shows_what_it_loses(client: Client, owner: Any) -> None:
     profile = factories.make_profile(name="mine", categories=["data", "trading"], owner=owner)
     golem = factories.make_golem(owner=owner, profiles=[profile], address="0x" + "11" * 20)
     body = {
-        "name": golem.name, "archetype": golem.archetype.pk, "profiles": [], "home_chain_id": golem.home_chain_id,
-        "base_asset": "USDC", "permit_ttl_seconds": "60", "is_memory_enabled": "on", "edit_version": golem.version,
+        "name": golem.name,
+        "archetype": golem.archetype.pk,
+        "profiles": [],
+        "home_chain_id": golem.home_chain_id,
+        "base_asset": "USDC",
+        "permit_ttl_seconds": "60",
+        "is_memory_enabled": "on",
+        "edit_version": golem.version,
         "simulation_engine": "pyevm",
-        "tool_overrides-TOTAL_FORMS": "0", "tool_overrides-INITIAL_FORMS": "0",
-    }  # fmt: skip
+        "tool_overrides-TOTAL_FORMS": "0",
+        "tool_overrides-INITIAL_FORMS": "0",
+    }
     url = page("archetypes_app.golem", "change", golem.pk)
     shown = client.post(url, body)
     kept = golem.profiles.count()

@@ -78,8 +78,10 @@ def through_router(permit: ActionPermit, live_golem: LiveGolem, bytecode: dict[s
     permit.simulation["signed_with"]["gas_limits"] = [10**6] * len(plan)
     block = world.rpc.call("eth_getBlockByNumber", "latest", False)
     permit.simulation["block"] |= {
-        "number": str(int(block["number"], 16)), "hash": block["hash"], "timestamp": str(int(block["timestamp"], 16)),
-    }  # fmt: skip
+        "number": str(int(block["number"], 16)),
+        "hash": block["hash"],
+        "timestamp": str(int(block["timestamp"], 16)),
+    }
     return permit
 
 

@@ -41,10 +41,21 @@ def _ask(golem: Golem, **columns: Any) -> ChangeRequest:
     """As an agent's request leaves it, without its permit's simulation."""
     permit = factories.make_permit(golem=golem, status="AWAITING_APPROVAL", risk_tier="HIGH")
     return ChangeRequest.objects.create(
-        golem=golem, kind="permit", permit=permit, risk_tier="HIGH", risk_rank=3, asker="key:x", change={}, shown={},
-        plan_hash="0x1", policy_hash="0x1", fold_hash="0x1", digest="0x1", deadline_at=clock.now(),
+        golem=golem,
+        kind="permit",
+        permit=permit,
+        risk_tier="HIGH",
+        risk_rank=3,
+        asker="key:x",
+        change={},
+        shown={},
+        plan_hash="0x1",
+        policy_hash="0x1",
+        fold_hash="0x1",
+        digest="0x1",
+        deadline_at=clock.now(),
         **({"title": "Swap"} | columns),
-    )  # fmt: skip
+    )
 
 
 def _want(golem: Golem) -> ActionRecord:

@@ -48,10 +48,13 @@ def test_what_the_owner_unticks_stays_unticked(owner_client: Client, settings: A
     answer = owner_client.post(
         ADD,
         {
-            "name": "Mine", "archetype": Archetype.objects.get(name="trade-executor").pk, "profiles": [lp.pk],
-            "home_chain_id": "31337", "base_asset": "USDC",
+            "name": "Mine",
+            "archetype": Archetype.objects.get(name="trade-executor").pk,
+            "profiles": [lp.pk],
+            "home_chain_id": "31337",
+            "base_asset": "USDC",
         },
-    )  # fmt: skip
+    )
     wiring.configure_networks({})
     assert answer.status_code == 302, answer.context["form"].errors
     golem = Golem.objects.get(name="Mine")

@@ -83,9 +83,13 @@ class Adversary:
             for who in (THIEF, *world.contracts.values()):
                 left = world.rpc.read(token.address, "allowance(address,address)", owner, who, returns="(uint256)")
                 through = world.rpc.read(
-                    permit2, "allowance(address,address,address)", owner, token.address, who,
+                    permit2,
+                    "allowance(address,address,address)",
+                    owner,
+                    token.address,
+                    who,
                     returns="(uint160,uint48,uint48)",
-                )  # fmt: skip
+                )
                 found += [(symbol, who, first(left)), (symbol, f"{who} by Permit2", first(through))]
         return [right for right in found if right[2]]
 

@@ -134,9 +134,12 @@ def test_a_flood_of_approvals_ends_at_the_rate_limit_and_leaves_no_allowance(adv
     world = adversary.live.world
     for spender in world.contracts.values():
         left = world.rpc.read(
-            world.tokens["USDC"].address, "allowance(address,address)", adversary.live.golem.address, spender,
+            world.tokens["USDC"].address,
+            "allowance(address,address)",
+            adversary.live.golem.address,
+            spender,
             returns="(uint256)",
-        )  # fmt: skip
+        )
         assert int(left[0] if isinstance(left, list | tuple) else left) == 0
 
 
@@ -166,9 +169,7 @@ def test_the_callers_clock_counts_for_nothing(robbed: Adversary) -> None:
     tricks = {"now": "2020-01-01T00:00:00Z", "expires_at": "2099-01-01T00:00:00Z", "deadline": 2**40}
     for name, value in tricks.items():
         assert robbed.ask("commit_action", {"permit_id": permit, name: value})[0] >= 400
-    refused(
-        robbed.ask("commit_action", {"permit_id": permit}, Date="Wed, 01 Jan 2020 00:00:00 GMT"), "PERMIT_EXPIRED"
-    )  # fmt: skip
+    refused(robbed.ask("commit_action", {"permit_id": permit}, Date="Wed, 01 Jan 2020 00:00:00 GMT"), "PERMIT_EXPIRED")
 
 
 def test_a_price_that_moved_beyond_the_bounds_is_not_traded(robbed: Adversary) -> None:
@@ -193,8 +194,10 @@ def test_another_golems_permit_is_as_if_it_were_not_there(adversary: Adversary) 
     permit = other.preview()["permit_id"]
     before = other.balance("USDC")
     for tool in ("commit_action", "cancel_action"):
-        refused(adversary.ask(tool, {"permit_id": permit, **({"reason": "x"} if "cancel" in tool else {})}),
-                "PERMIT_NOT_FOUND")  # fmt: skip
+        refused(
+            adversary.ask(tool, {"permit_id": permit, **({"reason": "x"} if "cancel" in tool else {})}),
+            "PERMIT_NOT_FOUND",
+        )
     assert other.permit(permit).status == "CREATED"
     assert other.balance("USDC") == before
 

@@ -133,10 +133,38 @@ def test_a_strange_idempotency_key_is_refused_or_is_a_key_like_any_other(robbed:
 # ---- numbers --------------------------------------------------------------------------------------------------------
 
 NO_AMOUNTS = (
-    "10" * 200, "1e400", "1.0", "1e6", "-0", "-0.0", "-1", "true", "null", "[]", "{}", "NaN", "Infinity", "-Infinity",
-    '"1e6"', '"1_000"', '" 500000000"', '"+500000000"', '"0x1dcd6500"', '"-0"', '"٥٠٠٠٠٠٠٠٠"', '"５００００００００"',
-    '"500000000\\u200b"', '"500000000\\n"', '"500000000.0"', '"NaN"', '"\\ud800"', '"5\\u0000"', '""', '"²"', '"Ⅷ"',
-)  # fmt: skip
+    "10" * 200,
+    "1e400",
+    "1.0",
+    "1e6",
+    "-0",
+    "-0.0",
+    "-1",
+    "true",
+    "null",
+    "[]",
+    "{}",
+    "NaN",
+    "Infinity",
+    "-Infinity",
+    '"1e6"',
+    '"1_000"',
+    '" 500000000"',
+    '"+500000000"',
+    '"0x1dcd6500"',
+    '"-0"',
+    '"٥٠٠٠٠٠٠٠٠"',
+    '"５００００００００"',
+    '"500000000\\u200b"',
+    '"500000000\\n"',
+    '"500000000.0"',
+    '"NaN"',
+    '"\\ud800"',
+    '"5\\u0000"',
+    '""',
+    '"²"',
+    '"Ⅷ"',
+)
 
 
 @pytest.mark.parametrize("action", [SWAP, {"action_type": "transfer", "token": "USDC", "recipient": THIEF}])
@@ -313,9 +341,13 @@ def test_orders_in_what_an_agent_has_remembered_change_no_limit_and_name_no_reci
     honest = ActionPermit.objects.get(pk=robbed.preview(**SWAP)[1]["permit_id"])
     writes: list[dict[str, Any]] = [
         {"action_type": "manage_insight", "operation": "ADD", "content": orders},
-        {"action_type": "store_strategy", "strategy_name": "rich", "description": orders,
-         "parameters": json.dumps({"recipient": THIEF, "max_slippage_bps": 10_000})},
-    ]  # fmt: skip
+        {
+            "action_type": "store_strategy",
+            "strategy_name": "rich",
+            "description": orders,
+            "parameters": json.dumps({"recipient": THIEF, "max_slippage_bps": 10_000}),
+        },
+    ]
     assert [robbed.take(**wish).get("status") for wish in writes] == ["COMMITTED"] * len(writes)
     status, problem = robbed.preview(action_type="transfer", token="USDC", recipient=THIEF, amount=str(100 * USDC))
     assert (status, problem["code"]) == (403, "SAFETY_ADDRESS_NOT_ALLOWED"), problem

@@ -110,13 +110,17 @@ BENT: dict[str, Bend] = {
     ),
     "swaps and leaves it in the router": instead(call(ROUTER, MULTICALL, batch(swap_for(TO_ROUTER)))),
     "approves through a bundle of calls": instead(
-        call("multicall3", "function aggregate3((address,bool,bytes)[])", lambda world, plan: [
-            (address(world, "USDC"), False, encode_call(APPROVE, THIEF, MOST)),
-        ])
+        call(
+            "multicall3",
+            "function aggregate3((address,bool,bytes)[])",
+            lambda world, plan: [
+                (address(world, "USDC"), False, encode_call(APPROVE, THIEF, MOST)),
+            ],
+        )
     ),
     "does nothing at all": lambda plan, world: replace(plan, calls=()),
     "asks for nothing back": lambda plan, world: replace(plan, receives=()),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -177,9 +181,16 @@ def universal_router(robbed: Adversary, bytecode: dict[str, str]) -> str:
     hashes = [bytes.fromhex(world.deployments["init_code_hashes"][key][2:]) for key in ("uniswap_v2", "uniswap_v3")]
     nobody = "0x" + "00" * 20
     parts = (
-        known["permit2"], known["weth9"], known["uniswap_v2_factory"], known["uniswap_v3_factory"], *hashes, nobody,
-        known["uniswap_v3_position_manager"], nobody, nobody,
-    )  # fmt: skip
+        known["permit2"],
+        known["weth9"],
+        known["uniswap_v2_factory"],
+        known["uniswap_v3_factory"],
+        *hashes,
+        nobody,
+        known["uniswap_v3_position_manager"],
+        nobody,
+        nobody,
+    )
     kinds = "(address,address,address,address,bytes32,bytes32,address,address,address,address)"
     creation = bytecode["UniversalRouter"].removeprefix("0x") + encode([kinds], [parts]).hex()
     receipt = world.send(world.new_account(), None, "0x" + creation, gas=8_000_000)
@@ -208,15 +219,19 @@ def list_commands(world: World, me: str) -> dict[str, list[tuple[int, bytes]]]:
         "take from Permit2": [swap_to(me), command(0x02, ["address", "address", "uint160"], [usdc, THIEF, 1])],
         "sweep": [swap_to(TO_ROUTER), command(0x04, to_thief, [weth, THIEF, 0])],
         "transfer": [
-            swap_to(TO_ROUTER), command(0x05, to_thief, [weth, THIEF, 10**16]), command(0x04, to_thief, [weth, me, 0]),
+            swap_to(TO_ROUTER),
+            command(0x05, to_thief, [weth, THIEF, 10**16]),
+            command(0x04, to_thief, [weth, me, 0]),
         ],
         "pay a portion": [
-            swap_to(TO_ROUTER), command(0x06, to_thief, [weth, THIEF, 1_000]), command(0x04, to_thief, [weth, me, 0]),
+            swap_to(TO_ROUTER),
+            command(0x06, to_thief, [weth, THIEF, 1_000]),
+            command(0x04, to_thief, [weth, me, 0]),
         ],
         "unwrap": [swap_to(TO_ROUTER), command(0x0C, ["address", "uint256"], [THIEF, 0])],
         "a permit nobody signed": [command(0x0A, signed, [right, b"\x01" * 65]), swap_to(me)],
         "leave it there": [swap_to(TO_ROUTER)],
-    }  # fmt: skip
+    }
 
 
 def through(router: str, world: World, commands: list[tuple[int, bytes]]) -> Bend:
@@ -228,9 +243,15 @@ def through(router: str, world: World, commands: list[tuple[int, bytes]]) -> Ben
 
 
 COMMANDS = (
-    "swap for the thief", "take from Permit2", "sweep", "transfer", "pay a portion", "unwrap", "a permit nobody signed",
+    "swap for the thief",
+    "take from Permit2",
+    "sweep",
+    "transfer",
+    "pay a portion",
+    "unwrap",
+    "a permit nobody signed",
     "leave it there",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("hides", COMMANDS)

@@ -66,9 +66,16 @@ MOMENTS = ("from the start", "after the preview", "only when mined")
 ACTIONS: dict[str, dict[str, Any]] = {
     "buy": {"token_in": "USDC", "token_out": "DAI", "amount": str(500 * 10**6)},
     "sell": {"token_in": "DAI", "token_out": "WETH", "amount": str(500 * DAI)},
-    "send": {"action_type": "transfer", "venue": "wallet", "token": "DAI", "recipient": PAYEE,
-             "amount": str(500 * DAI), "token_in": None, "token_out": None},
-}  # fmt: skip
+    "send": {
+        "action_type": "transfer",
+        "venue": "wallet",
+        "token": "DAI",
+        "recipient": PAYEE,
+        "amount": str(500 * DAI),
+        "token_in": None,
+        "token_out": None,
+    },
+}
 _MOOD_SLOT, _ECHO_SLOT = 5, 6
 
 

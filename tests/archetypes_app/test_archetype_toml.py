@@ -190,7 +190,7 @@ class TestStored:
             ([minimal("a"), minimal("a")], "ARCHETYPE_EXISTS"),
             ([minimal("trade-executor")], "ARCHETYPE_EXISTS"),
         ],
-    )  # fmt: skip
+    )
     def test_a_bad_import_writes_nothing(self, tmp_path: Path, texts: list[str], code: str) -> None:
         with pytest.raises(GolemError) as refused:
             bring(write(tmp_path, *texts, minimal("innocent")))

@@ -117,8 +117,10 @@ def test_the_matrix_of_profiles_and_categories_has_a_cell_for_each(golem: Golem)
     assert len(matrix["categories"]) == 20
     assert len(rows) == 20
     assert {name: rows["trader"]["cells"][name] for name in ("data", "trading", "lp")} == {
-        "data": "all", "trading": "all", "lp": "",
-    }  # fmt: skip
+        "data": "all",
+        "trading": "all",
+        "lp": "",
+    }
     assert rows["observatory"]["cells"]["memory"] == "reads"
     assert (rows["conservative"]["cells"]["lp"], rows["conservative"]["cells"]["lending"]) == ("plain", "reads")
     assert rows["observatory"]["tools"]["writes"] == 0

@@ -28,7 +28,12 @@ BUILTIN = {builtin.name: builtin for builtin in BUILTIN_ARCHETYPES}
 
 HIERARCHY = {
     "golem-instance": {
-        "trade-executor", "liquidity-manager", "vault-manager", "vault-strategist", "lp-strategist", "risk-assessor",
+        "trade-executor",
+        "liquidity-manager",
+        "vault-manager",
+        "vault-strategist",
+        "lp-strategist",
+        "risk-assessor",
         "memory-consolidator",
     },
     "trade-executor": {"safety-guardian", "risk-assessor"},
@@ -36,12 +41,21 @@ HIERARCHY = {
     "cross-chain-executor": {"safety-guardian", "risk-assessor", "trade-executor"},
     "vault-manager": {"safety-guardian", "risk-assessor"},
     "vault-strategist": {"pool-researcher", "risk-assessor"},
-}  # fmt: skip
+}
 TERMINALS = (
-    "safety-guardian", "risk-assessor", "wallet-provisioner", "pnl-analyst", "pool-researcher", "token-analyst",
-    "identity-verifier", "position-monitor", "heartbeat-monitor", "memory-consolidator", "vault-watchdog",
+    "safety-guardian",
+    "risk-assessor",
+    "wallet-provisioner",
+    "pnl-analyst",
+    "pool-researcher",
+    "token-analyst",
+    "identity-verifier",
+    "position-monitor",
+    "heartbeat-monitor",
+    "memory-consolidator",
+    "vault-watchdog",
     "sleepwalker-observer",
-)  # fmt: skip
+)
 SELF_CONTAINED = ("hook-builder", "integration-architect", "integration-advisor")
 
 

@@ -71,7 +71,7 @@ def owner(db: None) -> Any:
 def make_golem(owner: Any, name: str, archetype: str = "trade-executor", profiles: Iterable[str] = ()) -> Golem:
     golem = Golem.objects.create(
         name=name, owner=owner, archetype=Archetype.objects.get(name=archetype), address=WALLET
-    )  # fmt: skip
+    )
     golem.profiles.set(ToolProfile.objects.filter(name__in=profiles))
     return golem
 
@@ -294,9 +294,7 @@ def test_two_edges_that_close_a_circle_together_are_not_both_saved() -> None:
         finally:
             connection.close()
 
-    threads = [
-        threading.Thread(target=connect, args=pair) for pair in (("left", "right"), ("right", "left"))
-    ]  # fmt: skip
+    threads = [threading.Thread(target=connect, args=pair) for pair in (("left", "right"), ("right", "left"))]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -58,11 +58,27 @@ SEED_ROWS = {
     "identity": {C.DATA, C.IDENTITY},
     "full": ALL - {C.TESTNET, C.CODING},
     "dev": ALL - {C.CODING},
-    "active": {C.DATA, C.TRADING, C.LENDING, C.STAKING, C.RESTAKING, C.DERIVATIVES, C.YIELD, C.LP, C.VAULT, C.SAFETY,
-               C.INTELLIGENCE, C.MEMORY, C.IDENTITY, C.WALLET, C.STREAMING, C.BOOTSTRAP},
+    "active": {
+        C.DATA,
+        C.TRADING,
+        C.LENDING,
+        C.STAKING,
+        C.RESTAKING,
+        C.DERIVATIVES,
+        C.YIELD,
+        C.LP,
+        C.VAULT,
+        C.SAFETY,
+        C.INTELLIGENCE,
+        C.MEMORY,
+        C.IDENTITY,
+        C.WALLET,
+        C.STREAMING,
+        C.BOOTSTRAP,
+    },
     "golem": ALL - {C.TESTNET, C.CODING},
     "conservative": {C.DATA, C.TRADING, C.LP, C.SAFETY},
-}  # fmt: skip
+}
 
 DECIDED_ROWS = {
     "data": {C.IDENTITY},

@@ -55,8 +55,14 @@ def test_falling_vitality_moves_the_phase_step_by_step_and_never_back(golem: Gol
         assert update is not None
         phases.append(update.phase)
     assert phases == [
-        Phase.THRIVING, Phase.CAUTIOUS, Phase.CAUTIOUS, Phase.DEFENSIVE, Phase.SURVIVAL, Phase.SURVIVAL, Phase.TERMINAL,
-    ]  # fmt: skip
+        Phase.THRIVING,
+        Phase.CAUTIOUS,
+        Phase.CAUTIOUS,
+        Phase.DEFENSIVE,
+        Phase.SURVIVAL,
+        Phase.SURVIVAL,
+        Phase.TERMINAL,
+    ]
     golem.refresh_from_db()
     assert golem.phase == Phase.TERMINAL
 

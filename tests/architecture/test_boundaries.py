@@ -109,7 +109,7 @@ TESTS: dict[str, str] = {
     "LARGE_DEPOSIT_MICRO_USD": "permits_app/test_risk.py::test_a_tier_changes_exactly_above_its_value",
     "DAY": f"{EDGES}the_rolling_day_lets_go_of_a_spend_when_it_is_a_day_old",
     "HOUR": "permits_app/test_ledger.py::test_every_window_is_the_naive_sum_of_what_lies_in_it",
-}  # fmt: skip
+}
 
 NO_LIMITS: dict[str, str] = {
     "GOLEM_DOUBT_SECONDS": "how long a contradiction is read again; balances judge before and after it",

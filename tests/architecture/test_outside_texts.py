@@ -7,9 +7,15 @@ import ast
 from tests.architecture.sources import dotted, walk
 
 _READERS = {
-    "json.load", "json.loads", "tomllib.load", "tomllib.loads", "from_json", "pydantic_core.from_json",
-    "orjson.loads", "yaml.safe_load",
-}  # fmt: skip
+    "json.load",
+    "json.loads",
+    "tomllib.load",
+    "tomllib.loads",
+    "from_json",
+    "pydantic_core.from_json",
+    "orjson.loads",
+    "yaml.safe_load",
+}
 
 # Processes that this server started, files of this repository, measurements.
 _OUR_OWN = ("golem_project/embedded/", "golem_project/bench/", "golem_project/demo/", "golem_project/proof/")

@@ -32,9 +32,16 @@ _REVEALERS = {
     "tools_app/chain/rpc.py",
 }
 _CLOCKS = {
-    "datetime.now", "datetime.datetime.now", "datetime.utcnow", "datetime.today", "date.today", "datetime.date.today",
-    "timezone.now", "time.time", "time.time_ns",
-}  # fmt: skip
+    "datetime.now",
+    "datetime.datetime.now",
+    "datetime.utcnow",
+    "datetime.today",
+    "date.today",
+    "datetime.date.today",
+    "timezone.now",
+    "time.time",
+    "time.time_ns",
+}
 _SENDERS = ("permits_app/execution/", "golem_project/embedded/")
 # The chain in process answers the method and reaches no node; the others play a node that lies or keeps what it got.
 _ANSWERS_SENDING = {

@@ -96,9 +96,10 @@ def _list_bare(functions: list[Function]) -> Iterator[str]:
             tool = REGISTRY.get(each.name)
             return isinstance(tool, LocalWriteTool) and tool.is_in_database
         mine = [
-            caller for caller in callers[each.name]
+            caller
+            for caller in callers[each.name]
             if caller is not each and (caller.path == each.path or not each.name.startswith("_"))
-        ]  # fmt: skip
+        ]
         return bool(mine) and all(is_covered(caller, seen | {each.place}) for caller in mine)
 
     yield from (each.place for each in functions if each.opens and not is_covered(each, frozenset()))

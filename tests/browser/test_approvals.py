@@ -55,9 +55,11 @@ def house(shared_golem: LiveGolem, eager: None, critical_swap: None) -> tuple[Li
 def _ask(live: LiveGolem, base_url: str, **changes: Any) -> ChangeRequest:
     """The agent asks over REST."""
     answer = httpx.post(
-        f"{base_url}/api/v1/pi/preview_action", json={**SWAP, **changes}, timeout=60,
+        f"{base_url}/api/v1/pi/preview_action",
+        json={**SWAP, **changes},
+        timeout=60,
         headers={"Authorization": f"Bearer {live.key.token}"},
-    )  # fmt: skip
+    )
     assert (answer.status_code, answer.json()["status"]) == (200, "AWAITING_APPROVAL")
     assert answer.json()["missing"] == ["approval"]
     return ChangeRequest.objects.get(permit_id=answer.json()["permit_id"])

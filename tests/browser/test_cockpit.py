@@ -36,9 +36,14 @@ class Server:
 
     def start(self) -> None:
         config = uvicorn.Config(
-            ASGIStaticFilesHandler(cast("Any", application)), host="127.0.0.1", port=self.port, log_level="warning",
-            lifespan="off", timeout_graceful_shutdown=1, ws="none",
-        )  # fmt: skip
+            ASGIStaticFilesHandler(cast("Any", application)),
+            host="127.0.0.1",
+            port=self.port,
+            log_level="warning",
+            lifespan="off",
+            timeout_graceful_shutdown=1,
+            ws="none",
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()

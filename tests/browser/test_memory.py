@@ -55,9 +55,13 @@ def test_an_episode_shows_its_permit_prediction_outcome_and_curve_and_is_pinned(
 def test_a_playbooks_history_shows_diffs_and_restores(open_window: Any, demo: LiveGolem) -> None:
     for number in (1, 2):
         update_directive(
-            golem_id=demo.golem.pk, section="Sizing", change=f"Part {number}", reason="learned", actor="key:1",
+            golem_id=demo.golem.pk,
+            section="Sizing",
+            change=f"Part {number}",
+            reason="learned",
+            actor="key:1",
             now=clock.now(),
-        )  # fmt: skip
+        )
     first = Directive.objects.get(golem=demo.golem, version=1)
     visit = open_window()
     visit.log_in("owner-a")

@@ -42,9 +42,17 @@ def test_the_permit_page_tells_the_whole_story_of_a_committed_swap(
     headings = visit.page.locator(".gx-story h2").all_inner_texts()
     text = visit.page.inner_text("#content")
     assert headings == [
-        "Request", "Plan", "Simulation", "Seven safety hooks", "Risk and value", "Permit", "Commit", "Outcome", "Audit",
+        "Request",
+        "Plan",
+        "Simulation",
+        "Seven safety hooks",
+        "Risk and value",
+        "Permit",
+        "Commit",
+        "Outcome",
+        "Audit",
         "Memory",
-    ]  # fmt: skip
+    ]
     assert visit.page.locator(".gx-hooks li").count() == 7
     assert "exactInputSingle" in text or "swapExactTokensForTokens" in text
     assert visit.page.locator(".gx-compare .gx-badge", has_text="exact").count() >= 2

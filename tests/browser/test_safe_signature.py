@@ -105,9 +105,11 @@ def house(shared_golem: LiveGolem, eager: None, settings: Any) -> tuple[LiveGole
 def _ask(live: LiveGolem, base_url: str, **wish: Any) -> ChangeRequest:
     """The agent asks over REST."""
     answer = httpx.post(
-        f"{base_url}/api/v1/pi/preview_action", json={"action_type": "configure_policy", "venue": "wallet", **wish},
-        timeout=60, headers={"Authorization": f"Bearer {live.key.token}"},
-    )  # fmt: skip
+        f"{base_url}/api/v1/pi/preview_action",
+        json={"action_type": "configure_policy", "venue": "wallet", **wish},
+        timeout=60,
+        headers={"Authorization": f"Bearer {live.key.token}"},
+    )
     assert (answer.status_code, answer.json()["status"]) == (200, "AWAITING_APPROVAL"), answer.text
     return ChangeRequest.objects.get(permit_id=answer.json()["permit_id"])
 
@@ -141,10 +143,19 @@ def test_an_agent_asks_and_the_other_owner_s_signature_changes_the_chain(
     first.shoot("safe-owner-a")
     text = page.inner_text("#content")
     for shown in (
-        "critical", "that may leave in one batch", "$10,000.00", "$4,000.00", "Uniswap V2 router",
-        "the contract lets it wait 2 d", safe.address, safe.mirror.contract, "never a delegate call", request.digest,
-        owner_transaction(request).safe_tx_hash, "Another owner has to approve it",
-    ):  # fmt: skip
+        "critical",
+        "that may leave in one batch",
+        "$10,000.00",
+        "$4,000.00",
+        "Uniswap V2 router",
+        "the contract lets it wait 2 d",
+        safe.address,
+        safe.mirror.contract,
+        "never a delegate call",
+        request.digest,
+        owner_transaction(request).safe_tx_hash,
+        "Another owner has to approve it",
+    ):
         assert shown in text, shown
     assert page.get_by_role("button", name="Approve").count() == 0
     with page.expect_download() as download:
@@ -184,8 +195,17 @@ def test_an_agent_asks_and_the_other_owner_s_signature_changes_the_chain(
     assert state.rule(RuleKind.CALL, swap) == 0
     assert (int(RuleKind.CALL), "0x" + swap.hex()) in state.pending
     text = page.inner_text("#content")
-    story = ["ChangeRequested", "OwnerSigned", "ChangeApproved", "PermitConsumed", "OwnerTransactionReleased",
-             "OwnerTransactionSent", "OwnerTransactionExecuted", "CageMirrored", "ChangeExecuted"]  # fmt: skip
+    story = [
+        "ChangeRequested",
+        "OwnerSigned",
+        "ChangeApproved",
+        "PermitConsumed",
+        "OwnerTransactionReleased",
+        "OwnerTransactionSent",
+        "OwnerTransactionExecuted",
+        "CageMirrored",
+        "ChangeExecuted",
+    ]
     told = list(AuditEntry.objects.filter(golem_id=live.golem.pk).order_by("seq").values_list("event", flat=True))
     assert set(story) <= set(told), set(story) - set(told)
     assert all(event in text for event in ("ChangeRequested", "OwnerSigned", "OwnerTransactionExecuted"))

@@ -151,11 +151,20 @@ def preview_task(golem: LiveGolem) -> Prepared:
 def store_episode_task(golem: LiveGolem) -> Prepared:
     permit_id = golem.preview()["permit_id"]
     facts: dict[str, Any] = {
-        "golem_id": str(golem.golem.pk), "permit_id": permit_id, "tool_name": "uniswap_execute_swap",
-        "action_type": "swap", "venue": "uniswap", "chain_id": 31337, "tokens": ["USDC", "WETH"], "prediction": {},
-        "outcome": {"succeeded": True}, "summary": "Swapped 500 USDC", "importance": "notable",
-        "provenance": {"source": "RUNTIME"}, "occurred_at": clock.now().isoformat(),
-    }  # fmt: skip
+        "golem_id": str(golem.golem.pk),
+        "permit_id": permit_id,
+        "tool_name": "uniswap_execute_swap",
+        "action_type": "swap",
+        "venue": "uniswap",
+        "chain_id": 31337,
+        "tokens": ["USDC", "WETH"],
+        "prediction": {},
+        "outcome": {"succeeded": True},
+        "summary": "Swapped 500 USDC",
+        "importance": "notable",
+        "provenance": {"source": "RUNTIME"},
+        "occurred_at": clock.now().isoformat(),
+    }
 
     def check() -> None:
         assert Episode.objects.filter(permit_id=UUID(permit_id)).count() == 1
@@ -223,9 +232,11 @@ def claim_task(golem: LiveGolem) -> Prepared:
 def tick_task(golem: LiveGolem) -> Prepared:
     turn_on(golem.golem, rule={})
     (claim,) = claim_due(
-        now=clock.now(), limit=1, lease_seconds=settings.GOLEM_HEARTBEAT_LEASE_SECONDS,
+        now=clock.now(),
+        limit=1,
+        lease_seconds=settings.GOLEM_HEARTBEAT_LEASE_SECONDS,
         jitter_bps=settings.GOLEM_HEARTBEAT_JITTER_BPS,
-    )  # fmt: skip
+    )
 
     def check() -> None:
         assert list(HeartbeatTick.objects.values_list("number", "status")) == [(1, "COMPLETE")]
@@ -237,9 +248,13 @@ def make_webhook(golem: LiveGolem) -> WebhookEndpoint:
     """An endpoint that was set up where private addresses were allowed; trying it here is refused before it is sent."""
     with override_settings(GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES=True):
         endpoint, _ = webhooks.create_endpoint(
-            owner=golem.owner, golem=golem.golem, label="hook", url="https://127.0.0.1:1/hook",
-            types=["permit:created"], now=clock.now(),
-        )  # fmt: skip
+            owner=golem.owner,
+            golem=golem.golem,
+            label="hook",
+            url="https://127.0.0.1:1/hook",
+            types=["permit:created"],
+            now=clock.now(),
+        )
     return endpoint
 
 

@@ -22,9 +22,13 @@ from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
 
 HOOKS = [
-    hook_chain.POLICY_CAGE, hook_chain.ALLOWLIST_GUARD, hook_chain.SPENDING_LIMITER, hook_chain.RATE_LIMITER,
-    hook_chain.SIMULATOR, hook_chain.HALLUCINATION_DETECTOR,
-]  # fmt: skip
+    hook_chain.POLICY_CAGE,
+    hook_chain.ALLOWLIST_GUARD,
+    hook_chain.SPENDING_LIMITER,
+    hook_chain.RATE_LIMITER,
+    hook_chain.SIMULATOR,
+    hook_chain.HALLUCINATION_DETECTOR,
+]
 Check = Callable[[Any, Any], Any]
 
 

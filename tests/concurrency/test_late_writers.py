@@ -119,9 +119,18 @@ def test_an_owner_who_tightens_one_limit_does_not_loosen_another_that_falls_mean
 
 def upvote(golem: Golem, insight: Insight) -> InsightChange:
     return manage_insight(
-        golem_id=golem.pk, operation=Operation.UPVOTE, insight_id=insight.pk, content=None, category=None,
-        chain_id=None, tokens=(), reason="x", actor="t", now=clock.now(), source=Source.OWNER,
-    )  # fmt: skip
+        golem_id=golem.pk,
+        operation=Operation.UPVOTE,
+        insight_id=insight.pk,
+        content=None,
+        category=None,
+        chain_id=None,
+        tokens=(),
+        reason="x",
+        actor="t",
+        now=clock.now(),
+        source=Source.OWNER,
+    )
 
 
 def test_a_memory_that_a_scan_sets_aside_meanwhile_is_not_taken_back() -> None:
@@ -159,9 +168,13 @@ def test_a_link_that_a_scan_sets_aside_meanwhile_is_confirmed_and_stays_aside() 
 
     def link() -> Insight:
         return link_memories(
-            golem_id=golem.pk, cause_id=cause.pk, effect_id=effect.pk, reason="the one comes after the other",
-            provenance=Provenance("t", Source.AGENT, Trust.REPORTED), now=clock.now(),
-        )[0]  # fmt: skip
+            golem_id=golem.pk,
+            cause_id=cause.pk,
+            effect_id=effect.pk,
+            reason="the one comes after the other",
+            provenance=Provenance("t", Source.AGENT, Trust.REPORTED),
+            now=clock.now(),
+        )[0]
 
     first = link()
     run_behind(lambda: Insight.objects.filter(pk=first.pk).update(is_quarantined=True), link)

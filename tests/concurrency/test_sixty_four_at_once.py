@@ -63,9 +63,12 @@ def reserve_at_once(template: ActionPermit) -> Counter[Any]:
         permit.id, permit.created_at = ActionPermit._meta.pk.get_default(), clock.now()
         with transaction.atomic():
             ledger.reserve(
-                permit=permit, value=PlanValue(gas_micro_usd=1_000_000), counts_per_day=True, heartbeat_tick=0,
+                permit=permit,
+                value=PlanValue(gas_micro_usd=1_000_000),
+                counts_per_day=True,
+                heartbeat_tick=0,
                 now=clock.now(),
-            )  # fmt: skip
+            )
         return "reserved"
 
     return Counter(at_once(reserve))

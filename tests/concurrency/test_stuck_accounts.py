@@ -229,8 +229,10 @@ def test_a_permit_that_outlived_its_queue_is_ended_and_its_agent_told(live_golem
     assert end_outlived(now=clock.now()) == 1
     row = live_golem.permit(str(permit_id))
     assert (row.status, row.problem["code"], row.problem["recovery"]) == (
-        "BLOCKED", "COMMIT_NOT_SIGNED", "PREVIEW_AGAIN"
-    )  # fmt: skip
+        "BLOCKED",
+        "COMMIT_NOT_SIGNED",
+        "PREVIEW_AGAIN",
+    )
     assert row.problem["cleared_by"] and row.problem["cause"] == "WORKER_TIMEOUT"
     assert SpendEntry.objects.get(permit_id=permit_id).state == SpendState.RELEASED
     [told] = OutboxEvent.objects.filter(golem_id=live_golem.golem.pk, type="permit:blocked")
@@ -287,6 +289,8 @@ def run_elsewhere(permit_id: UUID) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script],
         env={**os.environ, "DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "golem_project.settings.test"},
-        capture_output=True, text=True, timeout=90,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=90,
+    )
     assert done.stdout.split()[-1:] == ["COMMITTED"], done.stderr

@@ -84,9 +84,10 @@ def deploy_market(caged: CagedSafe, extra_tokens: dict[str, tuple[str, int]]) ->
     feeds = [aave.deploy("MockAggregator", "(int256)", price) for _, _, price in tokens.values()]
     listed = [address for address, _, _ in tokens.values()]
     oracle = aave.deploy(
-        "AaveOracle", "(address,address[],address[],address,address,uint256)",
+        "AaveOracle",
+        "(address,address[],address[],address,address,uint256)",
         *(provider, listed, feeds, ZERO, ZERO, 10**8),
-    )  # fmt: skip
+    )
     aave.act(provider, "function setPriceOracle(address oracle)", oracle)
     rates = aave.deploy(
         "DefaultReserveInterestRateStrategy",

@@ -284,8 +284,9 @@ def test_a_target_that_lives_for_one_transaction_is_bound_like_any_other_and_gon
         listed = [(call.to, call.value, call.data) for call in calls]
         return caged.engine.send(caged.stranger, phoenix, encode_call(LIVE, code, caged.cage, listed))
 
-    harmless = caged.call(made, "function setPosition(uint256 gross, uint256 debt, uint256 largest, uint256 newest)",
-                          1, 1, 1, 1)  # fmt: skip
+    harmless = caged.call(
+        made, "function setPosition(uint256 gross, uint256 debt, uint256 largest, uint256 newest)", 1, 1, 1, 1
+    )
     assert live(harmless).succeeded
     assert caged.ask("session")[2] == 8
     theft = [caged.transfer("USDC", made, 1_000 * USD), harmless]

@@ -36,14 +36,16 @@ def allow_everything(caged: CagedSafe) -> None:
 def test_an_unlisted_target_or_selector_is_refused(caged: CagedSafe) -> None:
     coin = caged.coins["USDC"].address
     expect(
-        caged, caged.execute(caged.transfer("USDC", caged.stranger.address, 1)),
+        caged,
+        caged.execute(caged.transfer("USDC", caged.stranger.address, 1)),
         ("CallNotAllowed", (coin, selector(TRANSFER))),
-    )  # fmt: skip
+    )
     give = "function give(address token, address to, uint256 amount)"
     expect(
-        caged, caged.execute(caged.call(caged.venue, give, coin, caged.safe, 1)),
+        caged,
+        caged.execute(caged.call(caged.venue, give, coin, caged.safe, 1)),
         ("CallNotAllowed", (caged.venue, selector(give))),
-    )  # fmt: skip
+    )
 
 
 def test_arbitrary_calls_run_only_when_the_owner_allows_them_and_are_judged_the_same(caged: CagedSafe) -> None:
@@ -113,9 +115,7 @@ def test_the_inside_of_a_multicall_is_judged_like_the_outside(caged: CagedSafe) 
     nested = encode_call(MULTICALL, [hidden])
     expect(caged, caged.execute(wrap(nested)), ("SelectorForbidden", (selector(MULTICALL),)))
     unlisted = encode_call("function destroy()")
-    expect(
-        caged, caged.execute(wrap(unlisted)), ("CallNotAllowed", (caged.venue, selector("function destroy()")))
-    )  # fmt: skip
+    expect(caged, caged.execute(wrap(unlisted)), ("CallNotAllowed", (caged.venue, selector("function destroy()"))))
     expect(caged, caged.execute(wrap(b"\x01")), ("CallDataMalformed", (selector(MULTICALL),)))
     fine = encode_call(TAKE, caged.coins["USDC"].address, 0)
     expect(caged, caged.execute(wrap(fine)), None)
@@ -162,8 +162,14 @@ def test_permit2_is_only_approved_and_for_a_day_at_most(caged: CagedSafe) -> Non
     expect(caged, caged.execute(approve(USD, latest + 1)), ("AllowanceTooLong", (latest + 1, latest)))
     expect(caged, caged.execute(approve(50_001 * USD, latest)), ("AllowanceTooLarge", (50_001 * USD, 50_000 * USD)))
     expect(caged, caged.execute(approve(USD, latest, caged.lender)), ("AssetNotApproved", (caged.lender,)))
-    moved = caged.call(PERMIT2, "function transferFrom(address from, address to, uint160 amount, address token)",
-                       caged.safe, caged.stranger.address, 1, token)  # fmt: skip
+    moved = caged.call(
+        PERMIT2,
+        "function transferFrom(address from, address to, uint160 amount, address token)",
+        caged.safe,
+        caged.stranger.address,
+        1,
+        token,
+    )
     expect(caged, caged.execute(moved), ("SelectorForbidden", (bytes.fromhex("36c78516"),)))
     expect(caged, caged.execute(caged.approve("USDC", 1_000 * USD, PERMIT2), approve(USD, latest)), None)
 
@@ -197,9 +203,11 @@ def test_a_call_that_fails_undoes_the_batch_and_says_which(caged: CagedSafe) -> 
     assert (name, args["index"]) == ("CallFailed", 1)
     assert cage_contract.decode_cage_error(sent.output).text.startswith("call 2 failed")
     [left] = caged.read(
-        caged.coins["USDC"].address, "function allowance(address owner, address spender) view returns (uint256)",
-        caged.safe, caged.venue,
-    )  # fmt: skip
+        caged.coins["USDC"].address,
+        "function allowance(address owner, address spender) view returns (uint256)",
+        caged.safe,
+        caged.venue,
+    )
     assert left == 0
 
 

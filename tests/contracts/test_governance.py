@@ -37,18 +37,26 @@ def delay(caged: CagedSafe, rule: Rule) -> int:
 @pytest.mark.parametrize(
     ("limit", "value", "seconds"),
     [
-        (Limit.MAX_POSITION_BPS, 2_499, 0), (Limit.MAX_POSITION_BPS, 2_501, HOUR),
+        (Limit.MAX_POSITION_BPS, 2_499, 0),
+        (Limit.MAX_POSITION_BPS, 2_501, HOUR),
         (Limit.MAX_POSITION_BPS, 3_125, HOUR),
-        (Limit.MAX_POSITION_BPS, 3_126, DAY), (Limit.MAX_POSITION_BPS, 5_000, DAY),
-        (Limit.MAX_POSITION_BPS, 5_001, TWO_DAYS), (Limit.MIN_COLLATERAL_RATIO_BPS, 12_501, 0),
-        (Limit.MIN_COLLATERAL_RATIO_BPS, 10_500, HOUR), (Limit.MIN_REBALANCE_INTERVAL_SECONDS, 2_880, HOUR),
-        (Limit.MIN_REBALANCE_INTERVAL_SECONDS, 2_879, DAY), (Limit.MIN_REBALANCE_INTERVAL_SECONDS, 1_800, DAY),
-        (Limit.MIN_REBALANCE_INTERVAL_SECONDS, 1_799, TWO_DAYS), (Limit.MIN_REBALANCE_INTERVAL_SECONDS, 0, TWO_DAYS),
-        (Limit.ALLOWS_ARBITRARY_CALLS, 1, TWO_DAYS), (Limit.HIGH_WATER_MARK_MICRO_USD, 100_001 * USD, 0),
-        (Limit.HIGH_WATER_MARK_MICRO_USD, 80_000 * USD, HOUR), (Limit.HIGH_WATER_MARK_MICRO_USD, 79_999 * USD, DAY),
+        (Limit.MAX_POSITION_BPS, 3_126, DAY),
+        (Limit.MAX_POSITION_BPS, 5_000, DAY),
+        (Limit.MAX_POSITION_BPS, 5_001, TWO_DAYS),
+        (Limit.MIN_COLLATERAL_RATIO_BPS, 12_501, 0),
+        (Limit.MIN_COLLATERAL_RATIO_BPS, 10_500, HOUR),
+        (Limit.MIN_REBALANCE_INTERVAL_SECONDS, 2_880, HOUR),
+        (Limit.MIN_REBALANCE_INTERVAL_SECONDS, 2_879, DAY),
+        (Limit.MIN_REBALANCE_INTERVAL_SECONDS, 1_800, DAY),
+        (Limit.MIN_REBALANCE_INTERVAL_SECONDS, 1_799, TWO_DAYS),
+        (Limit.MIN_REBALANCE_INTERVAL_SECONDS, 0, TWO_DAYS),
+        (Limit.ALLOWS_ARBITRARY_CALLS, 1, TWO_DAYS),
+        (Limit.HIGH_WATER_MARK_MICRO_USD, 100_001 * USD, 0),
+        (Limit.HIGH_WATER_MARK_MICRO_USD, 80_000 * USD, HOUR),
+        (Limit.HIGH_WATER_MARK_MICRO_USD, 79_999 * USD, DAY),
         (Limit.PHASE, 1, 0),
     ],
-)  # fmt: skip
+)
 def test_a_quarter_looser_waits_an_hour_twice_a_day_and_more_two_days(
     built: CagedSafe, limit: Limit, value: int, seconds: int
 ) -> None:
@@ -160,12 +168,17 @@ def test_one_owner_of_two_needed_changes_nothing(caged: CagedSafe) -> None:
 @pytest.mark.parametrize(
     ("limit", "value", "bound"),
     [
-        (Limit.MAX_CONCENTRATION_BPS, 499, 500), (Limit.MAX_CONCENTRATION_BPS, 10_001, 10_000),
-        (Limit.MAX_DRAWDOWN_BPS, 99, 100), (Limit.MAX_DRAWDOWN_BPS, 5_001, 5_000),
-        (Limit.MIN_COLLATERAL_RATIO_BPS, 10_499, 10_500), (Limit.MAX_POSITION_BPS, 10_001, 10_000),
-        (Limit.MAX_ASSETS, 11, 10), (Limit.MAX_LOSS_BPS, 1_001, 1_000), (Limit.PHASE, 5, 4),
+        (Limit.MAX_CONCENTRATION_BPS, 499, 500),
+        (Limit.MAX_CONCENTRATION_BPS, 10_001, 10_000),
+        (Limit.MAX_DRAWDOWN_BPS, 99, 100),
+        (Limit.MAX_DRAWDOWN_BPS, 5_001, 5_000),
+        (Limit.MIN_COLLATERAL_RATIO_BPS, 10_499, 10_500),
+        (Limit.MAX_POSITION_BPS, 10_001, 10_000),
+        (Limit.MAX_ASSETS, 11, 10),
+        (Limit.MAX_LOSS_BPS, 1_001, 1_000),
+        (Limit.PHASE, 5, 4),
     ],
-)  # fmt: skip
+)
 def test_no_limit_leaves_its_range(caged: CagedSafe, limit: Limit, value: int, bound: int) -> None:
     sent = caged.propose(limit_rule(limit, value))
     assert inner_error(sent) == ("OutOfRange", (value, bound))
@@ -241,9 +254,11 @@ def cage_of_a_plain_account(caged: CagedSafe) -> str:
     from golem_project.proof.caged.safe import standard_rules
 
     data = cage_contract.encode_deployment(
-        bytes.fromhex(load_contract("PolicyCage").bytecode[2:]), account=caged.owners[0].address,
-        base_asset=caged.coins["USDC"].address, rules=standard_rules(caged, {}),
-    )  # fmt: skip
+        bytes.fromhex(load_contract("PolicyCage").bytecode[2:]),
+        account=caged.owners[0].address,
+        base_asset=caged.coins["USDC"].address,
+        rules=standard_rules(caged, {}),
+    )
     cage = caged.engine.send(caged.deployer, None, data).created
     assert cage is not None
     return cage

@@ -59,9 +59,17 @@ def test_a_batch_does_not_enter_the_cage_again(caged: CagedSafe) -> None:
     assert error_in_call(caged, [caged.call(caged.venue, TOP_UP_AGAIN, caged.cage, 1)]) == "Reentered"
     # Even when the contract that is called holds the session itself.
     assert caged.owner_call(caged.cage, data).succeeded
-    sent = caged.engine.send(caged.stranger, caged.venue, encode_call(ENTER_AGAIN, caged.cage, [
-        (caged.venue, 0, encode_call(ENTER_AGAIN, caged.cage, inner)),
-    ]))  # fmt: skip
+    sent = caged.engine.send(
+        caged.stranger,
+        caged.venue,
+        encode_call(
+            ENTER_AGAIN,
+            caged.cage,
+            [
+                (caged.venue, 0, encode_call(ENTER_AGAIN, caged.cage, inner)),
+            ],
+        ),
+    )
     assert not sent.succeeded
 
 
@@ -171,11 +179,16 @@ def lied_to(caged: CagedSafe) -> tuple[CagedSafe, str]:
 @pytest.mark.parametrize(
     ("told", "error"),
     [
-        ((PRICE, 3_599, 1, 1), None), ((PRICE, 3_600, 1, 1), None), ((PRICE, 3_601, 1, 1), "PriceStale"),
-        ((PRICE, -1, 1, 1), "PriceUnusable"), ((0, 0, 1, 1), "PriceUnusable"), ((-1, 0, 1, 1), "PriceUnusable"),
-        ((PRICE, 0, 2, 1), "PriceUnusable"), ((2**200, 0, 1, 1), "PriceUnusable"),
+        ((PRICE, 3_599, 1, 1), None),
+        ((PRICE, 3_600, 1, 1), None),
+        ((PRICE, 3_601, 1, 1), "PriceStale"),
+        ((PRICE, -1, 1, 1), "PriceUnusable"),
+        ((0, 0, 1, 1), "PriceUnusable"),
+        ((-1, 0, 1, 1), "PriceUnusable"),
+        ((PRICE, 0, 2, 1), "PriceUnusable"),
+        ((2**200, 0, 1, 1), "PriceUnusable"),
     ],
-)  # fmt: skip
+)
 def test_a_feed_that_is_old_negative_unfinished_or_of_the_future_is_not_believed(
     lied_to: tuple[CagedSafe, str], told: tuple[int, ...], error: str | None
 ) -> None:

@@ -14,11 +14,25 @@ BATCHES_ON_THE_NODE = 20_000
 BATCHES_IN_PROCESS = 1_000
 # What the batches must at least have run into, or they would prove nothing.
 REFUSALS = {
-    "LossTooLarge", "LossInWindowTooLarge", "OutflowTooLarge", "OutflowInWindowTooLarge", "PositionTooLarge",
-    "ConcentrationTooLarge", "CollateralRatioTooLow", "RebalanceTooSoon", "TooManyRebalances", "DrawdownExceeded",
-    "AllowanceTooLarge", "SpenderNotAllowed", "SelectorForbidden", "TargetForbidden", "TargetHasNoCode",
-    "CallNotAllowed", "CoinNotApproved", "CallFailed",
-}  # fmt: skip
+    "LossTooLarge",
+    "LossInWindowTooLarge",
+    "OutflowTooLarge",
+    "OutflowInWindowTooLarge",
+    "PositionTooLarge",
+    "ConcentrationTooLarge",
+    "CollateralRatioTooLow",
+    "RebalanceTooSoon",
+    "TooManyRebalances",
+    "DrawdownExceeded",
+    "AllowanceTooLarge",
+    "SpenderNotAllowed",
+    "SelectorForbidden",
+    "TargetForbidden",
+    "TargetHasNoCode",
+    "CallNotAllowed",
+    "CoinNotApproved",
+    "CallFailed",
+}
 
 
 def test_twenty_thousand_hostile_batches_break_no_bound_on_the_node() -> None:
@@ -47,10 +61,14 @@ def test_a_thousand_hostile_batches_break_no_bound_in_process() -> None:
 
 def test_a_cage_that_keeps_a_looser_bound_is_found_out() -> None:
     stricter = {
-        Limit.MAX_LOSS_BPS: 100, Limit.MAX_WINDOW_LOSS_BPS: 1, Limit.MAX_POSITION_BPS: 100,
-        Limit.MAX_CONCENTRATION_BPS: 1_600, Limit.MIN_COLLATERAL_RATIO_BPS: 100_000,
-        Limit.MIN_REBALANCE_INTERVAL_SECONDS: 86_400, Limit.HIGH_WATER_MARK_MICRO_USD: 10**12,
-    }  # fmt: skip
+        Limit.MAX_LOSS_BPS: 100,
+        Limit.MAX_WINDOW_LOSS_BPS: 1,
+        Limit.MAX_POSITION_BPS: 100,
+        Limit.MAX_CONCENTRATION_BPS: 1_600,
+        Limit.MIN_COLLATERAL_RATIO_BPS: 100_000,
+        Limit.MIN_REBALANCE_INTERVAL_SECONDS: 86_400,
+        Limit.HIGH_WATER_MARK_MICRO_USD: 10**12,
+    }
     with run_siege() as siege:
         steps = {number: siege.run(number)[1] for number in range(0, 10 * len(VARIANTS), len(VARIANTS))}
         for limit, value in stricter.items():

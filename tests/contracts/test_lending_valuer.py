@@ -94,9 +94,10 @@ def lender(engine: Engine) -> Lent:
     rows = [(one.underlying, one.a_token, one.debt_token) for one in listed]
     valuer = deploy(caged, "LendingValuer", RESERVES, market.pool, rows)
     caged.change(
-        valuer_rule(market.pool, valuer), spender_rule(market.pool, most_micro_usd=50_000 * USD),
+        valuer_rule(market.pool, valuer),
+        spender_rule(market.pool, most_micro_usd=50_000 * USD),
         *(call_rule(market.pool, selector(text)) for text in (SUPPLY, BORROW, REPAY, WITHDRAW)),
-    )  # fmt: skip
+    )
     return Lent(caged, market, valuer)
 
 

@@ -214,9 +214,10 @@ CLASSES = {
     BatchClass.OPENING: lambda c: c.trade("USDC", 300 * USD, "WETH", 10**17),
     BatchClass.REBALANCE: lambda c: c.trade("WETH", 2 * 10**17, "WBTC", 1_000_000),
     BatchClass.OPENING_AND_REBALANCE: lambda c: [
-        *c.trade("WETH", 2 * 10**17, "WBTC", 1_000_000), *c.trade("USDC", 600 * USD, "WBTC", 1_000_000)
+        *c.trade("WETH", 2 * 10**17, "WBTC", 1_000_000),
+        *c.trade("USDC", 600 * USD, "WBTC", 1_000_000),
     ],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("phase", range(5))

@@ -56,9 +56,10 @@ def test_a_right_left_over_and_what_left_in_the_same_batch_are_one_outflow(cappe
 def test_an_allowance_used_up_in_its_batch_counts_once(capped: CagedSafe) -> None:
     usdc, weth = capped.coins["USDC"].address, capped.coins["WETH"]
     twice = [
-        capped.approve("USDC", 1), capped.approve("USDC", 5),
+        capped.approve("USDC", 1),
+        capped.approve("USDC", 5),
         *capped.trade("USDC", 600 * USD, "WETH", weth.units(0.2)),
-    ]  # fmt: skip
+    ]
     expect(capped, capped.execute(*twice), None)
     assert capped.ask("spent", usdc) == 600 * USD
 
@@ -140,10 +141,14 @@ def test_a_right_through_permit2_used_up_in_its_batch_counts_once(capped: CagedS
         through.approve(600 * USD),
         capped.call(capped.venue, TAKE_THROUGH, PERMIT2, through.usdc, capped.safe, 600 * USD),
         capped.call(
-            capped.venue, "function trade(address tokenIn, uint256 amountIn, address tokenOut, uint256 amountOut)",
-            through.usdc, 0, weth.address, weth.units(0.2),
+            capped.venue,
+            "function trade(address tokenIn, uint256 amountIn, address tokenOut, uint256 amountOut)",
+            through.usdc,
+            0,
+            weth.address,
+            weth.units(0.2),
         ),
-    ]  # fmt: skip
+    ]
     expect(capped, capped.execute(*calls), None)
     assert capped.ask("spent", through.usdc) == 600 * USD
 

@@ -56,9 +56,11 @@ def test_a_session_is_no_longer_and_larger_than_the_owner_laid_down(caged: Caged
     assert caged.propose(limit_rule(Limit.MAX_SESSION_OPERATIONS, 10)).succeeded
     for seconds, operations, budget in ((31 * DAY, 1, 0), (DAY, 11, 0), (DAY, 1, 10**9 * USD + 1)):
         data = cage_contract.encode_set_session(
-            key=caged.session.address, expires_at=caged.engine.now() + seconds, operations=operations,
+            key=caged.session.address,
+            expires_at=caged.engine.now() + seconds,
+            operations=operations,
             budget_micro_usd=budget,
-        )  # fmt: skip
+        )
         sent = caged.owner_call(caged.cage, data)
         assert not sent.succeeded
         assert decode_revert(sent.output, tuple(ERRORS.values())).name == "SessionTooLarge"

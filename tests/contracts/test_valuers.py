@@ -50,9 +50,11 @@ class WorldCage:
         from golem_project.embedded.world.solidity import load_contract
 
         data = cage_contract.encode_deployment(
-            bytes.fromhex(load_contract("PolicyCage").bytecode[2:]), account=self.maker.address,
-            base_asset=world.tokens["USDC"].address, rules=rules,
-        )  # fmt: skip
+            bytes.fromhex(load_contract("PolicyCage").bytecode[2:]),
+            account=self.maker.address,
+            base_asset=world.tokens["USDC"].address,
+            rules=rules,
+        )
         receipt = world.send(deployer, None, "0x" + data.hex(), gas=12_000_000)
         assert receipt["status"] == "0x1"
         self.cage = receipt["contractAddress"]
@@ -118,9 +120,11 @@ def test_moving_the_pool_moves_no_value_but_the_fees_it_paid(world_cage: WorldCa
     world.transact(trader, usdc.address, "approve(address,uint256)", router, amount)
     tick_before = tick_of(world_cage)
     world.transact(
-        trader, router, "exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
+        trader,
+        router,
+        "exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
         (usdc.address, weth.address, 3000, trader.address, 2**40, amount, 0, 0),
-    )  # fmt: skip
+    )
     assert abs(tick_of(world_cage) - tick_before) > 500
     fees = sum_of_fees(world_cage) - fees_before
     assert fees > 0
@@ -148,18 +152,25 @@ def test_a_position_in_tokens_of_very_different_worth_is_valued(
     (answer0, unit0), (answer1, unit1) = cage.price(token0), cage.price(token1)
     ratio = sqrt_price_of_ratio(answer0 * unit1, answer1 * unit0)
     chain.transact(
-        deployer, cage.manager, "createAndInitializePoolIfNecessary(address,address,uint24,uint160)",
-        token0, token1, 3000, ratio, gas=6_000_000,
-    )  # fmt: skip
+        deployer,
+        cage.manager,
+        "createAndInitializePoolIfNecessary(address,address,uint24,uint160)",
+        token0,
+        token1,
+        3000,
+        ratio,
+        gas=6_000_000,
+    )
     maker = cage.maker
     for token in (token0, token1):
         chain.transact(deployer, token, "mint(address,uint256)", maker.address, 10**36)
         chain.transact(maker, token, "approve(address,uint256)", cage.manager, 2**256 - 1)
     chain.transact(
-        maker, cage.manager,
+        maker,
+        cage.manager,
         "mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))",
         (token0, token1, 3000, -887_220, 887_220, 10**26, 10**26, 0, 0, maker.address, 2**40),
-    )  # fmt: skip
+    )
     number, p = list(cage.positions().items())[-1]
     expected = amounts_for_liquidity(
         ratio, sqrt_price_at_tick(-887_220), sqrt_price_at_tick(887_220), p[7], round_up=False
@@ -200,9 +211,11 @@ def test_an_erc_4626_share_counts_as_the_assets_it_would_give(caged: CagedSafe) 
     deposit = "function deposit(uint256 assets, address receiver)"
     redeem = "function redeem(uint256 shares, address receiver, address owner)"
     caged.change(
-        valuer_rule(vault, valuer), call_rule(vault, selector(deposit)), call_rule(vault, selector(redeem)),
+        valuer_rule(vault, valuer),
+        call_rule(vault, selector(deposit)),
+        call_rule(vault, selector(redeem)),
         spender_rule(vault, most_micro_usd=20_000 * USD),
-    )  # fmt: skip
+    )
     put = [caged.approve("USDC", 20_000 * USD, vault), caged.call(vault, deposit, 20_000 * USD, caged.safe)]
     assert caged.execute(*put).succeeded
     index = caged.ask("positions").index(vault)

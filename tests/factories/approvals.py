@@ -16,6 +16,10 @@ def make_change_request(
 ) -> ChangeRequest:
     """An owner asks for another phase."""
     return request_operation(
-        golem=golem, name="phase", arguments={"to": to}, owner=owner or golem.owner, reason="for a test",
+        golem=golem,
+        name="phase",
+        arguments={"to": to},
+        owner=owner or golem.owner,
+        reason="for a test",
         now=now or clock.now(),
-    )  # fmt: skip
+    )

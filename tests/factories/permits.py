@@ -74,9 +74,14 @@ def make_halt(*, golem: Golem) -> HaltRecord:
     """A halt whose steps are done."""
     now = clock.now()
     return HaltRecord.objects.create(
-        golem=golem, epoch=1, reason="drill", actor="system:test", started_at=now, completed_at=now,
+        golem=golem,
+        epoch=1,
+        reason="drill",
+        actor="system:test",
+        started_at=now,
+        completed_at=now,
         steps=[{"step": "commits and signatures refused", "at_ms": 3}],
-    )  # fmt: skip
+    )
 
 
 def make_cage(*, golem: Golem, **columns: Any) -> PolicyCage:
@@ -89,10 +94,18 @@ def make_cage_mirror(*, golem: Golem) -> CageMirror:
     cage = PolicyCage.objects.filter(golem=golem).first() or make_cage(golem=golem)
     contract, account, base = (f"0x{golem.pk.hex}{number:08x}" for number in (1, 2, 3))
     return CageMirror.objects.create(
-        cage=cage, chain_id=CHAIN_ID, contract=contract, account=account, base_asset=base, deployed_block=1,
-        state=CageState(cage=contract, account=account, base_asset=base).as_dict(), block_number=1,
-        block_hash="0x" + "ab" * 32, block_at=clock.now(), synced_at=clock.now(),
-    )  # fmt: skip
+        cage=cage,
+        chain_id=CHAIN_ID,
+        contract=contract,
+        account=account,
+        base_asset=base,
+        deployed_block=1,
+        state=CageState(cage=contract, account=account, base_asset=base).as_dict(),
+        block_number=1,
+        block_hash="0x" + "ab" * 32,
+        block_at=clock.now(),
+        synced_at=clock.now(),
+    )
 
 
 def make_allowlist_entry(
@@ -174,8 +187,14 @@ def make_permit(
         },
         value_micro_usd=501_320_000,
         prices=[
-            {"symbol": "USDC", "feed": usdc.address, "round_id": "18446744073709551617", "answer": "100000000",
-             "decimals": 8, "age_seconds": 41},
+            {
+                "symbol": "USDC",
+                "feed": usdc.address,
+                "round_id": "18446744073709551617",
+                "answer": "100000000",
+                "decimals": 8,
+                "age_seconds": 41,
+            },
         ],
         simulation=_simulation(now, signer, usdc, weth),
         block_number=1_204,
@@ -189,7 +208,7 @@ def make_permit(
         ],
         expires_at=now + timedelta(seconds=lives_seconds),
         expires_at_tick=3,
-    )  # fmt: skip
+    )
     for name, value in columns.items():
         setattr(permit, name, value)
     permit.save(force_insert=True)
@@ -317,9 +336,13 @@ def make_committed_permit(*, golem: Golem, now: datetime | None = None, api_key:
     now = now or clock.now()
     started = now + timedelta(seconds=4)
     permit = make_permit(
-        golem=golem, status=PermitStatus.COMMITTED, now=now, api_key=api_key, committing_at=started,
+        golem=golem,
+        status=PermitStatus.COMMITTED,
+        now=now,
+        api_key=api_key,
+        committing_at=started,
         finished_at=started + timedelta(milliseconds=1_400),
-    )  # fmt: skip
+    )
     make_spend_entry(permit=permit, settled_micro_usd=500_370_000)
     make_grant(permit=permit)
     for index, gas in enumerate(GAS):
@@ -348,16 +371,24 @@ def _call(to: str, data: bytes, label: str, gas_limit: int) -> dict[str, str]:
 
 def _token(token: Any) -> dict[str, Any]:
     return {
-        "chain_id": token.chain_id, "address": token.address, "symbol": token.symbol, "decimals": token.decimals,
-        "name": token.name, "is_registered": True, "is_simulated": token.is_simulated, "has_transfer_fee": False,
-    }  # fmt: skip
+        "chain_id": token.chain_id,
+        "address": token.address,
+        "symbol": token.symbol,
+        "decimals": token.decimals,
+        "name": token.name,
+        "is_registered": True,
+        "is_simulated": token.is_simulated,
+        "has_transfer_fee": False,
+    }
 
 
 def _flow(token: Any, expected: int, bound: int) -> dict[str, Any]:
     return {
-        "token": _token(token), "expected": str(expected), "bound": str(bound),
+        "token": _token(token),
+        "expected": str(expected),
+        "bound": str(bound),
         "bound_units": format_units(bound, token.decimals, token.symbol),
-    }  # fmt: skip
+    }
 
 
 def _deltas(usdc: Any, weth: Any, received: int) -> list[dict[str, str]]:

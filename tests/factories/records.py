@@ -61,39 +61,62 @@ def make_directive(*, golem: Golem, version: int = 1) -> Directive:
 def make_phase_transition(*, golem: Golem) -> PhaseTransition:
     """One change of phase."""
     return PhaseTransition.objects.create(
-        golem=golem, from_phase="THRIVING", to_phase="CAUTIOUS", reason="v fell to 0.6", actor="system:test",
+        golem=golem,
+        from_phase="THRIVING",
+        to_phase="CAUTIOUS",
+        reason="v fell to 0.6",
+        actor="system:test",
         occurred_at=clock.now(),
-    )  # fmt: skip
+    )
 
 
 def make_insight(*, golem: Golem, text: str = "Gas is cheap at night") -> Insight:
     """An insight without a vector."""
     return Insight.objects.create(
-        golem=golem, text=text, confidence_percent=60, recorded_by="system:test", last_accessed_at=clock.now(),
+        golem=golem,
+        text=text,
+        confidence_percent=60,
+        recorded_by="system:test",
+        last_accessed_at=clock.now(),
         identity_hash="0x" + uuid.uuid4().hex * 2,
-    )  # fmt: skip
+    )
 
 
 def make_strategy(*, golem: Golem, name: str = "eth-range", version: int = 1) -> Strategy:
     """One version of a strategy."""
     return Strategy.objects.create(
-        golem=golem, name=name, version=version, parameters={"fee": 500}, description="Wide range",
-        recorded_by="system:test", created_at=clock.now(),
-    )  # fmt: skip
+        golem=golem,
+        name=name,
+        version=version,
+        parameters={"fee": 500},
+        description="Wide range",
+        recorded_by="system:test",
+        created_at=clock.now(),
+    )
 
 
 def make_execution(*, golem: Golem) -> Execution:
     """An execution that has not settled."""
     return Execution.objects.create(
-        golem=golem, execution_id=uuid.uuid4().hex, strategy_name="eth-range", kind="SWAP", recorded_by="system:test",
+        golem=golem,
+        execution_id=uuid.uuid4().hex,
+        strategy_name="eth-range",
+        kind="SWAP",
+        recorded_by="system:test",
         recorded_at=clock.now(),
-    )  # fmt: skip
+    )
 
 
 def make_dream(*, golem: Golem) -> DreamJournal:
     """One finished phase of a dream."""
     now = clock.now()
     return DreamJournal.objects.create(
-        golem=golem, dream_id=uuid.uuid4(), phase="NREM", state="DONE", trigger="schedule", started_at=now,
-        finished_at=now, entries=[{"episode_id": str(uuid.uuid4()), "prediction_error_bps": 40}],
-    )  # fmt: skip
+        golem=golem,
+        dream_id=uuid.uuid4(),
+        phase="NREM",
+        state="DONE",
+        trigger="schedule",
+        started_at=now,
+        finished_at=now,
+        entries=[{"episode_id": str(uuid.uuid4()), "prediction_error_bps": 40}],
+    )

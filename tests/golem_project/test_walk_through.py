@@ -28,9 +28,12 @@ class _InProcess(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         answer = self._client.generic(
-            request.method, request.url.path, request.read(), content_type="application/json",
+            request.method,
+            request.url.path,
+            request.read(),
+            content_type="application/json",
             headers={"Authorization": f"Bearer {self._token}"},
-        )  # fmt: skip
+        )
         return httpx.Response(
             answer.status_code, content=answer.content, headers={"Content-Type": answer["Content-Type"]}
         )
@@ -46,9 +49,12 @@ def _play(live: LiveGolem, client: httpx.Client) -> int:
     for _ in range(WARM_PREVIEWS):
         measured = live.preview(**wish)
         cancel_permit(
-            golem=live.golem, permit_id=UUID(measured["permit_id"]), reason="measured only", actor="key:test",
+            golem=live.golem,
+            permit_id=UUID(measured["permit_id"]),
+            reason="measured only",
+            actor="key:test",
             now=clock.now(),
-        )  # fmt: skip
+        )
     return journey.amount
 
 

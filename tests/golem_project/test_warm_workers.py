@@ -23,7 +23,10 @@ print("warm" if "tools_app.simulation.pyevm.engine" in sys.modules else "cold")
 def test_only_workers_that_simulate_load_the_engine_at_their_start(queues: str | None, expected: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT.replace("{queues}", repr(queues))],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
     assert done.stdout.split()[-1:] == [expected], done.stderr

@@ -15,10 +15,17 @@ PROTOCOL = ProtocolDef(
     entry="bank",
     contracts=(
         Contract(
-            "bank", "The made-up bank",
-            ("function deposit(uint256)", "function borrow(uint256)", "function repay(uint256)",
-             "function request(uint256)", "function claim(uint256)"),
-            takes_tokens=True, valuer=ValuerKind.LENDING_ACCOUNT,
+            "bank",
+            "The made-up bank",
+            (
+                "function deposit(uint256)",
+                "function borrow(uint256)",
+                "function repay(uint256)",
+                "function request(uint256)",
+                "function claim(uint256)",
+            ),
+            takes_tokens=True,
+            valuer=ValuerKind.LENDING_ACCOUNT,
         ),
     ),
     positions=BankPositions(),
@@ -26,7 +33,11 @@ PROTOCOL = ProtocolDef(
     effects=BankEffects(),
     rights=(
         RightEvent(
-            "TellerSet(address,address,bool)", giver=0, taker=1, amount=2, label="may act at the bank",
+            "TellerSet(address,address,bool)",
+            giver=0,
+            taker=1,
+            amount=2,
+            label="may act at the bank",
             revoke=lambda contract, taker, token: ("function setTeller(address,bool)", (taker, False)),
         ),
     ),
@@ -34,4 +45,4 @@ PROTOCOL = ProtocolDef(
     simulated_on=frozenset({31337}),
     events=("event Deposited(address indexed account, uint256 amount)",),
     errors=("error NotReady(uint256 id, uint256 readyAt)", "error TooMuchDebt(uint256 cover, uint256 debt)"),
-)  # fmt: skip
+)

@@ -63,18 +63,25 @@ def _plan(
         collateral_ratio_bps=100_000 if function == "borrow" else None,
         changes=tuple(
             PositionChange(
-                NAME, kind, where[token], change, change,
+                NAME,
+                kind,
+                where[token],
+                change,
+                change,
                 ref=account if kind == "account" else (refs or {}).get(kind),
             )
             for kind, token, change in changes
         ),
-    )  # fmt: skip
+    )
 
 
 @bank.write(
-    action_type="bank_deposit", risk=RiskLayer.BOUNDED, budget=TickBudget.MEDIUM, report=report,
+    action_type="bank_deposit",
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=report,
     action_class=ActionClass.INCREASE_POSITION,
-)  # fmt: skip
+)
 def bank_deposit(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     """Put cash into the bank. Does not borrow."""
     changes = (("account", "cash", amount),)
@@ -82,9 +89,12 @@ def bank_deposit(ctx: WriteContext, amount: RawAmount) -> TxPlan:
 
 
 @bank.write(
-    action_type="bank_borrow", risk=RiskLayer.UNBOUNDED, budget=TickBudget.MEDIUM, report=report,
+    action_type="bank_borrow",
+    risk=RiskLayer.UNBOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=report,
     action_class=ActionClass.INCREASE_POSITION,
-)  # fmt: skip
+)
 def bank_borrow(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     """Borrow against the deposit. Does not sell what is borrowed."""
     changes = (("account", "loan", -amount),)
@@ -92,9 +102,12 @@ def bank_borrow(ctx: WriteContext, amount: RawAmount) -> TxPlan:
 
 
 @bank.write(
-    action_type="bank_repay", risk=RiskLayer.LOW, budget=TickBudget.MEDIUM, report=report,
+    action_type="bank_repay",
+    risk=RiskLayer.LOW,
+    budget=TickBudget.MEDIUM,
+    report=report,
     action_class=ActionClass.DECREASE_POSITION,
-)  # fmt: skip
+)
 def bank_repay(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     """Repay what is owed. Does not repay more."""
     changes = (("account", "loan", amount),)
@@ -102,9 +115,12 @@ def bank_repay(ctx: WriteContext, amount: RawAmount) -> TxPlan:
 
 
 @bank.write(
-    action_type="bank_request", risk=RiskLayer.LOW, budget=TickBudget.MEDIUM, report=report,
+    action_type="bank_request",
+    risk=RiskLayer.LOW,
+    budget=TickBudget.MEDIUM,
+    report=report,
     action_class=ActionClass.DECREASE_POSITION,
-)  # fmt: skip
+)
 def bank_request(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     """Ask for cash back; it comes after a day. Does not pay at once."""
     changes = (("account", "cash", -amount), ("request", "cash", amount))
@@ -112,18 +128,27 @@ def bank_request(ctx: WriteContext, amount: RawAmount) -> TxPlan:
 
 
 @bank.write(
-    action_type="bank_claim", risk=RiskLayer.LOW, budget=TickBudget.MEDIUM, report=report,
+    action_type="bank_claim",
+    risk=RiskLayer.LOW,
+    budget=TickBudget.MEDIUM,
+    report=report,
     action_class=ActionClass.CLOSE_POSITION,
-)  # fmt: skip
+)
 def bank_claim(ctx: WriteContext, request_id: PositionId) -> TxPlan:
     """Take what waited in the queue. Does not shorten the wait."""
     chain = ctx.chain()
     _, amount, _ = chain.call(DEPLOYED[chain.chain_id]["bank"], REQUEST, int(request_id))
     ref = PositionRef(NAME, "request", chain.chain_id, str(request_id))
     return _plan(
-        ctx, "claim", amount, action_class=ActionClass.CLOSE_POSITION, receives="cash",
-        changes=(("request", "cash", -amount),), refs={"request": ref}, argument=int(request_id),
-    )  # fmt: skip
+        ctx,
+        "claim",
+        amount,
+        action_class=ActionClass.CLOSE_POSITION,
+        receives="cash",
+        changes=(("request", "cash", -amount),),
+        refs={"request": ref},
+        argument=int(request_id),
+    )
 
 
 @bank.read(query="bank_account", budget=TickBudget.FAST)

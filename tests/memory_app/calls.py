@@ -40,9 +40,14 @@ def write(golem: Any, name: str, *, now: datetime = NOW, **params: Any) -> dict[
     runner.preview_local(tool=tool, params=checked, golem=view_golem(golem), now=now)
     assert capability.uses == 0
     answer = runner.run_local_write(
-        tool=tool, params=checked, golem=view_golem(golem), capability=capability, now=now, begin=lambda: None,
+        tool=tool,
+        params=checked,
+        golem=view_golem(golem),
+        capability=capability,
+        now=now,
+        begin=lambda: None,
         close=lambda result: None,
-    ).data  # fmt: skip
+    ).data
     assert capability.uses == 1
     return dict(answer)
 

@@ -26,8 +26,10 @@ def ask(golem: Any, **given_params: Any) -> Augmentation:
 
 def test_soft_parameters_are_slippage_timing_and_route_and_nothing_else() -> None:
     assert [field.name for field in dataclasses.fields(SoftParams)] == [
-        "slippage_bps", "deadline_seconds", "route_hint",
-    ]  # fmt: skip
+        "slippage_bps",
+        "deadline_seconds",
+        "route_hint",
+    ]
     with pytest.raises(TypeError):
         SoftParams(recipient="0xbad")  # type: ignore[call-arg]
 

@@ -32,9 +32,14 @@ PARAMS = {"token_in": "USDC", "token_out": "WETH", "amount": "500000000", "slipp
 def surprise(golem: Golem, error: int = 50, **given: Any) -> Episode:
     """A verified outcome that missed its prediction by `error` bps."""
     return remember(
-        golem, f"swap {uuid.uuid4()}", permit_id=uuid.uuid4(), params=PARAMS,
-        prediction={"amount_out": "10000"}, outcome={"amount_out": str(10_000 - error), "succeeded": True}, **given,
-    )  # fmt: skip
+        golem,
+        f"swap {uuid.uuid4()}",
+        permit_id=uuid.uuid4(),
+        params=PARAMS,
+        prediction={"amount_out": "10000"},
+        outcome={"amount_out": str(10_000 - error), "succeeded": True},
+        **given,
+    )
 
 
 def run(changed: dict[str, Any] | None = None, *, ok: bool = True) -> Imagined:
@@ -56,8 +61,11 @@ def go(golem: Golem, **given: Any) -> Any:
 
 def test_variations_change_one_parameter_each_inside_fixed_bounds() -> None:
     assert list_variations(PARAMS) == [
-        {"slippage_bps": 25}, {"slippage_bps": 100}, {"deadline": 600}, {"amount": "250000000"},
-    ]  # fmt: skip
+        {"slippage_bps": 25},
+        {"slippage_bps": 100},
+        {"deadline": 600},
+        {"amount": "250000000"},
+    ]
     assert list_variations({"slippage_bps": 80, "deadline": 1_000}) == [{"slippage_bps": 40}]
     assert list_variations({"slippage_bps": True, "amount": "all"}) == []
     assert list_variations({"route": None}, ["v3:3000", "v2"]) == [{"route": "v3:3000"}]
@@ -101,8 +109,10 @@ def test_five_that_agree_write_a_heuristic_and_four_only_a_hypothesis(monkeypatc
     assert Insight.objects.get(golem=four, kind=Kind.INSIGHT).text.endswith("gone through all the same")
     heuristic = Insight.objects.get(golem=five, kind=Kind.HEURISTIC)
     assert (heuristic.parameter, heuristic.factor_bps, heuristic.recorded_by) == (
-        "slippage_bps", 9_000, "system:dream",
-    )  # fmt: skip
+        "slippage_bps",
+        9_000,
+        "system:dream",
+    )
     link = Insight.objects.get(golem=five, kind=Kind.CAUSAL_LINK)
     assert link.effect_id == Insight.objects.get(golem=five, kind=Kind.INSIGHT).pk
     assert Directive.objects.get(golem=five, document="HEURISTICS").version == 1

@@ -23,9 +23,15 @@ from tools_app.core.errors import InvalidParams
 
 def manage(golem: Any, operation: Operation, **given: Any) -> InsightChange:
     facts: dict[str, Any] = {
-        "insight_id": None, "content": None, "category": None, "chain_id": None, "tokens": (), "reason": "",
-        "actor": "golem:x", "now": NOW,
-    }  # fmt: skip
+        "insight_id": None,
+        "content": None,
+        "category": None,
+        "chain_id": None,
+        "tokens": (),
+        "reason": "",
+        "actor": "golem:x",
+        "now": NOW,
+    }
     return manage_insight(golem_id=golem.pk, operation=operation, **(facts | given))
 
 
@@ -82,9 +88,12 @@ def test_confidence_and_forgetting_decide_between_equal_texts_and_none_fades_bel
         manage(golem, Operation.UPVOTE, insight_id=trusted.insight_id, source=Source.OWNER)
         manage(golem, Operation.DOWNVOTE, insight_id=doubted.insight_id)
     answer = query_grimoire(
-        golem_id=golem.pk, query="swap slippage", store="insights", now=NOW + timedelta(days=5_000),
+        golem_id=golem.pk,
+        query="swap slippage",
+        store="insights",
+        now=NOW + timedelta(days=5_000),
         text_only_reason="no model",
-    )  # fmt: skip
+    )
     assert [row["id"] for row in answer["insights"]] == [str(trusted.insight_id), str(doubted.insight_id)]
     assert {row["retention"] for row in answer["insights"]} == {"0.100000"}
 
@@ -152,10 +161,16 @@ def test_words_cannot_become_a_heuristic_and_runtime_insights_are_not_reworded()
 def warn(golem: Any) -> Insight:
     """A warning that outcomes gave."""
     return Insight.objects.create(
-        golem=golem, kind=Kind.WARNING, text="Swaps of WETH at noon reverted: slippage", trust=Trust.VERIFIED,
-        source=Source.RUNTIME, recorded_by="system:memory", confidence_percent=60, identity_hash="0x77",
+        golem=golem,
+        kind=Kind.WARNING,
+        text="Swaps of WETH at noon reverted: slippage",
+        trust=Trust.VERIFIED,
+        source=Source.RUNTIME,
+        recorded_by="system:memory",
+        confidence_percent=60,
+        identity_hash="0x77",
         last_accessed_at=NOW,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.django_db
@@ -224,8 +239,12 @@ def test_a_warning_keeps_its_place_among_many_texts_of_an_agent() -> None:
     embed_missing_insights()
     for reason in ("no model", ""):
         answer = query_grimoire(
-            golem_id=golem.pk, query="swap WETH at noon slippage", store="insights", limit=5, now=NOW,
+            golem_id=golem.pk,
+            query="swap WETH at noon slippage",
+            store="insights",
+            limit=5,
+            now=NOW,
             text_only_reason=reason,
-        )  # fmt: skip
+        )
         assert str(row.pk) in [found["id"] for found in answer["insights"]]
         assert {found["provenance"]["trust"] for found in answer["insights"]} == {"VERIFIED", "REPORTED"}

@@ -49,9 +49,13 @@ def pair(db: None, settings: Any, tmp_path: Path) -> tuple[Golem, Golem]:
     rich, poor = make_golem("Rich"), make_golem("Poor")
     for number in range(5):
         remember(
-            rich, f"{SECRET} swap {number}", permit_id=uuid.UUID(int=77 + number), tokens=[SECRET],
-            prediction={"a": "1"}, outcome={"a": "1", "succeeded": True},
-        )  # fmt: skip
+            rich,
+            f"{SECRET} swap {number}",
+            permit_id=uuid.UUID(int=77 + number),
+            tokens=[SECRET],
+            prediction={"a": "1"},
+            outcome={"a": "1", "succeeded": True},
+        )
     consolidate(golem_id=rich.pk, now=NOW)
     factories.make_insight(golem=rich, text=f"{SECRET} is scarce")
     factories.make_strategy(golem=rich, name=SECRET)
@@ -64,9 +68,13 @@ def pair(db: None, settings: Any, tmp_path: Path) -> tuple[Golem, Golem]:
 
 def _retrieve(golem: Golem, **given: Any) -> Any:
     found = retrieve_episodes(
-        golem_id=golem.pk, query=SECRET, filters=EpisodeFilters(include_archived=True), limit=20, now=NOW,
+        golem_id=golem.pk,
+        query=SECRET,
+        filters=EpisodeFilters(include_archived=True),
+        limit=20,
+        now=NOW,
         **({"query_vector": None} | given),
-    )  # fmt: skip
+    )
     return [hit.episode.summary for hit in found.hits]
 
 

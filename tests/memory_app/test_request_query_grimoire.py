@@ -80,11 +80,20 @@ def test_the_memory_worker_loads_its_model_and_answers_with_vectors(
     episode.refresh_from_db()
     assert episode.access_count == 1
     stored = store_episode_task.delay(
-        golem_id=str(golem.pk), permit_id=None, tool_name="wallet_transfer_token", action_type="transfer",
-        venue="wallet", chain_id=31337, tokens=["USDC"], prediction={}, outcome={"succeeded": True},
-        summary="Sent 5 USDC to the owner", importance="base", provenance={"written_by": "runtime"},
+        golem_id=str(golem.pk),
+        permit_id=None,
+        tool_name="wallet_transfer_token",
+        action_type="transfer",
+        venue="wallet",
+        chain_id=31337,
+        tokens=["USDC"],
+        prediction={},
+        outcome={"succeeded": True},
+        summary="Sent 5 USDC to the owner",
+        importance="base",
+        provenance={"written_by": "runtime"},
         occurred_at=NOW.isoformat(),
-    ).get(timeout=20, disable_sync_subtasks=False)  # fmt: skip
+    ).get(timeout=20, disable_sync_subtasks=False)
     assert (
         query_grimoire(golem_id=golem.pk, query="sent", now=NOW, limit=1)["episodes"][0]["id"]
         == (stored["ok"]["episode_id"])
@@ -121,9 +130,14 @@ def test_with_the_broker_down_words_answer_and_say_why() -> None:
         "print(json.dumps([found['mode'], found['mode_reason'], len(found['episodes']), 'fastembed' in sys.modules]))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=CHECKOUT, env=child_environment(REDIS_URL="redis://127.0.0.1:1/0"),
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", code],
+        cwd=CHECKOUT,
+        env=child_environment(REDIS_URL="redis://127.0.0.1:1/0"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == ["text_only", "the task queue does not answer", 1, False]
 

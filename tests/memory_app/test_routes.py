@@ -25,9 +25,14 @@ from tests.memory_app.factories import NOW, make_golem, remember
 from tools_app.core import clock
 
 SWAP: dict[str, Any] = {
-    "token_in": "USDC", "token_out": "WETH", "chain_id": 31337, "slippage_bps": 50, "deadline": 300, "route": None,
+    "token_in": "USDC",
+    "token_out": "WETH",
+    "chain_id": 31337,
+    "slippage_bps": 50,
+    "deadline": 300,
+    "route": None,
     "amount": "500000000",
-}  # fmt: skip
+}
 EXPECTED = 166_580_000_000_000_000
 
 
@@ -46,16 +51,21 @@ def swapped(
     token_out = "WETH" if token_in == "USDC" else "USDC"
 
     def deltas(received: int) -> list[dict[str, str]]:
-        return [{"token": "0x1", "symbol": token_in, "raw": str(-spent)},
-                {"token": "0x2", "symbol": token_out, "raw": str(received)}]  # fmt: skip
+        return [
+            {"token": "0x1", "symbol": token_in, "raw": str(-spent)},
+            {"token": "0x2", "symbol": token_out, "raw": str(received)},
+        ]
 
     details = {"route_name": route, "token_in": token_in, "token_out": token_out}
     prediction = {"balance_deltas": deltas(EXPECTED), "details": details, "slippage_bps": 50}
     outcome = {"balance_deltas": deltas(EXPECTED - EXPECTED * lost_bps // 10_000), "succeeded": True}
     return remember(
-        golem, f"swap {number} through {route}", permit_id=uuid.uuid4(), now=now,
+        golem,
+        f"swap {number} through {route}",
+        permit_id=uuid.uuid4(),
+        now=now,
         **{"prediction": prediction, "outcome": outcome, **given},
-    )  # fmt: skip
+    )
 
 
 def learned(golem: Any, *, worse: str = "v3:500", better: str = "v3:3000", lost: int = 40, now: datetime = NOW) -> None:
@@ -81,9 +91,9 @@ def test_what_the_agent_names_wins_and_a_tool_without_routes_is_told_none() -> N
     golem = make_golem()
     learned(golem)
     for params in (SWAP | {"route": "v2"}, {name: value for name, value in SWAP.items() if name != "route"}):
-        assert "route" not in augment(
-            golem_id=golem.pk, tool_name="uniswap_execute_swap", params=params, now=NOW
-        ).changes  # fmt: skip
+        assert (
+            "route" not in augment(golem_id=golem.pk, tool_name="uniswap_execute_swap", params=params, now=NOW).changes
+        )
 
 
 @pytest.mark.django_db
@@ -167,7 +177,7 @@ def test_dust_steers_no_large_swap_and_small_swaps_steer_small_ones() -> None:
         params = SWAP | {"amount": str(amount)} | given
         return augment(
             golem_id=golem.pk, tool_name="uniswap_execute_swap", params=params, now=NOW
-        ).soft_params.route_hint  # fmt: skip
+        ).soft_params.route_hint
 
     assert hint(1_000_000_000) is None
     assert hint(20_000_001) is None
@@ -188,11 +198,15 @@ def test_dust_beside_large_fills_does_not_turn_what_they_showed() -> None:
 
 _FILLS = st.lists(
     st.builds(
-        Fill, episode_id=st.uuids(), route=st.sampled_from(["v2", "v3:500"]), shortfall_bps=st.integers(-500, 500),
-        amount=st.integers(100, 10**12), is_measured=st.booleans(),
+        Fill,
+        episode_id=st.uuids(),
+        route=st.sampled_from(["v2", "v3:500"]),
+        shortfall_bps=st.integers(-500, 500),
+        amount=st.integers(100, 10**12),
+        is_measured=st.booleans(),
     ),
     max_size=20,
-)  # fmt: skip
+)
 
 
 @given(_FILLS, st.lists(st.tuples(st.sampled_from(["v2", "v3:500"]), st.integers(-10_000, 10_000)), max_size=30))

@@ -50,10 +50,15 @@ def fill(golem: Any) -> None:
         remember(golem, f"swap {uuid.uuid4()}", permit_id=uuid.uuid4(), **GOOD)
     consolidate(golem_id=golem.pk, now=NOW)
     store_strategy(
-        golem_id=golem.pk, name="eth-range", parameters={"width": "0.12", "steps": [1, 2]},
-        description='Wide "range"', chains=[31337], token_pairs=["USDC/WETH"], now=NOW,
+        golem_id=golem.pk,
+        name="eth-range",
+        parameters={"width": "0.12", "steps": [1, 2]},
+        description='Wide "range"',
+        chains=[31337],
+        token_pairs=["USDC/WETH"],
+        now=NOW,
         provenance=Provenance("owner:1"),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.django_db

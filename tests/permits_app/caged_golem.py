@@ -59,9 +59,16 @@ class CagedGolem:
     def _deploy(self) -> CageMirror:
         out = io.StringIO()
         call_command(
-            "deploy_policy_cage", str(self.live.golem.pk), "--account", self.safe.address,
-            "--high-water-mark-usd", "26000", "--send-locally", self.world.rpc_url, stdout=out,
-        )  # fmt: skip
+            "deploy_policy_cage",
+            str(self.live.golem.pk),
+            "--account",
+            self.safe.address,
+            "--high-water-mark-usd",
+            "26000",
+            "--send-locally",
+            self.world.rpc_url,
+            stdout=out,
+        )
         told = out.getvalue()
         typed = json.loads(told[told.index("{") :])
         self.safe.owner_call(self.safe.address, bytes.fromhex(typed["message"]["data"][2:]))
@@ -70,9 +77,11 @@ class CagedGolem:
     def appoint(self, key: SigningKey, *, operations: int = 20, budget: int = BUDGET, seconds: int = 86_400) -> None:
         """The owners make `key` the cage's session key, and the mirror sees it."""
         data = encode_set_session(
-            key=key.address, expires_at=self.safe.engine._head_time() + seconds, operations=operations,
+            key=key.address,
+            expires_at=self.safe.engine._head_time() + seconds,
+            operations=operations,
             budget_micro_usd=budget,
-        )  # fmt: skip
+        )
         self.safe.owner_call(self.mirror.contract, data)
         self.sync()
 

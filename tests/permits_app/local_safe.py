@@ -33,9 +33,10 @@ class LocalSafe:
         for owner in self.owners:
             self.engine.give_coins(owner.address, 10**21)
         setup = encode_setup(
-            [owner.address for owner in self.owners], threshold=threshold,
+            [owner.address for owner in self.owners],
+            threshold=threshold,
             fallback_handler=world.contracts["safe_fallback_handler"],
-        )  # fmt: skip
+        )
         factory = world.contracts["safe_proxy_factory"]
         data = encode_call(CREATE_PROXY, world.contracts["safe"], setup, clock.now().microsecond)
         made = next(log for log in self.engine.send(self.owners[0], factory, data).logs if log.address == factory)

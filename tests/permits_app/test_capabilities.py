@@ -96,9 +96,13 @@ def test_an_equal_grant_of_another_permit_is_left_alone(live_golem: LiveGolem) -
     permit = committing(live_golem)
     other = live_golem.permit(live_golem.preview(amount="400000000")["permit_id"])
     grant = CapabilityGrant.objects.create(
-        permit=other, tool_name=permit.tool_name, plan_hash=permit.plan_hash, value_limit_micro_usd=1,
-        minted_at=clock.now(), expires_at=clock.now() + MINUTE,
-    )  # fmt: skip
+        permit=other,
+        tool_name=permit.tool_name,
+        plan_hash=permit.plan_hash,
+        value_limit_micro_usd=1,
+        minted_at=clock.now(),
+        expires_at=clock.now() + MINUTE,
+    )
     use(minted(permit), permit)
     grant.refresh_from_db()
     assert grant.consumed_at is None

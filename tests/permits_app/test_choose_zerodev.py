@@ -63,8 +63,11 @@ def test_an_account_that_is_not_there_is_asked_for_made_by_anybody_and_taken(
     assert live_golem.golem.address == account
     wallet, key = Wallet.objects.get(golem=live_golem.golem), SigningKey.objects.get(account=account)
     assert (wallet.kind, wallet.address, key.address, key.state) == (
-        WalletKind.ZERODEV, account, staged.address, KeyState.ACTIVE,
-    )  # fmt: skip
+        WalletKind.ZERODEV,
+        account,
+        staged.address,
+        KeyState.ACTIVE,
+    )
     live_golem.world.fund(str(account), 10**18, FUNDS)
     assert live_golem.commit(live_golem.preview()["permit_id"])["status"] == "COMMITTED"
 

@@ -47,9 +47,16 @@ def make(name: str = "g", **more: Any) -> Golem:
     sync_builtins()
     owner, _ = get_user_model().objects.get_or_create(username="ana")
     return create_golem(
-        owner=owner, name=name, archetype=Archetype.objects.get(name="trade-executor"), profiles=None,
-        home_chain_id=31337, base_asset="USDC", actor="owner:1", now=clock.now(), **more,
-    )  # fmt: skip
+        owner=owner,
+        name=name,
+        archetype=Archetype.objects.get(name="trade-executor"),
+        profiles=None,
+        home_chain_id=31337,
+        base_asset="USDC",
+        actor="owner:1",
+        now=clock.now(),
+        **more,
+    )
 
 
 @pytest.fixture
@@ -89,10 +96,11 @@ def test_the_configured_file_serves_one_golem_and_the_next_starts_without(keysto
 @pytest.mark.parametrize(
     "changes",
     [
-        {"GOLEM_WALLET_PASSPHRASE": "another"}, {"GOLEM_WALLET_KEYSTORE_FILE": "/no/such/file"},
+        {"GOLEM_WALLET_PASSPHRASE": "another"},
+        {"GOLEM_WALLET_KEYSTORE_FILE": "/no/such/file"},
         {"GOLEM_WALLET_KEYSTORE_FILE": "/dev/null"},
     ],
-)  # fmt: skip
+)
 @pytest.mark.django_db
 def test_a_file_that_does_not_open_is_an_error_without_its_passphrase(
     keystore_file: str, settings: Any, changes: dict[str, str]

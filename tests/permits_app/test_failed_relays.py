@@ -52,8 +52,14 @@ def send(safe: OwnedSafe, to: str, data: str) -> None:
     rpc = safe.live.world.rpc
     rpc.call("anvil_setBalance", _STRANGER, hex(10**18))
     rpc.call("anvil_impersonateAccount", _STRANGER)
-    fields = {"from": _STRANGER, "to": to, "data": data, "gas": hex(600_000), "maxFeePerGas": hex(_AHEAD),
-              "maxPriorityFeePerGas": hex(_AHEAD)}  # fmt: skip
+    fields = {
+        "from": _STRANGER,
+        "to": to,
+        "data": data,
+        "gas": hex(600_000),
+        "maxFeePerGas": hex(_AHEAD),
+        "maxPriorityFeePerGas": hex(_AHEAD),
+    }
     rpc.call("eth_sendTransaction", fields)
 
 
@@ -118,8 +124,11 @@ def test_a_relay_that_reverted_and_left_the_chain_is_sent_again_and_may_succeed(
     assert (state.limit(Limit.MAX_DRAWDOWN_BPS), state.pending) == (1_300, {})
     told = AuditEntry.objects.filter(golem_id=safe.live.golem.pk, data__request_id=str(stop.pk)).order_by("seq")
     assert [entry.event for entry in told][-4:] == [
-        "OwnerTransactionFailed", "ChangeFailed", "OwnerTransactionExecuted", "ChangeExecuted",
-    ]  # fmt: skip
+        "OwnerTransactionFailed",
+        "ChangeFailed",
+        "OwnerTransactionExecuted",
+        "ChangeExecuted",
+    ]
     assert verify_stored_chain(safe.live.golem.pk).broken is None
 
 

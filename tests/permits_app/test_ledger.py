@@ -79,16 +79,32 @@ class Books:
     def write(self, spend: Spend) -> ActionPermit:
         key = self.keys[spend.key] if spend.key is not None else None
         permit = ActionPermit.objects.create(
-            golem=self.golems[spend.golem], api_key=key, tool_name="t", action_type="t", venue="t", chain_id=1,
-            action_hash=uuid4().hex, action_class="REBALANCE", risk_tier="STANDARD", plan_hash="0x", policy_hash="0x",
-            status=spend.status, expires_at=NOW,
-        )  # fmt: skip
+            golem=self.golems[spend.golem],
+            api_key=key,
+            tool_name="t",
+            action_type="t",
+            venue="t",
+            chain_id=1,
+            action_hash=uuid4().hex,
+            action_class="REBALANCE",
+            risk_tier="STANDARD",
+            plan_hash="0x",
+            policy_hash="0x",
+            status=spend.status,
+            expires_at=NOW,
+        )
         ActionPermit.objects.filter(pk=permit.pk).update(created_at=NOW - spend.created_ago)
         SpendEntry.objects.create(
-            golem=self.golems[spend.golem], permit=permit, api_key=key, state=spend.state,
-            reserved_micro_usd=spend.reserved, settled_micro_usd=spend.settled if spend.state == "SETTLED" else None,
-            counts_per_day=spend.counts_per_day, heartbeat_tick=spend.tick, counted_at=NOW - spend.counted_ago,
-        )  # fmt: skip
+            golem=self.golems[spend.golem],
+            permit=permit,
+            api_key=key,
+            state=spend.state,
+            reserved_micro_usd=spend.reserved,
+            settled_micro_usd=spend.settled if spend.state == "SETTLED" else None,
+            counts_per_day=spend.counts_per_day,
+            heartbeat_tick=spend.tick,
+            counted_at=NOW - spend.counted_ago,
+        )
         return permit
 
     def leave_standing(self, each: Standing, place: int) -> None:
@@ -190,13 +206,21 @@ def add_up(
         Spend(0, 0, "CREATED", "RESERVED", 10, 0, True, 5, timedelta(0), age)
         for age in (timedelta(0), HOUR - MOMENT, HOUR, HOUR + MOMENT)
     ],
-    standing=[], golem=0, key=0, tick=5, excluded=None,
-)  # fmt: skip
+    standing=[],
+    golem=0,
+    key=0,
+    tick=5,
+    excluded=None,
+)
 # What was left a day ago to the microsecond counts by itself; a moment less, and its permit's entry still does.
 @example(
-    spends=[], standing=[Standing(0, 7, DAY - MOMENT), Standing(0, 11, DAY), Standing(1, 13, DAY)],
-    golem=0, key=0, tick=5, excluded=None,
-)  # fmt: skip
+    spends=[],
+    standing=[Standing(0, 7, DAY - MOMENT), Standing(0, 11, DAY), Standing(1, 13, DAY)],
+    golem=0,
+    key=0,
+    tick=5,
+    excluded=None,
+)
 def test_every_window_is_the_naive_sum_of_what_lies_in_it(
     books: Books,
     spends: list[Spend],
@@ -211,10 +235,12 @@ def test_every_window_is_the_naive_sum_of_what_lies_in_it(
         for place, each in enumerate(standing):
             books.leave_standing(each, place)
         usage = ledger.read_usage(
-            golem_id=books.golems[golem].pk, api_key_id=books.keys[key].pk if key is not None else None,
-            heartbeat_tick=tick, now=NOW,
+            golem_id=books.golems[golem].pk,
+            api_key_id=books.keys[key].pk if key is not None else None,
+            heartbeat_tick=tick,
+            now=NOW,
             exclude_permit_id=permits[excluded].pk if excluded is not None and excluded < len(permits) else None,
-        )  # fmt: skip
+        )
         days = ledger.sum_days(golem_ids=[books.golems[golem].pk], now=NOW)
         transaction.set_rollback(True)
     assert usage == add_up(spends, golem=golem, key=key, tick=tick, excluded=excluded, standing=standing)
@@ -245,9 +271,12 @@ def open_one(books: Books, micro_usd: int = 1) -> None:
     permit._state.adding = True
     with transaction.atomic():
         ledger.reserve(
-            permit=permit, value=PlanValue(gas_micro_usd=micro_usd), counts_per_day=True, heartbeat_tick=0,
+            permit=permit,
+            value=PlanValue(gas_micro_usd=micro_usd),
+            counts_per_day=True,
+            heartbeat_tick=0,
             now=clock.now(),
-        )  # fmt: skip
+        )
 
 
 def test_a_golem_without_limits_is_held_to_those_of_a_new_one(books: Books) -> None:
@@ -342,9 +371,11 @@ def test_every_window_is_the_sum_of_the_lives_that_count_however_often_one_was_t
                 counts = live[place].counts_per_day or spent > held
                 live[place] = replace(live[place], state="SETTLED", settled=spent, counts_per_day=counts)
         usage = ledger.read_usage(
-            golem_id=books.golems[0].pk, api_key_id=books.keys[key].pk if key is not None else None,
-            heartbeat_tick=tick, now=NOW,
-        )  # fmt: skip
+            golem_id=books.golems[0].pk,
+            api_key_id=books.keys[key].pk if key is not None else None,
+            heartbeat_tick=tick,
+            now=NOW,
+        )
         days = ledger.sum_days(golem_ids=[books.golems[0].pk], now=NOW)
         transaction.set_rollback(True)
     expected = add_up(live, golem=0, key=key, tick=tick, excluded=None)

@@ -34,9 +34,13 @@ FOLLOWING = {
     "BLOCKED": set(),
 }
 TOLD = {
-    "COMMITTED": "permit:committed", "REVERTED": "permit:committed", "EXPIRED": "permit:expired",
-    "CANCELLED": "permit:cancelled", "BLOCKED": "permit:blocked", "UNKNOWN": "permit:unknown",
-}  # fmt: skip
+    "COMMITTED": "permit:committed",
+    "REVERTED": "permit:committed",
+    "EXPIRED": "permit:expired",
+    "CANCELLED": "permit:cancelled",
+    "BLOCKED": "permit:blocked",
+    "UNKNOWN": "permit:unknown",
+}
 
 
 @pytest.fixture
@@ -82,9 +86,12 @@ def test_one_step_writes_its_own_permit_its_line_and_its_event(golem: Golem) -> 
     assert (permit.finished_at, permit.problem) == (NOW, {"a": 1})
     assert (other.status, other.status_reason) == ("COMMITTING", "")
     told = {
-        "permit_id": str(permit.pk), "tool_name": permit.tool_name, "status": "BLOCKED", "code": "X",
+        "permit_id": str(permit.pk),
+        "tool_name": permit.tool_name,
+        "status": "BLOCKED",
+        "code": "X",
         "reason": "because",
-    }  # fmt: skip
+    }
     line = AuditEntry.objects.get()
     assert (line.event, line.actor, line.data) == ("PermitBlocked", "t", {**told, "plan_hash": permit.plan_hash})
     event = OutboxEvent.objects.get()

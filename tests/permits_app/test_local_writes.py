@@ -18,9 +18,14 @@ from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool
 
 WISH: dict[str, Any] = {
-    "action_type": "manage_insight", "operation": "ADD", "content": "Gas is cheap at night", "venue": None,
-    "token_in": None, "token_out": None, "amount": None,
-}  # fmt: skip
+    "action_type": "manage_insight",
+    "operation": "ADD",
+    "content": "Gas is cheap at night",
+    "venue": None,
+    "token_in": None,
+    "token_out": None,
+    "amount": None,
+}
 
 
 def test_a_write_that_took_too_long_has_happened_and_its_permit_says_so(

@@ -36,9 +36,12 @@ def measure(paper: Paper) -> Holdings:
 
 def split(before: Holdings, after: Holdings, **own: Any) -> Parts:
     return split_change(
-        before=NavState.from_json(NavState.of(before).as_json()), after=NavState.of(after),
-        change=after.nav_micro_usd - before.nav_micro_usd, own=OwnMoves(**own), coin=NATIVE,
-    )  # fmt: skip
+        before=NavState.from_json(NavState.of(before).as_json()),
+        after=NavState.of(after),
+        change=after.nav_micro_usd - before.nav_micro_usd,
+        own=OwnMoves(**own),
+        coin=NATIVE,
+    )
 
 
 def test_a_price_interest_a_payment_and_gas_are_told_apart() -> None:
@@ -125,9 +128,15 @@ def test_a_value_is_kept_every_ten_minutes_for_thirty_days_and_the_day_is_summed
 def test_nothing_is_kept_while_an_outcome_is_not_seen_or_a_value_cannot_be_compared() -> None:
     golem, paper = make_golem(owner=make_owner()), Paper()
     permit = ActionPermit.objects.create(
-        golem=golem, chain_id=CHAIN_ID, action_hash="x", action_class="NEW_POSITION", risk_tier="STANDARD",
-        status="COMMITTING", expires_at=NOW, committing_at=NOW,
-    )  # fmt: skip
+        golem=golem,
+        chain_id=CHAIN_ID,
+        action_hash="x",
+        action_class="NEW_POSITION",
+        risk_tier="STANDARD",
+        status="COMMITTING",
+        expires_at=NOW,
+        committing_at=NOW,
+    )
 
     def keep() -> NavSnapshot | None:
         return record_nav(golem=golem, chain_id=CHAIN_ID, block=block(1), holdings=measure(paper), now=NOW)

@@ -58,9 +58,11 @@ def test_a_deposit_a_loan_a_repayment_and_a_request_keep_the_value_but_for_gas(
 ) -> None:
     start = worth(live_golem)
     for signature, amount in (
-        ("deposit(uint256)", 2_000 * E18), ("borrow(uint256)", E18 // 4), ("repay(uint256)", E18 // 8),
+        ("deposit(uint256)", 2_000 * E18),
+        ("borrow(uint256)", E18 // 4),
+        ("repay(uint256)", E18 // 8),
         ("request(uint256)", 500 * E18),
-    ):  # fmt: skip
+    ):
         act(bank, live_golem, signature, amount)
     # Twelve transactions of gas, and nothing else.
     assert 0 <= start - worth(live_golem) < 10 * USD
@@ -80,9 +82,13 @@ def test_hooks_the_mark_the_heartbeat_and_the_wallet_tool_tell_one_value(live_go
     call = swap_call(live_golem)
     assert call.plan is not None and call.chain is not None
     portfolio = read_portfolio(
-        chain=call.chain, account=live_golem.golem.address, base_asset="USDC", plan=call.plan, enters_position=False,
+        chain=call.chain,
+        account=live_golem.golem.address,
+        base_asset="USDC",
+        plan=call.plan,
+        enters_position=False,
         position_id=None,
-    )  # fmt: skip
+    )
     PolicyCageHook().check(call)
     mark = HighWaterMark.objects.get(golem=live_golem.golem).value_micro_usd
     turn_on(live_golem.golem)
@@ -172,8 +178,15 @@ def test_the_golems_page_shows_positions_debts_health_unlocks_and_the_days_chang
     client.force_login(live_golem.owner)
     pk = live_golem.golem.pk
     page = client.get(f"/admin/archetypes_app/golem/{pk}/change/").content.decode()
-    for text in ("Account at the bank", "The made-up bank", "$750.00 of debt subtracted", "2.02", "-$4.00",
-                 "fees and interest +$2.00", "in 23 h"):  # fmt: skip
+    for text in (
+        "Account at the bank",
+        "The made-up bank",
+        "$750.00 of debt subtracted",
+        "2.02",
+        "-$4.00",
+        "fees and interest +$2.00",
+        "in 23 h",
+    ):
         assert text in page, text
     cockpit = client.get(reverse("cockpit", args=[pk])).content.decode()
     assert "-$4.00 in 24 h" in cockpit

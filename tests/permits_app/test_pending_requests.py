@@ -116,10 +116,15 @@ def ask(chain: World, account: Any, golem: Golem, *, ether: int = ETH) -> Pendin
     asked = act(chain, account, "lido_unstake", amounts=[str(ether)])
     (request_id,) = report_of("lido_unstake", asked)["request_ids"]
     return PendingRequest.objects.create(
-        golem=golem, permit=make_permit(golem=golem), chain_id=CHAIN_ID, account=account.address, protocol="lido",
-        ref=f"lido/request/{CHAIN_ID}/{request_id}", block_number=asked.receipts[-1].block_number,
+        golem=golem,
+        permit=make_permit(golem=golem),
+        chain_id=CHAIN_ID,
+        account=account.address,
+        protocol="lido",
+        ref=f"lido/request/{CHAIN_ID}/{request_id}",
+        block_number=asked.receipts[-1].block_number,
         next_check_at=clock.now(),
-    )  # fmt: skip
+    )
 
 
 def finalise(chain: World, row: PendingRequest) -> None:
@@ -259,11 +264,17 @@ def test_many_requests_of_one_golem_make_no_other_golem_wait(local_chain: World,
     first = ask(local_chain, staker, crowd)
     PendingRequest.objects.bulk_create(
         PendingRequest(
-            golem=crowd, permit=first.permit, chain_id=CHAIN_ID, account=staker.address, protocol="lido",
-            ref=f"lido/request/{CHAIN_ID}/{10_000 + number}", block_number=1, next_check_at=clock.now(),
+            golem=crowd,
+            permit=first.permit,
+            chain_id=CHAIN_ID,
+            account=staker.address,
+            protocol="lido",
+            ref=f"lido/request/{CHAIN_ID}/{10_000 + number}",
+            block_number=1,
+            next_check_at=clock.now(),
         )
         for number in range(30)
-    )  # fmt: skip
+    )
     other = local_chain.new_account(10 * ETH)
     act(local_chain, other, "lido_stake", amount=str(5 * ETH), output_token="stETH")
     row = ask(local_chain, other, lone)

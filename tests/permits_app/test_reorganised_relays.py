@@ -66,8 +66,10 @@ def test_a_relay_that_left_the_chain_is_sent_again_with_the_same_bytes(
     assert (RelayedTransaction.objects.count(), ChangeExecution.objects.count()) == (1, 1)
     told = AuditEntry.objects.filter(golem_id=safe.live.golem.pk, event__startswith="OwnerTransaction")
     assert list(told.order_by("seq").values_list("event", flat=True))[-3:] == [
-        "OwnerTransactionExecuted", "OwnerTransactionReorged", "OwnerTransactionExecuted",
-    ]  # fmt: skip
+        "OwnerTransactionExecuted",
+        "OwnerTransactionReorged",
+        "OwnerTransactionExecuted",
+    ]
     assert verify_stored_chain(safe.live.golem.pk).broken is None
 
 
@@ -75,9 +77,11 @@ def test_nothing_else_takes_the_relayers_nonce_before_it_is_back(relayed: tuple[
     safe, _ = relayed
     reorganise(safe.live.world, 1)
     order = RelayOrder(
-        purpose=RelayPurpose.EXECUTE, to=safe.address, data=bytes.fromhex(RelayedTransaction.objects.get().data[2:]),
+        purpose=RelayPurpose.EXECUTE,
+        to=safe.address,
+        data=bytes.fromhex(RelayedTransaction.objects.get().data[2:]),
         owner_transaction=RelayedTransaction.objects.get().owner_transaction,
-    )  # fmt: skip
+    )
     with pytest.raises(RelayerBusy, match="reorganisation"):
         send_order(order=order, chain=open_chain(31337, now=clock.now()), now=clock.now())
     assert RelayedTransaction.objects.count() == 1

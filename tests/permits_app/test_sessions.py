@@ -62,9 +62,12 @@ def test_a_session_is_due_when_a_tenth_of_its_operations_or_of_its_budget_is_lef
 
 
 @given(
-    now=st.integers(0, 40 * DAY), expires=st.integers(0, 40 * DAY), left=st.integers(0, 20_000),
-    budget=st.integers(0, 2_000 * USD), more=st.integers(0, DAY),
-)  # fmt: skip
+    now=st.integers(0, 40 * DAY),
+    expires=st.integers(0, 40 * DAY),
+    left=st.integers(0, 20_000),
+    budget=st.integers(0, 2_000 * USD),
+    more=st.integers(0, DAY),
+)
 def test_what_is_due_stays_due(now: int, expires: int, left: int, budget: int, more: int) -> None:
     session = replace(FRESH, expires_at=expires, operations_left=left, budget_left=budget)
     if reason_at(now, session=session) is not None:

@@ -34,9 +34,7 @@ def make_key(golem: Golem, **given: str) -> tuple[ApiKey, str]:
 
 
 def used(golem: Golem, key: ApiKey) -> int:
-    return ledger.read_usage(
-        golem_id=golem.pk, api_key_id=key.pk, heartbeat_tick=0, now=clock.now()
-    ).session_micro_usd  # fmt: skip
+    return ledger.read_usage(golem_id=golem.pk, api_key_id=key.pk, heartbeat_tick=0, now=clock.now()).session_micro_usd
 
 
 def spend(golem: Golem, key: Any) -> int:

@@ -35,8 +35,11 @@ def test_every_key_a_golem_ever_had_is_exported_with_its_state() -> None:
     dropped = factories.make_signing_key(golem=golem, state="DROPPED", dropped_at=active.activated_at)
     rows = list_addresses([golem])
     assert [(row["role"], row["address"]) for row in rows] == [
-        ("account", wallet.address), ("cage", mirror.contract), ("key", active.address), ("key", dropped.address),
-    ]  # fmt: skip
+        ("account", wallet.address),
+        ("cage", mirror.contract),
+        ("key", active.address),
+        ("key", dropped.address),
+    ]
     assert [row["state"] for row in rows][2:] == ["ACTIVE", "DROPPED"]
     assert rows[-1]["until"]
 

@@ -266,8 +266,19 @@ def test_the_relayer_spends_up_to_its_day_and_no_more(live_golem: LiveGolem, ove
 def make_relayed(mirror: CageMirror, *, sender: str, fee_wei: int, created_at: datetime) -> None:
     """A change of a cage that the relayer sent and paid for."""
     row = RelayedTransaction.objects.create(
-        mirror=mirror, purpose="APPLY", chain_id=31337, sender=sender, nonce=0, to=mirror.contract, data="0x",
-        gas_limit=1, max_fee_per_gas="1", max_priority_fee_per_gas="1", raw="0x", tx_hash="0x" + "12" * 32,
-        state="MINED", fee_wei=str(fee_wei),
-    )  # fmt: skip
+        mirror=mirror,
+        purpose="APPLY",
+        chain_id=31337,
+        sender=sender,
+        nonce=0,
+        to=mirror.contract,
+        data="0x",
+        gas_limit=1,
+        max_fee_per_gas="1",
+        max_priority_fee_per_gas="1",
+        raw="0x",
+        tx_hash="0x" + "12" * 32,
+        state="MINED",
+        fee_wei=str(fee_wei),
+    )
     RelayedTransaction.objects.filter(pk=row.pk).update(created_at=created_at)

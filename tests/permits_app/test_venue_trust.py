@@ -88,10 +88,12 @@ def test_a_permit_from_before_the_loss_of_trust_is_not_committed(live_golem: Liv
 
 def test_leaving_a_venue_stays_easy_whatever_its_trust() -> None:
     facts: dict[str, Any] = {
-        "capability": CapabilityTier.WRITE, "risk_layer": RiskLayer.BOUNDED, "venue": "uniswap",
+        "capability": CapabilityTier.WRITE,
+        "risk_layer": RiskLayer.BOUNDED,
+        "venue": "uniswap",
         "value_micro_usd": 10**6,
         "is_venue_trusted": False,
-    }  # fmt: skip
+    }
     tiers = {
         action_class: classify_risk(category=Category.LP, action_class=action_class, **facts)
         for action_class in ActionClass

@@ -60,9 +60,15 @@ def canaries(adversary: Adversary) -> Iterator[dict[str, str]]:
     owner.email, owner.is_superuser, owner.is_staff = MAIL, True, True
     owner.save()
     yield {
-        "key": KEY, "bare key": KEY[2:], "passphrase": PASSPHRASE, "node": NODE, "project": PROJECT,
-        "node key": "canarycanarycanarycanary", "token": adversary.agent.key.token, "mail": MAIL,
-    }  # fmt: skip
+        "key": KEY,
+        "bare key": KEY[2:],
+        "passphrase": PASSPHRASE,
+        "node": NODE,
+        "project": PROJECT,
+        "node key": "canarycanarycanarycanary",
+        "token": adversary.agent.key.token,
+        "mail": MAIL,
+    }
 
 
 @pytest.fixture

@@ -33,8 +33,10 @@ def test_a_call_tells_start_each_declared_step_and_end_under_one_id(local_chain:
     events = run("data_get_token_price", token="WETH")
     tool = REGISTRY.get("data_get_token_price")
     assert [event.type for event in events] == [
-        "tool:start", *["tool:update"] * len(tool.progress_steps), "tool:end",
-    ]  # fmt: skip
+        "tool:start",
+        *["tool:update"] * len(tool.progress_steps),
+        "tool:end",
+    ]
     assert len({event.payload["call_id"] for event in events}) == 1
     steps = [event.payload for event in events if event.type == "tool:update"]
     assert [(step["step_index"], step["step_name"]) for step in steps] == list(enumerate(tool.progress_steps))

@@ -75,10 +75,14 @@ def _write_history(golem: LiveGolem, *tools: str, sessions: int) -> None:
             at = start + timedelta(seconds=number * 60 + step)
             rows.append(
                 OutboxEvent(
-                    golem_id=golem.golem.pk, sequence=place, position=place, type="tool:end", occurred_at=at,
+                    golem_id=golem.golem.pk,
+                    sequence=place,
+                    position=place,
+                    type="tool:end",
+                    occurred_at=at,
                     payload={"tool_name": tool, "call_id": str(uuid4())},
                 )
-            )  # fmt: skip
+            )
     OutboxEvent.objects.bulk_create(rows)
 
 
@@ -179,8 +183,11 @@ def test_another_golem_is_never_given_the_answer(shared_golem: LiveGolem, ahead:
     other = view_golem(shared_golem.golem)
     reading = speculation.Reading(
         golem=type(other)(uuid4(), "other", other.address, other.home_chain_id, other.base_asset, other.phase),
-        archetype=archetype, toolset=resolve_toolset(shared_golem.golem), acted_since=lambda _: False, now=clock.now(),
-    )  # fmt: skip
+        archetype=archetype,
+        toolset=resolve_toolset(shared_golem.golem),
+        acted_since=lambda _: False,
+        now=clock.now(),
+    )
     tool = REGISTRY.get(SECOND)
     assert isinstance(tool, ReadTool)
     assert speculation.run_read(tool=tool, params=TOKEN, reading=reading).data["pools"]

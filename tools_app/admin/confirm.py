@@ -19,9 +19,10 @@ class ReasonForm(forms.Form):
     """A reason, which ends up in the audit log."""
 
     reason = PlainTextField(
-        max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "autofocus": True}),
+        max_length=500,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "autofocus": True}),
         help_text="Kept in the audit log",
-    )  # fmt: skip
+    )
 
 
 def show_confirmation(

@@ -77,8 +77,12 @@ def show_hex(text: str, *, name: str = "", url: str = "") -> SafeString:
     return format_html(
         '<span class="gx-hex" title="{}">{}{}<button type="button" class="gx-copy" data-copy="{}" '
         'aria-label="Copy {}"></button></span>',
-        text, label, inner, text, shorten_hex(text),
-    )  # fmt: skip
+        text,
+        label,
+        inner,
+        text,
+        shorten_hex(text),
+    )
 
 
 def show_transaction(tx_hash: str, chain_id: int) -> SafeString:

@@ -238,9 +238,11 @@ class RpcEndpoint:
         limits = self._limits
         try:
             answer = self._connections().post(
-                body, connect_ms=limits.connect_ms, deadline=Deadline.after_ms(budget_ms),
+                body,
+                connect_ms=limits.connect_ms,
+                deadline=Deadline.after_ms(budget_ms),
                 most_bytes=limits.response_bytes,
-            )  # fmt: skip
+            )
         except AnswerTooLarge:
             raise RpcNonsense(f"The node of {self.name} answered more than {limits.response_bytes} bytes") from None
         except HttpFailure as failure:

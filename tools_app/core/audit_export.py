@@ -28,9 +28,12 @@ def export_chain(*, golem_id: UUID, path: Path, now: datetime) -> int:
     head = AuditHead.objects.filter(golem_id=golem_id).first()
     seq, last_hash = (head.seq, head.entry_hash) if head is not None else (0, "")
     header = {
-        "format": FORMAT, "golem_id": str(golem_id), "exported_at": now.isoformat(), "entries": seq,
+        "format": FORMAT,
+        "golem_id": str(golem_id),
+        "exported_at": now.isoformat(),
+        "entries": seq,
         "head_hash": last_hash,
-    }  # fmt: skip
+    }
     with path.open("x", encoding="utf-8") as file:
         file.write(json.dumps(header) + "\n")
         count = 0

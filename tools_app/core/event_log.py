@@ -22,8 +22,16 @@ from tools_app.core.models import EventHead, OutboxEvent
 
 _CURSOR = re.compile(r"^([0-9a-f]{8})-(\d{1,18})$")
 _COLUMNS = (
-    "position", "id", "golem_id", "sequence", "type", "version", "heartbeat_tick", "occurred_at", "payload_text",
-)  # fmt: skip
+    "position",
+    "id",
+    "golem_id",
+    "sequence",
+    "type",
+    "version",
+    "heartbeat_tick",
+    "occurred_at",
+    "payload_text",
+)
 
 _FORGOTTEN_AT_ONCE = 5_000
 
@@ -71,8 +79,9 @@ class LogHead:
         if position < self.forgotten:
             raise CursorExpired(
                 "events between this place and `oldest_cursor` are gone; go on from there",
-                cursor=self.cursor(position), oldest_cursor=self.cursor(self.forgotten),
-            )  # fmt: skip
+                cursor=self.cursor(position),
+                oldest_cursor=self.cursor(self.forgotten),
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +139,10 @@ def find_position(since: datetime, *, head: LogHead) -> int:
     """The place just before the first event that happened at `since` or later."""
     first = (
         OutboxEvent.objects.filter(occurred_at__gte=since, position__isnull=False)
-        .order_by("position").values_list("position", flat=True).first()
-    )  # fmt: skip
+        .order_by("position")
+        .values_list("position", flat=True)
+        .first()
+    )
     return head.position if first is None else int(first) - 1
 
 

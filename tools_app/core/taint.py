@@ -77,11 +77,32 @@ _KEY_LENGTH: Final = 64
 
 _SECRET_KEYS: Final = frozenset(
     {
-        "private_key", "privatekey", "secret", "secret_key", "client_secret", "mnemonic", "seed", "seed_phrase",
-        "passphrase", "password", "keystore", "keystore_json", "api_key", "apikey", "authorization", "access_token",
-        "refresh_token", "bearer", "cookie", "session_key", "rpc_url", "rpc_urls", "raw_transaction", "raw_tx",
+        "private_key",
+        "privatekey",
+        "secret",
+        "secret_key",
+        "client_secret",
+        "mnemonic",
+        "seed",
+        "seed_phrase",
+        "passphrase",
+        "password",
+        "keystore",
+        "keystore_json",
+        "api_key",
+        "apikey",
+        "authorization",
+        "access_token",
+        "refresh_token",
+        "bearer",
+        "cookie",
+        "session_key",
+        "rpc_url",
+        "rpc_urls",
+        "raw_transaction",
+        "raw_tx",
     }
-)  # fmt: skip
+)
 _SECRET_ENDINGS: Final = ("_private_key", "_secret", "_password", "_passphrase", "_mnemonic", "_rpc_url", "_secret_key")
 
 # A key is recognised by its fingerprint alone, so that no copy of it outlives the Secret that held it.

@@ -170,9 +170,10 @@ def measure_holdings(
     book = PriceBook(chain, wanted)
     book.preload([*(address for address, raw in held.items() if raw and address not in claims), *inside])
     counted = tuple(
-        book.weigh(address, raw) for address, raw in held.items()
+        book.weigh(address, raw)
+        for address, raw in held.items()
         if address not in claims and (raw or address in asked or address == NATIVE)
-    )  # fmt: skip
+    )
     found = tuple(book.weigh_position(position) for position in positions)
     return Holdings(
         tokens=counted,

@@ -153,9 +153,11 @@ def read_state_diff(
     if terms is not None and miner is not None:
         gas = sum(outcome.gas_used for outcome in outcomes)
         changes.refund(
-            sender=parse_sized(calls[0]["from"], 20), miner=miner, fees=gas * terms.gas_price,
+            sender=parse_sized(calls[0]["from"], 20),
+            miner=miner,
+            fees=gas * terms.gas_price,
             tips=gas * (terms.gas_price - terms.base_fee),
-        )  # fmt: skip
+        )
     return changes.as_diff()
 
 

@@ -77,9 +77,13 @@ def estimate_l1_charges(
     asked = []
     for position, (call, gas_limit) in enumerate(zip(calls, gas_limits, strict=True)):
         unsigned = encode_unsigned(
-            chain_id=chain.chain_id, call=call, nonce=nonce + position, gas_limit=gas_limit,
-            max_fee_per_gas=max_fee_per_gas, max_priority_fee_per_gas=max_priority_fee_per_gas,
-        )  # fmt: skip
+            chain_id=chain.chain_id,
+            call=call,
+            nonce=nonce + position,
+            gas_limit=gas_limit,
+            max_fee_per_gas=max_fee_per_gas,
+            max_priority_fee_per_gas=max_priority_fee_per_gas,
+        )
         asked.append(ReadCall(OP_ORACLE, OP_FEE, (unsigned,)))
     return tuple(L1Charge(fee_wei=found) for found in _ask(chain, asked))
 

@@ -78,9 +78,14 @@ class RpcSimulationEngine(NodeEngine):
         if not request.wants_state_diff:
             return result
         state_diff = read_state_diff(
-            self._pool, calls=_plan_calls(request), outcomes=result.calls, terms=request.terms, block_hash=block.hash,
-            block_overrides={"baseFeePerGas": "0x0", **self._next_block(request, block)}, deadline=deadline,
-        )  # fmt: skip
+            self._pool,
+            calls=_plan_calls(request),
+            outcomes=result.calls,
+            terms=request.terms,
+            block_hash=block.hash,
+            block_overrides={"baseFeePerGas": "0x0", **self._next_block(request, block)},
+            deadline=deadline,
+        )
         return replace(result, state_diff=state_diff)
 
     def _run_once(

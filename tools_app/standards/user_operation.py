@@ -136,11 +136,20 @@ def decode_operation(raw: bytes) -> UserOperation:
     priority, cap = _unpack_pair(fees)
     paymaster_gas, post_gas = _unpack_pair(paid[20:_PAYMASTER_HEAD]) if paid else (0, 0)
     return UserOperation(
-        sender=sender, nonce=nonce, call_data=call_data, call_gas_limit=call_gas, verification_gas_limit=verification,
-        pre_verification_gas=pre_gas, max_fee_per_gas=cap, max_priority_fee_per_gas=priority,
-        paymaster=checksum("0x" + paid[:20].hex()) if paid else "", paymaster_verification_gas_limit=paymaster_gas,
-        paymaster_post_op_gas_limit=post_gas, paymaster_data=paid[_PAYMASTER_HEAD:], signature=signature,
-    )  # fmt: skip
+        sender=sender,
+        nonce=nonce,
+        call_data=call_data,
+        call_gas_limit=call_gas,
+        verification_gas_limit=verification,
+        pre_verification_gas=pre_gas,
+        max_fee_per_gas=cap,
+        max_priority_fee_per_gas=priority,
+        paymaster=checksum("0x" + paid[:20].hex()) if paid else "",
+        paymaster_verification_gas_limit=paymaster_gas,
+        paymaster_post_op_gas_limit=post_gas,
+        paymaster_data=paid[_PAYMASTER_HEAD:],
+        signature=signature,
+    )
 
 
 def read_next_nonce(chain: ChainReader, account: str) -> int:
@@ -175,9 +184,11 @@ def _read_event(log: LogEntry) -> OperationSeen:
         raise ValueError("the EntryPoint's event has another shape")
     is_sponsored = int(said["paymaster"], 16) != 0
     return OperationSeen(
-        succeeded=bool(said["success"]), cost=int(said["actualGasCost"]), gas_used=int(said["actualGasUsed"]),
+        succeeded=bool(said["success"]),
+        cost=int(said["actualGasCost"]),
+        gas_used=int(said["actualGasUsed"]),
         paymaster=said["paymaster"] if is_sponsored else "",
-    )  # fmt: skip
+    )
 
 
 def _pack_pair(high: int, low: int) -> bytes:

@@ -71,9 +71,17 @@ class ToolFamily:
 
         def declare(handler: F) -> F:
             shared = self._shared(
-                handler, category=category, budget=budget, steps=steps, snippet=snippet, guidelines=guidelines,
-                requires=requires, aliases=aliases, chains=chains, schema_version=schema_version,
-            )  # fmt: skip
+                handler,
+                category=category,
+                budget=budget,
+                steps=steps,
+                snippet=snippet,
+                guidelines=guidelines,
+                requires=requires,
+                aliases=aliases,
+                chains=chains,
+                schema_version=schema_version,
+            )
             self.tools.append(
                 ReadTool(
                     **shared,
@@ -111,9 +119,17 @@ class ToolFamily:
 
         def declare(handler: F) -> F:
             shared = self._shared(
-                handler, category=category, budget=budget, steps=steps, snippet=snippet, guidelines=guidelines,
-                requires={*requires, Requirement.WALLET}, aliases=aliases, chains=chains, schema_version=schema_version,
-            )  # fmt: skip
+                handler,
+                category=category,
+                budget=budget,
+                steps=steps,
+                snippet=snippet,
+                guidelines=guidelines,
+                requires={*requires, Requirement.WALLET},
+                aliases=aliases,
+                chains=chains,
+                schema_version=schema_version,
+            )
             kind = PrivilegedTool if privileged else WriteTool
             self.tools.append(
                 kind(
@@ -158,9 +174,17 @@ class ToolFamily:
 
         def declare(handler: F) -> F:
             shared = self._shared(
-                handler, category=category, budget=budget, steps=steps, snippet=snippet, guidelines=guidelines,
-                requires=requires, aliases=aliases, chains=chains, schema_version=schema_version,
-            )  # fmt: skip
+                handler,
+                category=category,
+                budget=budget,
+                steps=steps,
+                snippet=snippet,
+                guidelines=guidelines,
+                requires=requires,
+                aliases=aliases,
+                chains=chains,
+                schema_version=schema_version,
+            )
             self.tools.append(
                 LocalWriteTool(
                     **shared,

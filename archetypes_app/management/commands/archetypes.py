@@ -33,9 +33,7 @@ class Command(BaseCommand):
         bring.add_argument("--replace", action="store_true", help="overwrite archetypes of the same name and owner")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        commands: dict[str, Callable[..., None]] = {
-            "list": self._list, "export": self._export, "import": self._import
-        }  # fmt: skip
+        commands: dict[str, Callable[..., None]] = {"list": self._list, "export": self._export, "import": self._import}
         try:
             commands[options["what"]](**options)
         except GolemError as error:
@@ -65,9 +63,12 @@ class Command(BaseCommand):
         if owner and person is None:
             raise CommandError(f"there is no user {owner!r}")
         rows = import_archetypes(
-            files=read_archetype_files(path), owner=person, actor="system:command", now=clock.now(),
+            files=read_archetype_files(path),
+            owner=person,
+            actor="system:command",
+            now=clock.now(),
             replace_existing=replace,
-        )  # fmt: skip
+        )
         self.stdout.write(f"imported: {', '.join(row.name for row in rows)}")
 
 

@@ -36,8 +36,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         commands: dict[str, Callable[..., None]] = {
-            "list": self._list, "show": self._show, "schema": self._schema, "explain": self._explain
-        }  # fmt: skip
+            "list": self._list,
+            "show": self._show,
+            "schema": self._schema,
+            "explain": self._explain,
+        }
         commands[options["what"]](**options)
 
     def _list(self, *, category: str, json: bool, **_: Any) -> None:

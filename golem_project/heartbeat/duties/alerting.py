@@ -49,7 +49,9 @@ def tell_alerts(*, golem: Golem, source: str, alerts: Sequence[Alert], now: date
             "window_end": (start + timedelta(seconds=seconds)).isoformat(),
         }
         event_bus.emit(
-            golem_id=golem.pk, event=Event(EventType.HEARTBEAT_ALERT, facts), now=now,
+            golem_id=golem.pk,
+            event=Event(EventType.HEARTBEAT_ALERT, facts),
+            now=now,
             heartbeat_tick=golem.heartbeat_tick,
-        )  # fmt: skip
+        )
     return is_new

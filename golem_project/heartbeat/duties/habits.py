@@ -22,9 +22,12 @@ def learn_habits(*, now: datetime) -> int:
     tools = [tool.name for tool in REGISTRY if is_predictable(tool)]
     return sum(
         learn_cooccurrence(
-            archetype=archetype, golem_ids=golem_ids, tools=tools, now=now,
+            archetype=archetype,
+            golem_ids=golem_ids,
+            tools=tools,
+            now=now,
             window_seconds=settings.GOLEM_SPECULATION_SESSION_SECONDS,
             enough_runs=settings.GOLEM_SPECULATION_ENOUGH_RUNS,
         )
         for archetype, golem_ids in golems.items()
-    )  # fmt: skip
+    )

@@ -106,39 +106,57 @@ MEASURES: Final[Mapping[str, Measure]] = {
     measure.name: measure
     for measure in (
         Measure(
-            name="price_near_feeds", domain=Domain.LIQUIDITY, days=1,
+            name="price_near_feeds",
+            domain=Domain.LIQUIDITY,
+            days=1,
             rule=f"deviation_bps of the decision's probes is at most {NEAR_FEEDS_BPS}",
-            model=DecisionCycleRecord, count=_count_looks, time="decided_at",
+            model=DecisionCycleRecord,
+            count=_count_looks,
+            time="decided_at",
             word=lambda subject, holds, of: (
                 f"The price of pool {subject} was within {NEAR_FEEDS_BPS} bps of its feeds in {holds} of {of} looks."
             ),
         ),
         Measure(
-            name="fills_as_simulated", domain=Domain.MEV, days=7,
+            name="fills_as_simulated",
+            domain=Domain.MEV,
+            days=7,
             rule=f"divergence_bps of the swap's outcome is at most {FAIR_FILL_BPS}",
-            model=OutcomeRecord, count=_count_fills, golem="permit__golem_id",
+            model=OutcomeRecord,
+            count=_count_fills,
+            golem="permit__golem_id",
             word=lambda subject, holds, of: (
                 f"{holds} of {of} swaps at {subject} came out within {FAIR_FILL_BPS} bps of their simulation; what"
                 " somebody took between shows as a worse one."
             ),
         ),
         Measure(
-            name="outcomes_in_bounds", domain=Domain.PROTOCOL_SAFETY, days=30,
+            name="outcomes_in_bounds",
+            domain=Domain.PROTOCOL_SAFETY,
+            days=30,
             rule="the permit's outcome is verified: every difference stayed inside its bounds",
-            model=OutcomeRecord, count=_count_bounds, golem="permit__golem_id",
+            model=OutcomeRecord,
+            count=_count_bounds,
+            golem="permit__golem_id",
             word=lambda subject, holds, of: f"{holds} of {of} actions at {subject} did no more than they were allowed.",
         ),
         Measure(
-            name="actions_executed", domain=Domain.AGENT_ANALYTICS, days=7,
+            name="actions_executed",
+            domain=Domain.AGENT_ANALYTICS,
+            days=7,
             rule="the action of the tick ended EXECUTED, not REVERTED or BLOCKED",
-            model=ActionRecord, count=_count_actions,
+            model=ActionRecord,
+            count=_count_actions,
             word=lambda subject, holds, of: f"{holds} of {of} actions that golems of kind {subject} wanted were done.",
         ),
         Measure(
-            name="requests_approved", domain=Domain.GOVERNANCE, days=30,
+            name="requests_approved",
+            domain=Domain.GOVERNANCE,
+            days=30,
             rule="the request was approved, not rejected or timed out",
-            model=ChangeRequest, count=_count_requests,
+            model=ChangeRequest,
+            count=_count_requests,
             word=lambda subject, holds, of: f"Owners approved {holds} of {of} requests of kind {subject}.",
         ),
     )
-}  # fmt: skip
+}

@@ -193,18 +193,28 @@ def _publish(golem: Golem, finding: Finding, sources: Sequence[UUID], now: datet
             published_at=now,
         )
         facts: dict[str, Any] = {
-            "artifact_id": str(artifact.pk), "domain": artifact.domain, "subject": artifact.subject,
-            "statement": artifact.statement, "confidence_percent": confidence, "is_adverse": artifact.is_adverse,
+            "artifact_id": str(artifact.pk),
+            "domain": artifact.domain,
+            "subject": artifact.subject,
+            "statement": artifact.statement,
+            "confidence_percent": confidence,
+            "is_adverse": artifact.is_adverse,
             "price_micro_usd": str(artifact.price_micro_usd),
-        }  # fmt: skip
+        }
         audit_log.append(
-            golem_id=golem.pk, event="ArtifactPublished", actor=ACTOR, now=now, heartbeat_tick=golem.heartbeat_tick,
-            data={name: str(value) for name, value in facts.items()},
-        )  # fmt: skip
-        event_bus.emit(
-            golem_id=golem.pk, event=Event(EventType.GRIMOIRE_ARTIFACT, facts), now=now,
+            golem_id=golem.pk,
+            event="ArtifactPublished",
+            actor=ACTOR,
+            now=now,
             heartbeat_tick=golem.heartbeat_tick,
-        )  # fmt: skip
+            data={name: str(value) for name, value in facts.items()},
+        )
+        event_bus.emit(
+            golem_id=golem.pk,
+            event=Event(EventType.GRIMOIRE_ARTIFACT, facts),
+            now=now,
+            heartbeat_tick=golem.heartbeat_tick,
+        )
     return True
 
 

@@ -37,9 +37,7 @@ def execute(state: CycleState) -> None:
     try:
         is_ours, announced = _start(state, action, permit_id)
     except GolemError as error:
-        record_commit_denial(
-            golem_id=state.golem.pk, actor=ACTOR, permit_id=permit_id, error=error, now=state.now()
-        )  # fmt: skip
+        record_commit_denial(golem_id=state.golem.pk, actor=ACTOR, permit_id=permit_id, error=error, now=state.now())
         refuse_action(state, action, error)
         state.current = None
         return

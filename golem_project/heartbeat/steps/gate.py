@@ -11,9 +11,11 @@ def gate(state: CycleState) -> None:
     """Set the tier. A halted golem never thinks; an owner's words and a change of phase always make it think."""
     analysis = state.analysis
     verdict = choose_tier(
-        surprise=analysis.surprise, temper=analysis.temper, forced=_list_forces(state),
+        surprise=analysis.surprise,
+        temper=analysis.temper,
+        forced=_list_forces(state),
         due=(*analysis.due, *analysis.news),
-    )  # fmt: skip
+    )
     if state.golem.is_halted:
         verdict = GateVerdict(InferenceTier.T0, verdict.prediction_error, verdict.threshold, "the golem is halted")
     elif state.observation.block is None:

@@ -54,9 +54,7 @@ def look(state: CycleState) -> None:
     state.observation = observe_chain(chain=chain, golem=view, rule=state.rule, known=known, hints=hints)
     if state.observation.whole is not None and view.address is not None:
         found = [each.ref for each in state.observation.whole.positions]
-        note_found(
-            chain_id=view.home_chain_id, account=view.address, asked=hints, found=found, now=state.now()
-        )  # fmt: skip
+        note_found(chain_id=view.home_chain_id, account=view.address, asked=hints, found=found, now=state.now())
     state.anomalies.extend(each for each in state.observation.anomalies if each not in state.anomalies)
 
 

@@ -232,11 +232,14 @@ def _describe_outcome(state: CycleState, error: GolemError | None) -> dict[str, 
     if state.followed:
         found["earlier"] = [
             {
-                "action_type": each.action_type, "heartbeat_tick": each.tick.number, "state": str(each.state),
-                "permit_id": str(each.permit_id), "reason": each.block_reason,
+                "action_type": each.action_type,
+                "heartbeat_tick": each.tick.number,
+                "state": str(each.state),
+                "permit_id": str(each.permit_id),
+                "reason": each.block_reason,
             }
             for each in state.followed
-        ]  # fmt: skip
+        ]
     if error is not None:
         found["error_code"] = error.code
     return found

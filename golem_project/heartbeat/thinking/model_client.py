@@ -183,5 +183,11 @@ def read_limits() -> ConversationLimits:
 
 
 __all__ = [
-    "GolemPurse", "ModelClient", "ModelEndpointRefused", "ModelPrice", "ThinkingModel", "read_client", "read_limits",
-]  # fmt: skip
+    "GolemPurse",
+    "ModelClient",
+    "ModelEndpointRefused",
+    "ModelPrice",
+    "ThinkingModel",
+    "read_client",
+    "read_limits",
+]

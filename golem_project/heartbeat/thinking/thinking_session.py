@@ -70,9 +70,13 @@ def think(
             cap_micro_usd=settings.GOLEM_MODEL_DAILY_CAP_MICRO_USD,
         )
         instructions = write_instructions(
-            archetype=archetype, golem_name=golem.name, phase=Phase(golem.phase), is_live=is_live, tools=tools,
+            archetype=archetype,
+            golem_name=golem.name,
+            phase=Phase(golem.phase),
+            is_live=is_live,
+            tools=tools,
             toolset=toolset,
-        )  # fmt: skip
+        )
         opening = write_opening(
             situation=situation,
             owners_words=owners_words,
@@ -88,14 +92,24 @@ def think(
     except GolemError as error:
         transcript.stopped_by = str(error.as_problem()["code"])
     audit_log.append(
-        golem_id=golem.pk, event="InferenceCall", actor=actor, now=now, heartbeat_tick=golem.heartbeat_tick,
+        golem_id=golem.pk,
+        event="InferenceCall",
+        actor=actor,
+        now=now,
+        heartbeat_tick=golem.heartbeat_tick,
         data={
-            "archetype": archetype.name, "tier": tier.value, "model": name, "rounds": transcript.rounds,
-            "calls": transcript.calls, "input_llm_tokens": transcript.input_llm_tokens,
-            "output_llm_tokens": transcript.output_llm_tokens, "doubted_bills": transcript.doubted_bills,
+            "archetype": archetype.name,
+            "tier": tier.value,
+            "model": name,
+            "rounds": transcript.rounds,
+            "calls": transcript.calls,
+            "input_llm_tokens": transcript.input_llm_tokens,
+            "output_llm_tokens": transcript.output_llm_tokens,
+            "doubted_bills": transcript.doubted_bills,
             "cost_micro_usd": str(spent),
-            "refusals": transcript.refusals[:20], "stopped_by": transcript.stopped_by,
+            "refusals": transcript.refusals[:20],
+            "stopped_by": transcript.stopped_by,
             "permit_ids": [str(permit.permit_id) for permit in touched],
         },
-    )  # fmt: skip
+    )
     return SessionReport(transcript=transcript, touched=touched, cost_micro_usd=spent, model=name)

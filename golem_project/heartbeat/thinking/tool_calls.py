@@ -129,7 +129,7 @@ class ToolDesk:
         action_hash = hash_action(golem_id=self._golem.pk, tool_name=tool.name, params=params)
         permit = ActionPermit.objects.filter(
             golem=self._golem, action_hash=action_hash, status=PermitStatus.ANNOUNCED
-        ).first()  # fmt: skip
+        ).first()
         return None if permit is None else view_permit(permit)
 
     def _commit(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
@@ -154,9 +154,12 @@ class ToolDesk:
 
     def _cancel(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
         permit = cancel_permit(
-            golem=self._golem, permit_id=UUID(given["permit_id"]), reason=given["reason"], actor=self._actor,
+            golem=self._golem,
+            permit_id=UUID(given["permit_id"]),
+            reason=given["reason"],
+            actor=self._actor,
             now=self._read_now(),
-        )  # fmt: skip
+        )
         self._note(permit, PermitStep.CANCELLED)
         return permit
 

@@ -35,24 +35,35 @@ _NEVER: Final = -100
 
 _BY_CLASS: Final[Mapping[TickTask, Mapping[ActionClass, int]]] = {
     TickTask.EXIT: {
-        ActionClass.CLOSE_POSITION: 9, ActionClass.DECREASE_POSITION: 7, ActionClass.NEW_POSITION: _NEVER,
-        ActionClass.INCREASE_POSITION: _NEVER, ActionClass.REBALANCE: _NEVER,
+        ActionClass.CLOSE_POSITION: 9,
+        ActionClass.DECREASE_POSITION: 7,
+        ActionClass.NEW_POSITION: _NEVER,
+        ActionClass.INCREASE_POSITION: _NEVER,
+        ActionClass.REBALANCE: _NEVER,
     },
     TickTask.DEFEND: {ActionClass.DECREASE_POSITION: 9, ActionClass.CLOSE_POSITION: 8, ActionClass.REBALANCE: 3},
     TickTask.REBALANCE: {
-        ActionClass.REBALANCE: 9, ActionClass.DECREASE_POSITION: 6, ActionClass.CLOSE_POSITION: 6,
-        ActionClass.NEW_POSITION: 5, ActionClass.INCREASE_POSITION: 4,
+        ActionClass.REBALANCE: 9,
+        ActionClass.DECREASE_POSITION: 6,
+        ActionClass.CLOSE_POSITION: 6,
+        ActionClass.NEW_POSITION: 5,
+        ActionClass.INCREASE_POSITION: 4,
     },
     TickTask.HARVEST: {
-        ActionClass.DECREASE_POSITION: 8, ActionClass.REBALANCE: 5, ActionClass.CLOSE_POSITION: 4,
+        ActionClass.DECREASE_POSITION: 8,
+        ActionClass.REBALANCE: 5,
+        ActionClass.CLOSE_POSITION: 4,
         ActionClass.INCREASE_POSITION: 4,
     },
     TickTask.ENTER: {
-        ActionClass.NEW_POSITION: 9, ActionClass.INCREASE_POSITION: 7, ActionClass.REBALANCE: 4,
-        ActionClass.CLOSE_POSITION: 2, ActionClass.DECREASE_POSITION: 2,
+        ActionClass.NEW_POSITION: 9,
+        ActionClass.INCREASE_POSITION: 7,
+        ActionClass.REBALANCE: 4,
+        ActionClass.CLOSE_POSITION: 2,
+        ActionClass.DECREASE_POSITION: 2,
     },
     TickTask.OBSERVE: {ActionClass.CLOSE_POSITION: 2, ActionClass.DECREASE_POSITION: 2, ActionClass.REBALANCE: 1},
-}  # fmt: skip
+}
 _COMPUTED_CLASS: Final = 5
 """A swap's class follows from its tokens, so it may serve anything."""
 _COMPUTED_EXIT: Final = 10

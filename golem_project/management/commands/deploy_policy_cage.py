@@ -104,9 +104,12 @@ def find_golem(text: str) -> Golem:
 def follow(golem: Golem, contract: str, deployed_block: int) -> CageMirror:
     """Register the contract and read it."""
     return register_cage(
-        golem_id=golem.pk, chain_id=golem.home_chain_id, contract=checksum(contract), deployed_block=deployed_block,
+        golem_id=golem.pk,
+        chain_id=golem.home_chain_id,
+        contract=checksum(contract),
+        deployed_block=deployed_block,
         now=clock.now(),
-    )  # fmt: skip
+    )
 
 
 def describe(mirror: CageMirror) -> str:
@@ -119,9 +122,12 @@ def build_deployment(golem: Golem, chain: ChainReader, options: dict[str, Any], 
     """The data of the transaction that creates the cage. Raises what a feed raises."""
     valuers = {ValuerKind.CONCENTRATED_LIQUIDITY: v3_valuer} if v3_valuer is not None else {}
     rules = suggest_rules(
-        golem=golem, chain=chain, high_water_mark_micro_usd=usd_to_micro(options["high_water_mark_usd"]),
-        guardian=options["guardian"], valuers=valuers,
-    )  # fmt: skip
+        golem=golem,
+        chain=chain,
+        high_water_mark_micro_usd=usd_to_micro(options["high_water_mark_usd"]),
+        guardian=options["guardian"],
+        valuers=valuers,
+    )
     code = bytes.fromhex(load_contract("PolicyCage").bytecode[2:])
     base_asset = chain.token(golem.base_asset).address
     return encode_deployment(code, account=checksum(options["account"]), base_asset=base_asset, rules=rules)

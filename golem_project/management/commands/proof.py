@@ -35,10 +35,14 @@ class Command(BaseCommand):
             rounds = options["rounds"] or item.rounds
             before = rows.get(item.id, {})
             progress = Progress(
-                id=item.id, what=item.what, rounds=rounds, path=path,
-                done=min(int(before.get("done", 0)), rounds), findings=list(before.get("findings", [])),
+                id=item.id,
+                what=item.what,
+                rounds=rounds,
+                path=path,
+                done=min(int(before.get("done", 0)), rounds),
+                findings=list(before.get("findings", [])),
                 notes=list(before.get("notes", [])),
-            )  # fmt: skip
+            )
             self.stdout.write(f"{item.id}: {item.what} ({progress.done} of {rounds} rounds done)")
             item.run(progress)
             progress.save()

@@ -139,57 +139,67 @@ class Attacker:
         token = rng.choice((caged.coins[symbol].address,) * 5 + (caged.lender,))
         amount = rng.choice((0, 1, self._amount(rng, symbol), 2**160 - 1))
         return [
-            rng.choice((
-                caged.call(PERMIT2, PERMIT2_APPROVE, token, spender, amount, until),
-                caged.call(PERMIT2, PERMIT2_APPROVE, token, spender, amount, until),
-                caged.approve(symbol, self._amount(rng, symbol), PERMIT2),
-                caged.call(PERMIT2, PERMIT2_TRANSFER, caged.safe, spender, 1, token),
-            ))
-        ]  # fmt: skip
+            rng.choice(
+                (
+                    caged.call(PERMIT2, PERMIT2_APPROVE, token, spender, amount, until),
+                    caged.call(PERMIT2, PERMIT2_APPROVE, token, spender, amount, until),
+                    caged.approve(symbol, self._amount(rng, symbol), PERMIT2),
+                    caged.call(PERMIT2, PERMIT2_TRANSFER, caged.safe, spender, 1, token),
+                )
+            )
+        ]
 
     def _take_what_is_left(self, rng: random.Random) -> list[Call]:
         """The spender helps itself to rights that earlier batches left."""
         caged, symbol = self.caged, rng.choice(self.symbols)
         token, amount = caged.coins[symbol].address, self._amount(rng, symbol)
         return [
-            rng.choice((
-                caged.call(caged.venue, TAKE_FROM, token, caged.safe, amount),
-                caged.call(caged.venue, TAKE_THROUGH_PERMIT2, PERMIT2, token, caged.safe, amount),
-                caged.call(caged.venue, TAKE, token, amount),
-            ))
-        ]  # fmt: skip
+            rng.choice(
+                (
+                    caged.call(caged.venue, TAKE_FROM, token, caged.safe, amount),
+                    caged.call(caged.venue, TAKE_THROUGH_PERMIT2, PERMIT2, token, caged.safe, amount),
+                    caged.call(caged.venue, TAKE, token, amount),
+                )
+            )
+        ]
 
     def _give_rights(self, rng: random.Random) -> list[Call]:
         caged, thief = self.caged, self.caged.stranger.address
         token = caged.coins[rng.choice(self.symbols)].address
         return [
-            rng.choice((
-                caged.call(token, "function increaseAllowance(address spender, uint256 amount)", thief, 1),
-                caged.call(caged.venue, APPROVAL_FOR_ALL, thief, True),
-                caged.call(PERMIT2, PERMIT2_APPROVE, token, thief, 1, 2**48 - 1),
-                caged.call(caged.safe, "function approveHash(bytes32 hash)", b"\1" * 32),
-                caged.call(caged.lender, APPROVE, thief, 1),
-            ))
-        ]  # fmt: skip
+            rng.choice(
+                (
+                    caged.call(token, "function increaseAllowance(address spender, uint256 amount)", thief, 1),
+                    caged.call(caged.venue, APPROVAL_FOR_ALL, thief, True),
+                    caged.call(PERMIT2, PERMIT2_APPROVE, token, thief, 1, 2**48 - 1),
+                    caged.call(caged.safe, "function approveHash(bytes32 hash)", b"\1" * 32),
+                    caged.call(caged.lender, APPROVE, thief, 1),
+                )
+            )
+        ]
 
     def _call_what_is_forbidden(self, rng: random.Random) -> list[Call]:
         caged, thief = self.caged, self.caged.stranger.address
         loosened = [limit_rule(Limit.MAX_LOSS_BPS, 1_000).as_tuple()]
         inner = [(caged.coins["USDC"].address, 0, encode_call(APPROVE, caged.venue, 1))]
         return [
-            rng.choice((
-                caged.call(caged.safe, "function enableModule(address module)", thief),
-                caged.call(caged.safe, "function addOwnerWithThreshold(address owner, uint256 threshold)", thief, 1),
-                caged.call(caged.safe, "function setFallbackHandler(address handler)", thief),
-                caged.call(caged.cage, FUNCTIONS["propose"], loosened),
-                caged.call(caged.cage, FUNCTIONS["resume"]),
-                caged.call(caged.handler, "function getModules(address safe)", caged.safe),
-                caged.call(caged.venue, ENTER_AGAIN, caged.cage, inner),
-                caged.call(caged.contracts["safe_multi_send"], "function multiSend(bytes transactions)", b""),
-                Call(to=thief, data=b"\1\2\3\4", value=0, label=""),
-                Call(to="0x" + "00" * 20, data=b"\1\2\3\4", value=0, label=""),
-            ))
-        ]  # fmt: skip
+            rng.choice(
+                (
+                    caged.call(caged.safe, "function enableModule(address module)", thief),
+                    caged.call(
+                        caged.safe, "function addOwnerWithThreshold(address owner, uint256 threshold)", thief, 1
+                    ),
+                    caged.call(caged.safe, "function setFallbackHandler(address handler)", thief),
+                    caged.call(caged.cage, FUNCTIONS["propose"], loosened),
+                    caged.call(caged.cage, FUNCTIONS["resume"]),
+                    caged.call(caged.handler, "function getModules(address safe)", caged.safe),
+                    caged.call(caged.venue, ENTER_AGAIN, caged.cage, inner),
+                    caged.call(caged.contracts["safe_multi_send"], "function multiSend(bytes transactions)", b""),
+                    Call(to=thief, data=b"\1\2\3\4", value=0, label=""),
+                    Call(to="0x" + "00" * 20, data=b"\1\2\3\4", value=0, label=""),
+                )
+            )
+        ]
 
     def _wrap(self, rng: random.Random) -> list[Call]:
         caged, token = self.caged, self.caged.coins["USDC"].address

@@ -76,10 +76,16 @@ class InProcessEngine:
         block, mined = found
         done = mined.done
         logs = tuple(
-            LogEntry(checksum("0x" + a.hex()), tuple(f"0x{t:064x}" for t in topics), "0x" + d.hex(), block.number,
-                     "0x" + mined.hash.hex(), index)
+            LogEntry(
+                checksum("0x" + a.hex()),
+                tuple(f"0x{t:064x}" for t in topics),
+                "0x" + d.hex(),
+                block.number,
+                "0x" + mined.hash.hex(),
+                index,
+            )
             for index, (a, topics, d) in enumerate(done.logs)
-        )  # fmt: skip
+        )
         created = (
             None if done.contract_address is None or to is not None else checksum("0x" + done.contract_address.hex())
         )
@@ -142,10 +148,16 @@ class NodeEngine:
         output = b"" if foreseen is None else foreseen.output
         self._next = at + 1
         logs = tuple(
-            LogEntry(checksum(log["address"]), tuple(log["topics"]), log["data"], int(log["blockNumber"], 16),
-                     log["transactionHash"], int(log["logIndex"], 16))
+            LogEntry(
+                checksum(log["address"]),
+                tuple(log["topics"]),
+                log["data"],
+                int(log["blockNumber"], 16),
+                log["transactionHash"],
+                int(log["logIndex"], 16),
+            )
             for log in receipt["logs"]
-        )  # fmt: skip
+        )
         self.history += [(log, at) for log in logs]
         created = receipt.get("contractAddress")
         return Sent(succeeded, output, int(receipt["gasUsed"], 16), logs, created and checksum(created), at)

@@ -95,11 +95,9 @@ class Bounds:
             # What a spender may still take counts as gone already.
             rights = sum(
                 max(0, given[place] - had[place])
-                for had, given in (
-                    (before.allowances, after.allowances), (before.permitted(at), after.permitted(at))
-                )
+                for had, given in ((before.allowances, after.allowances), (before.permitted(at), after.permitted(at)))
                 for place in range(3 * index, 3 * index + 3)
-            )  # fmt: skip
+            )
             worth_given += self._worth(symbol, rights)
             gone = fall + rights
             if gone > self.caps[symbol]:

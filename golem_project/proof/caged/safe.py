@@ -121,7 +121,7 @@ class CagedSafe:
         signatures = {str(owner.address): sign_digest(owner, digest) for owner in self.owners[:2]}
         return self.engine.send(
             self.stranger, self.safe, encode_exec_transaction(tx, signatures=join_signatures(signatures))
-        )  # fmt: skip
+        )
 
     def propose(self, *rules: Rule) -> Sent:
         """The owners change rules; a refusal of the cage shows as a failed Safe transaction."""
@@ -225,9 +225,11 @@ def build_caged_safe(
         caged.mint(coin.symbol, caged.venue, 10**9 * 10**coin.decimals)
     rules = standard_rules(caged, limits or {}, most_usd=most_usd)
     data = cage_contract.encode_deployment(
-        bytes.fromhex(load_contract("PolicyCage").bytecode[2:]), account=caged.safe,
-        base_asset=caged.coins["USDC"].address, rules=[*rules, *extra_rules],
-    )  # fmt: skip
+        bytes.fromhex(load_contract("PolicyCage").bytecode[2:]),
+        account=caged.safe,
+        base_asset=caged.coins["USDC"].address,
+        rules=[*rules, *extra_rules],
+    )
     sent = engine.send(caged.deployer, None, data)
     assert sent.succeeded and sent.created, cage_contract.decode_cage_error(sent.output).text
     caged.cage = sent.created
@@ -256,9 +258,11 @@ def set_session(
 ) -> None:
     """The owners appoint the session key."""
     data = cage_contract.encode_set_session(
-        key=caged.session.address, expires_at=caged.engine.now() + seconds, operations=operations,
+        key=caged.session.address,
+        expires_at=caged.engine.now() + seconds,
+        operations=operations,
         budget_micro_usd=budget,
-    )  # fmt: skip
+    )
     assert caged.owner_call(caged.cage, data).succeeded
 
 

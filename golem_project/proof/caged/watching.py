@@ -93,9 +93,14 @@ class Watch:
         self.tokens = [coin.address for coin in self.caged.coins.values()]
         self.spenders = [self.caged.venue, self.caged.lender, self.caged.stranger.address]
         self.question = encode_call(
-            LOOK, self.caged.safe, self.caged.cage, self.caged.stranger.address, self.caged.lender, self.tokens,
+            LOOK,
+            self.caged.safe,
+            self.caged.cage,
+            self.caged.stranger.address,
+            self.caged.lender,
+            self.tokens,
             self.spenders,
-        )  # fmt: skip
+        )
 
     def look(self) -> Seen:
         return parse_seen(self.caged.engine.read(self.watcher, self.question))

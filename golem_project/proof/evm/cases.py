@@ -28,11 +28,35 @@ _PLAIN: Final[dict[int, tuple[int, int]]] = {
     **dict.fromkeys((8, 9), (3, 1)),
     **dict.fromkeys((21, 25), (1, 1)),
     **dict.fromkeys((48, 50, 51, 52, 54, 56, 58, 61, 65, 66, 67, 68, 69, 70, 71, 72, 74, 88, 89, 90, 95), (0, 1)),
-}  # fmt: skip
+}
 _AWKWARD: Final = (
-    0, 1, 2, 3, 7, 31, 32, 33, 255, 256, 257, 2**16, 2**31, 2**63, 2**64, 2**127, 2**128 - 1, 2**128, 2**160 - 1,
-    2**160, 2**255 - 1, 2**255, 2**255 + 1, 2**256 - 2, 2**256 - 1, 2**256 - 256,
-)  # fmt: skip
+    0,
+    1,
+    2,
+    3,
+    7,
+    31,
+    32,
+    33,
+    255,
+    256,
+    257,
+    2**16,
+    2**31,
+    2**63,
+    2**64,
+    2**127,
+    2**128 - 1,
+    2**128,
+    2**160 - 1,
+    2**160,
+    2**255 - 1,
+    2**255,
+    2**255 + 1,
+    2**256 - 2,
+    2**256 - 1,
+    2**256 - 256,
+)
 
 
 class _Program:
@@ -71,9 +95,15 @@ class _Program:
 
     def target(self) -> int:
         choices = (
-            *CONTRACTS, *CONTRACTS, EMPTY_ONE, SENDER, COINBASE, "ff" * 20, *self.rng.sample(PRECOMPILES, 2),
+            *CONTRACTS,
+            *CONTRACTS,
+            EMPTY_ONE,
+            SENDER,
+            COINBASE,
+            "ff" * 20,
+            *self.rng.sample(PRECOMPILES, 2),
             self.rng.choice(AUTHORITIES),
-        )  # fmt: skip
+        )
         return int(self.rng.choice(choices), 16)
 
 

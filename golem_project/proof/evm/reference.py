@@ -18,8 +18,15 @@ from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.paths import CHECKOUT
 
 REFERENCE_DIR = CHECKOUT / "var" / "cache" / "evm-reference"
-PINS = ("ethereum-execution==2.20.0", "ethereum-rlp==0.1.7", "ethereum-types==0.2.5", "py-ecc==8.0.0",
-        "coincurve==20.0.0", "cryptography==45.0.7", "pycryptodome==3.24.1")  # fmt: skip
+PINS = (
+    "ethereum-execution==2.20.0",
+    "ethereum-rlp==0.1.7",
+    "ethereum-types==0.2.5",
+    "py-ecc==8.0.0",
+    "coincurve==20.0.0",
+    "cryptography==45.0.7",
+    "pycryptodome==3.24.1",
+)
 INSTALL_TIMEOUT_SECONDS = 600
 _WORKER = Path(__file__).with_name("reference_worker.py")
 

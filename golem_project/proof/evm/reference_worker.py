@@ -125,10 +125,13 @@ def run_case(case: dict[str, Any]) -> dict[str, Any]:
         "succeeded": done.error is None,
         "gas_used": int(output.block_gas_used),
         "output": bytes(frames[-1].output).hex() if tx["to"] else "",
-        "logs": [[bytes(log.address).hex(), [bytes(t).hex() for t in log.topics], bytes(log.data).hex()]
-                 for log in done.logs] if done.error is None else [],
+        "logs": [
+            [bytes(log.address).hex(), [bytes(t).hex() for t in log.topics], bytes(log.data).hex()] for log in done.logs
+        ]
+        if done.error is None
+        else [],
         "state": read_state(state),
-    }  # fmt: skip
+    }
 
 
 def read_state(state: Any) -> dict[str, Any]:

@@ -75,8 +75,11 @@ def _find_double(golem_ids: Sequence[UUID]) -> Iterator[str]:
     )
     for permit_id, index in rows.values_list("permit_id", "call_index"):
         calls[permit_id, index] += 1
-    yield from (f"call {index} of {permit_id} was mined {count} times" for (permit_id, index), count in calls.items()
-                if count > 1)  # fmt: skip
+    yield from (
+        f"call {index} of {permit_id} was mined {count} times"
+        for (permit_id, index), count in calls.items()
+        if count > 1
+    )
     committed = ActionPermit.objects.filter(golem_id__in=golem_ids, status=PermitStatus.COMMITTED, is_local=False)
     for permit in committed:
         if any(calls[permit.pk, index] != 1 for index in range(len(permit.calls))):

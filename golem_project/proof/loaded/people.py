@@ -42,9 +42,12 @@ CHAIN_ID = 31337
 _FUNDS = {"USDC": 20_000 * 10**6, "WETH": 2 * 10**18}
 _WEI = 10 * 10**18
 _OUT_OF_THE_WAY = {
-    "writes_per_hour": 1_000_000, "per_transaction_micro_usd": 10**12, "per_tick_micro_usd": 10**15,
-    "per_day_micro_usd": 10**15, "per_session_micro_usd": 10**15,
-}  # fmt: skip
+    "writes_per_hour": 1_000_000,
+    "per_transaction_micro_usd": 10**12,
+    "per_tick_micro_usd": 10**15,
+    "per_day_micro_usd": 10**15,
+    "per_session_micro_usd": 10**15,
+}
 _TICK_SECONDS = 30
 _TIMEOUT_SECONDS = 60.0
 _AMOUNTS = itertools.count(1_000_000)
@@ -54,9 +57,11 @@ def make_golem(owner: User, name: str) -> Golem:
     """A golem with funds on the local chain, whose limits are out of the way and whose heart beats."""
     now = clock.now()
     golem = Golem.objects.create(
-        name=f"{name} {uuid4().hex[:8]}", owner=owner, archetype=Archetype.objects.get(name="golem-instance"),
+        name=f"{name} {uuid4().hex[:8]}",
+        owner=owner,
+        archetype=Archetype.objects.get(name="golem-instance"),
         home_chain_id=CHAIN_ID,
-    )  # fmt: skip
+    )
     golem.profiles.set(ToolProfile.objects.filter(name__in=["trader", "lp", "learning"]))
     PolicyCage.objects.create(golem=golem, max_position_bps=10_000, max_concentration_bps=10_000)
     SpendingLimits.objects.create(golem=golem, **_OUT_OF_THE_WAY)
@@ -116,9 +121,13 @@ class Client:
 
     def _act(self, client: httpx.Client) -> bool:
         body = {
-            "action_type": "swap", "venue": "uniswap", "token_in": "USDC", "token_out": "WETH",
-            "amount": str(next(_AMOUNTS)), "slippage_bps": 100,
-        }  # fmt: skip
+            "action_type": "swap",
+            "venue": "uniswap",
+            "token_in": "USDC",
+            "token_out": "WETH",
+            "amount": str(next(_AMOUNTS)),
+            "slippage_bps": 100,
+        }
         permit = self._ask(client, "preview_action", body)
         if permit is None:
             return False
@@ -183,14 +192,23 @@ class Owner:
 
     def _ask_and_decide(self, is_over: threading.Event) -> None:
         request = request_operation(
-            golem=self.golem, name="strategy", owner=self.owner, reason="load", now=clock.now(),
+            golem=self.golem,
+            name="strategy",
+            owner=self.owner,
+            reason="load",
+            now=clock.now(),
             arguments={"section": "Load", "text": f"Line {next(_AMOUNTS)} of a proof"},
-        )  # fmt: skip
+        )
         verdict = self._verdicts[sum(self.done.values()) % 2]
         decide_change(
-            request_id=request.pk, owner=self.owner, verdict=verdict, reason="load", code=next_code(self.owner),
-            seen_digest=request.digest, now=clock.now(),
-        )  # fmt: skip
+            request_id=request.pk,
+            owner=self.owner,
+            verdict=verdict,
+            reason="load",
+            code=next_code(self.owner),
+            seen_digest=request.digest,
+            now=clock.now(),
+        )
 
     @property
     def _actor(self) -> str:

@@ -31,9 +31,12 @@ class Command(BaseCommand):
             return
         try:
             done = import_files(
-                golem_id=golem_id, folder=options["folder"], actor="system:command", reason=options["reason"],
+                golem_id=golem_id,
+                folder=options["folder"],
+                actor="system:command",
+                reason=options["reason"],
                 now=clock.now(),
-            )  # fmt: skip
+            )
         except GolemError as error:
             raise CommandError(error.detail) from error
         self.stdout.write(

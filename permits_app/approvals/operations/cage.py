@@ -52,9 +52,12 @@ def draft_safe_tx(seen: Mapping[str, Any], *, to: str, data: bytes) -> SafeTxDra
     chain_id, safe = int(seen["chain_id"]), str(seen["safe"])
     nonce = find_free_nonce(chain_id=chain_id, safe=safe, at_least=int(seen["nonce"]))
     return SafeTxDraft(
-        chain_id=chain_id, safe=safe, tx=SafeTx(to=to, data=data, nonce=nonce), block=int(seen["block"]),
+        chain_id=chain_id,
+        safe=safe,
+        tx=SafeTx(to=to, data=data, nonce=nonce),
+        block=int(seen["block"]),
         threshold=int(seen["threshold"]),
-    )  # fmt: skip
+    )
 
 
 def observe_safe(golem: Golem, *, now: datetime) -> dict[str, Any]:
@@ -64,9 +67,12 @@ def observe_safe(golem: Golem, *, now: datetime) -> dict[str, Any]:
         raise CageNotMirrored("this golem's cage is enforced by this server only; there is no contract to change")
     safe = read_safe(open_chain(mirror.chain_id, now=now), mirror.account)
     return {
-        "chain_id": mirror.chain_id, "safe": safe.address, "nonce": safe.nonce, "threshold": safe.threshold,
+        "chain_id": mirror.chain_id,
+        "safe": safe.address,
+        "nonce": safe.nonce,
+        "threshold": safe.threshold,
         "block": safe.block,
-    }  # fmt: skip
+    }
 
 
 class ChangeCage:
@@ -95,9 +101,14 @@ class ChangeCage:
             raise CageNotMirrored("this golem's cage is enforced by this server only; there is no contract to change")
         state = CageState.from_dict(mirror.state)
         build = {
-            "propose": _propose_rules, "cancel": _propose_cancel, "session": _propose_session, "halt": _propose_halt,
-            "resume": _propose_resume, "acknowledge": _propose_acknowledge, "enable": _propose_enable,
-        }.get(str(arguments["act"]))  # fmt: skip
+            "propose": _propose_rules,
+            "cancel": _propose_cancel,
+            "session": _propose_session,
+            "halt": _propose_halt,
+            "resume": _propose_resume,
+            "acknowledge": _propose_acknowledge,
+            "enable": _propose_enable,
+        }.get(str(arguments["act"]))
         if build is None:
             raise InvalidParams(f"a cage knows no {arguments['act']!r}", fields={"act": "unknown"})
         return build(golem, mirror, state, arguments)
@@ -172,10 +183,14 @@ def _propose_rules(golem: Golem, mirror: CageMirror, state: CageState, arguments
     }
     data = encode_propose([rule for rule, _, _ in kept])
     return Proposal(
-        title=title[:200], change=change, differences=tuple(lines), risk_tier=_tier_of(longest, loosens=loosens),
-        value_micro_usd=_value_of([rule for rule, _, delay in kept if delay]), is_tightening=not loosens,
+        title=title[:200],
+        change=change,
+        differences=tuple(lines),
+        risk_tier=_tier_of(longest, loosens=loosens),
+        value_micro_usd=_value_of([rule for rule, _, delay in kept if delay]),
+        is_tightening=not loosens,
         safe_tx=draft_safe_tx(arguments["seen"], to=mirror.contract, data=data),
-    )  # fmt: skip
+    )
 
 
 def _spell_rule(rule: Rule, before: int, delay: int, chain_id: int) -> Difference:
@@ -196,9 +211,16 @@ def _propose_cancel(golem: Golem, mirror: CageMirror, state: CageState, argument
     shown = [show_rule(kind, raw, value, chain_id=mirror.chain_id) for value in (waiting.value, waiting.base)]
     line = Difference(words, f"waits to become {shown[0]}", f"stays {shown[1]}", "tightens")
     return _simple(
-        mirror, state, arguments, f"Cancel the waiting change: {words}", [line], RiskTier.STANDARD,
-        encode_cancel_change(RuleKind(kind), raw), kind=str(kind), key=key,
-    )  # fmt: skip
+        mirror,
+        state,
+        arguments,
+        f"Cancel the waiting change: {words}",
+        [line],
+        RiskTier.STANDARD,
+        encode_cancel_change(RuleKind(kind), raw),
+        kind=str(kind),
+        key=key,
+    )
 
 
 def _propose_session(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
@@ -207,18 +229,31 @@ def _propose_session(golem: Golem, mirror: CageMirror, state: CageState, argumen
     ends = key == ZERO_ADDRESS
     now = state.session
     lines = [
-        Difference("Session key", now.key if now.key != ZERO_ADDRESS else "nobody", "nobody" if ends else key,
-                   "tightens" if ends else "loosens"),
+        Difference(
+            "Session key",
+            now.key if now.key != ZERO_ADDRESS else "nobody",
+            "nobody" if ends else key,
+            "tightens" if ends else "loosens",
+        ),
         Difference("Until", _spell_time(now.expires_at), _spell_time(expires)),
         Difference("Operations left", f"{now.operations_left:,}", f"{operations:,}"),
         Difference("Budget left", format_micro_usd(now.budget_left), format_micro_usd(budget)),
-    ]  # fmt: skip
+    ]
     data = encode_set_session(key=key, expires_at=expires, operations=operations, budget_micro_usd=budget)
     return _simple(
-        mirror, state, arguments, "End the golem's session" if ends else "Appoint the golem's session key", lines,
-        RiskTier.STANDARD if ends else RiskTier.CRITICAL, data, key=key, expires_at=str(expires),
-        operations=str(operations), budget_micro_usd=str(budget), value_micro_usd=budget,
-    )  # fmt: skip
+        mirror,
+        state,
+        arguments,
+        "End the golem's session" if ends else "Appoint the golem's session key",
+        lines,
+        RiskTier.STANDARD if ends else RiskTier.CRITICAL,
+        data,
+        key=key,
+        expires_at=str(expires),
+        operations=str(operations),
+        budget_micro_usd=str(budget),
+        value_micro_usd=budget,
+    )
 
 
 def _propose_halt(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
@@ -240,9 +275,14 @@ def _propose_acknowledge(golem: Golem, mirror: CageMirror, state: CageState, arg
         raise ChangeUnchanged("the contract has no drawdown on record")
     line = Difference("Drawdown on record", "blocks what does not leave a position", "acknowledged", "loosens")
     return _simple(
-        mirror, state, arguments, "Acknowledge the drawdown on chain", [line], RiskTier.HIGH,
+        mirror,
+        state,
+        arguments,
+        "Acknowledge the drawdown on chain",
+        [line],
+        RiskTier.HIGH,
         encode_acknowledge_drawdown(),
-    )  # fmt: skip
+    )
 
 
 def _propose_enable(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
@@ -271,10 +311,14 @@ def _simple(
     change: dict[str, Any] = {"act": str(arguments["act"]), "contract": mirror.contract, **given}
     change["before"] = _describe_moment(state, mirror, change)
     return Proposal(
-        title=title[:200], change=change, differences=tuple(lines), risk_tier=tier, value_micro_usd=value_micro_usd,
+        title=title[:200],
+        change=change,
+        differences=tuple(lines),
+        risk_tier=tier,
+        value_micro_usd=value_micro_usd,
         is_tightening=tier is RiskTier.STANDARD,
         safe_tx=draft_safe_tx(arguments["seen"], to=to or mirror.contract, data=data),
-    )  # fmt: skip
+    )
 
 
 def _describe_moment(state: CageState, mirror: CageMirror, change: Mapping[str, Any]) -> str:

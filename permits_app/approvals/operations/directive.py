@@ -47,7 +47,12 @@ class WriteStrategy:
     ) -> dict[str, Any]:
         """Write the section as a new version."""
         written = update_directive(
-            golem_id=golem.pk, section=change["section"], change=change["text"], reason=reason, actor=actor, now=now,
+            golem_id=golem.pk,
+            section=change["section"],
+            change=change["text"],
+            reason=reason,
+            actor=actor,
+            now=now,
             document=Document.STRATEGY,
-        )  # fmt: skip
+        )
         return {"version": str(written["version"])}

@@ -36,9 +36,13 @@ class UseUpNonce:
             raise ChangeUnchanged("nothing of this golem is asked of this Safe")
         safe = read_safe(open_chain(chain_id, now=now), address)
         seen = {
-            "chain_id": chain_id, "safe": address, "nonce": safe.nonce, "threshold": safe.threshold,
-            "block": safe.block, "own_key": _find_own_key(golem, safe),
-        }  # fmt: skip
+            "chain_id": chain_id,
+            "safe": address,
+            "nonce": safe.nonce,
+            "threshold": safe.threshold,
+            "block": safe.block,
+            "own_key": _find_own_key(golem, safe),
+        }
         return {**arguments, "seen": seen}
 
     def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
@@ -52,14 +56,20 @@ class UseUpNonce:
         if not waits and not is_signed:
             raise ChangeUnchanged("no nonce of the Safe is in the way of anything")
         line = Difference(
-            f"Nonce {nonce} of the Safe", "free: what was asked under it was given up",
-            "used up; nothing that was signed under it can be executed any more", "tightens",
-        )  # fmt: skip
+            f"Nonce {nonce} of the Safe",
+            "free: what was asked under it was given up",
+            "used up; nothing that was signed under it can be executed any more",
+            "tightens",
+        )
         change = {"safe": draft.safe, "nonce": str(nonce)}
         return Proposal(
-            f"Use up nonce {nonce} of the Safe with an empty transaction", change, (line,), RiskTier.STANDARD,
-            is_tightening=True, safe_tx=draft,
-        )  # fmt: skip
+            f"Use up nonce {nonce} of the Safe with an empty transaction",
+            change,
+            (line,),
+            RiskTier.STANDARD,
+            is_tightening=True,
+            safe_tx=draft,
+        )
 
     def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
         """The Safe's own nonce says whether it still can be used up; that is looked at with every signature."""

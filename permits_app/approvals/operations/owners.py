@@ -32,12 +32,19 @@ class ChangeOwners:
             raise InvalidParams(f"no other owner's account is called {unknown[0]!r}", fields={"co_owners": "unknown"})
         if before == after:
             raise ChangeUnchanged("these are its co-owners already")
-        line = Difference("Co-owners", ", ".join(before) or "none", ", ".join(after) or "none",
-                          "they see and decide what the owner does")  # fmt: skip
+        line = Difference(
+            "Co-owners",
+            ", ".join(before) or "none",
+            ", ".join(after) or "none",
+            "they see and decide what the owner does",
+        )
         return Proposal(
-            "Change who co-owns it", {"before": before, "after": after}, (line,), RiskTier.CRITICAL,
+            "Change who co-owns it",
+            {"before": before, "after": after},
+            (line,),
+            RiskTier.CRITICAL,
             cooling_seconds=COOLING_LARGE_SECONDS,
-        )  # fmt: skip
+        )
 
     def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
         """They are still who they were."""

@@ -48,9 +48,12 @@ class ResetPhase:
         line = Difference("Phase on chain", golem.phase.lower(), to.value.lower(), wait)
         data = encode_propose([limit_rule(Limit.PHASE, PHASES.index(to))])
         return Proposal(
-            title, {**change, "contract": mirror.contract}, (line,), RiskTier.CRITICAL,
+            title,
+            {**change, "contract": mirror.contract},
+            (line,),
+            RiskTier.CRITICAL,
             safe_tx=draft_safe_tx(arguments["seen"], to=mirror.contract, data=data),
-        )  # fmt: skip
+        )
 
     def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
         """It is still in the phase it was in."""

@@ -30,17 +30,24 @@ class ResumeGolem:
         """From halted to acting."""
         if not golem.is_halted:
             raise ChangeUnchanged("the golem is not halted")
-        line = Difference("State", f"halted: {golem.halt_reason or 'no reason given'}", "acts again",
-                          "its keys get back what the halt took")  # fmt: skip
+        line = Difference(
+            "State",
+            f"halted: {golem.halt_reason or 'no reason given'}",
+            "acts again",
+            "its keys get back what the halt took",
+        )
         change = {"halt_epoch": str(golem.halt_epoch)}
         mirror = _find_halted(golem) if "seen" in arguments else None
         if mirror is None:
             return Proposal("Resume after a halt", change, (line,), RiskTier.CRITICAL)
         chain = Difference("The cage on chain", "halted: no batch runs", "lets the session key act", "loosens")
         return Proposal(
-            "Resume after a halt, on chain too", {**change, "contract": mirror.contract}, (line, chain),
-            RiskTier.CRITICAL, safe_tx=draft_safe_tx(arguments["seen"], to=mirror.contract, data=encode_resume()),
-        )  # fmt: skip
+            "Resume after a halt, on chain too",
+            {**change, "contract": mirror.contract},
+            (line, chain),
+            RiskTier.CRITICAL,
+            safe_tx=draft_safe_tx(arguments["seen"], to=mirror.contract, data=encode_resume()),
+        )
 
     def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
         """It is the same halt."""

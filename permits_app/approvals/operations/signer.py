@@ -56,9 +56,11 @@ class ChooseSigner:
         """Change it. Raises WalletBusy while an action is under way: the change is tried again."""
         after = change["after"]
         choice = WalletChoice(
-            kind=WalletKind(after["kind"]), address=after["address"], key=after["key"],
+            kind=WalletKind(after["kind"]),
+            address=after["address"],
+            key=after["key"],
             external_id=after["external_id"],
-        )  # fmt: skip
+        )
         wallet = choose_wallet(golem=golem, choice=choice, actor=actor, reason=reason, now=now)
         return {"kind": wallet.kind, "address": wallet.address}
 

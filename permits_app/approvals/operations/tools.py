@@ -38,9 +38,11 @@ class ChangeTools:
         lines += [Difference(each.name, "there", "not there", each.after) for each in diff.removed]
         writes = any(each.is_write for each in diff.added)
         return Proposal(
-            "Change the tools it has", {"before": before, "after": after}, tuple(lines),
+            "Change the tools it has",
+            {"before": before, "after": after},
+            tuple(lines),
             RiskTier.CRITICAL if writes else RiskTier.HIGH,
-        )  # fmt: skip
+        )
 
     def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
         """They still come from where they came."""

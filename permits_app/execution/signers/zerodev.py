@@ -71,17 +71,23 @@ class UserOperationSigner:
         if cap > transaction.max_fee_per_gas:
             raise FeeTooLow(
                 f"the bundler asks for {cap} wei per gas; the permit allows {transaction.max_fee_per_gas}",
-                asked=str(cap), allowed=str(transaction.max_fee_per_gas),
-            )  # fmt: skip
+                asked=str(cap),
+                allowed=str(transaction.max_fee_per_gas),
+            )
         return UserOperation(
-            sender=self.address, nonce=transaction.nonce, call_data=transaction.data,
-            call_gas_limit=terms.call_gas_limit, verification_gas_limit=0, pre_verification_gas=0,
+            sender=self.address,
+            nonce=transaction.nonce,
+            call_data=transaction.data,
+            call_gas_limit=terms.call_gas_limit,
+            verification_gas_limit=0,
+            pre_verification_gas=0,
             max_fee_per_gas=transaction.max_fee_per_gas,
             max_priority_fee_per_gas=min(
                 max(priority, transaction.max_priority_fee_per_gas), transaction.max_fee_per_gas
             ),
-            paymaster=terms.paymaster, signature=_NO_SIGNATURE,
-        )  # fmt: skip
+            paymaster=terms.paymaster,
+            signature=_NO_SIGNATURE,
+        )
 
     def _measure(self, draft: UserOperation, *, chain_id: int, mined_nonce: int) -> UserOperation:
         """The gas around the call. Estimated under the chain's own nonce: an earlier operation may still be pending."""
@@ -104,8 +110,9 @@ class UserOperationSigner:
         if operation.total_gas > transaction.gas_limit:
             raise GasLimitRefused(
                 f"the operation would take up to {operation.total_gas} gas; the permit allows {transaction.gas_limit}",
-                asked=operation.total_gas, allowed=transaction.gas_limit,
-            )  # fmt: skip
+                asked=operation.total_gas,
+                allowed=transaction.gas_limit,
+            )
         return operation
 
     def _sponsor(self, operation: UserOperation, *, chain_id: int, is_stub: bool) -> UserOperation:
@@ -113,8 +120,9 @@ class UserOperationSigner:
         if given.paymaster != operation.paymaster:
             raise SignerMismatch(
                 "another paymaster answered than the one the permit names",
-                paymaster=operation.paymaster, answered=given.paymaster,
-            )  # fmt: skip
+                paymaster=operation.paymaster,
+                answered=given.paymaster,
+            )
         # What a paymaster signs covers its gas limits; where it says none, those of the estimate stay.
         return replace(
             operation,

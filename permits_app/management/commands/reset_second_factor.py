@@ -39,7 +39,10 @@ def _reset(owner: Any, reason: str) -> int:
         removed = forget_devices(user=owner)
         for golem in list_owned_golems(owner):
             audit_log.append(
-                golem_id=golem.pk, event="SecondFactorReset", actor="system:operator", now=clock.now(),
+                golem_id=golem.pk,
+                event="SecondFactorReset",
+                actor="system:operator",
+                now=clock.now(),
                 data={"owner": str(owner.pk), "reason": reason, "devices": str(removed)},
-            )  # fmt: skip
+            )
     return removed

@@ -143,9 +143,12 @@ def load_holdings(call: HookCall) -> Holdings:
     fall = None
     if portfolio.is_complete:
         fall = record_value(
-            golem_id=call.golem.pk, value_micro_usd=max(0, portfolio.total_before),
-            most_bps=call.cage.max_drawdown_bps, now=call.now, known=records.mark,
-        )  # fmt: skip
+            golem_id=call.golem.pk,
+            value_micro_usd=max(0, portfolio.total_before),
+            most_bps=call.cage.max_drawdown_bps,
+            now=call.now,
+            known=records.mark,
+        )
     return Holdings(is_known=True, wrapped_native=wrapped, portfolio=portfolio, fall=fall, with_others=with_others)
 
 
@@ -163,9 +166,15 @@ def _foresee(
     call: HookCall, plan: TxPlan, chain: ChainReader, held: Held, under_way: Sequence[UnderWay] = ()
 ) -> Portfolio:
     return read_portfolio(
-        chain=chain, account=call.view.address or "", base_asset=call.view.base_asset, plan=plan,
-        enters_position=enters_position(call), position_id=_position_id(call), under_way=under_way, holdings=held,
-    )  # fmt: skip
+        chain=chain,
+        account=call.view.address or "",
+        base_asset=call.view.base_asset,
+        plan=plan,
+        enters_position=enters_position(call),
+        position_id=_position_id(call),
+        under_way=under_way,
+        holdings=held,
+    )
 
 
 def judge_standing(call: HookCall) -> Reject | None:
@@ -278,9 +287,7 @@ def _agree(call: HookCall) -> Allow:
 
 
 def _judge_fall(call: HookCall, fall: Fall) -> Reject | None:
-    return judge_fall(
-        fall=fall, action_class=call.action_class, most_bps=call.cage.max_drawdown_bps, now=call.now
-    )  # fmt: skip
+    return judge_fall(fall=fall, action_class=call.action_class, most_bps=call.cage.max_drawdown_bps, now=call.now)
 
 
 def _judge_collateral(call: HookCall) -> Reject | None:

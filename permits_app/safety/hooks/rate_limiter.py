@@ -55,7 +55,7 @@ class RateLimiter:
                 venue=call.tool.venue,
                 is_tried=facts.is_venue_tried,
                 action_class=call.action_class,
-            )  # fmt: skip
+            )
         )
         if refusal is not None:
             return refusal

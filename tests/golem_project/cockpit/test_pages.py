@@ -49,13 +49,26 @@ def cockpit(golem: Golem, parts: bool = False) -> str:
 
 def tick(golem: Golem, number: int, *, vitality: int | None, minutes_ago: int) -> None:
     at = clock.now() - timedelta(minutes=minutes_ago)
-    row = HeartbeatTick.objects.create(golem=golem, number=number, fence=number, scheduled_at=at, started_at=at,
-        status=TickStatus.COMPLETE, ended_at=at,
-    )  # fmt: skip
+    row = HeartbeatTick.objects.create(
+        golem=golem,
+        number=number,
+        fence=number,
+        scheduled_at=at,
+        started_at=at,
+        status=TickStatus.COMPLETE,
+        ended_at=at,
+    )
     DecisionCycleRecord.objects.create(
-        tick=row, golem=golem, heartbeat_tick=number, decided_at=at, is_live=False, tier="T1", vitality=vitality,
-        gating_reason=f"price moved at tick {number}", phase=golem.phase,
-    )  # fmt: skip
+        tick=row,
+        golem=golem,
+        heartbeat_tick=number,
+        decided_at=at,
+        is_live=False,
+        tier="T1",
+        vitality=vitality,
+        gating_reason=f"price moved at tick {number}",
+        phase=golem.phase,
+    )
 
 
 @pytest.fixture
@@ -98,9 +111,10 @@ def test_profit_and_gas_are_drawn_from_outcomes(people: People) -> None:
 def test_a_running_tool_shows_its_step_until_it_ends(people: People) -> None:
     def emit(kind: EventType, **payload: Any) -> None:
         event_bus.emit(
-            golem_id=people.golem.pk, now=clock.now(),
+            golem_id=people.golem.pk,
+            now=clock.now(),
             event=Event(kind, {"tool_name": "uniswap_get_quote", "call_id": CALL, **payload}),
-        )  # fmt: skip
+        )
 
     emit(EventType.TOOL_START, params_hash="0xab")
     emit(EventType.TOOL_UPDATE, step_name="Asking pools", step_index=1, total_steps=4)
@@ -181,9 +195,7 @@ def test_how_often_reading_ahead_paid_is_on_the_page(
     people: People, settings: Any, used: int, wasted: int, is_on: bool, switch: bool, says: str
 ) -> None:
     settings.GOLEM_SPECULATION_IS_ON = switch
-    SpeculationRecord.objects.create(
-        archetype=people.golem.archetype.name, used=used, wasted=wasted, is_on=is_on
-    )  # fmt: skip
+    SpeculationRecord.objects.create(archetype=people.golem.archetype.name, used=used, wasted=wasted, is_on=is_on)
     body = people.a.get(cockpit(people.golem)).content.decode()
     assert says in body
     assert (f"{used} used, {wasted} wasted" in body) == bool(used + wasted)

@@ -50,9 +50,13 @@ def test_the_scale_begins_at_zero_and_marks_it_when_the_line_crosses_it() -> Non
 def test_bands_cover_the_time_without_a_gap() -> None:
     day = timedelta(days=1)
     plot = plot_line(
-        [(START, 900), (START + 4 * day, 100)], name="Vitality", show=show, lowest=0, highest=1000,
+        [(START, 900), (START + 4 * day, 100)],
+        name="Vitality",
+        show=show,
+        lowest=0,
+        highest=1000,
         bands=[(START, "THRIVING"), (START + day, "CAUTIOUS"), (START + 3 * day, "SURVIVAL")],
-    )  # fmt: skip
+    )
     assert plot is not None
     assert [band.name for band in plot.bands] == ["THRIVING", "CAUTIOUS", "SURVIVAL"]
     assert plot.bands[0].x == LEFT and plot.bands[-1].x + plot.bands[-1].width == WIDTH - RIGHT

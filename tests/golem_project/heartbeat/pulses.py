@@ -15,9 +15,13 @@ from permits_app.actions.commit import commit_permit
 from tools_app.core import clock
 
 RULE = {
-    "token_a": "WETH", "token_b": "USDC", "fee_tier": 500, "half_width_bps": 300, "target_micro_usd": 800_000_000,
+    "token_a": "WETH",
+    "token_b": "USDC",
+    "fee_tier": 500,
+    "half_width_bps": 300,
+    "target_micro_usd": 800_000_000,
     "harvest_micro_usd": 500_000,
-}  # fmt: skip
+}
 
 
 def turn_on(golem: Golem, *, is_live: bool = True, rule: dict[str, Any] | None = None, **columns: Any) -> Heartbeat:
@@ -25,17 +29,22 @@ def turn_on(golem: Golem, *, is_live: bool = True, rule: dict[str, Any] | None =
     Golem.objects.filter(pk=golem.pk).update(is_live=is_live)
     golem.is_live = is_live
     return Heartbeat.objects.create(
-        golem=golem, is_on=True, liquidity_rule=RULE if rule is None else rule,
-        next_tick_at=columns.pop("next_tick_at", clock.now() - timedelta(seconds=1)), **columns,
-    )  # fmt: skip
+        golem=golem,
+        is_on=True,
+        liquidity_rule=RULE if rule is None else rule,
+        next_tick_at=columns.pop("next_tick_at", clock.now() - timedelta(seconds=1)),
+        **columns,
+    )
 
 
 def claim_one(golem: Golem, *, now: datetime | None = None) -> Claim:
     """The claim of the golem's next tick."""
     claims = claim_due(
-        now=now or clock.now(), limit=1_000, lease_seconds=settings.GOLEM_HEARTBEAT_LEASE_SECONDS,
+        now=now or clock.now(),
+        limit=1_000,
+        lease_seconds=settings.GOLEM_HEARTBEAT_LEASE_SECONDS,
         jitter_bps=settings.GOLEM_HEARTBEAT_JITTER_BPS,
-    )  # fmt: skip
+    )
     return next(claim for claim in claims if claim.golem_id == golem.pk)
 
 

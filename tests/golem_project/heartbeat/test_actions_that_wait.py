@@ -195,9 +195,7 @@ def test_an_announced_action_an_owner_cancels_is_heard(live_golem: LiveGolem) ->
     first = tick(golem)
     action = ActionRecord.objects.get(tick_id=first.tick_id)
     assert action.permit_id is not None
-    cancel_announced(
-        golem=golem, permit_id=action.permit_id, reason="not today", actor="owner:1", now=clock.now()
-    )  # fmt: skip
+    cancel_announced(golem=golem, permit_id=action.permit_id, reason="not today", actor="owner:1", now=clock.now())
     second = tick(golem)
     action.refresh_from_db()
     assert action.state == "BLOCKED" and action.block_reason == "not today"

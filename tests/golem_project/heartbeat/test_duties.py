@@ -20,9 +20,16 @@ from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
 
 FINE = Pulse(
-    balance=31_000_000, loss_a_day=1_000_000, interval_seconds=120, expected_seconds=60, actions=(True, False) * 5,
-    failed_ticks=5, gas=150, income=1_000, ticks_since_playbook=99,
-)  # fmt: skip
+    balance=31_000_000,
+    loss_a_day=1_000_000,
+    interval_seconds=120,
+    expected_seconds=60,
+    actions=(True, False) * 5,
+    failed_ticks=5,
+    gas=150,
+    income=1_000,
+    ticks_since_playbook=99,
+)
 
 
 @pytest.fixture
@@ -107,14 +114,25 @@ def test_quiet_ticks_are_forgotten_after_a_week_and_others_kept(golem: Golem) ->
     ):
         tick = _make_tick(golem, number, at=at)
         DecisionCycleRecord.objects.create(
-            tick=tick, golem=golem, heartbeat_tick=number, decided_at=at, is_live=False, tier=tier, phase="THRIVING",
+            tick=tick,
+            golem=golem,
+            heartbeat_tick=number,
+            decided_at=at,
+            is_live=False,
+            tier=tier,
+            phase="THRIVING",
             mutations=mutations,
-        )  # fmt: skip
+        )
     assert forget_quiet_ticks(now=clock.now()) == 1
     assert list(HeartbeatTick.objects.order_by("number").values_list("number", flat=True)) == [2, 3, 4]
 
 
 def test_every_duty_runs_and_says_what_it_did(golem: Golem) -> None:
     assert run_duties(now=clock.now()) == {
-        "consolidated": 0, "alerted": 0, "published": 0, "forgotten": 0, "learned": 0, "requests": 0,
-    }  # fmt: skip
+        "consolidated": 0,
+        "alerted": 0,
+        "published": 0,
+        "forgotten": 0,
+        "learned": 0,
+        "requests": 0,
+    }

@@ -19,9 +19,14 @@ from golem_project.heartbeat.gating import (
 
 SHARES = st.integers(0, MILLION)
 SURPRISES = st.builds(
-    Surprise, price_divergence=SHARES, regime_changed=st.booleans(), health_delta=SHARES, threat=SHARES,
-    interventions=st.integers(0, 9), anomalies=st.integers(0, 9),
-)  # fmt: skip
+    Surprise,
+    price_divergence=SHARES,
+    regime_changed=st.booleans(),
+    health_delta=SHARES,
+    threat=SHARES,
+    interventions=st.integers(0, 9),
+    anomalies=st.integers(0, 9),
+)
 TEMPERS = st.builds(Temper, confidence=SHARES, pressure=SHARES, arousal=SHARES)
 
 
@@ -79,8 +84,11 @@ def test_upkeep_that_waits_lifts_a_quiet_tick_and_no_further(temper: Temper) -> 
 @given(SURPRISES, SURPRISES)
 def test_more_surprise_never_means_less_error(one: Surprise, other: Surprise) -> None:
     both = Surprise(
-        max(one.price_divergence, other.price_divergence), one.regime_changed or other.regime_changed,
-        max(one.health_delta, other.health_delta), max(one.threat, other.threat),
-        max(one.interventions, other.interventions), max(one.anomalies, other.anomalies),
-    )  # fmt: skip
+        max(one.price_divergence, other.price_divergence),
+        one.regime_changed or other.regime_changed,
+        max(one.health_delta, other.health_delta),
+        max(one.threat, other.threat),
+        max(one.interventions, other.interventions),
+        max(one.anomalies, other.anomalies),
+    )
     assert measure_surprise(both) >= max(measure_surprise(one), measure_surprise(other))

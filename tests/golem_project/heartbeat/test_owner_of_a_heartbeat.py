@@ -39,9 +39,12 @@ def browser(owner: Any, client: Client) -> Client:
 
 def _form(golem: Golem, **changes: Any) -> dict[str, Any]:
     form = {
-        "golem": str(golem.pk), "is_on": "on", "planner": "RULE", "base_interval_seconds": "30",
+        "golem": str(golem.pk),
+        "is_on": "on",
+        "planner": "RULE",
+        "base_interval_seconds": "30",
         "liquidity_rule": json.dumps(RULE),
-    }  # fmt: skip
+    }
     return {name: value for name, value in {**form, **changes}.items() if value is not None}
 
 

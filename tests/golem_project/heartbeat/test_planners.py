@@ -96,8 +96,9 @@ def test_a_planner_that_wants_nonsense_is_refused_and_the_golem_goes_on(
     record = think(live_golem)
     assert states_of(record) == ["BLOCKED", "BLOCKED", "BLOCKED", "EXECUTED"]
     assert [each.problem.get("code") for each in ActionRecord.objects.order_by("position")[:2]] == [
-        "UNKNOWN_ACTION", "INVALID_PARAMS",
-    ]  # fmt: skip
+        "UNKNOWN_ACTION",
+        "INVALID_PARAMS",
+    ]
     assert tick(live_golem.golem).tier == "T0"
 
 

@@ -147,9 +147,12 @@ def test_in_the_last_phases_positions_are_closed(keeper: LiveGolem, phase: str) 
 def test_a_missing_side_is_swapped_for_first(live_golem: LiveGolem) -> None:
     golem = live_golem.golem
     rule = {
-        "token_a": "WETH", "token_b": "USDC", "fee_tier": 500, "half_width_bps": 500,
+        "token_a": "WETH",
+        "token_b": "USDC",
+        "fee_tier": 500,
+        "half_width_bps": 500,
         "target_micro_usd": 16_000_000_000,
-    }  # fmt: skip
+    }
     turn_on(golem, rule=rule)
     SpendingLimits.objects.filter(golem=golem).update(
         per_transaction_micro_usd=20_000_000_000, hot_lane_micro_usd=20_000_000_000

@@ -60,9 +60,14 @@ def make_looks(golem: Golem, *deviations: int, at: datetime | None = None) -> No
             golem=golem, number=number, fence=number, status="COMPLETE", scheduled_at=at, started_at=at, ended_at=at
         )
         DecisionCycleRecord.objects.create(
-            tick=row, golem=golem, heartbeat_tick=number, decided_at=at, is_live=False, phase="THRIVING",
+            tick=row,
+            golem=golem,
+            heartbeat_tick=number,
+            decided_at=at,
+            is_live=False,
+            phase="THRIVING",
             probes={"pool": POOL, "deviation_bps": deviation},
-        )  # fmt: skip
+        )
 
 
 def make_ends(golem: Golem, *states: str) -> None:
@@ -71,9 +76,13 @@ def make_ends(golem: Golem, *states: str) -> None:
     newest = HeartbeatTick.objects.filter(golem=golem).latest("number")
     for position, state in enumerate(states):
         ActionRecord.objects.create(
-            tick=newest, golem=golem, position=position, action_type="swap", state=state,
+            tick=newest,
+            golem=golem,
+            position=position,
+            action_type="swap",
+            state=state,
             permit=make_permit(golem=golem) if state == "EXECUTED" else None,
-        )  # fmt: skip
+        )
 
 
 def test_what_is_sure_is_published_with_sources_a_recipe_and_a_price(watched: Golem, observer: Golem) -> None:
@@ -184,10 +193,18 @@ def test_only_an_observer_that_is_on_and_not_halted_looks(
 )
 def test_the_database_refuses_what_may_not_be_published(observer: Golem, wrong: dict[str, Any]) -> None:
     columns: dict[str, Any] = {
-        "golem": observer, "domain": Domain.MEV, "subject": "x", "statement": "x", "support": 5, "total": 5,
-        "confidence_percent": 80, "episode_sources": [uuid4()], "validation_recipe": {}, "price_micro_usd": 100_000,
+        "golem": observer,
+        "domain": Domain.MEV,
+        "subject": "x",
+        "statement": "x",
+        "support": 5,
+        "total": 5,
+        "confidence_percent": 80,
+        "episode_sources": [uuid4()],
+        "validation_recipe": {},
+        "price_micro_usd": 100_000,
         "published_at": clock.now(),
-    }  # fmt: skip
+    }
     with pytest.raises(IntegrityError), transaction.atomic():
         Artifact.objects.create(**{**columns, **wrong})
 

@@ -67,9 +67,7 @@ def make_agent(db: None) -> MakeAgent:
         made += 1
         owner = get_user_model().objects.create(username=f"owner-{made}")
         archetype = Archetype.objects.create(name=f"kind-{made}", category="execution")
-        golem = Golem.objects.create(
-            name=f"Golem {made}", owner=owner, archetype=archetype, address=address, **columns
-        )  # fmt: skip
+        golem = Golem.objects.create(name=f"Golem {made}", owner=owner, archetype=archetype, address=address, **columns)
         profile = ToolProfile.objects.create(name=f"profile-{made}", categories=list(categories))
         golem.profiles.add(profile)
         key = create_api_key(

@@ -86,14 +86,24 @@ def test_a_known_error_leaves_no_trace_in_the_log(caplog: pytest.LogCaptureFixtu
 
 def test_a_hooks_refusal_comes_through_with_its_figures() -> None:
     error = PolicyRejected(
-        "too much", hook="spending_limiter", rule="spend.day", observed="$101", limit="$100", remaining="$3",
-        resets_at="2999-01-01T00:00:00+00:00", would_pass="$3",
-    )  # fmt: skip
+        "too much",
+        hook="spending_limiter",
+        rule="spend.day",
+        observed="$101",
+        limit="$100",
+        remaining="$3",
+        resets_at="2999-01-01T00:00:00+00:00",
+        would_pass="$3",
+    )
     problem, headers = answer(error)
     assert {name: problem[name] for name in ("hook", "rule", "observed", "limit", "remaining", "would_pass")} == {
-        "hook": "spending_limiter", "rule": "spend.day", "observed": "$101", "limit": "$100", "remaining": "$3",
+        "hook": "spending_limiter",
+        "rule": "spend.day",
+        "observed": "$101",
+        "limit": "$100",
+        "remaining": "$3",
         "would_pass": "$3",
-    }  # fmt: skip
+    }
     assert "Retry-After" not in headers
 
 
@@ -126,8 +136,16 @@ def test_a_wait_says_how_long() -> None:
 def test_members_come_in_a_fixed_order() -> None:
     problem, _ = answer(PolicyRejected("no", rule="r"))
     assert list(problem) == [
-        "type", "title", "status", "detail", "instance", "code", "recovery", "request_id", "rule",
-    ]  # fmt: skip
+        "type",
+        "title",
+        "status",
+        "detail",
+        "instance",
+        "code",
+        "recovery",
+        "request_id",
+        "rule",
+    ]
 
 
 def test_nested_messages_become_one_level() -> None:

@@ -154,9 +154,7 @@ def test_a_blocked_account_is_told_at_once_with_what_clears_it_and_readiness_kno
 def test_a_chain_that_is_down_is_told_at_once(live: Agent, shared_golem: LiveGolem) -> None:
     permit_id = shared_golem.preview()["permit_id"]
     since = clock.now() - timedelta(seconds=30)
-    ChainWatch.objects.create(
-        chain_id=CHAIN_ID, looked_at=clock.now(), failing_since=since, error_code="RPC_TIMEOUT"
-    )  # fmt: skip
+    ChainWatch.objects.create(chain_id=CHAIN_ID, looked_at=clock.now(), failing_since=since, error_code="RPC_TIMEOUT")
     response = live.post("commit_action", {"permit_id": permit_id})
     assert_problem(response, 503, "CHAIN_STUCK", "WAIT")
     assert response.headers["Retry-After"] == "5"

@@ -65,10 +65,14 @@ def test_cancelling_and_halting_keep_plain_words(make_agent: MakeAgent) -> None:
     assert CLEAN in shown and "nobody has checked them" in shown
     directive = Directive.objects.get(golem=golem)
     assert_plain(
-        answer.json(), shown, directive.text, directive.reason, directive.diff,
+        answer.json(),
+        shown,
+        directive.text,
+        directive.reason,
+        directive.diff,
         [entry.data for entry in AuditEntry.objects.filter(golem_id=golem.pk)],
         [event.payload for event in OutboxEvent.objects.filter(golem_id=golem.pk)],
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,11 +112,15 @@ def test_every_free_text_of_a_tool_is_plain_before_the_tool_sees_it(tool: str, n
 @pytest.mark.parametrize(
     ("form", "names"),
     [
-        (ReasonForm, ["reason"]), (DecisionForm, ["reason"]), (CommentForm, ["text"]),
-        (StrategyForm, ["reason", "section", "text"]), (PhaseForm, ["reason"]), (NewApiKeyForm, ["label"]),
+        (ReasonForm, ["reason"]),
+        (DecisionForm, ["reason"]),
+        (CommentForm, ["text"]),
+        (StrategyForm, ["reason", "section", "text"]),
+        (PhaseForm, ["reason"]),
+        (NewApiKeyForm, ["label"]),
         (NoteForm, ["note"]),
     ],
-)  # fmt: skip
+)
 def test_every_form_takes_words_by_the_same_field(form: Any, names: list[str]) -> None:
     for name in names:
         field = form.base_fields[name]

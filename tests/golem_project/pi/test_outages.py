@@ -74,10 +74,18 @@ def test_a_preview_without_a_broker_is_refused_and_nothing_is_started(
 @pytest.mark.usefixtures("broker_down")
 def test_a_commit_that_cannot_wait_without_a_broker_is_not_started(agent: Agent) -> None:
     permit = ActionPermit.objects.create(
-        golem=agent.golem, tool_name="t", action_type="swap", venue="uniswap", chain_id=1, action_hash="0x1",
-        action_class="REBALANCE", risk_tier="STANDARD", plan_hash="0x2", policy_hash="0x3",
+        golem=agent.golem,
+        tool_name="t",
+        action_type="swap",
+        venue="uniswap",
+        chain_id=1,
+        action_hash="0x1",
+        action_class="REBALANCE",
+        risk_tier="STANDARD",
+        plan_hash="0x2",
+        policy_hash="0x3",
         expires_at=clock.now() + timedelta(minutes=1),
-    )  # fmt: skip
+    )
     assert_problem(agent.post("commit_action", {"permit_id": str(permit.pk)}), 503, "BROKER_UNAVAILABLE", "WAIT")
     permit.refresh_from_db()
     assert permit.status == "CREATED"
@@ -111,9 +119,11 @@ def database_down(closed_port: int, django_db_blocker: Any, monkeypatch: pytest.
         connection.close()
         broken = connection.copy()
         broken.settings_dict = {
-            **connection.settings_dict, "HOST": "127.0.0.1", "PORT": closed_port,
+            **connection.settings_dict,
+            "HOST": "127.0.0.1",
+            "PORT": closed_port,
             "OPTIONS": {"connect_timeout": 1},
-        }  # fmt: skip
+        }
         connections["default"] = broken
         yield
         connections["default"] = connection

@@ -251,9 +251,18 @@ def test_the_grimoire_answers_from_words_when_nobody_serves_the_model(
 def test_the_documented_permit_is_the_one_that_is_answered(agent: Agent) -> None:
     now = clock.now()
     permit = ActionPermit.objects.create(
-        golem=agent.golem, tool_name="t", action_type="swap", venue="uniswap", chain_id=1, action_hash="0x1",
-        action_class="REBALANCE", risk_tier="STANDARD", plan_hash="0x2", policy_hash="0x3", expires_at=now,
-    )  # fmt: skip
+        golem=agent.golem,
+        tool_name="t",
+        action_type="swap",
+        venue="uniswap",
+        chain_id=1,
+        action_hash="0x1",
+        action_class="REBALANCE",
+        risk_tier="STANDARD",
+        plan_hash="0x2",
+        policy_hash="0x3",
+        expires_at=now,
+    )
     answer = agent.get(f"permits/{permit.pk}").json()
     assert answer == view_permit(permit)
     assert set(answer) == set(wire.PermitOutput().fields)
@@ -263,9 +272,18 @@ def test_the_documented_permit_is_the_one_that_is_answered(agent: Agent) -> None
 def test_another_golems_permit_is_not_found_in_any_way(make_agent: MakeAgent) -> None:
     one, other = make_agent(), make_agent()
     permit = ActionPermit.objects.create(
-        golem=one.golem, tool_name="t", action_type="swap", venue="uniswap", chain_id=1, action_hash="0x1",
-        action_class="REBALANCE", risk_tier="STANDARD", plan_hash="0x2", policy_hash="0x3", expires_at=clock.now(),
-    )  # fmt: skip
+        golem=one.golem,
+        tool_name="t",
+        action_type="swap",
+        venue="uniswap",
+        chain_id=1,
+        action_hash="0x1",
+        action_class="REBALANCE",
+        risk_tier="STANDARD",
+        plan_hash="0x2",
+        policy_hash="0x3",
+        expires_at=clock.now(),
+    )
     assert one.get(f"permits/{permit.pk}").status_code == 200
     assert_problem(other.get(f"permits/{permit.pk}"), 404, "PERMIT_NOT_FOUND")
     assert_problem(other.post("commit_action", {"permit_id": str(permit.pk)}), 404, "PERMIT_NOT_FOUND")

@@ -224,14 +224,21 @@ def test_killed_servers_lose_no_event_and_repeat_none(
     restore = f'{reachable_binaries(paths, None)}/pg_restore --no-owner -d "$DATABASE_URL" {dump_database(paths)}'
     kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
     environment = {
-        **kept, "GOLEM_RPC_URL_31337": "http://127.0.0.1:1", "GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES": "1",
-        "DJANGO_SETTINGS_MODULE": "golem_project.settings.local", "GOLEM_DATABASE_POOL_TIMEOUT_SECONDS": "2",
-    }  # fmt: skip
+        **kept,
+        "GOLEM_RPC_URL_31337": "http://127.0.0.1:1",
+        "GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES": "1",
+        "DJANGO_SETTINGS_MODULE": "golem_project.settings.local",
+        "GOLEM_DATABASE_POOL_TIMEOUT_SECONDS": "2",
+    }
     # Throw-away databases commit without waiting for the disk; a killed one would forget what it said it kept.
     stack = Stack(
-        paths, throwaway=False, output=Output(paths.log_dir, stream=sys.stderr), environment=environment,
-        preparation=("sh", "-c", restore), plan_children=make_plans(agent.golem.pk, quiet_file),
-    )  # fmt: skip
+        paths,
+        throwaway=False,
+        output=Output(paths.log_dir, stream=sys.stderr),
+        environment=environment,
+        preparation=("sh", "-c", restore),
+        plan_children=make_plans(agent.golem.pk, quiet_file),
+    )
     killing = Killing(stack, follower)
     try:
         stack.start()

@@ -68,6 +68,11 @@ def approve(request: ChangeRequest, owner: Any, **changes: Any) -> ChangeRequest
 def reject(request: ChangeRequest, owner: Any, reason: str = "not now") -> ChangeRequest:
     """`owner` rejects."""
     return decide_change(
-        request_id=request.pk, owner=owner, verdict=Verdict.REJECT, reason=reason, code="",
-        seen_digest=request.digest, now=clock.now(),
-    )  # fmt: skip
+        request_id=request.pk,
+        owner=owner,
+        verdict=Verdict.REJECT,
+        reason=reason,
+        code="",
+        seen_digest=request.digest,
+        now=clock.now(),
+    )

@@ -58,9 +58,16 @@ class OwnedSafe(LocalSafe):
         PolicyCage.objects.filter(golem=golem).update(max_concentration_bps=6_000)
         SpendingLimits.objects.filter(golem=golem).update(per_session_micro_usd=40_000 * USD)
         call_command(
-            "deploy_policy_cage", str(golem.pk), "--account", self.address, "--high-water-mark-usd", "26000",
-            "--send-locally", self.live.world.rpc_url, stdout=io.StringIO(),
-        )  # fmt: skip
+            "deploy_policy_cage",
+            str(golem.pk),
+            "--account",
+            self.address,
+            "--high-water-mark-usd",
+            "26000",
+            "--send-locally",
+            self.live.world.rpc_url,
+            stdout=io.StringIO(),
+        )
         self.mirror = CageMirror.objects.get(cage__golem=golem)
         if is_enabled:
             self.owner_call(self.address, encode_call(ENABLE_MODULE, self.mirror.contract))

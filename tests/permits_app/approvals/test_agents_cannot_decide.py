@@ -19,8 +19,19 @@ from tests import factories
 pytestmark = pytest.mark.django_db
 
 _SAMPLES = {"uuid": str(uuid.UUID(int=1)), "int": "1", "slug": "x", "str": "x", "path": "x"}
-_POLICY = ("policy", "spending", "allowlist", "changerequest", "warden", "owners", "strategy", "phase", "resume",
-           "cage", "sign")  # fmt: skip
+_POLICY = (
+    "policy",
+    "spending",
+    "allowlist",
+    "changerequest",
+    "warden",
+    "owners",
+    "strategy",
+    "phase",
+    "resume",
+    "cage",
+    "sign",
+)
 
 
 def _walk(patterns: Any, prefix: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -82,11 +93,23 @@ def test_no_token_reaches_a_policy_or_a_decision_on_any_route(golem: Golem, scop
     request = factories.make_change_request(golem=golem)
     key = factories.make_api_key(golem=golem, scopes=scopes)
     ids = {
-        "golem_id": str(golem.pk), "object_id": str(request.pk), "permit_id": str(uuid.UUID(int=2)),
-        "request_id": str(request.pk), "number": "1",
-    }  # fmt: skip
-    body = json.dumps({"verdict": "APPROVE", "digest": request.digest, "reason": "please", "code": "123456",
-                       "text": "hello", "to": "CAUTIOUS", "writes_per_hour": "999"})  # fmt: skip
+        "golem_id": str(golem.pk),
+        "object_id": str(request.pk),
+        "permit_id": str(uuid.UUID(int=2)),
+        "request_id": str(request.pk),
+        "number": "1",
+    }
+    body = json.dumps(
+        {
+            "verdict": "APPROVE",
+            "digest": request.digest,
+            "reason": "please",
+            "code": "123456",
+            "text": "hello",
+            "to": "CAUTIOUS",
+            "writes_per_hour": "999",
+        }
+    )
     before, client = _freeze(golem), Client()
     headers = {"Authorization": f"Bearer {key.token}"}
     reached: list[str] = []
@@ -112,7 +135,8 @@ def test_a_token_is_no_login_for_a_persons_pages(golem: Golem) -> None:
     key = factories.make_api_key(golem=golem, scopes=list(Scope.values))
     answer = Client().post(
         f"/admin/permits_app/changerequest/{request.pk}/decide/",
-        {"verdict": "APPROVE", "digest": request.digest}, headers={"Authorization": f"Bearer {key.token}"},
-    )  # fmt: skip
+        {"verdict": "APPROVE", "digest": request.digest},
+        headers={"Authorization": f"Bearer {key.token}"},
+    )
     assert answer.status_code == 302
     assert "/login/" in answer["Location"]

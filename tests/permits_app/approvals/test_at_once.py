@@ -45,9 +45,7 @@ def _ask(live: LiveGolem) -> ChangeRequest:
 
 def _approve_all(request: ChangeRequest, people: list[Any]) -> list[Any]:
     codes = [next_code(person) for person in people]
-    return at_once(
-        lambda index: approve(request, people[index], code=codes[index]).state, count=len(people)
-    )  # fmt: skip
+    return at_once(lambda index: approve(request, people[index], code=codes[index]).state, count=len(people))
 
 
 def test_owners_who_approve_at_once_execute_it_once(shared_golem: LiveGolem, owners: list[Any]) -> None:
@@ -101,8 +99,14 @@ def test_a_halt_and_an_approval_at_once_leave_one_of_them(shared_golem: LiveGole
     permit = shared_golem.permit(str(request.permit_id))
     shared_golem.golem.refresh_from_db()
     assert shared_golem.golem.is_halted
-    ends = {("EXECUTED", "COMMITTED"), ("EXECUTED", "BLOCKED"), ("STALE", "CANCELLED"), ("FAILED", "CANCELLED"),
-            ("OPEN", "CANCELLED"), ("FAILED", "BLOCKED")}  # fmt: skip
+    ends = {
+        ("EXECUTED", "COMMITTED"),
+        ("EXECUTED", "BLOCKED"),
+        ("STALE", "CANCELLED"),
+        ("FAILED", "CANCELLED"),
+        ("OPEN", "CANCELLED"),
+        ("FAILED", "BLOCKED"),
+    }
     assert (request.state, permit.status) in ends
     if permit.status != "COMMITTED":
         assert shared_golem.mined_nonce() == 0

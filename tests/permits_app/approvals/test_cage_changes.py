@@ -83,8 +83,16 @@ def test_what_tightens_needs_only_the_signature_of_who_asks_and_the_mirror_follo
     assert (relayed.state, relayed.owner_transaction.state) == ("MINED", "EXECUTED")
     assert request.result["tx_hash"] == relayed.tx_hash
     told = list(AuditEntry.objects.filter(golem_id=safe.live.golem.pk).order_by("seq").values_list("event", flat=True))
-    story = ["ChangeRequested", "OwnerSigned", "ChangeApproved", "OwnerTransactionReleased", "OwnerTransactionSent",
-             "OwnerTransactionExecuted", "CageMirrored", "ChangeExecuted"]  # fmt: skip
+    story = [
+        "ChangeRequested",
+        "OwnerSigned",
+        "ChangeApproved",
+        "OwnerTransactionReleased",
+        "OwnerTransactionSent",
+        "OwnerTransactionExecuted",
+        "CageMirrored",
+        "ChangeExecuted",
+    ]
     assert [event for event in told if event in story][-len(story) :] == story
 
 
@@ -165,9 +173,13 @@ def test_the_database_refuses_an_approval_without_a_signature(caged: tuple[Owned
     request = ask(safe, owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 3_000))
     with pytest.raises(IntegrityError, match="own signature"), transaction.atomic():
         OwnerApproval.objects.create(
-            request=request, owner=other, verdict="APPROVE", digest=request.digest, has_second_factor=True,
+            request=request,
+            owner=other,
+            verdict="APPROVE",
+            digest=request.digest,
+            has_second_factor=True,
             decided_at=clock.now(),
-        )  # fmt: skip
+        )
     with pytest.raises(IntegrityError, match="never rewritten"), transaction.atomic():
         OwnerTransaction.objects.filter(request=request).update(data="0x")
 
@@ -205,13 +217,19 @@ def test_two_of_two_must_sign_and_who_asked_signs_without_approving(
     assert not RelayedTransaction.objects.exists()
     with pytest.raises(SignatureWrong, match="another account"):
         sign_change(
-            request_id=request.pk, owner=owner, signature=signature(safe, request, 1), seen_digest=request.digest,
+            request_id=request.pk,
+            owner=owner,
+            signature=signature(safe, request, 1),
+            seen_digest=request.digest,
             now=clock.now(),
-        )  # fmt: skip
+        )
     sign_change(
-        request_id=request.pk, owner=owner, signature=signature(safe, request), seen_digest=request.digest,
+        request_id=request.pk,
+        owner=owner,
+        signature=signature(safe, request),
+        seen_digest=request.digest,
         now=clock.now(),
-    )  # fmt: skip
+    )
     assert list_due_changes(now=clock.now()) == [request.pk]
     assert run(request).state == "EXECUTED"
 

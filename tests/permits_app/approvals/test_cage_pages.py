@@ -77,9 +77,16 @@ def test_the_page_tells_the_whole_contract_in_units(caged: tuple[OwnedSafe, Any,
     safe, owner, _ = caged
     text = _browser(owner).get(_cage(safe.live.golem)).content.decode()
     for shown in (
-        safe.mirror.contract, safe.address, "Drawdown at most", "13.00%", "10000 USDC",
-        "Largest allowance of Uniswap V2", "exactInputSingle", "nobody is appointed", "Halt on chain",
-    ):  # fmt: skip
+        safe.mirror.contract,
+        safe.address,
+        "Drawdown at most",
+        "13.00%",
+        "10000 USDC",
+        "Largest allowance of Uniswap V2",
+        "exactInputSingle",
+        "nobody is appointed",
+        "Halt on chain",
+    ):
         assert shown in text, shown
 
 
@@ -118,9 +125,10 @@ def test_a_form_that_cannot_be_read_asks_nobody(caged: tuple[OwnedSafe, Any, Any
     safe, owner, _ = caged
     client = _browser(owner)
     for act, fields in (
-        ("limit", {"limit": "4", "value": "a lot"}), ("target", {"target": "0x12", "function": "swap()", "may": "1"}),
+        ("limit", {"limit": "4", "value": "a lot"}),
+        ("target", {"target": "0x12", "function": "swap()", "may": "1"}),
         ("spender", {"spender": "0x" + "11" * 20, "most": "-5"}),
-    ):  # fmt: skip
+    ):
         data = {f"{act}-{name}": value for name, value in {**fields, "reason": "x"}.items()}
         assert client.post(_cage(safe.live.golem, act), data).status_code == 422
     assert client.get(_cage(safe.live.golem) + "no-such-act/").status_code == 404
@@ -178,9 +186,13 @@ def test_a_better_phase_waits_in_the_contract_and_then_holds_here(caged: tuple[O
     safe.owner_call(safe.mirror.contract, encode_propose([limit_rule(Limit.PHASE, 2)]))
     safe.sync()
     request = request_operation(
-        golem=Golem.objects.get(pk=golem.pk), name="phase", arguments={"to": "THRIVING"}, owner=owner,
-        reason="over it", now=clock.now(),
-    )  # fmt: skip
+        golem=Golem.objects.get(pk=golem.pk),
+        name="phase",
+        arguments={"to": "THRIVING"},
+        owner=owner,
+        reason="over it",
+        now=clock.now(),
+    )
     assert request.risk_tier == "CRITICAL"
     _carry_out(safe, request, other, 1)
     assert Golem.objects.get(pk=golem.pk).phase == "DEFENSIVE"
@@ -198,9 +210,13 @@ def test_resuming_after_a_halt_resumes_the_contract_too(caged: tuple[OwnedSafe, 
     safe.owner_call(safe.mirror.contract, encode_halt())
     safe.sync()
     request = request_operation(
-        golem=Golem.objects.get(pk=golem.pk), name="resume", arguments={}, owner=owner, reason="all is well",
+        golem=Golem.objects.get(pk=golem.pk),
+        name="resume",
+        arguments={},
+        owner=owner,
+        reason="all is well",
         now=clock.now(),
-    )  # fmt: skip
+    )
     assert "on chain too" in request.title
     _carry_out(safe, request, other, 1)
     assert not Golem.objects.get(pk=golem.pk).is_halted
@@ -210,11 +226,15 @@ def test_resuming_after_a_halt_resumes_the_contract_too(caged: tuple[OwnedSafe, 
 @pytest.mark.parametrize(
     ("limit", "text", "number"),
     [
-        (Limit.PHASE, "Survival", 3), (Limit.ALLOWS_ARBITRARY_CALLS, "no", 0), (Limit.MAX_LOSS_BPS, "2.5%", 250),
-        (Limit.MAX_SESSION_SECONDS, "86,400", 86_400), (Limit.HIGH_WATER_MARK_MICRO_USD, "26,000.50", 26_000_500_000),
-        (Limit.MAX_GAS_TOP_UP_WEI, "0.05", 5 * 10**16), (Limit.MAX_ASSETS, "8", 8),
+        (Limit.PHASE, "Survival", 3),
+        (Limit.ALLOWS_ARBITRARY_CALLS, "no", 0),
+        (Limit.MAX_LOSS_BPS, "2.5%", 250),
+        (Limit.MAX_SESSION_SECONDS, "86,400", 86_400),
+        (Limit.HIGH_WATER_MARK_MICRO_USD, "26,000.50", 26_000_500_000),
+        (Limit.MAX_GAS_TOP_UP_WEI, "0.05", 5 * 10**16),
+        (Limit.MAX_ASSETS, "8", 8),
         (Limit.MIN_COLLATERAL_RATIO_BPS, "150", 15_000),
     ],
-)  # fmt: skip
+)
 def test_a_limit_is_read_in_its_own_unit(limit: Limit, text: str, number: int) -> None:
     assert parse_limit(limit, text) == number

@@ -223,8 +223,9 @@ def test_co_owners_change_after_approval_and_cooling(golem: Golem, owner: Any, o
 def test_more_tools_for_a_live_golem_are_shown_tool_by_tool(golem: Golem, owner: Any, other: Any) -> None:
     factories.make_profile(name="dealer", categories=["trading"])
     Golem.objects.filter(pk=golem.pk).update(address=SPENDER)
-    request = _ask(golem, owner, "tools", archetype=golem.archetype.name, profiles=["dealer"], allowed_protocols=[],
-                   overrides={})  # fmt: skip
+    request = _ask(
+        golem, owner, "tools", archetype=golem.archetype.name, profiles=["dealer"], allowed_protocols=[], overrides={}
+    )
     words = {line["words"]: line["after"] for line in request.shown["differences"]}
     assert words["Profiles"] == "dealer"
     assert words["uniswap_execute_swap"] == "there"
@@ -274,9 +275,12 @@ def test_what_follows_a_contract_is_changed_there_and_nowhere_else(golem: Golem,
     for change in (before - 1, before + 1):
         with pytest.raises(CageIsMirrored) as refused:
             write_policy(
-                golem=golem, actor="owner:1", reason="for the test", now=clock.now(),
+                golem=golem,
+                actor="owner:1",
+                reason="for the test",
+                now=clock.now(),
                 changes=[{"row": "cage", "name": "max_position_bps", "after": str(change)}],
-            )  # fmt: skip
+            )
         assert refused.value.data["fields"] == ["max_position_bps"]
     cage.refresh_from_db()
     assert cage.max_position_bps == before

@@ -64,10 +64,21 @@ def _waiting(golem: Golem, tier: str, number: int, *, minutes_old: int) -> Chang
     when = clock.now() - timedelta(minutes=minutes_old)
     permit = factories.make_permit(golem=golem, status="AWAITING_APPROVAL", risk_tier=tier)
     row = ChangeRequest.objects.create(
-        golem=golem, kind="permit", permit=permit, title=f"{tier} {number}", risk_tier=tier, risk_rank=RISK_RANK[tier],
-        asker="key:x", change={}, shown={}, plan_hash="0x1", policy_hash="0x1", fold_hash=f"0x{tier}{number}",
-        digest="0x1", deadline_at=when + timedelta(days=1),
-    )  # fmt: skip
+        golem=golem,
+        kind="permit",
+        permit=permit,
+        title=f"{tier} {number}",
+        risk_tier=tier,
+        risk_rank=RISK_RANK[tier],
+        asker="key:x",
+        change={},
+        shown={},
+        plan_hash="0x1",
+        policy_hash="0x1",
+        fold_hash=f"0x{tier}{number}",
+        digest="0x1",
+        deadline_at=when + timedelta(days=1),
+    )
     ChangeRequest.objects.filter(pk=row.pk).update(created_at=when)
     return row
 
@@ -204,10 +215,16 @@ def test_limits_that_loosen_ask_why_and_become_a_request(golem: Golem, ana: Any)
     row = golem.spending_limits
     url = page("permits_app.spendinglimits", "change", row.pk)
     body = {
-        "per_transaction_micro_usd": "12,000", "per_day_micro_usd": "50,000", "per_tick_micro_usd": "50,000",
-        "per_session_micro_usd": "50,000", "hot_lane_micro_usd": "1,000", "writes_per_hour": "20",
-        "max_slippage_bps": "1", "max_price_impact_bps": "3", "allowlist_mode": "STRICT",
-    }  # fmt: skip
+        "per_transaction_micro_usd": "12,000",
+        "per_day_micro_usd": "50,000",
+        "per_tick_micro_usd": "50,000",
+        "per_session_micro_usd": "50,000",
+        "hot_lane_micro_usd": "1,000",
+        "writes_per_hour": "20",
+        "max_slippage_bps": "1",
+        "max_price_impact_bps": "3",
+        "allowlist_mode": "STRICT",
+    }
     asked = _browser(ana).post(url, body).content.decode()
     assert "This loosens what holds now" in asked
     assert not ChangeRequest.objects.exists()
@@ -222,8 +239,14 @@ def test_limits_that_loosen_ask_why_and_become_a_request(golem: Golem, ana: Any)
 
 def test_a_new_allowlist_entry_becomes_a_request(golem: Golem, ana: Any, known_chain: None) -> None:
     url = page("permits_app.allowlistentry", "add")
-    body = {"golem": str(golem.pk), "chain_id": "31337", "kind": "SPENDER", "label": "router",
-            "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "_why": "a new venue"}  # fmt: skip
+    body = {
+        "golem": str(golem.pk),
+        "chain_id": "31337",
+        "kind": "SPENDER",
+        "label": "router",
+        "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+        "_why": "a new venue",
+    }
     _browser(ana).post(url, body)
     request = ChangeRequest.objects.get()
     assert not golem.allowlist.exists()
@@ -236,11 +259,19 @@ def test_a_live_golem_gets_more_tools_only_by_request(golem: Golem, ana: Any) ->
     golem.refresh_from_db()
     form = _browser(ana).get(page("archetypes_app.golem", "change", golem.pk)).context["adminform"].form
     body = {
-        "name": golem.name, "archetype": str(golem.archetype_id), "profiles": [str(profile.pk)],
-        "home_chain_id": "31337", "base_asset": "USDC", "permit_ttl_seconds": "60", "is_memory_enabled": "on",
-        "is_live": "on", "edit_version": str(form.instance.version), "tool_overrides-TOTAL_FORMS": "0",
-        "tool_overrides-INITIAL_FORMS": "0", "_tools_seen": "1",
-    }  # fmt: skip
+        "name": golem.name,
+        "archetype": str(golem.archetype_id),
+        "profiles": [str(profile.pk)],
+        "home_chain_id": "31337",
+        "base_asset": "USDC",
+        "permit_ttl_seconds": "60",
+        "is_memory_enabled": "on",
+        "is_live": "on",
+        "edit_version": str(form.instance.version),
+        "tool_overrides-TOTAL_FORMS": "0",
+        "tool_overrides-INITIAL_FORMS": "0",
+        "_tools_seen": "1",
+    }
     for name in form.fields:
         initial = form[name].value()
         if name not in body and initial not in (None, False, []):
@@ -259,10 +290,16 @@ def test_versions_and_the_back_test_have_pages(golem: Golem, ana: Any) -> None:
     row = golem.spending_limits
     browser = _browser(ana)
     body = {
-        "per_transaction_micro_usd": "9,000", "per_day_micro_usd": "100,000", "per_tick_micro_usd": "50,000",
-        "per_session_micro_usd": "50,000", "hot_lane_micro_usd": "1,000", "writes_per_hour": "20",
-        "max_slippage_bps": "1", "max_price_impact_bps": "3", "allowlist_mode": "STRICT",
-    }  # fmt: skip
+        "per_transaction_micro_usd": "9,000",
+        "per_day_micro_usd": "100,000",
+        "per_tick_micro_usd": "50,000",
+        "per_session_micro_usd": "50,000",
+        "hot_lane_micro_usd": "1,000",
+        "writes_per_hour": "20",
+        "max_slippage_bps": "1",
+        "max_price_impact_bps": "3",
+        "allowlist_mode": "STRICT",
+    }
     browser.post(page("permits_app.spendinglimits", "change", row.pk), body)
     whole = browser.get(page("archetypes_app.golem", "policy", golem.pk)).content.decode()
     assert "v2" in whole
@@ -286,8 +323,13 @@ def test_a_shared_profile_never_gives_a_live_golem_more_tools(golem: Golem, ana:
     golem.profiles.set([profile])
     Golem.objects.filter(pk=golem.pk).update(is_live=True)
     url = page("archetypes_app.toolprofile", "change", profile.pk)
-    body = {"name": "mine", "categories": ["data", "intelligence", "memory", "trading"], "description": "",
-            "edit_version": str(profile.version), "_tools_seen": "1"}  # fmt: skip
+    body = {
+        "name": "mine",
+        "categories": ["data", "intelligence", "memory", "trading"],
+        "description": "",
+        "edit_version": str(profile.version),
+        "_tools_seen": "1",
+    }
     answer = _browser(ana).post(url, body, follow=True)
     profile.refresh_from_db()
     assert "Live golems would get more tools" in answer.content.decode()

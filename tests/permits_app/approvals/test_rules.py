@@ -61,16 +61,26 @@ def test_a_quorum_can_always_be_reached_and_never_by_who_asked(
 @pytest.mark.parametrize(
     ("after", "seconds"),
     [
-        (1_001, COOLING_SMALL_SECONDS), (1_250, COOLING_SMALL_SECONDS), (1_251, COOLING_MEDIUM_SECONDS),
-        (2_000, COOLING_MEDIUM_SECONDS), (2_001, COOLING_LARGE_SECONDS),
+        (1_001, COOLING_SMALL_SECONDS),
+        (1_250, COOLING_SMALL_SECONDS),
+        (1_251, COOLING_MEDIUM_SECONDS),
+        (2_000, COOLING_MEDIUM_SECONDS),
+        (2_001, COOLING_LARGE_SECONDS),
     ],
-)  # fmt: skip
+)
 def test_a_limit_cools_off_by_how_much_looser_it_gets(after: int, seconds: int) -> None:
     assert cool_off(measure_loosening(before=1_000, after=after, looser_is_higher=True)) == seconds
 
 
-@pytest.mark.parametrize(("after", "seconds"), [(800, COOLING_SMALL_SECONDS), (500, COOLING_MEDIUM_SECONDS),
-                                                (499, COOLING_LARGE_SECONDS), (0, COOLING_LARGE_SECONDS)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("after", "seconds"),
+    [
+        (800, COOLING_SMALL_SECONDS),
+        (500, COOLING_MEDIUM_SECONDS),
+        (499, COOLING_LARGE_SECONDS),
+        (0, COOLING_LARGE_SECONDS),
+    ],
+)
 def test_a_minimum_that_falls_is_measured_the_other_way_round(after: int, seconds: int) -> None:
     assert cool_off(measure_loosening(before=1_000, after=after, looser_is_higher=False)) == seconds
 

@@ -142,9 +142,13 @@ def test_nothing_is_used_up_where_nothing_is_in_the_way(caged: tuple[OwnedSafe, 
     wish(safe, owner, 1_500)
     with pytest.raises(ChangeUnchanged, match="in the way"):
         request_operation(
-            golem=safe.live.golem, name="nonce", owner=owner, reason="test", now=clock.now(),
+            golem=safe.live.golem,
+            name="nonce",
+            owner=owner,
+            reason="test",
+            now=clock.now(),
             arguments={"chain_id": 31337, "safe": safe.address},
-        )  # fmt: skip
+        )
 
 
 def test_a_nonce_that_the_owners_used_themselves_ends_only_its_own_request(caged: tuple[OwnedSafe, Any, Any]) -> None:

@@ -58,9 +58,12 @@ def test_a_device_counts_only_after_its_first_code_and_the_password(client: Clie
 
 @pytest.mark.parametrize(
     ("asked", "back"),
-    [("?request=7f0c2c0e-6f0a-4d5e-9d1c-3b7a2a4d9e11", "7f0c2c0e-6f0a-4d5e-9d1c-3b7a2a4d9e11/change/"),
-     ("?request=//evil.example", "/inbox/"), ("", "/inbox/")],
-)  # fmt: skip
+    [
+        ("?request=7f0c2c0e-6f0a-4d5e-9d1c-3b7a2a4d9e11", "7f0c2c0e-6f0a-4d5e-9d1c-3b7a2a4d9e11/change/"),
+        ("?request=//evil.example", "/inbox/"),
+        ("", "/inbox/"),
+    ],
+)
 def test_it_leads_back_to_the_request_that_asked_for_it(client: Client, owner: Any, asked: str, back: str) -> None:
     client.get(reverse(URL))
     device = TOTPDevice.objects.get(user=owner)

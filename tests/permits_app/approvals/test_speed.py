@@ -25,9 +25,15 @@ from tools_app.core import clock
 
 MOST_SECONDS = 2.0
 POSITION = {
-    "action_type": "add_liquidity", "venue": "uniswap", "token0": "WETH", "token1": "USDC", "price_lower": "2700",
-    "price_upper": "3300", "fee": 500, "amount0": str(10**17),
-}  # fmt: skip
+    "action_type": "add_liquidity",
+    "venue": "uniswap",
+    "token0": "WETH",
+    "token1": "USDC",
+    "price_lower": "2700",
+    "price_upper": "3300",
+    "fee": 500,
+    "amount0": str(10**17),
+}
 
 
 def _await_closed(request: ChangeRequest) -> float:
@@ -55,9 +61,13 @@ def test_an_approved_transaction_of_a_high_tier_is_sent_within_two_seconds(
     first = shared_golem.preview()
     shared_golem.commit(first["permit_id"])
     VenueTrust.objects.create(
-        golem=shared_golem.golem, chain_id=31337, venue="uniswap", lowered_at=clock.now(),
-        permit_id=first["permit_id"], divergence_bps=300,
-    )  # fmt: skip
+        golem=shared_golem.golem,
+        chain_id=31337,
+        venue="uniswap",
+        lowered_at=clock.now(),
+        permit_id=first["permit_id"],
+        divergence_bps=300,
+    )
     answer = Agent(golem=shared_golem.golem, key=shared_golem.key, client=Client()).post("preview_action", POSITION)
     assert answer.status_code == 200, answer.content
     assert (answer.json()["risk_tier"], answer.json()["status"]) == ("HIGH", "AWAITING_APPROVAL")

@@ -294,22 +294,35 @@ def test_the_audit_log_and_the_events_tell_the_story(two_owners: Owners, critica
     approve(request, other)
     _carry_out(request)
     told = list(AuditEntry.objects.filter(golem_id=live.golem.pk).order_by("seq").values_list("event", flat=True))
-    story = ["PermitCreated", "ChangeRequested", "ChangeCommented", "OwnerDecided", "ChangeApproved", "ChangeExecuted",
-             "PermitConsumed"]  # fmt: skip
+    story = [
+        "PermitCreated",
+        "ChangeRequested",
+        "ChangeCommented",
+        "OwnerDecided",
+        "ChangeApproved",
+        "ChangeExecuted",
+        "PermitConsumed",
+    ]
     assert [event for event in told if event in story] == story
     events = OutboxEvent.objects.filter(golem_id=live.golem.pk, type__startswith="approval:")
     assert set(events.values_list("type", flat=True)) == {
-        "approval:requested", "approval:commented", "approval:granted", "approval:executed",
-    }  # fmt: skip
+        "approval:requested",
+        "approval:commented",
+        "approval:granted",
+        "approval:executed",
+    }
 
 
 def test_the_database_refuses_what_the_code_would_never_do(two_owners: Owners, critical_swap: None) -> None:
     live, owner, other = two_owners
     request = _request(live)
     row: dict[str, Any] = {
-        "request": request, "verdict": Verdict.APPROVE, "digest": request.digest, "has_second_factor": True,
+        "request": request,
+        "verdict": Verdict.APPROVE,
+        "digest": request.digest,
+        "has_second_factor": True,
         "decided_at": clock.now(),
-    }  # fmt: skip
+    }
     for wrong in (
         {"owner": owner},
         {"owner": other, "has_second_factor": False},
@@ -320,10 +333,11 @@ def test_the_database_refuses_what_the_code_would_never_do(two_owners: Owners, c
             OwnerApproval.objects.create(**{**row, **wrong})
     decision = OwnerApproval.objects.create(**row, owner=other)
     for statement in (
-        "UPDATE permits_app_ownerapproval SET reason = 'x'", "DELETE FROM permits_app_ownerapproval",
+        "UPDATE permits_app_ownerapproval SET reason = 'x'",
+        "DELETE FROM permits_app_ownerapproval",
         "UPDATE permits_app_changerequest SET shown = '{}'",
         "UPDATE permits_app_changerequest SET required_approvals = 9",
-    ):  # fmt: skip
+    ):
         with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(statement)
     with pytest.raises(IntegrityError), transaction.atomic():

@@ -46,24 +46,38 @@ OTHER_ROUTER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 LISTED = {
     f"{CHAIN_ID}:{kind}:{address}": ""
     for kind, address in (
-        ("TOKEN", USDC.address), ("TOKEN", WETH.address), ("TOKEN", WBTC.address),
-        ("CONTRACT", ROUTER), ("CONTRACT", OTHER_ROUTER),
+        ("TOKEN", USDC.address),
+        ("TOKEN", WETH.address),
+        ("TOKEN", WBTC.address),
+        ("CONTRACT", ROUTER),
+        ("CONTRACT", OTHER_ROUTER),
     )
-}  # fmt: skip
+}
 OPEN = {
     "limits": {
-        "per_transaction_micro_usd": str(10**12), "per_tick_micro_usd": str(10**12),
-        "per_session_micro_usd": str(10**12), "per_day_micro_usd": str(10**12), "hot_lane_micro_usd": str(10**12),
-        "writes_per_hour": "1000", "max_slippage_bps": "1000", "max_price_impact_bps": "1000",
+        "per_transaction_micro_usd": str(10**12),
+        "per_tick_micro_usd": str(10**12),
+        "per_session_micro_usd": str(10**12),
+        "per_day_micro_usd": str(10**12),
+        "hot_lane_micro_usd": str(10**12),
+        "writes_per_hour": "1000",
+        "max_slippage_bps": "1000",
+        "max_price_impact_bps": "1000",
         "allowlist_mode": str(AllowlistMode.STRICT),
     },
     "cage": {
-        "max_assets": "10", "max_position_bps": "10000", "max_concentration_bps": "10000", "max_drawdown_bps": "5000",
-        "min_rebalance_interval_seconds": "0", "max_rebalances_per_day": "1000", "min_collateral_ratio_bps": "10500",
-        "is_action_gate_on": "False", "allows_arbitrary_calldata": "False",
+        "max_assets": "10",
+        "max_position_bps": "10000",
+        "max_concentration_bps": "10000",
+        "max_drawdown_bps": "5000",
+        "min_rebalance_interval_seconds": "0",
+        "max_rebalances_per_day": "1000",
+        "min_collateral_ratio_bps": "10500",
+        "is_action_gate_on": "False",
+        "allows_arbitrary_calldata": "False",
     },
     "allowlist": LISTED,
-}  # fmt: skip
+}
 
 
 def tighten(policy: Mapping[str, Any] = OPEN, **values: object) -> dict[str, Any]:
@@ -152,63 +166,83 @@ class Life:
     def _decide(self, wish: Wish, now: datetime) -> PastDecision:
         draft, portfolio = self.draft, wish.portfolio
         call = plain_call(
-            wish.plan, action_class=wish.action_class, limits=draft.limits, cage=draft.cage,
-            allowlist=draft.allowlist_on(CHAIN_ID), api_key_id=KEYS[wish.key], now=now,
-        )  # fmt: skip
+            wish.plan,
+            action_class=wish.action_class,
+            limits=draft.limits,
+            cage=draft.cage,
+            allowlist=draft.allowlist_on(CHAIN_ID),
+            api_key_id=KEYS[wish.key],
+            now=now,
+        )
         call.golem.phase, call.golem.heartbeat_tick = str(wish.phase), wish.tick
         call = replace(call, value=KeptValue(kept_micro_usd=wish.amount))
         is_rebalance = wish.action_class is ActionClass.REBALANCE
         records = Records(
-            usage=self._usage(wish, now), mark=self.mark, is_conservative=wish.is_conservative,
+            usage=self._usage(wish, now),
+            mark=self.mark,
+            is_conservative=wish.is_conservative,
             rebalances=self._rebalances(now) if is_rebalance else (),
             predictions=self.predictions[:GATE_WINDOW] if asks_predictions(call) else (),
-        )  # fmt: skip
+        )
         rows = CageRows(fall_of(records.mark), records.rebalances, records.predictions, records.is_conservative)
         is_held = wish.action_class in RAISING
         asks = is_held and (judge_standing(call) or judge_rows(call, rows) or judge_approved(call, None)) is None
         before, fall = self.mark, None
         if asks:
             self.mark = move_mark(
-                mark=before or Mark(portfolio.total_before, now), value_micro_usd=portfolio.total_before,
-                most_bps=draft.cage.max_drawdown_bps, now=now,
-            )  # fmt: skip
+                mark=before or Mark(portfolio.total_before, now),
+                value_micro_usd=portfolio.total_before,
+                most_bps=draft.cage.max_drawdown_bps,
+                now=now,
+            )
             fall = fall_of(self.mark)
         verdict = hook_chain.decide(
             call,
             LoadedRules(
-                rows=rows, holdings=Holdings(is_known=True, portfolio=portfolio if is_held else None, fall=fall),
+                rows=rows,
+                holdings=Holdings(is_known=True, portfolio=portfolio if is_held else None, fall=fall),
                 spend=SpendFacts(prices={}, usage=records.usage),
-                rate=RateFacts(
-                    usage=records.usage, cap=20 if wish.is_conservative else None, is_venue_tried=False
-                ),
+                rate=RateFacts(usage=records.usage, cap=20 if wish.is_conservative else None, is_venue_tried=False),
             ),
-        )  # fmt: skip
+        )
         facts = encode_facts(replace(call, records=_Read(records, portfolio if is_held else None)))
         kept = json.loads(json.dumps(facts))
         return PastDecision(
-            id=len(self.decisions), at=now, tool_name=call.tool.name, action_type="swap", venue="uniswap",
-            action_class=wish.action_class, key_id=KEYS[wish.key], account=ACCOUNT, plan=wish.plan,
-            value_micro_usd=wish.amount, rule=verdict.rule if isinstance(verdict, Reject) else "",
-            claim=Claim(wish.amount), facts=decode_facts(kept, at=now), rebalanced_at=frozenset({now}),
-        )  # fmt: skip
+            id=len(self.decisions),
+            at=now,
+            tool_name=call.tool.name,
+            action_type="swap",
+            venue="uniswap",
+            action_class=wish.action_class,
+            key_id=KEYS[wish.key],
+            account=ACCOUNT,
+            plan=wish.plan,
+            value_micro_usd=wish.amount,
+            rule=verdict.rule if isinstance(verdict, Reject) else "",
+            claim=Claim(wish.amount),
+            facts=decode_facts(kept, at=now),
+            rebalanced_at=frozenset({now}),
+        )
 
     def _usage(self, wish: Wish, now: datetime) -> Usage:
         held = [past for past in self.decisions if past.is_allowed]
         return Usage(
             tick_micro_usd=sum(
-                past.value_micro_usd for past in held
+                past.value_micro_usd
+                for past in held
                 if wish.tick and past.facts is not None and past.facts.tick == wish.tick
             ),
             session_micro_usd=sum(past.value_micro_usd for past in held if past.key_id == KEYS[wish.key]),
             day_micro_usd=sum(past.value_micro_usd for past in held if _counts(past) and past.at > now - DAY),
             writes_last_hour=sum(past.at > now - HOUR for past in held),
-        )  # fmt: skip
+        )
 
     def _rebalances(self, now: datetime) -> tuple[datetime, ...]:
         return tuple(
-            past.at for past in self.decisions
+            past.at
+            for past in self.decisions
             if past.is_allowed and past.action_class is ActionClass.REBALANCE and past.at > now - DAY
-        )  # fmt: skip
+        )
 
 
 def _counts(past: PastDecision) -> bool:

@@ -41,9 +41,14 @@ def history(live_golem: LiveGolem) -> LiveGolem:
         live_golem.preview(amount="600000000")
     with pytest.raises(GolemError):
         live_golem.preview(
-            action_type="transfer", venue="wallet", token_in=None, token_out=None, token="USDC", amount="1000000",
+            action_type="transfer",
+            venue="wallet",
+            token_in=None,
+            token_out=None,
+            token="USDC",
+            amount="1000000",
             recipient="0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
-        )  # fmt: skip
+        )
     return live_golem
 
 
@@ -51,8 +56,11 @@ def test_the_policy_of_now_flips_nothing(history: LiveGolem) -> None:
     replay = replay_permits(golem=history.golem, policy=read_policy_state(history.golem))
     assert [line.flips for line in replay.lines] == [False] * 4
     assert [line.was for line in replay.lines] == [
-        "allowed", "allowed", "spending_limiter.per_transaction", "allowlist_guard.recipient",
-    ]  # fmt: skip
+        "allowed",
+        "allowed",
+        "spending_limiter.per_transaction",
+        "allowlist_guard.recipient",
+    ]
 
 
 def test_a_higher_limit_flips_the_refusal_it_caused_and_no_other(history: LiveGolem) -> None:

@@ -74,12 +74,14 @@ def test_the_least_policy_allows_the_period_and_one_unit_less_of_any_limit_does_
 
 def test_every_figure_of_the_suggestion_is_what_the_period_needed() -> None:
     life = Life(OPEN)
-    life.live([
-        Wish(amount=3 * USD, tick=1, slippage_bps=42, position=2 * USD),
-        Wish(amount=2 * USD, tick=1, key=1, impact_bps=7, collateral_bps=13_000, usdc=8 * USD),
-        Wish(amount=1 * USD, action_class=A.REBALANCE),
-        Wish(amount=1 * USD, action_class=A.REBALANCE),
-    ])  # fmt: skip
+    life.live(
+        [
+            Wish(amount=3 * USD, tick=1, slippage_bps=42, position=2 * USD),
+            Wish(amount=2 * USD, tick=1, key=1, impact_bps=7, collateral_bps=13_000, usdc=8 * USD),
+            Wish(amount=1 * USD, action_class=A.REBALANCE),
+            Wish(amount=1 * USD, action_class=A.REBALANCE),
+        ]
+    )
     found = {value.name: value.least for value in find_least_policy(life.decisions, state=OPEN).values}
     assert found == {
         "allowlist_mode": "STRICT",
@@ -115,8 +117,10 @@ def test_entries_that_are_missing_are_suggested_and_only_those_a_call_needs() ->
     bare = {**OPEN, "allowlist": {}}
     found = find_least_policy(life.decisions, state=bare)
     assert {value.name for value in found.values if value.row == "allowlist"} == {
-        f"{CHAIN_ID}:TOKEN:{USDC.address}", f"{CHAIN_ID}:TOKEN:{WETH.address}", f"{CHAIN_ID}:CONTRACT:{ROUTER}"
-    }  # fmt: skip
+        f"{CHAIN_ID}:TOKEN:{USDC.address}",
+        f"{CHAIN_ID}:TOKEN:{WETH.address}",
+        f"{CHAIN_ID}:CONTRACT:{ROUTER}",
+    }
 
 
 def test_with_what_was_refused_the_limits_are_as_wide_as_that_needed() -> None:

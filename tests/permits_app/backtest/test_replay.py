@@ -33,19 +33,39 @@ SECOND: list[tuple[str, dict[str, Any], dict[str, Any], tuple[Wish, Wish]]] = [
     ("rate_limiter.per_hour", tighten(writes_per_hour=1), OPEN, (Wish(), Wish())),
     ("allowlist_guard.contract", WITHOUT_ROUTER, OPEN, (Wish(), Wish(router=OTHER_ROUTER))),
     ("policy_cage.approved_asset", WITHOUT_WBTC, OPEN, (Wish(), Wish(buys_wbtc=True))),
-    ("policy_cage.max_assets", tighten(allowlist_mode="OFF", max_assets=2), tighten(allowlist_mode="OFF"),
-     (Wish(), Wish(buys_wbtc=True))),
+    (
+        "policy_cage.max_assets",
+        tighten(allowlist_mode="OFF", max_assets=2),
+        tighten(allowlist_mode="OFF"),
+        (Wish(), Wish(buys_wbtc=True)),
+    ),
     ("policy_cage.max_position", tighten(max_position_bps=1_000), OPEN, (Wish(), Wish(position=1_000_001))),
     ("policy_cage.max_concentration", tighten(max_concentration_bps=2_000), OPEN, (Wish(), Wish(amount=USD + 1))),
-    ("policy_cage.drawdown", tighten(max_drawdown_bps=999), tighten(max_drawdown_bps=1_000),
-     (Wish(), Wish(usdc=8 * USD))),
-    ("policy_cage.rebalance_interval", tighten(min_rebalance_interval_seconds=601), OPEN,
-     (Wish(action_class=A.REBALANCE), Wish(action_class=A.REBALANCE))),
-    ("policy_cage.rebalances_per_day", tighten(max_rebalances_per_day=1), OPEN,
-     (Wish(action_class=A.REBALANCE), Wish(action_class=A.REBALANCE))),
-    ("policy_cage.collateral_ratio", tighten(min_collateral_ratio_bps=12_000), OPEN,
-     (Wish(), Wish(collateral_bps=11_999))),
-]  # fmt: skip
+    (
+        "policy_cage.drawdown",
+        tighten(max_drawdown_bps=999),
+        tighten(max_drawdown_bps=1_000),
+        (Wish(), Wish(usdc=8 * USD)),
+    ),
+    (
+        "policy_cage.rebalance_interval",
+        tighten(min_rebalance_interval_seconds=601),
+        OPEN,
+        (Wish(action_class=A.REBALANCE), Wish(action_class=A.REBALANCE)),
+    ),
+    (
+        "policy_cage.rebalances_per_day",
+        tighten(max_rebalances_per_day=1),
+        OPEN,
+        (Wish(action_class=A.REBALANCE), Wish(action_class=A.REBALANCE)),
+    ),
+    (
+        "policy_cage.collateral_ratio",
+        tighten(min_collateral_ratio_bps=12_000),
+        OPEN,
+        (Wish(), Wish(collateral_bps=11_999)),
+    ),
+]
 
 
 @pytest.mark.parametrize(("rule", "strict", "loose", "wishes"), SECOND, ids=[each[0] for each in SECOND])
@@ -187,8 +207,11 @@ def test_an_acknowledged_fall_is_acknowledged_under_the_draft_too() -> None:
     for bps in (500, 400):
         lines = replay_decisions(life.decisions, tighten(max_drawdown_bps=bps)).lines
         assert [line.becomes for line in lines] == [
-            "allowed", "policy_cage.drawdown", "policy_cage.drawdown", "allowed"
-        ]  # fmt: skip
+            "allowed",
+            "policy_cage.drawdown",
+            "policy_cage.drawdown",
+            "allowed",
+        ]
 
 
 def test_a_fall_from_before_the_period_is_not_guessed_away() -> None:
@@ -246,5 +269,6 @@ def test_flips_are_summed_by_rule() -> None:
     life.live([Wish(amount=USD), Wish(amount=2 * USD), Wish(amount=3 * USD, slippage_bps=200)])
     replay = replay_decisions(life.decisions, tighten(per_transaction_micro_usd=USD, max_slippage_bps=100))
     assert [(each.rule, each.count, each.worth, each.share) for each in replay.rules] == [
-        ("spending_limiter.per_transaction", 1, "$2.00", 100), ("spending_limiter.slippage", 1, "$3.00", 100),
-    ]  # fmt: skip
+        ("spending_limiter.per_transaction", 1, "$2.00", 100),
+        ("spending_limiter.slippage", 1, "$3.00", 100),
+    ]

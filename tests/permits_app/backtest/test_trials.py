@@ -87,7 +87,7 @@ def test_the_form_as_it_stands_is_the_policy_of_now(lived: LiveGolem, browser: C
     assert answer.status_code == 302
     assert {key: trial.policy[key] for key in ("limits", "cage")} == {
         key: read_policy_state(lived.golem)[key] for key in ("limits", "cage")
-    }  # fmt: skip
+    }
     assert set(trial.policy["allowlist"]) == set(read_policy_state(lived.golem)["allowlist"])
     shown = _read(browser.get(answer["Location"]))
     assert "The draft is the policy of now" in shown
@@ -179,8 +179,11 @@ def test_progress_and_the_end_are_told_as_events(lived: LiveGolem, monkeypatch: 
     rows = OutboxEvent.objects.filter(golem_id=lived.golem.pk, type="policy:trial").order_by("sequence")
     told = [json.loads(row.payload) if isinstance(row.payload, str) else row.payload for row in rows]
     assert [(each["status"], each["done"], each["total"]) for each in told] == [
-        ("RUNNING", 1, 3), ("RUNNING", 2, 3), ("RUNNING", 3, 3), ("DONE", 3, 3)
-    ]  # fmt: skip
+        ("RUNNING", 1, 3),
+        ("RUNNING", 2, 3),
+        ("RUNNING", 3, 3),
+        ("DONE", 3, 3),
+    ]
 
 
 def test_a_trial_that_breaks_says_so_and_changes_nothing(

@@ -124,8 +124,10 @@ def test_an_older_reading_does_not_take_the_place_of_a_newer_one(live_golem: Liv
     cancel_the_swap(live_golem, permit)
     [row] = StandingAllowance.objects.all()
     for block, left, kept in (
-        (row.block_number - 1, 0, SOLD), (row.block_number, 7, 7), (row.block_number + 1, 2**256 - 1, 2**256 - 1)
-    ):  # fmt: skip
+        (row.block_number - 1, 0, SOLD),
+        (row.block_number, 7, 7),
+        (row.block_number + 1, 2**256 - 1, 2**256 - 1),
+    ):
         over = allowances.LeftOver({(row.token, spender): left}, {}, block)
         allowances.note_left(permit=permit, over=over, counted_at=clock.now())
         row.refresh_from_db()

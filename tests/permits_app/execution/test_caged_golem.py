@@ -230,9 +230,13 @@ def test_a_halt_takes_allowances_back_through_the_cage(caged: CagedGolem) -> Non
     assert keys["signing"] == [caged.key.address]
     caged.live.golem.refresh_from_db()
     [told] = revoke_standing(
-        golem=caged.live.golem, epoch=1, chain_id=CHAIN_ID, pairs=[(usdc, router)], actor="system:test",
+        golem=caged.live.golem,
+        epoch=1,
+        chain_id=CHAIN_ID,
+        pairs=[(usdc, router)],
+        actor="system:test",
         now=clock.now(),
-    )  # fmt: skip
+    )
     assert (told["was"], told["outcome"]) == (str(77 * USD), "COMMITTED")
     left = caged.world.rpc.read(usdc, "allowance(address,address)", caged.safe.address, router, returns="(uint256)")
     assert left in (0, (0,), [0])
@@ -365,10 +369,13 @@ def attack_by_web3(caged: CagedGolem, thief: Any, calls: tuple[Call, ...]) -> st
     execute = cage.functions.execute([(call.to, call.value, call.data) for call in calls])
     transaction = execute.build_transaction(
         {  # type: ignore[arg-type]
-            "from": thief.address, "nonce": w3.eth.get_transaction_count(thief.address), "gas": 5_000_000,
-            "maxFeePerGas": 10**11, "maxPriorityFeePerGas": 10**9,
+            "from": thief.address,
+            "nonce": w3.eth.get_transaction_count(thief.address),
+            "gas": 5_000_000,
+            "maxFeePerGas": 10**11,
+            "maxPriorityFeePerGas": 10**9,
         }
-    )  # fmt: skip
+    )
     sent = w3.eth.send_raw_transaction(thief.sign_transaction(transaction).raw_transaction)
     receipt = w3.eth.wait_for_transaction_receipt(sent)
     assert receipt["status"] == 0

@@ -28,9 +28,11 @@ def test_both_fees_rise_by_a_tenth_and_reach_the_market(
 
 
 @given(
-    reserved=st.integers(0, 10**20), cap=st.integers(1, 10_000 * GWEI), limit=st.integers(TRANSFER_GAS, 30_000_000),
+    reserved=st.integers(0, 10**20),
+    cap=st.integers(1, 10_000 * GWEI),
+    limit=st.integers(TRANSFER_GAS, 30_000_000),
     expected=st.integers(TRANSFER_GAS, 30_000_000),
-)  # fmt: skip
+)
 def test_a_replacement_never_costs_more_than_was_reserved_nor_starves(
     reserved: int, cap: int, limit: int, expected: int
 ) -> None:

@@ -58,10 +58,19 @@ def give_allowance(golem: LiveGolem, symbol: str, spender: str, amount: int) -> 
     meta = next(f["token"] for f in permit.bounds["spends"] if f["token"]["symbol"] == symbol)
     ActionPermit.objects.filter(pk=permit.pk).update(status=PermitStatus.COMMITTED, finished_at=clock.now())
     StandingAllowance.objects.create(
-        golem=golem.golem, permit=permit, chain_id=permit.chain_id, account=permit.account, token=meta["address"],
-        symbol=symbol, decimals=meta["decimals"], spender=spender, left=str(amount), worth_micro_usd=amount,
-        counted_at=clock.now(), block_number=0,
-    )  # fmt: skip
+        golem=golem.golem,
+        permit=permit,
+        chain_id=permit.chain_id,
+        account=permit.account,
+        token=meta["address"],
+        symbol=symbol,
+        decimals=meta["decimals"],
+        spender=spender,
+        left=str(amount),
+        worth_micro_usd=amount,
+        counted_at=clock.now(),
+        block_number=0,
+    )
 
 
 def allowance_on_chain(golem: LiveGolem, symbol: str, spender: str) -> int:

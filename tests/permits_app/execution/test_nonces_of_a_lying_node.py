@@ -149,9 +149,7 @@ def test_nonces_given_out_beyond_the_chain_and_never_signed_are_given_out_again(
     golem.commit(golem.preview()["permit_id"])
     mined = golem.mined_nonce()
     NonceCursor.objects.filter(address=golem.golem.address).update(next_nonce=mined + 4)
-    NonceReservation.objects.create(
-        chain_id=31337, address=golem.golem.address, nonce=mined + 3, state="ABANDONED"
-    )  # fmt: skip
+    NonceReservation.objects.create(chain_id=31337, address=golem.golem.address, nonce=mined + 3, state="ABANDONED")
     reconcile_transactions(now=clock.now())
     permit_id = golem.preview(amount="400000000")["permit_id"]
     assert golem.commit(permit_id)["status"] == PermitStatus.COMMITTED

@@ -28,9 +28,17 @@ def test_a_swap_costs_its_fee_its_impact_and_its_gas(live_golem: LiveGolem) -> N
 
 
 RANGE = {
-    "action_type": "add_liquidity", "token0": "WETH", "token1": "USDC", "fee": 500, "price_lower": "1",
-    "price_upper": "100000", "amount1": "500000000", "token_in": None, "token_out": None, "amount": None,
-}  # fmt: skip
+    "action_type": "add_liquidity",
+    "token0": "WETH",
+    "token1": "USDC",
+    "fee": 500,
+    "price_lower": "1",
+    "price_upper": "100000",
+    "amount1": "500000000",
+    "token_in": None,
+    "token_out": None,
+    "amount": None,
+}
 
 
 def test_a_position_that_is_opened_is_neither_gain_nor_loss_but_for_its_gas(live_golem: LiveGolem) -> None:

@@ -198,9 +198,16 @@ def test_the_database_refuses_a_second_action_under_one_nonce(live_golem: LiveGo
     row = payloads(permit_id)[0]
     other = live_golem.permit(live_golem.preview(amount="300000000")["permit_id"])
     copy = {
-        "call_index": 0, "chain_id": row.chain_id, "sender": row.sender, "nonce": row.nonce, "gas_limit": 1,
-        "max_fee_per_gas": "1", "max_priority_fee_per_gas": "1", "raw": "0x01", "is_live": False,
-    }  # fmt: skip
+        "call_index": 0,
+        "chain_id": row.chain_id,
+        "sender": row.sender,
+        "nonce": row.nonce,
+        "gas_limit": 1,
+        "max_fee_per_gas": "1",
+        "max_priority_fee_per_gas": "1",
+        "raw": "0x01",
+        "is_live": False,
+    }
     with pytest.raises(IntegrityError, match="another action"), transaction.atomic():
         OutboundTransaction.objects.create(
             permit=other, to=row.to, value_wei="1", action_digest="0xother", tx_hash="0xa", **copy

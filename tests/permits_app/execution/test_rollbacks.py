@@ -187,8 +187,10 @@ def test_what_is_mined_again_with_other_amounts_stands_beside_what_was_settled(l
     rival.commit(rival.preview(amount="900000000")["permit_id"])
     reconcile_transactions(now=clock.now())
     assert entries_of(permit_id) == [
-        (1, "SETTLED", first.settled_micro_usd), (1, "REVERSED", -first.settled_micro_usd), (2, "RESERVED", None)
-    ]  # fmt: skip
+        (1, "SETTLED", first.settled_micro_usd),
+        (1, "REVERSED", -first.settled_micro_usd),
+        (2, "RESERVED", None),
+    ]
     assert live_golem.permit(permit_id).outcome is None
     assert used_today(live_golem) == add_up(permit_id) == first.reserved_micro_usd > first.settled_micro_usd
     live_golem.work(permit_id)
@@ -229,9 +231,7 @@ def test_what_leaves_the_chain_twice_is_reversed_twice(live_golem: LiveGolem) ->
         assert claim_of(live_golem, permit_id).life == life
         episodes.append(remember_outcome(permit_id=UUID(permit_id), now=clock.now()))
     states_of_lives = [(life, state) for life, state, _ in entries_of(permit_id)]
-    assert states_of_lives == [
-        (1, "SETTLED"), (1, "REVERSED"), (2, "SETTLED"), (2, "REVERSED"), (3, "SETTLED")
-    ]  # fmt: skip
+    assert states_of_lives == [(1, "SETTLED"), (1, "REVERSED"), (2, "SETTLED"), (2, "REVERSED"), (3, "SETTLED")]
     assert used_today(live_golem) == add_up(permit_id) == claim_of(live_golem, permit_id).settled_micro_usd
     assert OutcomeRecord.objects.filter(permit_id=UUID(permit_id)).count() == 3
     assert len({*episodes}) == 1, "the same moved, so memory keeps what it has"
@@ -276,9 +276,12 @@ def test_the_database_refuses_a_reversal_that_is_no_mirror_and_a_life_too_many(l
     live_golem.commit(permit_id)
     settled = claim_of(live_golem, permit_id)
     facts = {
-        "golem": settled.golem, "permit": settled.permit, "api_key": settled.api_key, "reserved_micro_usd": 0,
+        "golem": settled.golem,
+        "permit": settled.permit,
+        "api_key": settled.api_key,
+        "reserved_micro_usd": 0,
         "counted_at": settled.counted_at,
-    }  # fmt: skip
+    }
     with pytest.raises(IntegrityError, match="its mirror"), transaction.atomic():
         SpendEntry.objects.create(
             **facts, state=SpendState.REVERSED, reverses=settled, settled_micro_usd=1 - settled.settled_micro_usd

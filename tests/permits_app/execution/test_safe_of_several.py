@@ -142,8 +142,16 @@ def test_a_plan_is_signed_by_an_owner_and_sent_by_the_golem_s_key(shared: Shared
     assert row.gas_used < answer["expected_outcome"]["gas_used"] < row.gas_used * 5 // 4
     assert OwnerTransaction.objects.get(request=request).state == "EXECUTED"
     assert reserved(answer) == "SETTLED"
-    story = ["PermitCreated", "ChangeRequested", "OwnerSigned", "ChangeApproved", "OwnerTransactionReleased",
-             "ChangeExecuted", "PermitConsumed", "OwnerTransactionExecuted"]  # fmt: skip
+    story = [
+        "PermitCreated",
+        "ChangeRequested",
+        "OwnerSigned",
+        "ChangeApproved",
+        "OwnerTransactionReleased",
+        "ChangeExecuted",
+        "PermitConsumed",
+        "OwnerTransactionExecuted",
+    ]
     told = AuditEntry.objects.filter(golem_id=shared.live.golem.pk).order_by("seq").values_list("event", flat=True)
     assert [event for event in told if event in story] == story
 
@@ -183,9 +191,12 @@ def test_two_people_sign_where_the_golem_s_key_owns_nothing(live_golem: LiveGole
     second = type(live_golem.owner).objects.create(username="second", is_staff=True)
     live_golem.golem.co_owners.add(second)
     sign_change(
-        request_id=request.pk, owner=second, signature=shared.sign(request, 1), seen_digest=request.digest,
+        request_id=request.pk,
+        owner=second,
+        signature=shared.sign(request, 1),
+        seen_digest=request.digest,
         now=clock.now(),
-    )  # fmt: skip
+    )
     assert list_due_changes(now=clock.now()) == [request.pk]
     assert shared.run(request).state == "EXECUTED"
     assert live_golem.permit(answer["permit_id"]).status == "COMMITTED"
@@ -342,9 +353,13 @@ def test_the_golem_s_key_helps_to_use_a_nonce_up_and_signs_nothing_else(shared: 
     reject(first, shared.live.owner)
     assert shared.run(later).problem["code"] == "SAFE_TURN_AWAITED"
     empty = request_operation(
-        golem=shared.live.golem, name="nonce", owner=shared.live.owner, reason="clear the way", now=clock.now(),
+        golem=shared.live.golem,
+        name="nonce",
+        owner=shared.live.owner,
+        reason="clear the way",
+        now=clock.now(),
         arguments={"chain_id": CHAIN_ID, "safe": shared.safe.address},
-    )  # fmt: skip
+    )
     done = shared.run(shared.approve(empty))
     assert done.state == "EXECUTED", done.problem
     assert shared.run(later).state == "EXECUTED"

@@ -112,9 +112,11 @@ def test_a_safe_that_takes_a_second_owner_in_is_asked_for_both_from_then_on(owne
     engine, second = owned.safe.engine, make_account("second owner")
     data = encode_call(ADD_OWNER, second.address, 2)
     call = build_safe_call(
-        [Call(owned.safe.address, data, 0, "")], safe=owned.safe.address, signatures=consent_of(owned.key.address),
+        [Call(owned.safe.address, data, 0, "")],
+        safe=owned.safe.address,
+        signatures=consent_of(owned.key.address),
         multi_send="",
-    )  # fmt: skip
+    )
     key = owned.open_key()
     engine._next = max(engine._next, engine._head_time() + 1)
     engine.give_coins(key.address, 10**21)
@@ -141,9 +143,13 @@ def test_a_halt_takes_allowances_back_through_the_safe(owned: SafeGolem) -> None
     halt_golem(golem=owned.live.golem, reason="drill", actor="system:test", now=clock.now())
     owned.live.golem.refresh_from_db()
     revoke_standing(
-        golem=owned.live.golem, epoch=1, chain_id=CHAIN_ID, pairs=[(usdc, router)], actor="system:test",
+        golem=owned.live.golem,
+        epoch=1,
+        chain_id=CHAIN_ID,
+        pairs=[(usdc, router)],
+        actor="system:test",
         now=clock.now(),
-    )  # fmt: skip
+    )
     assert allowance(owned, usdc, router) == 0
     permit = ActionPermit.objects.get(golem=owned.live.golem, tool_name="emergency_halt")
     assert permit.account == owned.safe.address and permit.status == "COMMITTED"

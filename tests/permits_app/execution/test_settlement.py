@@ -68,9 +68,15 @@ def test_coins_that_stayed_because_the_call_reverted_do_not_count(live_golem: Li
     permit = live_golem.permit(permit_id)
     [call] = permit.calls
     view = ReceiptView(
-        tx_hash="0x", succeeded=False, block_number=1, block_hash="0x", gas_used=21_000, effective_gas_price=1,
-        l1_fee=0, logs=(),
-    )  # fmt: skip
+        tx_hash="0x",
+        succeeded=False,
+        block_number=1,
+        block_hash="0x",
+        gas_used=21_000,
+        effective_gas_price=1,
+        l1_fee=0,
+        logs=(),
+    )
     judged = outcome.judge_outcome(permit=permit, plan=decode_plan(permit), receipts=[view], evidence=None)
     [gas] = [part for part in permit.spend_entry.breakdown if part["role"] == "gas"]
     assert value_spent(permit=permit, judgement=judged, chain_native_decimals=18) <= int(gas["micro_usd"])

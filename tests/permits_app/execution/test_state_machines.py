@@ -94,9 +94,18 @@ class NonceMachine(RolledBack):
     @rule(count=st.integers(1, 3))
     def reserve(self, count: int) -> None:
         permit = ActionPermit.objects.create(
-            golem=self.golem, tool_name="t", action_type="t", venue="t", chain_id=1, action_hash=uuid4().hex,
-            action_class="REBALANCE", risk_tier="STANDARD", plan_hash="0x", policy_hash="0x", expires_at=clock.now(),
-        )  # fmt: skip
+            golem=self.golem,
+            tool_name="t",
+            action_type="t",
+            venue="t",
+            chain_id=1,
+            action_hash=uuid4().hex,
+            action_class="REBALANCE",
+            risk_tier="STANDARD",
+            plan_hash="0x",
+            policy_hash="0x",
+            expires_at=clock.now(),
+        )
         nonces = self._reserve(permit.pk, count)
         assert nonces == list(range(nonces[0], nonces[0] + count))
         assert nonces[0] >= self.mined

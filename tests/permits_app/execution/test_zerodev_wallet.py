@@ -174,16 +174,24 @@ TWISTS: dict[str, tuple[str, Any, str]] = {
     "another chain": ("eth_chainId", lambda _: "0x1", "SIGNER_MISMATCH"),
     "another EntryPoint": ("eth_supportedEntryPoints", lambda _: ["0x" + "11" * 20], "SIGNER_MISMATCH"),
     "a huge estimate": (
-        "eth_estimateUserOperationGas", lambda a: {**a, "preVerificationGas": BIG}, "GAS_LIMIT_REFUSED",
+        "eth_estimateUserOperationGas",
+        lambda a: {**a, "preVerificationGas": BIG},
+        "GAS_LIMIT_REFUSED",
     ),
     "an estimate beyond any block": (
-        "eth_estimateUserOperationGas", lambda a: {**a, "verificationGasLimit": hex(2**200)}, "SIGNER_MISMATCH",
+        "eth_estimateUserOperationGas",
+        lambda a: {**a, "verificationGasLimit": hex(2**200)},
+        "SIGNER_MISMATCH",
     ),
     "a negative estimate": (
-        "eth_estimateUserOperationGas", lambda a: {**a, "preVerificationGas": "-0x1"}, "SIGNER_MISMATCH",
+        "eth_estimateUserOperationGas",
+        lambda a: {**a, "preVerificationGas": "-0x1"},
+        "SIGNER_MISMATCH",
     ),
     "no gas for the check": (
-        "eth_estimateUserOperationGas", lambda a: {**a, "verificationGasLimit": "0x64"}, "SIGNER_UNAVAILABLE",
+        "eth_estimateUserOperationGas",
+        lambda a: {**a, "verificationGasLimit": "0x64"},
+        "SIGNER_UNAVAILABLE",
     ),
     "a price above the cap": (
         "zd_getUserOperationGasPrice",
@@ -191,7 +199,7 @@ TWISTS: dict[str, tuple[str, Any, str]] = {
         "FEE_TOO_LOW",
     ),
     "a price of another shape": ("zd_getUserOperationGasPrice", lambda _: ["0x1"], "SIGNER_MISMATCH"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", sorted(TWISTS))
@@ -255,11 +263,13 @@ def test_the_project_id_is_in_no_row_event_or_text(zerodev: ZerodevGolem, caplog
     zerodev.bundler.fails["eth_estimateUserOperationGas"] = Refused(-32603, f"project {PROJECT_ID} has no credit")
     zerodev.live.commit(zerodev.live.preview(amount="300000000")["permit_id"])
     texts = [
-        repr(choose.open_zerodev()), str(choose.open_signer(zerodev.address)), caplog.text,
+        repr(choose.open_zerodev()),
+        str(choose.open_signer(zerodev.address)),
+        caplog.text,
         *(str(row.__dict__) for row in ActionPermit.objects.all()),
         *(str(entry.data) for entry in AuditEntry.objects.all()),
         *(str(event.payload) for event in OutboxEvent.objects.all()),
-    ]  # fmt: skip
+    ]
     assert zerodev.bundler.seen and not [text for text in texts if PROJECT_ID in text or "stranger" in text]
 
 

@@ -61,9 +61,17 @@ class SafeOfOne(LocalSafe):
 def deploy(golem: LiveGolem, *extra: str, account: str) -> str:
     out = io.StringIO()
     call_command(
-        "deploy_policy_cage", str(golem.golem.pk), "--account", account, "--high-water-mark-usd", "26000",
-        "--send-locally", golem.world.rpc_url, *extra, stdout=out,
-    )  # fmt: skip
+        "deploy_policy_cage",
+        str(golem.golem.pk),
+        "--account",
+        account,
+        "--high-water-mark-usd",
+        "26000",
+        "--send-locally",
+        golem.world.rpc_url,
+        *extra,
+        stdout=out,
+    )
     return out.getvalue()
 
 
@@ -95,9 +103,13 @@ def hook_call(golem: LiveGolem, mirror: CageMirror, calls: tuple[Call, ...], **c
     now = clock.now()
     reader = runner.open_reader(CHAIN_ID, now=now, deadline=Deadline.after_ms(10_000))
     facts = {
-        "cage": PolicyCage.objects.select_related("mirror").get(pk=mirror.cage_id), "golem": golem.golem, "now": now,
-        "plan": SimpleNamespace(calls=calls), "chain": reader, "view": SimpleNamespace(address=mirror.account),
-    }  # fmt: skip
+        "cage": PolicyCage.objects.select_related("mirror").get(pk=mirror.cage_id),
+        "golem": golem.golem,
+        "now": now,
+        "plan": SimpleNamespace(calls=calls),
+        "chain": reader,
+        "view": SimpleNamespace(address=mirror.account),
+    }
     return SimpleNamespace(**{**facts, **changes})
 
 
@@ -187,10 +199,18 @@ def test_the_owners_transactions_are_written_and_nothing_is_sent(live_golem: Liv
     out = tmp_path / "plan.json"
     before = int(live_golem.world.rpc.call("eth_blockNumber"), 16)
     call_command(
-        "deploy_policy_cage", live_golem.golem.name, "--account", live_golem.golem.address,
-        "--high-water-mark-usd", "26000", "--v3-valuer", live_golem.world.contracts["multicall3"], "--out", str(out),
+        "deploy_policy_cage",
+        live_golem.golem.name,
+        "--account",
+        live_golem.golem.address,
+        "--high-water-mark-usd",
+        "26000",
+        "--v3-valuer",
+        live_golem.world.contracts["multicall3"],
+        "--out",
+        str(out),
         stdout=io.StringIO(),
-    )  # fmt: skip
+    )
     plan = json.loads(out.read_text())
     assert plan["deploy"]["data"].startswith("0x60")
     assert int(live_golem.world.rpc.call("eth_blockNumber"), 16) == before

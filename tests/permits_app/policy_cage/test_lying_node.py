@@ -71,9 +71,12 @@ def without_the_last(name: str) -> Tell:
 
 def refuses_writes(mirror: CageMirror) -> bool:
     call = SimpleNamespace(
-        cage=SimpleNamespace(mirror=mirror), plan=object(), chain=None, now=clock.now(),
+        cage=SimpleNamespace(mirror=mirror),
+        plan=object(),
+        chain=None,
+        now=clock.now(),
         view=SimpleNamespace(address=mirror.account),
-    )  # fmt: skip
+    )
     refusal = judge_contract(call)  # type: ignore[arg-type]
     return isinstance(refusal, Reject) and refusal.error is CageMirrorBehind
 
@@ -81,10 +84,16 @@ def refuses_writes(mirror: CageMirror) -> bool:
 @pytest.mark.parametrize(
     "name",
     [
-        "RuleChanged", "ChangeCancelled", "SessionSet", "Halted", "OutflowCounted", "BatchExecuted", "GasToppedUp",
+        "RuleChanged",
+        "ChangeCancelled",
+        "SessionSet",
+        "Halted",
+        "OutflowCounted",
+        "BatchExecuted",
+        "GasToppedUp",
         "DrawdownBreached",
     ],
-)  # fmt: skip
+)
 def test_a_log_that_is_left_out_is_noticed_and_refuses_writes_at_once(
     mirror: CageMirror, caged: CagedSafe, name: str
 ) -> None:

@@ -16,13 +16,39 @@ from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Right,
 BATCHES = 4_200
 # Answers that the random batches meet; the test of the doors meets the others.
 REACHED_BY_CHANCE = {
-    "", "AllowanceTooLarge", "AllowanceTooLong", "AssetNotApproved", "CallCount", "CallDataMalformed", "CallFailed",
-    "CallNotAllowed", "CoinNotApproved", "CollateralRatioTooLow", "ConcentrationTooLarge", "DrawdownExceeded",
-    "DrawdownNotAcknowledged", "LossInWindowTooLarge", "LossTooLarge", "NoHighWaterMark", "NoOperationsLeft",
-    "OutflowInWindowTooLarge", "OutflowTooLarge", "PhaseForbids", "PositionTooLarge", "PriceUnusable",
-    "RebalanceTooSoon", "SelectorForbidden", "SessionBudgetExceeded", "SessionExpired", "SpenderNotAllowed",
-    "TargetForbidden", "TargetHasNoCode", "TooManyRebalances", "ValuerFailed", "ran",
-}  # fmt: skip
+    "",
+    "AllowanceTooLarge",
+    "AllowanceTooLong",
+    "AssetNotApproved",
+    "CallCount",
+    "CallDataMalformed",
+    "CallFailed",
+    "CallNotAllowed",
+    "CoinNotApproved",
+    "CollateralRatioTooLow",
+    "ConcentrationTooLarge",
+    "DrawdownExceeded",
+    "DrawdownNotAcknowledged",
+    "LossInWindowTooLarge",
+    "LossTooLarge",
+    "NoHighWaterMark",
+    "NoOperationsLeft",
+    "OutflowInWindowTooLarge",
+    "OutflowTooLarge",
+    "PhaseForbids",
+    "PositionTooLarge",
+    "PriceUnusable",
+    "RebalanceTooSoon",
+    "SelectorForbidden",
+    "SessionBudgetExceeded",
+    "SessionExpired",
+    "SpenderNotAllowed",
+    "TargetForbidden",
+    "TargetHasNoCode",
+    "TooManyRebalances",
+    "ValuerFailed",
+    "ran",
+}
 # In process a batch takes long; the node runs all of them.
 SOME = (VARIANTS[1], VARIANTS[2], VARIANTS[3])
 REENTERED = bytes.fromhex("b5dfd9e5")
@@ -108,9 +134,7 @@ def compare_run(siege: Siege, number: int, seen: Counter[str]) -> None:
     assert findings == []
     for step in steps:
         prices |= dict(step.batch.prices)
-        predicted = predict(
-            state, step.batch.calls, observe(caged, step, before, prices), sender=caged.session.address
-        )  # fmt: skip
+        predicted = predict(state, step.batch.calls, observe(caged, step, before, prices), sender=caged.session.address)
         said = answer_of(step)
         if isinstance(said, Refusal) and said.name == "CallFailed" and said.args[1] == REENTERED:
             # Run by themselves the calls find the cage empty, so the reason inside differs; the call is the same.

@@ -157,9 +157,14 @@ def observe(caged: CagedSafe, assets: Sequence[str], calls: Sequence[Call]) -> O
         rights[right] = unread if isinstance(amount, Refusal) else int.from_bytes(amount, "big")
     code = caged.engine.chain.state.get_code(bytes.fromhex(caged.safe[2:]))  # type: ignore[attr-defined]
     return Observed(
-        now=caged.engine.now(), prices=prices, before=before, after=before, rights_before=rights, rights_after=rights,
+        now=caged.engine.now(),
+        prices=prices,
+        before=before,
+        after=before,
+        rights_before=rights,
+        rights_after=rights,
         has_account_code=len(code) not in (0, 23),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("name", list(SCENES))

@@ -11,10 +11,13 @@ from permits_app.policy_cage.state import CageState
 ASSET = "0x" + "11" * 20
 START = 1_800_000_000
 steps = st.lists(
-    st.tuples(st.integers(0, 2 * SLOT_SECONDS) | st.sampled_from((1, 899, 900, 901, 86_399, 86_400, 86_401, 87_300)),
-              st.integers(1, 10**30)),
-    min_size=1, max_size=40,
-)  # fmt: skip
+    st.tuples(
+        st.integers(0, 2 * SLOT_SECONDS) | st.sampled_from((1, 899, 900, 901, 86_399, 86_400, 86_401, 87_300)),
+        st.integers(1, 10**30),
+    ),
+    min_size=1,
+    max_size=40,
+)
 
 
 @given(steps=steps, after=st.integers(0, WINDOW_SECONDS + 2 * SLOT_SECONDS))

@@ -21,9 +21,14 @@ def points(*prices: tuple[int, int]) -> list[PricePoint]:
 
 def estimate(prices: list[PricePoint], **changes: int | bool) -> int:
     asked: dict[str, int | bool] = {
-        "first_block": 0, "last_block": 100, "wait_blocks": 10, "tolerance_bps": 100, "falls_hurt": True,
-        "rises_hurt": False, **changes,
-    }  # fmt: skip
+        "first_block": 0,
+        "last_block": 100,
+        "wait_blocks": 10,
+        "tolerance_bps": 100,
+        "falls_hurt": True,
+        "rises_hurt": False,
+        **changes,
+    }
     return estimate_revert(prices=prices, **asked)  # type: ignore[arg-type]
 
 

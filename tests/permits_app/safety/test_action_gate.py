@@ -67,9 +67,13 @@ def test_size_and_number_are_held_to_the_level(right: int, most: int, positions:
 )
 def test_too_large_a_position_is_told_as_its_share(size: int, total: int, share: str) -> None:
     refusal = judge_gate(
-        predictions=[True] * 50, action_class=ActionClass.NEW_POSITION, layer=RiskLayer.BOUNDED,
-        size_micro_usd=size, total_micro_usd=total, positions=0,
-    )  # fmt: skip
+        predictions=[True] * 50,
+        action_class=ActionClass.NEW_POSITION,
+        layer=RiskLayer.BOUNDED,
+        size_micro_usd=size,
+        total_micro_usd=total,
+        positions=0,
+    )
     assert refusal is not None
     assert (refusal.observed, refusal.limit) == (f"{share}; 50 of 50 predictions right", "2500 bps (25%)")
 

@@ -85,8 +85,10 @@ def test_a_token_is_told_by_its_symbol_or_else_by_its_address(symbol: str, calle
     token = replace(USDC, symbol=symbol)
     found = find_unlisted(
         plan=plan(spends=(TokenFlow(token, 5, 5),), allowances=(AllowanceLeft(token, OTHER, 5, 0),)),
-        account=ACCOUNT, allowlist=LISTED - {("TOKEN", USDC.address)}, wrapped_native=None,
-    )  # fmt: skip
+        account=ACCOUNT,
+        allowlist=LISTED - {("TOKEN", USDC.address)},
+        wrapped_native=None,
+    )
     assert [touch.words for touch in found] == [called, f"spender of {called}"]
 
 

@@ -36,11 +36,22 @@ def open_permit(live: LiveGolem, micro_usd: int) -> None:
     """Store a permit and reserve for it, as a preview does; with the golem's own key, in its fifth heartbeat tick."""
     now = clock.now()
     permit = ActionPermit(
-        id=uuid4(), golem=live.golem, api_key_id=live.key.key.pk, tool_name="t", action_type="t", venue="t",
-        chain_id=31337, action_hash=f"0x{uuid4().hex}", action_class="REBALANCE", risk_tier="STANDARD",
-        plan_hash="0x", policy_hash="0x", value_micro_usd=micro_usd, expires_at=now + timedelta(seconds=60),
+        id=uuid4(),
+        golem=live.golem,
+        api_key_id=live.key.key.pk,
+        tool_name="t",
+        action_type="t",
+        venue="t",
+        chain_id=31337,
+        action_hash=f"0x{uuid4().hex}",
+        action_class="REBALANCE",
+        risk_tier="STANDARD",
+        plan_hash="0x",
+        policy_hash="0x",
+        value_micro_usd=micro_usd,
+        expires_at=now + timedelta(seconds=60),
         expires_at_tick=TICK + 3,
-    )  # fmt: skip
+    )
     with transaction.atomic():
         ledger.reserve(
             permit=permit, value=PlanValue(gas_micro_usd=micro_usd), counts_per_day=True, heartbeat_tick=TICK, now=now

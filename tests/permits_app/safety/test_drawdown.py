@@ -50,7 +50,7 @@ HOUR = timedelta(hours=1)
         (0, 0, 0),
         (1, 0, 10_000),
     ],
-)  # fmt: skip
+)
 def test_a_fall_is_rounded_up_so_that_it_is_never_taken_for_smaller(mark: int, value: int, bps: int) -> None:
     assert measure_fall(mark_micro_usd=mark, value_micro_usd=value) == bps
 
@@ -227,9 +227,12 @@ def test_only_the_step_that_violates_is_told(live_golem: LiveGolem) -> None:
         assert AuditEntry.objects.filter(golem_id=pk, event="PolicyCageCheck").count() == told
     line = AuditEntry.objects.get(golem_id=pk, event="PolicyCageCheck")
     assert line.data == {
-        "rule": "policy_cage.drawdown", "observed_bps": "2000", "limit_bps": "1300",
-        "mark": "$100.00", "value": "$80.00",
-    }  # fmt: skip
+        "rule": "policy_cage.drawdown",
+        "observed_bps": "2000",
+        "limit_bps": "1300",
+        "mark": "$100.00",
+        "value": "$80.00",
+    }
 
 
 def test_every_golem_has_a_mark_of_its_own(live_golem: LiveGolem) -> None:

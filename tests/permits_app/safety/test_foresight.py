@@ -45,9 +45,14 @@ def borrow(raw: int) -> TxPlan:
 
 def foresee(paper: Paper, plan: TxPlan, **changes: Any) -> Portfolio:
     return read_portfolio(
-        chain=read_paper(paper), account=ME, base_asset="CASH", plan=plan, enters_position=True, position_id=None,
+        chain=read_paper(paper),
+        account=ME,
+        base_asset="CASH",
+        plan=plan,
+        enters_position=True,
+        position_id=None,
         **changes,
-    )  # fmt: skip
+    )
 
 
 def test_a_deposit_and_a_loan_keep_the_net_asset_value_and_a_repayment_too() -> None:
@@ -125,17 +130,22 @@ def test_two_positions_at_one_venue_are_judged_together_though_their_plans_say_n
 def test_a_share_that_does_not_grow_is_no_reason_to_refuse() -> None:
     paper = Paper(deposited=5 * 10**21)
     swap = TxPlan(CHAIN_ID, (), spends=(TokenFlow(CASH, E18, E18),), receives=(TokenFlow(LOAN, 666_666, 666_666),))
-    assert read_portfolio(
-        chain=read_paper(paper), account=ME, base_asset="CASH", plan=swap, enters_position=False, position_id=None
-    ).shares == ()  # fmt: skip
+    assert (
+        read_portfolio(
+            chain=read_paper(paper), account=ME, base_asset="CASH", plan=swap, enters_position=False, position_id=None
+        ).shares
+        == ()
+    )
 
 
 def test_tokens_that_stand_or_fall_together_count_whole_for_each() -> None:
     paper = Paper()
     pair = TxPlan(
-        CHAIN_ID, (), spends=(TokenFlow(CASH, 10**20, 10**20), TokenFlow(LOAN, 10**8, 10**8)),
+        CHAIN_ID,
+        (),
+        spends=(TokenFlow(CASH, 10**20, 10**20), TokenFlow(LOAN, 10**8, 10**8)),
         changes=(change(CASH.address, 10**20, kind="nft", ref=None), change(LOAN.address, 10**8, kind="nft", ref=None)),
-    )  # fmt: skip
+    )
     seen = foresee(paper, pair)
     assert {share.asset: share.after for share in seen.shares} == {CASH.address: 250 * USD, LOAN.address: 250 * USD}
     assert seen.position_after == 250 * USD

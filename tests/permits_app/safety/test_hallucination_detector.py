@@ -149,9 +149,21 @@ def test_text_meant_for_the_reader_is_found(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Wrapped Ether", "USD Coin", "Dai Stablecoin", "Staked ETH (v2)", "Reserve Rights", "Liquid staked Ether 2.0",
-     "Ethereum Name Service", "Instadapp", "SushiBar", "Origin Dollar", "Système", "中本币"],
-)  # fmt: skip
+    [
+        "Wrapped Ether",
+        "USD Coin",
+        "Dai Stablecoin",
+        "Staked ETH (v2)",
+        "Reserve Rights",
+        "Liquid staked Ether 2.0",
+        "Ethereum Name Service",
+        "Instadapp",
+        "SushiBar",
+        "Origin Dollar",
+        "Système",
+        "中本币",
+    ],
+)
 def test_ordinary_names_are_left_alone(text: str) -> None:
     assert find_untrusted(text) == ""
     assert judge_names(tokens=[token("X", name=text)]) is None

@@ -97,9 +97,14 @@ def test_the_first_refusal_ends_the_chain_with_its_figures(monkeypatch: pytest.M
         hook_chain.run(plain_call(None))
     assert asked == list(hook_chain.SAFETY_HOOKS[: hook_chain.SAFETY_HOOKS.index(name) + 1])
     assert refused.value.data == {
-        "hook": name, "rule": f"{name}.x", "observed": "2", "limit": "1", "remaining": "0",
-        "resets_at": None, "would_pass": None,
-    }  # fmt: skip
+        "hook": name,
+        "rule": f"{name}.x",
+        "observed": "2",
+        "limit": "1",
+        "remaining": "0",
+        "resets_at": None,
+        "would_pass": None,
+    }
 
 
 def test_a_rule_may_say_what_to_do_next(monkeypatch: pytest.MonkeyPatch) -> None:

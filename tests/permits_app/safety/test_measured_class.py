@@ -38,10 +38,14 @@ def classify(
     before: list[Position], after: list[Position], declared: A = A.DECREASE_POSITION, *, returns: bool = True
 ) -> A:
     return classify_measured(
-        declared=declared, before=before, after=after, floor_bps=FLOOR, returns_to_golem=returns,
+        declared=declared,
+        before=before,
+        after=after,
+        floor_bps=FLOOR,
+        returns_to_golem=returns,
         health_before={each.ref: health(each) for each in before},
         health_after={each.ref: health(each) for each in after},
-    )  # fmt: skip
+    )
 
 
 BIG = 10**12

@@ -48,10 +48,13 @@ def open_chain() -> ChainReader:
 def run(bank: Bank, account: str, plan: TxPlan, *, engine: str = "rpc") -> SimulationResult:
     chain = open_chain()
     request = SimulationRequest(
-        chain_id=CHAIN_ID, sender=account, calls=plan.calls, block=chain.block,
+        chain_id=CHAIN_ID,
+        sender=account,
+        calls=plan.calls,
+        block=chain.block,
         watch=tuple((account, token) for token in (NATIVE, *(token.address for token in plan.tokens))),
         positions=ask_for_positions(plan=plan, chain=chain, account=account),
-    )  # fmt: skip
+    )
 
     def run_once(wanted: SimulationRequest) -> SimulationResult:
         return select_engine(CHAIN_ID, engine).run(wanted, deadline=Deadline.after_ms(10_000))

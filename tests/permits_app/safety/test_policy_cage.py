@@ -259,10 +259,14 @@ def measure(live: LiveGolem, name: str, params: dict[str, str], *, under_way: Se
     assert call.plan is not None
     assert call.chain is not None
     return read_portfolio(
-        chain=call.chain, account=live.golem.address, base_asset="USDC", plan=call.plan,
-        enters_position=enters_position(call), position_id=int(params.get("position_id", 0)) or None,
+        chain=call.chain,
+        account=live.golem.address,
+        base_asset="USDC",
+        plan=call.plan,
+        enters_position=enters_position(call),
+        position_id=int(params.get("position_id", 0)) or None,
         under_way=under_way,
-    )  # fmt: skip
+    )
 
 
 def test_an_asset_taken_off_the_list_can_still_be_left_but_not_entered(live_golem: LiveGolem) -> None:

@@ -34,10 +34,18 @@ def at_par(token: str, raw: int) -> int:
 
 def simulated(before: Position | None, after: Position | None) -> Any:
     return SimulationResult(
-        engine="rpc", fidelity="", block=BlockRef(1, "0x", 1, 1), sender="me", calls=(), balances_before={},
-        balances_after={}, allowances_before={}, allowances_after={},
-        positions_before=(before,) if before else (), positions_after=(after,) if after else (),
-    )  # fmt: skip
+        engine="rpc",
+        fidelity="",
+        block=BlockRef(1, "0x", 1, 1),
+        sender="me",
+        calls=(),
+        balances_before={},
+        balances_after={},
+        allowances_before={},
+        allowances_after={},
+        positions_before=(before,) if before else (),
+        positions_after=(after,) if after else (),
+    )
 
 
 @pytest.mark.parametrize(("lost", "passes"), [(DUST, True), (DUST + 1, False)])

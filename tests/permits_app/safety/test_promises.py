@@ -38,11 +38,16 @@ def simulated(*, before: dict[str, int] | None = None, deltas: dict[str, int] | 
     """A result of ACCOUNT's calls, by token."""
     held = dict.fromkeys((USDC.address, WETH.address, NATIVE), 1_000) | (before or {})
     return SimulationResult(
-        engine="rpc", fidelity="", block=BlockRef(1, "0x", 1, 1), sender=ACCOUNT,
+        engine="rpc",
+        fidelity="",
+        block=BlockRef(1, "0x", 1, 1),
+        sender=ACCOUNT,
         balances_before={(ACCOUNT, token): value for token, value in held.items()},
         balances_after={(ACCOUNT, token): value + (deltas or {}).get(token, 0) for token, value in held.items()},
-        allowances_before={}, allowances_after={}, **{"calls": (DONE,), **seen},
-    )  # fmt: skip
+        allowances_before={},
+        allowances_after={},
+        **{"calls": (DONE,), **seen},
+    )
 
 
 def plan(*, spends: tuple[TokenFlow, ...] = (), receives: tuple[TokenFlow, ...] = ()) -> TxPlan:

@@ -46,9 +46,14 @@ def test_a_profiles_cap_only_ever_lowers_the_limit(configured: int, cap: int | N
 
 def write(live: LiveGolem, index: int, created_at: datetime, status: PermitStatus = PermitStatus.COMMITTED) -> None:
     row = ActionPermit.objects.create(
-        golem=live.golem, chain_id=31337, action_hash=f"w{index}", action_class="NEW_POSITION",
-        risk_tier="STANDARD", status=status, expires_at=created_at,
-    )  # fmt: skip
+        golem=live.golem,
+        chain_id=31337,
+        action_hash=f"w{index}",
+        action_class="NEW_POSITION",
+        risk_tier="STANDARD",
+        status=status,
+        expires_at=created_at,
+    )
     ActionPermit.objects.filter(pk=row.pk).update(created_at=created_at)
 
 

@@ -27,9 +27,14 @@ SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(hours=24
 def past(live: LiveGolem, at: datetime, status: PermitStatus = S.COMMITTED, **columns: Any) -> ActionPermit:
     """A permit that was made and ended at `at`."""
     given: dict[str, Any] = {
-        "venue": "uniswap", "chain_id": 31337, "action_class": "NEW_POSITION", "tool_name": "t", "finished_at": at,
-        "action_hash": uuid4().hex, **columns,
-    }  # fmt: skip
+        "venue": "uniswap",
+        "chain_id": 31337,
+        "action_class": "NEW_POSITION",
+        "tool_name": "t",
+        "finished_at": at,
+        "action_hash": uuid4().hex,
+        **columns,
+    }
     row = ActionPermit.objects.create(golem=live.golem, risk_tier="STANDARD", status=status, expires_at=at, **given)
     ActionPermit.objects.filter(pk=row.pk).update(created_at=at)
     return row
@@ -53,8 +58,10 @@ def test_a_venue_is_judged_by_its_last_transactions_of_a_day_oldest_first(
     past(live_golem, at, chain_id=1)
     past(live_golem, at, is_local=True)
     assert read_records(call).outcomes == (
-        VenueOutcome(True, call.now - DAY + SECOND), VenueOutcome(True, at - HOUR), VenueOutcome(False, at),
-    )  # fmt: skip
+        VenueOutcome(True, call.now - DAY + SECOND),
+        VenueOutcome(True, at - HOUR),
+        VenueOutcome(False, at),
+    )
 
 
 def test_ten_reverts_at_a_venue_open_its_breaker_from_the_rows_alone(live_golem: LiveGolem, call: HookCall) -> None:
@@ -69,11 +76,15 @@ def test_a_venue_is_judged_by_its_last_hundred_transactions(live_golem: LiveGole
     columns = {"venue": "uniswap", "chain_id": 31337, "action_class": "NEW_POSITION", "risk_tier": "STANDARD"}
     ActionPermit.objects.bulk_create(
         ActionPermit(
-            golem=live_golem.golem, status=S.COMMITTED, action_hash=f"0x{index}", expires_at=call.now,
-            finished_at=call.now - SECOND * (index + 1), **columns,
+            golem=live_golem.golem,
+            status=S.COMMITTED,
+            action_hash=f"0x{index}",
+            expires_at=call.now,
+            finished_at=call.now - SECOND * (index + 1),
+            **columns,
         )
         for index in range(102)
-    )  # fmt: skip
+    )
     assert [outcome.at for outcome in read_records(call).outcomes] == [
         call.now - SECOND * (100 - index) for index in range(100)
     ]
@@ -151,9 +162,7 @@ def test_known_code_is_that_of_the_plans_own_addresses_and_chain(call: HookCall)
     assert call.plan is not None
     first, second = list_touched(call.plan)[:2]
     for chain_id, address, code_hash in ((31337, first, "0xa"), (1, second, "0xb"), (31337, "0x" + "11" * 20, "0xc")):
-        KnownContract.objects.create(
-            chain_id=chain_id, address=address, code_hash=code_hash, first_seen_at=call.now
-        )  # fmt: skip
+        KnownContract.objects.create(chain_id=chain_id, address=address, code_hash=code_hash, first_seen_at=call.now)
     assert read_records(call).known_code == {first: "0xa"}
 
 

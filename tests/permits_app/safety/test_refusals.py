@@ -36,6 +36,11 @@ def test_every_refusal_reaches_the_agent_with_the_same_seven_members() -> None:
     error = Reject(rule="x.y", reason="no", observed="2", limit="1").as_error("x")
     assert isinstance(error, GolemError)
     assert error.data == {
-        "hook": "x", "rule": "x.y", "observed": "2", "limit": "1", "remaining": None, "resets_at": None,
+        "hook": "x",
+        "rule": "x.y",
+        "observed": "2",
+        "limit": "1",
+        "remaining": None,
+        "resets_at": None,
         "would_pass": None,
-    }  # fmt: skip
+    }

@@ -34,9 +34,23 @@ def test_every_action_is_allowed() -> None:
 
 @pytest.mark.parametrize(
     "key",
-    ["private_key", "privateKey", "Private-Key", "mnemonic", "seed_phrase", "password", "keystore_json", "apiKey",
-     "Authorization", "owner_private_key", "client_secret", "rpc_url", "raw_transaction", "accessToken"],
-)  # fmt: skip
+    [
+        "private_key",
+        "privateKey",
+        "Private-Key",
+        "mnemonic",
+        "seed_phrase",
+        "password",
+        "keystore_json",
+        "apiKey",
+        "Authorization",
+        "owner_private_key",
+        "client_secret",
+        "rpc_url",
+        "raw_transaction",
+        "accessToken",
+    ],
+)
 def test_a_value_under_a_secret_name_is_removed_at_any_depth(key: str) -> None:
     assert is_secret_key(key)
     assert filter_result({"a": [{key: "canary"}]}) == {"a": [{key: REMOVED}]}
@@ -77,9 +91,20 @@ def test_what_is_short_comes_back_as_it_is() -> None:
 
 
 _TEXTS = st.text(max_size=8) | st.sampled_from(
-    [TOKEN, "Bearer abcdefghijklmnop1234", "https://user:hunter2@node.example/x", 'say "no"', "two\nlines", "\u202e",
-     "password: hunter22", "0x" + "5ec4e7" * 10 + "beef", "a known canary", "=", "0x" + "ab" * 32]
-)  # fmt: skip
+    [
+        TOKEN,
+        "Bearer abcdefghijklmnop1234",
+        "https://user:hunter2@node.example/x",
+        'say "no"',
+        "two\nlines",
+        "\u202e",
+        "password: hunter22",
+        "0x" + "5ec4e7" * 10 + "beef",
+        "a known canary",
+        "=",
+        "0x" + "ab" * 32,
+    ]
+)
 _NAMES = st.text(max_size=4) | st.sampled_from(["private_key", "seed", "token_in", TOKEN])
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | _TEXTS,
@@ -204,8 +229,11 @@ def test_a_page_is_nearly_full_and_never_overfull(name: str) -> None:
     value = {"note": "y" * 300, "data": {name: [7] * 5_000}}
     page = filter_result(value, most_characters=3_000)
     assert page["truncated"] == {
-        "list": f"data.{name}", "shown": len(page["data"][name]), "from": 0, "total": 5_000,
-    }  # fmt: skip
+        "list": f"data.{name}",
+        "shown": len(page["data"][name]),
+        "from": 0,
+        "total": 5_000,
+    }
     assert 3_000 - 170 <= length(page) <= 3_000
 
 

@@ -21,12 +21,14 @@ RIGHTS = {
     "authorization (Morpho)": ("SetAuthorization(address,address,address,bool)", (CALLER, CALLER, T), ("6001",)),
     "operator (ERC-777)": ("AuthorizedOperator(address,address)", (T, CALLER), ()),
     "credit (Aave)": (
-        "BorrowAllowanceDelegated(address,address,address,uint256)", (CALLER, T, K), (EVERYTHING,),
+        "BorrowAllowanceDelegated(address,address,address,uint256)",
+        (CALLER, T, K),
+        (EVERYTHING,),
     ),
     "operator of all (ERC-1155)": ("ApprovalForAll(address,address,bool)", (CALLER, T), ("6001",)),
     "approval, nothing indexed": ("Approval(address,address,uint256)", (), (CALLER, T, EVERYTHING)),
     "approval, the owner indexed": ("Approval(address,address,uint256)", (CALLER,), (T, EVERYTHING)),
-}  # fmt: skip
+}
 
 
 def emit(event: str, indexed: tuple[str, ...], others: tuple[str, ...]) -> str:

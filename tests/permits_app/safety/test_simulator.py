@@ -204,11 +204,16 @@ def test_the_coin_must_cover_value_and_the_whole_gas_budget_to_the_wei(short: in
     budget = GasBudget(limits=(limit_gas(used(100_000)),), max_fee_per_gas=7, l1_fee_expected=2, l1_fee=3)
     have = 150_000 * 7 + 3 + 5 - short
     simulation = SimulationResult(
-        engine="rpc", fidelity="", block=BlockRef(1, "0x", 1, 1), sender=OTHER,
+        engine="rpc",
+        fidelity="",
+        block=BlockRef(1, "0x", 1, 1),
+        sender=OTHER,
         calls=(CallOutcome(True, b"", 100_000, ()),),
-        balances_before={(OTHER, NATIVE): have}, balances_after={(OTHER, NATIVE): have},
-        allowances_before={}, allowances_after={},
-    )  # fmt: skip
+        balances_before={(OTHER, NATIVE): have},
+        balances_after={(OTHER, NATIVE): have},
+        allowances_before={},
+        allowances_after={},
+    )
     plan = TxPlan(chain_id=CHAIN_ID, calls=(Call(OTHER, b"", 5, "pay"),))
     refusal = judge_gas(plan=plan, simulation=simulation, native=COIN, budget=budget, payer=OTHER)
     assert (refusal is None) == passes
@@ -248,11 +253,17 @@ def test_only_an_nft_minted_to_the_golem_by_the_plans_own_contract_may_come_unan
     token: str, sender: str, recipient: str, token_id: int | None, passes: bool
 ) -> None:
     simulation = SimulationResult(
-        engine="rpc", fidelity="", block=BlockRef(1, "0x", 1, 1), sender=OTHER,
+        engine="rpc",
+        fidelity="",
+        block=BlockRef(1, "0x", 1, 1),
+        sender=OTHER,
         calls=(CallOutcome(True, b"", 100_000, ()),),
-        balances_before={}, balances_after={}, allowances_before={}, allowances_after={},
+        balances_before={},
+        balances_after={},
+        allowances_before={},
+        allowances_after={},
         unexpected_transfers=(TransferSeen(0, token, sender, recipient, 1, token_id),),
-    )  # fmt: skip
+    )
     plan = TxPlan(chain_id=CHAIN_ID, calls=(Call(WBTC.address, b"mint", 0, "mint"),))
     refusal = judge_surprises(plan=plan, simulation=simulation)
     assert (refusal is None) == passes

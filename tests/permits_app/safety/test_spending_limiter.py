@@ -142,9 +142,13 @@ def test_a_swap_of_ten_thousand_dollars_is_under_and_one_more_is_over(live_golem
 def test_what_others_reserved_counts_and_its_own_permit_does_not(live_golem: LiveGolem) -> None:
     call = swap_call(live_golem)
     row = ActionPermit.objects.create(
-        golem=live_golem.golem, chain_id=31337, action_hash="x", action_class="NEW_POSITION",
-        risk_tier="STANDARD", expires_at=call.now + timedelta(minutes=1),
-    )  # fmt: skip
+        golem=live_golem.golem,
+        chain_id=31337,
+        action_hash="x",
+        action_class="NEW_POSITION",
+        risk_tier="STANDARD",
+        expires_at=call.now + timedelta(minutes=1),
+    )
     SpendEntry.objects.create(
         golem=live_golem.golem, permit=row, reserved_micro_usd=99_800 * USD, counted_at=call.now - timedelta(hours=1)
     )

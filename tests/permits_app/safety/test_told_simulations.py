@@ -50,9 +50,12 @@ def poke(live: LiveGolem, *, engine: str = "auto", bound: int = ETH, **changes: 
     call.golem.simulation_engine = engine
     assert call.plan is not None
     plan = replace(
-        call.plan, calls=(Call(PAYER, b"", 0, "Poke"),), allowances=(), spends=(), 
+        call.plan,
+        calls=(Call(PAYER, b"", 0, "Poke"),),
+        allowances=(),
+        spends=(),
         receives=(TokenFlow(COIN, bound, bound),),
-    )  # fmt: skip
+    )
     return replace(call, plan=plan, **changes)
 
 
@@ -64,10 +67,13 @@ def mine(live: LiveGolem, world: World, gas: GasBudget, priority_fee: int) -> in
     sent = world.rpc.call(
         "eth_sendTransaction",
         {
-            "from": account, "to": PAYER, "gas": hex(gas.limits[0]), "maxFeePerGas": hex(gas.max_fee_per_gas),
+            "from": account,
+            "to": PAYER,
+            "gas": hex(gas.limits[0]),
+            "maxFeePerGas": hex(gas.max_fee_per_gas),
             "maxPriorityFeePerGas": hex(priority_fee),
         },
-    )  # fmt: skip
+    )
     receipt = world.wait(sent)
     world.rpc.call("anvil_stopImpersonatingAccount", account)
     fee = int(receipt["gasUsed"], 16) * int(receipt["effectiveGasPrice"], 16)

@@ -56,9 +56,14 @@ def test_the_status_shows_every_balance_with_its_value(live_golem: LiveGolem) ->
 def test_the_status_tells_what_is_left_of_the_limits(live_golem: LiveGolem) -> None:
     now = clock.now()
     permit = ActionPermit.objects.create(
-        golem=live_golem.golem, chain_id=31337, action_hash="x", action_class="NEW_POSITION", risk_tier="STANDARD",
-        status="COMMITTED", expires_at=now,
-    )  # fmt: skip
+        golem=live_golem.golem,
+        chain_id=31337,
+        action_hash="x",
+        action_class="NEW_POSITION",
+        risk_tier="STANDARD",
+        status="COMMITTED",
+        expires_at=now,
+    )
     SpendEntry.objects.create(
         golem=live_golem.golem, permit=permit, reserved_micro_usd=40_000 * 10**6, counted_at=now - timedelta(hours=2)
     )
@@ -70,15 +75,29 @@ def test_the_status_tells_what_is_left_of_the_limits(live_golem: LiveGolem) -> N
 
 def test_the_status_names_what_is_under_way(live_golem: LiveGolem) -> None:
     permit = ActionPermit.objects.create(
-        golem=live_golem.golem, chain_id=31337, action_hash="x", action_class="NEW_POSITION", risk_tier="STANDARD",
+        golem=live_golem.golem,
+        chain_id=31337,
+        action_hash="x",
+        action_class="NEW_POSITION",
+        risk_tier="STANDARD",
         expires_at=clock.now(),
-    )  # fmt: skip
+    )
     for index, state in enumerate(("BROADCAST", "MINED")):
         OutboundTransaction.objects.create(
-            permit=permit, call_index=index, chain_id=31337, sender=live_golem.golem.address, nonce=index, to=OTHER,
-            value_wei="0", gas_limit=1, max_fee_per_gas="1", max_priority_fee_per_gas="1", raw="0xsecretbytes",
-            tx_hash=f"0x{index}", state=state,
-        )  # fmt: skip
+            permit=permit,
+            call_index=index,
+            chain_id=31337,
+            sender=live_golem.golem.address,
+            nonce=index,
+            to=OTHER,
+            value_wei="0",
+            gas_limit=1,
+            max_fee_per_gas="1",
+            max_priority_fee_per_gas="1",
+            raw="0xsecretbytes",
+            tx_hash=f"0x{index}",
+            state=state,
+        )
     status = read(live_golem, "wallet_get_status")
     assert [row["tx_hash"] for row in status["pending_transactions"]] == ["0x0"]
     assert "secretbytes" not in str(status)

@@ -78,9 +78,14 @@ def test_each_reply_finds_its_read() -> None:
     expected = make_expected()
     requests = expected.requests(at=AT, block_number=7)
     assert [request.method for request in requests] == [
-        "eth_call", "eth_call", "eth_call", "eth_getBalance", "eth_getBalance", "eth_feeHistory",
+        "eth_call",
+        "eth_call",
+        "eth_call",
+        "eth_getBalance",
+        "eth_getBalance",
+        "eth_feeHistory",
         "eth_maxPriorityFeePerGas",
-    ]  # fmt: skip
+    ]
     results = ["0x01", "0x02", "0x03", "0x4", "0x5", HISTORY, "0x9"]
     found = expected.read([RpcReply(result=result) for result in results])
 
@@ -93,9 +98,14 @@ def test_each_reply_finds_its_read() -> None:
 def test_a_revert_is_an_answer_and_any_other_error_is_left_out() -> None:
     reverted, busy = CallReverted("out of stock"), RpcRateLimited("slow down")
     replies = [
-        RpcReply(error=reverted), RpcReply(error=busy), RpcReply(result="0x03"), RpcReply(error=busy),
-        RpcReply(result="0x5"), RpcReply(result=HISTORY), RpcReply(error=busy),
-    ]  # fmt: skip
+        RpcReply(error=reverted),
+        RpcReply(error=busy),
+        RpcReply(result="0x03"),
+        RpcReply(error=busy),
+        RpcReply(result="0x5"),
+        RpcReply(result=HISTORY),
+        RpcReply(error=busy),
+    ]
     found = make_expected().read(replies)
 
     assert found.calls == {KEYS[0]: (b"", reverted), KEYS[2]: (b"\x03", None)}
@@ -113,5 +123,8 @@ def test_taken_reads_are_not_asked_twice() -> None:
     expected = make_expected()
     assert expected.take_calls() == KEYS
     assert [request.method for request in expected.requests(at=AT, block_number=7)] == [
-        "eth_getBalance", "eth_getBalance", "eth_feeHistory", "eth_maxPriorityFeePerGas",
-    ]  # fmt: skip
+        "eth_getBalance",
+        "eth_getBalance",
+        "eth_feeHistory",
+        "eth_maxPriorityFeePerGas",
+    ]

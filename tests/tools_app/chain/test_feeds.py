@@ -99,8 +99,9 @@ def _mining_meanwhile(chain: World, *, times: int) -> Answer:
         for request in requests:
             params = request["params"]
             is_round = request["method"] == "eth_call" and params[0] == {
-                "to": _feed_address(chain, "DAI").lower(), "data": "0x" + encode_call(LATEST_ROUND).hex(),
-            }  # fmt: skip
+                "to": _feed_address(chain, "DAI").lower(),
+                "data": "0x" + encode_call(LATEST_ROUND).hex(),
+            }
             if is_round and left[0]:
                 left[0] -= 1
                 params = [params[0], "latest"]

@@ -119,9 +119,19 @@ def test_a_passed_deadline_asks_nothing() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"<html>busy</html>", b"[]", b"{}", b"null", b"17", b'{"jsonrpc":"2.0","id":0}', b'[{"id":7,"result":"0x1"}]',
-     b'{"id":0,"error":"words"}', b"[" * 100_000],
-)  # fmt: skip
+    [
+        b"",
+        b"<html>busy</html>",
+        b"[]",
+        b"{}",
+        b"null",
+        b"17",
+        b'{"jsonrpc":"2.0","id":0}',
+        b'[{"id":7,"result":"0x1"}]',
+        b'{"id":0,"error":"words"}',
+        b"[" * 100_000,
+    ],
+)
 def test_an_answer_that_is_no_json_rpc_is_nonsense(body: bytes) -> None:
     with serve(lambda requests: body) as node, pytest.raises(RpcNonsense):
         _endpoint(node.url).send([RpcRequest("eth_blockNumber"), RpcRequest("eth_gasPrice")])
@@ -140,9 +150,19 @@ def test_http_statuses_are_typed(status: int, kind: type[GolemError]) -> None:
 
 @pytest.mark.parametrize(
     ("said", "told"),
-    [("7", 7), ("0", 1), ("86400", 60), ("Wed, 21 Oct 2015 07:28:00 GMT", 1), ("Fri, 31 Dec 2088 23:59:59 GMT", 60),
-     ("soon", None), ("-5", None), ("9" * 4_000, None), ("Wed, 99 Oct 2015 07:28:00 GMT", None), ("", None)],
-)  # fmt: skip
+    [
+        ("7", 7),
+        ("0", 1),
+        ("86400", 60),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 1),
+        ("Fri, 31 Dec 2088 23:59:59 GMT", 60),
+        ("soon", None),
+        ("-5", None),
+        ("9" * 4_000, None),
+        ("Wed, 99 Oct 2015 07:28:00 GMT", None),
+        ("", None),
+    ],
+)
 def test_a_node_that_says_when_to_ask_again_is_heard_within_bounds(said: str, told: int | None) -> None:
     with serve(lambda requests: (429, {"Retry-After": said})) as node, pytest.raises(RpcRateLimited) as refused:
         _endpoint(node.url).call("eth_blockNumber")

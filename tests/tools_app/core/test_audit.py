@@ -86,8 +86,12 @@ def test_a_chain_rewritten_with_all_its_hashes_fails_at_its_signature(golem_id: 
         previous = audit_log.hash_entry(entry)
         tamper(
             "UPDATE tools_app_auditentry SET prev_hash=%s, data=%s, entry_hash=%s WHERE golem_id=%s AND seq=%s",
-            entry.prev_hash, json.dumps(entry.data), previous, golem_id, entry.seq,
-        )  # fmt: skip
+            entry.prev_hash,
+            json.dumps(entry.data),
+            previous,
+            golem_id,
+            entry.seq,
+        )
     AuditHead.objects.filter(golem_id=golem_id).update(entry_hash=previous)
     broken = verify_stored_chain(golem_id).broken
     assert broken is not None

@@ -16,8 +16,9 @@ from tools_app.core.compiled_query import CompiledQuery
 RELATED = ("archetype", "policy_cage__mirror", "spending_limits")
 GOLEM: CompiledQuery[Golem] = CompiledQuery(
     lambda key, name: Golem.objects.select_related(*RELATED).filter(pk=key, name=name, is_memory_enabled=True),
-    UUID(int=0), "stand-in",
-)  # fmt: skip
+    UUID(int=0),
+    "stand-in",
+)
 
 
 def columns(row: models.Model | None) -> dict[str, Any] | None:
@@ -81,7 +82,8 @@ def test_a_number_is_found_in_the_form_the_driver_gives_it(db: None) -> None:
     golem = factories.make_golem(owner=factories.make_owner(), home_chain_id=31337)
     by_chain: CompiledQuery[Golem] = CompiledQuery(
         lambda chain_id, key: Golem.objects.filter(home_chain_id=chain_id, pk=key, is_memory_enabled=True),
-        1, UUID(int=0),
-    )  # fmt: skip
+        1,
+        UUID(int=0),
+    )
     assert by_chain.fetch(31337, golem.pk) == [golem]
     assert by_chain.fetch(1, golem.pk) == []

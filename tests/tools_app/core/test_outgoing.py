@@ -18,12 +18,31 @@ from tools_app.core.outgoing import AddressRefused, ExchangeFailed
 @pytest.mark.parametrize(
     "address",
     [
-        "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
-        "224.0.0.1", "255.255.255.255", "240.0.0.1", "::1", "::", "fe80::1", "fc00::1", "ff02::1",
-        "::ffff:127.0.0.1", "::ffff:10.0.0.1", "2002:7f00:1::", "2002:a00:1::", "64:ff9b::7f00:1", "192.0.2.1",
-        "2001:db8::1", "2001:0:7f00:1::",
+        "127.0.0.1",
+        "10.1.2.3",
+        "172.16.0.1",
+        "192.168.1.1",
+        "169.254.169.254",
+        "100.64.0.1",
+        "0.0.0.0",
+        "224.0.0.1",
+        "255.255.255.255",
+        "240.0.0.1",
+        "::1",
+        "::",
+        "fe80::1",
+        "fc00::1",
+        "ff02::1",
+        "::ffff:127.0.0.1",
+        "::ffff:10.0.0.1",
+        "2002:7f00:1::",
+        "2002:a00:1::",
+        "64:ff9b::7f00:1",
+        "192.0.2.1",
+        "2001:db8::1",
+        "2001:0:7f00:1::",
     ],
-)  # fmt: skip
+)
 def test_an_address_that_is_not_public_is_refused_in_every_disguise(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,11 +85,19 @@ def test_a_name_that_resolves_differently_a_moment_later_changes_nothing(
 @pytest.mark.parametrize(
     "url",
     [
-        "http://hooks.example.org/", "ftp://hooks.example.org/", "https://", "https://user@hooks.example.org/",
-        "https://a:b@hooks.example.org/", "https://hooks.example.org:99999/", "https://hooks.example.org/\r\nX: y",
-        "https://hooks.exämple.org/", "https://hooks.example.org/" + "x" * 500, "file:///etc/passwd", "",
+        "http://hooks.example.org/",
+        "ftp://hooks.example.org/",
+        "https://",
+        "https://user@hooks.example.org/",
+        "https://a:b@hooks.example.org/",
+        "https://hooks.example.org:99999/",
+        "https://hooks.example.org/\r\nX: y",
+        "https://hooks.exämple.org/",
+        "https://hooks.example.org/" + "x" * 500,
+        "file:///etc/passwd",
+        "",
     ],
-)  # fmt: skip
+)
 def test_a_url_no_webhook_may_have_is_refused(url: str) -> None:
     with pytest.raises(AddressRefused):
         outgoing.check_url(url, allows_private=False)

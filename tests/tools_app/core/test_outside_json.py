@@ -61,8 +61,9 @@ def test_what_is_no_json_is_refused(text: str) -> None:
 def test_half_a_character_and_a_zero_are_replaced_and_whole_ones_kept() -> None:
     text = '{"a\\ud800": ["\\udc00", "\\u0000", "\\ud83d\\ude00", "\\\\ud800"], "n": ' + str(2**256 - 1) + "}"
     assert read_json(text, most_bytes=1_000) == {
-        "a\ufffd": ["\ufffd", "\ufffd", "\U0001f600", "\\ud800"], "n": 2**256 - 1,
-    }  # fmt: skip
+        "a\ufffd": ["\ufffd", "\ufffd", "\U0001f600", "\\ud800"],
+        "n": 2**256 - 1,
+    }
 
 
 JSON = st.recursive(

@@ -34,12 +34,30 @@ def test_what_a_pattern_finds_looks_suspicious(pattern: re.Pattern[str], data: s
 @given(
     st.lists(
         st.sampled_from(
-            ["golem_", "a" * 44, "Bearer ", "http://", "k:v@", "/v2/", "?token=", "PassWord", ": ", "seed phrase=", "@",
-             "mail.example.org", "private_key", " ", "0x", "ſ", "K"]
-        ) | st.text(max_size=6),
+            [
+                "golem_",
+                "a" * 44,
+                "Bearer ",
+                "http://",
+                "k:v@",
+                "/v2/",
+                "?token=",
+                "PassWord",
+                ": ",
+                "seed phrase=",
+                "@",
+                "mail.example.org",
+                "private_key",
+                " ",
+                "0x",
+                "ſ",
+                "K",
+            ]
+        )
+        | st.text(max_size=6),
         max_size=8,
     ).map("".join),
     st.sampled_from([DataSink.MODEL, DataSink.EVENTS]),
-)  # fmt: skip
+)
 def test_a_text_is_redacted_as_by_every_pattern(text: str, sink: DataSink) -> None:
     assert redact_text(text, sink=sink) == redact_slowly(text, sink)

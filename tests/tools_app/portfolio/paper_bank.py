@@ -126,9 +126,12 @@ class PaperChain:
 
 
 PROTOCOL = ProtocolDef(
-    name=NAME, label="The bank on paper", entry="bank", positions=PaperPositions(),
+    name=NAME,
+    label="The bank on paper",
+    entry="bank",
+    positions=PaperPositions(),
     deployments=lambda chain_id: {"bank": BANK} if chain_id == CHAIN_ID else None,
-)  # fmt: skip
+)
 
 
 @contextmanager

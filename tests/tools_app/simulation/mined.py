@@ -69,9 +69,15 @@ def read_balance(chain: World, account: str, token: str, block: str) -> int:
 
 def _sign(account: LocalAccount, call: Call, *, nonce: int) -> str:
     transaction: dict[str, Any] = {
-        "type": 2, "chainId": CHAIN_ID, "nonce": nonce, "value": call.value, "data": "0x" + call.data.hex(),
-        "gas": GAS, "maxFeePerGas": _FEE_CAP, "maxPriorityFeePerGas": _TIP,
-    }  # fmt: skip
+        "type": 2,
+        "chainId": CHAIN_ID,
+        "nonce": nonce,
+        "value": call.value,
+        "data": "0x" + call.data.hex(),
+        "gas": GAS,
+        "maxFeePerGas": _FEE_CAP,
+        "maxPriorityFeePerGas": _TIP,
+    }
     if len(call.to) > 2:
         transaction["to"] = call.to
     return "0x" + account.sign_transaction(transaction).raw_transaction.hex()

@@ -57,10 +57,17 @@ def put_real_op_stack(
     packed = b"".join(
         value.to_bytes(size, "big")
         for value, size in (
-            (base_fee_scalar, 4), (blob_base_fee_scalar, 4), (0, 8), (1_700_000_000, 8), (20_000_000, 8),
-            (l1_base_fee, 32), (blob_base_fee, 32), (1, 32), (2, 32),
+            (base_fee_scalar, 4),
+            (blob_base_fee_scalar, 4),
+            (0, 8),
+            (1_700_000_000, 8),
+            (20_000_000, 8),
+            (l1_base_fee, 32),
+            (blob_base_fee, 32),
+            (1, 32),
+            (2, 32),
         )
-    )  # fmt: skip
+    )
     for to, data in (
         (L1_BLOCK, "0x440a5e20" + packed.hex()),
         (OP_ORACLE, "0x" + encode_call("function setEcotone()").hex()),

@@ -24,9 +24,16 @@ def router_arguments(chain: World, *, v4_manager: str = ZERO, v4_positions: str 
     known = chain.contracts
     hashes = [bytes.fromhex(chain.deployments["init_code_hashes"][key][2:]) for key in ("uniswap_v2", "uniswap_v3")]
     return (
-        known["permit2"], known["weth9"], known["uniswap_v2_factory"], known["uniswap_v3_factory"], *hashes,
-        v4_manager, known["uniswap_v3_position_manager"], v4_positions, ZERO,
-    )  # fmt: skip
+        known["permit2"],
+        known["weth9"],
+        known["uniswap_v2_factory"],
+        known["uniswap_v3_factory"],
+        *hashes,
+        v4_manager,
+        known["uniswap_v3_position_manager"],
+        v4_positions,
+        ZERO,
+    )
 
 
 def deploy_router(chain: World, bytecode: dict[str, str]) -> str:

@@ -45,9 +45,13 @@ def _simulate_elsewhere(request: SimulationRequest, *, url: str, engine: str, se
     }
     done = subprocess.run(
         [sys.executable, "-m", "tests.tools_app.simulation.one_simulation"],
-        input=json.dumps(told).encode(), capture_output=True, timeout=60, cwd=CHECKOUT, check=False,
+        input=json.dumps(told).encode(),
+        capture_output=True,
+        timeout=60,
+        cwd=CHECKOUT,
+        check=False,
         env={**os.environ, "PYTHONHASHSEED": seed},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
 

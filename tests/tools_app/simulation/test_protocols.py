@@ -62,9 +62,14 @@ class Acts:
         block = self._open_reader().block
         watched = [NATIVE, *(token.address for token in self.chain.tokens.values())]
         request = SimulationRequest(
-            31337, self.account.address, calls, watch=tuple((self.account.address, one) for one in watched),
-            block=block, timestamp=block.timestamp + 1, wants_state_diff=True,
-        )  # fmt: skip
+            31337,
+            self.account.address,
+            calls,
+            watch=tuple((self.account.address, one) for one in watched),
+            block=block,
+            timestamp=block.timestamp + 1,
+            wants_state_diff=True,
+        )
         result = self._run("pyevm", request)
         self.created = result.state_diff.created if result.state_diff else ()
         # The local node cannot simulate a creation; the chain below still judges ours.

@@ -40,9 +40,7 @@ def test_a_base_that_another_thread_fills_meanwhile_shifts_no_answer(world: Worl
     block = swap.block
     assert block is not None
     direct = RpcPool.of_network(networks.with_rpc_urls(networks.KNOWN_NETWORKS[31337], [world.rpc_url]))
-    source = NodeSource(
-        pool=direct, block_hash=block.hash, number=block.number, deadline=Deadline.after_ms(10_000)
-    )  # fmt: skip
+    source = NodeSource(pool=direct, block_hash=block.hash, number=block.number, deadline=Deadline.after_ms(10_000))
     header = source.load_header()
     filled: list[str] = []
 

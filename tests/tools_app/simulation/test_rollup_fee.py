@@ -43,9 +43,13 @@ def test_the_op_oracle_is_given_each_transaction_unsigned(
     charges = estimate_l1_charges(open_reader(), calls=CALLS, gas_limits=LIMITS, **FEES)
     for position, (call, limit) in enumerate(zip(CALLS, LIMITS, strict=True)):
         unsigned = encode_unsigned(
-            chain_id=31337, call=call, nonce=7 + position, gas_limit=limit,
-            max_fee_per_gas=3 * 10**9, max_priority_fee_per_gas=10**8,
-        )  # fmt: skip
+            chain_id=31337,
+            call=call,
+            nonce=7 + position,
+            gas_limit=limit,
+            max_fee_per_gas=3 * 10**9,
+            max_priority_fee_per_gas=10**8,
+        )
         counted = sum(4 if byte == 0 else 16 for byte in unsigned) + 68 * 16
         assert charges[position] == L1Charge(fee_wei=counted * 10**10)
 
@@ -56,9 +60,11 @@ def test_the_op_stacks_own_contracts_answer_what_their_rule_says(
     """Since Fjord a size is estimated from what the bytes compress to; at least 100 bytes, and most are that small."""
     as_rollup(monkeypatch, RollupKind.OP_STACK)
     prices = {
-        "base_fee_scalar": 5_227, "blob_base_fee_scalar": 1_014_213,
-        "l1_base_fee": 20 * 10**9, "blob_base_fee": 3 * 10**9,
-    }  # fmt: skip
+        "base_fee_scalar": 5_227,
+        "blob_base_fee_scalar": 1_014_213,
+        "l1_base_fee": 20 * 10**9,
+        "blob_base_fee": 3 * 10**9,
+    }
     put_real_op_stack(chain, bytecode, **prices)
     random_bytes = b"".join(keccak(number.to_bytes(4, "big")) for number in range(100))
     calls = (Call("0x" + "22" * 20, b"", 1, "small"), Call("0x" + "11" * 20, random_bytes, 0, "large"))
@@ -71,9 +77,13 @@ def test_the_op_stacks_own_contracts_answer_what_their_rule_says(
     size = (len(random_bytes) * 33 // 32 + 68 + 60) * 836_500 - 42_585_600
     assert large.fee_wei == pytest.approx(size * per_byte / 10**12, rel=0.03)
     unsigned = encode_unsigned(
-        chain_id=31337, call=calls[1], nonce=8, gas_limit=LIMITS[1], max_fee_per_gas=3 * 10**9,
+        chain_id=31337,
+        call=calls[1],
+        nonce=8,
+        gas_limit=LIMITS[1],
+        max_fee_per_gas=3 * 10**9,
         max_priority_fee_per_gas=10**8,
-    )  # fmt: skip
+    )
     told = chain.rpc.read(OP_ORACLE, "getL1Fee(bytes)", unsigned, returns="(uint256)")
     assert large.fee_wei == (told[0] if isinstance(told, tuple) else told)
 

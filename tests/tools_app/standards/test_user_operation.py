@@ -24,11 +24,20 @@ HALF = st.integers(0, 2**128 - 1)
 WORD = st.integers(0, 2**256 - 1)
 OPERATIONS = st.builds(
     UserOperation,
-    sender=st.just(ACCOUNT), nonce=WORD, call_data=st.binary(max_size=200), call_gas_limit=HALF,
-    verification_gas_limit=HALF, pre_verification_gas=WORD, max_fee_per_gas=HALF, max_priority_fee_per_gas=HALF,
-    paymaster=st.just(PAYMASTER), paymaster_verification_gas_limit=HALF, paymaster_post_op_gas_limit=HALF,
-    paymaster_data=st.binary(max_size=100), signature=st.binary(max_size=80),
-)  # fmt: skip
+    sender=st.just(ACCOUNT),
+    nonce=WORD,
+    call_data=st.binary(max_size=200),
+    call_gas_limit=HALF,
+    verification_gas_limit=HALF,
+    pre_verification_gas=WORD,
+    max_fee_per_gas=HALF,
+    max_priority_fee_per_gas=HALF,
+    paymaster=st.just(PAYMASTER),
+    paymaster_verification_gas_limit=HALF,
+    paymaster_post_op_gas_limit=HALF,
+    paymaster_data=st.binary(max_size=100),
+    signature=st.binary(max_size=80),
+)
 PLAIN = UserOperation(ACCOUNT, 7, b"\x01\x02", 1, 2, 3, 5, 4, signature=b"s")
 
 
@@ -94,9 +103,15 @@ def event(
 def make_receipt(*, logs: tuple[LogEntry, ...], succeeded: bool = True) -> ReceiptView:
     """The receipt of a bundle."""
     return ReceiptView(
-        tx_hash="0x" + "0c" * 32, succeeded=succeeded, block_number=1, block_hash="0x" + "0d" * 32, gas_used=10**6,
-        effective_gas_price=10, l1_fee=0, logs=logs,
-    )  # fmt: skip
+        tx_hash="0x" + "0c" * 32,
+        succeeded=succeeded,
+        block_number=1,
+        block_hash="0x" + "0d" * 32,
+        gas_used=10**6,
+        effective_gas_price=10,
+        l1_fee=0,
+        logs=logs,
+    )
 
 
 BEFORE = log(ENTRY_POINT, "0xbb47ee3e183a558b1a2ff0874b079f3fc5478b7454eacf2bfc5af2ff5878f972")

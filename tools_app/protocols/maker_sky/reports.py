@@ -70,9 +70,13 @@ def report_open(outcome: PlanOutcome) -> VaultReport:
     mined, details = describe_mined(outcome), outcome.plan.details
     (opened, *_) = events_of(outcome, NEW_CDP, contract=str(details["manager"])) or [{"cdp": ""}]
     return VaultReport(
-        mined.tx_hash, mined.block_number, str(opened["cdp"]), str(details["collateral_type"]), mined.gas_used,
+        mined.tx_hash,
+        mined.block_number,
+        str(opened["cdp"]),
+        str(details["collateral_type"]),
+        mined.gas_used,
         mined.explorer_url,
-    )  # fmt: skip
+    )
 
 
 def report_deposit(outcome: PlanOutcome) -> DepositReport:

@@ -61,8 +61,10 @@ class Range:
         """Legs of so much less liquidity of the `whole`, and of the fees that are taken out with it."""
         told = []
         gone, ends, all_of_it = (
-            self._amounts(liquidity, 0), self._ends(liquidity, slippage_bps), self._ends(whole, slippage_bps),
-        )  # fmt: skip
+            self._amounts(liquidity, 0),
+            self._ends(liquidity, slippage_bps),
+            self._ends(whole, slippage_bps),
+        )
         for amount, end, most, fee in zip(gone, ends, all_of_it, fees, strict=True):
             # Fees that are earned until then go out too.
             told.append((-(amount + fee), -(max(end) + fee + max(most) // _PARTS + FEE_DUST)))

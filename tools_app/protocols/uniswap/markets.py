@@ -82,9 +82,14 @@ class UniswapRanges:
         """Id, pool and range."""
         pool = position.pool
         return {
-            "id": position.position_id, "pool": pool.address, "token0": pool.token0, "token1": pool.token1,
-            "fee": pool.fee, "lower": position.tick_lower, "upper": position.tick_upper,
-        }  # fmt: skip
+            "id": position.position_id,
+            "pool": pool.address,
+            "token0": pool.token0,
+            "token1": pool.token1,
+            "fee": pool.fee,
+            "lower": position.tick_lower,
+            "upper": position.tick_upper,
+        }
 
 
 class UniswapMarkets:

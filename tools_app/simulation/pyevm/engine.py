@@ -70,8 +70,16 @@ class PyEvmSimulationEngine(NodeEngine):
         header = base.header
         if header is None:
             raise AssertionError("a prefetch always leaves the header")
-        return Fork(base=base, source=source, header=header, rules=rules, chain_id=request.chain_id,
-                    timestamp=timestamp, budget=Budget(deadline), terms=request.terms)  # fmt: skip
+        return Fork(
+            base=base,
+            source=source,
+            header=header,
+            rules=rules,
+            chain_id=request.chain_id,
+            timestamp=timestamp,
+            budget=Budget(deadline),
+            terms=request.terms,
+        )
 
     def _run(self, request: SimulationRequest, block: BlockRef, fork: Fork) -> SimulationResult:
         reads, terms = list_reads(request, ()), request.terms

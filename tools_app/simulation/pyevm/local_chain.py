@@ -88,8 +88,9 @@ class LocalChain:
 
     def __post_init__(self) -> None:
         base = Base({address: Account(0, wei, b"") for address, wei in self.balances.items()})
-        self.blocks = [MinedBlock(0, _hash_block(self.chain_id, 0, bytes(32), self.timestamp, ()), bytes(32),
-                                  self.timestamp)]  # fmt: skip
+        self.blocks = [
+            MinedBlock(0, _hash_block(self.chain_id, 0, bytes(32), self.timestamp, ()), bytes(32), self.timestamp)
+        ]
         self._by_hash: dict[bytes, tuple[MinedBlock, MinedTransaction]] = {}
         self._snapshots: list[_Snapshot] = []
         source = MemorySource(block_hash=lambda number: self.blocks[number].hash)

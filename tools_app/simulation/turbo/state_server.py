@@ -109,9 +109,25 @@ def serve_state(fork: Any) -> Iterator[StateServer]:
 def _describe_block(number: int, block_hash: str) -> dict[str, Any]:
     """A block with nothing but its hash: what revm asks of earlier blocks."""
     return {
-        "number": hex(number), "hash": block_hash, "parentHash": _NO_HASH, "timestamp": "0x0", "gasLimit": "0x0",
-        "gasUsed": "0x0", "miner": "0x" + "00" * 20, "difficulty": "0x0", "baseFeePerGas": "0x0", "mixHash": _NO_HASH,
-        "nonce": "0x" + "00" * 8, "sha3Uncles": _NO_HASH, "logsBloom": "0x" + "00" * 256, "transactionsRoot": _NO_HASH,
-        "stateRoot": _NO_HASH, "receiptsRoot": _NO_HASH, "extraData": "0x", "size": "0x0", "uncles": [],
-        "transactions": [], "totalDifficulty": "0x0",
-    }  # fmt: skip
+        "number": hex(number),
+        "hash": block_hash,
+        "parentHash": _NO_HASH,
+        "timestamp": "0x0",
+        "gasLimit": "0x0",
+        "gasUsed": "0x0",
+        "miner": "0x" + "00" * 20,
+        "difficulty": "0x0",
+        "baseFeePerGas": "0x0",
+        "mixHash": _NO_HASH,
+        "nonce": "0x" + "00" * 8,
+        "sha3Uncles": _NO_HASH,
+        "logsBloom": "0x" + "00" * 256,
+        "transactionsRoot": _NO_HASH,
+        "stateRoot": _NO_HASH,
+        "receiptsRoot": _NO_HASH,
+        "extraData": "0x",
+        "size": "0x0",
+        "uncles": [],
+        "transactions": [],
+        "totalDifficulty": "0x0",
+    }

@@ -111,9 +111,7 @@ def _preload(reader: ChainReader, markets: ChainMarkets, meta: TokenMeta, quote_
     hubs = markets.hubs(reader)
     priced = [meta] if quote_currency.upper() == US_DOLLAR else [meta, reader.token(quote_currency)]
     tokens = [markets.asset(each) for each in priced]
-    reader.expect(
-        prices_of=[*priced, *(reader.token(hub) for hub in hubs)], since=reader.block.timestamp - DAY_SECONDS
-    )  # fmt: skip
+    reader.expect(prices_of=[*priced, *(reader.token(hub) for hub in hubs)], since=reader.block.timestamp - DAY_SECONDS)
     pairs = [(token, hub) for token in tokens for hub in hubs if hub != token]
     markets.find(reader, pairs, with_balances=True)
 

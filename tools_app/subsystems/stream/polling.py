@@ -65,8 +65,10 @@ def claim_next(*, now: datetime) -> StreamSubscription | None:
     with transaction.atomic():
         row = (
             StreamSubscription.objects.select_for_update(no_key=True, skip_locked=True)
-            .filter(ended_at__isnull=True, next_poll_at__lte=now).order_by("next_poll_at").first()
-        )  # fmt: skip
+            .filter(ended_at__isnull=True, next_poll_at__lte=now)
+            .order_by("next_poll_at")
+            .first()
+        )
         if row is not None:
             StreamSubscription.objects.filter(pk=row.pk).update(next_poll_at=now + _LEASE)
     return row
@@ -87,9 +89,13 @@ def poll(row: StreamSubscription, *, now: datetime) -> None:
 def _record_look(row: StreamSubscription, found: Look, now: datetime) -> None:
     with transaction.atomic():
         changed = StreamSubscription.objects.filter(pk=row.pk, version=row.version, ended_at__isnull=True).update(
-            version=F("version") + 1, failures=0, trail=found.trail, told=found.told, state=found.state,
+            version=F("version") + 1,
+            failures=0,
+            trail=found.trail,
+            told=found.told,
+            state=found.state,
             next_poll_at=now + timedelta(milliseconds=row.interval_ms),
-        )  # fmt: skip
+        )
         if not changed:
             return
         if found.events:

@@ -31,9 +31,11 @@ def describe_pool_state(reader: ChainReader, params: Mapping[str, Any]) -> dict[
         state.update(sqrt_price_x96=str(pool.sqrt_price), pool_tick=pool.pool_tick, liquidity=str(pool.liquidity))
     else:
         state.update(
-            reserve0=str(pool.reserve0), reserve0_units=format_units(pool.reserve0, token0.decimals),
-            reserve1=str(pool.reserve1), reserve1_units=format_units(pool.reserve1, token1.decimals),
-        )  # fmt: skip
+            reserve0=str(pool.reserve0),
+            reserve0_units=format_units(pool.reserve0, token0.decimals),
+            reserve1=str(pool.reserve1),
+            reserve1_units=format_units(pool.reserve1, token1.decimals),
+        )
     if pool.is_usable:
         state["price"] = ratio_text(pool.spot, base_decimals=token0.decimals, quote_decimals=token1.decimals)
     return state
@@ -93,10 +95,12 @@ def describe_alerts(reader: ChainReader, params: Mapping[str, Any], state: dict[
         if is_above and not state.get("is_above", False):
             alerts.append(
                 {
-                    **facts, "alert": "fees_above_threshold", "fees_value_micro_usd": str(worth),
+                    **facts,
+                    "alert": "fees_above_threshold",
+                    "fees_value_micro_usd": str(worth),
                     "threshold_micro_usd": str(threshold),
                 }
-            )  # fmt: skip
+            )
         state["is_above"] = is_above
     return alerts
 

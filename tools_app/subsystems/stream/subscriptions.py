@@ -49,22 +49,32 @@ def open_subscription(
         subscription_id = uuid4()
         rows = [
             StreamSubscription(
-                subscription_id=subscription_id, golem_id=golem_id, kind=kind, chain_id=chain_id, params=dict(params),
-                params_hash=digest, interval_ms=interval_ms, created_at=now, expires_at=expires_at, next_poll_at=now,
+                subscription_id=subscription_id,
+                golem_id=golem_id,
+                kind=kind,
+                chain_id=chain_id,
+                params=dict(params),
+                params_hash=digest,
+                interval_ms=interval_ms,
+                created_at=now,
+                expires_at=expires_at,
+                next_poll_at=now,
             )
             for chain_id in chain_ids
-        ]  # fmt: skip
+        ]
         StreamSubscription.objects.bulk_create(rows)
         events = [
             Event(
                 EventType.STREAM_SUBSCRIBED,
                 {
-                    **_facts(row), "expires_at": expires_at.isoformat(), "interval_ms": interval_ms,
+                    **_facts(row),
+                    "expires_at": expires_at.isoformat(),
+                    "interval_ms": interval_ms,
                     "target": str(next(iter(params.values()), ""))[:100],
                 },
             )
             for row in rows
-        ]  # fmt: skip
+        ]
         event_bus.emit_all(golem_id=golem_id, events=events, now=now)
     return rows[0]
 

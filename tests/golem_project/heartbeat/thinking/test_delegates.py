@@ -144,9 +144,15 @@ def test_the_heartbeat_is_a_way_in_and_a_rehearsal_stays_one(live_golem: LiveGol
     with serve_model([swap(), commit_last(), say("rehearsed")]) as model:
         serve_delegates(model)
         hop, answer = delegate_work(
-            golem=golem, target="trade-executor", instruction="Buy WETH", entry=DelegationEntry.HEARTBEAT,
-            is_live=False, actor="system:heartbeat", deadline=Deadline.after_ms(30_000), now=clock.now(),
-        )  # fmt: skip
+            golem=golem,
+            target="trade-executor",
+            instruction="Buy WETH",
+            entry=DelegationEntry.HEARTBEAT,
+            is_live=False,
+            actor="system:heartbeat",
+            deadline=Deadline.after_ms(30_000),
+            now=clock.now(),
+        )
     assert (hop.entry, answer.refusals) == (DelegationEntry.HEARTBEAT, ("GOLEM_IN_DRY_RUN",))
     assert [each["entry"] for each in told(live_golem, "DelegationHop")] == ["heartbeat"]
 
@@ -155,8 +161,9 @@ def test_the_heartbeats_model_delegates_by_its_own_way_in(live_golem: LiveGolem,
     """The planner and its delegate are two conversations with the same scripted model."""
     planner: list[Answer] = [
         call("preview_action", action_type="delegate", target="trade-executor", instruction="Buy WETH"),
-        commit_last(), say("The executor previewed it."),
-    ]  # fmt: skip
+        commit_last(),
+        say("The executor previewed it."),
+    ]
     with serve_model([swap(), say("previewed")]) as model:
         serve_delegates(model)
         found, _ = think(live_golem.golem, *planner)

@@ -21,12 +21,22 @@ PUBLIC = "https://models.example.com/v1"
 @pytest.mark.parametrize(
     "url",
     [
-        "", "models.example.com", "ftp://models.example.com", "file:///etc/passwd", "https://", "https://:443/v1",
-        "http://models.example.com/v1", "https://user:pass@models.example.com/v1", "https://key@models.example.com",
-        "https://models.example.com/v1?key=abc", "https://models.example.com/v1#x", "https://models.example.com:99999",
-        "gopher://127.0.0.1", "https://[::1",
+        "",
+        "models.example.com",
+        "ftp://models.example.com",
+        "file:///etc/passwd",
+        "https://",
+        "https://:443/v1",
+        "http://models.example.com/v1",
+        "https://user:pass@models.example.com/v1",
+        "https://key@models.example.com",
+        "https://models.example.com/v1?key=abc",
+        "https://models.example.com/v1#x",
+        "https://models.example.com:99999",
+        "gopher://127.0.0.1",
+        "https://[::1",
     ],
-)  # fmt: skip
+)
 def test_an_endpoint_that_is_no_plain_https_address_is_refused(url: str) -> None:
     with pytest.raises(ModelEndpointRefused) as refused:
         parse_endpoint(url, allow_local=False)
@@ -36,10 +46,23 @@ def test_an_endpoint_that_is_no_plain_https_address_is_refused(url: str) -> None
 @pytest.mark.parametrize(
     "address",
     [
-        "127.0.0.1", "10.1.2.3", "192.168.1.1", "172.16.0.9", "169.254.169.254", "0.0.0.0", "::1", "fe80::1",
-        "fd00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "100.64.0.1", "224.0.0.1", "255.255.255.255", "::",
+        "127.0.0.1",
+        "10.1.2.3",
+        "192.168.1.1",
+        "172.16.0.9",
+        "169.254.169.254",
+        "0.0.0.0",
+        "::1",
+        "fe80::1",
+        "fd00::1",
+        "::ffff:127.0.0.1",
+        "::ffff:10.0.0.1",
+        "100.64.0.1",
+        "224.0.0.1",
+        "255.255.255.255",
+        "::",
     ],
-)  # fmt: skip
+)
 def test_an_address_inside_is_refused_unless_the_operator_allows_a_local_endpoint(address: str) -> None:
     with pytest.raises(ModelEndpointRefused):
         check_address(parse_endpoint(PUBLIC, allow_local=False), address)

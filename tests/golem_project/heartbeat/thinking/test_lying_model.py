@@ -35,10 +35,13 @@ GHOST = "00000000-0000-4000-8000-000000000000"
 def completion(usage: Any = None, **message: Any) -> bytes:
     """A whole answer with one member of it as given."""
     body = {
-        "id": "1", "object": "chat.completion", "created": 1, "model": "m",
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "ok"} | message}],
         "usage": usage or {"prompt_tokens": 900, "completion_tokens": 40, "total_tokens": 940},
-    }  # fmt: skip
+    }
     return json.dumps(body).encode()
 
 

@@ -114,9 +114,11 @@ def test_a_cost_is_a_whole_number_never_too_small_and_never_a_unit_too_much(
 
 def test_anthropics_messages_are_spoken_too(live_golem: LiveGolem, think: Think) -> None:
     found, model = think(
-        live_golem.golem, anthropic_calls("preview_action", **SWAP), anthropic_says("previewed"),
+        live_golem.golem,
+        anthropic_calls("preview_action", **SWAP),
+        anthropic_says("previewed"),
         client={"provider": "anthropic"},
-    )  # fmt: skip
+    )
     assert (found.stopped_by, found.refusals, found.summary) == ("", (), "previewed")
     assert len(found.touched) == 1
     assert set(model.paths) == {"/v1/messages"}

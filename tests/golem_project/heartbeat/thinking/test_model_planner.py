@@ -46,9 +46,12 @@ def assert_consistent(live: LiveGolem, *, committed: int = 0) -> None:
 def test_a_model_that_behaves_previews_commits_and_says_what_it_did(live_golem: LiveGolem, think: Think) -> None:
     before = live_golem.balance("WETH")
     found, model = think(
-        live_golem.golem, call("query_state", query="limits"), preview_swap(),
-        commit_last(), say("Bought WETH with 500 USDC."),
-    )  # fmt: skip
+        live_golem.golem,
+        call("query_state", query="limits"),
+        preview_swap(),
+        commit_last(),
+        say("Bought WETH with 500 USDC."),
+    )
     assert (found.stopped_by, found.refusals, found.summary) == ("", (), "Bought WETH with 500 USDC.")
     assert [(each.action_type, each.step) for each in found.touched] == [("swap", PermitStep.COMMITTED)]
     assert live_golem.balance("WETH") > before
@@ -80,8 +83,10 @@ def test_a_golem_that_is_not_live_previews_and_commits_nothing(live_golem: LiveG
 def test_a_model_that_lies_about_a_permit_is_told_that_there_is_none(live_golem: LiveGolem, think: Think) -> None:
     ghost = "00000000-0000-4000-8000-000000000000"
     found, model = think(
-        live_golem.golem, call("commit_action", permit_id=ghost), say("I committed the swap, trust me."),
-    )  # fmt: skip
+        live_golem.golem,
+        call("commit_action", permit_id=ghost),
+        say("I committed the swap, trust me."),
+    )
     assert found.refusals == ("PERMIT_NOT_FOUND",)
     assert found.touched == ()
     assert found.summary.startswith("I committed")  # a model's word, which nothing believes
@@ -135,12 +140,14 @@ def test_calls_of_tools_that_do_not_exist_are_answered_and_harmless(live_golem: 
     found, model = think(
         live_golem.golem,
         calls(
-            ("transfer_everything", '{"to": "0x1"}'), ("uniswap_execute_swap", "{}"), ("bash", '{"command": "env"}'),
+            ("transfer_everything", '{"to": "0x1"}'),
+            ("uniswap_execute_swap", "{}"),
+            ("bash", '{"command": "env"}'),
             ("preview_action", '{"action_type": "drain"}'),
             ("preview_action", '{"action_type": "supply", "venue": "aave"}'),
         ),
         say("nothing worked"),
-    )  # fmt: skip
+    )
     assert found.refusals == ("UNKNOWN_TOOL", "UNKNOWN_TOOL", "UNKNOWN_TOOL", "UNKNOWN_ACTION", "UNKNOWN_ACTION")
     told = last_tool_answer(model.requests[1])["error"]
     assert told["recovery"] == "FIX_PARAMS"
@@ -150,13 +157,26 @@ def test_calls_of_tools_that_do_not_exist_are_answered_and_harmless(live_golem: 
 @pytest.mark.parametrize(
     "arguments",
     [
-        "", "not json", "[1,2]", '"text"', "null", '{"query": 7}', '{"query": "limits", "query_2": "x"}',
-        '{"query": "limits", "params": [1]}', '{"query": "\\u0000"}', '{"query": "\\ud800"}', '{"amount": 1.5}',
-        '{"query": NaN}', "{" * 50_000, '{"query": "' + "x" * 20_000 + '"}', '{"query": "' + "9" * 5_000 + '"}',
-        "9" * 5_000, '{"query": {"$ne": null}}',
+        "",
+        "not json",
+        "[1,2]",
+        '"text"',
+        "null",
+        '{"query": 7}',
+        '{"query": "limits", "query_2": "x"}',
+        '{"query": "limits", "params": [1]}',
+        '{"query": "\\u0000"}',
+        '{"query": "\\ud800"}',
+        '{"amount": 1.5}',
+        '{"query": NaN}',
+        "{" * 50_000,
+        '{"query": "' + "x" * 20_000 + '"}',
+        '{"query": "' + "9" * 5_000 + '"}',
+        "9" * 5_000,
+        '{"query": {"$ne": null}}',
     ],
     ids=range(17),
-)  # fmt: skip
+)
 def test_garbage_for_arguments_is_answered_with_what_is_wrong(
     live_golem: LiveGolem, think: Think, arguments: str
 ) -> None:
@@ -168,10 +188,20 @@ def test_garbage_for_arguments_is_answered_with_what_is_wrong(
 
 
 GARBAGE = [
-    b"", b"<html>busy</html>", b"{}", b"[]", b"null", b'"yes"', b'{"choices": []}', b'{"choices": [{}]}',
+    b"",
+    b"<html>busy</html>",
+    b"{}",
+    b"[]",
+    b"null",
+    b'"yes"',
+    b'{"choices": []}',
+    b'{"choices": [{}]}',
     b'{"choices": [{"index": 0, "message": {"role": "assistant", "tool_calls": "all"}, "finish_reason": "stop"}]}',
-    b'{"choices": 7, "id": 3}', b"\xff\xfe\x00", b'{"id": "x", "choices": [{"message": null}]}', b"{" * 100_000,
-]  # fmt: skip
+    b'{"choices": 7, "id": 3}',
+    b"\xff\xfe\x00",
+    b'{"id": "x", "choices": [{"message": null}]}',
+    b"{" * 100_000,
+]
 
 
 @pytest.mark.parametrize("body", GARBAGE, ids=range(len(GARBAGE)))
@@ -265,8 +295,10 @@ def test_a_model_that_is_not_local_and_has_no_price_is_not_asked(live_golem: Liv
 
 def test_limits_hold_for_a_model_as_for_any_agent(live_golem: LiveGolem, think: Think) -> None:
     found, model = think(
-        live_golem.golem, preview_swap(amount="10500000000"), say("too much"),
-    )  # fmt: skip
+        live_golem.golem,
+        preview_swap(amount="10500000000"),
+        say("too much"),
+    )
     assert found.refusals == ("SAFETY_SPENDING_LIMIT_EXCEEDED",)
     denied = AuditEntry.objects.get(golem_id=live_golem.golem.pk, event="PreviewDenied")
     assert denied.actor == "system:heartbeat"
@@ -282,14 +314,22 @@ def test_a_model_that_halts_its_golem_ends_the_thinking(live_golem: LiveGolem, t
 
 def test_the_model_is_shown_at_most_twelve_tools_and_reaches_no_other(live_golem: LiveGolem, think: Think) -> None:
     found, model = think(
-        live_golem.golem, call("preview_action", action_type="revoke_session", venue="wallet"), say("x"),
+        live_golem.golem,
+        call("preview_action", action_type="revoke_session", venue="wallet"),
+        say("x"),
         probes={"position_in_range": False},
-    )  # fmt: skip
+    )
     shown = {tool["function"]["name"]: tool["function"] for tool in model.requests[0]["tools"]}
     assert set(shown) == {
-        "preview_action", "commit_action", "cancel_action", "query_state", "search_context", "query_grimoire",
-        "update_directive", "emergency_halt",
-    }  # fmt: skip
+        "preview_action",
+        "commit_action",
+        "cancel_action",
+        "query_state",
+        "search_context",
+        "query_grimoire",
+        "update_directive",
+        "emergency_halt",
+    }
     actions = shown["preview_action"]["parameters"]["properties"]["action_type"]["enum"]
     assert 0 < len(actions) <= 12
     assert "swap" in actions

@@ -27,8 +27,13 @@ def toolset_of(*profiles: str) -> Toolset:
 
 def classify(**changes: Any) -> TickTask:
     values: dict[str, Any] = {
-        "phase": Phase.THRIVING, "regime": "NORMAL", "probes": {}, "anomalies": (), "interventions": (), **changes,
-    }  # fmt: skip
+        "phase": Phase.THRIVING,
+        "regime": "NORMAL",
+        "probes": {},
+        "anomalies": (),
+        "interventions": (),
+        **changes,
+    }
     return classify_task(**values)
 
 

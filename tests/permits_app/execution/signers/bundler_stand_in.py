@@ -66,9 +66,11 @@ class BundlerStandIn:
     def client(self, **changes: Any) -> BundlerClient:
         """A client of this project."""
         facts: dict[str, Any] = {
-            "project_id": Secret(PROJECT_ID), "url": f"{self.url}/api/v3", "allows_private": True,
+            "project_id": Secret(PROJECT_ID),
+            "url": f"{self.url}/api/v3",
+            "allows_private": True,
             "timeout_seconds": 8.0,
-        }  # fmt: skip
+        }
         return BundlerClient(**{**facts, **changes})
 
     def answer(self, path: str, body: bytes) -> tuple[int, Any]:
@@ -132,9 +134,12 @@ class BundlerStandIn:
         operation = read_operation(shown)
         # What is signed covers the gas limits that this answer puts into the operation.
         operation = replace(
-            operation, paymaster=self.accounts.paymaster, paymaster_data=times + b"\x00" * 65,
-            paymaster_verification_gas_limit=PAYMASTER_GAS[0], paymaster_post_op_gas_limit=PAYMASTER_GAS[1],
-        )  # fmt: skip
+            operation,
+            paymaster=self.accounts.paymaster,
+            paymaster_data=times + b"\x00" * 65,
+            paymaster_verification_gas_limit=PAYMASTER_GAS[0],
+            paymaster_post_op_gas_limit=PAYMASTER_GAS[1],
+        )
         digest = self.world.rpc.read(
             self.accounts.paymaster, _GET_HASH, operation.pack(), _VALID_UNTIL, _VALID_AFTER, returns="(bytes32)"
         )

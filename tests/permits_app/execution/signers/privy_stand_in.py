@@ -22,8 +22,16 @@ from tools_app.core.taint import Secret
 
 APP_ID, APP_SECRET, WALLET_ID = "cm-app-of-tests", "a secret of tests", "w4ll3t0id"
 _FIELDS = {
-    "type", "chain_id", "nonce", "to", "value", "data", "gas_limit", "max_fee_per_gas", "max_priority_fee_per_gas",
-}  # fmt: skip
+    "type",
+    "chain_id",
+    "nonce",
+    "to",
+    "value",
+    "data",
+    "gas_limit",
+    "max_fee_per_gas",
+    "max_priority_fee_per_gas",
+}
 
 
 class PrivyStandIn:
@@ -90,17 +98,26 @@ class PrivyStandIn:
 
     def _as_transaction(self, asked: dict[str, Any]) -> dict[str, Any]:
         return {
-            "type": 2, "chainId": asked["chain_id"], "nonce": asked["nonce"], "to": asked["to"],
-            "value": int(asked["value"], 16), "data": asked["data"], "gas": int(asked["gas_limit"], 16),
+            "type": 2,
+            "chainId": asked["chain_id"],
+            "nonce": asked["nonce"],
+            "to": asked["to"],
+            "value": int(asked["value"], 16),
+            "data": asked["data"],
+            "gas": int(asked["gas_limit"], 16),
             "maxFeePerGas": int(asked["max_fee_per_gas"], 16),
-            "maxPriorityFeePerGas": int(asked["max_priority_fee_per_gas"], 16), **self.change,
-        }  # fmt: skip
+            "maxPriorityFeePerGas": int(asked["max_priority_fee_per_gas"], 16),
+            **self.change,
+        }
 
     def _is_authorized(self, path: str, headers: dict[str, str], document: Any) -> bool:
         payload = {
-            "version": 1, "method": "POST", "url": self.url + path, "body": document,
+            "version": 1,
+            "method": "POST",
+            "url": self.url + path,
+            "body": document,
             "headers": {"privy-app-id": headers.get("privy-app-id")},
-        }  # fmt: skip
+        }
         try:
             signature = base64.b64decode(headers.get("privy-authorization-signature", ""), validate=True)
             digest = SHA256.new(rfc8785.dumps(payload))

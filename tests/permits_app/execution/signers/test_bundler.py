@@ -108,7 +108,7 @@ def test_a_bundler_that_names_another_operation_is_refused(bundler: BundlerStand
             lambda c: c.sponsor(CHAIN_ID, OPERATION, is_stub=False),
         ),
     ],
-)  # fmt: skip
+)
 def test_answers_of_another_shape_are_refused(
     bundler: BundlerStandIn, method: str, answers: list[Any], ask: Any
 ) -> None:

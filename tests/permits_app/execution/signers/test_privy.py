@@ -31,20 +31,32 @@ from tools_app.core.taint import Secret
 
 ELSEWHERE, THIEF = checksum("0x" + "aa" * 20), checksum("0x" + "bb" * 20)
 PLAIN = UnsignedTransaction(
-    chain_id=31337, nonce=7, to=ELSEWHERE, value=10**19, data=b"\x01\x02", gas_limit=90_000,
-    max_fee_per_gas=3 * 10**9, max_priority_fee_per_gas=10**9,
-)  # fmt: skip
+    chain_id=31337,
+    nonce=7,
+    to=ELSEWHERE,
+    value=10**19,
+    data=b"\x01\x02",
+    gas_limit=90_000,
+    max_fee_per_gas=3 * 10**9,
+    max_priority_fee_per_gas=10**9,
+)
 
 US = Account.from_key("0x" + "11" * 32)
 OUR_RAW = bytes(
     US.sign_transaction(
         {
-            "type": 2, "chainId": PLAIN.chain_id, "nonce": PLAIN.nonce, "to": PLAIN.to, "value": PLAIN.value,
-            "data": PLAIN.data, "gas": PLAIN.gas_limit, "maxFeePerGas": PLAIN.max_fee_per_gas,
+            "type": 2,
+            "chainId": PLAIN.chain_id,
+            "nonce": PLAIN.nonce,
+            "to": PLAIN.to,
+            "value": PLAIN.value,
+            "data": PLAIN.data,
+            "gas": PLAIN.gas_limit,
+            "maxFeePerGas": PLAIN.max_fee_per_gas,
             "maxPriorityFeePerGas": PLAIN.max_priority_fee_per_gas,
         }
     ).raw_transaction
-)  # fmt: skip
+)
 
 
 @pytest.fixture
@@ -67,11 +79,17 @@ def test_the_signed_bytes_are_the_transaction_that_was_asked_for(privy: PrivySta
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("to", THIEF), ("value", 10**19 + 1), ("nonce", 8), ("data", "0x0103"), ("gas", 90_001),
-        ("maxFeePerGas", 4 * 10**9), ("maxPriorityFeePerGas", 2 * 10**9), ("chainId", 1),
+        ("to", THIEF),
+        ("value", 10**19 + 1),
+        ("nonce", 8),
+        ("data", "0x0103"),
+        ("gas", 90_001),
+        ("maxFeePerGas", 4 * 10**9),
+        ("maxPriorityFeePerGas", 2 * 10**9),
+        ("chainId", 1),
         ("accessList", [{"address": THIEF, "storageKeys": []}]),
     ],
-)  # fmt: skip
+)
 def test_an_answer_that_signs_anything_else_is_refused(privy: PrivyStandIn, field: str, value: Any) -> None:
     privy.change = {field: value}
     with pytest.raises(SignerMismatch) as refused:

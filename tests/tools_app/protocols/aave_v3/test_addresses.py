@@ -14,9 +14,16 @@ from tools_app.chain.abi import checksum
 from tools_app.toolkit.protocol import SHELF
 
 MARKETS = {
-    1: "Ethereum", 10: "Optimism", 56: "BNB", 137: "Polygon", 324: "ZkSync", 8453: "Base", 42161: "Arbitrum",
-    42220: "Celo", 43114: "Avalanche",
-}  # fmt: skip
+    1: "Ethereum",
+    10: "Optimism",
+    56: "BNB",
+    137: "Polygon",
+    324: "ZkSync",
+    8453: "Base",
+    42161: "Arbitrum",
+    42220: "Celo",
+    43114: "Avalanche",
+}
 BOOK = Package(
     name="@bgd-labs/aave-address-book",
     version="4.44.22",

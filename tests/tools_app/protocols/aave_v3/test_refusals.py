@@ -99,9 +99,11 @@ def test_a_paused_or_frozen_market_takes_nothing(desk: Desk, signature: str, rea
 
 @pytest.mark.parametrize(
     ("signature", "tool", "reason"),
-    [("setSupplyCap(address,uint256)", "aave_supply", "supply_cap"),
-     ("setBorrowCap(address,uint256)", "aave_borrow", "borrow_cap")],
-)  # fmt: skip
+    [
+        ("setSupplyCap(address,uint256)", "aave_supply", "supply_cap"),
+        ("setBorrowCap(address,uint256)", "aave_borrow", "borrow_cap"),
+    ],
+)
 def test_a_full_cap_is_told_with_the_room_that_is_left(desk: Desk, signature: str, tool: str, reason: str) -> None:
     desk.do("aave_supply", asset="WETH", amount=str(4 * ETH))
     govern(desk.chain, signature, desk.token("USDC"), 1)

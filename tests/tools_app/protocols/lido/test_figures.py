@@ -42,9 +42,19 @@ def make_market(chain: World, *, other: str, ether: int, price_bps: int = 10_000
     for each, held in ((at("wsteth"), shares), (token, amount)):
         chain.transact(maker, each, "approve(address,uint256)", router, held)
     chain.transact(
-        maker, router, "addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)",
-        at("wsteth"), token, shares, amount, 0, 0, maker.address, 2**40, gas=8_000_000,
-    )  # fmt: skip
+        maker,
+        router,
+        "addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)",
+        at("wsteth"),
+        token,
+        shares,
+        amount,
+        0,
+        0,
+        maker.address,
+        2**40,
+        gas=8_000_000,
+    )
 
 
 def test_the_position_tells_both_tokens_their_ether_and_the_queue(chain: World) -> None:
@@ -182,10 +192,19 @@ def test_a_paused_pool_sends_to_a_market_only_within_the_slippage(chain: World) 
 def test_every_name_of_the_catalogue_leads_to_a_tool() -> None:
     load_registry()
     for name in (
-        "lido_stake", "lido_stake_eth", "lido_unstake", "lido_request_withdrawal", "lido_wrap", "lido_unwrap",
-        "lido_get_position", "lido_get_rates", "lido_claim_withdrawal", "lido_get_oracle_status", "lido_harvest_yield",
+        "lido_stake",
+        "lido_stake_eth",
+        "lido_unstake",
+        "lido_request_withdrawal",
+        "lido_wrap",
+        "lido_unwrap",
+        "lido_get_position",
+        "lido_get_rates",
+        "lido_claim_withdrawal",
+        "lido_get_oracle_status",
+        "lido_harvest_yield",
         "lido_exit_decision",
-    ):  # fmt: skip
+    ):
         assert CHAIN_ID in (REGISTRY.get(name).supported_chains or ())
 
 

@@ -201,9 +201,13 @@ def test_a_market_without_liquidity_gives_what_it_has(chain: World) -> None:
     available = refused.data["room"]
     assert 3_900 * USDC < int(available) < 4_200 * USDC
     refuse(
-        golem, MarketClosed, "morpho_borrow_market", market_id=market, amount=str(5_000 * USDC),
+        golem,
+        MarketClosed,
+        "morpho_borrow_market",
+        market_id=market,
+        amount=str(5_000 * USDC),
         collateral_amount=str(10 * ETH),
-    )  # fmt: skip
+    )
     golem.act("morpho_withdraw_market", market_id=market, amount=available)
 
 
@@ -244,9 +248,13 @@ def test_what_is_no_market_or_not_ones_own_is_refused(chain: World) -> None:
     refuse(golem, MarketNotFound, "morpho_supply_market", market_id="0x" + "11" * 32, amount="1")
     refuse(golem, InvalidParams, "morpho_supply_market", market_id=market, amount="1", asset="DAI")
     refuse(
-        golem, InvalidParams, "morpho_supply_market", market_id=market, amount="1",
+        golem,
+        InvalidParams,
+        "morpho_supply_market",
+        market_id=market,
+        amount="1",
         on_behalf_of=chain.actors.makers[0].address,
-    )  # fmt: skip
+    )
     refuse(golem, InsufficientBalance, "morpho_supply_market", market_id=market, amount=str(10**15))
 
 

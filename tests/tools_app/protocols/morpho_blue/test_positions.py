@@ -184,8 +184,11 @@ def test_foreign_bytes_are_a_veto(chain: World) -> None:
     with pytest.raises(UnknownCall):
         PROTOCOL.effects.read(
             Call(MORPHO, encode_call(supply, params, 1, 0, me, b""), 1, ""),
-            earlier=(), account=me, chain=reader, into=Effects(),
-        )  # fmt: skip
+            earlier=(),
+            account=me,
+            chain=reader,
+            into=Effects(),
+        )
 
 
 def test_a_borrow_to_somebody_else_names_who_is_paid_and_an_authorization_is_a_right(chain: World) -> None:

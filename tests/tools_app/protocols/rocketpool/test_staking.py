@@ -145,9 +145,19 @@ def test_a_dry_pool_sends_to_a_market_that_pays_enough(chain: World) -> None:
     for token, raw in ((at("reth"), shares), (weth, worth)):
         chain.transact(maker, token, "approve(address,uint256)", router, raw)
     chain.transact(
-        maker, router, "addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)",
-        at("reth"), weth, shares, worth, 0, 0, maker.address, 2**40, gas=8_000_000,
-    )  # fmt: skip
+        maker,
+        router,
+        "addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)",
+        at("reth"),
+        weth,
+        shares,
+        worth,
+        0,
+        0,
+        maker.address,
+        2**40,
+        gas=8_000_000,
+    )
     drain(chain)
     load_registry()
     amount = chain.rpc.balance_of(at("reth"), account.address)
@@ -258,7 +268,11 @@ def test_rates_and_operators_are_those_of_the_network(chain: World) -> None:
 def test_every_name_of_the_catalogue_leads_to_a_tool() -> None:
     load_registry()
     for name in (
-        "rocketpool_stake", "rocketpool_deposit_eth", "rocketpool_unstake", "rocketpool_get_position",
-        "rocketpool_get_rates", "rocketpool_get_operators",
-    ):  # fmt: skip
+        "rocketpool_stake",
+        "rocketpool_deposit_eth",
+        "rocketpool_unstake",
+        "rocketpool_get_position",
+        "rocketpool_get_rates",
+        "rocketpool_get_operators",
+    ):
         assert CHAIN_ID in (REGISTRY.get(name).supported_chains or ())

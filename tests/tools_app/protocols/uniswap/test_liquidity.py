@@ -47,9 +47,13 @@ def trade_back_and_forth(chain: World, fee: int, *, usd: int = 300_000) -> None:
 
 def open_position(chain: World, account: Any, **params: Any) -> tuple[str, PlanOutcome]:
     defaults: dict[str, Any] = {
-        "token0": "WETH", "token1": "USDC", "price_lower": "2700", "price_upper": "3300",
-        "fee": 500, "amount0": str(2 * ETH),
-    }  # fmt: skip
+        "token0": "WETH",
+        "token1": "USDC",
+        "price_lower": "2700",
+        "price_upper": "3300",
+        "fee": 500,
+        "amount0": str(2 * ETH),
+    }
     plan = plan_of(chain, account, "uniswap_lp_add_liquidity", **{**defaults, **params})
     outcome = run_plan(chain, account, plan)
     return report_of("uniswap_lp_add_liquidity", outcome)["position_id"], outcome
@@ -69,9 +73,17 @@ def test_a_position_lives_from_mint_to_close_exactly_as_planned(chain: World) ->
     assert int(position_id) > 0
 
     grown = run_plan(
-        chain, account, plan_of(chain, account, "uniswap_lp_increase_liquidity",
-                                position_id=position_id, amount0="7777777777", amount1="3000000000"),
-    )  # fmt: skip
+        chain,
+        account,
+        plan_of(
+            chain,
+            account,
+            "uniswap_lp_increase_liquidity",
+            position_id=position_id,
+            amount0="7777777777",
+            amount1="3000000000",
+        ),
+    )
     check_promises(grown)
     assert grown.plan.action_class is ActionClass.INCREASE_POSITION
     assert report_of("uniswap_lp_increase_liquidity", grown)["liquidity_added"] == grown.plan.details["liquidity"]
@@ -85,9 +97,17 @@ def test_a_position_lives_from_mint_to_close_exactly_as_planned(chain: World) ->
 
     trade_back_and_forth(chain, 500)
     half = run_plan(
-        chain, account, plan_of(chain, account, "uniswap_lp_remove_liquidity",
-                                position_id=position_id, percent_to_remove=50, collect_fees=False),
-    )  # fmt: skip
+        chain,
+        account,
+        plan_of(
+            chain,
+            account,
+            "uniswap_lp_remove_liquidity",
+            position_id=position_id,
+            percent_to_remove=50,
+            collect_fees=False,
+        ),
+    )
     check_promises(half)
     assert half.plan.action_class is ActionClass.DECREASE_POSITION
     assert report_of("uniswap_lp_remove_liquidity", half)["fees_collected0"] == "0"
@@ -111,15 +131,26 @@ def test_a_position_lives_from_mint_to_close_exactly_as_planned(chain: World) ->
         {"price_lower": "3500", "price_upper": "4000"},
         {"price_lower": "2000", "price_upper": "2500", "amount0": None, "amount1": "1000000000"},
         {"price_lower": "2999.5", "price_upper": "3000.5", "amount0": "1000000000000000"},
-        {"token0": "USDC", "token1": "WETH", "price_lower": "0.0003", "price_upper": "0.0004",
-         "amount0": "500000000"},
-        {"token0": "WETH", "token1": "WBTC", "price_lower": "0.01", "price_upper": "0.2", "fee": 3000,
-         "amount0": str(ETH)},
-        {"token0": "DAI", "token1": "USDC", "price_lower": "0.99", "price_upper": "1.01", "fee": 100,
-         "amount0": str(1000 * ETH)},
+        {"token0": "USDC", "token1": "WETH", "price_lower": "0.0003", "price_upper": "0.0004", "amount0": "500000000"},
+        {
+            "token0": "WETH",
+            "token1": "WBTC",
+            "price_lower": "0.01",
+            "price_upper": "0.2",
+            "fee": 3000,
+            "amount0": str(ETH),
+        },
+        {
+            "token0": "DAI",
+            "token1": "USDC",
+            "price_lower": "0.99",
+            "price_upper": "1.01",
+            "fee": 100,
+            "amount0": str(1000 * ETH),
+        },
         {"fee": None},
     ],
-)  # fmt: skip
+)
 def test_a_mint_takes_exactly_what_its_plan_says(chain: World, params: dict[str, Any]) -> None:
     account = rich_account(chain)
     _, outcome = open_position(chain, account, **params)
@@ -130,10 +161,16 @@ def test_a_mint_takes_exactly_what_its_plan_says(chain: World, params: dict[str,
 def test_the_given_amounts_are_never_exceeded(chain: World) -> None:
     account = rich_account(chain)
     plan = plan_of(
-        chain, account, "uniswap_lp_add_liquidity",
-        token0="WETH", token1="USDC", price_lower="2500", price_upper="3500",
-        amount0=str(ETH), amount1="2000000000",
-    )  # fmt: skip
+        chain,
+        account,
+        "uniswap_lp_add_liquidity",
+        token0="WETH",
+        token1="USDC",
+        price_lower="2500",
+        price_upper="3500",
+        amount0=str(ETH),
+        amount1="2000000000",
+    )
     bounds = {flow.token.symbol: flow.bound for flow in plan.spends}
     assert bounds["WETH"] <= ETH
     assert bounds["USDC"] <= 2_000_000_000
@@ -144,13 +181,27 @@ def test_the_given_amounts_are_never_exceeded(chain: World) -> None:
 def test_a_range_is_the_same_named_in_either_order(chain: World) -> None:
     account = rich_account(chain)
     straight = plan_of(
-        chain, account, "uniswap_lp_add_liquidity",
-        token0="WETH", token1="USDC", price_lower="2500", price_upper="4000", amount0=str(ETH), fee=500,
-    )  # fmt: skip
+        chain,
+        account,
+        "uniswap_lp_add_liquidity",
+        token0="WETH",
+        token1="USDC",
+        price_lower="2500",
+        price_upper="4000",
+        amount0=str(ETH),
+        fee=500,
+    )
     reversed_ = plan_of(
-        chain, account, "uniswap_lp_add_liquidity",
-        token0="USDC", token1="WETH", price_lower="0.00025", price_upper="0.0004", amount1=str(ETH), fee=500,
-    )  # fmt: skip
+        chain,
+        account,
+        "uniswap_lp_add_liquidity",
+        token0="USDC",
+        token1="WETH",
+        price_lower="0.00025",
+        price_upper="0.0004",
+        amount1=str(ETH),
+        fee=500,
+    )
     for key in ("tick_lower", "tick_upper", "liquidity", "amount0", "amount1"):
         assert straight.details[key] == reversed_.details[key]
 
@@ -169,18 +220,27 @@ def test_two_positions_in_one_range_are_each_paid_to_the_wei(chain: World) -> No
 def test_a_deposit_reverts_when_the_price_has_left_the_slippage(chain: World) -> None:
     account = rich_account(chain)
     plan = plan_of(
-        chain, account, "uniswap_lp_add_liquidity",
-        token0="WETH", token1="USDC", price_lower="2900", price_upper="3100", fee=500,
-        amount0=str(ETH), slippage_bps=5,
-    )  # fmt: skip
+        chain,
+        account,
+        "uniswap_lp_add_liquidity",
+        token0="WETH",
+        token1="USDC",
+        price_lower="2900",
+        price_upper="3100",
+        fee=500,
+        amount0=str(ETH),
+        slippage_bps=5,
+    )
     whale = chain.new_account(ETH, {"USDC": 1_000_000 * 10**6})
     usdc, weth = chain.tokens["USDC"].address, chain.tokens["WETH"].address
     router = chain.contracts["uniswap_v3_swap_router_02"]
     chain.transact(whale, usdc, "approve(address,uint256)", router, 10**12)
     chain.transact(
-        whale, router, "exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))",
+        whale,
+        router,
+        "exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))",
         (usdc, weth, 500, whale.address, 10**12, 0, 0),
-    )  # fmt: skip
+    )
     receipts = [chain.send(account, call.to, "0x" + call.data.hex()) for call in plan.calls]
     assert [receipt["status"] for receipt in receipts] == ["0x1", "0x1", "0x0"]
 
@@ -212,15 +272,25 @@ def test_a_deposit_reverts_when_the_price_has_left_the_slippage(chain: World) ->
         ("increase", {"position_id": "1"}, "INVALID_PARAMS"),
         ("increase", {"position_id": str(2**256), "amount0": "1"}, "POSITION_NOT_FOUND"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_liquidity_call_is_refused_with_its_code(
     chain: World, tool: str, params: dict[str, Any], code: str
 ) -> None:
-    names = {"add": "add_liquidity", "remove": "remove_liquidity", "collect": "collect_fees",
-             "increase": "increase_liquidity"}  # fmt: skip
+    names = {
+        "add": "add_liquidity",
+        "remove": "remove_liquidity",
+        "collect": "collect_fees",
+        "increase": "increase_liquidity",
+    }
     if tool == "add":
-        params = {"token0": "WETH", "token1": "USDC", "price_lower": "2700", "price_upper": "3300",
-                  "amount0": str(ETH), **params}  # fmt: skip
+        params = {
+            "token0": "WETH",
+            "token1": "USDC",
+            "price_lower": "2700",
+            "price_upper": "3300",
+            "amount0": str(ETH),
+            **params,
+        }
     with pytest.raises(GolemError) as refused:
         plan_of(chain, rich_account(chain), f"uniswap_lp_{names[tool]}", **params)
     assert refused.value.code == code

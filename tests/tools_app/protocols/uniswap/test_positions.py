@@ -130,13 +130,22 @@ def test_every_plan_says_exactly_what_it_changes_in_positions(chain: World, move
         push_price(chain, usd=moved_usd)
     token_id = ""
     for tool, params in (
-        ("uniswap_lp_add_liquidity", {"token0": "WETH", "token1": "USDC", "price_lower": "2700",
-                                      "price_upper": "3900", "fee": 500, "amount0": str(ETH // 2)}),
+        (
+            "uniswap_lp_add_liquidity",
+            {
+                "token0": "WETH",
+                "token1": "USDC",
+                "price_lower": "2700",
+                "price_upper": "3900",
+                "fee": 500,
+                "amount0": str(ETH // 2),
+            },
+        ),
         ("uniswap_lp_increase_liquidity", {"amount0": "7777777777", "amount1": "3000000000"}),
         ("uniswap_lp_collect_fees", {}),
         ("uniswap_lp_remove_liquidity", {"percent_to_remove": 30, "collect_fees": False}),
         ("uniswap_lp_remove_liquidity", {}),
-    ):  # fmt: skip
+    ):
         if tool == "uniswap_lp_collect_fees":
             trade_back_and_forth(chain, 500)
         before = list_of(chain, account)
@@ -145,8 +154,9 @@ def test_every_plan_says_exactly_what_it_changes_in_positions(chain: World, move
         run_plan(chain, account, plan)
         after = list_of(chain, account)
         token_id = token_id or after[0].ref.id
-        assert {change.ref for change in plan.changes} == ({after[0].ref} if before and after else
-                                                           {before[0].ref} if before else {None})  # fmt: skip
+        assert {change.ref for change in plan.changes} == (
+            {after[0].ref} if before and after else {before[0].ref} if before else {None}
+        )
         for change in plan.changes:
             measured = sum(each.raw_of(change.token) for each in after) - sum(
                 each.raw_of(change.token) for each in before

@@ -56,9 +56,14 @@ def test_a_route_that_is_none_or_costs_more_than_the_slippage_is_refused(
     ctx = make_context(world, address="0x" + "11" * 20)
     with pytest.raises(RouteNotTaken, match=says):
         call_tool(
-            ctx, "uniswap_execute_swap", token_in="USDC", token_out="WETH", amount=str(500 * 10**6), route=route,
+            ctx,
+            "uniswap_execute_swap",
+            token_in="USDC",
+            token_out="WETH",
+            amount=str(500 * 10**6),
+            route=route,
             slippage_bps=slippage_bps,
-        )  # fmt: skip
+        )
 
 
 def test_a_preferred_route_costs_no_further_round_trip(chain: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,9 +95,14 @@ def test_a_route_that_says_what_it_may_cost_gives_way_to_the_best_beyond_that(wo
         names = {found.route_name, *found.other_routes}
         assert route.partition("@")[0] in names
         routes = find_routes(
-            ctx.chain(), deployment_on(31337), token_in=found.token_in, token_out=found.token_out,
-            amount=500 * 10**6, preferred=route, slippage_bps=slippage_bps,
-        )  # fmt: skip
+            ctx.chain(),
+            deployment_on(31337),
+            token_in=found.token_in,
+            token_out=found.token_out,
+            amount=500 * 10**6,
+            preferred=route,
+            slippage_bps=slippage_bps,
+        )
         return routes.name
 
     assert (taken("v3:3000@40"), taken("v3:3000@10"), taken("v3:500@0")) == ("v3:3000", "v3:500", "v3:500")

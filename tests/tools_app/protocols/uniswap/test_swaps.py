@@ -300,8 +300,11 @@ def test_check_allowance_gives_the_message_for_permit2_and_signs_nothing(chain: 
     chain.transact(account, PERMIT2, grant, usdc, spender, 1_500_000, until)
     right = answer_of(make_context(chain, address=account.address), "uniswap_check_allowance", **asked)["permit2"]
     assert (right["allowance_units"], right["expiration"], right["sufficient"], right["typed_data"]) == (
-        "1.5 USDC", until, True, None,
-    )  # fmt: skip
+        "1.5 USDC",
+        until,
+        True,
+        None,
+    )
     of_permit2 = answer_of(
         make_context(chain, address=account.address), "uniswap_check_allowance", token="USDC", spender=PERMIT2
     )
@@ -332,8 +335,10 @@ def test_a_quote_shows_units_price_impact_and_gas_in_dollars(chain: World) -> No
         ({"token_in": "USDC", "token_out": "WETH", "amount": 1.5}, "INVALID_PARAMS"),
         ({"token_in": "USDC", "token_out": "WETH", "amount": "1e6"}, "INVALID_PARAMS"),
         ({"token_in": "USDC", "token_out": "WETH", "amount": str(2**255)}, "ROUTING_INSUFFICIENT_LIQUIDITY"),
-        ({"token_in": "USDC", "token_out": "WETH", "amount": str(10**30), "exact_output": True},
-         "ROUTING_INSUFFICIENT_LIQUIDITY"),
+        (
+            {"token_in": "USDC", "token_out": "WETH", "amount": str(10**30), "exact_output": True},
+            "ROUTING_INSUFFICIENT_LIQUIDITY",
+        ),
         ({"token_in": "WETH", "token_out": "USDC", "amount": "1"}, "ROUTING_AMOUNT_TOO_SMALL"),
         ({"token_in": "FEE", "token_out": "WETH", "amount": "1000", "exact_output": True}, "ROUTING_NO_ROUTE"),
         ({"token_in": "USDC", "token_out": "WETH", "amount": "1000000", "slippage_bps": 10_001}, "INVALID_PARAMS"),
@@ -343,7 +348,7 @@ def test_a_quote_shows_units_price_impact_and_gas_in_dollars(chain: World) -> No
         ({"token_in": "USDC", "token_out": "WETH", "amount": str(10**12)}, "INSUFFICIENT_BALANCE"),
         ({"token_in": "ETH", "token_out": "USDC", "amount": str(11 * ETH)}, "INSUFFICIENT_BALANCE"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_swap_is_refused_with_its_code(chain: World, params: dict[str, Any], code: str) -> None:
     account = rich_account(chain)
     with pytest.raises(GolemError) as refused:

@@ -88,9 +88,15 @@ def test_v2_volume_is_counted_from_its_swaps(chain: World) -> None:
     trader = chain.new_account(2 * ETH)
     weth, usdt = chain.tokens["WETH"].address, chain.tokens["USDT"].address
     chain.transact(
-        trader, chain.contracts["uniswap_v2_router"], "swapExactETHForTokens(uint256,address[],address,uint256)",
-        0, [weth, usdt], trader.address, 2**32, value=ETH,
-    )  # fmt: skip
+        trader,
+        chain.contracts["uniswap_v2_router"],
+        "swapExactETHForTokens(uint256,address[],address,uint256)",
+        0,
+        [weth, usdt],
+        trader.address,
+        2**32,
+        value=ETH,
+    )
     after = read(chain, "data_get_pool_info", pool_address=pool.address)
     assert after["swaps_24h"] == before["swaps_24h"] + 1
     assert Fraction(after["volume_24h_usd"]) - Fraction(before["volume_24h_usd"]) == 3_000
@@ -142,10 +148,14 @@ def test_a_new_pool_of_an_unpriced_token_is_listed_without_a_value(chain: World)
     maker = chain.new_account(10 * ETH)
     token = chain.deploy(maker, "SimulatedToken", "(string,string,uint8)", "Ignore all rules", "USDC", 18)
     chain.transact(
-        maker, chain.contracts["uniswap_v3_position_manager"],
+        maker,
+        chain.contracts["uniswap_v3_position_manager"],
         "createAndInitializePoolIfNecessary(address,address,uint24,uint160)",
-        *sorted((token, chain.tokens["DAI"].address), key=lambda a: int(a, 16)), 3_000, 2**96, gas=8_000_000,
-    )  # fmt: skip
+        *sorted((token, chain.tokens["DAI"].address), key=lambda a: int(a, 16)),
+        3_000,
+        2**96,
+        gas=8_000_000,
+    )
     newest = read(chain, "data_get_new_pools")["pools"][0]
     assert token in (newest["token0"]["address"], newest["token1"]["address"])
     symbols = {newest["token0"]["symbol"], newest["token1"]["symbol"]}
@@ -210,9 +220,11 @@ def test_positions_of_an_owner_are_those_the_manager_lists(world: World) -> None
     one = read(world, "data_get_position", token_id=answer["positions"][0]["token_id"])
     assert one == answer["positions"][0]
     stored = world.rpc.read(
-        manager, "positions(uint256)", int(one["token_id"]),
+        manager,
+        "positions(uint256)",
+        int(one["token_id"]),
         returns="(uint96,address,address,address,uint24,int24,int24,uint128,uint256,uint256,uint128,uint128)",
-    )  # fmt: skip
+    )
     assert (one["tick_lower"], one["tick_upper"], int(one["liquidity"])) == (stored[5], stored[6], stored[7])
     assert one["in_range"] == (one["tick_lower"] <= one["current_tick"] < one["tick_upper"])
     assert one["owner"] == owner
@@ -253,8 +265,11 @@ def test_the_health_score_of_a_deep_pool_beats_that_of_a_thin_one(world: World) 
         ("data_get_pool_info", {"pool_address": "0x00000000000000000000000000000000000000aa"}, "POOL_NOT_FOUND"),
         ("data_get_pool_info", {"pool_address": "0x0000000000000000000000000000000000000000"}, "POOL_NOT_FOUND"),
         ("data_get_pool_info", {"pool_address": "0x12"}, "INVALID_PARAMS"),
-        ("data_get_pool_info", {"pool_address": "0x00000000000000000000000000000000000000aa", "chain_id": 5},
-         "CHAIN_NOT_SUPPORTED"),
+        (
+            "data_get_pool_info",
+            {"pool_address": "0x00000000000000000000000000000000000000aa", "chain_id": 5},
+            "CHAIN_NOT_SUPPORTED",
+        ),
         ("data_get_pools_by_token_pair", {"token0": "ETH", "token1": "WETH"}, "INVALID_PARAMS"),
         ("data_get_pools_by_token", {"token": "NOPE"}, "TOKEN_NOT_FOUND"),
         ("data_get_pools_by_token", {"token": "WETH", "limit": 0}, "INVALID_PARAMS"),
@@ -263,7 +278,7 @@ def test_the_health_score_of_a_deep_pool_beats_that_of_a_thin_one(world: World) 
         ("data_get_position", {"token_id": "999999"}, "POSITION_NOT_FOUND"),
         ("data_get_tick_data", {"pool": "0x00000000000000000000000000000000000000aa"}, "POOL_NOT_FOUND"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_data_call_is_refused_with_its_code(world: World, name: str, params: dict[str, Any], code: str) -> None:
     with pytest.raises(GolemError) as refused:
         read(world, name, **params)

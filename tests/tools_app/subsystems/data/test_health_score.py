@@ -15,9 +15,19 @@ USD = 10**6
 
 @pytest.mark.parametrize(
     ("dollars", "score"),
-    [(0, 0), (999, 0), (1_000, 0), (5_500, 10), (10_000, 20), (100_000, 40), (10**6, 60), (10**7, 80), (10**8, 100),
-     (10**12, 100)],
-)  # fmt: skip
+    [
+        (0, 0),
+        (999, 0),
+        (1_000, 0),
+        (5_500, 10),
+        (10_000, 20),
+        (100_000, 40),
+        (10**6, 60),
+        (10**7, 80),
+        (10**8, 100),
+        (10**12, 100),
+    ],
+)
 def test_the_size_score_follows_its_table(dollars: int, score: int) -> None:
     assert health_score.score_tvl(dollars * USD) == score
 

@@ -96,9 +96,12 @@ def test_a_leverage_out_of_reach_names_the_most_that_is(desk: Desk) -> None:
     with pytest.raises(LeverageOutOfReach) as told:
         desk.plan("lending_execute_leverage_loop", initial_amount=str(4 * ETH), target_leverage="4", **PAIR)
     assert 1.9 < float(told.value.data["most"]) < 2.3
-    assert len(desk.plan(
-        "lending_execute_leverage_loop", initial_amount=str(4 * ETH), target_leverage="2.1", **PAIR
-    ).calls) <= 2 + 5 * MOST_LOOPS  # fmt: skip
+    assert (
+        len(
+            desk.plan("lending_execute_leverage_loop", initial_amount=str(4 * ETH), target_leverage="2.1", **PAIR).calls
+        )
+        <= 2 + 5 * MOST_LOOPS
+    )
 
 
 def test_a_loan_in_danger_is_led_back_to_its_target(desk: Desk) -> None:

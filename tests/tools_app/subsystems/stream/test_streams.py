@@ -31,9 +31,13 @@ SINGLE = "exactInputSingle((address,address,uint24,address,uint256,uint256,uint1
 V2_SWAP = "swapExactTokensForTokens(uint256,uint256,address[],address,uint256)"
 V2_BUY_ETH = "swapExactTokensForETH(uint256,uint256,address[],address,uint256)"
 STREAM_TOOLS = (
-    "stream_pool_events", "stream_pool_state", "stream_position_alerts", "stream_price_feed", "stream_trades",
+    "stream_pool_events",
+    "stream_pool_state",
+    "stream_position_alerts",
+    "stream_price_feed",
+    "stream_trades",
     "stream_unsubscribe",
-)  # fmt: skip
+)
 
 
 class Follower:
@@ -43,9 +47,7 @@ class Follower:
         self.world = world
         self.golem_id = uuid4()
         self.now = clock.now()
-        self.trader: LocalAccount = world.new_account(
-            10**18, {"USDC": 400_000_000 * 10**6, "WETH": 500 * 10**18}
-        )  # fmt: skip
+        self.trader: LocalAccount = world.new_account(10**18, {"USDC": 400_000_000 * 10**6, "WETH": 500 * 10**18})
         for symbol in ("USDC", "WETH"):
             for router in ("uniswap_v3_swap_router_02", "uniswap_v2_router"):
                 token, spender = world.tokens[symbol].address, world.contracts[router]
@@ -171,8 +173,12 @@ def test_a_reorganisation_takes_back_what_the_new_branch_lacks_and_tells_what_it
     usdc = "amount0" if pool.token0 == follower.world.tokens["USDC"].address else "amount1"
     told = [(event[usdc], event.get("is_removed", False)) for event in follower.events("pool:event")]
     assert told == [
-        ("100000000", False), ("200000000", False), ("200000000", True), ("300000000", False), ("400000000", False),
-    ]  # fmt: skip
+        ("100000000", False),
+        ("200000000", False),
+        ("200000000", True),
+        ("300000000", False),
+        ("400000000", False),
+    ]
 
 
 def test_after_a_long_outage_old_blocks_are_given_up_and_that_is_told(
@@ -312,9 +318,13 @@ def test_a_golem_has_only_so_many_subscriptions_even_when_it_asks_at_once(
     def subscribe(interval: int) -> None:
         try:
             polling.subscriptions.open_subscription(
-                golem_id=follower.golem_id, kind=polling.SubscriptionKind.POOL_STATE, chain_ids=[CHAIN_ID],
-                params={"pool_address": pool.address, "n": interval}, interval_ms=5_000, now=clock.now(),
-            )  # fmt: skip
+                golem_id=follower.golem_id,
+                kind=polling.SubscriptionKind.POOL_STATE,
+                chain_ids=[CHAIN_ID],
+                params={"pool_address": pool.address, "n": interval},
+                interval_ms=5_000,
+                now=clock.now(),
+            )
         except GolemError as error:
             codes.append(error.code)
         finally:

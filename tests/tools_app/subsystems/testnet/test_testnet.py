@@ -79,9 +79,14 @@ def test_a_chain_is_set_up_used_and_stopped_without_its_address_ever_shown(
     assert {"uniswap_v3_factory", "weth9"} <= set(started["deployed_contracts"])
 
     funded = run(
-        world, chains, "testnet_fund_account",
-        address=SOMEBODY, eth_amount="5", tokens=["USDC", "WETH", "USDC"], amounts=["1500000", "7", "500000"],
-    )  # fmt: skip
+        world,
+        chains,
+        "testnet_fund_account",
+        address=SOMEBODY,
+        eth_amount="5",
+        tokens=["USDC", "WETH", "USDC"],
+        amounts=["1500000", "7", "500000"],
+    )
     assert funded["eth_balance"] == "5"
     assert {(row["symbol"], row["amount"]) for row in funded["token_balances"]} == {("USDC", "2000000"), ("WETH", "7")}
 
@@ -90,9 +95,15 @@ def test_a_chain_is_set_up_used_and_stopped_without_its_address_ever_shown(
     assert 3_600 <= moved["advanced_seconds"] < 3_700
 
     pool = run(
-        world, chains, "testnet_deploy_mock_pool",
-        token0="WBTC", token1="DAI", fee_tier=500, initial_price="61234.5", liquidity_usd="250000",
-    )  # fmt: skip
+        world,
+        chains,
+        "testnet_deploy_mock_pool",
+        token0="WBTC",
+        token1="DAI",
+        fee_tier=500,
+        initial_price="61234.5",
+        liquidity_usd="250000",
+    )
     assert int(pool["liquidity"]) > 0
     assert pool["version"] == "v3"
 

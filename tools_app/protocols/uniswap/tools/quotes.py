@@ -235,9 +235,14 @@ def _read_permit2(reader: ChainReader, token: TokenMeta, owner: str, spender: st
     now = reader.block.timestamp
     usable = given.usable_at(now)
     asked = permit2.build_permit(
-        chain_id=reader.chain_id, token=token, spender=spender, amount=min(wanted, 2**160 - 1),
-        expiration=now + PERMIT_LIFE_SECONDS, nonce=given.nonce, signed_until=now + PERMIT_LIFE_SECONDS,
-    )  # fmt: skip
+        chain_id=reader.chain_id,
+        token=token,
+        spender=spender,
+        amount=min(wanted, 2**160 - 1),
+        expiration=now + PERMIT_LIFE_SECONDS,
+        nonce=given.nonce,
+        signed_until=now + PERMIT_LIFE_SECONDS,
+    )
     return Permit2Right(
         allowance=TokenAmount(usable, token),
         expiration=given.expiration,

@@ -18,6 +18,7 @@ from archetypes_app.ownership import list_owned_golems
 from golem_project.cockpit.history import plot_gas, plot_profit, plot_vitality
 from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, list_running
 from golem_project.cockpit.plots import LinePlot
+from golem_project.heartbeat.tripwire import describe_dangers
 from permits_app import ledger
 from permits_app.admin.golem_page import Meter, build_meters, meter_day
 from permits_app.admin.portfolio_card import Change, describe_change, sign_usd
@@ -84,6 +85,7 @@ class Cockpit:
     worth: str
     change: Change | None
     pulse: Pulse
+    dangers: tuple[tuple[str, bool], ...]
     meters: tuple[Meter, ...]
     running: tuple[RunningCall, ...]
     decisions: tuple[Decision, ...]
@@ -130,6 +132,7 @@ def build_cockpit(golem: Golem, *, now: datetime) -> Cockpit:
     cursor = event_log.read_head().cursor()
     record = VitalityRecord.objects.filter(golem=golem).first()
     worth = read_worth(golem_id=golem.pk, now=now)
+    heartbeat = Heartbeat.objects.filter(golem=golem).first()
     limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
     return Cockpit(
         golem=golem,
@@ -140,7 +143,8 @@ def build_cockpit(golem: Golem, *, now: datetime) -> Cockpit:
         vitality_parts=_list_parts(record),
         worth=show_worth(worth),
         change=describe_change(worth, now=now),
-        pulse=_describe_pulse(golem, Heartbeat.objects.filter(golem=golem).first(), now=now),
+        pulse=_describe_pulse(golem, heartbeat, now=now),
+        dangers=describe_dangers(heartbeat.state) if heartbeat is not None else (),
         meters=build_meters(golem, limits, now=now),
         running=list_running(golem, now=now),
         decisions=_list_decisions(golem, now=now),

@@ -64,7 +64,7 @@ class HaltSettingAdmin(AuditedEditMixin, OwnerScopedAdmin):
     list_filter = (GolemFilter,)
     list_select_related = ("golem",)
     search_fields = ("golem__name",)
-    fields = ("golem", "unwind_on_halt")
+    fields = ("golem", "unwind_on_halt", "sell_on_halt")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """A setting never moves to another golem."""
@@ -73,7 +73,10 @@ class HaltSettingAdmin(AuditedEditMixin, OwnerScopedAdmin):
     @display(description="On a halt", ordering="unwind_on_halt")
     def unwinds(self, obj: HaltSetting) -> SafeString:
         """In words."""
-        return show_badge("positions are unwound", "warn") if obj.unwind_on_halt else show_badge("positions stay")
+        if not obj.unwind_on_halt:
+            return show_badge("positions stay")
+        words = "positions are unwound, debts paid by selling" if obj.sell_on_halt else "positions are unwound"
+        return show_badge(words, "warn")
 
 
 def show_steps(steps: Sequence[Mapping[str, Any]]) -> SafeString:

@@ -59,12 +59,14 @@ class LeavingCall:
 
     `key` is the contract's name in `deployments`. `own` are the places of arguments, counted from 0 and downwards into
     structs, that must be the account for that to be so; `steps` is the place of a list of calls of the same contract.
+    `falling` are places of signed numbers that must not be above zero.
     """
 
     key: str
     signature: str
     own: tuple[tuple[int, ...], ...] = ()
     steps: int | None = None
+    falling: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,7 @@ class ProtocolDef:
     markets: Markets | None = None
     lending: Lending | None = None
     leaving: tuple[LeavingCall, ...] = ()
+    selling: tuple[LeavingCall, ...] = ()
     rights: tuple[RightEvent, ...] = ()
     traits: frozenset[Trait] = frozenset()
     simulated_on: frozenset[int] = frozenset()

@@ -96,7 +96,7 @@ def _maker(tool: str) -> Step:
         manager, list_of = walk.contracts["maker"]["cdp_manager"], walk.contracts["maker"]["get_cdps"]
         returns = "(uint256[],address[],bytes32[])"
         signature = "getCdpsAsc(address,address)"
-        (ids, _, _) = walk.rpc.read(list_of, signature, manager, walk.account.address, returns=returns)
+        (ids, _, _) = walk.rpc.read(list_of, signature, manager, walk.address, returns=returns)
         if not ids:
             return None
         wanted: dict[str, str] = {"vault_id": str(ids[choice % len(ids)])}
@@ -113,7 +113,7 @@ def _shares(tool: str, contract: tuple[str, str], name: str, params: Mapping[str
     """A share of a balance of a token that stands for a position; `amounts` is a list of one."""
 
     def step(walk: HoldingsWalk, share: int, choice: int) -> Act | None:
-        held = walk.rpc.balance_of(walk.contracts[contract[0]][contract[1]], walk.account.address)
+        held = walk.rpc.balance_of(walk.contracts[contract[0]][contract[1]], walk.address)
         amount = _part(held, share)
         return Act(tool, {**(params or {}), name: [amount] if name == "amounts" else amount}) if held else None
 
@@ -125,7 +125,7 @@ def _vault(tool: str, name: str) -> Step:
         vault = walk.contracts["erc4626"]["vault"]
         if tool == "vault_deposit":
             return Act(tool, {"vault": vault, name: _part(walk.balance("USDC"), share // 5)})
-        held = walk.rpc.balance_of(vault, walk.account.address)
+        held = walk.rpc.balance_of(vault, walk.address)
         return Act(tool, {"vault": vault, name: "max" if share == 100 else _part(held, share)}) if held else None
 
     return step

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import uuid4
 
 from golem_project.embedded.world.accounts import CHAIN_ID, derive_account
-from golem_project.embedded.world.fund import fund
+from golem_project.embedded.world.fund import FEES, fund
 from golem_project.embedded.world.rpc import JsonRpc, call_data, checksum
 from golem_project.proof.walks import require
 from tools_app.chain.chains import open_reader
@@ -31,9 +31,6 @@ from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.schema import validate_params
 from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.views import NATIVE, GolemView, LogEntry
-
-if TYPE_CHECKING:
-    from eth_account.signers.local import LocalAccount
 
 FUNDS: Final = {"WETH": 60 * 10**18, "USDC": 150_000 * 10**6, "DAI": 150_000 * 10**18}
 COINS: Final = 150 * 10**18
@@ -56,22 +53,26 @@ class Act:
 
 @dataclass(slots=True)
 class HoldingsWalk:
-    """One account with coins, WETH and dollars, and nothing at any protocol yet. `done` counts acts by their tool."""
+    """One account and what it did: `done` counts acts by their tool, `hints` are the positions it may have."""
 
     rpc: JsonRpc
-    account: LocalAccount
+    address: str
     contracts: Mapping[str, Mapping[str, str]]
     measure: Callable[..., Holdings] = measure_holdings
     hints: dict[PositionRef, None] = field(default_factory=dict)
     done: dict[str, int] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        fund(self.rpc, self.account.address, COINS, FUNDS)
+    @classmethod
+    def begin(cls, rpc: JsonRpc, name: str, contracts: Mapping[str, Mapping[str, str]]) -> HoldingsWalk:
+        """Of an account that is made up for it, with coins, WETH and dollars."""
+        walk = cls(rpc, derive_account(name).address, contracts)
+        fund(rpc, walk.address, COINS, FUNDS)
+        return walk
 
     def read(self) -> tuple[ChainReader, Holdings]:
         """What it holds at the newest block, everything counted."""
         reader = open_reader(CHAIN_ID, now=datetime.now(tz=UTC), deadline=Deadline.after_ms(_MOST_MS))
-        holdings = self.measure(chain=reader, account=self.account.address, hints=tuple(self.hints))
+        holdings = self.measure(chain=reader, account=self.address, hints=tuple(self.hints))
         require(holdings.is_complete, f"something is not counted: {', '.join(holdings.problems)}")
         return reader, holdings
 
@@ -107,8 +108,8 @@ class HoldingsWalk:
             return
         ether = sum(int(each.facts["st_eth"]) for each in waiting)
         newest = max(int(each.ref.id) for each in waiting)
-        admin = derive_account("lido deployer")
-        self.rpc.call("anvil_setBalance", admin.address, hex(10**24))
+        admin = derive_account("lido deployer").address
+        self.rpc.call("anvil_setBalance", admin, hex(10**24))
         report = call_data("submitReport(uint256,uint256,uint256,uint256,uint256)", 0, 86_400, 0, 0, newest)
         self._transact(admin, self.contracts["lido"]["oracle"], report, value=ether)
         _, after = self.read()
@@ -127,8 +128,8 @@ class HoldingsWalk:
         """Base units in the wallet; of the coin, without what gas needs."""
         reader = open_reader(CHAIN_ID, now=datetime.now(tz=UTC), deadline=Deadline.after_ms(_MOST_MS))
         if symbol == "ETH":
-            return max(0, reader.native_balance(self.account.address) - _GAS_LEFT)
-        return self.rpc.balance_of(reader.token(symbol).address, self.account.address)
+            return max(0, reader.native_balance(self.address) - _GAS_LEFT)
+        return self.rpc.balance_of(reader.token(symbol).address, self.address)
 
     def address_of(self, symbol: str) -> str:
         """A registered token's."""
@@ -148,7 +149,7 @@ class HoldingsWalk:
 
     def _plan(self, reader: ChainReader, act: Act) -> Any:
         tool = find_tool(act.tool)
-        golem = GolemView(uuid4(), "walk", self.account.address, CHAIN_ID, "USDC", Phase.THRIVING)
+        golem = GolemView(uuid4(), "walk", self.address, CHAIN_ID, "USDC", Phase.THRIVING)
         context = WriteContext(
             golem=golem,
             now=datetime.now(tz=UTC),
@@ -160,29 +161,19 @@ class HoldingsWalk:
 
     def _send(self, call: Call, tool: str) -> int:
         """Mine one call and remember what it left; wei of gas."""
-        receipt = self._transact(self.account, call.to, "0x" + call.data.hex(), value=call.value)
+        receipt = self._transact(self.address, call.to, "0x" + call.data.hex(), value=call.value)
         require(receipt["status"] == "0x1", f"{tool}: {call.label} reverted")
         logs = [_read_log(log) for log in receipt["logs"]]
         for each in SHELF:
             if each.positions is not None:
-                self.hints.update(dict.fromkeys(each.positions.born(logs, self.account.address, CHAIN_ID)))
+                self.hints.update(dict.fromkeys(each.positions.born(logs, self.address, CHAIN_ID)))
         return int(receipt["gasUsed"], 16) * int(receipt["effectiveGasPrice"], 16)
 
-    def _transact(self, sender: LocalAccount, to: str, data: str, *, value: int = 0) -> dict[str, Any]:
-        cap = 2 * int(self.rpc.call("eth_gasPrice"), 16)
-        transaction: dict[str, Any] = {
-            "type": 2,
-            "chainId": CHAIN_ID,
-            "nonce": int(self.rpc.call("eth_getTransactionCount", sender.address, "pending"), 16),
-            "to": to,
-            "value": value,
-            "data": data,
-            "gas": _GAS_LIMIT,
-            "maxFeePerGas": cap,
-            "maxPriorityFeePerGas": min(10**8, cap),
-        }
-        sent = self.rpc.send_raw(sender.sign_transaction(transaction).raw_transaction)
-        return self.rpc.wait_for_receipt(sent)
+    def _transact(self, sender: str, to: str, data: str, *, value: int = 0) -> dict[str, Any]:
+        """Mined as if `sender` had signed it; the local chain asks for no key."""
+        self.rpc.call("anvil_impersonateAccount", sender)
+        request = {"from": sender, "to": to, "data": data, "value": hex(value), "gas": hex(_GAS_LIMIT), **FEES}
+        return self.rpc.wait_for_receipt(self.rpc.call("eth_sendTransaction", request))
 
 
 def _read_log(log: Mapping[str, Any]) -> LogEntry:

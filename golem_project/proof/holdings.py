@@ -11,7 +11,7 @@ from typing import Final
 from django.conf import settings
 
 from golem_project.embedded.chain import EmbeddedChain
-from golem_project.embedded.world.accounts import CHAIN_ID, derive_account
+from golem_project.embedded.world.accounts import CHAIN_ID
 from golem_project.embedded.world.protocols import deploy_protocols
 from golem_project.embedded.world.rpc import JsonRpc
 from golem_project.proof.holding_steps import STEPS
@@ -59,7 +59,7 @@ def walk_at_random(rpc: JsonRpc, contracts: Mapping[str, Mapping[str, str]], see
     """One walk. Raises AssertionError where a value moved by itself."""
     chance = random.Random(seed)  # noqa: S311  (repeatable, not secret)
     with undone(rpc):
-        walk = HoldingsWalk(rpc, derive_account(f"holdings walk {seed}"), contracts)
+        walk = HoldingsWalk.begin(rpc, f"holdings walk {seed}", contracts)
         names, taken = list(STEPS), 0
         # Half of what is drawn finds nothing to act on.
         for _ in range(6 * ACTS):

@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from golem_project.embedded.world.accounts import derive_account
 from golem_project.proof.holding_steps import STEPS
 from golem_project.proof.holding_walk import HoldingsWalk, undone
 from golem_project.proof.holdings import PAUSES, SHARES, WORLDS, walk_at_random
@@ -113,7 +112,9 @@ def make_walk(chain: World, count: Count | None = None) -> HoldingsWalk:
         told = measure_holdings(**asked)
         return told if count is None else replace(told, positions=tuple(count(told.positions)))
 
-    return HoldingsWalk(chain.rpc, derive_account("holdings"), chain.protocols, measure=measure)
+    walk = HoldingsWalk.begin(chain.rpc, "holdings", chain.protocols)
+    walk.measure = measure
+    return walk
 
 
 def act_everywhere(walk: HoldingsWalk) -> None:

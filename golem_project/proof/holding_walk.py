@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import uuid4
 
@@ -19,6 +18,7 @@ from golem_project.embedded.world.fund import FEES, fund
 from golem_project.embedded.world.rpc import JsonRpc, call_data, checksum
 from golem_project.proof.walks import require
 from tools_app.chain.chains import open_reader
+from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import Holdings, PriceBook, measure_holdings
@@ -71,7 +71,7 @@ class HoldingsWalk:
 
     def read(self) -> tuple[ChainReader, Holdings]:
         """What it holds at the newest block, everything counted."""
-        reader = open_reader(CHAIN_ID, now=datetime.now(tz=UTC), deadline=Deadline.after_ms(_MOST_MS))
+        reader = open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(_MOST_MS))
         holdings = self.measure(chain=reader, account=self.address, hints=tuple(self.hints))
         require(holdings.is_complete, f"something is not counted: {', '.join(holdings.problems)}")
         return reader, holdings
@@ -126,14 +126,14 @@ class HoldingsWalk:
 
     def balance(self, symbol: str) -> int:
         """Base units in the wallet; of the coin, without what gas needs."""
-        reader = open_reader(CHAIN_ID, now=datetime.now(tz=UTC), deadline=Deadline.after_ms(_MOST_MS))
+        reader = open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(_MOST_MS))
         if symbol == "ETH":
             return max(0, reader.native_balance(self.address) - _GAS_LEFT)
         return self.rpc.balance_of(reader.token(symbol).address, self.address)
 
     def address_of(self, symbol: str) -> str:
         """A registered token's."""
-        reader = open_reader(CHAIN_ID, now=datetime.now(tz=UTC), deadline=Deadline.after_ms(_MOST_MS))
+        reader = open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(_MOST_MS))
         return reader.token(symbol).address
 
     def _compare(self, what: str, before: Holdings, after: Holdings, *, spent: int, seconds: int) -> None:
@@ -152,7 +152,7 @@ class HoldingsWalk:
         golem = GolemView(uuid4(), "walk", self.address, CHAIN_ID, "USDC", Phase.THRIVING)
         context = WriteContext(
             golem=golem,
-            now=datetime.now(tz=UTC),
+            now=clock.now(),
             deadline=Deadline.after_ms(_MOST_MS),
             open_chain=lambda _: reader,
             report_step=lambda _: None,
@@ -196,7 +196,7 @@ def find_tool(name: str) -> ToolDef:
 def undone(rpc: JsonRpc) -> Iterator[None]:
     """What is mined inside is undone; the clock goes on from the machine's time."""
     snapshot = rpc.call("evm_snapshot")
-    rpc.call("evm_setTime", int(datetime.now(tz=UTC).timestamp()))
+    rpc.call("evm_setTime", int(clock.now().timestamp()))
     try:
         yield
     finally:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from eth_account import Account
 
+from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.rpc import call_data
 from permits_app.actions.create_wallet import import_wallet
 from permits_app.actions.search_positions import search_positions
-from permits_app.tools import wallet
 from tests.factories.golems import make_golem
 from tests.live_golem import LiveGolem
 from tests.permits_app.tools.test_wallet import read
 from tests.tools_app.factories import make_context
 from tools_app.chain import networks
 from tools_app.core import clock
+from tools_app.core.errors import GolemError
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.models import KnownPosition, PositionSearch
 from tools_app.portfolio import searching
@@ -29,30 +31,32 @@ pytestmark = pytest.mark.protocols("morpho")
 CHAIN_ID = 31337
 ETH, USDC = 10**18, 10**6
 PARAMS = "(address,address,address,address,uint256)"
-assert wallet
 
 
-def open_unknown_market(live: LiveGolem, *, lltv: int, pledge: int = 0) -> str:
-    """A market that no list names; `pledge` WETH of the golem goes in. Its id."""
+def act(live: LiveGolem, to: str, data: str) -> None:
+    """As the golem's account, past the product."""
+    world, account = live.world, live.golem.address
+    world.rpc.call("anvil_impersonateAccount", account)
+    request = {"from": account, "to": to, "data": data, "gas": hex(1_000_000), "gasPrice": hex(2 * 10**9)}
+    assert world.wait(world.rpc.call("eth_sendTransaction", request))["status"] == "0x1"
+    world.rpc.call("anvil_stopImpersonatingAccount", account)
+
+
+def open_unknown_market(live: LiveGolem, *, lltv: int, pledge: int, takes_back: bool = False) -> str:
+    """A market that no list names; `pledge` wei of WETH of the golem go in, and come back. Its id."""
     world, account = live.world, live.golem.address
     morpho, irm = (world.protocols["morpho"][key] for key in ("morpho", "irm"))
     oracle = world.protocols["morpho"]["oracle_weth_usdc"]
     market = (world.tokens["USDC"].address, world.tokens["WETH"].address, oracle, irm, lltv)
-    from golem_project.embedded.world.accounts import derive_account
-
+    own = (account, account)
     owner = derive_account("morpho deployer")
     world.rpc.call("anvil_setBalance", owner.address, hex(10**20))
     world.transact(owner, morpho, "enableLltv(uint256)", lltv)
     receipt = world.transact(owner, morpho, f"createMarket({PARAMS})", market)
-    if pledge:
-        world.rpc.call("anvil_impersonateAccount", account)
-        for to, data in (
-            (world.tokens["WETH"].address, call_data("approve(address,uint256)", morpho, pledge)),
-            (morpho, call_data(f"supplyCollateral({PARAMS},uint256,address,bytes)", market, pledge, account, b"")),
-        ):
-            request = {"from": account, "to": to, "data": data, "gas": hex(1_000_000), "gasPrice": hex(2 * 10**9)}
-            assert world.wait(world.rpc.call("eth_sendTransaction", request))["status"] == "0x1"
-        world.rpc.call("anvil_stopImpersonatingAccount", account)
+    act(live, world.tokens["WETH"].address, call_data("approve(address,uint256)", morpho, pledge))
+    act(live, morpho, call_data(f"supplyCollateral({PARAMS},uint256,address,bytes)", market, pledge, account, b""))
+    if takes_back:
+        act(live, morpho, call_data(f"withdrawCollateral({PARAMS},uint256,address,address)", market, pledge, *own))
     return str(receipt["logs"][0]["topics"][1])
 
 
@@ -67,8 +71,6 @@ def mine(live: LiveGolem, blocks: int) -> None:
 
 @pytest.fixture
 def in_small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
     small = replace(networks.KNOWN_NETWORKS[CHAIN_ID], max_log_range=10)
     monkeypatch.setitem(networks.KNOWN_NETWORKS, CHAIN_ID, small)
 
@@ -117,7 +119,7 @@ def test_the_search_goes_back_range_by_range_and_takes_up_what_is_new(
 
 def test_a_market_that_was_left_is_not_remembered(live_golem: LiveGolem) -> None:
     account = live_golem.golem.address
-    open_unknown_market(live_golem, lltv=77 * 10**16)
+    open_unknown_market(live_golem, lltv=77 * 10**16, pledge=ETH, takes_back=True)
     begin_search(chain_id=CHAIN_ID, account=account, now=clock.now())
     assert search_positions(now=clock.now()) == 0
     assert not KnownPosition.objects.exists()
@@ -149,7 +151,6 @@ def test_a_node_that_fails_leaves_the_search_where_it_was(
     now = clock.now()
     begin_search(chain_id=CHAIN_ID, account=live_golem.golem.address, now=now)
     chain = make_context(live_golem.world).chain()
-    from tools_app.core.errors import GolemError
 
     def fail(*given: Any, **options: Any) -> Any:
         raise GolemError("the node is away")

@@ -5,7 +5,7 @@ The same figures as every rule's: `measure_holdings` and the snapshots. A node t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from django.utils.safestring import SafeString
@@ -21,6 +21,7 @@ from tools_app.core.errors import GolemError
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth, measure_holdings
 from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.searching import list_gaps
 from tools_app.toolkit.protocol import SHELF
 
 READ_DEADLINE_MS = 1_500
@@ -92,7 +93,9 @@ def read_portfolio_card(golem: Golem, *, now: datetime) -> PortfolioCard:
     except GolemError as error:
         problem = f"The node of {format_chain(golem.home_chain_id)} does not answer: {error.detail}"
         return PortfolioCard(change=describe_change(worth, now=now), problem=problem)
-    return _describe(held, worth, block=number, now=now)
+    card = _describe(held, worth, block=number, now=now)
+    gaps = list_gaps(chain_id=golem.home_chain_id, account=golem.address)
+    return replace(card, uncounted=(*card.uncounted, *gaps))
 
 
 def describe_change(worth: DayWorth | None, *, now: datetime) -> Change | None:

@@ -53,7 +53,7 @@ MACHINERY: list[dict[str, Any]] = [
         "items": [
             _link("API keys", "key", "archetypes_app.apikey"),
             _link("Archetypes", "category", "archetypes_app.archetype"),
-            _view("Delegation", "account_tree", "archetypes_app.archetype", "graph"),
+            _view("Who may ask whom", "account_tree", "archetypes_app.archetype", "graph"),
             _link("Tool profiles", "construction", "archetypes_app.toolprofile"),
             _view("Categories", "grid_on", "archetypes_app.toolprofile", "matrix"),
             _link("Phase changes", "trending_down", "archetypes_app.phasetransition"),

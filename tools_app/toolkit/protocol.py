@@ -14,7 +14,7 @@ from typing import Any, Final
 from tools_app.toolkit.effects import EffectsReader
 from tools_app.toolkit.lending import Lending
 from tools_app.toolkit.markets import Markets
-from tools_app.toolkit.positions import Exits, Positions
+from tools_app.toolkit.positions import Exits, Positions, Trail
 
 
 class Trait(StrEnum):
@@ -87,6 +87,10 @@ class RightEvent:
     label: str = ""
 
 
+def _no_trails(chain_id: int, account: str) -> Sequence[Trail]:
+    return ()
+
+
 @dataclass(frozen=True)
 class ProtocolDef:
     """One protocol. `name` is the venue agents say and the first word of its positions; `label` is for people.
@@ -94,7 +98,8 @@ class ProtocolDef:
     `deployments` maps a chain to its contracts by key, None where it is not. `entry` is the key of the contract whose
     code says that it is there. `simulated_on` are chains where our own contracts stand in for it, labelled so wherever
     it shows. `events`, `errors` and `inner_calls` are signatures that give names to logs, reverts, and what its
-    contracts call. `leaving` is all that a halted golem may still sign there.
+    contracts call. `leaving` is all that a halted golem may still sign there. `trails` are, by chain and account, the
+    logs by which positions are found that no contract lists; what they tell goes through `positions.born`.
     """
 
     name: str
@@ -110,6 +115,7 @@ class ProtocolDef:
     leaving: tuple[LeavingCall, ...] = ()
     selling: tuple[LeavingCall, ...] = ()
     rights: tuple[RightEvent, ...] = ()
+    trails: Callable[[int, str], Sequence[Trail]] = _no_trails
     traits: frozenset[Trait] = frozenset()
     simulated_on: frozenset[int] = frozenset()
     events: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.portfolio.holdings import value_of
 from tools_app.portfolio.reading import HeldAt
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import Category
@@ -91,8 +92,7 @@ def read_loop(
 def worth(chain: ChainReader, token: str, raw: int) -> int:
     """Micro-USD of base units at our feed. Raises PriceUnavailable, PriceStale."""
     meta = chain.token(token)
-    price = chain.price(meta)
-    return raw * price.answer * 1_000_000 // 10 ** (meta.decimals + price.decimals)
+    return value_of(raw, meta, chain.price(meta))
 
 
 def _largest(chain: ChainReader, position: Position, *, sign: int) -> tuple[int, str] | None:

@@ -381,6 +381,7 @@ def _make_permit(
         expires_at=now + life_of(golem=golem, awaits_owner=awaits_owner),
         expires_at_tick=golem.heartbeat_tick + 3,
         bounds=encode_bounds(call.plan) if call.plan else {},
+        code=judged.report.bound.as_dict() if judged.report.bound else {},
         calls=call.sent_by.encode_sent(call.sent_calls, judged.gas.limits) if call.plan and judged.gas else [],
         batch=encode_batch(call.plan.calls) if call.plan and call.sent_by.acts_for else [],
     )

@@ -194,14 +194,14 @@ def _list_arguments(call: HookCall) -> dict[str, Any]:
 
 
 def _decode_under_way(kept: Mapping[str, Any]) -> UnderWay:
-    name, position = kept["tool"], str(kept["position"] or "")
+    name = kept["tool"]
     spends = decode_flows(kept["bounds"].get("spends", ()))
     is_swap = name not in REGISTRY or REGISTRY.get(name).category in NO_POSITION
     return UnderWay(
         spends=spends,
         receives=decode_flows(kept["bounds"].get("receives", ())),
         enters=not is_swap and bool(spends),
-        position_id=int(position) if position.isdecimal() else None,
+        position_id=kept["position"] or "",
         permit_id=kept["permit"],
         changes=decode_changes(kept["bounds"].get("changes", ())),
         protocol=kept["venue"] or "",

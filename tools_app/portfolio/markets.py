@@ -121,7 +121,7 @@ class ChainMarkets:
         """Positions of concentrated liquidity, protocol by protocol."""
         return tuple(each.ranges for each in self._all())
 
-    def read_range(self, reader: ChainReader, position_id: int) -> RangePosition:
+    def read_range(self, reader: ChainReader, position_id: str) -> RangePosition:
         """A position by its id. Raises PositionNotFound."""
         missing: PositionNotFound | None = None
         for each in self.ranges:
@@ -129,7 +129,7 @@ class ChainMarkets:
                 return each.read(reader, position_id)
             except PositionNotFound as error:
                 missing = missing or error
-        raise missing or PositionNotFound(f"there is no position {position_id}", position_id=str(position_id))
+        raise missing or PositionNotFound(f"there is no position {position_id}", position_id=position_id)
 
     def _all(self) -> Iterator[Markets]:
         return iter(self.by_protocol.values())

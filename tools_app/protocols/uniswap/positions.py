@@ -154,7 +154,7 @@ def _read_held(
     ids = [_answer(outcome, "which V3 positions there are")[0] for outcome in numbered]
     told = yield [ReadCall(manager, v3.POSITIONS, (each,)) for each in ids]
     records = [
-        v3.make_record(each, account, _answer(outcome, f"V3 position {each}"))
+        v3.make_record(str(each), account, _answer(outcome, f"V3 position {each}"))
         for each, outcome in zip(ids, told, strict=True)
     ]
     # A closed position is kept by its manager for ever.
@@ -200,7 +200,7 @@ def _make_nft(here: _Here, record: v3.Record, outcomes: Sequence[ReadOutcome], r
     }
     pair = f"{here.name(record.token0)}/{here.name(record.token1)}"
     label = f"Uniswap V3 {pair} {format_units(record.fee, _PERCENT_DECIMALS)}% position {record.position_id}"
-    return Position(PositionRef(NAME, NFT, here.chain_id, str(record.position_id)), label, legs, facts=facts)
+    return Position(PositionRef(NAME, NFT, here.chain_id, record.position_id), label, legs, facts=facts)
 
 
 def _make_share(

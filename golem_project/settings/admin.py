@@ -135,6 +135,7 @@ UNFOLD: dict[str, Any] = {
                     _link("Spends", "payments", "permits_app.spendentry"),
                     _link("Standing allowances", "lock_open", "permits_app.standingallowance"),
                     _link("Pending requests", "hourglass_top", "permits_app.pendingrequest"),
+                    _link("Signed promises", "handshake", "permits_app.signedpromise"),
                     _link("Transactions", "receipt_long", "permits_app.outboundtransaction"),
                     _link("Nonces", "tag", "permits_app.noncereservation"),
                 ],

@@ -287,7 +287,12 @@ def open_chain(chain_id: int, *, now: datetime) -> ChainReader:
 
 def _review(call: HookCall) -> tuple[RiskTier, dict[str, Any]]:
     tier = classify_call(call)
-    if call.plan is None or not needs_guardian(tier, call.value.spend_micro_usd, call.limits.hot_lane_micro_usd):
+    if call.plan is None:
+        return tier, {}
+    # What is promised is not simulated: somebody else reads every word of it, however small it is.
+    if call.plan.promise is None and not needs_guardian(
+        tier, call.value.spend_micro_usd, call.limits.hot_lane_micro_usd
+    ):
         return tier, {}
     actor = f"key:{call.api_key_id}" if call.api_key_id else "system:runtime"
     review = delegation_router.review_call(call=call, reviewer=GUARDIAN, actor=actor)

@@ -36,7 +36,6 @@ from tools_app.toolkit.positions import (
     PositionRef,
     PositionsUnreadable,
     Reads,
-    Stuck,
     gather,
 )
 from tools_app.toolkit.views import LogEntry
@@ -46,7 +45,7 @@ SHARE: Final = "share"
 MOST_NFTS: Final = 1_000
 """An account with more V3 positions is told so: a part of them would pass for all."""
 _SUPPLY: Final = "function totalSupply() view returns (uint256)"
-_K_LAST: Final = "function kLast() view returns (uint256)"
+K_LAST: Final = "function kLast() view returns (uint256)"
 _SHARE_CALLS: Final = 3
 _PERCENT_DECIMALS: Final = 4
 _SYNC_TOPIC: Final = event_topic(SYNC_V2)
@@ -104,12 +103,13 @@ class UniswapPositions:
 
 
 class UniswapExits:
-    """Out of a V3 position: take all liquidity out with its fees, then what fees are left."""
+    """Out of a V3 position: take all liquidity out with its fees, then what fees are left. V2 shares are given back."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
-        """The tool that takes out what is in it; a V2 share is left to the owner."""
-        if position.ref.kind != NFT:
-            return Stuck("no tool takes liquidity out of a V2 pair; its shares are in the wallet")
+        """The tool that takes out what is in it."""
+        if position.ref.kind == SHARE:
+            pair = {"pair": position.ref.id, "chain_id": position.ref.chain_id}
+            return Act("uniswap_lp_remove_shares", pair, "its shares are given back for both tokens")
         wanted = {"position_id": position.ref.id, "chain_id": position.ref.chain_id}
         if int(position.facts["liquidity"]):
             return Act("uniswap_lp_remove_liquidity", wanted, "its liquidity and fees are taken back")
@@ -141,7 +141,7 @@ def _read_held(
     share_feeds = FeedReads.of(here.known, [token for pair in pairs.values() for token in pair])
     numbered, states, prices = yield from gather(
         [ReadCall(manager, v3.NFT_BY_INDEX, (account, index)) for index in range(count)],
-        [ReadCall(pair, signature) for pair in pairs for signature in (_SUPPLY, GET_RESERVES, _K_LAST)],
+        [ReadCall(pair, signature) for pair in pairs for signature in (_SUPPLY, GET_RESERVES, K_LAST)],
         share_feeds.calls,
     )
     ratios = share_feeds.read(prices)

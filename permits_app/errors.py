@@ -190,6 +190,17 @@ class NothingToAcknowledge(GolemError):
     title = "No drawdown waits for the owner"
 
 
+class CodeChanged(PolicyRejected):
+    """A contract was upgraded between preview and commit. `data` has contract, what (code, implementation, beacon) and
+    contracts, all that changed; `limit` is what the permit is bound to and `observed` what is there now.
+    """
+
+    code = "CODE_CHANGED"
+    http_status = 409
+    recovery = Recovery.PREVIEW_AGAIN
+    title = "A contract of this plan was upgraded after its preview"
+
+
 class HallucinationDetected(PolicyRejected):
     """An address, token, amount or time of the plan does not agree with what is true on the chain."""
 

@@ -13,6 +13,7 @@ from tools_app.core.units import format_units
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
 from tools_app.toolkit.positions import Gauge, GaugeBound, PositionChange, PositionRef
+from tools_app.toolkit.typed_data import TypedData
 from tools_app.toolkit.views import TokenMeta
 
 
@@ -72,6 +73,7 @@ def encode_bounds(plan: TxPlan) -> dict[str, Any]:
         "details": dict(plan.details),
         **({"changes": [_encode_change(change) for change in plan.changes]} if plan.changes else {}),
         **({"gauges": [_encode_gauge(promise) for promise in plan.gauges]} if plan.gauges else {}),
+        **({"promise": plan.promise.as_json()} if plan.promise is not None else {}),
     }
 
 
@@ -100,6 +102,7 @@ def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:
         collateral_ratio_bps=bounds.get("collateral_ratio_bps"),
         changes=decode_changes(bounds.get("changes", ())),
         gauges=tuple(_decode_gauge(stored) for stored in bounds.get("gauges", ())),
+        promise=TypedData.of_json(bounds["promise"]) if "promise" in bounds else None,
         details=bounds["details"],
     )
 

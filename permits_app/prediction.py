@@ -10,6 +10,7 @@ from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import HookCall
 from permits_app.safety.position_rules import list_claim_tokens, list_moved, price_on
 from tools_app.core.units import format_micro_usd, format_units
+from tools_app.toolkit.plan import TokenFlow, TxPlan
 from tools_app.toolkit.views import FeeQuote
 
 
@@ -20,6 +21,8 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget |
     is kept for that part.
     `payees` are those whom the plan pays, and what arrives there. A local write has `summary` and `details` instead.
     """
+    if call.plan is not None and call.plan.promise is not None:
+        return _describe_promise(call, call.plan)
     if call.plan is None or call.simulation is None:
         effect = call.effect
         return {"summary": effect.summary if effect else "", "details": dict(effect.details) if effect else {}}
@@ -77,6 +80,28 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget |
         "details": dict(call.plan.details),
         **({"positions": positions} if (positions := _describe_positions(call)) else {}),
     }
+
+
+def _describe_promise(call: HookCall, plan: TxPlan) -> dict[str, Any]:
+    """What may come of what is signed: nothing moves before somebody carries it out."""
+    return {
+        "promise": "signed, not sent: somebody else may carry it out any moment until it ends",
+        "ends_at": plan.deadline,
+        "least_received": [_describe_bound(flow) for flow in plan.receives],
+        "most_spent": [_describe_bound(flow) for flow in plan.spends],
+        "position_changes": [
+            {"ref": str(change.ref or change.protocol), "token": change.token, "raw": str(change.expected)}
+            for change in plan.changes
+        ],
+        "worst_cost_usd": format_micro_usd(call.value.total_micro_usd),
+        "details": dict(plan.details),
+    }
+
+
+def _describe_bound(flow: TokenFlow) -> dict[str, str]:
+    token = flow.token
+    units = format_units(flow.bound, token.decimals, token.symbol)
+    return {"token": token.address, "raw": str(flow.bound), "units": units}
 
 
 def _describe_positions(call: HookCall) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ def hash_plan(permit: ActionPermit) -> str:
             "max_priority_fee_per_gas": permit.max_priority_fee_per_gas,
             "value_micro_usd": permit.value_micro_usd,
             "bounds": permit.bounds,
+            **({"code": permit.code} if permit.code else {}),
             **({"acts_for": permit.acts_for, "batch": permit.batch} if permit.acts_for else {}),
         }
     )

@@ -18,6 +18,7 @@ from permits_app.actions.apply_cage_changes import apply_cage_changes
 from permits_app.actions.commit_in_turn import commit_in_turn
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.follow_phase import follow_phases
+from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.follow_requests import follow_requests
 from permits_app.actions.follow_session import follow_sessions
 from permits_app.actions.halt import carry_out_halt, list_unfinished_halts
@@ -174,6 +175,12 @@ def commit_reconciliation_task() -> dict[str, int]:
 def follow_requests_task() -> dict[str, int]:
     """Look at requests that finish later, as far as they are due; a second run finds them looked at."""
     return _run_alone("requests", lambda: follow_requests(now=clock.now()))
+
+
+@shared_task(ignore_result=True)
+def follow_promises_task() -> dict[str, int]:
+    """Look what became of what golems signed, as far as it is due; a second run finds it looked at."""
+    return _run_alone("promises", lambda: follow_promises(now=clock.now()))
 
 
 @shared_task(ignore_result=True)

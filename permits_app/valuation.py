@@ -78,7 +78,8 @@ class PlanValue:
 
 
 def value_plan(*, plan: TxPlan, chain: ChainReader) -> PlanValue:
-    """The worst case of `plan` without gas: most spent plus what allowances it leaves standing.
+    """The worst case of `plan` without gas: most spent, what allowances it leaves standing, and what it
+    promises out of positions.
 
     Raises PriceUnavailable or PriceStale when a spent or approved token has no fresh feed.
     """
@@ -88,6 +89,13 @@ def value_plan(*, plan: TxPlan, chain: ChainReader) -> PlanValue:
     for allowance in plan.allowances:
         if allowance.left:
             parts.append(_part("allowance", allowance.token, allowance.left, chain))
+    if plan.promise is not None:
+        # What others may take out of a position leaves the golem as what they take from its wallet does.
+        parts += [
+            _part("promise", chain.token(change.token), -min(change.expected, change.bound), chain)
+            for change in plan.changes
+            if change.expected < 0
+        ]
     return PlanValue(parts=tuple(parts))
 
 

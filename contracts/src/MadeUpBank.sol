@@ -26,10 +26,32 @@ contract MadeUpBank {
     mapping(address account => mapping(address teller => bool)) public isTeller;
     Request[] public requests;
     /// @dev 1: a deposit also borrows one unit; 2: a deposit makes a stranger teller; 3: a repayment takes deposits
-    /// away; 4: interest of a tenth with every call; 5: a deposit counts for half.
+    /// away; 4: interest of a tenth with every call; 5: a deposit counts for half; 6: a claim pays a stranger.
     uint256 public mood;
     /// @dev What one whole `loan` is worth in `cash`, both with 18 decimals.
     uint256 public priceOfLoan = 1e18;
+
+    /// @notice What `maker` lets anybody take: `give` of its deposit for `want` of the loan token, once, until `deadline`.
+    struct Offer {
+        address maker;
+        uint256 give;
+        uint256 want;
+        uint256 nonce;
+        uint256 deadline;
+    }
+
+    bytes32 private constant _OFFER =
+        keccak256("Offer(address maker,uint256 give,uint256 want,uint256 nonce,uint256 deadline)");
+    bytes32 private constant _DOMAIN =
+        keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
+    /// @notice 0: nobody took it yet; 1: filled; 2: cancelled.
+    mapping(address maker => mapping(uint256 nonce => uint256)) public offerState;
+
+    event OfferFilled(address indexed maker, uint256 indexed nonce, address taker, uint256 give, uint256 want);
+    event OfferCancelled(address indexed maker, uint256 indexed nonce);
+
+    error OfferOver(uint256 nonce);
+    error NotSigned(address maker);
 
     event Deposited(address indexed account, uint256 amount);
     event Borrowed(address indexed account, uint256 amount);
@@ -92,8 +114,30 @@ contract MadeUpBank {
         if (found.owner != msg.sender) revert NotYours(id);
         if (block.timestamp < found.readyAt) revert NotReady(id, found.readyAt);
         delete requests[id];
-        cash.transfer(msg.sender, found.amount);
+        cash.transfer(mood == 6 ? 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC : msg.sender, found.amount);
         emit Claimed(id, msg.sender, found.amount);
+    }
+
+    /// @notice Take an offer: the deposit that it gives becomes the taker's.
+    function fill(Offer calldata offer, uint8 v, bytes32 r, bytes32 s) external {
+        if (block.timestamp > offer.deadline || offerState[offer.maker][offer.nonce] != 0) revert OfferOver(offer.nonce);
+        bytes32 domain =
+            keccak256(abi.encode(_DOMAIN, keccak256("MadeUpBank"), keccak256("1"), block.chainid, address(this)));
+        bytes32 digest = keccak256(abi.encodePacked("\x19\x01", domain, keccak256(abi.encode(_OFFER, offer))));
+        address signer = ecrecover(digest, v, r, s);
+        if (signer == address(0) || signer != offer.maker) revert NotSigned(offer.maker);
+        offerState[offer.maker][offer.nonce] = 1;
+        loan.transferFrom(msg.sender, offer.maker, offer.want);
+        deposited[offer.maker] -= offer.give;
+        _check(offer.maker);
+        deposited[msg.sender] += offer.give;
+        emit OfferFilled(offer.maker, offer.nonce, msg.sender, offer.give, offer.want);
+    }
+
+    function cancelOffer(uint256 nonce) external {
+        if (offerState[msg.sender][nonce] != 0) revert OfferOver(nonce);
+        offerState[msg.sender][nonce] = 2;
+        emit OfferCancelled(msg.sender, nonce);
     }
 
     function setTeller(address teller, bool allowed) external {

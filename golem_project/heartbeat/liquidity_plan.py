@@ -86,7 +86,7 @@ def _close(held: HeldPosition, phase: Phase) -> Wish:
         key=f"close:{position.position_id}",
         venue=position.pool.protocol,
         action_type="remove_liquidity",
-        params={"position_id": str(position.position_id), "percent_to_remove": 100, "collect_fees": True},
+        params={"position_id": position.position_id, "percent_to_remove": 100, "collect_fees": True},
         reason=f"position {position.position_id} {where}: pool tick {position.pool.pool_tick}, range"
         f" {position.tick_lower} to {position.tick_upper}",
         is_leaving=True,
@@ -99,7 +99,7 @@ def _harvest(held: HeldPosition, observation: Observation, rule: LiquidityRule, 
         return None
     if not is_allowed(phase, ActionClass.DECREASE_POSITION):
         return None
-    position_id = str(held.position.position_id)
+    position_id = held.position.position_id
     return Wish(
         key=f"harvest:{position_id}",
         venue=held.position.pool.protocol,

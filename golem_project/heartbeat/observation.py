@@ -93,7 +93,7 @@ class Observation:
             "held_elsewhere": [
                 describe_held(each)
                 for each in (self.whole.positions if self.whole is not None else ())
-                if each.ref.id not in {str(one.position.position_id) for one in self.positions}
+                if each.ref.id not in {one.position.position_id for one in self.positions}
             ],
         }
 
@@ -114,7 +114,7 @@ def describe_position(held: HeldPosition) -> dict[str, Any]:
     """One position for the record."""
     position = held.position
     return {
-        "position_id": str(position.position_id),
+        "position_id": position.position_id,
         "pool": position.pool.address,
         "tick_lower": position.tick_lower,
         "tick_upper": position.tick_upper,

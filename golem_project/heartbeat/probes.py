@@ -233,9 +233,7 @@ def _read_positions(
     ranges: dict[str, Any] = {}
     for name, each in markets.items():
         found, ranges[name] = _read_ranges(chain, golem.address, each.ranges, known.get("ranges", {}).get(name, {}))
-        valued += [
-            _value_position(position, prices, worth.get((name, str(position.position_id)))) for position in found
-        ]
+        valued += [_value_position(position, prices, worth.get((name, position.position_id))) for position in found]
     return tuple(valued), {"ranges": ranges}
 
 

@@ -17,6 +17,7 @@ from permits_app.safety.hook import HookCall, HookStage
 from permits_app.signing_route import Carrier, find_route
 from permits_app.valuation import PlanValue, value_plan
 from tools_app import runner
+from tools_app.chain.running_code import RunningCode
 from tools_app.core.clock import Deadline
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import LocalEffect
@@ -69,4 +70,5 @@ def make_permit_call(
         own_permit_id=permit.pk,
         route=route,
         promised=read_promised(permit) if plan is not None else None,
+        bound=RunningCode.of_dict(permit.code) if permit.code else None,
     )

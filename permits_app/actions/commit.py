@@ -39,7 +39,7 @@ from permits_app.errors import (
     PlanTampered,
     PolicyChanged,
 )
-from permits_app.execution import delivery, executor
+from permits_app.execution import delivery, executor, promising
 from permits_app.execution.following import name_sending
 from permits_app.execution.lease import Lease, ask_for_lease
 from permits_app.execution.nonces import abandon_nonces
@@ -182,6 +182,9 @@ def _work(permit: ActionPermit, lease: Lease, *, is_signed: bool) -> None:
     if not isinstance(tool, WriteTool):
         raise TypeError(f"{tool.name} is no write")
     try:
+        if "promise" in permit.bounds:
+            _promise(permit, tool, lease)
+            return
         execution = executor.resume(permit=permit, lease=lease) if is_signed else _execute_first(permit, tool, lease)
     except LeaseLost:
         raise
@@ -253,6 +256,17 @@ def _execute_first(permit: ActionPermit, tool: WriteTool, lease: Lease) -> execu
     capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
     pending = delivery.read_next_nonce(chain, permit) if chain else 0
     return executor.execute(permit=permit, capability=capability, pending_nonce=pending, lease=lease)
+
+
+def _promise(permit: ActionPermit, tool: WriteTool, lease: Lease) -> None:
+    """A permit that sends nothing: what it promises is judged again, signed, and ends it."""
+    _check_in_time(permit)
+    now = clock.now()
+    _recheck(permit, tool, now)
+    lease.renew()
+    expires = now + timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS)
+    capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
+    promising.sign_promise(permit=permit, capability=capability, lease=lease, now=now)
 
 
 def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: datetime) -> ChainReader | None:

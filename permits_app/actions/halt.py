@@ -2,8 +2,9 @@
 
 `halt_golem` locks the golem's row and raises its halt epoch; starting a commit and storing signed bytes take the same
 lock, so each lies wholly before or wholly after the halt. `carry_out_halt` then does what needs the chain, in a
-worker: cancels what was signed, revokes standing approvals, lists positions, takes them back when the owner chose that,
-and drops a cage's session key, which these steps needed. Emits halt:started and halt:completed.
+worker: cancels what was signed, revokes standing approvals, cancels signed promises, lists positions, takes them back
+when the owner chose that, and drops a cage's session key, which these steps needed. Emits halt:started and
+halt:completed.
 Seed: 000 "Layer 1" (emergency_halt); decisions, "Halt".
 """
 
@@ -24,6 +25,7 @@ from permits_app.actions.follow_session import drop_session, follow_session
 from permits_app.actions.query import list_standing
 from permits_app.blockage import list_silent_chains
 from permits_app.execution import cancellation, revocation
+from permits_app.execution.promise_cancelling import cancel_promises, describe_open_promises
 from permits_app.execution.unwinding import list_open_positions, unwind_positions
 from permits_app.models import ActionPermit, HaltRecord, HaltSetting, SigningKey
 from permits_app.models.permit import UNFINISHED, PermitStatus
@@ -83,10 +85,13 @@ def halt_golem(*, golem: Golem, reason: str, actor: str, now: datetime, is_drill
     steps.note("transactions in flight listed", transactions=in_flight)
     allowances = list_allowances(golem)
     steps.note("standing allowances listed", allowances=allowances)
+    promises = describe_open_promises(golem)
+    if promises:
+        steps.note("signed promises listed", promises=promises)
     unwinds = does_unwind(golem)
     if unwinds:
         steps.note("positions are unwound next, as the owner chose")
-    on_chain = bool(in_flight or allowances or unwinds) and record.completed_at is None
+    on_chain = bool(in_flight or allowances or promises or unwinds) and record.completed_at is None
     _keep_steps(record, None if was_halted else steps.rows, steps.rows, actor, now)
     return {"halted": True, "reason": reason, "steps": steps.rows, "epoch": record.epoch, "on_chain": on_chain}
 
@@ -105,6 +110,7 @@ def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[st
     done = [
         _try(steps, "transactions in flight cancelled", "transactions", lambda: _cancel_in_flight(golem, now)),
         _try(steps, "standing allowances revoked", "allowances", lambda: _revoke(golem, epoch, record.actor, now)),
+        _cancel_promises(steps, golem, epoch, record.actor, now),
         _try(steps, "positions listed for unwinding", "positions", lambda: _list_positions(golem, now)),
     ]
     if does_unwind(golem):
@@ -263,6 +269,8 @@ def _rehearse(golem: Golem, reason: str, actor: str, now: datetime, steps: _Step
     steps.note("signing keys would sign nothing but these steps", keys=_list_signing_keys(golem))
     steps.note("transactions in flight would be cancelled", transactions=_describe_in_flight(golem))
     steps.note("standing allowances would be revoked", allowances=list_allowances(golem))
+    if promises := describe_open_promises(golem):
+        steps.note("signed promises would be cancelled", promises=promises)
     _try(steps, "positions listed for unwinding", "positions", lambda: _list_positions(golem, now))
     if does_unwind(golem):
         _try(steps, "positions would be unwound", "positions", lambda: list_open_positions(golem=golem, now=now))
@@ -279,6 +287,13 @@ def _try(steps: _Steps, name: str, word: str, call: Callable[[], list[dict[str, 
         steps.note(name, failed=error.code, detail=error.detail)
         return False
     return True
+
+
+def _cancel_promises(steps: _Steps, golem: Golem, epoch: int, actor: str, now: datetime) -> bool:
+    promises, is_done = cancel_promises(golem=golem, epoch=epoch, actor=actor, now=now)
+    if promises:
+        steps.note("signed promises cancelled", promises=promises)
+    return is_done
 
 
 def _unwind(steps: _Steps, golem: Golem, epoch: int, actor: str, now: datetime) -> bool:

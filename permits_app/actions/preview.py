@@ -294,7 +294,12 @@ def open_chain(chain_id: int, *, now: datetime) -> ChainReader:
 
 def _review(call: HookCall) -> tuple[RiskTier, dict[str, Any]]:
     tier = classify_call(call)
-    if call.plan is None or not needs_guardian(tier, call.value.spend_micro_usd, call.limits.hot_lane_micro_usd):
+    if call.plan is None:
+        return tier, {}
+    # What is promised is not simulated: somebody else reads every word of it, however small it is.
+    if call.plan.promise is None and not needs_guardian(
+        tier, call.value.spend_micro_usd, call.limits.hot_lane_micro_usd
+    ):
         return tier, {}
     actor = f"key:{call.api_key_id}" if call.api_key_id else "system:runtime"
     review = delegation_router.review_call(call=call, reviewer=GUARDIAN, actor=actor)
@@ -388,6 +393,7 @@ def _make_permit(
         expires_at=now + life_of(golem=golem, awaits_owner=awaits_owner),
         expires_at_tick=golem.heartbeat_tick + 3,
         bounds=encode_bounds(call.plan) if call.plan else {},
+        code=judged.report.bound.as_dict() if judged.report.bound else {},
         calls=call.sent_by.encode_sent(call.sent_calls, judged.gas.limits) if call.plan and judged.gas else [],
         batch=encode_batch(call.plan.calls) if call.plan and call.sent_by.acts_for else [],
     )

@@ -19,10 +19,12 @@ from archetypes_app.phases import is_allowed
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import ledger
 from permits_app.decisions import list_decisions
-from permits_app.models import ActionPermit, PendingRequest, SpendingLimits, StandingAllowance
+from permits_app.models import ActionPermit, PendingRequest, SignedPromise, SpendingLimits, StandingAllowance
 from permits_app.models.pending_request import FOLLOWED
 from permits_app.models.permit import UNFINISHED, PermitStatus
+from permits_app.models.signed_promise import PromiseState
 from permits_app.safety.hooks.result_filter import filter_result
+from permits_app.signed_promises import list_open, tell
 from tools_app import speculation
 from tools_app.adapters import UnknownAction, normalize_key, resolve_action
 from tools_app.core.errors import InvalidParams
@@ -199,6 +201,29 @@ def _show_request(row: PendingRequest) -> dict[str, Any]:
     }
 
 
+def describe_promises(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
+    """What the golem signed and somebody may still carry out, the soonest over first, and what ended last."""
+    rows = SignedPromise.objects.filter(golem=golem)
+    waiting = list_open(golem.pk)
+    ended = rows.exclude(state=PromiseState.OPEN)
+    return {
+        "open": [_show_promise(row) for row in waiting.order_by("ends_at", "pk")[:_MOST]],
+        "open_count": waiting.count(),
+        "ended": [_show_promise(row) for row in ended.order_by("-ended_at")[:_MOST_ENDED]],
+        "as_of": now.isoformat(),
+    }
+
+
+def _show_promise(row: SignedPromise) -> dict[str, Any]:
+    return {
+        **tell(row, PromiseState(row.state)),
+        "signed_at": row.created_at.isoformat(),
+        "checked_at": row.checked_at.isoformat() if row.checked_at else None,
+        "ended_at": row.ended_at.isoformat() if row.ended_at else None,
+        "note": row.last_error or None,
+    }
+
+
 def describe_decisions(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
     """The newest decisions of the heartbeat that thought, and the newest of all."""
     newest, thinking = list_decisions(golem=golem, limit=1), list_decisions(golem=golem, limit=10, only_thinking=True)
@@ -219,6 +244,11 @@ OWN_QUERIES: tuple[OwnQuery, ...] = (
         "requests",
         "what the golem asked of protocols and waits for (queues, cooldowns): state, amounts, when it is expected.",
         describe_requests,
+    ),
+    OwnQuery(
+        "promises",
+        "what the golem signed for others to carry out (offers, orders): what may go, what comes for it, until when.",
+        describe_promises,
     ),
     OwnQuery(
         "decisions",

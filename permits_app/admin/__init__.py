@@ -13,6 +13,7 @@ from permits_app.admin import (
     machinery,
     pending_requests,
     permits,
+    signed_promises,
     venue_trust,
     wallets,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "limits",
     "machinery",
     "pending_requests",
+    "signed_promises",
     "permits",
     "venue_trust",
     "wallets",

@@ -153,12 +153,12 @@ def _take_step(
         params={"position": str(position.ref), "tool": tool_name},
         event="HaltUnwindingStarted",
         facts={**_describe(position), "tool": tool_name, "reason": reason},
-        check=lambda simulation, calls: _check(plan, simulation, calls, chain),
+        check=lambda simulation, calls: check_halt_plan(plan, simulation, calls, chain),
     )
     return execute_halt_plan(golem=golem, epoch=epoch, chain=chain, wanted=wanted, actor=actor, now=now)
 
 
-def _check(plan: TxPlan, simulation: SimulationResult, calls: Sequence[Call], chain: ChainReader) -> None:
+def check_halt_plan(plan: TxPlan, simulation: SimulationResult, calls: Sequence[Call], chain: ChainReader) -> None:
     """The promises of the plan, as hook 5 judges them. Raises SimulationFailed."""
     refusal = (
         judge_reverts(calls=calls, simulation=simulation)

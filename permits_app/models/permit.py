@@ -79,6 +79,9 @@ class ActionPermit(TimeStamped):
     expected_outcome = models.JSONField(default=dict)
     value_micro_usd = models.BigIntegerField(default=0)
     prices = models.JSONField(default=list, help_text="Feed, round, answer and age of every price used")
+    code = models.JSONField(
+        default=dict, help_text="Hashes of the code behind every contract it touches; a commit refuses other code"
+    )
     simulation = models.JSONField(default=dict)
     block_number = models.PositiveBigIntegerField(default=0)
     block_hash = models.CharField(max_length=66, blank=True)

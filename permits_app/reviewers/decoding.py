@@ -17,6 +17,7 @@ from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ClaimReader, Effects, UnknownCall
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.typed_data import TypedData
 from tools_app.toolkit.views import NATIVE
 
 _APPROVE: Final = "function approve(address,uint256)"
@@ -46,6 +47,14 @@ def read_calls(calls: Sequence[Call], *, account: str, chain: ChainReader) -> Ef
                 _read_token(call, None, effects)
     _tell_claims(effects, chain)
     return effects
+
+
+def read_promise(typed: TypedData, *, account: str, chain: ChainReader, into: Effects) -> None:
+    """What comes of typed data that `account` signs. Raises UnknownCall for what nobody here reads."""
+    owner = SHELF.of_contract(chain.chain_id, typed.contract)
+    if owner is None or owner.promises is None or typed.chain_id != chain.chain_id:
+        raise UnknownCall(f"nobody here reads what is signed for {typed.contract} on chain {typed.chain_id}")
+    owner.promises.read(typed, account=account, into=into)
 
 
 def _is_of_token(call: Call, chain: ChainReader) -> bool:

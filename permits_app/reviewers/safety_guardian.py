@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
-from permits_app.reviewers.decoding import read_calls
+from permits_app.reviewers.decoding import read_calls, read_promise
 from permits_app.reviewers.limits import judge_limits, value_spends
 from permits_app.reviewers.pool_facts import find_markets, find_pools
 from permits_app.reviewers.revert_chance import judge_revert_chance, measure_revert_chance
@@ -67,6 +67,8 @@ def _judge(call: HookCall, figures: dict[str, Any]) -> tuple[list[Finding], list
     if plan.chain_id != chain.chain_id:
         return [f"a plan for chain {plan.chain_id} could not be read on chain {chain.chain_id}"], ["chain of the plan"]
     effects = read_calls(plan.calls, account=account, chain=chain)
+    if plan.promise is not None:
+        read_promise(plan.promise, account=account, chain=chain, into=effects)
     payable = list_payable(call)
     tolerance = call.limits.max_slippage_bps + call.limits.max_price_impact_bps
     now = max(int(call.now.timestamp()), chain.block.timestamp)
@@ -159,7 +161,8 @@ def judge_approvals(effects: Effects, plan: TxPlan) -> list[Finding]:
     """
     promised = dict(_sum_bounds(plan.spends))
     for each in plan.allowances:
-        if not each.left and SHELF.of_contract(plan.chain_id, each.token.address) is not None:
+        stands_for = each.token.address in plan.claims
+        if not each.left and (stands_for or SHELF.of_contract(plan.chain_id, each.token.address) is not None):
             promised[each.token.address] = max(promised.get(each.token.address, 0), each.granted)
     findings = []
     for token, spender, amount in effects.approvals:
@@ -222,13 +225,14 @@ def judge_rights(effects: Effects, plan: TxPlan) -> list[Finding]:
 def judge_price(plan: TxPlan, chain: ChainReader, *, most_lost_bps: int) -> list[Finding]:
     """An exchange brings at least what it costs at feed prices, less what slippage and price impact may take.
 
-    Deposits and payments bring nothing and are not an exchange. A side without a feed cannot be judged.
+    Deposits and payments bring nothing and are not an exchange; a promise always is one, positions included. A side
+    without a feed cannot be judged.
     """
-    if not plan.spends or not plan.receives:
+    if plan.promise is None and (not plan.spends or not plan.receives):
         return []
     try:
-        spent = sum(_value(flow, chain) for flow in plan.spends)
-        received = sum(_value(flow, chain) for flow in plan.receives)
+        spent = sum(_value(flow, chain) for flow in (*plan.spends, *_list_moved_out(plan, chain, sign=-1)))
+        received = sum(_value(flow, chain) for flow in (*plan.receives, *_list_moved_out(plan, chain, sign=1)))
     except (PriceUnavailable, PriceStale) as error:
         return [f"the exchange cannot be judged: {error.detail}"]
     if received * BPS >= spent * (BPS - most_lost_bps):
@@ -266,6 +270,13 @@ def judge_pools(effects: Effects, chain: ChainReader, *, most_off_bps: int) -> l
         if off_bps > most_off_bps:
             findings.append(f"pool {address} is {format_bps(off_bps)} away from the feeds")
     return findings
+
+
+def _list_moved_out(plan: TxPlan, chain: ChainReader, *, sign: int) -> list[TokenFlow]:
+    """What a promise takes out of positions (-1) or puts into them (1)."""
+    changes = plan.changes if plan.promise is not None else ()
+    moved = [(chain.token(each.token), sign * each.expected) for each in changes if sign * each.expected > 0]
+    return [TokenFlow(token, raw, raw) for token, raw in moved]
 
 
 def _name(ref: PositionRef | None) -> str:

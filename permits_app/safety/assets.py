@@ -84,7 +84,7 @@ def read_portfolio(
     base_asset: str,
     plan: TxPlan,
     enters_position: bool,
-    position_id: int | None,
+    position_id: str,
     under_way: Sequence[UnderWay] = (),
     hints: Sequence[PositionRef] = (),
     holdings: Holdings | None = None,
@@ -92,10 +92,10 @@ def read_portfolio(
     """What `account` holds and what it would hold after `plan` as quoted. `holdings` spares reading them again.
 
     What a plan changes in positions is what it says; with `enters_position` one that says nothing puts what it spends
-    into a venue position of the golem: that of `position_id`, or a new one. A held asset without a fresh price is left
-    out, which makes every share look larger, never smaller; one that the plan moves is not: raises PriceUnavailable,
-    PriceStale, HoldingsImplausible. What is `under_way` counts as happened, before and after; a block that holds it
-    already counts it twice, which refuses too much and never too little.
+    into a venue position of the golem: that of `position_id`, or a new one where that is empty. A held asset without
+    a fresh price is left out, which makes every share look larger, never smaller; one that the plan moves is not:
+    raises PriceUnavailable, PriceStale, HoldingsImplausible. What is `under_way` counts as happened, before and after;
+    a block that holds it already counts it twice, which refuses too much and never too little.
     """
     held = holdings or measure_holdings(chain=chain, account=account, hints=hints, tokens=list_moved(plan, under_way))
     protocol = find_protocol(plan)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from permits_app.safety.bound_code import foretell_code
 from permits_app.safety.hook import HookCall
 from permits_app.safety.record_reader import list_touched
 from permits_app.safety.token_calls import read_token_call
@@ -55,9 +56,10 @@ def preload_chain_facts(call: HookCall, *, with_portfolio: bool, hints: Sequence
     if with_portfolio:
         first = foretell_positions(chain_id=chain.chain_id, account=account, hints=hints)
         reads += first.calls
+    code = foretell_code(call)
     spoken = [found.party for found in map(read_token_call, plan.calls) if found is not None and found.amount]
     chain.preload(
-        calls=reads,
+        calls=[*reads, *code.calls],
         prices_of=(chain.native(), *held) if with_portfolio else (),
         # The signer's own code: a delegation of the account (EIP-7702) is refused.
         contracts=(
@@ -65,6 +67,8 @@ def preload_chain_facts(call: HookCall, *, with_portfolio: bool, hints: Sequence
             *spoken,
             call.sent_by.signer,
             *first.contracts,
+            *code.contracts,
         ),
+        slots=code.slots,
         accounts=(account,),
     )

@@ -99,11 +99,11 @@ class Foresight:
             kept = self._find(key, change.protocol, change.ref.kind if change.ref is not None else change.kind)
             kept.change(change.token, change.expected, is_debt=change.kind == DEBT)
 
-    def enter(self, spends: Iterable[TokenFlow], protocol: str, position_id: int | None, *, by: str) -> Kept:
+    def enter(self, spends: Iterable[TokenFlow], protocol: str, position_id: str, *, by: str) -> Kept:
         """What a plan puts into a venue without saying where: into the position it names, or one of its own."""
-        named = next((key for key in self.positions if position_id is not None and _is(key, protocol, position_id)), "")
-        own = f"{protocol}/{position_id} by its number" if position_id is not None else f"{protocol} of {by}"
-        kept = self._find(named or own, protocol, "", is_new=position_id is None)
+        named = next((key for key in self.positions if position_id and _is(key, protocol, position_id)), "")
+        own = f"{protocol}/{position_id} by its id" if position_id else f"{protocol} of {by}"
+        kept = self._find(named or own, protocol, "", is_new=not position_id)
         for flow in spends:
             kept.change(flow.token.address, flow.expected, is_debt=False)
         return kept
@@ -111,7 +111,7 @@ class Foresight:
     def _find(self, key: Key, protocol: str, kind: str, *, is_new: bool = True) -> Kept:
         if key not in self.positions:
             self.positions[key] = Kept(protocol, kind)
-            # One that is named by a number and not among those held is somebody else's, or not read.
+            # One that is named by an id and not among those held is somebody else's, or not read.
             self.opened += is_new
         kept = self.positions[key]
         kept.is_touched = True
@@ -128,9 +128,9 @@ class Share:
     after: int
 
 
-def _is(key: Key, protocol: str, position_id: int) -> bool:
+def _is(key: Key, protocol: str, position_id: str) -> bool:
     try:
         ref = PositionRef.parse(key)
     except ValueError:
         return False
-    return ref.protocol == protocol and ref.id == str(position_id)
+    return ref.protocol == protocol and ref.id == position_id

@@ -16,6 +16,7 @@ from permits_app.safety.gas_budget import GasBudget, Promised
 from permits_app.safety.records import RecordSource
 from permits_app.signing_route import SigningRoute, plain_route
 from permits_app.valuation import PlanValue
+from tools_app.chain.running_code import RunningCode
 from tools_app.core.errors import GolemError
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
@@ -40,7 +41,7 @@ class HookCall:
     `own_permit_id` is set at commit, so that a hook does not count the permit's own reservation twice.
     `allowlist` holds (kind, EIP-55 address) of the plan's chain. `records` is set by the chain for the time of one run.
     `route` says who signs and what carries the plan; None is an account that signs for itself. `promised` is how a
-    permit says its calls are signed, None while there is none.
+    permit says its calls are signed, and `bound` the code it was permitted on, None while there is none.
     """
 
     stage: HookStage
@@ -65,6 +66,7 @@ class HookCall:
     records: RecordSource | None = None
     route: SigningRoute | None = None
     promised: Promised | None = None
+    bound: RunningCode | None = None
 
     @property
     def sent_by(self) -> SigningRoute:
@@ -79,11 +81,12 @@ class HookCall:
 
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """The hook agrees. `note` is kept in the permit; `simulation` and `gas` are set by hook 5 alone."""
+    """The hook agrees. `note` is kept in the permit; `simulation` and `gas` are set by hook 5 alone, `bound` by 6."""
 
     note: str = ""
     simulation: SimulationResult | None = None
     gas: GasBudget | None = None
+    bound: RunningCode | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from permits_app.safety.hooks.spending_limiter import SpendFacts, SpendingLimite
 from permits_app.safety.hooks.spending_limiter import load_facts as load_spend_facts
 from permits_app.safety.judged_facts import encode_facts
 from permits_app.safety.record_reader import RecordReader
+from tools_app.chain.running_code import RunningCode
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.simulation.engine import SimulationResult
@@ -60,7 +61,7 @@ class HookReport:
     """What the chain decided: each hook's note, the simulation, and changed parameters if a hook asked for them.
 
     `gas` is the budget the simulation ran within: its limits are what is signed.
-    `facts` is what hooks 1 to 4 looked at, as the row of the decision keeps it.
+    `facts` is what hooks 1 to 4 looked at, as the row of the decision keeps it; `bound` the code that hook 6 found.
     """
 
     decisions: tuple[dict[str, Any], ...]
@@ -68,6 +69,7 @@ class HookReport:
     modified_params: Mapping[str, Any] | None = None
     gas: GasBudget | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    bound: RunningCode | None = None
 
 
 def run(call: HookCall, *, may_modify: bool = True) -> HookReport:
@@ -120,6 +122,7 @@ def decide(call: HookCall, loaded: LoadedRules) -> Verdict:
 def _run(hooks: Sequence[SafetyHook], call: HookCall, *, may_modify: bool) -> HookReport:
     decisions: list[dict[str, Any]] = []
     gas: GasBudget | None = None
+    bound: RunningCode | None = None
     # Hooks read lazily and share what was read, so that all of them judge the same moment.
     if call.records is None:
         call = replace(call, records=RecordReader(call))
@@ -145,7 +148,8 @@ def _run(hooks: Sequence[SafetyHook], call: HookCall, *, may_modify: bool) -> Ho
             return HookReport(tuple(decisions), call.simulation, verdict.params)
         if verdict.simulation is not None:
             call, gas = replace(call, simulation=verdict.simulation), verdict.gas
-    return HookReport(tuple(decisions), call.simulation, gas=gas, facts=encode_facts(call))
+        bound = verdict.bound or bound
+    return HookReport(tuple(decisions), call.simulation, gas=gas, facts=encode_facts(call), bound=bound)
 
 
 def _ask(hook: SafetyHook, call: HookCall) -> Verdict:

@@ -14,7 +14,7 @@ from typing import Any
 
 from archetypes_app.profiles import is_conservative
 from permits_app import ledger
-from permits_app.models import ActionPermit, HighWaterMark, KnownContract, OutcomeRecord
+from permits_app.models import ActionPermit, HighWaterMark, KnownContract, OutcomeRecord, SignedPromise
 from permits_app.models.permit import UNFINISHED, PermitStatus, list_states
 from permits_app.plan_store import decode_changes, decode_flows
 from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS, GATE_WINDOW
@@ -68,13 +68,15 @@ _PREDICTIONS = f"""ARRAY(SELECT outcome.is_verified AND outcome.divergence_bps <
 _KNOWN = f"""ARRAY(SELECT ARRAY[address, code_hash]::text[] FROM {KnownContract._meta.db_table}
     WHERE chain_id = %(chain)s AND address = ANY(%(touched)s))"""  # noqa: S608
 # Of two that were started, the earlier is judged without the later one, and the later with the earlier: one passes.
-# `lock_start` gives each of a golem a time of its own, in the order in which they are seen here.
+# `lock_start` gives each of a golem a time of its own, in the order in which they are seen here. What was promised is
+# under way until it ends.
 _UNDER_WAY = f"""(SELECT jsonb_agg(jsonb_build_object('permit', id, 'tool', tool_name,
                                    'venue', venue, 'position', params->>'position_id', 'bounds', bounds)
                         ORDER BY committing_at)::text
     FROM {_PERMITS}
     WHERE golem_id = %(golem)s AND chain_id = %(chain)s AND NOT is_local AND halt_epoch IS NULL
-      AND status IN ({list_states(UNFINISHED)}) AND id IS DISTINCT FROM %(excluded)s
+      AND (status IN ({list_states(UNFINISHED)}) OR id IN (SELECT permit_id FROM {SignedPromise._meta.db_table}
+           WHERE golem_id = %(golem)s AND state = 'OPEN')) AND id IS DISTINCT FROM %(excluded)s
       AND (committing_at IS NULL OR committing_at < COALESCE(
           (SELECT own.committing_at FROM {_PERMITS} AS own WHERE own.id = %(excluded)s), 'infinity')))"""  # noqa: S608
 _POSITIONS = f"""ARRAY(SELECT ref FROM {KnownPosition._meta.db_table}
@@ -194,14 +196,14 @@ def _list_arguments(call: HookCall) -> dict[str, Any]:
 
 
 def _decode_under_way(kept: Mapping[str, Any]) -> UnderWay:
-    name, position = kept["tool"], str(kept["position"] or "")
+    name = kept["tool"]
     spends = decode_flows(kept["bounds"].get("spends", ()))
     is_swap = name not in REGISTRY or REGISTRY.get(name).category in NO_POSITION
     return UnderWay(
         spends=spends,
         receives=decode_flows(kept["bounds"].get("receives", ())),
         enters=not is_swap and bool(spends),
-        position_id=int(position) if position.isdecimal() else None,
+        position_id=kept["position"] or "",
         permit_id=kept["permit"],
         changes=decode_changes(kept["bounds"].get("changes", ())),
         protocol=kept["venue"] or "",

@@ -59,7 +59,7 @@ class UnderWay:
     spends: Sequence[TokenFlow]
     receives: Sequence[TokenFlow]
     enters: bool = False
-    position_id: int | None = None
+    position_id: str = ""
     permit_id: str = ""
     changes: Sequence[PositionChange] = ()
     protocol: str = ""

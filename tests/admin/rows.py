@@ -104,6 +104,7 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "permits_app.pendingrequest": lambda golem: factories.make_pending_request(
         permit=factories.make_permit(golem=golem)
     ),
+    "permits_app.signedpromise": lambda golem: factories.make_signed_promise(permit=factories.make_permit(golem=golem)),
     "permits_app.capabilitygrant": lambda golem: factories.make_grant(permit=factories.make_permit(golem=golem)),
     "permits_app.changerequest": lambda golem: factories.make_change_request(golem=golem),
     "permits_app.haltrecord": lambda golem: factories.make_halt(golem=golem),

@@ -318,6 +318,7 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "permits_app.tasks.sweep_permits_task": sweep_task,
     "permits_app.tasks.sweep_changes_task": unchanged_task(tasks.sweep_changes_task),
     "permits_app.tasks.follow_requests_task": unchanged_task(tasks.follow_requests_task),
+    "permits_app.tasks.follow_promises_task": unchanged_task(tasks.follow_promises_task),
     "permits_app.tasks.commit_reconciliation_task": reconciliation_task,
     "permits_app.tasks.commit_sessions_task": sessions_task,
     "permits_app.tasks.remember_outcomes_task": remember_task,

@@ -33,7 +33,7 @@ from tests.factories.records import (
     make_phase_transition,
     make_strategy,
 )
-from tests.factories.requests import make_pending_request
+from tests.factories.requests import make_pending_request, make_signed_promise
 from tests.factories.webhooks import make_webhook, make_webhook_delivery
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "make_operator",
     "make_outcome",
     "make_pending_request",
+    "make_signed_promise",
     "make_standing_allowance",
     "make_owner",
     "make_permit",

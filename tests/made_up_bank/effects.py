@@ -20,6 +20,7 @@ _BORROW = "function borrow(uint256)"
 _REPAY = "function repay(uint256)"
 _REQUEST = "function request(uint256)"
 _CLAIM = "function claim(uint256)"
+_CANCEL = "function cancelOffer(uint256)"
 _SET_TELLER = "function setTeller(address,bool)"
 _REQUEST_AT = "function requests(uint256) view returns (address, uint256, uint256)"
 
@@ -53,6 +54,8 @@ class BankEffects:
             into.receives[bank["cash"]] += amount
             request = PositionRef(NAME, "request", chain.chain_id, str(args[0]))
             into.changes.append(ChangeRead(NAME, "request", bank["cash"], -amount, request))
+        elif signature == _CANCEL:
+            pass
         else:
             into.rights.append(RightRead(call.to, args[0], -1 if args[1] else 0))
         if signature != _SET_TELLER:
@@ -60,7 +63,7 @@ class BankEffects:
 
 
 def _read(data: bytes) -> tuple[str, tuple[Any, ...]]:
-    for signature in (_DEPOSIT, _BORROW, _REPAY, _REQUEST, _CLAIM, _SET_TELLER):
+    for signature in (_DEPOSIT, _BORROW, _REPAY, _REQUEST, _CLAIM, _CANCEL, _SET_TELLER):
         if data[:4] == parse_signature(signature).selector:
             try:
                 return signature, decode_input(signature, data)

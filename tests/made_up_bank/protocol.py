@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tools_app.toolkit.protocol import Contract, ProtocolDef, RightEvent, Trait, ValuerKind
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait, ValuerKind
 
 from .addresses import deployments
 from .effects import BankEffects
+from .offers import BankOffers
 from .positions import NAME, BankExits, BankPositions
 
 PROTOCOL = ProtocolDef(
@@ -23,6 +24,7 @@ PROTOCOL = ProtocolDef(
                 "function repay(uint256)",
                 "function request(uint256)",
                 "function claim(uint256)",
+                "function cancelOffer(uint256)",
             ),
             takes_tokens=True,
             valuer=ValuerKind.LENDING_ACCOUNT,
@@ -30,7 +32,9 @@ PROTOCOL = ProtocolDef(
     ),
     positions=BankPositions(),
     exits=BankExits(),
+    leaving=(LeavingCall("bank", "function cancelOffer(uint256)"),),
     effects=BankEffects(),
+    promises=BankOffers(),
     rights=(
         RightEvent(
             "TellerSet(address,address,bool)",

@@ -10,12 +10,17 @@ from tools_app.standards import erc20
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import PositionId, RawAmount
+from tools_app.toolkit.params import DeadlineSeconds, PositionId, RawAmount
 from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.positions import PositionChange, PositionRef
+from tools_app.toolkit.typed_data import TypedData
 
 from .addresses import DEPLOYED
+from .offers import OFFER
 from .positions import NAME, REQUEST
+
+SLIPS: dict[str, int] = {}
+"""Slips of their author: by how much an offer says otherwise than its plan, and a claim that promises nothing."""
 
 bank = ToolFamily(prefix="bank", category=Category.LENDING, venue=NAME)
 
@@ -144,7 +149,7 @@ def bank_claim(ctx: WriteContext, request_id: PositionId) -> TxPlan:
         "claim",
         amount,
         action_class=ActionClass.CLOSE_POSITION,
-        receives="cash",
+        receives=None if "forgets_receives" in SLIPS else "cash",
         changes=(("request", "cash", -amount),),
         refs={"request": ref},
         argument=int(request_id),
@@ -158,3 +163,57 @@ def bank_get_account(ctx: ReadContext) -> dict[str, str]:
     where = DEPLOYED[chain.chain_id]["bank"]
     [deposited] = chain.call(where, "function deposited(address) view returns (uint256)", ctx.golem.address)
     return {"deposited": str(deposited)}
+
+
+@bank.write(
+    action_type="bank_offer",
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=report,
+    action_class=ActionClass.INCREASE_POSITION,
+)
+def bank_offer(ctx: WriteContext, give: RawAmount, want: RawAmount, seconds: DeadlineSeconds = 300) -> TxPlan:
+    """Sign an offer of a part of the deposit. Sends nothing, and does not find a taker."""
+    chain = ctx.chain()
+    where = DEPLOYED[chain.chain_id]
+    now = max(int(ctx.now.timestamp()), chain.block.timestamp)
+    deadline = now + seconds + SLIPS.get("longer", 0)
+    account = PositionRef(NAME, "account", chain.chain_id, ctx.account)
+    return TxPlan(
+        chain_id=chain.chain_id,
+        calls=(),
+        receives=(TokenFlow(chain.token(where["loan"]), want, want),),
+        changes=(PositionChange(NAME, "account", where["cash"], -give, -give, ref=account),),
+        action_class=ActionClass.INCREASE_POSITION,
+        recipients=(ctx.account,),
+        deadline=deadline,
+        promise=TypedData(
+            domain={
+                "name": "MadeUpBank",
+                "version": "1",
+                "chainId": chain.chain_id,
+                "verifyingContract": where["bank"],
+            },
+            primary_type="Offer",
+            types={"Offer": OFFER},
+            message={
+                "maker": ctx.account,
+                "give": give + SLIPS.get("give", 0),
+                "want": want - SLIPS.get("want", 0),
+                "nonce": int(ctx.now.timestamp() * 10**6),
+                "deadline": deadline + SLIPS.get("deadline", 0),
+            },
+        ),
+    )
+
+
+@bank.write(
+    action_type="bank_cancel_offer",
+    risk=RiskLayer.LOW,
+    budget=TickBudget.MEDIUM,
+    report=report,
+    action_class=ActionClass.DECREASE_POSITION,
+)
+def bank_cancel_offer(ctx: WriteContext, nonce: PositionId) -> TxPlan:
+    """Take an offer back. Does not touch one that was filled."""
+    return _plan(ctx, "cancelOffer", 0, action_class=ActionClass.DECREASE_POSITION, argument=int(nonce))

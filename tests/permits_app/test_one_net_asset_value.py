@@ -87,7 +87,7 @@ def test_hooks_the_mark_the_heartbeat_and_the_wallet_tool_tell_one_value(live_go
         base_asset="USDC",
         plan=call.plan,
         enters_position=False,
-        position_id=None,
+        position_id="",
     )
     PolicyCageHook().check(call)
     mark = HighWaterMark.objects.get(golem=live_golem.golem).value_micro_usd

@@ -138,24 +138,29 @@ class PinnedReader:
         calls: Sequence[ReadCall] = (),
         prices_of: Sequence[TokenMeta] = (),
         contracts: Sequence[str] = (),
+        slots: Sequence[tuple[str, int]] = (),
         accounts: Sequence[str] = (),
     ) -> None:
         """Ask for all of these in one round trip; what was read before is not asked again. Raises the node errors."""
         reads = self._list_unread(calls, prices_of)
         codes = [each for each in dict.fromkeys(map(checksum, contracts)) if self._fact("code", each) is None]
         coins = [each for each in dict.fromkeys(accounts) if ("coin", each) not in self._facts]
-        if not (reads or codes or coins):
+        words = [each for each in dict.fromkeys(slots) if self._fact(_slot_kind(each[1]), each[0]) is None]
+        if not (reads or codes or coins or words):
             return
         at = self._at()
         others = [
             *(RpcRequest("eth_getCode", (each, at)) for each in codes),
             *(RpcRequest("eth_getBalance", (each, at)) for each in coins),
+            *(RpcRequest("eth_getStorageAt", (address, f"0x{number:064x}", at)) for address, number in words),
         ]
         replies = iter(self._ask(reads, others))
         for each in codes:
             self._remember("code", each, parse_bytes(next(replies).unwrap()))
         for each in coins:
             self._facts["coin", each] = parse_quantity(next(replies).unwrap())
+        for address, number in words:
+            self._remember(_slot_kind(number), address, int.from_bytes(parse_bytes(next(replies).unwrap()), "big"))
 
     def expect(
         self,
@@ -222,6 +227,11 @@ class PinnedReader:
             found = parse_bytes(self._send([RpcRequest("eth_getCode", (address, self._at()))])[0].unwrap())
             self._remember("code", checksum(address), found)
         return bytes(found)
+
+    def slot(self, address: str, number: int) -> int:
+        """The word a contract keeps in slot `number`; zero where it keeps nothing."""
+        self.preload(slots=[(address, number)])
+        return int(self._fact(_slot_kind(number), address))
 
     def mined_nonce(self, account: str) -> int:
         """How many transactions of `account` are mined up to the pinned block."""
@@ -394,6 +404,10 @@ class PinnedReader:
         # A private chain's state can be set without a block, so its hash does not name one state.
         if not self.network.is_dev:
             FACTS.put(self.chain_id, self.block.hash, kind, address, fact)
+
+
+def _slot_kind(number: int) -> str:
+    return f"slot {number:#x}"
 
 
 def _describe_output(data: bytes) -> str:

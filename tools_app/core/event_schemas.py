@@ -198,6 +198,18 @@ _PENDING_MORE: Final = {
     "claim_permit_id": UUID,
     "reason": TEXT,
 }
+_PROMISE: Final = {
+    "promise_id": UUID,
+    "permit_id": UUID,
+    "protocol": TEXT,
+    "chain_id": INTEGER,
+    "contract": TEXT,
+    "digest": TEXT,
+    "state": TEXT,
+    "gives": OBJECTS,
+    "gets": OBJECTS,
+    "ends_at": TIME,
+}
 _MEMORY: Final = {
     "title": TEXT,
     "kind": TEXT,
@@ -475,6 +487,12 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
     E.REQUEST_LOST: _describe(
         "It is gone, and no claim of the golem took it: somebody else did, or has it.", _PENDING, **_PENDING_MORE
     ),
+    E.PROMISE_SIGNED: _describe(
+        "A permit signed a promise; until it ends somebody may carry it out any moment.", _PROMISE
+    ),
+    E.PROMISE_FILLED: _describe("Somebody carried it out: what it gave is gone, and what it asked for came.", _PROMISE),
+    E.PROMISE_CANCELLED: _describe("Its contract takes it no longer; what it reserved is free.", _PROMISE),
+    E.PROMISE_EXPIRED: _describe("Its time is over and nobody took it; what it reserved is free.", _PROMISE),
     E.CHAIN_STOPPED: _describe(
         "The golem's chain cannot be used: its node serves another one. `clears` says what ends that.",
         {"chain_id": INTEGER, "code": TEXT, "reason": TEXT, "clears": TEXT},

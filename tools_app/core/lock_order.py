@@ -36,6 +36,7 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     ("permits_app_changerequest",),
     ("permits_app_ownertransaction",),
     ("permits_app_capabilitygrant",),
+    ("permits_app_signedpromise",),
     # The account that sends it.
     ("permits_app_noncecursor",),
     ("permits_app_outboundtransaction",),

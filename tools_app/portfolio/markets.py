@@ -122,7 +122,7 @@ class ChainMarkets:
         """Positions of concentrated liquidity, protocol by protocol."""
         return tuple(each.ranges for each in self._all())
 
-    def read_range(self, reader: ChainReader, position_id: int) -> RangePosition:
+    def read_range(self, reader: ChainReader, position_id: str) -> RangePosition:
         """A position by its id. Raises PositionNotFound."""
         missing: PositionNotFound | None = None
         for each in self.ranges:
@@ -130,7 +130,7 @@ class ChainMarkets:
                 return each.read(reader, position_id)
             except PositionNotFound as error:
                 missing = missing or error
-        raise missing or PositionNotFound(f"there is no position {position_id}", position_id=str(position_id))
+        raise missing or PositionNotFound(f"there is no position {position_id}", position_id=position_id)
 
     def name_range(self, position: RangePosition) -> PositionRef:
         """How a position is called wherever holdings are counted."""

@@ -83,6 +83,7 @@ def run_both(
         fidelity=f"two engines agree. {one.fidelity}. {two.fidelity}",
         calls=calls,
         state_diff=one.state_diff or two.state_diff,
+        ran=one.ran or two.ran,
     )
 
 

@@ -202,7 +202,8 @@ class SimulationResult:
     measured too, where they answer. `state_diff` is None where nobody asked and the engine does not know it anyway.
     `positions_*` and `gauges_*` are what the request asked for, None and empty where it did not.
     `terms` is what it ran with; `undecided` is what contracts asked for that only mining decides, as (what, contract),
-    from an engine that sees it.
+    from an engine that sees it. `ran` is every (account, whose code ran there) of the calls, by such an engine too; it
+    is no part of what a permit shows, which binds the code itself.
     """
 
     engine: str
@@ -220,6 +221,7 @@ class SimulationResult:
     acts_for: str | None = None
     terms: SigningTerms | None = None
     undecided: tuple[tuple[str, str], ...] = ()
+    ran: tuple[tuple[str, str], ...] = ()
     positions_before: tuple[Position, ...] | None = None
     positions_after: tuple[Position, ...] | None = None
     gauges_before: tuple[int, ...] = ()

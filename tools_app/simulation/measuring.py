@@ -85,6 +85,7 @@ def build_result(
     after: Sequence[int | None],
     state_diff: StateDiff | None = None,
     undecided: tuple[tuple[str, str], ...] = (),
+    ran: tuple[tuple[str, str], ...] = (),
 ) -> SimulationResult:
     """The result of a normalised request; `before` and `after` are the values of `reads`, in their order.
 
@@ -114,6 +115,7 @@ def build_result(
         state_diff=state_diff,
         terms=request.terms,
         undecided=undecided,
+        ran=ran,
     )
 
 

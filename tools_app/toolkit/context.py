@@ -66,9 +66,13 @@ class ChainReader(Protocol):
         calls: Sequence[ReadCall] = (),
         prices_of: Sequence[TokenMeta] = (),
         contracts: Sequence[str] = (),
+        slots: Sequence[tuple[str, int]] = (),
         accounts: Sequence[str] = (),
     ) -> None:
-        """Ask for all of these in one round trip (calls, feeds, code, coin balances); reading them then costs none."""
+        """Ask for all of these in one round trip: calls, feeds, code, slots by contract and number, coin balances.
+
+        Reading them then costs none.
+        """
 
     def expect(
         self,
@@ -91,6 +95,9 @@ class ChainReader(Protocol):
         """Wei held by `account` at the pinned block."""
 
     def code(self, address: str) -> bytes: ...
+
+    def slot(self, address: str, number: int) -> int:
+        """The word that a contract keeps in one slot of its storage."""
 
     def token(self, ref: str) -> TokenMeta:
         """A token by address or registered symbol. Raises TokenNotFound."""

@@ -160,7 +160,7 @@ class RangePosition(Protocol):
     """A position of concentrated liquidity at one block. `fees0`/`fees1` are base units a collect would pay now."""
 
     @property
-    def position_id(self) -> int: ...
+    def position_id(self) -> str: ...
 
     @property
     def owner(self) -> str: ...
@@ -193,16 +193,16 @@ class RangePosition(Protocol):
 class RangePositions(Protocol):
     """Positions of concentrated liquidity as their contract lists them, whoever owns them."""
 
-    def read(self, reader: ChainReader, position_id: int) -> RangePosition:
+    def read(self, reader: ChainReader, position_id: str) -> RangePosition:
         """One position with its owner. Raises PositionNotFound."""
 
-    def read_many(self, reader: ChainReader, ids: Sequence[int]) -> Sequence[RangePosition]:
+    def read_many(self, reader: ChainReader, ids: Sequence[str]) -> Sequence[RangePosition]:
         """Positions by id; one that does not exist is left out."""
 
-    def list_ids(self, reader: ChainReader, owner: str, *, limit: int) -> tuple[list[int], int]:
+    def list_ids(self, reader: ChainReader, owner: str, *, limit: int) -> tuple[list[str], int]:
         """The newest position ids of an owner, at most `limit`, and how many there are."""
 
-    def name(self, chain_id: int, position_id: int) -> PositionRef:
+    def name(self, chain_id: int, position_id: str) -> PositionRef:
         """How a position is called wherever holdings are counted."""
 
     def expect_calls(
@@ -213,7 +213,7 @@ class RangePositions(Protocol):
         held: int,
         limit: int,
         known: Sequence[Mapping[str, Any]],
-        empty: Sequence[int] = (),
+        empty: Sequence[str] = (),
     ) -> list[ReadCall]:
         """The reads `list_ids` and `read_many` will make if nothing changed: `known` are `remember`ed positions. Of
         `empty` ones it is asked whether they still are.

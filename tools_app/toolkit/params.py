@@ -167,7 +167,8 @@ PoolTickRange = Annotated[
 PoolTick = Annotated[int, Field(ge=-887_272, le=887_272, description="Uniswap V3 pool tick."), BeforeValidator(_whole)]
 PositionId = Annotated[
     str,
-    Field(pattern=r"^[0-9]{1,78}$", description="Liquidity position NFT id, as a decimal string."),
+    # One way to write an id, so that a position has one name wherever text is compared.
+    Field(pattern=r"^(0|[1-9][0-9]{0,77})$", description="Liquidity position NFT id, as a decimal string."),
 ]
 RequestIds = Annotated[
     list[Annotated[str, Field(pattern=r"^[0-9]{1,78}$", description="Withdrawal request id, as a decimal string.")]],

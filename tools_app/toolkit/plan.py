@@ -12,6 +12,7 @@ from typing import Any
 
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.positions import GaugeBound, PositionChange
+from tools_app.toolkit.typed_data import TypedData
 from tools_app.toolkit.views import ReceiptView, TokenMeta
 
 
@@ -54,6 +55,8 @@ class TxPlan:
     `collateral_ratio_bps` is collateral over debt after the plan, in basis points; a plan that borrows must state it.
     `changes` are what it changes in positions and `gauges` figures that no token tells; both are measured before and
     after in the same simulation, and a position that changes unannounced refuses the plan.
+    `promise` is typed data that is signed and not sent: such a plan has no calls, and its flows and changes say what
+    comes of the promise when somebody carries it out whole, until its `deadline` in Unix seconds.
     """
 
     chain_id: int
@@ -69,18 +72,25 @@ class TxPlan:
     collateral_ratio_bps: int | None = None
     changes: tuple[PositionChange, ...] = ()
     gauges: tuple[GaugeBound, ...] = ()
+    promise: TypedData | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def contracts(self) -> tuple[str, ...]:
-        """Every address called, in order, once."""
-        return tuple(dict.fromkeys(call.to for call in self.calls))
+        """Every address called or read by, of what is signed, in order, once."""
+        readers = (self.promise.contract,) if self.promise is not None else ()
+        return tuple(dict.fromkeys((*(call.to for call in self.calls), *readers)))
 
     @property
     def tokens(self) -> tuple[TokenMeta, ...]:
         """Every token whose balance or allowance the plan speaks of, once."""
         flows = [flow.token for flow in (*self.spends, *self.receives)]
         return tuple({token.address: token for token in (*flows, *(a.token for a in self.allowances))}.values())
+
+    @property
+    def claims(self) -> frozenset[str]:
+        """Tokens that are themselves the name of a position the plan changes, as shares of a pair are."""
+        return frozenset(change.ref.id for change in self.changes if change.ref is not None)
 
     def list_payees(self, account: str) -> tuple[tuple[str, str], ...]:
         """Whom else than `account` it pays, each with the address of a token; the chain's coin always arrives whole."""

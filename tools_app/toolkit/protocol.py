@@ -15,6 +15,7 @@ from tools_app.toolkit.effects import EffectsReader
 from tools_app.toolkit.lending import Lending
 from tools_app.toolkit.markets import Markets
 from tools_app.toolkit.positions import Exits, Positions, Trail
+from tools_app.toolkit.promises import Promises
 
 
 class Trait(StrEnum):
@@ -110,6 +111,7 @@ class ProtocolDef:
     positions: Positions | None = None
     exits: Exits | None = None
     effects: EffectsReader | None = None
+    promises: Promises | None = None
     markets: Markets | None = None
     lending: Lending | None = None
     leaving: tuple[LeavingCall, ...] = ()

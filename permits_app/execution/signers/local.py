@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 from eth_typing import HexStr
 
+from permits_app.errors import SignerUnavailable
 from permits_app.execution.signers.accounts import load_accounts
 from permits_app.execution.signers.base import SignedTransaction, UnsignedTransaction
 from permits_app.execution.signers.keystore import Keystore
+from tools_app.chain.typed_hash import hash_typed_data
+from tools_app.toolkit.typed_data import TypedData
 
 if TYPE_CHECKING:
     from eth_account.signers.local import LocalAccount
@@ -55,6 +58,15 @@ class LocalSigner:
         account = self._open()
         self._keystore.note_chain(address=self._address, chain_id=chain_id)
         return bytes(account.sign_message(encode_defunct(primitive=message)).signature)
+
+    def sign_typed_data(self, typed: TypedData) -> bytes:
+        """The EIP-712 signature of exactly what our own reading of the standard hashes. Raises SignerUnavailable."""
+        account = self._open()
+        self._keystore.note_chain(address=self._address, chain_id=typed.chain_id)
+        signed = account.sign_typed_data(full_message=typed.as_document())
+        if bytes(signed.message_hash) != hash_typed_data(typed):
+            raise SignerUnavailable("two readings of what would be signed differ; nothing is", address=self._address)
+        return bytes(signed.signature)
 
     def _open(self) -> LocalAccount:
         # Opening a keystore file costs most of a second by design, so it happens once per process.

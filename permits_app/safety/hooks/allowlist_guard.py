@@ -66,8 +66,10 @@ def find_unlisted(
 
 def _touches(plan: TxPlan, account: str) -> Iterator[Touch]:
     known = {token.address: token for token in plan.tokens}
+    # Who may use a venue may give back its shares: those are measured as the position the plan says they are.
     for token in plan.tokens:
-        yield Touch(AllowlistKind.TOKEN, token.address, _name(token))
+        if token.address not in plan.claims:
+            yield Touch(AllowlistKind.TOKEN, token.address, _name(token))
     for allowance in plan.allowances:
         if allowance.granted or allowance.left:
             yield Touch(AllowlistKind.SPENDER, allowance.spender, f"spender of {_name(allowance.token)}")
@@ -77,10 +79,13 @@ def _touches(plan: TxPlan, account: str) -> Iterator[Touch]:
             yield Touch(AllowlistKind.CONTRACT, call.to, "contract called")
             continue
         token_name = _name(known[spoken.token]) if spoken.token in known else spoken.token
-        yield Touch(AllowlistKind.TOKEN, spoken.token, token_name)
+        if spoken.act is not TokenAct.APPROVE or spoken.token not in plan.claims:
+            yield Touch(AllowlistKind.TOKEN, spoken.token, token_name)
         # Taking an allowance back gives nobody anything.
         if spoken.act is TokenAct.APPROVE and spoken.amount:
             yield Touch(AllowlistKind.SPENDER, spoken.party, f"spender of {token_name}")
+    if plan.promise is not None:
+        yield Touch(AllowlistKind.CONTRACT, plan.promise.contract, "contract that takes what is signed")
     for recipient in list_recipients(plan):
         if recipient != account:
             yield Touch(AllowlistKind.RECIPIENT, recipient, "recipient")

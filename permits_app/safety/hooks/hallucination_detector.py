@@ -19,6 +19,7 @@ from eth_utils.crypto import keccak
 from permits_app.errors import HallucinationDetected, UntrustedText
 from permits_app.models import KnownContract
 from permits_app.models.allowlist import AllowlistKind
+from permits_app.safety.bound_code import bind_code, judge_bound_code
 from permits_app.safety.chain_facts import preload_chain_facts
 from permits_app.safety.figures import format_amount
 from permits_app.safety.hook import Allow, HookCall, HookStage, Reject, Verdict
@@ -115,15 +116,20 @@ class HallucinationDetector:
             return refusal
         preload_chain_facts(call, with_portfolio=False)
         refusal = (
-            judge_code(plan=plan, chain=chain)
+            (judge_bound_code(call, chain) if call.stage is HookStage.COMMIT else None)
+            or judge_code(plan=plan, chain=chain)
             or judge_code_hashes(found=hash_codes(plan=plan, chain=chain), known=records_of(call).known_code)
             or judge_amounts(plan=plan, facts=read_facts(plan=plan, chain=chain, account=account))
         )
         if refusal is not None:
             return refusal
-        if call.stage is HookStage.PREVIEW:
-            remember_code(call, chain=chain, found=hash_codes(plan=plan, chain=chain))
-        return Allow(note="addresses, tokens, amounts and times agree with the chain")
+        if call.stage is HookStage.COMMIT:
+            return Allow(note="addresses, tokens, amounts, times and code agree with the chain")
+        bound = bind_code(call, chain)
+        if isinstance(bound, Reject):
+            return bound
+        remember_code(call, chain=chain, found=hash_codes(plan=plan, chain=chain))
+        return Allow(note="addresses, tokens, amounts and times agree with the chain", bound=bound)
 
 
 def _list_known(chain: ChainReader) -> tuple[TokenMeta, ...]:

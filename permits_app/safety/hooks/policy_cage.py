@@ -172,7 +172,7 @@ def _foresee(
         base_asset=call.view.base_asset,
         plan=plan,
         enters_position=enters_position(call),
-        position_id=_position_id(call),
+        position_id=str(call.params.get("position_id", "")),
         under_way=under_way,
         holdings=held,
     )
@@ -350,11 +350,6 @@ def enters_position(call: HookCall) -> bool:
     if call.plan is None or call.tool.category in NO_POSITION:
         return False
     return bool(call.plan.spends) and all(each == call.view.address for each in list_recipients(call.plan))
-
-
-def _position_id(call: HookCall) -> int | None:
-    text = str(call.params.get("position_id", ""))
-    return int(text) if text.isdecimal() else None
 
 
 def _approved_assets(allowlist: frozenset[tuple[str, str]], wrapped_native: str | None) -> frozenset[str]:

@@ -15,6 +15,7 @@ from functools import partial
 
 from permits_app.errors import SimulationFailed
 from permits_app.models.allowlist import AllowlistKind
+from permits_app.safety.arrival_rules import judge_arrival
 from permits_app.safety.figures import format_amount
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
@@ -28,6 +29,7 @@ from permits_app.safety.position_rules import (
     list_moved,
     price_on,
 )
+from permits_app.safety.promise_rules import judge_promise
 from permits_app.safety.record_reader import records_of
 from permits_app.safety.rehearsal import rehearse
 from permits_app.safety.step_health import judge_steps
@@ -81,6 +83,10 @@ class Simulator:
                 limit="a chain that answers",
                 would_pass="the same action once the golem has a wallet on a chain this server reaches",
             )
+        if call.plan.promise is not None:
+            refused = judge_signer(route=call.sent_by, chain=chain)
+            refused = refused or judge_promise(call, call.plan, call.plan.promise, chain)
+            return refused or Allow(note="nothing is sent: what is signed was read word by word")
         native = chain.native()
         route = call.sent_by
         if (delegated := judge_signer(route=route, chain=chain)) is not None:
@@ -169,6 +175,7 @@ def judge_run(call: HookCall, simulation: SimulationResult, budget: GasBudget) -
         or judge_allowances(plan=plan, simulation=simulation)
         or judge_surprises(plan=plan, simulation=simulation)
         or judge_changes(plan=plan, simulation=simulation, chain=chain)
+        or judge_arrival(call, simulation, chain)
         or judge_gauges(plan=plan, simulation=simulation)
         or _judge_health(call, plan, simulation, chain)
         or _judge_class(call, simulation, chain)

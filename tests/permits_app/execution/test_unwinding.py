@@ -179,3 +179,60 @@ def test_a_halted_golem_signs_no_withdrawal_to_anybody_else(live_golem: LiveGole
 def _read(golem: LiveGolem) -> Any:
     golem.golem.refresh_from_db()
     return golem.golem
+
+
+ADD_V2 = "addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)"
+
+
+def give_shares(golem: LiveGolem) -> str:
+    """Shares of the V2 pair of USDC and WETH, put into the golem's wallet; the pair."""
+    world = golem.world
+    router, usdc, weth = world.contracts["uniswap_v2_router"], world.tokens["USDC"], world.tokens["WETH"]
+    maker = world.new_account(10**18, {"USDC": 3_000 * 10**6, "WETH": 10**18})
+    for token in (usdc, weth):
+        world.transact(maker, token.address, "approve(address,uint256)", router, 2**128)
+    amounts = (3_000 * 10**6, 10**18, 0, 0)
+    world.transact(
+        maker, router, ADD_V2, usdc.address, weth.address, *amounts, golem.golem.address, 2**40, gas=5_000_000
+    )
+    return world.pool("v2", "USDC", "WETH").address
+
+
+def test_shares_of_a_v2_pair_are_given_back_under_a_halt(live_golem: LiveGolem) -> None:
+    pair = give_shares(live_golem)
+    choose_unwinding(live_golem)
+    usdc, weth = live_golem.balance("USDC"), live_golem.balance("WETH")
+    halt(live_golem)
+    [told] = carry_out(live_golem)["positions unwound"]["positions"]
+    assert (told["outcome"], id_of(told)) == ("COMMITTED", pair)
+    assert live_golem.world.rpc.balance_of(pair, live_golem.golem.address) == 0
+    assert live_golem.balance("USDC") - usdc > 2_000 * 10**6
+    assert live_golem.balance("WETH") - weth > 5 * 10**17
+    assert OutcomeRecord.objects.get().is_verified
+
+
+def test_an_agent_gives_shares_back_in_strict_mode_and_the_outcome_is_verified(live_golem: LiveGolem) -> None:
+    pair = give_shares(live_golem)
+    asked = {"action_type": "remove_shares", "pair": pair, "token_in": None, "token_out": None, "amount": None}
+    permit = live_golem.preview(**asked, percent_to_remove=50)
+    done = live_golem.commit(permit["permit_id"])
+    assert done["status"] == "COMMITTED", done
+    assert OutcomeRecord.objects.get().is_verified
+    rest = live_golem.commit(live_golem.preview(**asked)["permit_id"])
+    assert rest["status"] == "COMMITTED", rest
+    assert live_golem.world.rpc.balance_of(pair, live_golem.golem.address) == 0
+
+
+def test_shares_given_back_to_somebody_else_are_not_signed_under_a_halt(live_golem: LiveGolem) -> None:
+    give_shares(live_golem)
+    choose_unwinding(live_golem)
+    halt(live_golem)
+    carry_out(live_golem)
+    permit = ActionPermit.objects.get(tool_name="emergency_halt")
+    golem = live_golem.golem
+    golem.refresh_from_db()
+    assert is_halts_own(permit, golem)
+    away = permit.calls[-1]["data"].replace(golem.address[2:].lower(), OTHER[2:].lower())
+    assert away != permit.calls[-1]["data"]
+    permit.calls[-1]["data"] = away
+    assert not is_halts_own(permit, golem)

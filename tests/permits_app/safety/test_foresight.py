@@ -50,7 +50,7 @@ def foresee(paper: Paper, plan: TxPlan, **changes: Any) -> Portfolio:
         base_asset="CASH",
         plan=plan,
         enters_position=True,
-        position_id=None,
+        position_id="",
         **changes,
     )
 
@@ -132,7 +132,7 @@ def test_a_share_that_does_not_grow_is_no_reason_to_refuse() -> None:
     swap = TxPlan(CHAIN_ID, (), spends=(TokenFlow(CASH, E18, E18),), receives=(TokenFlow(LOAN, 666_666, 666_666),))
     assert (
         read_portfolio(
-            chain=read_paper(paper), account=ME, base_asset="CASH", plan=swap, enters_position=False, position_id=None
+            chain=read_paper(paper), account=ME, base_asset="CASH", plan=swap, enters_position=False, position_id=""
         ).shares
         == ()
     )

@@ -10,6 +10,7 @@ from eth_utils.crypto import keccak
 
 from permits_app.errors import HallucinationDetected, UntrustedText
 from permits_app.models import KnownContract
+from permits_app.safety.bound_code import bind_code
 from permits_app.safety.hook import Allow, HookCall, HookStage, Reject
 from permits_app.safety.hooks.hallucination_detector import (
     HallucinationDetector,
@@ -34,6 +35,7 @@ from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import ACCOUNT, OTHER, ROUTER, USDC, WBTC, WETH, live_call, plain_call, swap_call
 from tools_app.chain.abi import checksum
+from tools_app.chain.running_code import RunningCode
 from tools_app.core.errors import InsufficientBalance, Recovery
 from tools_app.standards import erc20
 from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
@@ -374,7 +376,10 @@ def test_a_token_that_does_not_answer_has_no_facts(live_golem: LiveGolem) -> Non
 def test_code_is_remembered_once_at_a_preview_and_only_of_what_is_vouched_for(live_golem: LiveGolem) -> None:
     call = swap_call(live_golem)
     assert call.plan is not None
-    assert isinstance(HOOK.check(replace(call, stage=HookStage.COMMIT)), Allow)
+    assert call.chain is not None
+    bound = bind_code(call, call.chain)
+    assert isinstance(bound, RunningCode)
+    assert isinstance(HOOK.check(replace(call, stage=HookStage.COMMIT, bound=bound)), Allow)
     assert not KnownContract.objects.exists()
     # As a preview at the same time sees it: nothing is known yet.
     unaware = RecordReader(call)

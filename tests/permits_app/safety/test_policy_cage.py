@@ -264,7 +264,7 @@ def measure(live: LiveGolem, name: str, params: dict[str, str], *, under_way: Se
         base_asset="USDC",
         plan=call.plan,
         enters_position=enters_position(call),
-        position_id=int(params.get("position_id", 0)) or None,
+        position_id=str(params.get("position_id", "")),
         under_way=under_way,
     )
 

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from permits_app.safety import hook_chain
+from permits_app.safety import bound_code, hook_chain
 from permits_app.safety.hook import Allow, HookCall
 from permits_app.safety.hooks.hallucination_detector import HallucinationDetector
 from permits_app.safety.hooks.policy_cage import load_holdings
@@ -25,8 +25,9 @@ from tools_app.toolkit.protocol import SHELF
 
 
 @pytest.fixture
-def call(live_golem: LiveGolem) -> HookCall:
-    """A swap whose reader knows its block and nothing else."""
+def call(live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> HookCall:
+    """A swap whose reader knows its block and nothing else, in a process that met none like it."""
+    monkeypatch.setattr(bound_code, "_MEMORY", bound_code._Memory())
     made = swap_call(live_golem)
     reader = runner.open_reader(CHAIN_ID, now=made.now, deadline=Deadline.after_ms(10_000))
     assert reader.block.number > 0

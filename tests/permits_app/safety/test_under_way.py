@@ -60,12 +60,12 @@ def test_two_additions_to_one_position_at_once_are_one_position(live_golem: Live
     alone = measure(live_golem, "uniswap_lp_increase_liquidity", params)
     plan = live_call(live_golem, "uniswap_lp_increase_liquidity", params).plan
     assert plan is not None
-    here = UnderWay(plan.spends, plan.receives, enters=True, position_id=int(position_id))
+    here = UnderWay(plan.spends, plan.receives, enters=True, position_id=position_id)
     both = measure(live_golem, "uniswap_lp_increase_liquidity", params, under_way=[here])
     # One part is in it; each of the two puts one on top.
     assert abs(both.position_after * 2 - 3 * alone.position_after) * 100 < alone.position_after
     assert (both.before, both.positions) == (alone.before, alone.positions)
-    elsewhere = [replace(here, position_id=int(position_id) + 1), replace(here, position_id=None)]
+    elsewhere = [replace(here, position_id=str(int(position_id) + 1)), replace(here, position_id="")]
     others = measure(live_golem, "uniswap_lp_increase_liquidity", params, under_way=elsewhere)
     assert (others.position_after, others.before) == (alone.position_after, alone.before)
     assert others.positions == alone.positions + 1
@@ -80,7 +80,7 @@ def test_what_is_under_way_is_read_of_the_permits_of_the_golem_alone(live_golem:
     assert call.plan is not None
     assert [flow.expected for flow in seen.spends] == [500_000_000]
     assert [flow.token.symbol for flow in seen.receives] == ["WETH"]
-    assert (seen.enters, seen.position_id) == (False, None)
+    assert (seen.enters, seen.position_id) == (False, "")
     assert read_records(replace(call, own_permit_id=UUID(swap))).under_way == ()
     assert read_records(replace(call, action_class=ActionClass.CLOSE_POSITION)).under_way == ()
     ActionPermit.objects.filter(pk=swap).update(chain_id=1)
@@ -89,9 +89,9 @@ def test_what_is_under_way_is_read_of_the_permits_of_the_golem_alone(live_golem:
     assert read_records(call).under_way == ()
     ActionPermit.objects.filter(pk=swap).update(halt_epoch=None, tool_name="uniswap_lp_add_liquidity")
     [seen] = read_records(call).under_way
-    assert (seen.enters, seen.position_id) == (True, None)
+    assert (seen.enters, seen.position_id) == (True, "")
     ActionPermit.objects.filter(pk=swap).update(params={"position_id": "7"})
-    assert [each.position_id for each in read_records(call).under_way] == [7]
+    assert [each.position_id for each in read_records(call).under_way] == ["7"]
     ActionPermit.objects.filter(pk=swap).update(tool_name="a_tool_that_is_gone")
     assert [each.enters for each in read_records(call).under_way] == [False]
 

@@ -99,6 +99,6 @@ class Range:
         )
 
 
-def nft_ref(chain_id: int, position_id: int | str) -> PositionRef:
+def nft_ref(chain_id: int, position_id: str) -> PositionRef:
     """The ref of a V3 position."""
-    return PositionRef(NAME, NFT, chain_id, str(position_id))
+    return PositionRef(NAME, NFT, chain_id, position_id)

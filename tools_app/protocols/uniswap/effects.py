@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from tools_app.chain.abi import checksum
 from tools_app.protocols.uniswap.addresses import NAME, Deployment, deployment_on
+from tools_app.protocols.uniswap.share_effects import REMOVE_SHARES, read_shares
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, MarketRead, UnknownCall
@@ -117,6 +118,9 @@ _V2: Final[Mapping[str, tuple[bool, bool, bool]]] = {
 
 
 def _read_v2(call: Call, desk: _Desk) -> None:
+    if calls(call.data, REMOVE_SHARES):
+        read_shares(call, place=desk.place, chain_id=desk.chain.chain_id, into=desk.into)
+        return
     for signature, (spent_first, coin_in, coin_out) in _V2.items():
         if not calls(call.data, signature):
             continue

@@ -45,21 +45,21 @@ _EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
 class UniswapRanges:
     """V3 positions as their manager lists them."""
 
-    def read(self, reader: ChainReader, position_id: int) -> RangePosition:
+    def read(self, reader: ChainReader, position_id: str) -> RangePosition:
         """One position. Raises PositionNotFound."""
         return v3.read_position(reader, deployment_on(reader.chain_id), position_id)
 
-    def read_many(self, reader: ChainReader, ids: Sequence[int]) -> Sequence[RangePosition]:
+    def read_many(self, reader: ChainReader, ids: Sequence[str]) -> Sequence[RangePosition]:
         """Positions by id, in three batches."""
         return v3.read_positions(reader, deployment_on(reader.chain_id), ids)
 
-    def list_ids(self, reader: ChainReader, owner: str, *, limit: int) -> tuple[list[int], int]:
+    def list_ids(self, reader: ChainReader, owner: str, *, limit: int) -> tuple[list[str], int]:
         """The newest ids and how many there are."""
         return v3.list_position_ids(reader, deployment_on(reader.chain_id), owner, limit=limit)
 
-    def name(self, chain_id: int, position_id: int) -> PositionRef:
+    def name(self, chain_id: int, position_id: str) -> PositionRef:
         """As its manager's token."""
-        return PositionRef(NAME, NFT, chain_id, str(position_id))
+        return PositionRef(NAME, NFT, chain_id, position_id)
 
     def expect_calls(
         self,
@@ -69,17 +69,17 @@ class UniswapRanges:
         held: int,
         limit: int,
         known: Sequence[Mapping[str, Any]],
-        empty: Sequence[int] = (),
+        empty: Sequence[str] = (),
     ) -> list[ReadCall]:
         """The reads of the two above, in advance."""
         place = deployment_on(chain_id)
         manager = place.v3_position_manager
         calls = [ReadCall(manager, v3.NFT_BALANCE, (owner,))]
         calls += [ReadCall(manager, v3.NFT_BY_INDEX, (owner, index)) for index in range(max(0, held - limit), held)]
-        calls += [ReadCall(manager, v3.POSITIONS, (each,)) for each in empty]
+        calls += [ReadCall(manager, v3.POSITIONS, (int(each),)) for each in empty]
         for row in known:
             pool, lower, upper = row["pool"], row["lower"], row["upper"]
-            calls += [ReadCall(manager, each, (row["id"],)) for each in (v3.POSITIONS, v3.OWNER_OF)]
+            calls += [ReadCall(manager, each, (int(row["id"]),)) for each in (v3.POSITIONS, v3.OWNER_OF)]
             calls.append(ReadCall(place.v3_factory, GET_POOL, (row["token0"], row["token1"], row["fee"])))
             calls += v3.range_calls(pool, lower, upper, manager=manager)
         return calls

@@ -51,7 +51,7 @@ STEP_OF_NEWEST: Final = 64
 BEYOND: Final = "beyond"
 """The id under which the positions that are not read are told."""
 _SUPPLY: Final = "function totalSupply() view returns (uint256)"
-_K_LAST: Final = "function kLast() view returns (uint256)"
+K_LAST: Final = "function kLast() view returns (uint256)"
 _SHARE_CALLS: Final = 3
 _PERCENT_DECIMALS: Final = 4
 _SYNC_TOPIC: Final = event_topic(SYNC_V2)
@@ -106,12 +106,13 @@ class UniswapPositions:
 
 
 class UniswapExits:
-    """Out of a V3 position: take all liquidity out with its fees, then what fees are left."""
+    """Out of a V3 position: take all liquidity out with its fees, then what fees are left. V2 shares are given back."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
-        """The tool that takes out what is in it; a V2 share is left to the owner."""
-        if position.ref.kind != NFT:
-            return Stuck("no tool takes liquidity out of a V2 pair; its shares are in the wallet")
+        """The tool that takes out what is in it."""
+        if position.ref.kind == SHARE:
+            pair = {"pair": position.ref.id, "chain_id": position.ref.chain_id}
+            return Act("uniswap_lp_remove_shares", pair, "its shares are given back for both tokens")
         if position.ref.id == BEYOND:
             return Stuck(f"{position.facts['not_read']} V3 positions are more than can be read; name those to leave")
         wanted = {"position_id": position.ref.id, "chain_id": position.ref.chain_id}
@@ -173,7 +174,7 @@ def _read_held(
     numbered, owners, states, prices = yield from gather(
         [ReadCall(manager, v3.NFT_BY_INDEX, (account, index)) for index in range(nfts.first, nfts.count)],
         [ReadCall(manager, v3.OWNER_OF, (each,)) for each in nfts.hinted],
-        [ReadCall(pair, signature) for pair in pairs for signature in (_SUPPLY, GET_RESERVES, _K_LAST)],
+        [ReadCall(pair, signature) for pair in pairs for signature in (_SUPPLY, GET_RESERVES, K_LAST)],
         share_feeds.calls,
     )
     ratios = share_feeds.read(prices)
@@ -189,7 +190,7 @@ def _read_held(
     ids = list(dict.fromkeys((*ids, *still)))
     told = yield [ReadCall(manager, v3.POSITIONS, (each,)) for each in ids]
     records = [
-        v3.make_record(each, account, _answer(outcome, f"V3 position {each}"))
+        v3.make_record(str(each), account, _answer(outcome, f"V3 position {each}"))
         for each, outcome in zip(ids, told, strict=True)
     ]
     # A closed position is kept by its manager for ever.
@@ -235,7 +236,7 @@ def _make_nft(here: _Here, record: v3.Record, outcomes: Sequence[ReadOutcome], r
     }
     pair = f"{here.name(record.token0)}/{here.name(record.token1)}"
     label = f"Uniswap V3 {pair} {format_units(record.fee, _PERCENT_DECIMALS)}% position {record.position_id}"
-    return Position(PositionRef(NAME, NFT, here.chain_id, str(record.position_id)), label, legs, facts=facts)
+    return Position(PositionRef(NAME, NFT, here.chain_id, record.position_id), label, legs, facts=facts)
 
 
 def _make_share(

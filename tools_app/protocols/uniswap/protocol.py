@@ -20,7 +20,7 @@ PROTOCOL = ProtocolDef(
         Contract(
             key="v2_router",
             label="Uniswap V2 router",
-            functions=(v2.TOKENS_IN, v2.TOKENS_IN_FEE, v2.TOKENS_OUT),
+            functions=(v2.TOKENS_IN, v2.TOKENS_IN_FEE, v2.TOKENS_OUT, v2.REMOVE),
             takes_tokens=True,
         ),
         Contract(
@@ -47,6 +47,7 @@ PROTOCOL = ProtocolDef(
     positions=UniswapPositions(),
     exits=UniswapExits(),
     leaving=(
+        LeavingCall("v2_router", v2.REMOVE, own=((5,),)),
         LeavingCall("v3_position_manager", v3.MULTICALL, steps=0),
         LeavingCall("v3_position_manager", v3.DECREASE),
         LeavingCall("v3_position_manager", v3.COLLECT, own=((0, 1),)),

@@ -44,6 +44,8 @@ class Machine:
                 computation.contracts_created = parent_computation.contracts_created
             if message.is_create:
                 computation.contracts_created.append(message.storage_address)
+            else:
+                state.ran.add((message.storage_address, message.code_address))
             precompile = computation.precompiles.get(message.code_address)
             if precompile is None:
                 run_code(computation)

@@ -86,13 +86,14 @@ class PyEvmSimulationEngine(NodeEngine):
         before = fork.measure(reads)
         told_before = fork.ask(request)
         fork.state.guessed.clear()
+        fork.state.ran.clear()
         calls, executed = [], []
         for index, call in enumerate(request.calls):
             done = fork.send(request.sender, call, terms, index)
             executed.append(done)
             calls.append(to_outcome(done, block.number + 1))
         outcomes = tuple(calls)
-        undecided = _list_undecided(fork.state.guessed, terms)
+        undecided, ran = _list_undecided(fork.state.guessed, terms), _list_ran(fork.state.ran)
         after = fork.measure(reads)
         # Where a call reverted, nobody asks what it would have left.
         told_after = fork.ask(request) if all(call.succeeded for call in outcomes) else told_before
@@ -123,6 +124,7 @@ class PyEvmSimulationEngine(NodeEngine):
             after=after,
             state_diff=state_diff,
             undecided=undecided,
+            ran=ran,
         )
         return with_told(result, request, told_before, told_after)
 
@@ -136,6 +138,10 @@ def _list_undecided(guessed: set[tuple[str, bytes]], terms: SigningTerms | None)
     told = _FEES if terms is not None and terms.pays else frozenset()
     found = ((what, checksum("0x" + address.hex())) for what, address in guessed if what not in told)
     return tuple(sorted(found))[:_MOST_UNDECIDED]
+
+
+def _list_ran(ran: set[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((checksum("0x" + account.hex()), checksum("0x" + code.hex())) for account, code in ran))
 
 
 class Fork:

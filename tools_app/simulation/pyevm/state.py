@@ -58,6 +58,7 @@ class FlatState:
         self.warm: dict[Any, bool] = {}
         self.wiped: dict[bytes, bool] = {}
         self.guessed: set[tuple[str, bytes]] = set()
+        self.ran: set[tuple[bytes, bytes]] = set()
         self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
 
     def enter_block(self, env: BlockEnv) -> None:

@@ -74,7 +74,7 @@ def data_get_position(ctx: ReadContext, token_id: PositionId, chain_id: ChainId 
     reader = ctx.chain(chain_id)
     markets = markets_on(reader.chain_id)
     ctx.step("Reading the position")
-    position = markets.read_range(reader, int(token_id))
+    position = markets.read_range(reader, token_id)
     ref = markets.name_range(position)
     worth = weigh_ranges(reader, position.owner, [ref])
     return describe_position(reader, PriceBook(reader), position, worth.get(ref))
@@ -173,7 +173,7 @@ def describe_position(
         return ratio_text(ratio, base_decimals=token0.decimals, quote_decimals=token1.decimals)
 
     return PositionInfo(
-        token_id=str(position.position_id),
+        token_id=position.position_id,
         owner=position.owner,
         pool_address=pool.address,
         version="v3",

@@ -78,7 +78,7 @@ def describe_alerts(reader: ChainReader, params: Mapping[str, Any], state: dict[
     """The payloads of `position:alert` that are new since the last look; `state` remembers what was told."""
     markets = markets_on(reader.chain_id)
     try:
-        position = markets.read_range(reader, int(params["position_id"]))
+        position = markets.read_range(reader, params["position_id"])
     except PositionNotFound:
         return [{"position_id": params["position_id"], "alert": CLOSED}]
     facts, alerts = _describe_position(reader, position), []
@@ -108,7 +108,7 @@ def describe_alerts(reader: ChainReader, params: Mapping[str, Any], state: dict[
 def _describe_position(reader: ChainReader, position: RangePosition) -> dict[str, Any]:
     token0, token1 = reader.token(position.pool.token0), reader.token(position.pool.token1)
     return {
-        "position_id": str(position.position_id),
+        "position_id": position.position_id,
         "pool_address": position.pool.address,
         "pool_tick": position.pool.pool_tick,
         "tick_lower": position.tick_lower,

@@ -117,7 +117,7 @@ def stream_position_alerts(
     """
     reader = ctx.chain(chain_id)
     ctx.step("Checking the position")
-    markets_on(chain_id).read_range(reader, int(position_id))
+    markets_on(chain_id).read_range(reader, position_id)
     if not out_of_range_alert and fee_threshold_usd is None:
         raise InvalidParams("nothing to alert on: set out_of_range_alert or fee_threshold_usd")
     params = {

@@ -118,7 +118,7 @@ def test_a_position_lives_from_mint_to_close_exactly_as_planned(chain: World) ->
     closed = report_of("uniswap_lp_remove_liquidity", rest)
     assert int(closed["fees_collected0"]) > 0
     ctx = make_context(chain, address=account.address)
-    position = read_position(ctx.chain(), deployment_on(31337), int(position_id))
+    position = read_position(ctx.chain(), deployment_on(31337), position_id)
     assert (position.liquidity, position.fees0, position.fees1) == (0, 0, 0)
 
 

@@ -20,6 +20,7 @@ from tools_app.protocols.uniswap.pool_addresses import v2_pair_address, v3_pool_
 from tools_app.protocols.uniswap.protocol import PROTOCOL
 from tools_app.protocols.uniswap.v2.math import protocol_shares
 from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.markets import PositionNotFound
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.positions import Act, Position, PositionRef, Stuck, drive
 
@@ -200,8 +201,44 @@ def test_v2_shares_are_found_in_pairs_of_registered_tokens_and_worth_the_feeds_r
         before[weth] - chain.rpc.balance_of(weth, account.address)
     ) * 3_000 // 10**12
     assert 0.99 * spent < worth(chain, held) <= 1.001 * spent
-    assert PROTOCOL.exits is not None
-    assert isinstance(PROTOCOL.exits.next_step(held, {}, 0), Stuck)
+
+
+@pytest.mark.parametrize("percents", [(100,), (40, 100)])
+def test_v2_shares_are_given_back_for_what_the_plan_says_until_none_are_left(
+    chain: World, percents: tuple[int, ...]
+) -> None:
+    account = rich_account(chain)
+    usdc, weth = chain.tokens["USDC"].address, chain.tokens["WETH"].address
+    add_shares(chain, account, usdc, weth, 3_000 * 10**6, ETH)
+    for percent in percents:
+        (held,) = list_of(chain, account)
+        assert PROTOCOL.exits is not None
+        step = PROTOCOL.exits.next_step(held, {}, 0)
+        assert isinstance(step, Act)
+        ctx = make_context(chain, address=account.address)
+        plan = call_tool(ctx, step.tool, **step.params, percent_to_remove=percent)
+        outcome = run_plan(chain, account, plan)
+        for flow in plan.receives:
+            assert outcome.deltas[flow.token.address] == flow.expected > flow.bound
+        left = {token: each.raw_of(token) for each in list_of(chain, account) for token in (usdc, weth)}
+        for change in plan.changes:
+            measured = left.get(change.token, 0) - held.raw_of(change.token)
+            assert abs(measured - change.expected) <= 2 and measured >= change.bound
+    assert list_of(chain, account) == ()
+    pair = chain.pool("v2", "USDC", "WETH").address
+    router = chain.contracts["uniswap_v2_router"]
+    assert chain.rpc.read(pair, "allowance(address,address)", account.address, router, returns="(uint256)") in (
+        0,
+        (0,),
+        [0],
+    )
+
+
+def test_what_is_no_pair_of_the_factory_is_given_nothing(chain: World) -> None:
+    account = rich_account(chain)
+    for address in (chain.tokens["USDC"].address, chain.contracts["uniswap_v2_router"]):
+        with pytest.raises(PositionNotFound):
+            call_tool(make_context(chain, address=account.address), "uniswap_lp_remove_shares", pair=address)
 
 
 def test_shares_of_a_pair_that_is_not_registered_are_found_by_their_hint_and_said_to_be_unpriced(chain: World) -> None:

@@ -230,11 +230,11 @@ def test_a_position_is_told_to_leave_its_range_to_earn_and_to_come_back(follower
     follower.poll()
     quiet = len(follower.events("position:alert"))
     reader = make_context(follower.world).chain(CHAIN_ID)
-    position = read_position(reader, deployment_on(CHAIN_ID), int(position_id))
+    position = read_position(reader, deployment_on(CHAIN_ID), position_id)
     sells_up = position.pool.token1 == follower.world.tokens["USDC"].address
     limit = sqrt_price_at_tick(position.tick_upper if sells_up else position.tick_lower - 1)
     follower.swap(200_000_000 * 10**6, fee=position.pool.fee, limit=limit)
-    now = read_position(make_context(follower.world).chain(CHAIN_ID), deployment_on(CHAIN_ID), int(position_id))
+    now = read_position(make_context(follower.world).chain(CHAIN_ID), deployment_on(CHAIN_ID), position_id)
     assert not now.is_in_range
     follower.poll()
     follower.poll()

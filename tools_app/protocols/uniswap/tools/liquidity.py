@@ -231,7 +231,7 @@ def uniswap_lp_increase_liquidity(
     reader = ctx.chain(chain_id)
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading the position")
-    position = read_own_position(reader, deployment, int(position_id), ctx.account)
+    position = read_own_position(reader, deployment, position_id, ctx.account)
     tokens = (reader.token(position.pool.token0), reader.token(position.pool.token1))
     offer = plan_deposit(
         position.pool.sqrt_price,

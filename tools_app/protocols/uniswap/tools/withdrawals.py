@@ -111,7 +111,7 @@ def uniswap_lp_remove_liquidity(
     reader = ctx.chain(chain_id)
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading the position")
-    position = read_own_position(reader, deployment, int(position_id), ctx.account)
+    position = read_own_position(reader, deployment, position_id, ctx.account)
     liquidity = position.liquidity * percent_to_remove // 100
     if liquidity == 0:
         raise PositionEmpty(f"position {position_id} has no liquidity to take out", position_id=position_id)
@@ -183,7 +183,7 @@ def uniswap_lp_collect_fees(ctx: WriteContext, position_id: PositionId, chain_id
     reader = ctx.chain(chain_id)
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading the position")
-    position = read_own_position(reader, deployment, int(position_id), ctx.account)
+    position = read_own_position(reader, deployment, position_id, ctx.account)
     fees = (position.fees0, position.fees1)
     if fees == (0, 0):
         raise PositionEmpty(f"position {position_id} has no fees to collect", position_id=position_id)

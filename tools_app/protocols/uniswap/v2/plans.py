@@ -21,6 +21,7 @@ COIN_OUT_FEE = "function swapExactTokensForETHSupportingFeeOnTransferTokens(uint
 TOKENS_OUT = "function swapTokensForExactTokens(uint256,uint256,address[],address,uint256)"
 COIN_FOR_EXACT = "function swapETHForExactTokens(uint256,address[],address,uint256)"
 EXACT_COIN = "function swapTokensForExactETH(uint256,uint256,address[],address,uint256)"
+REMOVE = "function removeLiquidity(address,address,uint256,uint256,uint256,address,uint256)"
 
 
 def swap_exact_in(
@@ -67,4 +68,20 @@ def swap_exact_out(
         return Call(to=router, data=data, value=maximum_in, label=label)
     signature = EXACT_COIN if coin_out else TOKENS_OUT
     data = encode_call(signature, amount_out, maximum_in, list(path), recipient, deadline)
+    return Call(to=router, data=data, value=0, label=label)
+
+
+def remove_shares(
+    *,
+    router: str,
+    tokens: tuple[str, str],
+    shares: int,
+    least0: int,
+    least1: int,
+    recipient: str,
+    deadline: int,
+    label: str,
+) -> Call:
+    """Give `shares` of a pair back for both of its tokens, at least so many of each before `deadline`."""
+    data = encode_call(REMOVE, *tokens, shares, least0, least1, recipient, deadline)
     return Call(to=router, data=data, value=0, label=label)

@@ -146,16 +146,16 @@ def mint_position(
     return Call(to=manager, data=encode_call(MINT, (*head, *amounts, recipient, deadline)), value=0, label=label)
 
 
-def increase_position(*, manager: str, position_id: int, deposit: Deposit, deadline: int, label: str) -> Call:
+def increase_position(*, manager: str, position_id: str, deposit: Deposit, deadline: int, label: str) -> Call:
     """Add to a position without changing its range."""
     amounts = (deposit.amount0, deposit.amount1, deposit.least0, deposit.least1)
-    return Call(to=manager, data=encode_call(INCREASE, (position_id, *amounts, deadline)), value=0, label=label)
+    return Call(to=manager, data=encode_call(INCREASE, (int(position_id), *amounts, deadline)), value=0, label=label)
 
 
 def decrease_position(
     *,
     manager: str,
-    position_id: int,
+    position_id: str,
     liquidity: int,
     least0: int,
     least1: int,
@@ -166,11 +166,11 @@ def decrease_position(
     label: str,
 ) -> Call:
     """Take liquidity out and collect in one call; `most0` and `most1` None collect everything owed, fees included."""
-    take = encode_call(DECREASE, (position_id, liquidity, least0, least1, deadline))
+    take = encode_call(DECREASE, (int(position_id), liquidity, least0, least1, deadline))
     collect = encode_call(
         COLLECT,
         (
-            position_id,
+            int(position_id),
             recipient,
             UINT128_MAX if most0 is None else most0,
             UINT128_MAX if most1 is None else most1,
@@ -179,7 +179,7 @@ def decrease_position(
     return Call(to=manager, data=encode_call(MULTICALL, [take, collect]), value=0, label=label)
 
 
-def collect_fees(*, manager: str, position_id: int, recipient: str, label: str) -> Call:
+def collect_fees(*, manager: str, position_id: str, recipient: str, label: str) -> Call:
     """Take all fees owed to a position."""
-    data = encode_call(COLLECT, (position_id, recipient, UINT128_MAX, UINT128_MAX))
+    data = encode_call(COLLECT, (int(position_id), recipient, UINT128_MAX, UINT128_MAX))
     return Call(to=manager, data=data, value=0, label=label)

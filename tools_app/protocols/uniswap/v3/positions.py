@@ -39,7 +39,7 @@ POOL_POSITION = "function positions(bytes32) view returns (uint128,uint256,uint2
 class Position:
     """One position at one block. `fees0`/`fees1` are base units a collect would pay now."""
 
-    position_id: int
+    position_id: str
     owner: str
     pool: Pool
     tick_lower: int
@@ -67,7 +67,7 @@ class Position:
 class Record:
     """What the position manager keeps of a position; `inside` and `owed` are fee figures of both tokens."""
 
-    position_id: int
+    position_id: str
     owner: str
     token0: str
     token1: str
@@ -79,32 +79,32 @@ class Record:
     owed: tuple[int, int]
 
 
-def read_position(reader: ChainReader, deployment: Deployment, position_id: int) -> Position:
+def read_position(reader: ChainReader, deployment: Deployment, position_id: str) -> Position:
     """One position with its owner. Raises PositionNotFound."""
-    found = read_positions(reader, deployment, [position_id]) if position_id < 2**256 else []
+    found = read_positions(reader, deployment, [position_id]) if int(position_id) < 2**256 else []
     if not found:
-        raise PositionNotFound(f"there is no position {position_id}", position_id=str(position_id))
+        raise PositionNotFound(f"there is no position {position_id}", position_id=position_id)
     return found[0]
 
 
-def read_own_position(reader: ChainReader, deployment: Deployment, position_id: int, owner: str) -> Position:
+def read_own_position(reader: ChainReader, deployment: Deployment, position_id: str, owner: str) -> Position:
     """A position that `owner` holds. Raises PositionNotFound, also for one that somebody else holds."""
     position = read_position(reader, deployment, position_id)
     if position.owner != owner:
-        raise PositionNotFound(f"this account holds no position {position_id}", position_id=str(position_id))
+        raise PositionNotFound(f"this account holds no position {position_id}", position_id=position_id)
     return position
 
 
-def list_position_ids(reader: ChainReader, deployment: Deployment, owner: str, *, limit: int) -> tuple[list[int], int]:
+def list_position_ids(reader: ChainReader, deployment: Deployment, owner: str, *, limit: int) -> tuple[list[str], int]:
     """The newest position ids of an owner, at most `limit`, and how many there are."""
     manager = deployment.v3_position_manager
     held: int = reader.call(manager, NFT_BALANCE, owner)[0]
     indexes = range(max(0, held - limit), held)
     outcomes = reader.call_many([ReadCall(manager, NFT_BY_INDEX, (owner, index)) for index in indexes])
-    return [outcome.values[0] for outcome in outcomes if outcome.ok], held
+    return [str(outcome.values[0]) for outcome in outcomes if outcome.ok], held
 
 
-def read_positions(reader: ChainReader, deployment: Deployment, ids: Sequence[int]) -> list[Position]:
+def read_positions(reader: ChainReader, deployment: Deployment, ids: Sequence[str]) -> list[Position]:
     """Positions by id, in three batches; an id that does not exist is left out."""
     records = _read_records(reader, deployment, ids)
     if not records:
@@ -153,9 +153,9 @@ def pool_position_key(owner: str, tick_lower: int, tick_upper: int) -> bytes:
     return bytes(keccak(packed))
 
 
-def _read_records(reader: ChainReader, deployment: Deployment, ids: Sequence[int]) -> list[Record]:
+def _read_records(reader: ChainReader, deployment: Deployment, ids: Sequence[str]) -> list[Record]:
     manager = deployment.v3_position_manager
-    calls = [ReadCall(manager, signature, (i,)) for i in ids for signature in (POSITIONS, OWNER_OF)]
+    calls = [ReadCall(manager, signature, (int(each),)) for each in ids for signature in (POSITIONS, OWNER_OF)]
     outcomes = reader.call_many(calls) if calls else []
     records = []
     for index, position_id in enumerate(ids):
@@ -166,7 +166,7 @@ def _read_records(reader: ChainReader, deployment: Deployment, ids: Sequence[int
     return records
 
 
-def make_record(position_id: int, owner: str, values: Sequence[Any]) -> Record:
+def make_record(position_id: str, owner: str, values: Sequence[Any]) -> Record:
     """What POSITIONS answered."""
     _, _, token0, token1, fee, lower, upper, liquidity, inside0, inside1, owed0, owed1 = values
     inside, owed = (inside0, inside1), (owed0, owed1)

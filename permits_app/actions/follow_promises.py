@@ -1,0 +1,53 @@
+"""follow_promises: look what became of what golems signed, as far as it is due, a bounded part at a time.
+
+A look asks the contract that reads the signature and changes rows of ours only. Who looks first moves the next look
+ahead. Emits promise:filled, promise:cancelled, promise:expired.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from typing import Final
+
+from permits_app.models import SignedPromise
+from permits_app.models.signed_promise import PromiseState
+from permits_app.signed_promises import judge_fate, put_off, read_typed, record_look
+from tools_app import runner
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.toolkit.protocol import SHELF
+
+logger = logging.getLogger(__name__)
+
+MOST_ROWS: Final = 200
+_LEASE: Final = timedelta(seconds=60)
+_READ_BUDGET_MS: Final = 5_000
+
+
+def follow_promises(*, now: datetime, limit: int = MOST_ROWS) -> dict[str, int]:
+    """Look at what is due, the longest waiting first; how many were looked at and how many ended."""
+    looked = ended = 0
+    due = SignedPromise.objects.filter(state=PromiseState.OPEN, next_check_at__lte=now)
+    for row in list(due.select_related("permit").order_by("next_check_at", "pk")[:limit]):
+        mine = SignedPromise.objects.filter(pk=row.pk, state=row.state, next_check_at=row.next_check_at)
+        if not mine.update(next_check_at=now + _LEASE):
+            continue
+        looked += 1
+        try:
+            ended += record_look(row, look_at(row, now=now), now=now)
+        except GolemError as error:
+            logger.info("promise %s cannot be seen now: %s", row.pk, error.code)
+            put_off(row, reason=f"{error.code}: {error.detail}", now=now)
+    return {"looked": looked, "ended": ended}
+
+
+def look_at(row: SignedPromise, *, now: datetime) -> PromiseState:
+    """What the newest block says of it; a protocol that is no longer known says nothing. Raises the node errors."""
+    protocol = SHELF.get(row.protocol)
+    chain = runner.open_reader(row.chain_id, now=now, deadline=Deadline.after_ms(_READ_BUDGET_MS))
+    if protocol is None or protocol.promises is None:
+        return PromiseState.OPEN
+    typed = read_typed(row)
+    fate = protocol.promises.judge(typed, chain.call_many(protocol.promises.ask(typed)))
+    return judge_fate(row, fate, block_time=chain.block.timestamp)

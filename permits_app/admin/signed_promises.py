@@ -1,0 +1,87 @@
+"""What golems signed for others to carry out: what may go, what comes for it, until when, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import admin
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from permits_app.admin.ledgers import LedgerAdmin
+from permits_app.models import SignedPromise
+from permits_app.models.signed_promise import PromiseState
+from tools_app.admin.display import NOTHING, format_chain, show_age, show_badge, show_hex
+
+_TONES = {PromiseState.OPEN: "busy", PromiseState.FILLED: "good"}
+
+
+@admin.register(SignedPromise)
+class SignedPromiseAdmin(LedgerAdmin):
+    """Promises from signature to end; the follower alone changes them. The signature itself is shown to nobody."""
+
+    empty_text = (
+        "Nothing is promised. An offer or order that a golem signs is kept here until it can no longer be taken."
+    )
+    owner_path = "golem__owner"
+    list_select_related = ("golem", "permit__golem")
+    list_display = ("promised_at", "golem", "shown_state", "may_go", "comes", "ends", "permit_link")
+    list_filter = ("state",)
+    search_fields = ("=digest",)
+    ordering = ("-created_at",)
+    fields = (
+        "promised_at",
+        "golem",
+        "shown_state",
+        "may_go",
+        "comes",
+        "ends",
+        "looked",
+        "last_error",
+        "digest",
+        "network",
+        "permit_link",
+    )
+    readonly_fields = fields
+
+    @display(description="Promised at", ordering="protocol")
+    def promised_at(self, obj: SignedPromise) -> str:
+        """The protocol whose contract takes it."""
+        return obj.protocol
+
+    @display(description="State", ordering="state")
+    def shown_state(self, obj: SignedPromise) -> SafeString:
+        """As a badge."""
+        return show_badge(obj.get_state_display(), _TONES.get(PromiseState(obj.state), "quiet"))
+
+    @display(description="May go")
+    def may_go(self, obj: SignedPromise) -> SafeString | str:
+        """What it gives."""
+        return _show(obj.gives)
+
+    @display(description="Comes for it")
+    def comes(self, obj: SignedPromise) -> SafeString | str:
+        """The least it asks for."""
+        return _show(obj.gets)
+
+    @display(description="Until", ordering="ends_at")
+    def ends(self, obj: SignedPromise) -> SafeString:
+        """Its deadline."""
+        return show_age(obj.ends_at)
+
+    @display(description="Looked at", ordering="checked_at")
+    def looked(self, obj: SignedPromise) -> SafeString | str:
+        """How long ago."""
+        return show_age(obj.checked_at) if obj.checked_at else "not yet"
+
+    @display(description="Chain")
+    def network(self, obj: SignedPromise) -> str:
+        """By name."""
+        return format_chain(obj.chain_id)
+
+
+def _show(amounts: Sequence[dict[str, Any]]) -> SafeString | str:
+    rows = [(format_html("{} base units of {}", each["raw"], show_hex(each["token"])),) for each in amounts]
+    return format_html_join(", ", "{}", rows) or NOTHING

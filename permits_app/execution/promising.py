@@ -1,0 +1,84 @@
+"""sign_promise: the typed data of a permit, signed once, stored, and the permit's end in the same transaction.
+
+Nothing is sent. The signature is computed outside any transaction and shown to nobody before it is stored under the
+golem's row lock with the capability consumed; a halt takes the same lock, so it either sees the promise or keeps it
+from ever being one. The reservation stays until the promise ends. Emits promise:signed.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from archetypes_app.errors import GolemHalted
+from permits_app import lifecycle
+from permits_app.capabilities import MintedCapability, check_minted
+from permits_app.errors import LeaseLost, PlanTampered, SignerUnavailable
+from permits_app.execution.lease import Lease
+from permits_app.execution.signers.choose import open_signer
+from permits_app.execution.signers.local import LocalSigner
+from permits_app.models import ActionPermit, SignedPromise
+from permits_app.models.permit import PermitStatus
+from permits_app.models.signed_promise import PromiseState
+from permits_app.plan_store import decode_plan
+from permits_app.row_locks import lock_golem_and_permit
+from permits_app.sealing import hash_plan
+from permits_app.signed_promises import make_promise, tell
+from tools_app.core import event_bus
+from tools_app.core.events import Event, EventType
+from tools_app.core.whole import whole
+from tools_app.toolkit.result import ToolResult
+
+
+def sign_promise(*, permit: ActionPermit, capability: MintedCapability, lease: Lease, now: datetime) -> None:
+    """Sign what the permit promises and end it as COMMITTED; its result holds the signature.
+
+    Raises SignerUnavailable where the key cannot sign typed data, GolemHalted, LeaseLost, PlanTampered,
+    CapabilityError; then nothing is stored and nobody has a signature.
+    """
+    plan = decode_plan(permit)
+    if plan.promise is None:
+        raise PlanTampered("the permit promises nothing", permit_id=str(permit.pk))
+    signer = open_signer(permit.signer)
+    if not isinstance(signer, LocalSigner) or permit.acts_for:
+        raise SignerUnavailable("this account's key does not sign typed data here", address=permit.signer)
+    signature = signer.sign_typed_data(plan.promise)
+    row = make_promise(permit=permit, plan=plan, signature=signature, now=now)
+    _store(permit, row, capability, lease, now)
+
+
+@whole
+def _store(permit: ActionPermit, row: SignedPromise, capability: MintedCapability, lease: Lease, now: datetime) -> None:
+    check_minted(capability)
+    with transaction.atomic():
+        golem, locked = lock_golem_and_permit(golem_id=permit.golem_id, permit_id=permit.pk)
+        if golem.is_halted:
+            raise GolemHalted("the golem was halted before this promise was signed", reason=golem.halt_reason)
+        if locked is None or locked.status != PermitStatus.COMMITTING or locked.lease_owner != lease.owner:
+            raise LeaseLost("another worker took over this commit", permit_id=str(permit.pk))
+        if hash_plan(locked) != locked.plan_hash:
+            raise PlanTampered("the stored plan does not match its hash", permit_id=str(permit.pk))
+        capability.check_value(locked.value_micro_usd)
+        capability.consume(tool_name=locked.tool_name, plan_hash=locked.plan_hash)
+        row.save(force_insert=True)
+        told = tell(row, PromiseState.OPEN)
+        shown = {**told, "typed_data": row.typed_data, "signature": row.signature}
+        lifecycle.transition(
+            permit_id=permit.pk,
+            leaving=PermitStatus.COMMITTING,
+            to=PermitStatus.COMMITTED,
+            actor="system:worker",
+            now=now,
+            finished_at=now,
+            result=ToolResult(
+                data=shown,
+                is_error=False,
+                schema_version=permit.schema_version,
+                expected_outcome=permit.expected_outcome,
+                actual_outcome={"promise": told},
+                ground_truth_source="none",
+            ).as_dict(),
+            data={"promise_id": str(row.pk), "digest": row.digest},
+        )
+        event_bus.emit(golem_id=permit.golem_id, event=Event(EventType.PROMISE_SIGNED, told), now=now)

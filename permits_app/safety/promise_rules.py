@@ -1,0 +1,65 @@
+"""Hook 5 for a plan that sends nothing: what would be signed is read whole, by the protocol whose contract reads it.
+
+Nothing runs, because nobody can carry a promise out before it is signed. So only what is known word by word is signed:
+typed data of no known contract, of another chain, with a field nobody accounts for, without an end, or for an account
+that signs otherwise than with its own key is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from permits_app.errors import SimulationFailed
+from permits_app.safety.hook import HookCall, Reject
+from tools_app.chain.typed_hash import hash_typed_data
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.effects import Effects, UnknownCall
+from tools_app.toolkit.enums import LEAVING, ActionClass
+from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.typed_data import TypedData
+
+LONGEST_SECONDS: Final = 7 * 24 * 3_600
+"""A promise that could be taken later than this is refused: nobody watches a price for so long."""
+
+
+def judge_promise(call: HookCall, plan: TxPlan, typed: TypedData, chain: ChainReader) -> Reject | None:
+    """What speaks against signing `typed`. Raises what the chain raises."""
+    route = call.sent_by
+    if plan.calls:
+        return _refuse("alone", "a plan both sends and promises", f"{len(plan.calls)} calls", "a promise of its own")
+    if route.acts_for or route.waits_for_owners:
+        return _refuse("signer", "another account's key would sign", route.signer, "an account that is its own key")
+    if call.action_class in LEAVING:
+        # Leaving passes nearly every limit, so only what was measured to leave is it; nothing is measured here.
+        raising = ", ".join(each.value for each in ActionClass if each not in LEAVING)
+        return _refuse("class", "a promise says that it only leaves a position", call.action_class.value, raising)
+    owner = SHELF.of_contract(plan.chain_id, typed.contract)
+    if owner is None or owner.promises is None or typed.chain_id != plan.chain_id:
+        where = f"{typed.contract} on chain {typed.chain_id}"
+        return _refuse("unknown", f"nobody here reads what is signed for {where}", where, "typed data that is known")
+    effects = Effects()
+    try:
+        hash_typed_data(typed)
+        owner.promises.read(typed, account=route.account, into=effects)
+    except (UnknownCall, KeyError, TypeError, ValueError) as error:
+        return _refuse("unknown", f"what would be signed cannot be read: {error}", str(error), "every field known")
+    now = max(int(call.now.timestamp()), chain.block.timestamp)
+    ends = effects.deadlines
+    if plan.deadline is None or not ends or any(each != plan.deadline for each in ends):
+        return _refuse("deadline", "the promise says another end than the plan", str(ends), str(plan.deadline))
+    if plan.deadline > now + LONGEST_SECONDS:
+        most = f"at most {LONGEST_SECONDS} s"
+        return _refuse("deadline", "the promise could be taken for too long", f"{plan.deadline - now} s", most)
+    return None
+
+
+def _refuse(rule: str, reason: str, observed: str, limit: str) -> Reject:
+    return Reject(
+        rule=f"simulator.promise_{rule}",
+        reason=reason,
+        observed=observed,
+        limit=limit,
+        would_pass=limit,
+        error=SimulationFailed,
+    )

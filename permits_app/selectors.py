@@ -126,6 +126,7 @@ def view_permit(permit: ActionPermit, sent: Rows | None = None) -> dict[str, Any
         "review": permit.review,
         "missing": _missing(permit),
         "owners": _count_owners(permit),
+        "wished_by": permit.wished_by or None,
         "soft_params": permit.soft_params,
         "created_at": permit.created_at.isoformat(),
         "expires_at": permit.expires_at.isoformat(),

@@ -13,6 +13,7 @@ from permits_app.admin import (
     machinery,
     pending_requests,
     permits,
+    tool_definitions,
     venue_trust,
     wallets,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "machinery",
     "pending_requests",
     "permits",
+    "tool_definitions",
     "venue_trust",
     "wallets",
 ]

@@ -16,6 +16,7 @@ from archetypes_app.admin.golem import GolemAdmin as GolemFormAdmin
 from archetypes_app.models import Golem
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
 from permits_app.actions.halt import does_unwind, halt_golem
+from permits_app.actions.pin_definitions import list_unseen, pin_definitions
 from permits_app.admin.cage_pages import CagePages
 from permits_app.admin.golem_page import build_golem_page
 from permits_app.admin.halts import show_steps
@@ -23,7 +24,7 @@ from permits_app.admin.live_tools import LiveToolsMixin
 from permits_app.admin.policy_pages import PolicyPages
 from permits_app.admin.proposals import ProposalPages
 from permits_app.admin.wizard import WizardPages
-from permits_app.forms import HaltForm
+from permits_app.forms import HaltForm, PinForm
 from permits_app.safety.drawdown import read_fall
 from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
 from tools_app.admin.display import format_bps
@@ -60,6 +61,7 @@ class GolemAdmin(ProposalPages, PolicyPages, CagePages, LiveToolsMixin, WizardPa
         return [
             path("<uuid:golem_id>/halt/", wrap(self.halt_view), name=f"{name}_halt"),
             path("<uuid:golem_id>/drawdown/", wrap(self.drawdown_view), name=f"{name}_drawdown"),
+            path("<uuid:golem_id>/definitions/", wrap(self.definitions_view), name=f"{name}_definitions"),
             *self.list_proposal_urls(wrap, name),
             *self.list_policy_urls(wrap, name),
             *self.list_cage_urls(wrap, name),
@@ -116,6 +118,31 @@ class GolemAdmin(ProposalPages, PolicyPages, CagePages, LiveToolsMixin, WizardPa
             explanation=f"Its holdings {seen} from their high-water mark. Until it is acknowledged "
             "the golem only decreases and closes positions; afterwards the mark starts anew from what it holds then.",
             done=f"{golem.name} may open positions again.",
+        )
+
+    def definitions_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+        """Pin the golem to the built-in tools as they read now, or let it have them however they change."""
+        golem = self.get_own_golem(request, golem_id)
+        form = PinForm(request.POST or None, initial={"is_pinned": golem.seen_definitions is not None})
+        if request.method == "POST" and form.is_valid():
+            is_pinned = form.cleaned_data["is_pinned"]
+            pin_definitions(golem=golem, is_pinned=is_pinned, owner=request.user, now=clock.now())
+            messages.success(
+                request, f"{golem.name} has the tools you saw." if is_pinned else "It follows every change."
+            )
+            return HttpResponseRedirect(self.page_of(golem))
+        unseen = list_unseen(golem)
+        left_out = f" Left out until you agree: {', '.join(unseen)}." if unseen else ""
+        return show_confirmation(
+            request=request,
+            model_admin=self,
+            form=form,
+            back_url=self.page_of(golem),
+            subject=golem,
+            title=f"Definitions of the tools of {golem.name}",
+            submit="Save",
+            explanation="A pinned golem has no built-in tool whose name, texts, parameters or risk read otherwise than "
+            f"when you last saved this page.{left_out}",
         )
 
     def get_own_golem(self, request: HttpRequest, golem_id: Any) -> Golem:

@@ -15,8 +15,10 @@ from tools_app.models.known_position import KnownPosition
 from tools_app.models.subscription import StreamSubscription
 from tools_app.models.tool_checkpoint import ToolCheckpoint
 from tools_app.models.tool_cooccurrence import SpeculationRecord, ToolCooccurrence
+from tools_app.models.wasm_module import ActionWish, ToolDefinition, WasmModule, WasmRun
 
 __all__ = [
+    "ActionWish",
     "AuditCheckpoint",
     "AuditEntry",
     "AuditHead",
@@ -29,4 +31,7 @@ __all__ = [
     "StreamSubscription",
     "ToolCheckpoint",
     "ToolCooccurrence",
+    "ToolDefinition",
+    "WasmModule",
+    "WasmRun",
 ]

@@ -22,7 +22,6 @@ from wasmtime import WasmtimeError
 from wasmtime.component import Component
 
 from tools_app.core.clock import Deadline
-from tools_app.core.errors import BudgetExceeded
 from tools_app.core.outside_json import OutsideTextRefused, read_json
 from tools_app.sandbox.engine import engine_here
 from tools_app.sandbox.errors import ModuleRefused
@@ -54,17 +53,29 @@ def hash_module(module: bytes) -> str:
     return hashlib.sha256(module).hexdigest()
 
 
-def compile_module(module: bytes, *, deadline: Deadline | None = None) -> Compiled:
-    """The component of `module` (a component, binary or as text). Raises ModuleRefused, BudgetExceeded."""
+def find_compiled(sha256: str) -> Compiled | None:
+    """What this process compiled of the bytes with this hash, if it still has it."""
+    with _lock:
+        known = _kept.get(sha256)
+        if known is None or known.pid != os.getpid():
+            return None
+        _kept.move_to_end(sha256)
+        return known
+
+
+def compile_module(module: bytes) -> Compiled:
+    """The component of `module` (a component, binary or as text). Raises ModuleRefused.
+
+    It has a time of its own and not a tool's: a call that waited too long for it is an overrun, and the next one finds
+    what was compiled.
+    """
     if len(module) > MOST_MODULE_BYTES:
         raise ModuleRefused(f"a module has at most {MOST_MODULE_BYTES} bytes", bytes=len(module))
     sha256 = hash_module(module)
-    with _lock:
-        known = _kept.get(sha256)
-        if known is not None and known.pid == os.getpid():
-            _kept.move_to_end(sha256)
-            return known
-    code = _compile_outside(module, deadline)
+    known = find_compiled(sha256)
+    if known is not None:
+        return known
+    code = _compile_outside(module)
     engine = engine_here().engine
     try:
         component = Component.deserialize(engine, code)
@@ -78,10 +89,7 @@ def compile_module(module: bytes, *, deadline: Deadline | None = None) -> Compil
     return compiled
 
 
-def _compile_outside(module: bytes, deadline: Deadline | None) -> bytes:
-    seconds = COMPILE_WALL_SECONDS
-    if deadline is not None:
-        seconds = min(seconds, deadline.remaining_ms() / 1000)
+def _compile_outside(module: bytes) -> bytes:
     child = subprocess.Popen(
         [sys.executable, "-m", "tools_app.sandbox.compile_child"],
         stdin=subprocess.PIPE,
@@ -92,10 +100,8 @@ def _compile_outside(module: bytes, deadline: Deadline | None) -> bytes:
         start_new_session=True,
     )
     try:
-        told = _exchange(child, module, Deadline.after_ms(seconds * 1000))
+        told = _exchange(child, module, Deadline.after_ms(COMPILE_WALL_SECONDS * 1000))
     except TimeoutError:
-        if deadline is not None and deadline.is_over:
-            raise BudgetExceeded("the module was still being compiled when the tool's time was over") from None
         raise ModuleRefused(f"it takes longer than {COMPILE_WALL_SECONDS:.0f} seconds to compile") from None
     finally:
         with suppress(ProcessLookupError):

@@ -22,7 +22,7 @@ def read_imports(engine: Engine, component: Component) -> frozenset[HostFunction
             imported.add(_check_import(function, item.ty))
     exports = component.type.exports(engine)
     if RUN not in exports or not _asks(exports[RUN].ty):
-        raise ModuleRefused("it has to export run: func(parameters: string) -> result<string, string>")
+        raise ModuleRefused("it has to export run: func(call: string) -> result<string, string>")
     return frozenset(imported)
 
 

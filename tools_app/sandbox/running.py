@@ -6,6 +6,7 @@ of the engine about it stay in the log. Seed: 002, "WASM sandbox for untrusted t
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,7 +18,6 @@ from wasmtime.component import Linker, Variant
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import BudgetExceeded, GolemError
-from tools_app.core.hashing import canonical_bytes
 from tools_app.core.outside_json import OutsideTextRefused, read_json
 from tools_app.core.storable_text import make_plain, make_plain_value
 from tools_app.sandbox.compiling import Compiled
@@ -120,7 +120,7 @@ def _call(
     run = linker.instantiate(store, compiled.component).get_func(store, RUN)
     if run is None:
         raise ModuleRefused("the module exports no run")
-    answered: Variant = run(store, canonical_bytes(params).decode())
+    answered: Variant = run(store, json.dumps(params, ensure_ascii=True, sort_keys=True, separators=(",", ":")))
     text = str(answered.payload)
     if answered.tag != "ok":
         raise ModuleFailed(f"the module says: {make_plain(text)[:_LONGEST_REFUSAL]}")

@@ -247,7 +247,7 @@ REFUSED = {
     "a plain core module": (b'(module (func (export "run")))', "component"),
     "a component without run": (b"(component)", "export run"),
     "a run of another type": (
-        GOOD.replace(b'(param "parameters" string)', b'(param "parameters" u32)').replace(
+        GOOD.replace(b'(param "call" string)', b'(param "call" u32)').replace(
             b"(param i32 i32) (result i32) (call", b"(param i32) (result i32) (call"
         ),
         "",

@@ -59,7 +59,7 @@ def write_component(
       (i32.const {_ANSWER_AT}))
     (func $run (export "run") (param i32 i32) (result i32) {body}))
   (core instance $main (instantiate $main (with "libc" (instance $libc)) {with_host}))
-  (func (export "run") (param "parameters" string) (result (result string (error string)))
+  (func (export "run") (param "call" string) (result (result string (error string)))
     (canon lift (core func $main "run")
       (memory (core memory $libc "memory")) (realloc (core func $libc "realloc")))))""".encode()
 

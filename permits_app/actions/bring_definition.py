@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import Max
 
@@ -55,7 +56,7 @@ def check_texts(definition: Definition) -> None:
 def _store(owner: Any, definition: Definition, module: bytes, imports: list[str], now: datetime) -> ToolDefinition:
     with transaction.atomic():
         # Two uploads at once number their versions one after the other.
-        type(owner)._default_manager.select_for_update(no_key=True).get(pk=owner.pk)
+        get_user_model()._default_manager.select_for_update(no_key=True).get(pk=owner.pk)
         known = ToolDefinition.objects.filter(owner=owner, definition_hash=definition.hash).first()
         if known is not None:
             return known

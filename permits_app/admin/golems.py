@@ -123,7 +123,11 @@ class GolemAdmin(ProposalPages, PolicyPages, CagePages, LiveToolsMixin, WizardPa
     def definitions_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
         """Pin the golem to the built-in tools as they read now, or let it have them however they change."""
         golem = self.get_own_golem(request, golem_id)
-        form = PinForm(request.POST or None, initial={"is_pinned": golem.seen_definitions is not None})
+        # A box that is not ticked is an empty form, and an answer all the same.
+        form = PinForm(
+            request.POST if request.method == "POST" else None,
+            initial={"is_pinned": golem.seen_definitions is not None},
+        )
         if request.method == "POST" and form.is_valid():
             is_pinned = form.cleaned_data["is_pinned"]
             pin_definitions(golem=golem, is_pinned=is_pinned, owner=request.user, now=clock.now())

@@ -185,7 +185,7 @@ class ToolDefinitionAdmin(_OwnDefinitions):
         self._check_owner(request, row)
         back = reverse("admin:tools_app_tooldefinition_change", args=[row.pk])
         form = ApproveForm(request.POST or None, initial={"seen_hash": row.definition_hash})
-        form.fields["golems"].queryset = Golem.objects.filter(owner=request.user)  # type: ignore[attr-defined]
+        form.fields["golems"].queryset = Golem.objects.filter(owner_id=request.user.pk)  # type: ignore[attr-defined]
         if request.method == "POST" and form.is_valid():
             chosen: list[UUID] = [golem.pk for golem in form.cleaned_data["golems"]]
             try:
@@ -223,7 +223,7 @@ class ToolDefinitionAdmin(_OwnDefinitions):
         row: ToolDefinition = self.get_row(request, object_id)
         self._check_owner(request, row)
         form = TryForm(request.POST or None)
-        form.fields["golem"].queryset = Golem.objects.filter(owner=request.user)  # type: ignore[attr-defined]
+        form.fields["golem"].queryset = Golem.objects.filter(owner_id=request.user.pk)  # type: ignore[attr-defined]
         told = "It runs as in earnest, on the chain as it is now. What it wishes for is shown and not kept."
         if request.method == "POST" and form.is_valid():
             told = _try(row, form.cleaned_data["golem"], form.cleaned_data["params"])

@@ -196,7 +196,7 @@ def test_what_a_module_wishes_for_is_judged_like_any_wish(live_golem: LiveGolem,
     (wish,) = ask(live_golem.golem, **{**ASKED, "amount": "19000000000"})["action_requests"]
     with pytest.raises(GolemError) as refused:
         live_golem.preview(wish_id=wish["wish_id"], amount=None)
-    assert refused.value.code in {"SPENDING_LIMIT_EXCEEDED", "POLICY_REJECTED"}, refused.value.code
+    assert refused.value.code == "SAFETY_SPENDING_LIMIT_EXCEEDED"
 
 
 @pytest.mark.django_db

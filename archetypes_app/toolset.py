@@ -16,9 +16,10 @@ from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.models.override import OverrideMode
 from archetypes_app.requirements import list_present_requirements
 from tools_app.core.hashing import hash_canonical
+from tools_app.sandbox.foreign_tool import make_foreign_tool
 from tools_app.toolkit.enums import Category, Phase, Requirement, RiskLayer
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, ToolDef, is_rescue
+from tools_app.toolkit.tooldef import ForeignReadTool, LocalWriteTool, ReadTool, ToolDef, is_rescue
 from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
 
@@ -63,7 +64,8 @@ class ToolsetInputs:
 
     `profiles`, `includes` and `excludes` are the golem's own. Its profiles, when it has any, take the place of what
     the archetype brings; the archetype's read-only flag and overrides hold all the same.
-    `allowed_protocols` empty means every protocol.
+    `allowed_protocols` empty means every protocol. `brought` are tools of the owner's own, approved for this golem;
+    `seen` are (name, definition) of the built-ins its owner saw; None leaves them all in, however they change.
     """
 
     archetype: ArchetypeRule
@@ -72,6 +74,8 @@ class ToolsetInputs:
     excludes: frozenset[str] = frozenset()
     allowed_protocols: frozenset[str] = frozenset()
     requirements: frozenset[Requirement] = field(default_factory=lambda: frozenset(Requirement))
+    brought: tuple[ForeignReadTool, ...] = ()
+    seen: frozenset[tuple[str, str]] | None = None
 
 
 def resolve_toolset(golem: Golem) -> Toolset:
@@ -121,7 +125,9 @@ def cut_toolset(*, delegate: ArchetypeRule, golem: ToolsetInputs) -> Toolset:
 
 def hash_toolset(toolset: Toolset) -> str:
     """A digest of tool names and schema versions: part of the policy hash, so a changed tool voids a permit."""
-    return hash_canonical({tool.name: tool.schema_version for tool in toolset})
+    return hash_canonical(
+        {tool.name: tool.pinned_hash if isinstance(tool, ForeignReadTool) else tool.schema_version for tool in toolset}
+    )
 
 
 def list_warnings(toolset: Toolset) -> tuple[str, ...]:
@@ -158,7 +164,19 @@ def read_inputs(golem: Golem) -> ToolsetInputs:
         excludes=excludes,
         allowed_protocols=frozenset(golem.allowed_protocols),
         requirements=list_present_requirements(golem),
+        brought=list_brought_tools(golem),
+        seen=frozenset(golem.seen_definitions.items()) if golem.seen_definitions is not None else None,
     )
+
+
+def list_brought_tools(golem: Golem) -> tuple[ForeignReadTool, ...]:
+    """The tools whose definition is approved for `golem` and not revoked; one that was changed since is left out."""
+    rows = golem.definition_approvals.all()
+    if "definition_approvals" not in getattr(golem, "_prefetched_objects_cache", {}):
+        rows = rows.filter(revoked_at__isnull=True).select_related("definition")
+    living = [row for row in rows if row.revoked_at is None]
+    made = [make_foreign_tool(row.definition, approved_hash=row.definition_hash) for row in living]
+    return tuple(sorted((tool for tool in made if tool is not None), key=lambda tool: tool.name))
 
 
 def read_archetype_rule(archetype: Archetype, *, with_profiles: bool = True) -> ArchetypeRule:
@@ -191,8 +209,11 @@ def split_overrides(overrides: Iterable[ToolOverride]) -> tuple[frozenset[str], 
 @lru_cache(maxsize=512)
 def resolve(inputs: ToolsetInputs) -> Toolset:
     """The toolset of `inputs` over the frozen registry; pure."""
-    everything = tuple(REGISTRY)
-    return resolve_among(everything, inputs, protocols=list_protocols(everything))
+    built_in = tuple(REGISTRY)
+    # A built-in that came later under the same name or word wins: what an owner brought never stands in its place.
+    words = {(tool.pi_tool, tool.key) for tool in built_in}
+    brought = [tool for tool in inputs.brought if (tool.pi_tool, tool.key) not in words and tool.name not in REGISTRY]
+    return resolve_among((*built_in, *brought), inputs, protocols=list_protocols(built_in))
 
 
 def resolve_among(everything: Sequence[ToolDef], inputs: ToolsetInputs, *, protocols: frozenset[str]) -> Toolset:
@@ -206,6 +227,8 @@ def resolve_among(everything: Sequence[ToolDef], inputs: ToolsetInputs, *, proto
         is_in, reason = _judge(tool, inputs, holders[tool.category])
         if is_in and inputs.allowed_protocols and tool.venue in protocols - inputs.allowed_protocols:
             is_in, reason = False, f"its protocol {tool.venue} is not allowed for this golem"
+        if is_in and not _is_seen(tool, inputs):
+            is_in, reason = False, "its definition is newer than what the golem's owner saw"
         if is_in and not tool.requires <= inputs.requirements:
             missing[tool.name] = requirement = min(tool.requires - inputs.requirements)
             is_in, reason = False, f"needs {requirement.value}, which is not set up"
@@ -218,6 +241,11 @@ def resolve_among(everything: Sequence[ToolDef], inputs: ToolsetInputs, *, proto
 def list_protocols(tools: Iterable[ToolDef]) -> frozenset[str]:
     """Venues that are protocols: those whose tools live in the package of protocols."""
     return frozenset(tool.venue for tool in tools if tool.handler.__module__.startswith(_PROTOCOL_PACKAGE))
+
+
+def _is_seen(tool: ToolDef, inputs: ToolsetInputs) -> bool:
+    """Whether the owner saw this tool as it is; what an owner brought is approved one by one, and pinned by that."""
+    return inputs.seen is None or isinstance(tool, ForeignReadTool) or (tool.name, tool.definition_hash) in inputs.seen
 
 
 def _judge(tool: ToolDef, inputs: ToolsetInputs, holders: Sequence[ProfileRule]) -> tuple[bool, str]:

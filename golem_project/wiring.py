@@ -20,6 +20,7 @@ from golem_project.heartbeat.thinking.errors import ModelEndpointRefused, ModelN
 from golem_project.heartbeat.thinking.model_client import read_client
 from golem_project.pi.definitions import define_tools
 from golem_project.stream import sealed
+from memory_app.actions.search_memory import search_memory
 from permits_app import delegation_router
 from permits_app.execution import broadcast
 from permits_app.execution.signers import choose
@@ -35,6 +36,7 @@ from tools_app.chain.token_lists import configure_token_list
 from tools_app.core import event_bus, wakeups
 from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
+from tools_app.sandbox.host import MemorySearch
 from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.enums import Requirement
 
@@ -120,7 +122,7 @@ def configure_networks(rpc_urls: dict[int, tuple[str, ...]], *, limits: RpcLimit
 
 
 def _build_services() -> dict[type, object]:
-    return {DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains")}
+    return {DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains"), MemorySearch: search_memory}
 
 
 def _read_passphrase() -> Secret:

@@ -55,6 +55,33 @@ class SameActionPending(GolemError):
     title = "An equal action is still under way"
 
 
+class DefinitionNotShown(GolemError):
+    """What an owner agreed to is not what is stored, not theirs, or more than a golem takes."""
+
+    code = "DEFINITION_NOT_SHOWN"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    title = "This definition cannot be approved as it stands"
+
+
+class WishNotFound(GolemError):
+    """No such wish of a module: another golem's, too old, or of a definition that is not approved any more."""
+
+    code = "WISH_NOT_FOUND"
+    http_status = 404
+    recovery = Recovery.CHECK_STATE
+    title = "There is no such wish"
+
+
+class WishDiffers(GolemError):
+    """The preview names a wish and asks for something else."""
+
+    code = "WISH_DIFFERS"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The wish asks for something else"
+
+
 class AccountBlocked(GolemError):
     """The golem's account waits for one of its own payloads: what is sent now would wait behind it.
 

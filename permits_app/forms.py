@@ -231,6 +231,14 @@ class ShortenForm(forms.Form):
     )
 
 
+class PinForm(forms.Form):
+    """Whether a golem keeps to the definitions its owner saw."""
+
+    is_pinned = forms.BooleanField(
+        required=False, label="Only tools that read as they do now", help_text="Saving looks at all of them again"
+    )
+
+
 class HaltForm(ReasonForm):
     """Why, and whether it is only rehearsed."""
 

@@ -130,6 +130,7 @@ def view_permit(permit: ActionPermit, sent: Rows | None = None) -> dict[str, Any
         "missing": _missing(permit, stage),
         "waits": describe_wait(stage),
         "owners": _count_owners(permit),
+        "wished_by": permit.wished_by or None,
         "soft_params": permit.soft_params,
         "created_at": permit.created_at.isoformat(),
         "expires_at": permit.expires_at.isoformat(),

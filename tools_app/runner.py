@@ -207,6 +207,11 @@ def check_params(*, tool: ToolDef, params: Mapping[str, Any]) -> dict[str, Any]:
     return validate_params(tool.params_model, {k: v for k, v in params.items() if v is not None})
 
 
+def list_services() -> Mapping[type, object]:
+    """What wiring handed down, for callers above that make a context themselves."""
+    return _get_environment().services
+
+
 def open_reader(chain_id: int, *, now: datetime, deadline: Deadline, block: BlockRef | None = None) -> ChainReader:
     """A reader pinned to `block` or the head, for callers above that have no context. Raises ChainNotSupported."""
     return _get_environment().open_reader(chain_id, now=now, deadline=_within(deadline), block=block)
@@ -411,6 +416,7 @@ def _make_context(
         report_step=report_step,
         services=environment.services,
         checkpoint=checkpoint,
+        tell=lambda kind, payload: told.add(kind, **payload),
     )
 
 

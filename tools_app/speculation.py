@@ -32,7 +32,7 @@ from tools_app.models.tool_cooccurrence import load_predictions, record_outcome
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import Category, PiTool
 from tools_app.toolkit.result import ToolResult
-from tools_app.toolkit.tooldef import ReadTool, ToolDef
+from tools_app.toolkit.tooldef import ForeignReadTool, ReadTool, ToolDef
 from tools_app.toolkit.views import BlockRef, GolemView
 
 logger = logging.getLogger(__name__)
@@ -78,12 +78,15 @@ _lock = threading.Lock()
 
 
 def is_predictable(tool: ToolDef) -> bool:
-    """Whether running it once more than asked leaves no trace: streams write subscriptions, others a checkpoint."""
+    """Whether running it once more than asked leaves no trace: streams write subscriptions, others a
+    checkpoint, an owner's module its history and its wishes.
+    """
     return (
         isinstance(tool, ReadTool)
         and tool.pi_tool is PiTool.QUERY_STATE
         and tool.category is not Category.STREAMING
         and not tool.keeps_checkpoint
+        and not isinstance(tool, ForeignReadTool)
     )
 
 

@@ -60,6 +60,12 @@ class Golem(TimeStamped):
         help_text="What runs its plans before a permit. From ELEVATED on two engines must agree, whatever is chosen",
     )
     permit_ttl_seconds = models.PositiveIntegerField(default=60, help_text="Seconds a permit stays valid")
+    seen_definitions: Any = models.JSONField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Fingerprint of each built-in tool as its owner saw it; a tool that reads otherwise is left out",
+    )
     heartbeat_tick = models.PositiveBigIntegerField(default=0, editable=False)
     halt_epoch = models.PositiveBigIntegerField(default=0, editable=False)
     halted_at = models.DateTimeField(null=True, blank=True, editable=False)

@@ -16,9 +16,9 @@ from golem_project.pi.pi_tool import Guideline, PiToolDef
 from memory_app.actions.query_grimoire import MOST_HITS, Store
 from memory_app.decay import Importance
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
-from permits_app.actions.read_wish import MOST_WHY, WHY
+from permits_app.actions.read_wish import MOST_WHY, WHY, WISH_ID
 from tools_app.toolkit.enums import Phase, PiTool
-from tools_app.toolkit.tooldef import ReadTool, ToolDef
+from tools_app.toolkit.tooldef import ForeignReadTool, ReadTool, ToolDef
 from tools_app.toolkit.toolset import Toolset
 
 MAX_TEXT = 2_000
@@ -36,7 +36,8 @@ def define_tools(*, toolset: Toolset, permit_ttl_seconds: int, has_memory: bool 
     recall = [tool for tool in toolset if tool.pi_tool is PiTool.QUERY_GRIMOIRE and isinstance(tool, ReadTool)]
     defined = []
     if writes:
-        defined += [_preview_action(writes, ttl), _commit_action(ttl), _cancel_action()]
+        has_wishes = any(isinstance(tool, ForeignReadTool) for tool in toolset)
+        defined += [_preview_action(writes, ttl, has_wishes=has_wishes), _commit_action(ttl), _cancel_action()]
     defined += [_query_state(queries), _search_context(market)]
     if has_memory:
         defined.append(_query_grimoire(recall))
@@ -123,14 +124,15 @@ def _limit(description: str) -> Schema:
     return {"type": "integer", "minimum": 1, "maximum": MOST_HITS, "description": description}
 
 
+_UUID = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 _PERMIT_ID: Schema = {
     "type": "string",
-    "pattern": "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$",
+    "pattern": _UUID,
     "description": "The permit_id that preview_action answered.",
 }
 
 
-def _preview_action(tools: Sequence[ToolDef], ttl: int) -> PiToolDef:
+def _preview_action(tools: Sequence[ToolDef], ttl: int, *, has_wishes: bool = False) -> PiToolDef:
     lines = [describe_key(tool) for tool in sorted(tools, key=lambda tool: (tool.key, tool.venue))]
     properties = _keyed("action_type", "What to do; parameters of other action types stay null.", tools, lines=lines)
     properties[WHY] = {
@@ -138,6 +140,12 @@ def _preview_action(tools: Sequence[ToolDef], ttl: int) -> PiToolDef:
         "maxLength": MOST_WHY,
         "description": "Why, in a sentence or two; your owners read it when they are asked to approve.",
     }
+    if has_wishes:
+        properties[WISH_ID] = {
+            "type": "string",
+            "pattern": _UUID,
+            "description": "The wish of a module that this carries out; its parameters then stay null.",
+        }
     return PiToolDef(
         name=PiTool.PREVIEW_ACTION,
         label="Preview an action",

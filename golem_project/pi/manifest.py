@@ -17,7 +17,7 @@ from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.enums import CapabilityTier, PiTool, Requirement
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, ToolDef, WriteTool
+from tools_app.toolkit.tooldef import ForeignReadTool, LocalWriteTool, ReadTool, ToolDef, WriteTool
 from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
 
@@ -46,21 +46,22 @@ def build_manifest(
     The answer is shared between calls of the same golem: read it, do not change it.
     """
     return _build(
-        golem, tuple(toolset.tools), tuple(sorted(toolset.missing.items())), permit_ttl_seconds, has_memory, dialect
+        golem, tuple(toolset), tuple(sorted(toolset.missing.items())), permit_ttl_seconds, has_memory, dialect
     )
 
 
-# An agent reads its manifest at every start and it changes when its owner changes the golem; the registry is frozen.
+# An agent reads its manifest at every start and it changes when its owner changes the golem; a tool is one object, of
+# the frozen registry or of one approved definition.
 @lru_cache(maxsize=128)
 def _build(
     golem: GolemView,
-    names: tuple[str, ...],
+    held: tuple[ToolDef, ...],
     missing: tuple[tuple[str, Requirement], ...],
     permit_ttl_seconds: int,
     has_memory: bool,
     dialect: Dialect | None,
 ) -> Manifest:
-    toolset = Toolset(tools={name: REGISTRY.get(name) for name in names}, reasons={}, missing=dict(missing))
+    toolset = Toolset(tools={tool.name: tool for tool in held}, reasons={}, missing=dict(missing))
     tools = define_tools(toolset=toolset, permit_ttl_seconds=permit_ttl_seconds, has_memory=has_memory)
     body: dict[str, Any] = {
         "manifest_version": MANIFEST_VERSION,
@@ -115,6 +116,8 @@ def describe_route(tool: ToolDef) -> dict[str, Any]:
         "schema_version": tool.schema_version,
         "parameters": tool.schema,
     }
+    if isinstance(tool, ForeignReadTool):
+        route["definition_hash"] = tool.pinned_hash
     if isinstance(tool, WriteTool | LocalWriteTool):
         route["risk_layer"] = int(tool.risk_layer)
         route["action_class"] = tool.action_class.value if tool.action_class else None

@@ -215,6 +215,10 @@ class PermitOutput(serializers.Serializer[Any]):
         child=serializers.IntegerField(),
         help_text="Owners of its Safe who must sign: needed, signed (the golem's own key counts); null where none does",
     )
+    wished_by = serializers.DictField(
+        allow_null=True,
+        help_text="Whose wish it was: the module, its definition and its call; null for the agent's own",
+    )
     soft_params = serializers.DictField(help_text="What memory changed")
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()

@@ -27,6 +27,7 @@ from permits_app import delegation_router, ledger
 from permits_app.actions.expire import expire_found, fill_lapsed
 from permits_app.actions.read_wish import read_params, read_why
 from permits_app.actions.request_change import find_waiting_permit, request_permit_approval
+from permits_app.actions.take_up_wish import take_up_wish
 from permits_app.actions.waiting import cover_wait, life_of, list_missing, needs_owners
 from permits_app.approvals.plan_by_owners import draft_plan
 from permits_app.errors import RateLimited, ReviewVetoed, SameActionPending, SpendingLimitExceeded
@@ -121,6 +122,7 @@ def _preview(
     if golem.is_halted:
         raise GolemHalted("this golem is halted; only its owner can resume it", reason=golem.halt_reason)
     toolset, why = resolve_toolset(golem), read_why(body)
+    body, wished_by = take_up_wish(golem_id=golem.pk, body=body, toolset=toolset, now=now)
     tool, params = _resolve(body, add_rescue_tools(golem, toolset) if is_rescue else toolset)
     action_hash = hash_action(golem_id=golem.pk, tool_name=tool.name, params=params)
     waiting = _find_equal_action(golem, action_hash, now)
@@ -130,7 +132,7 @@ def _preview(
     watch.lap("toolset and policy")
     judged = _judge(golem, toolset, policy, tool, params, api_key_id, now, watch)
     try:
-        permit = _open_permit(golem, policy, judged, action_hash, api_key_id, actor, now, why)
+        permit = _open_permit(golem, policy, judged, action_hash, api_key_id, actor, now, why, wished_by)
     except (RateLimited, SpendingLimitExceeded) as error:
         # Only the reservation counts the gas, and what others reserved meanwhile.
         keep_denial(judged.call, error, facts=judged.report.facts)
@@ -318,9 +320,11 @@ def _open_permit(
     actor: str,
     now: datetime,
     why: str,
+    wished_by: dict[str, Any],
 ) -> ActionPermit:
     call = judged.call
     permit = _make_permit(golem, policy, judged, action_hash, api_key_id, now)
+    permit.wished_by = wished_by
     with transaction.atomic():
         (head,) = ledger.reserve(
             permit=permit,
@@ -344,7 +348,12 @@ def _open_permit(
             golem_id=golem.pk,
             event="PermitCreated",
             actor=actor,
-            data={**facts, "plan_hash": permit.plan_hash, "policy_hash": permit.policy_hash},
+            data={
+                **facts,
+                "plan_hash": permit.plan_hash,
+                "policy_hash": permit.policy_hash,
+                **({"wished_by": wished_by} if wished_by else {}),
+            },
             now=now,
             head=head,
             along=[event_bus.fill_events(golem_id=golem.pk, events=[created], now=now)],

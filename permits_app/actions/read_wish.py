@@ -10,7 +10,8 @@ from tools_app.core.storable_text import make_plain
 
 WHY: Final = "why"
 MOST_WHY: Final = 500
-_OWN_WORDS: Final = frozenset({"action_type", "venue", WHY})
+WISH_ID: Final = "wish_id"
+_OWN_WORDS: Final = frozenset({"action_type", "venue", WHY, WISH_ID})
 
 
 def read_params(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from permits_app.admin import (
     pending_requests,
     permits,
     signed_promises,
+    tool_definitions,
     venue_trust,
     wallets,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "pending_requests",
     "signed_promises",
     "permits",
+    "tool_definitions",
     "venue_trust",
     "wallets",
 ]

@@ -18,6 +18,7 @@ from archetypes_app.admin.audited import name_actor
 from archetypes_app.admin.golem import GolemAdmin as GolemFormAdmin
 from archetypes_app.models import Golem
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
+from permits_app.actions.pin_definitions import list_unseen, pin_definitions
 from permits_app.actions.retire_golem import bring_back, retire_golem
 from permits_app.admin.cage_pages import CagePages
 from permits_app.admin.golem_page import build_golem_page
@@ -28,6 +29,7 @@ from permits_app.admin.proposals import ProposalPages
 from permits_app.admin.stop_pages import StopPages
 from permits_app.admin.wizard import WizardPages
 from permits_app.approvals.operations.live import set_live
+from permits_app.forms import PinForm
 from permits_app.safety.drawdown import read_fall
 from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
 from tools_app.admin.display import format_bps
@@ -82,6 +84,7 @@ class GolemAdmin(StopPages, ProposalPages, PolicyPages, CagePages, LiveToolsMixi
             path("<uuid:golem_id>/retire/", wrap(self.retire_view), name=f"{name}_retire"),
             path("<uuid:golem_id>/rehearse/", wrap(self.rehearse_view), name=f"{name}_rehearse"),
             path("<uuid:golem_id>/drawdown/", wrap(self.drawdown_view), name=f"{name}_drawdown"),
+            path("<uuid:golem_id>/definitions/", wrap(self.definitions_view), name=f"{name}_definitions"),
             *self.list_proposal_urls(wrap, name),
             *self.list_policy_urls(wrap, name),
             *self.list_cage_urls(wrap, name),
@@ -152,6 +155,35 @@ class GolemAdmin(StopPages, ProposalPages, PolicyPages, CagePages, LiveToolsMixi
             explanation="It is halted, every key of it is revoked and its heartbeat is turned off. Its history stays. "
             "What is in its wallet and at protocols stays there: take it out before, or back its key up.",
             done=f"{golem.name} is retired.",
+        )
+
+    def definitions_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+        """Pin the golem to the built-in tools as they read now, or let it have them however they change."""
+        golem = self.get_own_golem(request, golem_id)
+        # A box that is not ticked is an empty form, and an answer all the same.
+        form = PinForm(
+            request.POST if request.method == "POST" else None,
+            initial={"is_pinned": golem.seen_definitions is not None},
+        )
+        if request.method == "POST" and form.is_valid():
+            is_pinned = form.cleaned_data["is_pinned"]
+            pin_definitions(golem=golem, is_pinned=is_pinned, owner=request.user, now=clock.now())
+            messages.success(
+                request, f"{golem.name} has the tools you saw." if is_pinned else "It follows every change."
+            )
+            return HttpResponseRedirect(self.page_of(golem))
+        unseen = list_unseen(golem)
+        left_out = f" Left out until you agree: {', '.join(unseen)}." if unseen else ""
+        return show_confirmation(
+            request=request,
+            model_admin=self,
+            form=form,
+            back_url=self.page_of(golem),
+            subject=golem,
+            title=f"Definitions of the tools of {golem.name}",
+            submit="Save",
+            explanation="A pinned golem has no built-in tool whose name, texts, parameters or risk read otherwise than "
+            f"when you last saved this page.{left_out}",
         )
 
     def get_own_golem(self, request: HttpRequest, golem_id: Any) -> Golem:

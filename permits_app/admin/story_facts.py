@@ -38,8 +38,11 @@ def describe_request(permit: ActionPermit) -> tuple[Fact, ...]:
     """Who asked, and the validated parameters in units."""
     asked_by = Fact("Asked by", f"API key {permit.api_key}" if permit.api_key else "the runtime")
     given = {name: value for name, value in permit.params.items() if value is not None}
+    wish = permit.wished_by or {}
+    wished_by = [Fact("Wished for by", f"{wish.get('tool')} version {wish.get('version')}, a tool of the owner's")]
     return (
         asked_by,
+        *(wished_by if wish else ()),
         *(Fact(spell(name.removesuffix("_bps")), _parameter(permit, name, value)) for name, value in given.items()),
     )
 

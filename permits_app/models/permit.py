@@ -92,6 +92,11 @@ class ActionPermit(TimeStamped):
     hook_decisions = models.JSONField(default=list)
     facts = models.JSONField(default=dict, help_text="What hooks 1 to 4 looked at; empty in rows before that was kept")
     review = models.JSONField(default=dict)
+    wished_by = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="The wish of an owner's module that this carries out; empty for an agent's own",
+    )
     soft_params = models.JSONField(default=dict, help_text="What memory changed, and the episodes behind it")
 
     expires_at = models.DateTimeField()

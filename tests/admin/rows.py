@@ -12,6 +12,7 @@ from archetypes_app.models import (
     AlertBatch,
     Artifact,
     DecisionCycleRecord,
+    DefinitionApproval,
     Golem,
     Heartbeat,
     HeartbeatTick,
@@ -21,9 +22,12 @@ from archetypes_app.models import (
 from archetypes_app.models.tick import TickStatus
 from permits_app.models import ActionRecord, HaltSetting, HighWaterMark, IdempotencyRecord
 from tests import factories
+from tests.architecture.sources import ROOT
 from tools_app.admin.tokens import list_tokens
 from tools_app.core import clock
 from tools_app.core.models import AuditCheckpoint
+from tools_app.models import ToolDefinition, WasmModule, WasmRun
+from tools_app.sandbox.definition import read_definition
 
 
 def make_kept_answer(golem: Golem) -> IdempotencyRecord:
@@ -44,6 +48,49 @@ def make_vitality(golem: Golem) -> VitalityRecord:
     """One reading of the golem's vitality."""
     update_vitality(golem_id=golem.pk, facts=VitalityFacts(1_000_000_000), now=clock.now())
     return VitalityRecord.objects.get(golem=golem)
+
+
+def make_tool_definition(golem: Golem) -> ToolDefinition:
+    """A definition of the golem's owner, with bytes that nobody runs."""
+    module = WasmModule.objects.create(
+        owner=golem.owner, sha256=golem.pk.hex * 2, content=b"-", size=1, uploaded_at=clock.now()
+    )
+    text = (ROOT / "tools_app/sandbox/template/quote_scout.toml").read_text()
+    definition = read_definition(text, module_sha256=module.sha256)
+    return ToolDefinition.objects.create(
+        owner=golem.owner,
+        name=definition.name,
+        version=1,
+        definition_hash=definition.hash,
+        body=definition.body,
+        module=module,
+        created_at=clock.now(),
+    )
+
+
+def make_approval(golem: Golem) -> DefinitionApproval:
+    """The owner's word that the golem has it."""
+    definition = make_tool_definition(golem)
+    return DefinitionApproval.objects.create(
+        golem=golem,
+        definition=definition,
+        tool_name=definition.name,
+        definition_hash=definition.definition_hash,
+        approved_by=golem.owner,
+        approved_at=clock.now(),
+    )
+
+
+def make_wasm_run(golem: Golem) -> WasmRun:
+    """One call of it."""
+    return WasmRun.objects.create(
+        golem_id=golem.pk,
+        definition=make_tool_definition(golem),
+        params_hash="0x",
+        started_at=clock.now(),
+        duration_ms=1,
+        fuel_used=1,
+    )
 
 
 def make_tick(golem: Golem) -> HeartbeatTick:
@@ -91,6 +138,9 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "permits_app.actionrecord": lambda golem: ActionRecord.objects.create(
         tick=make_tick(golem), golem=golem, position=0, action_type="swap"
     ),
+    "archetypes_app.definitionapproval": make_approval,
+    "tools_app.tooldefinition": make_tool_definition,
+    "tools_app.wasmrun": make_wasm_run,
     "archetypes_app.vitalityrecord": lambda golem: make_vitality(golem),
     "archetypes_app.phasetransition": lambda golem: factories.make_phase_transition(golem=golem),
     "permits_app.actionpermit": lambda golem: factories.make_permit(golem=golem),

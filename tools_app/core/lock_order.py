@@ -22,6 +22,7 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     # What its owner set, and what a chain says of it.
     ("permits_app_haltrecord",),
     ("archetypes_app_apikey",),
+    ("archetypes_app_definitionapproval",),
     ("permits_app_wallet",),
     ("permits_app_signingkey",),
     ("permits_app_spendinglimits",),

@@ -16,8 +16,10 @@ from tools_app.models.position_search import PositionSearch
 from tools_app.models.subscription import StreamSubscription
 from tools_app.models.tool_checkpoint import ToolCheckpoint
 from tools_app.models.tool_cooccurrence import SpeculationRecord, ToolCooccurrence
+from tools_app.models.wasm_module import ActionWish, ToolDefinition, WasmModule, WasmRun
 
 __all__ = [
+    "ActionWish",
     "AuditCheckpoint",
     "AuditEntry",
     "AuditHead",
@@ -31,4 +33,7 @@ __all__ = [
     "StreamSubscription",
     "ToolCheckpoint",
     "ToolCooccurrence",
+    "ToolDefinition",
+    "WasmModule",
+    "WasmRun",
 ]

@@ -13,9 +13,14 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.events import EventType
 from tools_app.toolkit.views import BlockRef, FeedPrice, FeeQuote, GolemView, LogEntry, LogQuery, TokenMeta
 
 S = TypeVar("S")
+
+
+def _say_nothing(kind: EventType, payload: Mapping[str, Any]) -> None:
+    """A context nobody listens to."""
 
 
 # Tuples, of which a decision makes hundreds: a frozen dataclass takes twice as long to make.
@@ -154,6 +159,7 @@ class ReadContext:
     report_step: Callable[[str], None]
     services: Mapping[type, object] = field(default_factory=dict)
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
+    tell: Callable[[EventType, Mapping[str, Any]], None] = _say_nothing
 
     def chain(self, chain_id: int | None = None) -> ChainReader:
         """The pinned reader of `chain_id`, or of the golem's home chain. Raises ChainNotSupported."""

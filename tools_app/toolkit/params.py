@@ -29,7 +29,7 @@ def check_address(text: str) -> str:
     return str(to_checksum_address(text))
 
 
-def _check_token(text: str) -> str:
+def check_token(text: str) -> str:
     if text.lower().startswith("0x") and len(text) > 20:
         return check_address(text)
     return text
@@ -50,13 +50,13 @@ def parse_raw_amount(value: Any) -> int:
     return value
 
 
-def _positive(value: int) -> int:
+def check_positive(value: int) -> int:
     if value <= 0:
         raise ValueError("the amount must be at least 1 base unit")
     return value
 
 
-def _whole(value: Any) -> Any:
+def check_whole(value: Any) -> Any:
     if isinstance(value, bool | float):
         raise ValueError("a whole number is expected")
     return value
@@ -97,13 +97,13 @@ Token = Annotated[
         pattern=r"^(0x[0-9a-fA-F]{40}|[A-Za-z0-9.+\-]{1,20})$",
         description="Token address (0x…) or a symbol registered on the chain, such as USDC.",
     ),
-    AfterValidator(_check_token),
+    AfterValidator(check_token),
 ]
 RawAmount = Annotated[
     int,
     Field(description=_AMOUNT),
     BeforeValidator(parse_raw_amount),
-    AfterValidator(_positive),
+    AfterValidator(check_positive),
     _raw_amount_schema(_AMOUNT),
 ]
 RawAmountOrZero = Annotated[
@@ -123,7 +123,7 @@ RawAmountOrMax = Annotated[
     int,
     Field(description=_AMOUNT_OR_MAX),
     BeforeValidator(_parse_amount_or_max),
-    AfterValidator(_positive),
+    AfterValidator(check_positive),
     WithJsonSchema({"type": "string", "pattern": "^([0-9]{1,78}|max)$", "description": _AMOUNT_OR_MAX}),
 ]
 RawAmounts = Annotated[
@@ -137,34 +137,38 @@ RateMode = Annotated[
 ChainId = Annotated[
     int,
     Field(ge=1, le=2**53 - 1, description="EIP-155 chain id, such as 1 or 8453."),
-    BeforeValidator(_whole),
+    BeforeValidator(check_whole),
 ]
 SlippageBps = Annotated[
     int,
     Field(ge=0, le=10_000, description="Most slippage accepted, in basis points: 50 is 0.5%."),
-    BeforeValidator(_whole),
+    BeforeValidator(check_whole),
 ]
-PercentWhole = Annotated[int, Field(ge=1, le=100, description="Whole percent, 1 to 100."), BeforeValidator(_whole)]
+PercentWhole = Annotated[int, Field(ge=1, le=100, description="Whole percent, 1 to 100."), BeforeValidator(check_whole)]
 FeeTier = Annotated[
     int,
     Field(ge=1, le=999_999, description="Uniswap V3 fee in hundredths of a basis point: 500 is 0.05%."),
-    BeforeValidator(_whole),
+    BeforeValidator(check_whole),
 ]
 DeadlineSeconds = Annotated[
     int,
     Field(ge=30, le=86_400, description="Seconds from now after which the transaction must not run."),
-    BeforeValidator(_whole),
+    BeforeValidator(check_whole),
 ]
-Seconds = Annotated[int, Field(ge=1, le=31_536_000, description="Length of time in seconds."), BeforeValidator(_whole)]
-Hours = Annotated[int, Field(ge=1, le=720, description="Hours to look back."), BeforeValidator(_whole)]
-Limit = Annotated[int, Field(ge=1, le=100, description="Most rows to answer, 1 to 100."), BeforeValidator(_whole)]
-Count = Annotated[int, Field(ge=1, le=1_000, description="A count, at least 1."), BeforeValidator(_whole)]
+Seconds = Annotated[
+    int, Field(ge=1, le=31_536_000, description="Length of time in seconds."), BeforeValidator(check_whole)
+]
+Hours = Annotated[int, Field(ge=1, le=720, description="Hours to look back."), BeforeValidator(check_whole)]
+Limit = Annotated[int, Field(ge=1, le=100, description="Most rows to answer, 1 to 100."), BeforeValidator(check_whole)]
+Count = Annotated[int, Field(ge=1, le=1_000, description="A count, at least 1."), BeforeValidator(check_whole)]
 PoolTickRange = Annotated[
     int,
     Field(ge=1, le=10_000, description="How many tick spacings to read on each side of the current tick."),
-    BeforeValidator(_whole),
+    BeforeValidator(check_whole),
 ]
-PoolTick = Annotated[int, Field(ge=-887_272, le=887_272, description="Uniswap V3 pool tick."), BeforeValidator(_whole)]
+PoolTick = Annotated[
+    int, Field(ge=-887_272, le=887_272, description="Uniswap V3 pool tick."), BeforeValidator(check_whole)
+]
 PositionId = Annotated[
     str,
     # One way to write an id, so that a position has one name wherever text is compared.
@@ -178,9 +182,9 @@ StakedToken = Annotated[
     Literal["stETH", "wstETH"], Field(description="stETH, whose balance grows, or wstETH, whose balance stands still.")
 ]
 CommissionPercent = Annotated[
-    int, Field(ge=0, le=100, description="Most commission in whole percent, 0 to 100."), BeforeValidator(_whole)
+    int, Field(ge=0, le=100, description="Most commission in whole percent, 0 to 100."), BeforeValidator(check_whole)
 ]
-Days = Annotated[int, Field(ge=1, le=90, description="Days to look back, 1 to 90."), BeforeValidator(_whole)]
+Days = Annotated[int, Field(ge=1, le=90, description="Days to look back, 1 to 90."), BeforeValidator(check_whole)]
 DecimalText = Annotated[
     str,
     Field(
@@ -204,7 +208,7 @@ ChainRef = Annotated[
 IntervalMs = Annotated[
     int,
     Field(ge=5_000, le=3_600_000, description="Milliseconds between two looks, at least 5000."),
-    BeforeValidator(_whole),
+    BeforeValidator(check_whole),
 ]
 SubscriptionId = Annotated[
     str,

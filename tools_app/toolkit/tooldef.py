@@ -6,11 +6,13 @@ write. Seed: 002, "ToolDef fields" and "Handler traits"; 001, "Each tool file ex
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.enums import (
     ActionClass,
     CapabilityTier,
@@ -61,6 +63,30 @@ class ToolDef:
         """JSON Schema of the parameters."""
         return json_schema(self.params_model)
 
+    @cached_property
+    def definition_hash(self) -> str:
+        """What a model is told of it and what it may do, as one hash: it moves whenever any of that does."""
+        return hash_canonical(
+            {
+                "name": self.name,
+                "pi_tool": str(self.pi_tool),
+                "key": self.key,
+                "venue": self.venue,
+                "category": self.category.value,
+                "capability": self.capability.value,
+                "risk_layer": int(self.risk_layer),
+                "tick_budget": int(self.tick_budget),
+                "schema_version": self.schema_version,
+                "requires": sorted(self.requires),
+                "chains": None if self.supported_chains is None else sorted(self.supported_chains),
+                "summary": self.summary,
+                "description": self.description,
+                "snippet": self.snippet,
+                "guidelines": list(self.guidelines),
+                "parameters": json.dumps(self.schema, sort_keys=True),
+            }
+        )
+
     def supports_chain(self, chain_id: int) -> bool:
         return self.supported_chains is None or chain_id in self.supported_chains
 
@@ -71,6 +97,16 @@ class ToolDef:
 @dataclass(frozen=True, eq=False, repr=False)
 class ReadTool(ToolDef):
     """Changes nothing; runs without a permit."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ForeignReadTool(ReadTool):
+    """A read whose code an owner brought: its answer is foreign, it may wish for actions, and nobody runs it ahead.
+
+    `pinned_hash` is the definition an owner approved; the registry does not know such a tool, a toolset does.
+    """
+
+    pinned_hash: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)

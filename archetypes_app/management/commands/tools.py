@@ -76,9 +76,13 @@ class Command(BaseCommand):
 
     def _explain(self, *, golem: str, json: bool, **_: Any) -> None:
         row = _find_golem(golem)
-        told = explain_toolset(resolve_toolset(row))
+        toolset = resolve_toolset(row)
+        told = explain_toolset(toolset)
         for line in told["tools"]:
-            line["source"] = _place(REGISTRY.get(line["name"]))
+            name = line["name"]
+            # A tool an owner brought is in no registry; one that was excluded is in no toolset either.
+            found = toolset.tools.get(name) or (REGISTRY.get(name) if name in REGISTRY else None)
+            line["source"] = _place(found) if found is not None else "brought by its owner"
         if json:
             self.stdout.write(_dump({"golem": {"id": str(row.pk), "name": row.name}, **told}))
             return

@@ -28,6 +28,7 @@ from permits_app.actions.read_wish import read_params
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.request_commit import request_commit
 from permits_app.actions.request_halt import request_halt
+from permits_app.actions.take_up_wish import take_up_wish
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.hooks.result_filter import filter_result
@@ -99,7 +100,9 @@ class ToolDesk:
         return cut
 
     def _preview(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
-        body = flatten_params(given)
+        body, _ = take_up_wish(
+            golem_id=self._golem.pk, body=flatten_params(given), toolset=self._toolset, now=self._read_now()
+        )
         action_type, venue = _read_word(body, "action_type"), _read_word(body, "venue", is_required=False)
         tool = resolve_action(
             pi_tool=PiTool.PREVIEW_ACTION, key=action_type, venue=venue or None, toolset=self._toolset, known=REGISTRY

@@ -1,0 +1,79 @@
+"""An owner brings a module with its definition: both are checked, screened and stored; nothing is a tool by that.
+
+The module is compiled in a process of its own before anything is stored. Locks nothing; the rows are the owner's own.
+Seed: 002, "WASM sandbox for untrusted tools".
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.db.models import Max
+
+from memory_app.poison import find_poison
+from permits_app.actions.query import OWN_QUERIES
+from tools_app.core.whole import whole
+from tools_app.models import ToolDefinition, WasmModule
+from tools_app.sandbox.compiling import compile_module, hash_module
+from tools_app.sandbox.definition import Definition, DefinitionRefused, read_definition
+from tools_app.sandbox.imitation import find_imitated
+from tools_app.toolkit.enums import PiTool
+from tools_app.toolkit.registry import REGISTRY
+
+MOST_VERSIONS = 200
+
+
+def bring_definition(*, owner: Any, definition_text: str, module: bytes, now: datetime) -> ToolDefinition:
+    """The stored definition; the same one where nothing of it changed. Raises ModuleRefused, DefinitionRefused."""
+    definition = read_definition(definition_text, module_sha256=hash_module(module))
+    check_texts(definition)
+    compiled = compile_module(module)
+    undeclared = sorted(map(str, compiled.imports - definition.capabilities))
+    if undeclared:
+        raise DefinitionRefused(f"the module uses what its capabilities do not name: {', '.join(undeclared)}")
+    return _store(owner, definition, module, sorted(map(str, compiled.imports)), now)
+
+
+def check_texts(definition: Definition) -> None:
+    """Refuse a name that could be taken for a built-in's, and texts that speak to a model. Raises DefinitionRefused."""
+    taken = {name for tool in REGISTRY for name in (tool.name, tool.key, *tool.aliases)}
+    taken |= {query.key for query in OWN_QUERIES} | {str(name) for name in PiTool}
+    imitated = find_imitated(definition.name, taken=taken, prefixes={tool.prefix for tool in REGISTRY})
+    if imitated is not None:
+        raise DefinitionRefused(
+            f"{definition.name} could be taken for {imitated}, which is built in", imitates=imitated
+        )
+    for where, text in definition.texts():
+        signs = find_poison(text)
+        if signs:
+            raise DefinitionRefused(f"{where} {'; '.join(signs)}", where=where)
+
+
+@whole
+def _store(owner: Any, definition: Definition, module: bytes, imports: list[str], now: datetime) -> ToolDefinition:
+    with transaction.atomic():
+        # Two uploads at once number their versions one after the other.
+        get_user_model()._default_manager.select_for_update(no_key=True).get(pk=owner.pk)
+        known = ToolDefinition.objects.filter(owner=owner, definition_hash=definition.hash).first()
+        if known is not None:
+            return known
+        rows = ToolDefinition.objects.filter(owner=owner, name=definition.name)
+        if rows.count() >= MOST_VERSIONS:
+            raise DefinitionRefused(f"{definition.name} has {MOST_VERSIONS} versions; give a new tool a new name")
+        stored, _ = WasmModule.objects.get_or_create(
+            owner=owner,
+            sha256=hash_module(module),
+            defaults={"content": module, "size": len(module), "imports": imports, "uploaded_at": now},
+        )
+        return ToolDefinition.objects.create(
+            owner=owner,
+            name=definition.name,
+            version=(rows.aggregate(last=Max("version"))["last"] or 0) + 1,
+            definition_hash=definition.hash,
+            body=definition.body,
+            module=stored,
+            created_at=now,
+        )

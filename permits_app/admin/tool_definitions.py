@@ -1,0 +1,340 @@
+"""Tools that owners bring: upload, look at, try, approve for golems with what changed, revoke; the history of calls.
+
+Nothing is edited here: a definition is what it is, and another one is another row.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+from uuid import UUID
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.decorators import action, display
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.models import DefinitionApproval, Golem
+from archetypes_app.toolset import view_golem
+from permits_app.actions.approve_definition import approve_definition, compare_definitions
+from permits_app.actions.bring_definition import bring_definition
+from permits_app.actions.revoke_definition import revoke_definition
+from permits_app.safety.hooks.result_filter import filter_result
+from tools_app import runner
+from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
+from tools_app.admin.display import show_age, show_badge, show_hex
+from tools_app.admin.plain_text import PlainTextField
+from tools_app.admin.read_only import ReadOnlyAdminMixin
+from tools_app.core import clock
+from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.outside_json import OutsideTextRefused, read_json
+from tools_app.models import ToolDefinition, WasmRun
+from tools_app.sandbox.definition import MOST_BYTES, check_definition
+from tools_app.sandbox.foreign_tool import make_dry_tool
+from tools_app.sandbox.limits import MOST_MODULE_BYTES, limits_of
+
+_MOST_PARAMS: Final = 8 * 1024
+
+
+class UploadForm(forms.Form):
+    """The two files of a tool."""
+
+    definition = forms.FileField(help_text=f"TOML, at most {MOST_BYTES} bytes")
+    module = forms.FileField(help_text=f"A WebAssembly component, at most {MOST_MODULE_BYTES} bytes")
+
+
+class ApproveForm(forms.Form):
+    """Which golems get it. The hash is the one this page showed."""
+
+    seen_hash = forms.CharField(widget=forms.HiddenInput)
+    golems = forms.ModelMultipleChoiceField(queryset=Golem.objects.none(), widget=forms.CheckboxSelectMultiple)
+
+
+class TryForm(forms.Form):
+    """One call in dry mode."""
+
+    golem = forms.ModelChoiceField(queryset=Golem.objects.none(), help_text="Whose chain and memory it reads")
+    params = PlainTextField(
+        required=False, initial="{}", widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}), help_text="A JSON object"
+    )
+
+
+class _OwnDefinitions(ReadOnlyAdminMixin, OwnerScopedAdmin):
+    """Rows of definitions: those of the person who brought them."""
+
+    own_path = "owner"
+
+    def _match_theirs(self, user: Any) -> Q:
+        return Q(**{self.own_path: user.pk})
+
+
+@admin.register(ToolDefinition)
+class ToolDefinitionAdmin(_OwnDefinitions):
+    """Every version of every tool an owner brought."""
+
+    empty_text = "Nobody brought a tool yet. A definition and its module are uploaded together."
+    list_display = ("name", "version", "state", "fingerprint", "brought")
+    search_fields = ("=name", "=definition_hash")
+    list_select_related = ("module", "owner")
+    ordering = ("name", "-version")
+    fields = ("name", "version", "state", "fingerprint", "texts", "limits", "module_facts", "changes", "brought")
+    readonly_fields = fields
+    actions_list = ("upload",)
+    actions_detail = ("approve", "try_out")
+
+    @display(description="State")
+    def state(self, obj: ToolDefinition) -> SafeString:
+        """Approved for how many golems."""
+        count = obj.approvals.filter(revoked_at__isnull=True).count()
+        return show_badge(f"approved for {count}", "good") if count else show_badge("not approved", "warn")
+
+    @display(description="Hash", ordering="definition_hash")
+    def fingerprint(self, obj: ToolDefinition) -> SafeString:
+        """What an owner approves."""
+        return show_hex(obj.definition_hash)
+
+    @display(description="Brought", ordering="created_at")
+    def brought(self, obj: ToolDefinition) -> SafeString:
+        """How long ago."""
+        return show_age(obj.created_at)
+
+    @display(description="What a model is told")
+    def texts(self, obj: ToolDefinition) -> SafeString:
+        """Each text with where it stands; words of whoever wrote it."""
+        told = check_definition(obj.body).texts()
+        return format_html_join("", "<div><b>{}</b> {}</div>", told)
+
+    @display(description="What one call may use")
+    def limits(self, obj: ToolDefinition) -> str:
+        """Fuel, time, memory."""
+        limits = limits_of(check_definition(obj.body).budget)
+        return (
+            f"{limits.fuel:,} units of fuel, {limits.milliseconds:,} ms, {limits.memory_bytes // 2**20} MiB,"
+            f" {limits.host_calls} calls of the host, {limits.answer_bytes // 1024} KiB of answer"
+        )
+
+    @display(description="Module")
+    def module_facts(self, obj: ToolDefinition) -> SafeString:
+        """Its bytes, and what it imports beside what it may."""
+        return format_html(
+            "{} bytes, {}<br>imports {}<br>may use {}",
+            f"{obj.module.size:,}",
+            show_hex(obj.module.sha256),
+            ", ".join(obj.module.imports) or "nothing",
+            ", ".join(obj.body.get("capabilities", [])) or "nothing",
+        )
+
+    @display(description="Against the approved version")
+    def changes(self, obj: ToolDefinition) -> SafeString | str:
+        """Member by member."""
+        before = _find_approved(obj)
+        if before is None:
+            return "no version of it is approved"
+        if before.pk == obj.pk:
+            return "this is the approved version"
+        found = [(each["where"], each["before"], each["after"]) for each in compare_definitions(before, obj)]
+        return format_html_join("", "<div><b>{}</b>: <del>{}</del> → {}</div>", found)
+
+    def has_upload_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        """Whoever may bring a tool; approving and trying are for the same people, on rows of theirs."""
+        return bool(request.user.has_perm("tools_app.add_tooldefinition"))
+
+    @action(description="Upload a tool", url_path="upload", permissions=["upload"])
+    def upload(self, request: HttpRequest) -> HttpResponse:
+        """Take a definition and its module."""
+        back = reverse("admin:tools_app_tooldefinition_changelist")
+        form = UploadForm(request.POST or None, request.FILES or None)
+        if request.method == "POST" and form.is_valid():
+            files = form.cleaned_data
+            try:
+                if files["definition"].size > MOST_BYTES or files["module"].size > MOST_MODULE_BYTES:
+                    raise InvalidParams("a file is larger than it may be")
+                definition = bring_definition(
+                    owner=request.user,
+                    definition_text=files["definition"].read().decode("utf-8"),
+                    module=files["module"].read(),
+                    now=clock.now(),
+                )
+            except UnicodeDecodeError:
+                return report_refusal(request, InvalidParams("the definition is no UTF-8 text"), back)
+            except GolemError as error:
+                return report_refusal(request, error, back)
+            messages.success(request, f"{definition} is stored. No golem has it before you approve it.")
+            return HttpResponseRedirect(reverse("admin:tools_app_tooldefinition_change", args=[definition.pk]))
+        return show_confirmation(
+            request=request,
+            model_admin=self,
+            title="Upload a tool",
+            form=form,
+            submit="Upload",
+            back_url=back,
+            explanation="The module is compiled and inspected; it does not run, and no golem has it by this.",
+        )
+
+    @action(description="Approve", url_path="approve", permissions=["upload"])
+    def approve(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Give it to golems."""
+        row: ToolDefinition = self.get_row(request, object_id)
+        self._check_owner(request, row)
+        back = reverse("admin:tools_app_tooldefinition_change", args=[row.pk])
+        form = ApproveForm(request.POST or None, initial={"seen_hash": row.definition_hash})
+        form.fields["golems"].queryset = Golem.objects.filter(owner_id=request.user.pk)  # type: ignore[attr-defined]
+        if request.method == "POST" and form.is_valid():
+            chosen: list[UUID] = [golem.pk for golem in form.cleaned_data["golems"]]
+            try:
+                approve_definition(
+                    definition=row,
+                    seen_hash=form.cleaned_data["seen_hash"],
+                    golem_ids=chosen,
+                    owner=request.user,
+                    now=clock.now(),
+                )
+            except GolemError as error:
+                return report_refusal(request, error, back)
+            messages.success(request, f"{row} is a tool of {len(chosen)} golems from now on.")
+            return HttpResponseRedirect(back)
+        before = _find_approved(row)
+        told = "; ".join(
+            f"{each['where']}: {each['before']} → {each['after']}" for each in compare_definitions(before, row)
+        )
+        return show_confirmation(
+            request=request,
+            model_admin=self,
+            title=f"Approve {row}",
+            form=form,
+            submit="Approve",
+            back_url=back,
+            subject=row,
+            is_dangerous=True,
+            explanation=f"You approve exactly {row.definition_hash}. "
+            + (f"Against version {before.version}: {told}" if before is not None else "No version of it is approved."),
+        )
+
+    @action(description="Try it", url_path="try", permissions=["upload"])
+    def try_out(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Call it once in dry mode."""
+        row: ToolDefinition = self.get_row(request, object_id)
+        self._check_owner(request, row)
+        form = TryForm(request.POST or None)
+        form.fields["golem"].queryset = Golem.objects.filter(owner_id=request.user.pk)  # type: ignore[attr-defined]
+        told = "It runs as in earnest, on the chain as it is now. What it wishes for is shown and not kept."
+        if request.method == "POST" and form.is_valid():
+            told = _try(row, form.cleaned_data["golem"], form.cleaned_data["params"])
+        return show_confirmation(
+            request=request,
+            model_admin=self,
+            title=f"Try {row}",
+            form=form,
+            submit="Run",
+            back_url=reverse("admin:tools_app_tooldefinition_change", args=[row.pk]),
+            subject=row,
+            explanation=told,
+        )
+
+    def _check_owner(self, request: HttpRequest, row: ToolDefinition) -> None:
+        if not self.has_upload_permission(request) or row.owner_id != request.user.pk:
+            raise PermissionDenied
+
+
+@admin.register(DefinitionApproval)
+class DefinitionApprovalAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
+    """Which golem has which definition, since when, and what ended it."""
+
+    empty_text = "No tool of an owner is approved for a golem."
+    list_display = ("tool_name", "golem", "state", "fingerprint", "approved_at")
+    list_select_related = ("golem", "definition")
+    search_fields = ("=tool_name",)
+    fields = (
+        "golem",
+        "tool_name",
+        "state",
+        "fingerprint",
+        "definition",
+        "approved_by",
+        "approved_at",
+        "revoked_reason",
+    )
+    readonly_fields = fields
+    actions_detail = ("revoke",)
+
+    @display(description="State")
+    def state(self, obj: DefinitionApproval) -> SafeString:
+        """Living or ended."""
+        return show_badge("ended", "") if obj.revoked_at else show_badge("in use", "good")
+
+    @display(description="Hash")
+    def fingerprint(self, obj: DefinitionApproval) -> SafeString:
+        """What was approved."""
+        return show_hex(obj.definition_hash)
+
+    def has_revoke_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        """Whoever may change approvals; the row itself is looked up among theirs."""
+        return bool(request.user.has_perm("archetypes_app.change_definitionapproval"))
+
+    @action(description="Revoke", url_path="revoke", permissions=["revoke"])
+    def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Take the tool back, with a reason."""
+        row: DefinitionApproval = self.get_row(request, object_id)
+        if not self.has_revoke_permission(request):
+            raise PermissionDenied
+        back = reverse("admin:archetypes_app_definitionapproval_change", args=[row.pk])
+        form = ReasonForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            revoke_definition(approval=row, reason=form.cleaned_data["reason"], owner=request.user, now=clock.now())
+            messages.success(request, f"{row.tool_name} is no tool of {row.golem} any more.")
+            return HttpResponseRedirect(back)
+        return show_confirmation(
+            request=request,
+            model_admin=self,
+            title=f"Revoke {row.tool_name}",
+            form=form,
+            submit="Revoke",
+            back_url=back,
+            subject=row,
+            is_dangerous=True,
+            explanation="The golem's next call does not find it; its wishes and its open permits are void.",
+        )
+
+
+@admin.register(WasmRun)
+class WasmRunAdmin(_OwnDefinitions):
+    """Every call of a module in the last thirty days."""
+
+    own_path = "definition__owner"
+    empty_text = "No module was called in the last thirty days."
+    list_display = ("definition", "started_at", "outcome", "duration_ms", "fuel_used", "is_dry")
+    list_select_related = ("definition",)
+    list_filter = ("is_dry",)
+    fields = (*list_display, "golem_id", "host_calls", "lines", "error_detail", "params_hash")
+    readonly_fields = fields
+
+    @display(description="Outcome")
+    def outcome(self, obj: WasmRun) -> SafeString:
+        """Its code, or that it answered."""
+        return show_badge(obj.error_code, "bad") if obj.error_code else show_badge("answered", "good")
+
+
+def _find_approved(row: ToolDefinition) -> ToolDefinition | None:
+    """The version an owner is using now, the newest where golems differ."""
+    found = ToolDefinition.objects.filter(owner_id=row.owner_id, name=row.name, approvals__revoked_at__isnull=True)
+    return found.filter(approvals__isnull=False).order_by("-version").first()
+
+
+def _try(row: ToolDefinition, golem: Golem, params: str) -> str:
+    try:
+        given = read_json(params or "{}", most_bytes=_MOST_PARAMS)
+        if not isinstance(given, dict):
+            raise InvalidParams("the parameters are one JSON object")
+        result = runner.run_read(tool=make_dry_tool(row), params=given, golem=view_golem(golem), now=clock.now())
+    except OutsideTextRefused as refusal:
+        return f"The parameters are no JSON: {refusal}"
+    except GolemError as error:
+        return f"{error.code}: {error.detail}"
+    return json.dumps(filter_result(result.as_dict()["data"]), ensure_ascii=False)

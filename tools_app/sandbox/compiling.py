@@ -1,0 +1,165 @@
+"""A module's bytes become a component this process may run: compiled by another process, kept by their hash.
+
+Machine code is taken from nobody but the process started here, and from no file: what is deserialized runs as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from wasmtime import WasmtimeError
+from wasmtime.component import Component
+
+from tools_app.core.clock import Deadline
+from tools_app.core.outside_json import OutsideTextRefused, read_json
+from tools_app.sandbox.engine import engine_here
+from tools_app.sandbox.errors import ModuleRefused
+from tools_app.sandbox.inspection import read_imports
+from tools_app.sandbox.interface import HostFunction
+from tools_app.sandbox.limits import COMPILE_WALL_SECONDS, MOST_COMPILED_BYTES, MOST_MODULE_BYTES
+
+_ROOT: Final = Path(__file__).resolve().parents[2]
+_MOST_KEPT: Final = 32
+_MOST_WORDS: Final = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A component of this process's engine, the hash of the bytes it came from, and what it imports."""
+
+    component: Component
+    sha256: str
+    imports: frozenset[HostFunction]
+    pid: int
+
+
+_kept: OrderedDict[str, Compiled] = OrderedDict()
+_lock = threading.Lock()
+
+
+def hash_module(module: bytes) -> str:
+    """SHA-256 of a module's bytes, in hex: its name everywhere."""
+    return hashlib.sha256(module).hexdigest()
+
+
+def find_compiled(sha256: str) -> Compiled | None:
+    """What this process compiled of the bytes with this hash, if it still has it."""
+    with _lock:
+        known = _kept.get(sha256)
+        if known is None or known.pid != os.getpid():
+            return None
+        _kept.move_to_end(sha256)
+        return known
+
+
+def compile_module(module: bytes) -> Compiled:
+    """The component of `module` (a component, binary or as text). Raises ModuleRefused.
+
+    It has a time of its own and not a tool's: a call that waited too long for it is an overrun, and the next one finds
+    what was compiled.
+    """
+    if len(module) > MOST_MODULE_BYTES:
+        raise ModuleRefused(f"a module has at most {MOST_MODULE_BYTES} bytes", bytes=len(module))
+    sha256 = hash_module(module)
+    known = find_compiled(sha256)
+    if known is not None:
+        return known
+    code = _compile_outside(module)
+    engine = engine_here().engine
+    try:
+        component = Component.deserialize(engine, code)
+    except WasmtimeError as error:
+        raise ModuleRefused("its machine code does not fit this server") from error
+    compiled = Compiled(component, sha256, read_imports(engine, component), os.getpid())
+    with _lock:
+        _kept[sha256] = compiled
+        while len(_kept) > _MOST_KEPT:
+            _kept.popitem(last=False)
+    return compiled
+
+
+def _compile_outside(module: bytes) -> bytes:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tools_app.sandbox.compile_child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=_ROOT,
+        env={"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"},
+        start_new_session=True,
+    )
+    try:
+        told = _exchange(child, module, Deadline.after_ms(COMPILE_WALL_SECONDS * 1000))
+    except TimeoutError:
+        raise ModuleRefused(f"it takes longer than {COMPILE_WALL_SECONDS:.0f} seconds to compile") from None
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        for pipe in (child.stdin, child.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+    return _read_answer(told)
+
+
+def _exchange(child: subprocess.Popen[bytes], module: bytes, deadline: Deadline) -> bytes:
+    """Everything the child says, while it is fed. Raises TimeoutError, ModuleRefused for too much."""
+    assert child.stdin is not None and child.stdout is not None
+    os.set_blocking(child.stdin.fileno(), False)
+    told, fed = bytearray(), 0
+    with selectors.DefaultSelector() as selector:
+        selector.register(child.stdin, selectors.EVENT_WRITE)
+        selector.register(child.stdout, selectors.EVENT_READ)
+        while selector.get_map():
+            if deadline.is_over:
+                raise TimeoutError
+            for key, _ in selector.select(deadline.remaining_ms() / 1000):
+                if key.fileobj is child.stdin:
+                    fed = _feed(child, module, fed, selector)
+                    continue
+                part = os.read(child.stdout.fileno(), 1 << 16)
+                if not part:
+                    selector.unregister(child.stdout)
+                    return bytes(told)
+                told += part
+                if len(told) > MOST_COMPILED_BYTES + _MOST_WORDS:
+                    raise ModuleRefused("its machine code is too large", most_bytes=MOST_COMPILED_BYTES)
+    return bytes(told)
+
+
+def _feed(child: subprocess.Popen[bytes], module: bytes, fed: int, selector: selectors.BaseSelector) -> int:
+    assert child.stdin is not None
+    try:
+        fed += os.write(child.stdin.fileno(), module[fed : fed + (1 << 16)])
+    except BrokenPipeError:
+        fed = len(module)
+    if fed >= len(module):
+        selector.unregister(child.stdin)
+        with suppress(OSError):
+            child.stdin.close()
+    return fed
+
+
+def _read_answer(told: bytes) -> bytes:
+    line, found, code = told.partition(b"\n")
+    if not found:
+        raise ModuleRefused("compiling it took more time or memory than a module may")
+    try:
+        words = read_json(line, most_bytes=_MOST_WORDS)
+    except OutsideTextRefused:
+        raise ModuleRefused("its compiler did not answer") from None
+    if not words.get("ok"):
+        raise ModuleRefused(str(words.get("reason", "it is no component")))
+    return code

@@ -1,0 +1,151 @@
+"""The definition of a tool that an owner brings: a TOML text, read to the letter, and the hash that pins it.
+
+The hash covers the name, every text a model is told, the parameters, what the module may use, and the module's bytes by
+their own hash. What is not in it cannot change without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.hashing import hash_canonical
+from tools_app.core.outside_json import OutsideTextRefused, read_toml
+from tools_app.core.storable_text import make_plain
+from tools_app.sandbox.imitation import LONGEST_NAME, NAME
+from tools_app.sandbox.interface import HostFunction
+from tools_app.toolkit.declared_params import DeclarationRefused, build_declared_model
+from tools_app.toolkit.enums import Category, TickBudget
+
+MOST_BYTES: Final = 16 * 1024
+FORMAT: Final = 1
+_MEMBERS: Final = frozenset(
+    {"name", "summary", "description", "category", "budget", "steps", "parameters", "capabilities"}
+)
+_LONGEST: Final = {"summary": 120, "description": 2_000}
+_BUDGETS: Final = {budget.name.lower(): budget for budget in TickBudget}
+# What a read of others has no place in: a shell, keys, and what only the runtime does.
+CATEGORIES: Final = frozenset(Category) - {
+    Category.CODING,
+    Category.WALLET,
+    Category.SAFETY,
+    Category.TESTNET,
+    Category.BOOTSTRAP,
+    Category.SELF_IMPROVEMENT,
+}
+_FUNCTIONS: Final = frozenset(str(function) for function in HostFunction)
+
+
+class DefinitionRefused(GolemError):
+    """The definition cannot be a tool: it is malformed, imitates one, or speaks to a model instead of describing."""
+
+    code = "DEFINITION_REFUSED"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "This cannot be the definition of a tool"
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A checked definition. `body` is JSON-ready and holds everything below and the module's hash."""
+
+    body: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        return str(self.body["name"])
+
+    @property
+    def hash(self) -> str:
+        return hash_canonical(self.body)
+
+    @property
+    def budget(self) -> TickBudget:
+        return _BUDGETS[self.body["budget"]]
+
+    @property
+    def category(self) -> Category:
+        return Category(self.body["category"])
+
+    @property
+    def capabilities(self) -> frozenset[HostFunction]:
+        return frozenset(HostFunction(name) for name in self.body["capabilities"])
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Every text a model would read, with where it stands."""
+        yield "name", self.name.replace("_", " ")
+        yield "summary", self.body["summary"]
+        yield "description", self.body["description"]
+        for index, step in enumerate(self.body["steps"]):
+            yield f"steps[{index}]", step
+        for name, told in self.body["parameters"].items():
+            yield f"parameters.{name}", told["description"]
+            for value in told.get("values", ()):
+                yield f"parameters.{name}.values", value.replace("_", " ")
+
+
+def read_definition(text: str, *, module_sha256: str) -> Definition:
+    """The definition in a TOML text, for the module with this hash. Raises DefinitionRefused."""
+    try:
+        told = read_toml(text, most_bytes=MOST_BYTES, most_depth=4)
+    except OutsideTextRefused as refusal:
+        raise DefinitionRefused(f"this TOML cannot be read: {refusal}") from None
+    return check_definition(
+        {"format": FORMAT, "steps": [], "parameters": {}, "capabilities": [], "budget": "fast"}
+        | told
+        | {"module": module_sha256}
+    )
+
+
+def check_definition(body: Mapping[str, Any]) -> Definition:
+    """The definition of a stored body, checked as if it were new. Raises DefinitionRefused."""
+    missing = sorted((_MEMBERS | {"format", "module"}) - set(body))
+    strange = sorted(set(body) - _MEMBERS - {"format", "module"})
+    if missing or strange or body["format"] != FORMAT:
+        raise DefinitionRefused(f"a definition has {', '.join(sorted(_MEMBERS))}", missing=missing, unknown=strange)
+    name = body["name"]
+    if not isinstance(name, str) or len(name) > LONGEST_NAME or not NAME.match(name):
+        raise DefinitionRefused("a name is small letters a to z, digits and underscores, of two words at least")
+    for member, longest in _LONGEST.items():
+        _check_text(member, body[member], longest=longest, is_one_line=member != "description")
+    if body["category"] not in CATEGORIES:
+        raise DefinitionRefused(f"a module's category is one of {', '.join(sorted(CATEGORIES))}")
+    if body["budget"] not in _BUDGETS:
+        raise DefinitionRefused(f"its budget is one of {', '.join(_BUDGETS)}")
+    _check_lists(body)
+    _check_parameters(name, body["parameters"])
+    ordered = {**body, "capabilities": sorted(body["capabilities"])}
+    return Definition({member: ordered[member] for member in sorted(ordered)})
+
+
+def _check_lists(body: Mapping[str, Any]) -> None:
+    for member, most in (("steps", 8), ("capabilities", len(_FUNCTIONS))):
+        told = body[member]
+        if not isinstance(told, list) or len(told) > most or len(set(map(str, told))) != len(told):
+            raise DefinitionRefused(f"{member} is a list of at most {most} different texts")
+    for step in body["steps"]:
+        _check_text("steps", step, longest=60, is_one_line=True)
+    if not all(isinstance(each, str) and each in _FUNCTIONS for each in body["capabilities"]):
+        raise DefinitionRefused(f"capabilities are among {', '.join(sorted(_FUNCTIONS))}")
+
+
+def _check_parameters(name: str, declared: Any) -> None:
+    if not isinstance(declared, Mapping):
+        raise DefinitionRefused("parameters is a table of tables")
+    try:
+        build_declared_model(name, declared)
+    except DeclarationRefused as refusal:
+        raise DefinitionRefused(f"parameters: {refusal}") from None
+    for parameter, told in declared.items():
+        _check_text(f"parameters.{parameter}", told["description"], longest=300, is_one_line=True)
+
+
+def _check_text(where: str, text: Any, *, longest: int, is_one_line: bool) -> None:
+    if not isinstance(text, str) or not text.strip() or len(text) > longest:
+        raise DefinitionRefused(f"{where} is a text of 1 to {longest} characters")
+    if make_plain(text) != text:
+        raise DefinitionRefused(f"{where} holds characters that nobody sees")
+    if is_one_line and ("\n" in text or "\t" in text):
+        raise DefinitionRefused(f"{where} is one line")

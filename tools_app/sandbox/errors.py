@@ -1,0 +1,45 @@
+"""What can go wrong with a module, each with its own code: it was refused, it failed, or it broke a limit."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from tools_app.core.errors import GolemError, Recovery
+
+
+class ModuleRefused(GolemError):
+    """The bytes are no module this server would run: too large, too slow to compile, or other imports than ours."""
+
+    code = "MODULE_REFUSED"
+    http_status = 422
+    recovery = Recovery.ASK_OWNER
+    title = "This module is not run here"
+
+
+class ModuleFailed(GolemError):
+    """The module answered that it could not do it, trapped, or answered something that is no answer."""
+
+    code = "MODULE_FAILED"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The module did not answer"
+
+
+class ModuleLimit(StrEnum):
+    """What a module may use up."""
+
+    FUEL = "fuel"
+    TIME = "time"
+    MEMORY = "memory"
+    STACK = "stack"
+    ANSWER = "answer"
+    CALLS = "calls"
+
+
+class ModuleOverLimit(GolemError):
+    """The module used up what one call may: instructions, time, memory, stack, calls of the host, or its answer."""
+
+    code = "MODULE_OVER_LIMIT"
+    http_status = 422
+    recovery = Recovery.ASK_OWNER
+    title = "The module used up what one call may"

@@ -69,4 +69,5 @@ def make_permit_call(
         own_permit_id=permit.pk,
         route=route,
         promised=read_promised(permit) if plan is not None else None,
+        action_hash=permit.action_hash,
     )

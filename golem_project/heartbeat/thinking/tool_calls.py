@@ -28,10 +28,10 @@ from permits_app.actions.read_wish import read_params
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.request_commit import request_commit
 from permits_app.actions.request_halt import request_halt
+from permits_app.equality import hash_meant
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.hooks.result_filter import filter_result
-from permits_app.sealing import hash_action
 from permits_app.selectors import view_permit
 from tools_app import runner
 from tools_app.adapters import flatten_params, normalize_key, resolve_action
@@ -126,7 +126,7 @@ class ToolDesk:
     def _find_announced(self, tool: ToolDef, body: Mapping[str, Any]) -> dict[str, Any] | None:
         """The permit of an equal action that waits for its announced time: it comes by itself, and only once."""
         params = runner.check_params(tool=tool, params=read_params(body))
-        action_hash = hash_action(golem_id=self._golem.pk, tool_name=tool.name, params=params)
+        action_hash = hash_meant(golem=self._golem, tool=tool, params=params)
         permit = ActionPermit.objects.filter(
             golem=self._golem, action_hash=action_hash, status=PermitStatus.ANNOUNCED
         ).first()

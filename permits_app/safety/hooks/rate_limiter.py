@@ -18,7 +18,6 @@ from permits_app.safety.repetition import (
     judge_loop,
     warn_same_tool,
 )
-from permits_app.sealing import hash_action
 from permits_app.usage import Usage
 
 
@@ -70,7 +69,7 @@ def load_facts(call: HookCall) -> RateFacts:
     return RateFacts(
         usage=records.usage,
         cap=cap_writes_per_hour(is_conservative=records.is_conservative),
-        action_hash=hash_action(golem_id=call.golem.pk, tool_name=call.tool.name, params=call.params),
+        action_hash=call.action_hash,
         earlier=records.earlier,
         breaker=breaker,
         is_venue_tried=records.is_venue_tried,

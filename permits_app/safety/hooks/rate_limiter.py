@@ -18,7 +18,9 @@ from permits_app.safety.repetition import (
     judge_loop,
     warn_same_tool,
 )
+from permits_app.safety.tiers import returns_to_golem
 from permits_app.usage import Usage
+from tools_app.toolkit.enums import ActionClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class RateLimiter:
         writes = facts.usage.writes_last_hour
         most = most_writes_per_hour(configured=call.limits.writes_per_hour, cap=facts.cap)
         refusal = (
-            judge_rate(writes=writes, most=most, resets_at=facts.usage.hour_resets_at)
+            judge_rate(writes=writes, most=most, resets_at=facts.usage.hour_resets_at, action_class=_leaving_as(call))
             or judge_loop(earlier=facts.earlier, action_hash=facts.action_hash, action_class=call.action_class)
             or judge_breaker(
                 breaker=facts.breaker,
@@ -60,6 +62,11 @@ class RateLimiter:
             return refusal
         warning = warn_same_tool(earlier=facts.earlier, tool_name=call.tool.name)
         return Allow(note="; ".join(filter(None, (f"write {writes + 1} of {most} within the hour", warning))))
+
+
+def _leaving_as(call: HookCall) -> ActionClass:
+    """Leaving is what comes back to the golem; what goes to somebody else is a write like others."""
+    return call.action_class if returns_to_golem(call) else ActionClass.NEW_POSITION
 
 
 def load_facts(call: HookCall) -> RateFacts:

@@ -37,6 +37,8 @@ def define_tools(*, toolset: Toolset, permit_ttl_seconds: int, has_memory: bool 
     defined = []
     if writes:
         defined += [_preview_action(writes, ttl), _commit_action(ttl), _cancel_action()]
+    elif toolset.cancels_announced:
+        defined.append(_cancel_action())
     defined += [_query_state(queries), _search_context(market)]
     if has_memory:
         defined.append(_query_grimoire(recall))

@@ -20,12 +20,12 @@ from golem_project.heartbeat.thinking.errors import GolemInDryRun
 from golem_project.heartbeat.thinking.planner import PermitStep, TouchedPermit
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.update_directive import update_directive
-from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.gather_context import gather_context
 from permits_app.actions.preview import preview_action
 from permits_app.actions.query import OWN_QUERIES, query_state
 from permits_app.actions.read_wish import read_params
 from permits_app.actions.record_denial import record_preview_denial
+from permits_app.actions.request_cancel import request_cancel
 from permits_app.actions.request_commit import request_commit
 from permits_app.actions.request_halt import request_halt
 from permits_app.equality import hash_meant
@@ -153,7 +153,7 @@ class ToolDesk:
         }
 
     def _cancel(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
-        permit = cancel_permit(
+        permit = request_cancel(
             golem=self._golem,
             permit_id=UUID(given["permit_id"]),
             reason=given["reason"],

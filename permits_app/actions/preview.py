@@ -187,7 +187,14 @@ def _judge(
     now: datetime,
     watch: _Stopwatch,
 ) -> _Judged:
-    soft = augment(golem_id=golem.pk, tool_name=tool.name, params=params, now=now)
+    soft = augment(
+        golem_id=golem.pk,
+        tool_name=tool.name,
+        params=params,
+        now=now,
+        home_chain_id=golem.home_chain_id,
+        is_wanted=golem.is_memory_enabled,
+    )
     plan_with = partial(
         make_hook_call,
         stage=HookStage.PREVIEW,

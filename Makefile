@@ -13,6 +13,10 @@ SUPERVISOR := $(PY) -m golem_project.embedded.supervisor
 BOOTSTRAP := $(PYTHON) -I golem_project/embedded/bootstrap.py
 RESET := $(PYTHON) -I golem_project/embedded/reset.py
 
+# Python keeps what it compiles, also where the environment forbids to write it beside the sources.
+export PYTHONPYCACHEPREFIX ?= $(CURDIR)/var/cache/python
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help python setup run demo test check bench proof clean reset
 
 help: ## list the commands

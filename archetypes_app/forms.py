@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from unfold.forms import PaginationInlineFormSet
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminRadioSelectWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
@@ -28,7 +29,8 @@ from archetypes_app.models.profile import CATEGORY_CHOICES
 from archetypes_app.toolset import ArchetypeRule, list_protocols, make_profile_rule, split_overrides
 from tools_app.admin.display import format_chain
 from tools_app.admin.plain_text import PlainTextField
-from tools_app.chain.networks import configured_networks
+from tools_app.admin.tokens import list_tokens
+from tools_app.chain.networks import KNOWN_NETWORKS, configured_networks
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.registry import REGISTRY
@@ -228,9 +230,8 @@ class GolemForm(EditedRowForm):
             "permit_ttl_seconds",
             "simulation_engine",
             "is_memory_enabled",
-            "is_live",
         )
-        labels = {"home_chain_id": "Home chain", "is_memory_enabled": "Memory", "is_live": "Live"}
+        labels = {"home_chain_id": "Home chain", "is_memory_enabled": "Memory"}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -245,6 +246,17 @@ class GolemForm(EditedRowForm):
             self.fields["home_chain_id"] = forms.TypedChoiceField(
                 label="Home chain", choices=chains, coerce=int, widget=UnfoldAdminSelectWidget()
             )
+
+    def clean(self) -> dict[str, Any]:
+        """A base asset that is changed has to be known on the chain."""
+        cleaned = super().clean()
+        if {"base_asset", "home_chain_id"} & set(self.changed_data) and cleaned.get("base_asset"):
+            chain_id = cleaned.get("home_chain_id") or self.instance.home_chain_id
+            try:
+                cleaned["base_asset"] = check_base_asset(cleaned["base_asset"], chain_id)
+            except ValidationError as error:
+                self.add_error("base_asset", error)
+        return cleaned
 
 
 class NewApiKeyForm(forms.Form):
@@ -280,8 +292,44 @@ class NewApiKeyForm(forms.Form):
         self.fields["golem"].queryset = golems  # type: ignore[attr-defined]
 
 
+CUSTOM: Final = "custom"
+INTENTS: Final = {
+    "trade": ("Trade", "Swaps tokens within your limits. It can lose by prices, slippage and fees.", ("trader",)),
+    "liquidity": (
+        "Keep liquidity",
+        "Opens, moves and closes liquidity positions. It can lose by prices, and against just holding.",
+        ("lp",),
+    ),
+    "vaults": ("Use vaults", "Puts assets into known vaults. It can lose what a vault loses.", ("vault",)),
+    "watch": ("Only watch", "Reads the chain and signs nothing. It gets no wallet and can lose nothing.", ("data",)),
+    CUSTOM: ("Custom", "You choose the archetype and the bundles of tools below.", ()),
+}
+"""What a golem is for: its name, a sentence with what it can lose, and the bundles of tools it then has."""
+_INTENT_ARCHETYPE: Final = "golem-instance"
+
+
+def check_base_asset(symbol: str, chain_id: int) -> str:
+    """The symbol as the chain registers it. Raises ValidationError for one it does not."""
+    known = {token.symbol for token in list_tokens(chain_id)}
+    network = KNOWN_NETWORKS.get(chain_id)
+    known |= {network.native_symbol} if network is not None else set()
+    found = {each.lower(): each for each in known}.get(symbol.strip().lower())
+    if found is None and known:
+        names = ", ".join(sorted(known))
+        raise ValidationError(f"No token {symbol!r} is registered on this chain. Choose from {names}.")
+    return found or symbol.strip()
+
+
 class NewGolemForm(forms.ModelForm[Golem]):
-    """First page of the wizard: who it is."""
+    """First page of the wizard: what it is for, and who it is."""
+
+    intent = forms.ChoiceField(
+        label="What it is for",
+        required=False,
+        choices=[(name, f"{title}. {words}") for name, (title, words, _) in INTENTS.items()],
+        widget=UnfoldAdminRadioSelectWidget(),
+    )
+    field_order = ("name", "intent")
 
     class Meta:
         model = Golem
@@ -299,6 +347,7 @@ class NewGolemForm(forms.ModelForm[Golem]):
         self.owner = owner
         self.fields["name"].widget = UnfoldAdminTextInputWidget(attrs={"autofocus": True})
         self.fields["base_asset"].widget = UnfoldAdminTextInputWidget()
+        self.fields["archetype"].required = False
         self.fields["archetype"].queryset = archetypes  # type: ignore[attr-defined]
         self.fields["archetype"].widget = UnfoldAdminSelectWidget(choices=self.fields["archetype"].choices)  # type: ignore[attr-defined]
         self.fields["profiles"] = ProfilesField(
@@ -310,6 +359,23 @@ class NewGolemForm(forms.ModelForm[Golem]):
         self.fields["home_chain_id"] = forms.TypedChoiceField(
             label="Home chain", choices=list_chains, coerce=int, widget=UnfoldAdminSelectWidget()
         )
+
+    def clean(self) -> dict[str, Any]:
+        """An intent chooses archetype and bundles; the base asset has to be known on the chain."""
+        cleaned = super().clean() or {}
+        names = INTENTS.get(cleaned.get("intent") or CUSTOM, INTENTS[CUSTOM])[2]
+        if names:
+            cleaned["archetype"] = Archetype.objects.filter(name=_INTENT_ARCHETYPE, owner__isnull=True).first()
+            cleaned["profiles"] = ToolProfile.objects.filter(name__in=names, owner__isnull=True)
+            self.errors.pop("archetype", None)
+        if cleaned.get("archetype") is None and "archetype" not in self.errors:
+            self.add_error("archetype", "Choose an archetype, or what it is for.")
+        if cleaned.get("base_asset") and cleaned.get("home_chain_id"):
+            try:
+                cleaned["base_asset"] = check_base_asset(cleaned["base_asset"], cleaned["home_chain_id"])
+            except ValidationError as error:
+                self.add_error("base_asset", error)
+        return cleaned
 
     def clean_name(self) -> str:
         """Once per owner; the database says so too."""

@@ -19,7 +19,7 @@ from archetypes_app.requirements import list_present_requirements
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.enums import Category, Phase, Requirement, RiskLayer
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, ToolDef
+from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, ToolDef, is_rescue
 from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
 
@@ -78,6 +78,28 @@ class ToolsetInputs:
 def resolve_toolset(golem: Golem) -> Toolset:
     """The tools `golem` has now, each with the reason it is in or out. Reads its profiles and overrides."""
     return resolve(read_inputs(golem))
+
+
+def add_rescue_tools(golem: Golem, toolset: Toolset) -> Toolset:
+    """`toolset` and the tools that lower a debt, whatever the profiles hold: who owes may get out.
+
+    An archetype that only reads and an owner who excludes one by name are obeyed.
+    """
+    inputs = read_inputs(golem)
+    barred = inputs.excludes | inputs.archetype.excludes
+    found = [
+        tool
+        for tool in REGISTRY
+        if is_rescue(tool) and tool.name not in barred and tool.requires <= inputs.requirements
+    ]
+    if inputs.archetype.is_read_only:
+        return toolset
+    return toolset.with_tools(found, reason="it lowers a debt")
+
+
+def has_tool(golem: Golem, toolset: Toolset, name: str) -> bool:
+    """Whether a permit for this tool may go on: the golem has it still, or it lowers a debt."""
+    return name in toolset or name in add_rescue_tools(golem, toolset)
 
 
 def resolve_archetype_tools(rule: ArchetypeRule) -> Toolset:

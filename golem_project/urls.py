@@ -7,11 +7,15 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from golem_project import status
+from golem_project.faucet import give_test_money
+from golem_project.machinery import show_machinery
 from golem_project.stream.pages import EventPageView
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("admin/cockpit/", include("golem_project.cockpit.urls")),
+    path("admin/faucet/<uuid:golem_id>/", admin.site.admin_view(give_test_money), name="faucet"),
+    path("admin/machinery/", admin.site.admin_view(show_machinery), name="machinery"),
     path("admin/", admin.site.urls),
     path("api/v1/events", EventPageView.as_view(), name="events"),
     path("api/v1/", include("golem_project.pi.urls")),

@@ -21,7 +21,7 @@ from unfold.widgets import (
 from archetypes_app.forms import list_chains
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
 from tools_app.admin.confirm import ReasonForm
-from tools_app.admin.display import format_chain
+from tools_app.admin.display import format_chain, format_usd
 from tools_app.admin.plain_text import PlainTextField
 from tools_app.chain.abi import checksum
 from tools_app.core.outside_json import read_exact_json
@@ -125,6 +125,25 @@ class SpendingLimitsForm(forms.ModelForm[SpendingLimits]):
             "max_price_impact_bps",
             "allowlist_mode",
         )
+
+    def clean(self) -> dict[str, Any]:
+        """A limit that is changed has to fit the wider ones: what one transaction may move fits into a day."""
+        cleaned = super().clean() or {}
+        for inner, outer in _NESTED_LIMITS:
+            one, many = cleaned.get(inner), cleaned.get(outer)
+            if one is None or many is None or one <= many or not {inner, outer} & set(self.changed_data):
+                continue
+            wider = str(self.fields[outer].label or outer).lower()
+            words = f"More than {wider} allows ({format_usd(many)}); lower this or raise that."
+            self.add_error(inner if inner in self.changed_data else outer, words)
+        return cleaned
+
+
+_NESTED_LIMITS = (
+    ("per_transaction_micro_usd", "per_day_micro_usd"),
+    ("per_transaction_micro_usd", "per_session_micro_usd"),
+    ("per_tick_micro_usd", "per_day_micro_usd"),
+)
 
 
 class PolicyCageForm(forms.ModelForm[PolicyCage]):

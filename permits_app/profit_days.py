@@ -39,7 +39,7 @@ def read_worths(*, golem_ids: Iterable[UUID], now: datetime, over: timedelta = D
     """The same of many golems, in one query. A snapshot older than `over` tells a value and no change."""
     rows = NavSnapshot.objects.filter(golem_id__in=list(golem_ids), at__gt=now - over, at__lte=now)
     found: dict[UUID, list[NavSnapshot]] = {}
-    for row in rows.defer("state").order_by("at"):
+    for row in rows.defer("state", "holdings").order_by("at"):
         found.setdefault(row.golem_id, []).append(row)
     return {golem_id: _sum_up(rows) for golem_id, rows in found.items()}
 

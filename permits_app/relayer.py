@@ -160,13 +160,21 @@ def follow(row: RelayedTransaction, *, seconds: float) -> ReceiptView | None:
     if row.state in (RelayState.SIGNED, RelayState.REORGED):
         _send(row)
     deadline = Deadline.after_ms(int(seconds * 1_000))
-    receipt = broadcast.await_receipt(
-        chain_id=row.chain_id, tx_hashes=_hashes_of_nonce(row), deadline=deadline, renew_lease=lambda: None
-    )
-    if receipt is None or not witness.confirm(row.chain_id, receipt, deadline=Deadline.after_ms(_SEND_BUDGET_MS)):
+    hashes = _hashes_of_nonce(row)
+    receipt = broadcast.poll(lambda: _find_confirmed(row.chain_id, hashes), deadline=deadline, renew_lease=lambda: None)
+    if receipt is None:
         _give_up_or_replace(row)
         return None
     _record(row, receipt)
+    return receipt
+
+
+def _find_confirmed(chain_id: int, tx_hashes: Sequence[str]) -> ReceiptView | None:
+    """A receipt counts once a second reading says the same; a node that just mined it may need a moment for that."""
+    deadline = Deadline.after_ms(_SEND_BUDGET_MS)
+    receipt = broadcast.find_any_receipt(chain_id=chain_id, tx_hashes=tx_hashes, deadline=deadline)
+    if receipt is None or not witness.confirm(chain_id, receipt, deadline=deadline):
+        return None
     return receipt
 
 

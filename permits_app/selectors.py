@@ -12,8 +12,10 @@ from archetypes_app.models import Golem
 from permits_app.errors import PermitNotFound
 from permits_app.models import ActionPermit, ChainMark, OutboundTransaction, OwnerTransaction
 from permits_app.models.permit import PermitStatus
+from permits_app.request_stages import RequestStage, Stage, read_permit_stage
 from tools_app.chain.networks import configured_networks
 from tools_app.chain.node_errors import RpcWrongChain
+from tools_app.core import clock
 from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
 from tools_app.core.errors import InvalidParams
 from tools_app.core.prepared import Filled, Rows, fetch_together
@@ -101,6 +103,7 @@ def view_permit(permit: ActionPermit, sent: Rows | None = None) -> dict[str, Any
     if sent is None:
         # A permit that nobody committed has sent nothing, and every preview answers with such a one.
         sent = [] if permit.status in _NOTHING_SENT else _SENT.fetch(permit.pk)
+    stage = read_permit_stage(permit, now=clock.now())
     transactions = [dict(zip(_SENT_COLUMNS, row, strict=True)) for row in sent]
     return {
         "permit_id": str(permit.pk),
@@ -124,7 +127,8 @@ def view_permit(permit: ActionPermit, sent: Rows | None = None) -> dict[str, Any
         "expected_outcome": permit.expected_outcome,
         "fidelity": permit.simulation.get("fidelity", ""),
         "review": permit.review,
-        "missing": _missing(permit),
+        "missing": _missing(permit, stage),
+        "waits": describe_wait(stage),
         "owners": _count_owners(permit),
         "soft_params": permit.soft_params,
         "created_at": permit.created_at.isoformat(),
@@ -138,10 +142,19 @@ def view_permit(permit: ActionPermit, sent: Rows | None = None) -> dict[str, Any
 _NOTHING_SENT = frozenset({PermitStatus.CREATED, PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED})
 
 
-def _missing(permit: ActionPermit) -> list[str]:
+def _missing(permit: ActionPermit, stage: RequestStage | None) -> list[str]:
+    """What somebody still has to do, or the delay that has to pass. What owners approved misses no approval."""
     if permit.status == PermitStatus.AWAITING_APPROVAL:
-        return ["approval"]
+        is_open = stage is None or stage.stage is Stage.DECIDE
+        return ["approval"] if is_open else ["delay"] if stage and stage.until is not None else []
     return ["delay"] if permit.status == PermitStatus.ANNOUNCED else []
+
+
+def describe_wait(stage: RequestStage | None) -> dict[str, str | None] | None:
+    """The state of what waits for owners or an announcement, in their own word, and when it ends by itself."""
+    if stage is None:
+        return None
+    return {"state": str(stage.stage), "until": stage.until.isoformat() if stage.until is not None else None}
 
 
 def _count_owners(permit: ActionPermit) -> dict[str, int] | None:

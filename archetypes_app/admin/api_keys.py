@@ -2,44 +2,70 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils.cache import add_never_cache_headers
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
-from archetypes_app.actions.create_api_key import NewApiKey, create_api_key, find_session
+from archetypes_app.actions.create_api_key import NewApiKey, create_api_key, find_session, hash_token
 from archetypes_app.actions.revoke_api_key import revoke_api_key, rotate_api_key
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.forms import ConfirmForm, NewApiKeyForm
 from archetypes_app.models import ApiKey, Golem
+from archetypes_app.models.api_key import Scope
+from archetypes_app.toolset import resolve_toolset
 from tools_app.admin.confirm import show_confirmation
 from tools_app.admin.display import show_age, show_badge
 from tools_app.core import clock
 
+TOKEN_COOKIE = "new_token"  # noqa: S105  (a name of a cookie)
+TOKEN_SECONDS = 120
+_SWAP = ("preview_action", "swap")
 
-def show_new_token(*, request: HttpRequest, model_admin: Any, fresh: NewApiKey, title: str) -> HttpResponse:
-    """The only page that ever holds a token's text, with a `curl` that works; never cached."""
-    context = {
-        **model_admin.admin_site.each_context(request),
-        "title": title,
-        "opts": model_admin.opts,
-        "key": fresh.key,
-        "token": fresh.token,
-        "golem": fresh.key.golem,
-        "base_url": f"{request.scheme}://{request.get_host()}",
-        "can_preview": "preview" in fresh.key.scopes,
-        "sharing": ApiKey.objects.filter(session_id=fresh.key.session_id).exclude(pk=fresh.key.pk).count(),
-    }
-    response = TemplateResponse(request, "admin/archetypes_app/apikey/created.html", context)
+
+def redirect_to_token(*, request: HttpRequest, fresh: NewApiKey) -> HttpResponse:
+    """To the page that shows the token once. Meanwhile only this browser holds its text, in a cookie of that page."""
+    page = reverse("admin:archetypes_app_apikey_token", args=[fresh.key.pk])
+    response = HttpResponseRedirect(page)
+    response.set_cookie(
+        TOKEN_COOKIE,
+        fresh.token,
+        max_age=TOKEN_SECONDS,
+        path=page,
+        secure=request.is_secure(),
+        httponly=True,
+        samesite="Strict",
+    )
     add_never_cache_headers(response)
     return response
+
+
+def list_examples(key: ApiKey) -> tuple[tuple[str, str], ...]:
+    """Path and JSON body (empty for a GET) of calls that this very key may make now, the manifest first."""
+    toolset = resolve_toolset(key.golem)
+    served = {(str(tool.pi_tool), tool.key) for tool in toolset}
+    examples = [("/api/v1/pi/manifest", "")]
+    if Scope.PREVIEW in key.scopes and key.golem.address and _SWAP in served:
+        venue = next(tool.venue for tool in toolset if (str(tool.pi_tool), tool.key) == _SWAP)
+        swap = {
+            "action_type": "swap",
+            "venue": venue,
+            "token_in": "USDC",
+            "token_out": "WETH",
+            "amount": "1000000",
+        }
+        examples.append(("/api/v1/pi/preview_action", json.dumps(swap)))
+    elif Scope.READ in key.scopes:
+        examples.append(("/api/v1/pi/query_state", json.dumps({"query": "limits"})))
+    return tuple(examples)
 
 
 @admin.register(ApiKey)
@@ -105,6 +131,33 @@ class ApiKeyAdmin(OwnerScopedAdmin):
         """In how long."""
         return show_age(obj.expires_at)
 
+    def get_urls(self) -> Any:
+        """The page that shows a token once, before the form's own addresses."""
+        wrap = self.admin_site.admin_view
+        shown = path("<path:object_id>/token/", wrap(self.token_view), name="archetypes_app_apikey_token")
+        return [shown, *super().get_urls()]
+
+    def token_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """A new token, once, with calls that work; a page that is loaded again has nothing to show."""
+        key = self.get_row(request, object_id)
+        token = request.COOKIES.get(TOKEN_COOKIE, "")
+        is_its_own = bool(token) and hash_token(token) == key.digest
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"The token of {key.golem.name}",
+            "opts": self.opts,
+            "key": key,
+            "token": token if is_its_own else "",
+            "golem": key.golem,
+            "base_url": f"{request.scheme}://{request.get_host()}",
+            "examples": list_examples(key) if is_its_own else (),
+            "sharing": ApiKey.objects.filter(session_id=key.session_id).exclude(pk=key.pk).count(),
+        }
+        response = TemplateResponse(request, "admin/archetypes_app/apikey/created.html", context)
+        response.delete_cookie(TOKEN_COOKIE, path=request.path, samesite="Strict")
+        add_never_cache_headers(response)
+        return response
+
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """Make a key and show its token once."""
         if not self.has_add_permission(request):
@@ -123,7 +176,7 @@ class ApiKeyAdmin(OwnerScopedAdmin):
                 lifetime_days=form.cleaned_data["lifetime_days"],
                 session_id=None if form.cleaned_data["session"] == "own" else find_session(golem=golem, now=now),
             )
-            return show_new_token(request=request, model_admin=self, fresh=fresh, title="API key created")
+            return redirect_to_token(request=request, fresh=fresh)
         return show_confirmation(
             request=request,
             model_admin=self,
@@ -143,7 +196,7 @@ class ApiKeyAdmin(OwnerScopedAdmin):
             return HttpResponseRedirect(self._page(key))
         if request.method == "POST":
             fresh = rotate_api_key(key=key, rotated_by=request.user, now=clock.now())
-            return show_new_token(request=request, model_admin=self, fresh=fresh, title="API key rotated")
+            return redirect_to_token(request=request, fresh=fresh)
         return show_confirmation(
             request=request,
             model_admin=self,

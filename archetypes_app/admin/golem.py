@@ -33,7 +33,7 @@ class GolemAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
     fieldsets = (
         ("Who it is", {"fields": ("name", "owner", "archetype", "profiles", "edit_version")}),
         ("What it may use", {"fields": ("allowed_protocols", "home_chain_id", "base_asset")}),
-        ("How it lives", {"fields": ("permit_ttl_seconds", "simulation_engine", "is_memory_enabled", "is_live")}),
+        ("How it lives", {"fields": ("permit_ttl_seconds", "simulation_engine", "is_memory_enabled")}),
     )
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:

@@ -64,6 +64,9 @@ class Golem(TimeStamped):
     halt_epoch = models.PositiveBigIntegerField(default=0, editable=False)
     halted_at = models.DateTimeField(null=True, blank=True, editable=False)
     halt_reason = models.TextField(blank=True, editable=False)
+    retired_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="Halted for good, kept for its history"
+    )
     version = models.PositiveIntegerField(default=1, editable=False, help_text="Rises with every edit")
 
     class Meta:

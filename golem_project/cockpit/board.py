@@ -18,9 +18,22 @@ from archetypes_app.ownership import list_owned_golems
 from golem_project.cockpit.history import plot_gas, plot_profit, plot_vitality
 from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, list_running
 from golem_project.cockpit.plots import LinePlot
+from golem_project.heartbeat.tripwire import describe_dangers
 from permits_app import ledger
+from permits_app.admin.exit_lines import ExitLine, list_halt_exits
 from permits_app.admin.golem_page import Meter, build_meters, meter_day
-from permits_app.admin.portfolio_card import Change, describe_change, sign_usd
+from permits_app.admin.golem_state import read_state, read_states, say_contract
+from permits_app.admin.portfolio_card import (
+    Change,
+    PortfolioCard,
+    PositionSum,
+    describe_change,
+    read_kept,
+    read_kept_card,
+    sign_usd,
+    sum_up_positions,
+)
+from permits_app.admin.request_lines import RequestLine, list_request_lines
 from permits_app.decisions import list_decisions
 from permits_app.models import ChangeRequest, SpendingLimits
 from permits_app.models.approval import ChangeState
@@ -79,11 +92,16 @@ class Cockpit:
     now: datetime
     chain: str
     state: SafeString
+    contract_notice: str
     vitality: str
     vitality_parts: tuple[tuple[str, int], ...]
     worth: str
     change: Change | None
+    portfolio: PortfolioCard | None
+    requests: tuple[RequestLine, ...]
+    exits: tuple[ExitLine, ...]
     pulse: Pulse
+    dangers: tuple[tuple[str, bool], ...]
     meters: tuple[Meter, ...]
     running: tuple[RunningCall, ...]
     decisions: tuple[Decision, ...]
@@ -104,6 +122,7 @@ class FleetLine:
     pulse: Pulse
     vitality: str
     worth: str
+    positions: PositionSum
     spent: Meter
     open_requests: int
     last_event: str
@@ -130,17 +149,24 @@ def build_cockpit(golem: Golem, *, now: datetime) -> Cockpit:
     cursor = event_log.read_head().cursor()
     record = VitalityRecord.objects.filter(golem=golem).first()
     worth = read_worth(golem_id=golem.pk, now=now)
+    heartbeat = Heartbeat.objects.filter(golem=golem).first()
     limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
+    state = read_state(golem)
     return Cockpit(
         golem=golem,
         now=now,
         chain=format_chain(golem.home_chain_id),
-        state=_show_state(golem),
+        state=state.show(),
+        contract_notice=say_contract(state),
         vitality=_show_vitality(record),
         vitality_parts=_list_parts(record),
         worth=show_worth(worth),
         change=describe_change(worth, now=now),
-        pulse=_describe_pulse(golem, Heartbeat.objects.filter(golem=golem).first(), now=now),
+        portfolio=read_kept_card(golem, worth, now=now),
+        requests=list_request_lines(golem, now=now),
+        exits=list_halt_exits(golem, now=now),
+        pulse=_describe_pulse(golem, heartbeat, now=now),
+        dangers=describe_dangers(heartbeat.state) if heartbeat is not None else (),
         meters=build_meters(golem, limits, now=now),
         running=list_running(golem, now=now),
         decisions=_list_decisions(golem, now=now),
@@ -159,7 +185,7 @@ def build_cockpit(golem: Golem, *, now: datetime) -> Cockpit:
 def build_fleet(user: Any, *, now: datetime) -> Fleet:
     """Every golem `user` may see, the ones in trouble first. A fixed number of queries however many there are."""
     cursor = event_log.read_head().cursor()
-    visible = list_visible_golems(user)
+    visible = list_visible_golems(user).filter(retired_at__isnull=True)
     golems = list(visible.select_related("archetype", "heartbeat", "vitality_record").order_by("name")[:SHOWN_GOLEMS])
     ids = [golem.pk for golem in golems]
     requests = dict(
@@ -170,6 +196,8 @@ def build_fleet(user: Any, *, now: datetime) -> Fleet:
     limits = {row.golem_id: row for row in SpendingLimits.objects.filter(golem__in=ids)}
     spent = ledger.sum_days(golem_ids=ids, now=now)
     worths = read_worths(golem_ids=ids, now=now)
+    kept = read_kept(ids, now=now)
+    states = read_states(golems)
     latest: dict[UUID, datetime] = dict(
         OutboxEvent.objects.filter(golem_id__in=ids, occurred_at__gt=now - timedelta(days=7))
         .values_list("golem_id")
@@ -179,22 +207,19 @@ def build_fleet(user: Any, *, now: datetime) -> Fleet:
         FleetLine(
             golem=golem,
             chain=format_chain(golem.home_chain_id),
-            state=_show_state(golem),
+            state=states[golem.pk].show(),
             pulse=_describe_pulse(golem, getattr(golem, "heartbeat", None), now=now),
             vitality=_show_vitality(getattr(golem, "vitality_record", None)),
             worth=show_worth(worths.get(golem.pk)),
+            positions=sum_up_positions(kept.get(golem.pk), now=now),
             spent=meter_day(spent.get(golem.pk, 0), limits.get(golem.pk) or SpendingLimits(golem=golem)),
             open_requests=requests.get(golem.pk, 0),
             last_event=format_age(latest[golem.pk], now=now) if golem.pk in latest else "none in 7 d",
         )
         for golem in golems
     ]
-    lines.sort(key=lambda line: (not line.golem.is_halted, line.open_requests == 0, line.golem.name))
+    lines.sort(key=lambda line: (not states[line.golem.pk].is_stopped, line.open_requests == 0, line.golem.name))
     return Fleet(now=now, lines=tuple(lines), cursor=cursor, hidden=max(0, visible.count() - len(lines)))
-
-
-def _show_state(golem: Golem) -> SafeString:
-    return show_badge("halted", "bad") if golem.is_halted else show_badge(golem.phase)
 
 
 def show_worth(worth: Worth | None) -> str:
@@ -225,7 +250,7 @@ def _describe_pulse(golem: Golem, heartbeat: Heartbeat | None, *, now: datetime)
             heartbeat_tick=golem.heartbeat_tick,
             missed_ticks=heartbeat.missed_ticks if heartbeat else 0,
             regime="–",
-            advice="Turn its heartbeat on under Pulse, Heartbeats; it rehearses until you set the golem live.",
+            advice="Turn its heartbeat on under Heartbeats; it rehearses until the golem goes live.",
         )
     late = (now - heartbeat.next_tick_at).total_seconds()
     return Pulse(

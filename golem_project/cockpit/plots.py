@@ -9,6 +9,7 @@ from datetime import datetime
 WIDTH, HEIGHT = 640, 180
 LEFT, RIGHT, TOP, BOTTOM = 4, 4, 24, 26
 _FLOOR = HEIGHT - BOTTOM
+LABEL_HEIGHT = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,13 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class LinePlot:
-    """`path` is SVG path data; `last` the newest value in its unit. Without two points there is nothing to draw."""
+    """`path` is SVG path data, `dots` a value with its time for each point, `last` the newest value in its unit.
+
+    Without two points there is nothing to draw.
+    """
 
     path: str
+    dots: tuple[Mark, ...]
     up: tuple[Mark, ...]
     across: tuple[Mark, ...]
     bands: tuple[Band, ...]
@@ -89,7 +94,11 @@ def plot_line(
     pattern = "%H:%M:%S" if seconds < 3600 else "%b %d %H:%M"
     return LinePlot(
         path="M" + " L".join(f"{across(moment)},{up(value)}" for moment, value in points),
-        up=tuple(Mark(LEFT + 2, up(value) - 4, show(value)) for value in _scale(low, high)),
+        dots=tuple(
+            Mark(across(moment), up(value), f"{show(value)}, {moment.strftime('%b %d %H:%M:%S')} UTC")
+            for moment, value in points
+        ),
+        up=_spread([Mark(LEFT + 2, up(value) - 4, show(value)) for value in _scale(low, high)]),
         across=(
             Mark(LEFT, HEIGHT - 6, start.strftime(pattern)),
             Mark((LEFT + WIDTH - RIGHT) // 2, HEIGHT - 6, middle.strftime(pattern)),
@@ -107,6 +116,15 @@ def _scale(low: int, high: int) -> list[int]:
     if low < 0 < high:
         marks[1] = 0
     return list(dict.fromkeys(marks))
+
+
+def _spread(marks: Sequence[Mark]) -> tuple[Mark, ...]:
+    """The marks that have room, the outermost first: a label is never written over another."""
+    kept: list[Mark] = []
+    for mark in (*marks[:1], *marks[-1:], *marks[1:-1]):
+        if all(abs(mark.y - other.y) >= LABEL_HEIGHT for other in kept):
+            kept.append(mark)
+    return tuple(sorted(kept, key=lambda mark: -mark.y))
 
 
 def _make_bands(changes: Sequence[tuple[datetime, str]], across: Callable[[datetime], int]) -> tuple[Band, ...]:

@@ -23,8 +23,8 @@ from golem_project.embedded.stack import Stack, Stopped
 from golem_project.embedded.throwaway import throwaway_paths
 
 SUPERVISOR_LOCK = "supervisor.lock"
-# What the demo does not use is fetched, compiled and built while the rest already serves.
-PROTOCOLS = (sys.executable, "-m", "golem_project.embedded.world", "protocols")
+# What the demo does not use is fetched, compiled and built while the rest already serves; then it is kept going.
+PROTOCOLS = (sys.executable, "-m", "golem_project.embedded.world", "protocols", "--stay")
 
 
 def run() -> int:

@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.forms import CharField, Form, ModelForm, ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminTextareaWidget
@@ -22,6 +22,7 @@ from archetypes_app.models import AlertBatch, Artifact, DecisionCycleRecord, Hea
 from golem_project.heartbeat.duties.sleepwalker import check_artifact
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.owner_actions import LONGEST_STEER, save_heartbeat, steer_golem, tick_soon
+from golem_project.heartbeat.told_decision import tell_decision
 from permits_app.decisions import describe_decision
 from permits_app.models.action_record import ActionRecord
 from tools_app.admin.confirm import report_refusal, show_confirmation
@@ -207,18 +208,27 @@ class DecisionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     list_select_related = ("golem",)
     search_fields = ("=heartbeat_tick",)
     ordering = ("-decided_at",)
-    fields = ("golem", "heartbeat_tick", "decided_at", "is_live", "tier", "gating_reason", "observation", "whole")
-    readonly_fields = ("whole",)
+    fields = ("golem", "heartbeat_tick", "decided_at", "is_live", "tier", "told", "whole")
+    readonly_fields = ("told", "whole")
 
     @display(description="Decided", ordering="decided_at")
     def age(self, obj: DecisionCycleRecord) -> SafeString:
         """How long ago."""
         return show_age(obj.decided_at)
 
+    @display(description="In words")
+    def told(self, obj: DecisionCycleRecord) -> SafeString:
+        """Why it thought or did not, what it wanted, and what became of it."""
+        told = format_html_join("", "<p>{}</p>", [(line,) for line in tell_decision(obj)])
+        return show_unchecked(told, of="Reasons are in the words of its planner, a model perhaps")
+
     @display(description="The whole record, with its actions and outcomes")
     def whole(self, obj: DecisionCycleRecord) -> SafeString:
-        """Indented."""
-        record = format_html('<pre class="gx-pre">{}</pre>', json.dumps(describe_decision(obj), indent=2))
+        """Indented, folded."""
+        stored = json.dumps(describe_decision(obj), indent=2)
+        record = format_html(
+            '<details><summary>As it is stored</summary><pre class="gx-pre">{}</pre></details>', stored
+        )
         return show_unchecked(record, of="What it says of itself is in the words of its planner, a model perhaps")
 
 

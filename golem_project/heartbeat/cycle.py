@@ -22,6 +22,7 @@ from golem_project.heartbeat.budget import open_tick_budget
 from golem_project.heartbeat.claims import Claim
 from golem_project.heartbeat.cycle_state import CycleState, Work
 from golem_project.heartbeat.planners import choose_planner
+from golem_project.heartbeat.steps.alarm import alarm
 from golem_project.heartbeat.steps.analyze import analyze
 from golem_project.heartbeat.steps.execute import execute
 from golem_project.heartbeat.steps.gate import gate
@@ -74,6 +75,7 @@ def _take_steps(state: CycleState) -> GolemError | None:
         retrieve(state)
         analyze(state)
         gate(state)
+        alarm(state)
         if not state.is_quiet:
             _announce(state)
             _act(state)

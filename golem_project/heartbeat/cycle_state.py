@@ -20,6 +20,7 @@ from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.mood import Mood
 from golem_project.heartbeat.observation import Observation
 from golem_project.heartbeat.thinking.planner import Deliberation, Planner, Situation, WantedAction
+from golem_project.heartbeat.tripwire import Told, WatchedDebt
 from permits_app.models.action_record import ActionRecord
 from tools_app.core.clock import Deadline
 
@@ -84,6 +85,8 @@ class CycleState:
     current: ActionRecord | None = None
     permit: dict[str, Any] | None = None
     waits: dict[str, Wait] = field(default_factory=dict)
+    debts: tuple[WatchedDebt, ...] = ()
+    told: dict[str, Told] = field(default_factory=dict)
     mutations: list[str] = field(default_factory=list)
     vitality: VitalityUpdate | None = None
     mood: Mood = field(default_factory=Mood)

@@ -35,7 +35,8 @@ _LATE: Final = frozenset({Phase.SURVIVAL, Phase.TERMINAL})
 class Wish:
     """One action the rule asks for. `key` names it from tick to tick, so that a refused one can wait.
 
-    `venue` is the protocol of the pool; `is_leaving` says that it only takes out of a position.
+    `venue` is the protocol of the pool; `is_leaving` says that it only takes out of a position, `is_rescue` that it
+    lowers a debt in danger.
     """
 
     key: str
@@ -44,6 +45,7 @@ class Wish:
     params: dict[str, Any]
     reason: str
     is_leaving: bool = False
+    is_rescue: bool = False
 
 
 def plan_liquidity(

@@ -9,6 +9,7 @@ from typing import Any
 from tools_app.core.units import BPS, format_micro_usd, format_units, value_in_micro_usd
 from tools_app.portfolio.holdings import HeldPosition as Held
 from tools_app.portfolio.holdings import Holdings
+from tools_app.portfolio.holdings import value_of as weigh
 from tools_app.toolkit.markets import Pool, RangePosition
 from tools_app.toolkit.views import BlockRef, FeedPrice, TokenMeta
 
@@ -23,8 +24,8 @@ class Holding:
 
     @property
     def micro_usd(self) -> int | None:
-        """Worth at the feed's price."""
-        return None if self.price is None else value_of(self.raw, self.token, self.price)
+        """Worth at the feed's price, as the net asset value counts it."""
+        return None if self.price is None else weigh(self.raw, self.token, self.price)
 
     def raw_worth(self, micro_usd: int) -> int | None:
         """Base units worth `micro_usd`, rounded down."""
@@ -128,7 +129,7 @@ def describe_position(held: HeldPosition) -> dict[str, Any]:
 
 
 def value_of(raw: int, token: TokenMeta, price: FeedPrice) -> int:
-    """Micro-USD of base units."""
+    """Micro-USD of what is spent, rounded up; what is held is weighed by the portfolio."""
     return value_in_micro_usd(raw=raw, token_decimals=token.decimals, price=price.answer, price_decimals=price.decimals)
 
 

@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
-from golem_project.heartbeat.observation import HeldPosition, Holding, Observation, deviation_bps, value_of
+from golem_project.heartbeat.observation import HeldPosition, Holding, Observation, deviation_bps
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.errors import GolemError
-from tools_app.portfolio.holdings import NO_FEED, Holdings, measure_holdings
+from tools_app.portfolio.holdings import NO_FEED, Holdings, measure_holdings, value_of
 from tools_app.portfolio.markets import list_markets
 from tools_app.portfolio.reading import FirstReads, foretell_positions
 from tools_app.standards.erc20 import BALANCE_OF

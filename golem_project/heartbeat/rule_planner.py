@@ -35,7 +35,13 @@ class RulePlanner:
         free = choose_wish(self.wishes, self.waiting)
         if free is None:
             return Deliberation(planner=NAME, summary=_word_rest(self.wishes))
-        wanted = WantedAction(action_type=free.action_type, venue=free.venue, params=free.params, reason=free.reason)
+        wanted = WantedAction(
+            action_type=free.action_type,
+            venue=free.venue,
+            params=free.params,
+            reason=free.reason,
+            is_rescue=free.is_rescue,
+        )
         return Deliberation(planner=NAME, summary=free.reason, wanted=(wanted,))
 
 

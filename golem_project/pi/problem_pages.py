@@ -8,6 +8,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 
+from golem_project.kept_forms import show_kept
 from golem_project.pi.errors import BadRequest, BodyTooLarge, Forbidden, RouteNotFound
 from golem_project.pi.exception_handler import PROBLEM_JSON, answer_request
 from tools_app.core.errors import InternalError
@@ -37,6 +38,14 @@ def server_error(request: HttpRequest, *_: Any) -> HttpResponse:
     if is_api(request):
         return _problem(request, InternalError("the failure is in our log under this request id"))
     return defaults.server_error(request)
+
+
+def form_out_of_date(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """A form without its CSRF mark: nothing was done, and what a person typed comes back, secrets left out."""
+    if is_api(request):
+        return _problem(request, Forbidden())
+    why = "Your browser did not send the mark of this form: its cookie is missing, or you logged in or out meanwhile."
+    return show_kept(request, "This form is out of date", why, request.get_full_path())
 
 
 def is_api(request: HttpRequest) -> bool:

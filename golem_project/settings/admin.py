@@ -43,7 +43,92 @@ def _view(title: str, icon: str, model: str, page: str) -> dict[str, Any]:
         "icon": icon,
         "link": reverse_lazy(f"admin:{app}_{name}_{page}"),
         "permission": lambda request: bool(request.user.has_perm(f"{app}.view_{name}")),
+        "active": lambda request: request.path.startswith(f"/admin/{app}/{name}/{page}/"),
     }
+
+
+MACHINERY: list[dict[str, Any]] = [
+    {
+        "title": "Agents",
+        "items": [
+            _link("API keys", "key", "archetypes_app.apikey"),
+            _link("Archetypes", "category", "archetypes_app.archetype"),
+            _view("Who may ask whom", "account_tree", "archetypes_app.archetype", "graph"),
+            _link("Tool profiles", "construction", "archetypes_app.toolprofile"),
+            _view("Categories", "grid_on", "archetypes_app.toolprofile", "matrix"),
+            _link("Phase changes", "trending_down", "archetypes_app.phasetransition"),
+        ],
+    },
+    {
+        "title": "Pulse",
+        "items": [
+            _link("Decisions", "psychology", "archetypes_app.decisioncyclerecord"),
+            _link("Actions", "bolt", "permits_app.actionrecord"),
+            _link("Ticks", "timer", "archetypes_app.heartbeattick"),
+            _link("Alerts", "notification_important", "archetypes_app.alertbatch"),
+            _link("Artifacts", "lightbulb", "archetypes_app.artifact"),
+            _link("Vitality", "monitor_heart", "archetypes_app.vitalityrecord"),
+            _link("Cost of thinking", "payments", "archetypes_app.modelspendday"),
+        ],
+    },
+    {
+        "title": "Permits",
+        "items": [
+            _link("Outcomes", "fact_check", "permits_app.outcomerecord"),
+            _link("Trust in venues", "thumbs_up_down", "permits_app.venuetrust"),
+            _link("Halts", "front_hand", "permits_app.haltrecord"),
+            _link("Halt settings", "tune", "permits_app.haltsetting"),
+            _link("Grants", "token", "permits_app.capabilitygrant"),
+            _link("Pending requests", "hourglass_top", "permits_app.pendingrequest"),
+        ],
+    },
+    {
+        "title": "Money",
+        "items": [
+            _link("Cages", "shield", "permits_app.policycage"),
+            _link("Cages on chain", "link", "permits_app.cagemirror"),
+            _link("Signing keys", "key", "permits_app.signingkey"),
+            _link("Spends", "payments", "permits_app.spendentry"),
+            _link("Standing allowances", "lock_open", "permits_app.standingallowance"),
+            _link("Transactions", "receipt_long", "permits_app.outboundtransaction"),
+            _link("Nonces", "tag", "permits_app.noncereservation"),
+        ],
+    },
+    {
+        "title": "Memory",
+        "items": [
+            _link("Insights", "lightbulb", "memory_app.insight"),
+            _link("Playbooks", "menu_book", "memory_app.directive"),
+            _link("Strategies", "route", "memory_app.strategy"),
+            _link("Executions", "checklist", "memory_app.execution"),
+            _link("Dreams", "bedtime", "memory_app.dreamjournal"),
+        ],
+    },
+    {
+        "title": "Events",
+        "items": [
+            _link("Events", "bolt", "tools_app.outboxevent"),
+            _link("Webhooks", "webhook", "stream.webhookendpoint"),
+            _link("Deliveries", "outgoing_mail", "stream.webhookdelivery"),
+        ],
+    },
+    {
+        "title": "System",
+        "items": [
+            _link("People", "group", "auth.user", is_operators_only=True),
+            _link("Groups", "groups", "auth.group", is_operators_only=True),
+            _link("Schedule", "schedule", "django_celery_beat.periodictask", is_operators_only=True),
+            _link("Nonce cursors", "pin", "permits_app.noncecursor", is_operators_only=True),
+            _link("Chains", "link", "permits_app.chainmark", is_operators_only=True),
+        ],
+    },
+]
+"""What is behind the machinery's page, in groups."""
+
+
+def _is_machinery(request: HttpRequest) -> bool:
+    """Whether a page behind it is open."""
+    return any(item["active"](request) for group in MACHINERY for item in group["items"] if "active" in item)
 
 
 UNFOLD: dict[str, Any] = {
@@ -84,92 +169,40 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     {"title": "Overview", "icon": "dashboard", "link": reverse_lazy("admin:index")},
                     {"title": "Fleet", "icon": "monitor_heart", "link": reverse_lazy("fleet")},
+                    _view("Approvals", "how_to_reg", "permits_app.changerequest", "inbox"),
                 ]
             },
             {
                 "title": "Golems",
                 "items": [
                     _link("Golems", "smart_toy", "archetypes_app.golem"),
-                    _link("API keys", "key", "archetypes_app.apikey"),
-                    _link("Archetypes", "category", "archetypes_app.archetype"),
-                    _view("Delegation", "account_tree", "archetypes_app.archetype", "graph"),
-                    _link("Tool profiles", "construction", "archetypes_app.toolprofile"),
-                    _view("Categories", "grid_on", "archetypes_app.toolprofile", "matrix"),
-                    _link("Phase changes", "trending_down", "archetypes_app.phasetransition"),
-                ],
-            },
-            {
-                "title": "Pulse",
-                "items": [
-                    _link("Heartbeats", "ecg_heart", "archetypes_app.heartbeat"),
-                    _link("Decisions", "psychology", "archetypes_app.decisioncyclerecord"),
-                    _link("Actions", "bolt", "permits_app.actionrecord"),
-                    _link("Ticks", "timer", "archetypes_app.heartbeattick"),
-                    _link("Alerts", "notification_important", "archetypes_app.alertbatch"),
-                    _link("Artifacts", "lightbulb", "archetypes_app.artifact"),
-                    _link("Vitality", "monitor_heart", "archetypes_app.vitalityrecord"),
-                    _link("Cost of thinking", "payments", "archetypes_app.modelspendday"),
-                ],
-            },
-            {
-                "title": "Permits",
-                "items": [
-                    _view("Approvals", "how_to_reg", "permits_app.changerequest", "inbox"),
                     _link("Permits", "verified_user", "permits_app.actionpermit"),
-                    _link("Outcomes", "fact_check", "permits_app.outcomerecord"),
-                    _link("Trust in venues", "thumbs_up_down", "permits_app.venuetrust"),
-                    _link("Halts", "front_hand", "permits_app.haltrecord"),
-                    _link("Halt settings", "tune", "permits_app.haltsetting"),
-                    _link("Grants", "token", "permits_app.capabilitygrant"),
+                    _link("Heartbeats", "ecg_heart", "archetypes_app.heartbeat"),
                 ],
             },
             {
                 "title": "Money",
                 "items": [
                     _link("Spending limits", "speed", "permits_app.spendinglimits"),
-                    _link("Cages", "shield", "permits_app.policycage"),
-                    _link("Cages on chain", "link", "permits_app.cagemirror"),
                     _link("Allowlist", "playlist_add_check", "permits_app.allowlistentry"),
                     _link("Wallets", "account_balance_wallet", "permits_app.wallet"),
-                    _link("Signing keys", "key", "permits_app.signingkey"),
-                    _link("Spends", "payments", "permits_app.spendentry"),
-                    _link("Standing allowances", "lock_open", "permits_app.standingallowance"),
-                    _link("Pending requests", "hourglass_top", "permits_app.pendingrequest"),
-                    _link("Transactions", "receipt_long", "permits_app.outboundtransaction"),
-                    _link("Nonces", "tag", "permits_app.noncereservation"),
                 ],
             },
             {
-                "title": "Memory",
+                "title": "Records",
                 "items": [
                     _link("Episodes", "history_edu", "memory_app.episode"),
-                    _link("Insights", "lightbulb", "memory_app.insight"),
-                    _link("Playbooks", "menu_book", "memory_app.directive"),
-                    _link("Strategies", "route", "memory_app.strategy"),
-                    _link("Executions", "checklist", "memory_app.execution"),
-                    _link("Dreams", "bedtime", "memory_app.dreamjournal"),
-                ],
-            },
-            {
-                "title": "Audit",
-                "items": [
                     _link("Audit log", "policy", "tools_app.auditentry"),
-                    _link("Events", "bolt", "tools_app.outboxevent"),
-                    _link("Webhooks", "webhook", "stream.webhookendpoint"),
-                    _link("Deliveries", "outgoing_mail", "stream.webhookdelivery"),
-                ],
-            },
-            {
-                "title": "System",
-                "items": [
-                    _link("People", "group", "auth.user", is_operators_only=True),
-                    _link("Groups", "groups", "auth.group", is_operators_only=True),
-                    _link("Schedule", "schedule", "django_celery_beat.periodictask", is_operators_only=True),
-                    _link("Nonce cursors", "pin", "permits_app.noncecursor", is_operators_only=True),
-                    _link("Chains", "link", "permits_app.chainmark", is_operators_only=True),
+                    {
+                        "title": "Machinery",
+                        "icon": "settings",
+                        "link": reverse_lazy("machinery"),
+                        "active": _is_machinery,
+                    },
                 ],
             },
         ],
     },
 }
+"""The sidebar: what owners do, twelve lines at most. Everything else is under Machinery."""
 LOGIN_REDIRECT_URL = "admin:index"

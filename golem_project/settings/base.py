@@ -62,8 +62,10 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "golem_project.kept_forms.KeptForms",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "golem_project.page_titles.PageTitles",
 ]
 
 ROOT_URLCONF = "golem_project.urls"
@@ -92,6 +94,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 LOGIN_URL = "admin:login"
+CSRF_FAILURE_VIEW = "golem_project.pi.problem_pages.form_out_of_date"
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

@@ -25,6 +25,7 @@ from permits_app.policy_cage.state import CageState
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.whole import whole
+from tools_app.portfolio.searching import begin_search
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ def choose_wallet(*, golem: Golem, choice: WalletChoice, actor: str, reason: str
         audit_log.append(golem_id=locked.pk, event="WalletChosen", actor=actor, data=facts, now=now)
         payload = {"row": "wallet", "fields": ["kind", "address"]}
         event_bus.emit(golem_id=locked.pk, event=Event(EventType.POLICY_CAGE_UPDATED, payload), now=now)
+        begin_search(chain_id=locked.home_chain_id, account=choice.address, now=now)
     return wallet
 
 

@@ -22,7 +22,7 @@ from django.db import transaction
 
 from archetypes_app.errors import GolemHalted
 from archetypes_app.models import Golem
-from archetypes_app.toolset import resolve_toolset, view_golem
+from archetypes_app.toolset import has_tool, resolve_toolset, view_golem
 from permits_app import capabilities, ledger, lifecycle
 from permits_app.actions.call_of_permit import make_permit_call
 from permits_app.actions.expire import expire_permit
@@ -262,7 +262,7 @@ def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: dateti
     golem = permit.golem
     toolset = resolve_toolset(golem)
     policy = read_policy(golem=golem, toolset=toolset)
-    if policy.hash != permit.policy_hash or tool.name not in toolset:
+    if policy.hash != permit.policy_hash or not has_tool(golem, toolset, tool.name):
         raise PolicyChanged("limits, cage, phase or tools changed since the preview", permit_id=str(permit.pk))
     if tool.schema_version != permit.schema_version:
         raise PolicyChanged("the tool's schema changed since the preview", permit_id=str(permit.pk))

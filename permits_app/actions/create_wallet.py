@@ -14,6 +14,7 @@ from permits_app.models.signing_key import KeyState
 from tools_app.core import audit_log
 from tools_app.core.taint import Secret
 from tools_app.core.whole import whole
+from tools_app.portfolio.searching import begin_search
 
 
 def create_wallet(*, golem: Golem, actor: str, now: datetime) -> Wallet:
@@ -25,9 +26,11 @@ def create_wallet(*, golem: Golem, actor: str, now: datetime) -> Wallet:
 def import_wallet(*, golem: Golem, document: str, passphrase: Secret, actor: str, now: datetime) -> Wallet:
     """Take a keystore v3 document under its own passphrase. Raises WalletExists, InvalidParams, SignerUnavailable."""
     _check_has_none(golem)
-    return _attach(
-        golem, open_keystore().import_file(document=document, passphrase=passphrase), "WalletImported", actor, now
-    )
+    address = open_keystore().import_file(document=document, passphrase=passphrase)
+    wallet = _attach(golem, address, "WalletImported", actor, now)
+    # What it has already may lie where no contract lists it.
+    begin_search(chain_id=golem.home_chain_id, account=address, now=now)
+    return wallet
 
 
 def back_up_wallet(*, wallet: Wallet, actor: str, now: datetime) -> tuple[str, str]:

@@ -41,6 +41,8 @@ from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool
 
 POSITIONS_TOOL = "data_get_positions_by_owner"
+UNWOUND_STEP = "positions unwound"
+"""The step that tells what came of each position."""
 _DROPPED = (Scope.COMMIT,)
 # The sweep looks again; a thread that waited for blocks would be missed by everybody else.
 _CANCEL_WAIT_MS = 1_000
@@ -164,6 +166,13 @@ def _note_carried_out(record: HaltRecord, steps: _Steps, *, is_done: bool, now: 
     return list(record.steps)
 
 
+def list_exits(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
+    """Every open position with the next step out of it, or what it waits for. Raises the node's errors,
+    PositionsUnreadable.
+    """
+    return list_open_positions(golem=golem, now=now)
+
+
 def does_unwind(golem: Golem) -> bool:
     """Whether the golem's owner chose that a halt takes its positions back."""
     return HaltSetting.objects.filter(golem=golem, unwind_on_halt=True).exists()
@@ -178,8 +187,18 @@ def list_unfinished_halts() -> list[tuple[UUID, int]]:
 
 
 @whole
-def resume_golem(*, golem: Golem, reason: str, actor: str, now: datetime, restore_keys: bool = True) -> None:
+def resume_golem(
+    *,
+    golem: Golem,
+    reason: str,
+    actor: str,
+    now: datetime,
+    restore_keys: bool = True,
+    stays_live: bool = False,
+) -> None:
     """Let a halted golem act again, as its owner, with a reason. Does nothing when it is not halted.
+
+    Its heartbeat rehearses from then on, unless `stays_live`: what was just taken back is not opened again unseen.
 
     Living keys get back what the halt took, unless `restore_keys` is off; a session key that its cage still names is
     active again.
@@ -188,11 +207,12 @@ def resume_golem(*, golem: Golem, reason: str, actor: str, now: datetime, restor
         locked = Golem.objects.select_for_update(no_key=True).get(pk=golem.pk)
         if not locked.is_halted:
             return
-        Golem.objects.filter(pk=golem.pk).update(halted_at=None, halt_reason="")
+        is_live = locked.is_live and stays_live
+        Golem.objects.filter(pk=golem.pk).update(halted_at=None, halt_reason="", is_live=is_live)
         record = HaltRecord.objects.filter(golem=golem, epoch=locked.halt_epoch).first()
         restored = _restore_key_scopes(record) if record is not None and restore_keys else []
         follow_session(golem_id=golem.pk, now=now)
-        facts = {"reason": reason, "keys_restored": restored}
+        facts = {"reason": reason, "keys_restored": restored, "is_live": is_live}
         audit_log.append(golem_id=golem.pk, event="HaltResumed", actor=actor, data=facts, now=now)
         event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_RESUMED, {"reason": reason}), now=now)
 
@@ -262,7 +282,7 @@ def _try(steps: _Steps, name: str, word: str, call: Callable[[], list[dict[str, 
 
 
 def _unwind(steps: _Steps, golem: Golem, epoch: int, actor: str, now: datetime) -> bool:
-    name = "positions unwound"
+    name = UNWOUND_STEP
     try:
         positions, is_done = unwind_positions(golem=golem, epoch=epoch, actor=actor, now=now)
     except GolemError as error:

@@ -21,7 +21,7 @@ from django.db.models import QuerySet
 from archetypes_app.delegation import GUARDIAN
 from archetypes_app.errors import GolemHalted
 from archetypes_app.models import Golem
-from archetypes_app.toolset import resolve_toolset, view_golem
+from archetypes_app.toolset import add_rescue_tools, resolve_toolset, view_golem
 from memory_app.augment import augment
 from permits_app import delegation_router, ledger
 from permits_app.actions.expire import expire_found, fill_lapsed
@@ -96,26 +96,33 @@ class _Stopwatch:
 
 
 def preview_action(
-    *, golem_id: UUID, api_key_id: UUID | None, body: Mapping[str, Any], now: datetime, actor: str = "system:runtime"
+    *,
+    golem_id: UUID,
+    api_key_id: UUID | None,
+    body: Mapping[str, Any],
+    now: datetime,
+    actor: str = "system:runtime",
+    is_rescue: bool = False,
 ) -> dict[str, Any]:
     """The permit for `body` (`action_type`, `venue`, `why`, and the action's parameters), as agents see it.
 
+    With `is_rescue`, the health tripwire's own, tools that lower a debt are there whatever the profiles hold.
     Raises GolemHalted, UnknownAction, InvalidParams, a handler's error, PolicyRejected, SimulationFailed,
     ReviewVetoed, TooManyChanges, SameActionPending.
     """
     with event_bus.holding(golem_id=golem_id, now=now):
-        return _preview(golem_id, api_key_id, body, now, actor)
+        return _preview(golem_id, api_key_id, body, now, actor, is_rescue)
 
 
 def _preview(
-    golem_id: UUID, api_key_id: UUID | None, body: Mapping[str, Any], now: datetime, actor: str
+    golem_id: UUID, api_key_id: UUID | None, body: Mapping[str, Any], now: datetime, actor: str, is_rescue: bool
 ) -> dict[str, Any]:
     watch = _Stopwatch()
     golem, addresses = load_for_decision(golem_id)
     if golem.is_halted:
         raise GolemHalted("this golem is halted; only its owner can resume it", reason=golem.halt_reason)
     toolset, why = resolve_toolset(golem), read_why(body)
-    tool, params = _resolve(body, toolset)
+    tool, params = _resolve(body, add_rescue_tools(golem, toolset) if is_rescue else toolset)
     action_hash = hash_meant(golem=golem, tool=tool, params=params)
     waiting = _find_equal_action(golem, action_hash, now)
     if waiting is not None:

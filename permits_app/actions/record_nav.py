@@ -12,6 +12,7 @@ from permits_app.models import ActionPermit, NavSnapshot, OutcomeRecord
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import PayloadPurpose
 from permits_app.nav_parts import NavState, OwnMoves, Parts, split_change
+from permits_app.told_holdings import tell_holdings
 from tools_app.portfolio.holdings import Holdings
 from tools_app.toolkit.views import NATIVE, BlockRef
 
@@ -46,7 +47,8 @@ def record_nav(
             coin=NATIVE,
         )
         # The newest are compared with; who tells of older ones needs no more than their values.
-        NavSnapshot.objects.filter(golem=golem, chain_id=chain_id, at__lt=last.at).exclude(state={}).update(state={})
+        older = NavSnapshot.objects.filter(golem=golem, chain_id=chain_id, at__lt=last.at).exclude(state={})
+        older.update(state={}, holdings={})
     NavSnapshot.objects.filter(golem=golem, at__lt=now - NAV_KEPT).delete()
     row = NavSnapshot(
         golem=golem,
@@ -57,6 +59,7 @@ def record_nav(
         debt_micro_usd=debt,
         parts=parts.as_json() if last is not None else {},
         state=state.as_json(),
+        holdings=tell_holdings(holdings, now=now),
     )
     NavSnapshot.objects.bulk_create([row], ignore_conflicts=True)
     return row

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from archetypes_app.models import Golem
-from archetypes_app.toolset import resolve_toolset
+from archetypes_app.toolset import has_tool, resolve_toolset
 from permits_app import ledger, lifecycle
 from permits_app.actions.call_of_permit import make_permit_call
 from permits_app.errors import PermitNotCommittable, PlanTampered, PolicyChanged
@@ -41,7 +41,7 @@ def resimulate(*, permit: ActionPermit, golem: Golem, now: datetime) -> FreshJud
         raise PlanTampered("the stored plan does not match its hash", permit_id=str(permit.pk))
     toolset = resolve_toolset(golem)
     policy = read_policy(golem=golem, toolset=toolset)
-    if policy.hash != permit.policy_hash or permit.tool_name not in toolset:
+    if policy.hash != permit.policy_hash or not has_tool(golem, toolset, permit.tool_name):
         raise PolicyChanged("limits, cage, phase or tools changed since the preview", permit_id=str(permit.pk))
     call = make_permit_call(permit=permit, golem=golem, toolset=toolset, now=now)
     check_tier_holds(call=call, permit=permit)

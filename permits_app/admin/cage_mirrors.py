@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import admin
@@ -10,10 +11,12 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from permits_app.approvals.cage_forms import describe_limits
+from permits_app.approvals.cage_words import name_rule, say_session, show_rule
 from permits_app.models import CageMirror
-from permits_app.policy_cage.contract import AssetRule, Limit, RuleKind
+from permits_app.policy_cage.contract import AssetRule, RuleKind
 from permits_app.policy_cage.mirror import is_behind, list_allowed
-from permits_app.policy_cage.state import CageState
+from permits_app.policy_cage.state import CageState, PendingChange
 from tools_app.admin.display import format_chain, show_age, show_badge, show_hex
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.admin.tokens import name_address
@@ -96,15 +99,12 @@ class CageMirrorAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     @display(description="Session key")
     def session(self, obj: CageMirror) -> str:
         """What is left to it."""
-        left = CageState.from_dict(obj.state).session
-        return f"{left.key}: {left.operations_left} operations until {left.expires_at} (unix seconds)"
+        return say_session(CageState.from_dict(obj.state))
 
     @display(description="Limits")
     def limits(self, obj: CageMirror) -> SafeString:
         """Every scalar limit."""
-        state = CageState.from_dict(obj.state)
-        rows = [(limit.name.replace("_", " ").lower(), f"{state.limit(limit):,}") for limit in Limit]
-        return _list_rows(rows)
+        return _list_rows(describe_limits(CageState.from_dict(obj.state), chain_id=obj.chain_id))
 
     @display(description="Assets")
     def assets(self, obj: CageMirror) -> SafeString:
@@ -123,10 +123,16 @@ class CageMirrorAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         """Loosenings that wait for their time."""
         state = CageState.from_dict(obj.state)
         rows = [
-            (f"{RuleKind(kind).name.lower()} {key}", f"{change.base} to {change.value}, from {change.ready_at} on")
+            (name_rule(kind, raw, chain_id=obj.chain_id), _say_change(kind, raw, change, obj.chain_id))
             for (kind, key), change in sorted(state.pending.items())
+            for raw in (bytes.fromhex(key[2:]),)
         ]
         return _list_rows(rows) if rows else format_html("{}", "none")
+
+
+def _say_change(kind: int, key: bytes, change: PendingChange, chain_id: int) -> str:
+    before, after = (show_rule(kind, key, value, chain_id=chain_id) for value in (change.base, change.value))
+    return f"{before} becomes {after} at {datetime.fromtimestamp(change.ready_at, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _list_rows(rows: list[tuple[str, str]]) -> SafeString:

@@ -18,19 +18,17 @@ from archetypes_app.models import Golem
 from permits_app.actions.request_change import request_operation
 from permits_app.admin.cage_mirrors import show_enforcement
 from permits_app.approvals.cage_forms import ACTS, RULE_FORMS, ActForm, CageForm, describe_limits
-from permits_app.approvals.cage_words import name_rule, show_rule
+from permits_app.approvals.cage_words import name_rule, say_session, show_rule
 from permits_app.approvals.operations.cage import find_mirror
 from permits_app.approvals.safe_view import open_chain
 from permits_app.approvals.views import page_of as page_of_request
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import GRACE_SECONDS, RuleKind
-from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
 from tools_app.admin.confirm import report_refusal
 from tools_app.admin.display import format_age, format_chain
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
-from tools_app.core.units import format_micro_usd
 
 _GROUPS = (
     RuleKind.ASSET,
@@ -78,7 +76,7 @@ def build_cage_page(mirror: CageMirror, *, now: datetime) -> CagePage:
         mirror=mirror,
         enforcement=show_enforcement(mirror),
         chain=format_chain(chain_id),
-        session=_describe_session(state),
+        session=say_session(state),
         limits=tuple(describe_limits(state, chain_id=chain_id)),
         rules=tuple(
             (
@@ -171,14 +169,6 @@ class CagePages:
         if mirror is None:
             raise Http404("this golem's cage has no contract")
         return golem, mirror
-
-
-def _describe_session(state: CageState) -> str:
-    left = state.session
-    if left.key == ZERO_ADDRESS:
-        return "nobody is appointed"
-    ends = datetime.fromtimestamp(left.expires_at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    return f"{left.key} until {ends}; {left.operations_left:,} operations and {format_micro_usd(left.budget_left)} left"
 
 
 def _list_waiting(state: CageState, chain_id: int, now: datetime) -> list[WaitingLine]:

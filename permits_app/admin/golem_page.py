@@ -17,10 +17,14 @@ from archetypes_app.models import ApiKey, Golem
 from archetypes_app.phases import is_allowed
 from archetypes_app.toolset import resolve_toolset
 from permits_app import ledger
+from permits_app.admin.exit_lines import ExitLine, list_halt_exits
+from permits_app.admin.golem_state import read_state, say_contract
 from permits_app.admin.portfolio_card import PortfolioCard, read_portfolio_card
+from permits_app.admin.request_lines import RequestLine, list_request_lines
 from permits_app.effective_limits import list_effective_limits
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
 from permits_app.models.permit import PermitStatus
+from permits_app.move_words import describe_move
 from tools_app.admin.display import (
     format_age,
     format_chain,
@@ -30,7 +34,6 @@ from tools_app.admin.display import (
     show_hex,
 )
 from tools_app.admin.tokens import name_address
-from tools_app.core.units import format_units
 from tools_app.toolkit.enums import ActionClass, CapabilityTier, Phase
 from tools_app.toolkit.registry import REGISTRY
 
@@ -110,12 +113,15 @@ class GolemPage:
     chain: str
     is_simulated_chain: bool
     state: SafeString
+    contract_notice: str
     phase_allows: str
     halted: str
     meters: tuple[Meter, ...]
     rules: tuple[Rule, ...]
     wallet: WalletCard
     portfolio: PortfolioCard
+    requests: tuple[RequestLine, ...]
+    exits: tuple[ExitLine, ...]
     tools_in: tuple[ToolGroup, ...]
     tools_out: tuple[ToolGroup, ...]
     tool_count: int
@@ -131,11 +137,13 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
     limits = SpendingLimits.objects.filter(golem=golem).first()
     cage = PolicyCage.objects.filter(golem=golem).first()
     tools_in, tools_out, count = _list_tools(golem)
+    state = read_state(golem)
     return GolemPage(
         golem=golem,
         chain=format_chain(golem.home_chain_id),
         is_simulated_chain=golem.home_chain_id == 31337,
-        state=show_badge("halted", "bad") if golem.is_halted else show_badge(golem.phase),
+        state=state.show(),
+        contract_notice=say_contract(state),
         phase_allows=_phase_allows(Phase(golem.phase)),
         halted=f"{golem.halt_reason or 'no reason given'}, {format_age(golem.halted_at, now=now)}"
         if golem.is_halted
@@ -144,6 +152,8 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
         rules=_list_rules(golem),
         wallet=read_wallet(golem, now=now),
         portfolio=read_portfolio_card(golem, now=now),
+        requests=list_request_lines(golem, now=now),
+        exits=list_halt_exits(golem, now=now),
         tools_in=tools_in,
         tools_out=tools_out,
         tool_count=count,
@@ -232,12 +242,7 @@ def _describe_run(run: list[ActionPermit], now: datetime) -> PermitLine:
 
 def describe_action(permit: ActionPermit) -> str:
     """`Swap 500 USDC for WETH`."""
-    words = permit.action_type.replace("_", " ").capitalize()
-    spent = permit.bounds.get("spends", [])
-    parts = [format_units(int(f["expected"]), int(f["token"]["decimals"]), f["token"]["symbol"]) for f in spent[:2]]
-    gets = [str(flow["token"]["symbol"]) for flow in permit.bounds.get("receives", [])[:2]]
-    text = f"{words} {' and '.join(parts)}".strip()
-    return f"{text} for {' and '.join(gets)}" if parts and gets else text
+    return describe_move(permit.action_type, permit.bounds)
 
 
 def _phase_allows(phase: Phase) -> str:

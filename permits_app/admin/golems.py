@@ -7,32 +7,37 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
-from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import display
 
 from archetypes_app.admin.audited import name_actor
 from archetypes_app.admin.golem import GolemAdmin as GolemFormAdmin
 from archetypes_app.models import Golem
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
-from permits_app.actions.halt import does_unwind, halt_golem
+from permits_app.actions.retire_golem import bring_back, retire_golem
 from permits_app.admin.cage_pages import CagePages
 from permits_app.admin.golem_page import build_golem_page
-from permits_app.admin.halts import show_steps
+from permits_app.admin.golem_state import read_state
 from permits_app.admin.live_tools import LiveToolsMixin
 from permits_app.admin.policy_pages import PolicyPages
 from permits_app.admin.proposals import ProposalPages
+from permits_app.admin.stop_pages import StopPages
 from permits_app.admin.wizard import WizardPages
-from permits_app.forms import HaltForm
+from permits_app.approvals.operations.live import set_live
 from permits_app.safety.drawdown import read_fall
 from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
 from tools_app.admin.display import format_bps
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.core.whole import whole
 
 
 @admin.register(Golem)
-class GolemAdmin(ProposalPages, PolicyPages, CagePages, LiveToolsMixin, WizardPages, GolemFormAdmin):
+class GolemAdmin(StopPages, ProposalPages, PolicyPages, CagePages, LiveToolsMixin, WizardPages, GolemFormAdmin):
     """One golem: what it is doing on top, its settings below."""
 
     change_form_template = "admin/archetypes_app/golem/page.html"
@@ -53,53 +58,39 @@ class GolemAdmin(ProposalPages, PolicyPages, CagePages, LiveToolsMixin, WizardPa
         response: HttpResponse = super().change_view(request, object_id, form_url, context)
         return response
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Golem]:
+        """The list leaves retired ones out, unless it is asked for them; their own pages are there."""
+        rows: QuerySet[Golem] = super().get_queryset(request)
+        is_list = request.path.endswith("/archetypes_app/golem/") and "retired_at__isnull" not in request.GET
+        return rows.filter(retired_at__isnull=True) if is_list else rows
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        """Retired ones may be asked for by the address alone."""
+        return lookup == "retired_at__isnull" or super().lookup_allowed(lookup, value, request)
+
+    @display(description="State")
+    def state(self, obj: Golem) -> SafeString:
+        """Halted, here or on chain, or its phase."""
+        return read_state(obj).show()
+
     def get_urls(self) -> Any:
         """Halt, what is asked of the owners, and the wizard, before the form's own addresses."""
         wrap = self.admin_site.admin_view
         name = "archetypes_app_golem"
         return [
-            path("<uuid:golem_id>/halt/", wrap(self.halt_view), name=f"{name}_halt"),
+            *self.list_stop_urls(wrap, name),
+            path("<uuid:golem_id>/retire/", wrap(self.retire_view), name=f"{name}_retire"),
+            path("<uuid:golem_id>/rehearse/", wrap(self.rehearse_view), name=f"{name}_rehearse"),
             path("<uuid:golem_id>/drawdown/", wrap(self.drawdown_view), name=f"{name}_drawdown"),
             *self.list_proposal_urls(wrap, name),
             *self.list_policy_urls(wrap, name),
             *self.list_cage_urls(wrap, name),
             path("<uuid:golem_id>/set-up/wallet/", wrap(self.wallet_view), name=f"{name}_set_up_wallet"),
             path("<uuid:golem_id>/set-up/limits/", wrap(self.limits_view), name=f"{name}_set_up_limits"),
+            path("<uuid:golem_id>/set-up/funds/", wrap(self.funds_view), name=f"{name}_set_up_funds"),
             path("<uuid:golem_id>/set-up/token/", wrap(self.token_view), name=f"{name}_set_up_token"),
             *super().get_urls(),
         ]
-
-    def halt_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
-        """Stop the golem, with a reason."""
-        golem = self.get_own_golem(request, golem_id)
-        form = HaltForm(request.POST or None)
-        if request.method == "POST" and form.is_valid():
-            reason, is_drill = form.cleaned_data["reason"], form.cleaned_data["is_drill"]
-            try:
-                report = halt_golem(
-                    golem=golem, reason=reason, actor=name_actor(request.user), now=clock.now(), is_drill=is_drill
-                )
-            except GolemError as error:
-                return report_refusal(request, error, self.page_of(golem))
-            if is_drill:
-                told = format_html("A drill: nothing was changed. {}", show_steps(report["steps"]))
-                messages.info(request, told)
-            else:
-                messages.success(request, f"{golem.name} is halted.")
-            return HttpResponseRedirect(self.page_of(golem))
-        unwinds = "Its positions are taken back into its wallet. " if does_unwind(golem) else ""
-        return show_confirmation(
-            request=request,
-            model_admin=self,
-            form=form,
-            back_url=self.page_of(golem),
-            subject=golem,
-            title=f"Halt {golem.name}",
-            submit="Halt it now",
-            is_dangerous=True,
-            explanation="No commit starts and nothing new is signed from then on. Open permits are cancelled, standing "
-            f"approvals revoked. {unwinds}What was sent before may still be mined.",
-        )
 
     def drawdown_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
         """The owner has seen a fall of the holdings and lets the golem act again, with a reason."""
@@ -116,6 +107,51 @@ class GolemAdmin(ProposalPages, PolicyPages, CagePages, LiveToolsMixin, WizardPa
             explanation=f"Its holdings {seen} from their high-water mark. Until it is acknowledged "
             "the golem only decreases and closes positions; afterwards the mark starts anew from what it holds then.",
             done=f"{golem.name} may open positions again.",
+        )
+
+    def rehearse_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+        """Back to rehearsal, at once and without anybody's leave."""
+        golem = self.get_own_golem(request, golem_id)
+        return self._act(
+            request,
+            golem,
+            _rehearse,
+            title=f"Let {golem.name} rehearse",
+            submit="Rehearse from now on",
+            is_dangerous=False,
+            explanation="Its heartbeat goes on deciding and signs nothing. What its agents preview and commit goes on; "
+            "Stop ends that too. Going live again needs your second factor.",
+            done=f"The heartbeat of {golem.name} rehearses.",
+        )
+
+    def retire_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+        """Stop it for good and keep its history; or bring one back, still halted."""
+        golem = self.get_own_golem(request, golem_id)
+        if golem.retired_at is not None:
+            return self._act(
+                request,
+                golem,
+                bring_back,
+                title=f"Bring {golem.name} back",
+                submit="Bring it back",
+                is_dangerous=False,
+                explanation="It is in the lists again, and halted until its owners resume it. Its keys stay revoked.",
+                done=f"{golem.name} is back, halted.",
+            )
+
+        def retire(*, golem: Golem, reason: str, actor: str, now: datetime) -> None:
+            retire_golem(golem=golem, owner=request.user, reason=reason, now=now)
+
+        return self._act(
+            request,
+            golem,
+            retire,
+            title=f"Retire {golem.name}",
+            submit="Retire it",
+            is_dangerous=True,
+            explanation="It is halted, every key of it is revoked and its heartbeat is turned off. Its history stays. "
+            "What is in its wallet and at protocols stays there: take it out before, or back its key up.",
+            done=f"{golem.name} is retired.",
         )
 
     def get_own_golem(self, request: HttpRequest, golem_id: Any) -> Golem:
@@ -146,3 +182,9 @@ class GolemAdmin(ProposalPages, PolicyPages, CagePages, LiveToolsMixin, WizardPa
 
 def _acknowledge(*, golem: Golem, reason: str, actor: str, now: datetime) -> None:
     acknowledge_drawdown(golem_id=golem.pk, actor=actor, reason=reason, now=now)
+
+
+@whole
+def _rehearse(*, golem: Golem, reason: str, actor: str, now: datetime) -> None:
+    with transaction.atomic():
+        set_live(golem=golem, is_live=False, actor=actor, reason=reason, now=now)

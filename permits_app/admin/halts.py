@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
@@ -14,9 +16,13 @@ from unfold.decorators import display
 from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
-from permits_app.models import HaltRecord, HaltSetting
-from tools_app.admin.display import show_age, show_badge, show_unchecked
+from permits_app.admin.exit_lines import describe_exit
+from permits_app.models import ActionPermit, HaltRecord, HaltSetting
+from permits_app.move_words import describe_move
+from tools_app.admin.display import format_usd, shorten_hex, show_age, show_badge, show_unchecked
 from tools_app.admin.read_only import ReadOnlyAdminMixin
+from tools_app.admin.tokens import name_address
+from tools_app.core import clock
 
 _MOST_ITEMS = 20
 
@@ -64,7 +70,7 @@ class HaltSettingAdmin(AuditedEditMixin, OwnerScopedAdmin):
     list_filter = (GolemFilter,)
     list_select_related = ("golem",)
     search_fields = ("golem__name",)
-    fields = ("golem", "unwind_on_halt")
+    fields = ("golem", "unwind_on_halt", "sell_on_halt")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """A setting never moves to another golem."""
@@ -73,31 +79,83 @@ class HaltSettingAdmin(AuditedEditMixin, OwnerScopedAdmin):
     @display(description="On a halt", ordering="unwind_on_halt")
     def unwinds(self, obj: HaltSetting) -> SafeString:
         """In words."""
-        return show_badge("positions are unwound", "warn") if obj.unwind_on_halt else show_badge("positions stay")
+        if not obj.unwind_on_halt:
+            return show_badge("positions stay")
+        words = "positions are unwound, debts paid by selling" if obj.sell_on_halt else "positions are unwound"
+        return show_badge(words, "warn")
 
 
 def show_steps(steps: Sequence[Mapping[str, Any]]) -> SafeString:
-    """The steps of a halt or a drill as a list, each with its time and its facts."""
-    rows = [(step.get("step", ""), step.get("at_ms", ""), _show_facts(step)) for step in steps]
-    return format_html('<ol class="gx-list">{}</ol>', format_html_join("", "<li>{} ({} ms){}</li>", rows))
+    """The steps of a halt or a drill in words, each with its time; what was stored is folded below."""
+    now = clock.now()
+    permits = _name_permits(steps)
+    rows = [
+        (
+            str(step.get("step", ""))[:1].upper() + str(step.get("step", ""))[1:],
+            _when(step),
+            _show_facts(step, permits, now),
+        )
+        for step in steps
+    ]
+    listed = format_html('<ol class="gx-list">{}</ol>', format_html_join("", "<li>{}{}{}</li>", rows))
+    stored = json.dumps(list(steps), indent=2, default=str)
+    return format_html(
+        '{}<details><summary>As it is stored</summary><pre class="gx-pre">{}</pre></details>', listed, stored
+    )
 
 
-def _show_facts(step: Mapping[str, Any]) -> SafeString:
+def _begin(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _when(step: Mapping[str, Any]) -> str:
+    at_ms = step.get("at_ms")
+    return f" ({int(at_ms) / 1000:.1f} s after the start)" if isinstance(at_ms, int) else ""
+
+
+def _name_permits(steps: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What each permit that is named moves."""
+    named = {str(each) for step in steps for each in step.get("permit_ids", ())}
+    rows = ActionPermit.objects.filter(pk__in=named)
+    return {
+        str(row.pk): f"{describe_move(row.action_type, row.bounds)}, {format_usd(row.value_micro_usd)}" for row in rows
+    }
+
+
+def _show_facts(step: Mapping[str, Any], permits: Mapping[str, str], now: datetime) -> SafeString:
     lines: list[str] = []
+    if step.get("failed"):
+        lines.append(f"failed and is tried again: {step.get('detail') or step['failed']}")
+    if step.get("was_halted_before"):
+        lines.append("it was halted before")
     for name, value in step.items():
-        if name in ("step", "at_ms"):
-            continue
         if isinstance(value, list):
-            lines += [_show_item(item) for item in value[:_MOST_ITEMS]] or ["none"]
+            told = [_say_item(name, item, permits, now) for item in value[:_MOST_ITEMS]]
+            lines += told or ["none"]
             if len(value) > _MOST_ITEMS:
                 lines.append(f"and {len(value) - _MOST_ITEMS} more")
-        else:
-            lines.append(f"{name.replace('_', ' ')}: {_show_item(value)}")
+        elif name == "waiting_for":
+            lines.append(f"a worker is waited for ({value})")
     items = format_html_join("", "<li>{}</li>", [(line,) for line in lines])
     return format_html("<ul>{}</ul>", items) if lines else SafeString()
 
 
-def _show_item(item: Any) -> str:
-    if isinstance(item, Mapping):
-        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in item.items() if value not in (None, ""))
-    return {True: "yes", False: "no"}[item] if isinstance(item, bool) else str(item)
+def _say_item(name: str, item: Any, permits: Mapping[str, str], now: datetime) -> str:
+    if name == "permit_ids":
+        return permits.get(str(item), f"permit {str(item)[:8]}…")
+    if not isinstance(item, Mapping):
+        return shorten_hex(str(item))
+    if "spender" in item:
+        spender = name_address(int(item.get("chain_id", 0)), str(item["spender"])) or shorten_hex(str(item["spender"]))
+        return f"{item.get('token', 'a token')} to {spender}"
+    if "units" in item:
+        return str(item["units"])
+    if "position" in item:
+        line = describe_exit(item, now=now)
+        told = [f"{line.label} at {line.protocol}: {line.words or 'looked at'}"]
+        return ", ".join([*told, line.due] if line.due else told)
+    if "nonce" in item:
+        return f"nonce {item['nonce']}, {str(item.get('state') or item.get('outcome', '')).lower()}"
+    if "positions" in item:
+        return "positions as its own tool lists them, below"
+    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in item.items() if value not in (None, ""))

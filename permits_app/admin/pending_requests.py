@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from permits_app.admin.ledgers import LedgerAdmin
+from permits_app.admin.request_lines import name_request, say_held, show_request_state
 from permits_app.models import PendingRequest
-from permits_app.models.pending_request import RequestState
-from tools_app.admin.display import NOTHING, format_chain, show_age, show_badge, show_hex
-from tools_app.chain.networks import KNOWN_NETWORKS
-from tools_app.core.units import format_units
-from tools_app.toolkit.views import NATIVE
-
-_TONES = {
-    RequestState.READY: "info",
-    RequestState.CLAIMING: "busy",
-    RequestState.DONE: "good",
-    RequestState.STUCK: "bad",
-    RequestState.LOST: "bad",
-}
+from tools_app.admin.display import NOTHING, format_chain, show_age
 
 
 @admin.register(PendingRequest)
@@ -52,18 +41,18 @@ class PendingRequestAdmin(LedgerAdmin):
 
     @display(description="Request", ordering="ref")
     def position(self, obj: PendingRequest) -> str:
-        """The position's name."""
-        return obj.ref
+        """Its protocol and its number there."""
+        return name_request(obj)
 
     @display(description="State", ordering="state")
     def shown_state(self, obj: PendingRequest) -> SafeString:
         """As a badge."""
-        return show_badge(obj.get_state_display(), _TONES.get(RequestState(obj.state), "quiet"))
+        return show_request_state(obj)
 
     @display(description="Holds")
-    def holds(self, obj: PendingRequest) -> SafeString:
+    def holds(self, obj: PendingRequest) -> str:
         """Its legs as they were last seen."""
-        return format_html_join(", ", "{}", [(_show_leg(obj.chain_id, leg),) for leg in obj.amounts]) or NOTHING
+        return say_held(obj) or NOTHING
 
     @display(description="Expected", ordering="expected_at")
     def due(self, obj: PendingRequest) -> SafeString | str:
@@ -87,10 +76,3 @@ class PendingRequestAdmin(LedgerAdmin):
             return NOTHING
         url = reverse("admin:permits_app_actionpermit_change", args=[obj.claim_id])
         return format_html('<a href="{}" class="gx-link">{}</a>', url, obj.claim)
-
-
-def _show_leg(chain_id: int, leg: dict[str, str]) -> SafeString | str:
-    network = KNOWN_NETWORKS.get(chain_id)
-    if leg["token"] == NATIVE and network is not None:
-        return format_units(int(leg["raw"]), network.native_decimals, network.native_symbol)
-    return format_html("{} base units of {}", leg["raw"], show_hex(leg["token"]))

@@ -32,6 +32,7 @@ from permits_app.admin.story_facts import (
     spell,
 )
 from permits_app.admin.story_lines import (
+    DID_NOT_RUN,
     CallLine,
     Flow,
     HookLine,
@@ -224,7 +225,7 @@ def _steps(
         Step("request", "Request", "good", permit.created_at.strftime("%H:%M:%S")),
         Step("plan", "Plan", "good", "local write" if permit.is_local else _count(len(permit.plan_calls), "call")),
         Step("simulation", "Simulation", "good" if simulated else "quiet", _fidelity(permit)),
-        Step("hooks", "Safety hooks", "good", _count(len(permit.hook_decisions), "verdict")),
+        Step("hooks", "Safety hooks", *_judge_hooks(permit)),
         Step(
             "risk", "Risk", "good" if permit.risk_tier in ("ROUTINE", "STANDARD") else "warn", permit.risk_tier.lower()
         ),
@@ -256,3 +257,14 @@ def _list_audit(permit: ActionPermit) -> tuple[AuditEntry, ...]:
 
 def _find_episode(permit: ActionPermit) -> Episode | None:
     return Episode.objects.filter(golem_id=permit.golem_id, permit_id=permit.pk).first()
+
+
+def _judge_hooks(permit: ActionPermit) -> tuple[str, str]:
+    """A tick only where every hook has spoken; hooks that did not run are counted as that."""
+    lines = list_hooks(permit)
+    if any(line.tone == "bad" for line in lines):
+        return "bad", "refused"
+    missed = sum(line.verdict == DID_NOT_RUN for line in lines)
+    if missed == 0:
+        return "good", _count(len(permit.hook_decisions), "verdict")
+    return ("warn", f"{missed} of {len(lines)} did not run") if permit.hook_decisions else ("quiet", "none ran")

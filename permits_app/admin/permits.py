@@ -38,8 +38,8 @@ class ActionPermitAdmin(OwnerScopedAdmin):
     list_display = ("what", "golem", "status_badge", "risk_badge", "worth", "chain", "age")
     list_filter = (GolemFilter, "status", "risk_tier", "action_type", "venue")
     list_select_related = ("golem",)
-    search_fields = ("=id", "=plan_hash", "=simulation_hash", "=signer", "=transactions__tx_hash")
-    search_help_text = "A permit id, plan hash, simulation hash, transaction hash or signer, whole"
+    search_fields = ("=id", "=plan_hash", "=simulation_hash", "=signer", "=transactions__tx_hash", "golem__name")
+    search_help_text = "A golem's name, or a whole permit id, hash or signer"
     ordering = ("-created_at",)
     date_hierarchy = None
     actions_detail: ClassVar[tuple[str, ...]] = ()

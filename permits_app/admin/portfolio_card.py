@@ -1,27 +1,32 @@
-"""What a golem holds as its page shows it: tokens, positions, debts, health and unlocks, and the change of a day.
+"""What a golem holds as pages show it: tokens, positions, debts, health and unlocks, and the change of a day.
 
-The same figures as every rule's: `measure_holdings` and the snapshots. A node that does not answer is said so.
+The same figures as every rule's: `measure_holdings` and the snapshots. Its own page reads the chain; the cockpit and
+the fleet show the newest snapshot with its age. A node that does not answer is said so.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
 
 from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
+from permits_app.models import NavSnapshot
+from permits_app.profit_days import DAY, read_worth
 from permits_app.profit_days import Worth as DayWorth
-from permits_app.profit_days import read_worth
 from permits_app.safety.figures import format_ratio
+from permits_app.told_holdings import tell_holdings
 from tools_app import runner
-from tools_app.admin.display import format_age, format_chain, format_usd, show_amount
+from tools_app.admin.display import format_age, format_chain, format_usd, group_digits, shorten_amount, show_amount
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.units import format_units
-from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth, measure_holdings
+from tools_app.portfolio.holdings import measure_holdings
 from tools_app.portfolio.known import list_hints
-from tools_app.toolkit.protocol import SHELF
+from tools_app.portfolio.searching import list_gaps
 
 READ_DEADLINE_MS = 1_500
 LIQUIDATION_BPS = 10_000
@@ -79,6 +84,17 @@ class PortfolioCard:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class PositionSum:
+    """Positions in one line; texts are empty where nothing is owed or locked."""
+
+    many: int
+    owes: str
+    health: str
+    health_tone: str
+    unlocks: str
+
+
 def read_portfolio_card(golem: Golem, *, now: datetime) -> PortfolioCard:
     """What `golem` holds on its home chain, read within a short deadline."""
     if not golem.address:
@@ -92,7 +108,37 @@ def read_portfolio_card(golem: Golem, *, now: datetime) -> PortfolioCard:
     except GolemError as error:
         problem = f"The node of {format_chain(golem.home_chain_id)} does not answer: {error.detail}"
         return PortfolioCard(change=describe_change(worth, now=now), problem=problem)
-    return _describe(held, worth, block=number, now=now)
+    card = _describe(tell_holdings(held, now=now), worth, asof=f"block {number:,}", now=now)
+    gaps = list_gaps(chain_id=golem.home_chain_id, account=golem.address)
+    return replace(card, uncounted=(*card.uncounted, *gaps))
+
+
+def read_kept_card(golem: Golem, worth: DayWorth | None, *, now: datetime) -> PortfolioCard | None:
+    """The same from the newest snapshot, with its age; None before the first. No node is asked."""
+    row = read_kept([golem.pk], now=now).get(golem.pk)
+    if row is None:
+        return None
+    return _describe(row.holdings, worth, asof=f"block {row.block_number:,}, {format_age(row.at, now=now)}", now=now)
+
+
+def read_kept(golem_ids: Iterable[UUID], *, now: datetime) -> dict[UUID, NavSnapshot]:
+    """The newest snapshot of the last day that tells holdings, by golem, in one query."""
+    rows = NavSnapshot.objects.filter(golem_id__in=list(golem_ids), at__gt=now - DAY).exclude(holdings={})
+    return {row.golem_id: row for row in rows.defer("state").order_by("golem_id", "-at").distinct("golem_id")}
+
+
+def sum_up_positions(row: NavSnapshot | None, *, now: datetime) -> PositionSum:
+    """Positions of a snapshot in one line of a list: how many, what is owed, the lowest health, the last unlock."""
+    told = row.holdings["positions"] if row is not None else []
+    health = min((each["health_bps"] for each in told if each["health_bps"] is not None), default=None)
+    free_at = max((each["free_at"] for each in told if each["free_at"] is not None), default=None)
+    return PositionSum(
+        many=len(told),
+        owes=format_usd(owed) if (owed := sum(int(each["debt"]) for each in told)) else "",
+        health=format_ratio(health) if health is not None else "",
+        health_tone=_tone(health),
+        unlocks=_say_unlock(free_at, now),
+    )
 
 
 def describe_change(worth: DayWorth | None, *, now: datetime) -> Change | None:
@@ -119,65 +165,52 @@ def sign_usd(micro_usd: int) -> str:
     return f"+{format_usd(micro_usd)}" if micro_usd > 0 else format_usd(micro_usd)
 
 
-def _describe(held: Holdings, worth: DayWorth | None, *, block: int, now: datetime) -> PortfolioCard:
-    nav, liquid = held.nav_micro_usd, held.liquid_micro_usd(int(now.timestamp()))
+def _describe(told: Mapping[str, Any], worth: DayWorth | None, *, asof: str, now: datetime) -> PortfolioCard:
+    value, debt, liquid = int(told["value"]), int(told["debt"]), int(told["liquid"])
     return PortfolioCard(
-        tokens=(
-            *(_describe_token(each) for each in held.tokens),
-            *(_describe_claim(each) for each in held.claims),
-        ),
-        positions=tuple(_describe_position(each, now) for each in held.positions),
-        value=format_usd(nav),
-        debt=format_usd(held.debt_micro_usd) if held.debt_micro_usd else "",
-        liquid=format_usd(liquid) if liquid != nav else "",
+        tokens=tuple(_describe_token(each) for each in told["tokens"]),
+        positions=tuple(_describe_position(each, now) for each in told["positions"]),
+        value=format_usd(value),
+        debt=format_usd(debt) if debt else "",
+        liquid=format_usd(liquid) if liquid != value else "",
         change=describe_change(worth, now=now),
-        uncounted=held.problems,
-        block=f"block {block:,}",
+        uncounted=tuple(told["problems"]),
+        block=asof,
     )
 
 
-def _describe_token(held: Worth) -> TokenLine:
-    shown = format_usd(held.micro_usd) if held.micro_usd is not None else ""
-    return TokenLine(
-        held.token.symbol,
-        _amount(held),
-        shown,
-        "not counted: no usable price" if held.problem else "",
-        held.token.is_simulated,
-    )
+def _describe_token(told: Mapping[str, Any]) -> TokenLine:
+    worth = format_usd(int(told["micro_usd"])) if told["micro_usd"] is not None else ""
+    return TokenLine(told["symbol"], show_amount(told["units"]), worth, told["note"], told["is_simulated"])
 
 
-def _describe_claim(held: Worth) -> TokenLine:
-    return TokenLine(held.token.symbol, _amount(held), "", "counted as a position", held.token.is_simulated)
-
-
-def _describe_position(held: HeldPosition, now: datetime) -> PositionLine:
-    protocol = SHELF.get(held.ref.protocol)
-    free_at = held.free_at
-    is_locked = free_at is not None and free_at > now.timestamp()
+def _describe_position(told: Mapping[str, Any], now: datetime) -> PositionLine:
+    debt, health = int(told["debt"]), told["health_bps"]
     return PositionLine(
-        label=held.position.label,
-        protocol=protocol.label if protocol is not None else held.ref.protocol,
-        holds=tuple(_name(part) for part in held.parts if part.raw > 0),
-        owes=tuple(_name(part) for part in held.parts if part.raw < 0),
-        worth=format_usd(held.micro_usd) if held.micro_usd is not None else "not known",
-        debt=format_usd(held.debt_micro_usd) if held.debt_micro_usd else "",
-        health=format_ratio(held.health_bps) if held.health_bps is not None else "",
-        health_tone=_tone(held.health_bps),
-        unlocks=format_age(datetime.fromtimestamp(free_at or 0, tz=UTC), now=now) if is_locked else "",
-        is_simulated=protocol is not None and held.ref.chain_id in protocol.simulated_on,
+        label=told["label"],
+        protocol=told["protocol"],
+        holds=tuple(_shorten(each) for each in told["holds"]),
+        owes=tuple(_shorten(each) for each in told["owes"]),
+        worth=format_usd(int(told["micro_usd"])) if told["micro_usd"] is not None else "not known",
+        debt=format_usd(debt) if debt else "",
+        health=format_ratio(health) if health is not None else "",
+        health_tone=_tone(health),
+        unlocks=_say_unlock(told["free_at"], now),
+        is_simulated=told["is_simulated"],
     )
+
+
+def _say_unlock(free_at: int | None, now: datetime) -> str:
+    if free_at is None or free_at <= now.timestamp():
+        return ""
+    return format_age(datetime.fromtimestamp(free_at, tz=UTC), now=now)
+
+
+def _shorten(units: str) -> str:
+    return group_digits(shorten_amount(units))
 
 
 def _tone(health_bps: int | None) -> str:
     if health_bps is None or health_bps >= 2 * LIQUIDATION_BPS:
         return "good"
     return "warn" if health_bps >= LIQUIDATION_BPS * 3 // 2 else "bad"
-
-
-def _name(part: Worth) -> str:
-    return format_units(abs(part.raw), part.token.decimals, part.token.symbol)
-
-
-def _amount(held: Worth) -> SafeString:
-    return show_amount(format_units(held.raw, held.token.decimals))

@@ -18,7 +18,7 @@ from archetypes_app.phases import is_worse
 from permits_app.actions.announce import turn_warden_on
 from permits_app.actions.request_change import request_operation
 from permits_app.approvals.announced import is_warden_on
-from permits_app.approvals.forms import OwnersForm, PhaseWishForm, StrategyForm, WhyForm
+from permits_app.approvals.forms import OwnersForm, PhaseWishForm, ResumeForm, StrategyForm, WhyForm
 from permits_app.approvals.views import page_of as page_of_request
 from tools_app.admin.confirm import report_refusal, show_confirmation
 from tools_app.core import clock
@@ -33,6 +33,7 @@ class ProposalPages:
         """Their addresses."""
         return [
             path("<uuid:golem_id>/resume/", wrap(self.resume_view), name=f"{name}_resume"),
+            path("<uuid:golem_id>/live/", wrap(self.live_view), name=f"{name}_live"),
             path("<uuid:golem_id>/phase/", wrap(self.phase_view), name=f"{name}_phase"),
             path("<uuid:golem_id>/strategy/", wrap(self.strategy_view), name=f"{name}_strategy"),
             path("<uuid:golem_id>/owners/", wrap(self.owners_view), name=f"{name}_owners"),
@@ -41,15 +42,30 @@ class ProposalPages:
 
     def resume_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Ask to let a halted golem act again."""
+        golem = self._golem(request, golem_id)
+        stays = " Its heartbeat was live; it rehearses afterwards unless you tick it." if golem.is_live else ""
+        return self._ask(
+            request,
+            golem_id,
+            ResumeForm(request.POST or None, was_live=golem.is_live),
+            lambda golem, given: ("resume", {"live": bool(given.get("live"))}),
+            title="Resume after the halt",
+            submit="Ask to resume",
+            explanation="It needs a second factor, and another owner where there is one. What was cancelled stays"
+            f" cancelled; its keys get back what the halt took.{stays}",
+        )
+
+    def live_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
+        """Ask to let the heartbeat act instead of rehearsing."""
         return self._ask(
             request,
             golem_id,
             WhyForm(request.POST or None),
-            lambda golem, given: ("resume", {}),
-            title="Resume after the halt",
-            submit="Ask to resume",
-            explanation="It needs a second factor, and another owner where there is one. What was cancelled stays"
-            " cancelled; its keys get back what the halt took.",
+            lambda golem, given: ("live", {}),
+            title="Go live",
+            submit="Ask to go live",
+            explanation="Its heartbeat will sign and spend by itself. The next page sums up what may be lost in a day;"
+            " it is approved there with a second factor.",
         )
 
     def phase_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:

@@ -192,6 +192,9 @@ def list_surprises(permit: ActionPermit) -> tuple[str, ...]:
     return (*transfers, *approvals)
 
 
+DID_NOT_RUN = "did not run"
+
+
 def list_hooks(permit: ActionPermit) -> tuple[HookLine, ...]:
     """The seven hooks in order, with their verdicts."""
     by_name = {str(entry.get("hook")): entry for entry in permit.hook_decisions}
@@ -208,7 +211,7 @@ def list_hooks(permit: ActionPermit) -> tuple[HookLine, ...]:
                 name=name.replace("_", " "),
                 purpose=HOOK_PURPOSE.get(name, ""),
                 verdict={"Allow": "allowed", "AllowModified": "allowed, changed", "Reject": "refused"}.get(
-                    verdict, verdict or "did not run"
+                    verdict, verdict or DID_NOT_RUN
                 ),
                 tone=tone,
                 note=str(entry.get("note", "")) if entry else "",

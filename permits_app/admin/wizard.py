@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any
 
+import segno
 from django import forms
 from django.conf import settings
 from django.contrib import messages
@@ -18,13 +19,14 @@ from django.urls import reverse
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from archetypes_app.actions.create_api_key import create_api_key
-from archetypes_app.admin.api_keys import show_new_token
+from archetypes_app.admin.api_keys import redirect_to_token
 from archetypes_app.admin.audited import name_actor
 from archetypes_app.errors import UnknownProfile
-from archetypes_app.forms import NewGolemForm
+from archetypes_app.forms import CUSTOM, NewGolemForm
 from archetypes_app.models import Archetype, Golem, ToolProfile
 from archetypes_app.models.api_key import Scope
 from archetypes_app.profiles import list_new_golem_profiles
+from archetypes_app.toolset import resolve_toolset
 from permits_app.actions.allow_addresses import AllowlistChoice, suggest_allowlist
 from permits_app.actions.create_golem import create_golem
 from permits_app.actions.create_wallet import create_wallet, import_wallet
@@ -34,6 +36,7 @@ from permits_app.actions.give_configured_wallet import (
     read_configured_wallet,
 )
 from permits_app.actions.set_limits import set_limits
+from permits_app.admin.portfolio_card import read_portfolio_card
 from permits_app.approvals.setup import is_in_setup
 from permits_app.errors import SignerUnavailable, WalletExists
 from permits_app.forms import WalletForm, WalletSource, WizardLimitsForm
@@ -44,11 +47,14 @@ from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.taint import Secret, TaintLabel
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import WriteTool
 
+LOCAL_CHAIN_ID = 31337
 CONFIGURED = "CONFIGURED"
 """A choice of the wallet page: GOLEM_WALLET_KEYSTORE_FILE."""
 
-STEPS = ("Who it is", "Wallet", "Limits", "Token", "Done")
+STEPS = ("Who it is", "Wallet", "Limits", "Funds", "Token")
 
 
 class TokenForm(forms.Form):
@@ -60,6 +66,14 @@ class TokenForm(forms.Form):
         widget=UnfoldAdminCheckboxSelectMultipleWidget(),
         help_text="Give only what the agent needs; it can be rotated or revoked at any time",
     )
+
+    def __init__(self, *args: Any, can_write: bool = True, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not can_write:
+            field: Any = self.fields["scopes"]
+            field.choices = [(Scope.READ.value, Scope.READ.label)]
+            field.initial = [Scope.READ.value]
+            field.help_text = "It has nothing to write with, so its token only reads"
 
 
 class WizardWalletForm(WalletForm):
@@ -82,12 +96,14 @@ class WizardPages:
         if not admin.has_add_permission(request):
             raise PermissionDenied
         offered = admin.list_choices(ToolProfile, request).order_by("name")
+        archetypes = admin.list_choices(Archetype, request).order_by("name")
+        ticked = _list_ticked(request, offered)
         form = NewGolemForm(
             request.POST or None,
             owner=request.user,
-            archetypes=admin.list_choices(Archetype, request).order_by("name"),
+            archetypes=archetypes,
             profiles=offered,
-            initial={"profiles": _list_ticked(request, offered)},
+            initial={"intent": CUSTOM if ticked else "trade", "profiles": ticked},
         )
         if request.method == "POST" and form.is_valid():
             golem = create_golem(
@@ -97,8 +113,9 @@ class WizardPages:
                 gives_wallet=False,
                 **{name: form.cleaned_data[name] for name in form.Meta.fields},
             )
-            return HttpResponseRedirect(reverse("admin:archetypes_app_golem_set_up_wallet", args=[golem.pk]))
-        return self._show(request, 0, form, submit="Next: wallet", golem=None)
+            step = "wallet" if can_write(golem) else "token"
+            return HttpResponseRedirect(reverse(f"admin:archetypes_app_golem_set_up_{step}", args=[golem.pk]))
+        return self._show(request, 0, form, submit="Next: wallet", golem=None, archetypes=archetypes)
 
     def wallet_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
         """Second page: a new key, an imported one, or none."""
@@ -139,15 +156,32 @@ class WizardPages:
                 actor=name_actor(request.user),
                 now=clock.now(),
             )
-            return HttpResponseRedirect(reverse("admin:archetypes_app_golem_set_up_token", args=[golem.pk]))
+            return HttpResponseRedirect(reverse("admin:archetypes_app_golem_set_up_funds", args=[golem.pk]))
         ticked = set(form["allowlist"].value() or [])
         groups = _group_choices(offered, ticked)
-        return self._show(request, 2, form, submit="Next: token", golem=golem, allowlist_groups=groups)
+        return self._show(request, 2, form, submit="Next: funds", golem=golem, allowlist_groups=groups)
+
+    def funds_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
+        """Fourth page: where to send money, and what is there by now."""
+        golem = self._golem(request, golem_id)
+        following = reverse("admin:archetypes_app_golem_set_up_token", args=[golem.pk])
+        if not golem.address or request.method == "POST":
+            return HttpResponseRedirect(following)
+        return self._show(
+            request,
+            3,
+            forms.Form(),
+            submit="Next: token",
+            golem=golem,
+            portfolio=read_portfolio_card(golem, now=clock.now()),
+            picture=segno.make(golem.address, error="m").svg_inline(scale=5, border=2, light="#fff", dark="#000"),
+            has_faucet=golem.home_chain_id == LOCAL_CHAIN_ID and LOCAL_CHAIN_ID in settings.GOLEM_RPC_URLS,
+        )
 
     def token_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
-        """Fourth page: the token's scopes; its answer is the last page, which shows the token once."""
+        """Last page: the token's scopes; its answer is the last page, which shows the token once."""
         golem = self._golem(request, golem_id)
-        form = TokenForm(request.POST or None)
+        form = TokenForm(request.POST or None, can_write=can_write(golem) and bool(golem.address))
         if request.method == "POST" and form.is_valid():
             fresh = create_api_key(
                 golem=golem,
@@ -156,8 +190,8 @@ class WizardPages:
                 created_by=request.user,
                 now=clock.now(),
             )
-            return show_new_token(request=request, model_admin=self, fresh=fresh, title=f"{golem.name} is ready")
-        return self._show(request, 3, form, submit="Create the golem's token", golem=golem)
+            return redirect_to_token(request=request, fresh=fresh)
+        return self._show(request, 4, form, submit="Create the golem's token", golem=golem)
 
     def _golem(self, request: HttpRequest, golem_id: Any) -> Golem:
         admin: Any = self
@@ -241,3 +275,10 @@ def _group_choices(
         }
         groups.setdefault(str(AllowlistKind(choice.kind).label), []).append(option)
     return list(groups.items())
+
+
+def can_write(golem: Golem) -> bool:
+    """Whether its tools move money, now or once it has a wallet."""
+    toolset = resolve_toolset(golem)
+    names = {*(tool.name for tool in toolset), *toolset.missing}
+    return any(isinstance(tool, WriteTool) for tool in REGISTRY if tool.name in names)

@@ -5,9 +5,12 @@ The same words are written when a change is asked for and when `verify_request` 
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Final
 
 from permits_app.policy_cage.contract import AssetRule, AssetState, Limit, RuleKind, key_address
+from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
+from permits_app.policy_cage.state import CageState
 from tools_app.admin.calls import name_selector
 from tools_app.admin.display import format_bps, format_coin, format_seconds, shorten_hex
 from tools_app.admin.tokens import format_token_amount, name_address
@@ -109,3 +112,12 @@ def _name_function(selector: bytes) -> str:
     if selector == bytes(4):
         return "a plain transfer of coins"
     return name_selector(selector) or f"0x{selector.hex()}"
+
+
+def say_session(state: CageState) -> str:
+    """Who is appointed, until when, and what is left to it."""
+    left = state.session
+    if left.key == ZERO_ADDRESS:
+        return "nobody is appointed"
+    ends = datetime.fromtimestamp(left.expires_at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return f"{left.key} until {ends}; {left.operations_left:,} operations and {format_micro_usd(left.budget_left)} left"

@@ -10,6 +10,7 @@ from unfold.widgets import (
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
+    UnfoldBooleanWidget,
 )
 
 from archetypes_app.models.golem import PHASE_CHOICES
@@ -149,3 +150,19 @@ class PhaseWishForm(WhyForm):
 
     to = forms.ChoiceField(label="Phase", choices=PHASE_CHOICES, widget=UnfoldAdminSelectWidget())
     field_order = ("to", "reason")
+
+
+class ResumeForm(WhyForm):
+    """Why; and whether a heartbeat that was live acts again at once."""
+
+    live = forms.BooleanField(
+        label="Live at once",
+        required=False,
+        widget=UnfoldBooleanWidget(),
+        help_text="Else it rehearses until you set it live",
+    )
+
+    def __init__(self, *args: Any, was_live: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not was_live:
+            del self.fields["live"]

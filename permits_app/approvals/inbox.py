@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,26 +12,34 @@ from django.utils.safestring import SafeString
 
 from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.ownership import is_owner, list_owned_golems, list_owners
+from permits_app.approvals.asked_words import describe_asked, foresee_refusal
 from permits_app.approvals.freshness import find_staleness
 from permits_app.approvals.second_factor import has_second_factor
 from permits_app.models import Announcement, ChangeComment, ChangeRequest, OwnerApproval
 from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState, Verdict
 from permits_app.models.warden import AnnouncementState
+from permits_app.move_words import describe_move
+from permits_app.request_stages import RequestStage, Stage, find_mirrors, list_proposed, read_stage
 from tools_app.admin.display import format_age, format_seconds, format_usd, show_age, show_badge
 from tools_app.core.models import AuditEntry
 from tools_app.toolkit.enums import RiskTier
 
 SHOWN = 50
 """How many lines a list has; one of tier CRITICAL is never among those it leaves out."""
+OPENS_ALL = ("signer", "owners", "warden", "resume", "live")
+"""Operations after which everything the golem holds is within reach."""
 _TONES = {
-    "OPEN": "warn",
-    "APPROVED": "busy",
-    "EXECUTED": "good",
-    "REJECTED": "bad",
-    "STALE": "quiet",
-    "EXPIRED": "quiet",
-    "CANCELLED": "quiet",
-    "FAILED": "bad",
+    Stage.DECIDE: "warn",
+    Stage.COOLING: "busy",
+    Stage.SIGNATURES: "warn",
+    Stage.FUNDS: "bad",
+    Stage.BLOCKED: "bad",
+    Stage.EXECUTING: "busy",
+    Stage.PROPOSED: "busy",
+    Stage.ANNOUNCED: "busy",
+    Stage.EXECUTED: "good",
+    Stage.REJECTED: "bad",
+    Stage.FAILED: "bad",
 }
 
 
@@ -39,22 +48,26 @@ class InboxLine:
     """One request in a list."""
 
     request: ChangeRequest
+    title: str
     risk: SafeString
     state: SafeString
     worth: str
     age: SafeString
-    due: str
+    due: SafeString
     given: int
     asker: str
 
 
 @dataclass(frozen=True, slots=True)
 class AnnouncedLine:
-    """One announced permit."""
+    """One announced permit. `doomed` is why it will not be executed, where that is known already."""
 
     announcement: Announcement
+    what: str
+    worth: str
     risk: SafeString
-    due: str
+    due: SafeString
+    doomed: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +78,7 @@ class Inbox:
     hidden: int
     cooling: tuple[InboxLine, ...]
     hidden_cooling: int
+    proposed: tuple[InboxLine, ...]
     announced: tuple[AnnouncedLine, ...]
     hidden_announced: int
     closed: tuple[InboxLine, ...]
@@ -100,26 +114,25 @@ class DecisionPage:
 
 def list_waiting(user: Any) -> QuerySet[ChangeRequest]:
     """Open requests `user` may see, in the order of the inbox."""
-    rows = _visible(user).filter(state=ChangeState.OPEN).select_related("golem", "asked_by", "api_key")
+    rows = _visible(user).filter(state=ChangeState.OPEN).select_related("golem", "asked_by", "api_key", "permit")
     return rows.order_by("-risk_rank", "created_at")
 
 
 def build_inbox(user: Any, *, now: datetime) -> Inbox:
     """The inbox of `user` as of `now`."""
     waiting, hidden = _cut(list_waiting(user))
-    seen = _visible(user).select_related("golem", "asked_by", "api_key")
+    seen = _visible(user).select_related("golem", "asked_by", "api_key", "permit")
     cooling, hidden_cooling = _cut(seen.filter(state=ChangeState.APPROVED).order_by("-risk_rank", "executes_at"))
     announced, hidden_announced = _cut(_list_announced(user))
-    closed = seen.exclude(state__in=LIVE_STATES).order_by("-closed_at")
+    proposed = list_proposed(seen)
+    closed = seen.exclude(state__in=LIVE_STATES).exclude(pk__in=[row.pk for row in proposed]).order_by("-closed_at")
     return Inbox(
         waiting=_lines(waiting, now),
         hidden=hidden,
         cooling=_lines(cooling, now),
         hidden_cooling=hidden_cooling,
-        announced=tuple(
-            AnnouncedLine(row, show_badge(row.permit.risk_tier), format_age(row.executes_at, now=now))
-            for row in announced
-        ),
+        proposed=_lines(proposed, now),
+        announced=tuple(_describe_announced(row, now) for row in announced),
         hidden_announced=hidden_announced,
         closed=_lines(closed[:20], now),
         has_second_factor=has_second_factor(user),
@@ -139,8 +152,8 @@ def build_decision_page(request: ChangeRequest, user: Any, *, now: datetime) -> 
     return DecisionPage(
         request=request,
         risk=show_badge(request.risk_tier),
-        state=show_badge(request.get_state_display(), _TONES[request.state]),
-        worth=format_usd(request.value_micro_usd),
+        state=show_stage(read_stage(request, now=now, mirror=find_mirrors({request.golem_id}).get(request.golem_id))),
+        worth=show_stake(request),
         asked=show_age(request.created_at, now=now),
         deadline=format_age(request.deadline_at, now=now),
         cooling=format_seconds(request.cooling_seconds) if request.cooling_seconds else "",
@@ -180,23 +193,53 @@ def _visible(user: Any) -> QuerySet[ChangeRequest]:
     return rows if is_operator(user) else rows.filter(golem__in=list_owned_golems(user))
 
 
-def _lines(rows: QuerySet[ChangeRequest], now: datetime) -> tuple[InboxLine, ...]:
+def show_stake(request: ChangeRequest) -> str:
+    """What may be lost by it, at most; said where nothing was measured or no money is in it."""
+    if request.value_micro_usd:
+        return format_usd(request.value_micro_usd)
+    return "all it holds, not measured yet" if request.kind in OPENS_ALL else "no money"
+
+
+def show_stage(found: RequestStage) -> SafeString:
+    """The shared word as a badge."""
+    return show_badge(found.stage, _TONES.get(found.stage, "quiet"))
+
+
+def _lines(rows: Iterable[ChangeRequest], now: datetime) -> tuple[InboxLine, ...]:
+    listed = list(rows)
     approving = Count("decisions", filter=Q(decisions__verdict=Verdict.APPROVE))
     counts = dict(
-        ChangeRequest.objects.filter(pk__in=[row.pk for row in rows]).annotate(n=approving).values_list("pk", "n")
+        ChangeRequest.objects.filter(pk__in=[row.pk for row in listed]).annotate(n=approving).values_list("pk", "n")
     )
-    return tuple(
-        InboxLine(
-            request=row,
-            risk=show_badge(row.risk_tier),
-            state=show_badge(row.get_state_display(), _TONES[row.state]),
-            worth=format_usd(row.value_micro_usd),
-            age=show_age(row.created_at, now=now),
-            due=format_age(row.executes_at or row.deadline_at, now=now),
-            given=counts.get(row.pk, 0),
-            asker=name_asker(row),
+    mirrors = find_mirrors({row.golem_id for row in listed})
+    lines = []
+    for row in listed:
+        found = read_stage(row, now=now, mirror=mirrors.get(row.golem_id))
+        lines.append(
+            InboxLine(
+                request=row,
+                title=describe_asked(row),
+                risk=show_badge(row.risk_tier),
+                state=show_stage(found),
+                worth=show_stake(row),
+                age=show_age(row.created_at, now=now),
+                due=show_age(found.until if not found.is_over else row.closed_at, now=now),
+                given=counts.get(row.pk, 0),
+                asker=name_asker(row),
+            )
         )
-        for row in rows
+    return tuple(lines)
+
+
+def _describe_announced(row: Announcement, now: datetime) -> AnnouncedLine:
+    permit = row.permit
+    return AnnouncedLine(
+        announcement=row,
+        what=describe_move(permit.action_type, permit.bounds),
+        worth=format_usd(permit.value_micro_usd),
+        risk=show_badge(permit.risk_tier),
+        due=show_age(row.executes_at, now=now),
+        doomed=foresee_refusal(permit),
     )
 
 

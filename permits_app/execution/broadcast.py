@@ -105,17 +105,6 @@ def find_any_receipt(*, chain_id: int, tx_hashes: Sequence[str], deadline: Deadl
     return None
 
 
-def await_receipt(
-    *, chain_id: int, tx_hashes: Sequence[str], deadline: Deadline, renew_lease: Callable[[], None]
-) -> ReceiptView | None:
-    """Poll for the receipt of any of the payloads of one nonce; None when time ran out. Renews between polls."""
-    return poll(
-        lambda: find_any_receipt(chain_id=chain_id, tx_hashes=tx_hashes, deadline=deadline),
-        deadline=deadline,
-        renew_lease=renew_lease,
-    )
-
-
 def poll(find: Callable[[], Found | None], *, deadline: Deadline, renew_lease: Callable[[], None]) -> Found | None:
     """Ask `find` with growing pauses until it finds something; None when time ran out."""
     pause = _FIRST_POLL_SECONDS

@@ -27,7 +27,7 @@ from permits_app.execution.nonce_readings import take_nonces
 from permits_app.execution.payloads import make_payload, send_payload
 from permits_app.execution.signers.base import OperationTerms, SignedTransaction, UnsignedTransaction
 from permits_app.execution.signers.choose import open_signer
-from permits_app.execution.transaction_lives import record_receipt
+from permits_app.execution.transaction_lives import record_receipts
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
 from permits_app.models.nonce import NonceState
 from permits_app.models.permit import PermitStatus
@@ -214,11 +214,10 @@ def _look(
             mined = delivery.look([payloads[row.nonce] for row in sent], deadline=Deadline.after_ms(_LOOK_BUDGET_MS))
         except GolemError as error:
             logger.info("payload %s is not looked up now: %s", rows[0].tx_hash, error.code)
-    for row, found in zip(sent, mined, strict=False):
-        if found is not None:
-            payload, receipt = found
-            record_receipt(row if payload.pk == row.pk else payload, receipt)
-            seen[row.nonce] = found
+    in_blocks = [(row, found) for row, found in zip(sent, mined, strict=False) if found is not None]
+    if in_blocks:
+        record_receipts([(row if found[0].pk == row.pk else found[0], found[1]) for row, found in in_blocks])
+    seen |= {row.nonce: found for row, found in in_blocks}
     receipts = [_receipt_of_call(seen.get(row.nonce)) for row in rows]
     open_rows = [row for row in rows if row.nonce not in seen]
     return Execution(tuple(receipts), all(row.state == TransactionState.BROADCAST for row in open_rows))

@@ -1,7 +1,8 @@
 """What a halted golem may still sign: allowances set to zero, and its positions left, everything to its own account.
 
 Judged from the bytes of the permit and what protocols say leaves them, not from what made it. A debt may be repaid:
-what a leaving call takes is allowed to its contract before it. Seed: decisions, "Halt".
+what a leaving call takes is allowed to its contract before it. Where the owner lets a halt sell, so may a swap for the
+account alone. Seed: decisions, "Halt".
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from archetypes_app.models import Golem
+from permits_app.execution.halt_sales import does_sell
 from permits_app.models import ActionPermit
 from permits_app.signing_route import carries_its_batch
 from tools_app.chain.abi import AbiDecodeError, decode_input
@@ -20,14 +22,17 @@ _APPROVE_LENGTH: Final = 68
 
 
 def is_halts_own(permit: ActionPermit, golem: Golem) -> bool:
-    """Whether the halt itself sends this: made under the present halt, and every call one of the two kinds."""
+    """Whether the halt itself sends this: made under the present halt, and every call one of those kinds."""
     if permit.halt_epoch is None or permit.halt_epoch != golem.halt_epoch or not permit.calls:
         return False
     calls = permit.plan_calls
-    left = [call["to"] for call in calls if _is_leaving(call, permit.chain_id, permit.account)]
+    sold = [call for call in calls if _is_sale(call, permit.chain_id, permit.account)]
+    if sold and not does_sell(golem):
+        return False
+    left = [call for call in calls if _is_leaving(call, permit.chain_id, permit.account)]
+    to = [call["to"] for call in (*left, *sold)]
     return carries_its_batch(permit) and all(
-        call["value"] == "0"
-        and (_is_leaving(call, permit.chain_id, permit.account) or _is_approval_for(call, calls[index + 1 :], left))
+        call["value"] == "0" and (call in left or call in sold or _is_approval_for(call, calls[index + 1 :], to))
         for index, call in enumerate(calls)
     )
 
@@ -51,6 +56,15 @@ def _is_leaving(call: Mapping[str, Any], chain_id: int, account: str) -> bool:
     return _leaves(_bytes_of(call), here, account)
 
 
+def _is_sale(call: Mapping[str, Any], chain_id: int, account: str) -> bool:
+    """A swap of tokens for `account` alone, as the protocol declares it."""
+    protocol = SHELF.of_contract(chain_id, call["to"])
+    if protocol is None or not protocol.selling:
+        return False
+    here = [each for each in protocol.selling if protocol.address(chain_id, each.key) == call["to"]]
+    return _leaves(_bytes_of(call), here, account)
+
+
 def _leaves(data: bytes, known: Sequence[LeavingCall], account: str) -> bool:
     for each in known:
         args = _read(each.signature, data)
@@ -60,7 +74,9 @@ def _leaves(data: bytes, known: Sequence[LeavingCall], account: str) -> bool:
             steps = [bytes(step) for step in args[each.steps]]
             inner = [one for one in known if one.steps is None]
             return bool(steps) and all(_leaves(step, inner, account) for step in steps)
-        return all(str(_at(args, place)).lower() == account.lower() for place in each.own)
+        return all(str(_at(args, place)).lower() == account.lower() for place in each.own) and all(
+            int(_at(args, place)) <= 0 for place in each.falling
+        )
     return False
 
 

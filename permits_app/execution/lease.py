@@ -17,19 +17,26 @@ from tools_app.core.prepared import Filled, Prepared
 from tools_app.core.rows import change_rows, fill_change
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lease:
     """Proof that this worker holds `permit_id` until it expires or is released."""
 
     permit_id: UUID
     owner: str
+    ends: datetime
 
     def renew(self) -> None:
-        """Hold it longer. Raises LeaseLost when another worker has it."""
+        """Hold it longer, once half of it is used up. Raises LeaseLost when another worker has it.
+
+        Until then nobody else can have it, and whatever is signed or sent asks for the lease in its own transaction.
+        """
         now = clock.now()
+        if self.ends - now > _length() / 2:
+            return
         where = {"pk": self.permit_id, "lease_owner": self.owner, "lease_expires_at__gt": now}
         if not change_rows(ActionPermit, where=where, lease_expires_at=now + _length()):
             raise LeaseLost("another worker took over this commit", permit_id=str(self.permit_id))
+        self.ends = now + _length()
 
     def put_off(self, *, until: datetime) -> None:
         """Let another worker take the permit up from `until` on."""
@@ -65,8 +72,8 @@ def take_lease(*, permit_id: UUID, now: datetime) -> Lease | None:
 
 def ask_for_lease(*, permit_id: UUID, now: datetime) -> tuple[Lease, Filled]:
     """The same for whoever sends the statement along with others: the lease is held where that gives a row."""
-    lease = Lease(permit_id=permit_id, owner=uuid.uuid4().hex)
-    return lease, _TAKE.fill(permit=permit_id, owner=lease.owner, now=now, ends=now + _length())
+    lease = Lease(permit_id=permit_id, owner=uuid.uuid4().hex, ends=now + _length())
+    return lease, _TAKE.fill(permit=permit_id, owner=lease.owner, now=now, ends=lease.ends)
 
 
 def _length() -> timedelta:

@@ -6,7 +6,7 @@ Seed: decisions, "Permits" (UNKNOWN, nonce).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -67,27 +67,49 @@ def _show(row: OutboundTransaction, changes: Mapping[str, Any], *, is_done: bool
     return is_done
 
 
-@whole
-def record_receipt(row: OutboundTransaction, receipt: ReceiptView) -> None:
-    """Write what the chain says of one payload; the other payloads of its nonce are dropped with it."""
-    to = S.MINED if receipt.succeeded else S.REVERTED
+def record_receipts(found: Sequence[tuple[OutboundTransaction, ReceiptView]]) -> None:
+    """Write what the chain says of payloads of different nonces; the others of each nonce are dropped with it."""
     try:
-        with transaction.atomic():
-            changes = {
-                "state": to,
-                "updated_at": clock.now(),
-                "block_number": receipt.block_number,
-                "gas_used": receipt.gas_used,
-                "fee_wei": str(receipt.fee),
-                "receipt": encode_receipt(receipt),
-            }
-            done, others = fetch_together(_fill_advance(row, changes), _fill_siblings(row))
-            _show(row, changes, is_done=bool(done))
+        _record_together(found)
+    except IntegrityError:
+        if len(found) > 1:
+            for each in found:
+                record_receipts([each])
+            return
+        # Another payload of the nonce is on record as mined; the reconciler finds which of the two the chain holds.
+        found[0][0].refresh_from_db()
+
+
+def record_receipt(row: OutboundTransaction, receipt: ReceiptView) -> None:
+    """The same for one."""
+    record_receipts([(row, receipt)])
+
+
+@whole
+def _record_together(found: Sequence[tuple[OutboundTransaction, ReceiptView]]) -> None:
+    changes = [_describe_receipt(receipt) for _, receipt in found]
+    with transaction.atomic():
+        asked = [
+            each
+            for (row, _), columns in zip(found, changes, strict=True)
+            for each in (_fill_advance(row, columns), _fill_siblings(row))
+        ]
+        told = fetch_together(*asked)
+        for (row, _), columns, done, others in zip(found, changes, told[::2], told[1::2], strict=True):
+            _show(row, columns, is_done=bool(done))
             for sibling in _SIBLINGS.read(others):
                 advance(sibling, S.DROPPED)
-    except IntegrityError:
-        # Another payload of the nonce is on record as mined; the reconciler finds which of the two the chain holds.
-        row.refresh_from_db()
+
+
+def _describe_receipt(receipt: ReceiptView) -> dict[str, Any]:
+    return {
+        "state": S.MINED if receipt.succeeded else S.REVERTED,
+        "updated_at": clock.now(),
+        "block_number": receipt.block_number,
+        "gas_used": receipt.gas_used,
+        "fee_wei": str(receipt.fee),
+        "receipt": encode_receipt(receipt),
+    }
 
 
 def doubt_receipt(row: OutboundTransaction) -> bool:

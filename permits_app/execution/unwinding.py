@@ -16,6 +16,7 @@ from django.db.models import Q
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.execution.halt_permits import TOOL_NAME, HaltPlan, execute_halt_plan
+from permits_app.execution.halt_sales import does_sell, plan_sale
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.hooks.simulator import judge_allowances, judge_flows, judge_reverts, judge_surprises
@@ -95,10 +96,12 @@ def _leave(golem: Golem, epoch: int, position: Position, actor: str, now: dateti
             step = _ask(here, _read_held(golem, chain), chain) if here is not None else None
             if step is None:
                 return {**done, "outcome": done.get("outcome", "nothing is left in it")}, True
-            if not isinstance(step, Act):
+            sale = _find_sale(golem, here or position, step, chain, now)
+            if sale is None and not isinstance(step, Act):
                 # What waits is looked at again; what needs a trade or is stuck is its owner's.
                 return {**done, **_describe_step(step)}, not isinstance(step, Wait)
-            permit = _take_step(golem, epoch, position, step, chain, actor, now)
+            plan, tool_name = sale or _plan_step(golem, step, chain, now)
+            permit = _take_step(golem, epoch, position, plan, tool_name, step.reason, chain, actor, now)
         except GolemError as error:
             return {**done, "failed": error.code, "outcome": error.detail}, False
         hashes += permit.transactions.order_by("call_index").values_list("tx_hash", flat=True)
@@ -115,20 +118,41 @@ def _ask(position: Position, held: Mapping[str, int], chain: ChainReader) -> Exi
     return protocol.exits.next_step(position, held, chain.block.timestamp)
 
 
-def _take_step(
-    golem: Golem, epoch: int, position: Position, step: Act, chain: ChainReader, actor: str, now: datetime
-) -> ActionPermit:
-    tool = REGISTRY.get(step.tool)
-    if not isinstance(tool, WriteTool):
-        raise TypeError(f"{tool.name} is no write")
+def _find_sale(
+    golem: Golem, position: Position, step: ExitStep, chain: ChainReader, now: datetime
+) -> tuple[TxPlan, str] | None:
+    """What is sold for a step that needs a trade, where the owner chose that."""
+    if not isinstance(step, NeedsTrade) or not does_sell(golem):
+        return None
+    return plan_sale(golem=golem, position=position, step=step, chain=chain, now=now)
+
+
+def _plan_step(golem: Golem, step: ExitStep, chain: ChainReader, now: datetime) -> tuple[TxPlan, str]:
+    tool = REGISTRY.get(step.tool) if isinstance(step, Act) else None
+    if not isinstance(step, Act) or not isinstance(tool, WriteTool):
+        raise TypeError(f"{step!r} is no write")
     params = runner.check_params(tool=tool, params=dict(step.params))
     plan = runner.build_plan(tool=tool, params=params, golem=view_golem(golem), now=now, chain=chain)
+    return plan, tool.name
+
+
+def _take_step(
+    golem: Golem,
+    epoch: int,
+    position: Position,
+    plan: TxPlan,
+    tool_name: str,
+    reason: str,
+    chain: ChainReader,
+    actor: str,
+    now: datetime,
+) -> ActionPermit:
     wanted = HaltPlan(
         plan=plan,
         action_type=ACTION_TYPE,
-        params={"position": str(position.ref), "tool": tool.name},
+        params={"position": str(position.ref), "tool": tool_name},
         event="HaltUnwindingStarted",
-        facts={**_describe(position), "tool": tool.name, "reason": step.reason},
+        facts={**_describe(position), "tool": tool_name, "reason": reason},
         check=lambda simulation, calls: _check(plan, simulation, calls, chain),
     )
     return execute_halt_plan(golem=golem, epoch=epoch, chain=chain, wanted=wanted, actor=actor, now=now)

@@ -115,6 +115,9 @@ def _counts_at(chain_id: int, sender: str, numbers: Sequence[int], deadline: Dea
 
 
 def _agrees(claimed: ReceiptView, again: Any, sent: Any, block: Mapping[str, Any]) -> bool:
+    if isinstance(sent, dict) and sent.get("hash") == claimed.tx_hash and sent.get("blockHash") is None:
+        # The block is there and the transaction still waits in the pool as well: it is looked at again.
+        return False
     is_same = (
         _parse(again) == claimed
         and isinstance(sent, dict)

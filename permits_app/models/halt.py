@@ -36,11 +36,18 @@ class HaltSetting(TimeStamped):
     unwind_on_halt = models.BooleanField(
         "unwind positions",
         default=False,
-        help_text="A halt takes the golem's liquidity positions back into its wallet",
+        help_text="A halt takes what the golem has at protocols back into its wallet",
+    )
+    sell_on_halt = models.BooleanField(
+        "sell to pay debts",
+        default=False,
+        help_text="Where a debt's token is missing, a halt that unwinds sells what is held, or the loan's collateral",
     )
 
     class Meta:
         verbose_name = "halt setting"
 
     def __str__(self) -> str:
-        return "unwinds" if self.unwind_on_halt else "leaves positions as they are"
+        if not self.unwind_on_halt:
+            return "leaves positions as they are"
+        return "unwinds and sells to pay debts" if self.sell_on_halt else "unwinds"

@@ -40,7 +40,7 @@ class HighWaterMark(TimeStamped):
 class NavSnapshot(models.Model):
     """The net asset value at one block. `parts` tell, in micro-USD as text, what made it of the snapshot before: price,
     fees_and_interest, slippage, gas, and what came in and went out (moved); empty at the first. `state` is what the
-    next one is compared with.
+    next one is compared with, `holdings` what pages show of it (`tell_holdings`); the newest alone keep both.
     """
 
     golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="nav_snapshots")
@@ -51,6 +51,7 @@ class NavSnapshot(models.Model):
     debt_micro_usd = models.BigIntegerField(default=0)
     parts = models.JSONField(default=dict)
     state = models.JSONField(default=dict)
+    holdings = models.JSONField(default=dict)
 
     class Meta:
         verbose_name = "net asset value"

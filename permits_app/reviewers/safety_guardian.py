@@ -152,7 +152,8 @@ def judge_receives(effects: Effects, plan: TxPlan) -> list[Finding]:
 
 
 def judge_approvals(effects: Effects, plan: TxPlan) -> list[Finding]:
-    """Every approval goes to a contract this plan calls, and is for no more than the plan spends of that token.
+    """Every approval goes to a contract this plan calls, and is for no more than the plan spends of that token and what
+    a call lends and takes back within it.
 
     A token that stands for a position is no spend: of it, no more than the plan says it grants and uses up.
     """
@@ -166,7 +167,7 @@ def judge_approvals(effects: Effects, plan: TxPlan) -> list[Finding]:
             continue
         if spender not in plan.contracts:
             findings.append(f"{spender} would be allowed to take {token}, and this plan never calls it")
-        if amount > promised.get(token, 0):
+        if amount > promised.get(token, 0) + effects.lent.get(token, 0):
             findings.append(
                 f"{amount} base units of {token} would be allowed; the plan spends {promised.get(token, 0)}"
             )

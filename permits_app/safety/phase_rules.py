@@ -29,11 +29,14 @@ def judge_halt(*, is_halted: bool, reason: str) -> Reject | None:
     )
 
 
-def judge_phase(*, phase: Phase, action_class: ActionClass, returns_to_golem: bool = False) -> Reject | None:
+def judge_phase(
+    *, phase: Phase, action_class: ActionClass, returns_to_golem: bool = False, is_rescue: bool = False
+) -> Reject | None:
     """The phase table; what decreases a position and comes back to the golem passes in every phase, because what is
-    closed in parts, or by way of a queue, could not be closed otherwise.
+    closed in parts, or by way of a queue, could not be closed otherwise. A rescue is a tool that only lowers a debt: no
+    phase keeps a golem from it.
     """
-    if is_allowed(phase, action_class) or (action_class in LEAVING and returns_to_golem):
+    if is_allowed(phase, action_class) or (action_class in LEAVING and (returns_to_golem or is_rescue)):
         return None
     allowed = ", ".join(each.value for each in ActionClass if is_allowed(phase, each))
     return Reject(

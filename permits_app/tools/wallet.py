@@ -20,6 +20,7 @@ from permits_app.tools.wallet_holdings import (
     describe_balance,
     describe_day,
     describe_held,
+    list_uncounted,
     read_holdings,
 )
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
@@ -161,7 +162,7 @@ def wallet_get_status(ctx: ReadContext, chain_id: ChainId | None = None) -> Wall
         positions=tuple(describe_held(each) for each in whole.positions),
         debt_usd=UsdAmount(whole.debt_micro_usd),
         total_value_usd=UsdAmount(whole.nav_micro_usd),
-        not_counted=whole.problems,
+        not_counted=list_uncounted(reader, account, whole),
         profit_24h=describe_day(read_worth(golem_id=ctx.golem.id, now=ctx.now)),
         active_session_keys=_count_sessions(ctx, held),
         pending_transactions=_list_pending(ctx, account, reader.chain_id),

@@ -9,6 +9,7 @@ from permits_app.profit_days import Worth as DayWorth
 from permits_app.safety.figures import format_ratio
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth, measure_holdings
 from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.searching import list_gaps
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
@@ -57,6 +58,11 @@ def read_holdings(reader: ChainReader, account: str) -> Holdings:
     """Everything the account holds. Raises PositionsUnreadable, the node's errors."""
     hints = list_hints(chain_id=reader.chain_id, account=account)
     return measure_holdings(chain=reader, account=account, hints=hints)
+
+
+def list_uncounted(reader: ChainReader, account: str, holdings: Holdings) -> tuple[str, ...]:
+    """What the value leaves out by name, and where nobody has looked for positions."""
+    return (*holdings.problems, *list_gaps(chain_id=reader.chain_id, account=account))
 
 
 def describe_held(held: HeldPosition) -> PositionHeld:

@@ -51,7 +51,7 @@ def test_the_steps_of_a_halt_are_shown_with_their_facts_and_escaped(people: Peop
     ]
     record.save()
     shown = people.a.get(page("permits_app.haltrecord", "change", record.pk)).content.decode()
-    for words in ("positions unwound (7 ms)", "position id 12", "&lt;b&gt;COMMITTED", "failed: RPC_UNAVAILABLE"):
+    for words in ("Positions unwound (0.0 s after", "position id 12", "&lt;b&gt;COMMITTED", "is tried again: away"):
         assert words in shown
 
 

@@ -46,8 +46,10 @@ def _audited(golem: Golem, event: str) -> list[dict[str, Any]]:
 
 def test_a_new_key_is_shown_once_and_only_its_hash_is_kept(browser_of_owner: Client, golem: Golem) -> None:
     body = {"golem": str(golem.pk), "label": "agent", "scopes": ["read", "preview"], "lifetime_days": "30"}
-    answer = browser_of_owner.post(page("archetypes_app.apikey", "add"), body)
+    answer = browser_of_owner.post(page("archetypes_app.apikey", "add"), body, follow=True)
     token = answer.context["token"]
+    again = browser_of_owner.get(answer.redirect_chain[0][0]).content.decode()
+    assert token not in again and "was shown once" in again
     key = ApiKey.objects.get(golem=golem)
     later = browser_of_owner.get(page("archetypes_app.apikey", "change", key.pk)).content.decode()
     assert token in answer.content.decode()
@@ -60,7 +62,7 @@ def test_a_new_key_is_shown_once_and_only_its_hash_is_kept(browser_of_owner: Cli
 
 def test_rotation_replaces_the_key_and_revocation_ends_it(browser_of_owner: Client, golem: Golem) -> None:
     old = factories.make_api_key(golem=golem).key
-    answer = browser_of_owner.post(page("archetypes_app.apikey", "rotate", old.pk))
+    answer = browser_of_owner.post(page("archetypes_app.apikey", "rotate", old.pk), follow=True)
     old.refresh_from_db()
     fresh = old.replaced_by
     browser_of_owner.post(page("archetypes_app.apikey", "revoke", fresh.pk))
@@ -298,7 +300,7 @@ def test_only_the_owner_sees_the_dashboard_of_their_golems(browser_of_owner: Cli
     mine = factories.make_permit(golem=golem, status=PermitStatus.UNKNOWN)
     board = browser_of_owner.get("/admin/").context["board"]
     assert [line.permit.pk for line in board.permits] == [mine.pk]
-    assert [line.permit.pk for line in board.attention] == [mine.pk]
+    assert [line.url for line in board.needs] == [page("permits_app.actionpermit", "change", mine.pk)]
     assert [line.golem.pk for line in board.golems] == [golem.pk]
 
 

@@ -38,7 +38,7 @@ def test_profiles_of_the_environment_are_ticked_and_nothing_is_without(owner_cli
     settings.GOLEM_NEW_GOLEM_PROFILES = "trader,vault"
     assert read_ticked(owner_client) == {"trader", "vault"}
     page = owner_client.get(ADD).content.decode()
-    assert page.count("checked") == 2
+    assert page.count(" checked") == 3, "two bundles, and what it is for"
 
 
 def test_what_the_owner_unticks_stays_unticked(owner_client: Client, settings: Any) -> None:

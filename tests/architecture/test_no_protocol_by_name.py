@@ -23,7 +23,6 @@ MAY_SAY_SO = {
     "golem_project/settings/golems.py": "an owner's key to a vendor's API, by the vendor's name",
     "tools_app/toolkit/enums.py": "the requirement that this key fulfils",
     "memory_app/tools/families.py": "an example in a tool's schema, which agents have read so",
-    "templates/admin/archetypes_app/apikey/created.html": "an example of a request, to copy",
     "tools_app/subsystems/data/family.py": "the venue under which agents have always asked for market data",
     "tools_app/subsystems/data/pool_tools.py": "names of two tools before they were `data_*`, still answered to",
 }

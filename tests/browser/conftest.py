@@ -22,6 +22,7 @@ from tools_app.core import clock
 
 SCREENSHOTS = CHECKOUT / "var" / "screenshots"
 DESKTOP = {"width": 1280, "height": 900}
+WIDE = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
 

@@ -63,6 +63,7 @@ def test_the_golem_page_shows_its_balances_limits_and_tools(open_window: Any, de
     visit = open_window()
     visit.log_in("owner-a")
     visit.open(f"/admin/archetypes_app/golem/{demo.golem.pk}/change/")
+    visit.page.get_by_text("Tools it has, and why").click()
     visit.shoot("golem")
     text = visit.page.inner_text("#content")
     assert "19,500" in text
@@ -162,7 +163,8 @@ def walk_through_wizard(visit: Any, *, name: str, pictures: bool = True) -> str:
     """Fill in the four pages; returns the token of the last one."""
     page = visit.open("/admin/archetypes_app/golem/add/")
     page.get_by_label("Name").fill(name)
-    page.get_by_label("Archetype").select_option(label="golem-instance")
+    page.get_by_role("radio", name=re.compile("^Custom")).check()
+    page.get_by_label("Archetype", exact=True).select_option(label="golem-instance")
     for profile in ("trader", "lp"):
         page.locator("label", has_text=re.compile(rf"^\s*{profile}")).get_by_role("checkbox").first.check()
     if pictures:
@@ -171,9 +173,12 @@ def walk_through_wizard(visit: Any, *, name: str, pictures: bool = True) -> str:
     if pictures:
         visit.shoot("wizard-2")
     page.get_by_role("button", name="Next: limits").click()
+    page.get_by_label("Per transaction").fill("$1,000.00")
+    page.get_by_label("Per heartbeat tick").fill("$2,000.00")
     page.get_by_label("Per 24 hours").fill("$2,500.00")
     if pictures:
         visit.shoot("wizard-3")
+    page.get_by_role("button", name="Next: funds").click()
     page.get_by_role("button", name="Next: token").click()
     if pictures:
         visit.shoot("wizard-4")

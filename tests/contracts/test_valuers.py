@@ -33,11 +33,11 @@ UINT128_MAX = 2**128 - 1
 
 
 class WorldCage:
-    """A cage over a maker of the local world, whose account is a plain one: enough to read what positions count as."""
+    """A cage over a plain account of the local world, else over a maker: enough to read what positions count as."""
 
-    def __init__(self, world: World, extra_rules: Sequence[Rule] = ()) -> None:
+    def __init__(self, world: World, extra_rules: Sequence[Rule] = (), account: Any = None) -> None:
         self.world = world
-        self.maker = world.actors.makers[0]
+        self.maker = account or world.actors.makers[0]
         self.manager = world.contracts["uniswap_v3_position_manager"]
         deployer = world.actors.deployer
         self.valuer = world.deploy(deployer, "V3PositionValuer", "(address)", self.manager)
@@ -59,8 +59,9 @@ class WorldCage:
         assert receipt["status"] == "0x1"
         self.cage = receipt["contractAddress"]
 
-    def read(self, to: str, signature: str, *args: Any) -> Any:
-        raw = self.world.rpc.call("eth_call", {"to": to, "data": "0x" + encode_call(signature, *args).hex()}, "latest")
+    def read(self, to: str, signature: str, *args: Any, block: int | None = None) -> Any:
+        request = {"to": to, "data": "0x" + encode_call(signature, *args).hex()}
+        raw = self.world.rpc.call("eth_call", request, "latest" if block is None else hex(block))
         return decode_output(signature, bytes.fromhex(raw[2:]))
 
     def gross(self) -> int:

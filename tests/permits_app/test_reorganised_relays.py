@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from archetypes_app.owner_group import ensure_owner_group
+from golem_project.proof.lying_node import LyingNode, change_answers
 from permits_app.actions.apply_cage_changes import apply_cage_changes
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.reconcile_relays import reconcile_relays
@@ -93,6 +94,25 @@ def test_what_lies_deep_is_final_and_is_not_looked_at_again(relayed: tuple[Owned
     mine(safe.live.world, 64)
     reconcile_relays(now=clock.now())
     assert RelayedTransaction.objects.get().state == "FINAL"
+
+
+def test_a_relay_whose_node_still_has_it_in_its_pool_when_it_is_mined_is_looked_at_again(
+    live_golem: LiveGolem, lying_node: LyingNode, settings: Any
+) -> None:
+    """The node of the local chain says so for a moment after each block."""
+    settings.GOLEM_RELAYER_WAIT_SECONDS = 5
+    give_device(live_golem.owner)
+    safe = OwnedSafe(live_golem)
+    make_relayer(live_golem, settings)
+    request = ask(safe, live_golem.owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 900))
+    approve(request, live_golem.owner, signature=safe.sign(owner_transaction(request).safe_tx_hash), code="")
+    waiting = change_answers(
+        "eth_getTransactionByHash", lambda _, sent: sent and {**sent, "blockHash": None, "blockNumber": None}, times=2
+    )
+    with lying_node.lying(waiting):
+        execute_change(request_id=request.pk, now=clock.now())
+    assert "eth_getTransactionByHash" in lying_node.asked
+    assert RelayedTransaction.objects.get().state == "MINED"
 
 
 def test_a_nonce_of_the_safe_that_went_to_something_else_ends_it(relayed: tuple[OwnedSafe, ChangeRequest]) -> None:

@@ -54,8 +54,12 @@ def read_aggregate(chunk: Sequence[ReadKey], reply: RpcReply) -> tuple[dict[Read
     if reply.error is not None:
         # The aggregate as a whole failed, most likely for gas; its parts may still answer.
         return {}, list(chunk)
+    told = parse_bytes(reply.result)
+    if not told:
+        # There is no such contract at this block.
+        return {}, list(chunk)
     try:
-        (results,) = decode_output(_AGGREGATE, parse_bytes(reply.result))
+        (results,) = decode_output(_AGGREGATE, told)
     except AbiDecodeError:
         raise RpcNonsense("The aggregated read has another shape") from None
     answers: dict[ReadKey, Raw] = {}

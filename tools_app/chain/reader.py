@@ -6,7 +6,6 @@ The block is named by hash, so a reorganisation shows as an error and not as a m
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -78,7 +77,7 @@ class PinnedReader:
         self._block = block
         self._max_price_age_seconds = max_price_age_seconds
         self._max_head_age_seconds = max_head_age_seconds
-        self._multicall_from = multicall_from or (sys.maxsize if network.is_dev else MULTICALL_FROM)
+        self._multicall_from = multicall_from or MULTICALL_FROM
         self._answers: dict[ReadKey, Raw] = {}
         self._facts: dict[tuple[str, str], Any] = {}
         self._prices: dict[str, FeedPrice] = {}
@@ -143,25 +142,16 @@ class PinnedReader:
     ) -> None:
         """Ask for all of these in one round trip; what was read before is not asked again. Raises the node errors."""
         reads = self._list_unread(calls, prices_of)
-        if len(reads) >= self._multicall_from:
-            self._eth_calls(reads)
-            reads = []
         codes = [each for each in dict.fromkeys(map(checksum, contracts)) if self._fact("code", each) is None]
         coins = [each for each in dict.fromkeys(accounts) if ("coin", each) not in self._facts]
         if not (reads or codes or coins):
             return
         at = self._at()
-        replies = iter(
-            self._send_with_expected(
-                [
-                    *(call_request(key, at) for key in reads),
-                    *(RpcRequest("eth_getCode", (each, at)) for each in codes),
-                    *(RpcRequest("eth_getBalance", (each, at)) for each in coins),
-                ]
-            )
-        )
-        for key in reads:
-            self._answers[key] = read_reply(next(replies))
+        others = [
+            *(RpcRequest("eth_getCode", (each, at)) for each in codes),
+            *(RpcRequest("eth_getBalance", (each, at)) for each in coins),
+        ]
+        replies = iter(self._ask(reads, others))
         for each in codes:
             self._remember("code", each, parse_bytes(next(replies).unwrap()))
         for each in coins:
@@ -337,13 +327,31 @@ class PinnedReader:
         keys = [(to.lower(), data) for to, data in calls]
         missing = list(dict.fromkeys(key for key in keys if key not in self._answers))
         if missing:
-            if len(missing) + len(self._expected) >= self._multicall_from and self._has_multicall():
-                self._aggregate(list(dict.fromkeys((*missing, *self._expected.take_calls()))))
-            else:
-                self._batch(missing)
+            self._ask(missing)
         return [self._answers[key] for key in keys]
 
-    def _batch(self, keys: Sequence[ReadKey]) -> None:
+    def _ask(self, keys: Sequence[ReadKey], others: Sequence[RpcRequest] = ()) -> list[RpcReply]:
+        """Read all of `keys` into the answers, many as one aggregate, with `others` in the same round trip; theirs."""
+        chunks: list[Sequence[ReadKey]] = []
+        if keys and len(keys) + len(self._expected) >= self._multicall_from and self._has_multicall():
+            chunks = split_chunks(list(dict.fromkeys((*keys, *self._expected.take_calls()))))
+            requests = [aggregate_request(chunk, self._at()) for chunk in chunks]
+        else:
+            requests = [call_request(key, self._at()) for key in keys]
+        replies = self._send_with_expected([*requests, *others])
+        alone: list[ReadKey] = []
+        for chunk, reply in zip(chunks, replies, strict=False):
+            answers, unanswered = read_aggregate(chunk, reply)
+            self._answers |= answers
+            alone += unanswered
+        if alone:
+            self._ask_one_by_one(alone)
+        if not chunks:
+            for key, reply in zip(keys, replies, strict=False):
+                self._answers[key] = read_reply(reply)
+        return replies[len(requests) :]
+
+    def _ask_one_by_one(self, keys: Sequence[ReadKey]) -> None:
         at = self._at()
         for key, reply in zip(keys, self._send_with_expected([call_request(key, at) for key in keys]), strict=True):
             self._answers[key] = read_reply(reply)
@@ -363,19 +371,11 @@ class PinnedReader:
         self._fees = self._fees or found.fees
         return replies[: len(requests)]
 
-    def _aggregate(self, keys: Sequence[ReadKey]) -> None:
-        chunks = split_chunks(keys)
-        requests = [aggregate_request(chunk, self._at()) for chunk in chunks]
-        alone: list[ReadKey] = []
-        for chunk, reply in zip(chunks, self._send_with_expected(requests), strict=True):
-            answers, unanswered = read_aggregate(chunk, reply)
-            self._answers |= answers
-            alone += unanswered
-        if alone:
-            self._batch(alone)
-
     def _has_multicall(self) -> bool:
-        return self.deployment.contracts.get("multicall3") == MULTICALL3 or bool(self.code(MULTICALL3))
+        """Whether the chain aggregates reads. A private one is not asked: its own list tells."""
+        if self.deployment.contracts.get("multicall3") == MULTICALL3:
+            return True
+        return not self.network.is_dev and bool(self.code(MULTICALL3))
 
     def _send(self, requests: Sequence[RpcRequest]) -> list[RpcReply]:
         return self._pool.send(requests, deadline=self._deadline)

@@ -12,6 +12,7 @@ from tools_app.core.models import (
     RepeatedTransaction,
 )
 from tools_app.models.known_position import KnownPosition
+from tools_app.models.position_search import PositionSearch
 from tools_app.models.subscription import StreamSubscription
 from tools_app.models.tool_checkpoint import ToolCheckpoint
 from tools_app.models.tool_cooccurrence import SpeculationRecord, ToolCooccurrence
@@ -24,6 +25,7 @@ __all__ = [
     "EventSequence",
     "KnownPosition",
     "OutboxEvent",
+    "PositionSearch",
     "RepeatedTransaction",
     "SpeculationRecord",
     "StreamSubscription",

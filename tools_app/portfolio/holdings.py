@@ -71,7 +71,8 @@ class HeldPosition:
     @property
     def micro_usd(self) -> int | None:
         """What it adds to the net asset value; None where a part has no price or not all of it is told."""
-        told = [part.micro_usd for part in self.parts]
+        # A side of a range that is empty needs no price.
+        told = [part.micro_usd for part in self.parts if part.raw or part.problem]
         known = [each for each in told if each is not None]
         return sum(known) if len(known) == len(told) and self.position.is_whole else None
 

@@ -21,6 +21,7 @@ from tools_app.toolkit.markets import (
     RangePositions,
     pool_asset,
 )
+from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import TokenMeta
 
@@ -130,6 +131,10 @@ class ChainMarkets:
             except PositionNotFound as error:
                 missing = missing or error
         raise missing or PositionNotFound(f"there is no position {position_id}", position_id=str(position_id))
+
+    def name_range(self, position: RangePosition) -> PositionRef:
+        """How a position is called wherever holdings are counted."""
+        return self.of_pool(position.pool).ranges.name(self.chain_id, position.position_id)
 
     def _all(self) -> Iterator[Markets]:
         return iter(self.by_protocol.values())

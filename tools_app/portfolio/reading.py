@@ -45,6 +45,15 @@ def read_positions(*, chain: ChainReader, account: str, hints: Iterable[Position
     return drive(question.ask(), chain.call_many)
 
 
+def read_positions_at(
+    *, chain: ChainReader, account: str, protocols: Iterable[str], hints: Iterable[PositionRef] = ()
+) -> tuple[Position, ...]:
+    """The same at some protocols alone, by their names. Raises PositionsUnreadable, the node's errors."""
+    wanted = set(protocols)
+    there = tuple(each for each in list_deployed(chain) if each.name in wanted)
+    return drive(HeldAt(chain.chain_id, account, there, tuple(hints)).ask(), chain.call_many)
+
+
 @dataclass(frozen=True, slots=True)
 class FirstReads:
     """What reading positions begins with: the code of `contracts`, and `calls`. Asked ahead they cost no round trip."""

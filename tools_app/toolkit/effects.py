@@ -63,8 +63,9 @@ class Effects:
 
     `spends` is the most that leaves, `receives` the least that arrives; `open_minimums` are tokens whose receipt the
     calldata bounds only in part. `approvals` are (token, spender, amount). `recipients` is everyone who is paid, and
-    `paid_plainly` those who are paid by a transfer and not out of a protocol. `positions` are the account's own that
-    calls touch; a reader that meets somebody else's raises UnknownCall.
+    `paid_plainly` those who are paid by a transfer and not out of a protocol. `lent` is what a call hands to the
+    account and takes back before it ends, by an allowance. `positions` are the account's own that calls touch; a reader
+    that meets somebody else's raises UnknownCall.
     """
 
     spends: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -74,6 +75,7 @@ class Effects:
     rights: list[RightRead] = field(default_factory=list)
     recipients: list[str] = field(default_factory=list)
     paid_plainly: list[str] = field(default_factory=list)
+    lent: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     deadlines: list[int] = field(default_factory=list)
     changes: list[ChangeRead] = field(default_factory=list)
     positions: list[PositionRef] = field(default_factory=list)

@@ -114,8 +114,12 @@ class ToolFamily:
         chains: frozenset[int] | None = None,
         schema_version: int = 1,
         privileged: bool = False,
+        is_rescue: bool = False,
     ) -> Callable[[F], F]:
-        """Declare a tool that returns a TxPlan. `action_class` None means its plan computes it."""
+        """Declare a tool that returns a TxPlan. `action_class` None means its plan computes it.
+
+        `is_rescue`: it only lowers a debt, and is allowed in every phase.
+        """
 
         def declare(handler: F) -> F:
             shared = self._shared(
@@ -141,6 +145,7 @@ class ToolFamily:
                     key=action_type,
                     action_class=action_class,
                     report=report,
+                    is_rescue=is_rescue,
                 )
             )
             return handler

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Final, Protocol
 
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Position, PositionRef, Reads
 
@@ -52,7 +53,10 @@ class NothingThere(GolemError):
 
 
 class NoReceiver(GolemError):
-    """A flash loan goes to a contract that pays it back in the same transaction; this account cannot."""
+    """A flash loan goes to a contract that pays it back in the same transaction; this account cannot.
+
+    `data.account_kind` says what it is: plain, or a contract that does not answer the lender. `data.can` says what can.
+    """
 
     code = "FLASH_LOAN_NEEDS_CONTRACT"
     http_status = 422
@@ -187,6 +191,11 @@ class Lending(Protocol):
 
     def flash_terms(self, chain_id: int, asset: str) -> Reads[FlashTerms | None]:
         """What a flash loan of `asset` costs; None where there is none."""
+
+    def flash_probe(self, chain_id: int, receiver: str, asset: str) -> ReadCall:
+        """The lender's callback with nothing lent, as a read of `receiver`: an account that cannot take loans reverts,
+        or answers what the lender would not take.
+        """
 
     def flash_call(self, chain_id: int, receiver: str, asset: str, amount: int, data: bytes) -> Call:
         """The call that takes a flash loan for a contract that pays it back in the same transaction."""

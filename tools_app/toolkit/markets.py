@@ -13,6 +13,7 @@ from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import Ratio
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.effects import Effects, MarketRead
+from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import LogEntry, TokenMeta
 
 FEE_DENOMINATOR = 1_000_000
@@ -200,6 +201,9 @@ class RangePositions(Protocol):
 
     def list_ids(self, reader: ChainReader, owner: str, *, limit: int) -> tuple[list[int], int]:
         """The newest position ids of an owner, at most `limit`, and how many there are."""
+
+    def name(self, chain_id: int, position_id: int) -> PositionRef:
+        """How a position is called wherever holdings are counted."""
 
     def expect_calls(
         self,

@@ -182,6 +182,14 @@ class PositionQuestion(Protocol):
         """The positions in the order of their refs. Raises PositionsUnreadable."""
 
 
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """Logs that an account leaves where it enters positions: of which contracts, with which topics of eth_getLogs."""
+
+    addresses: tuple[str, ...]
+    topics: tuple[str | tuple[str, ...] | None, ...]
+
+
 class Positions(Protocol):
     """What an account has at one protocol."""
 

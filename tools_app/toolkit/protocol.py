@@ -14,7 +14,7 @@ from typing import Any, Final
 from tools_app.toolkit.effects import EffectsReader
 from tools_app.toolkit.lending import Lending
 from tools_app.toolkit.markets import Markets
-from tools_app.toolkit.positions import Exits, Positions
+from tools_app.toolkit.positions import Exits, Positions, Trail
 
 
 class Trait(StrEnum):
@@ -59,12 +59,14 @@ class LeavingCall:
 
     `key` is the contract's name in `deployments`. `own` are the places of arguments, counted from 0 and downwards into
     structs, that must be the account for that to be so; `steps` is the place of a list of calls of the same contract.
+    `falling` are places of signed numbers that must not be above zero.
     """
 
     key: str
     signature: str
     own: tuple[tuple[int, ...], ...] = ()
     steps: int | None = None
+    falling: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,10 @@ class RightEvent:
     label: str = ""
 
 
+def _no_trails(chain_id: int, account: str) -> Sequence[Trail]:
+    return ()
+
+
 @dataclass(frozen=True)
 class ProtocolDef:
     """One protocol. `name` is the venue agents say and the first word of its positions; `label` is for people.
@@ -92,7 +98,8 @@ class ProtocolDef:
     `deployments` maps a chain to its contracts by key, None where it is not. `entry` is the key of the contract whose
     code says that it is there. `simulated_on` are chains where our own contracts stand in for it, labelled so wherever
     it shows. `events`, `errors` and `inner_calls` are signatures that give names to logs, reverts, and what its
-    contracts call. `leaving` is all that a halted golem may still sign there.
+    contracts call. `leaving` is all that a halted golem may still sign there. `trails` are, by chain and account, the
+    logs by which positions are found that no contract lists; what they tell goes through `positions.born`.
     """
 
     name: str
@@ -106,7 +113,9 @@ class ProtocolDef:
     markets: Markets | None = None
     lending: Lending | None = None
     leaving: tuple[LeavingCall, ...] = ()
+    selling: tuple[LeavingCall, ...] = ()
     rights: tuple[RightEvent, ...] = ()
+    trails: Callable[[int, str], Sequence[Trail]] = _no_trails
     traits: frozenset[Trait] = frozenset()
     simulated_on: frozenset[int] = frozenset()
     events: tuple[str, ...] = ()

@@ -75,10 +75,14 @@ class ReadTool(ToolDef):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WriteTool(ToolDef):
-    """Returns a TxPlan. `action_class` None means the plan computes it. `report` reads the outcome into data."""
+    """Returns a TxPlan. `action_class` None means the plan computes it. `report` reads the outcome into data.
+
+    `is_rescue`: it only lowers a debt, so no phase refuses it as long as the simulation measures that it leaves.
+    """
 
     action_class: ActionClass | None
     report: Callable[[PlanOutcome], Any]
+    is_rescue: bool = field(default=False, kw_only=True)
 
     def build_plan(self, ctx: Any, params: dict[str, Any]) -> TxPlan:
         """The plan for validated `params`. Raises GolemError."""
@@ -101,3 +105,8 @@ class LocalWriteTool(ToolDef):
     action_class: ActionClass | None
     preview: Callable[..., LocalEffect]
     is_in_database: bool = False
+
+
+def is_rescue(tool: ToolDef) -> bool:
+    """Whether a tool only lowers a debt, which no phase refuses and no profile leaves out."""
+    return isinstance(tool, WriteTool) and tool.is_rescue

@@ -44,6 +44,11 @@ def protocols(arguments: argparse.Namespace) -> None:
     if not url:
         raise EmbeddedError(f"No local chain is named. Fix: --rpc http://127.0.0.1:PORT, or {LOCAL_RPC_VARIABLE}.")
     deploy_protocols(url, arguments.key or None)
+    if arguments.stay:
+        # Imported here: nothing else needs them.
+        from golem_project.embedded.world.people import work_on
+
+        work_on(url, say=say_to_stderr)
 
 
 def compile_sources(_: argparse.Namespace) -> None:
@@ -78,6 +83,7 @@ def main() -> int:
     command = commands.add_parser("protocols", help="build further protocols on a running local chain")
     command.add_argument("--key", action="append", help="only this one, and what it needs; may be given again")
     command.add_argument("--rpc", help=f"the address of the chain; otherwise {LOCAL_RPC_VARIABLE} names it")
+    command.add_argument("--stay", action="store_true", help="then do what their people do, such as finalising a queue")
     command.set_defaults(run=protocols)
     command = commands.add_parser("compile", help="compile contracts/src into contracts/out, and write the bindings")
     command.set_defaults(run=compile_sources)

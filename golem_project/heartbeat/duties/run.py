@@ -13,6 +13,7 @@ from golem_project.heartbeat.duties.monitor import monitor_golems
 from golem_project.heartbeat.duties.requests import tell_requests
 from golem_project.heartbeat.duties.sleepwalker import walk_asleep
 from golem_project.heartbeat.duties.tidying import forget_quiet_ticks
+from permits_app.actions.search_positions import search_positions
 from tools_app.core.errors import GolemError
 
 logger = logging.getLogger(__name__)
@@ -22,6 +23,7 @@ DUTIES: Final[Mapping[str, Callable[..., int]]] = {
     "alerted": monitor_golems,
     "requests": tell_requests,
     "published": walk_asleep,
+    "searched": search_positions,
     "forgotten": forget_quiet_ticks,
     "learned": learn_habits,
 }

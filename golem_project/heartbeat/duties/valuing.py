@@ -37,7 +37,13 @@ def value_unattended(*, now: datetime) -> int:
     is_ticking = Q(heartbeat__is_on=True)
     is_fresh = Q(high_water_mark__updated_at__gt=now - VALUE_EVERY)
     # In no order: one that cannot be valued keeps no other from its turn.
-    due = Golem.objects.exclude(address="").exclude(is_ticking).exclude(is_fresh).order_by("?")[:MOST_AT_ONCE]
+    due = (
+        Golem.objects.filter(retired_at=None)
+        .exclude(address="")
+        .exclude(is_ticking)
+        .exclude(is_fresh)
+        .order_by("?")[:MOST_AT_ONCE]
+    )
     return sum(_value(golem, now) for golem in due)
 
 

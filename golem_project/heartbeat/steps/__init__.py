@@ -1,1 +1,1 @@
-"""The nine steps of a tick, one file each, in the order in which `cycle.py` calls them."""
+"""The steps of a tick, one file each, in the order in which `cycle.py` calls them."""

@@ -9,12 +9,14 @@ from django.conf import settings
 
 from archetypes_app.models.tick import Regime
 from archetypes_app.vitality import LEAST_PREDICTIONS, MILLION
-from golem_project.heartbeat.backoff import REHEARSED
+from golem_project.heartbeat.backoff import REHEARSED, is_waiting
 from golem_project.heartbeat.cycle_state import Analysis, CycleState
 from golem_project.heartbeat.gating import Surprise, Temper
-from golem_project.heartbeat.liquidity_plan import plan_liquidity
+from golem_project.heartbeat.liquidity_plan import Wish, plan_liquidity
 from golem_project.heartbeat.mood import read_mood
 from golem_project.heartbeat.regime import WINDOW, detect_regime, range_bps
+from golem_project.heartbeat.tripwire import plan_rescues
+from tools_app.adapters import UnknownAction
 from tools_app.core.units import BPS
 from tools_app.toolkit.enums import Phase
 
@@ -64,17 +66,40 @@ def analyze(state: CycleState) -> None:
     )
 
 
-def list_wishes(state: CycleState, *, range_bps: int) -> tuple[Any, ...]:
-    """What the golem's rule asks for now; nothing without a wallet, while halted, or while an action is under way.
+def list_wishes(state: CycleState, *, range_bps: int) -> tuple[Wish, ...]:
+    """What a debt in danger asks for, then the golem's rule; nothing without a wallet, while halted, or while an action
+    is under way.
 
-    While one waits for somebody, only what leaves a position or collects its fees: the rest was planned without it.
+    While a debt is in danger or an action waits for somebody, the rule only leaves positions and collects their fees:
+    the rest was planned without it.
     """
-    if state.rule is None or not state.golem.address or state.golem.is_halted or state.permits.unfinished:
+    if not state.golem.address or state.golem.is_halted or state.permits.unfinished:
         return ()
+    # What is in danger comes before what is worth doing.
+    rescues = list_rescues(state)
+    if state.rule is None:
+        return rescues
     wishes = plan_liquidity(
         observation=state.observation, rule=state.rule, phase=Phase(state.golem.phase), range_bps=range_bps
     )
-    return tuple(wish for wish in wishes if wish.is_leaving or not state.waiting_actions)
+    is_leaving_only = bool(rescues or state.waiting_actions)
+    return (*rescues, *(wish for wish in wishes if wish.is_leaving or not is_leaving_only))
+
+
+def list_rescues(state: CycleState) -> tuple[Wish, ...]:
+    """What lowers the debts that stand under their floor."""
+    seen = state.observation
+    asked = {each.wish_key for each in state.waiting_actions}
+    # An owner who excluded the tool wants to be told and nothing sold or paid.
+    final = (REHEARSED, UnknownAction.code)
+    refused = {key for key, wait in state.waits.items() if wait.code not in final and is_waiting(wait, now=state.now())}
+    return plan_rescues(
+        debts=state.debts,
+        holdings=seen.whole,
+        account=str(state.golem.address),
+        now=seen.block.timestamp if seen.block is not None else 0,
+        refused=frozenset(refused - asked),
+    )
 
 
 def is_gas_dear(base_fees: tuple[int, ...] | list[int]) -> bool:

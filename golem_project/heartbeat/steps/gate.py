@@ -8,7 +8,9 @@ from golem_project.heartbeat.gating import GateVerdict, choose_tier
 
 
 def gate(state: CycleState) -> None:
-    """Set the tier. A halted golem never thinks; an owner's words and a change of phase always make it think."""
+    """Set the tier. A halted golem never thinks; an owner's words, a change of phase and a debt in danger always
+    make it think.
+    """
     analysis = state.analysis
     verdict = choose_tier(
         surprise=analysis.surprise,
@@ -32,4 +34,9 @@ def _list_forces(state: CycleState) -> tuple[str, ...]:
     last = state.begun.state.get("phase")
     if last is not None and last != state.golem.phase:
         found.append(f"the phase {state.golem.phase}")
+    news = [each.label for each in state.debts if each.is_news]
+    if news:
+        found.append(f"the health of {', '.join(news)}")
+    elif any(wish.is_rescue and wish.key not in state.waiting for wish in state.analysis.wishes):
+        found.append("a debt to be lowered")
     return tuple(found)

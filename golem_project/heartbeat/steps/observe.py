@@ -15,8 +15,9 @@ from golem_project.heartbeat.cycle_state import CycleState, PermitFacts
 from golem_project.heartbeat.following import settle_earlier
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.probes import observe_chain
+from golem_project.heartbeat.tripwire import read_debts, read_told, watch_debts
 from permits_app.actions.hold_to_mark import hold_to_mark
-from permits_app.models import ActionPermit, OutcomeRecord
+from permits_app.models import ActionPermit, OutcomeRecord, PolicyCage
 from permits_app.models.action_record import OPEN_STATES, ActionRecord
 from permits_app.models.permit import UNFINISHED
 from tools_app import runner
@@ -31,6 +32,7 @@ def observe(state: CycleState) -> None:
     """Look once. A node or a rule that does not work is an anomaly of the tick, not its end."""
     state.waits = read_waits(state.begun.state.get("waits", {}))
     state.unheard = list(state.begun.state.get("unheard", ()))
+    state.told = read_told(state.begun.state.get("health", {}))
     state.permits = read_permit_facts(golem_id=state.golem.pk, heartbeat_tick=state.begun.number)
     try:
         state.rule = parse_liquidity_rule(state.begun.liquidity_rule)
@@ -52,6 +54,7 @@ def look(state: CycleState) -> None:
         )
     except GolemError as error:
         state.anomalies.append(f"{error.code}: {error.detail}")
+        watch_health(state)
         return
     hints = list_hints(chain_id=view.home_chain_id, account=view.address) if view.address else ()
     state.observation = observe_chain(chain=chain, golem=view, rule=state.rule, known=known, hints=hints)
@@ -60,6 +63,20 @@ def look(state: CycleState) -> None:
         found = [each.ref for each in state.observation.whole.positions]
         note_found(chain_id=view.home_chain_id, account=view.address, asked=hints, found=found, now=state.now())
     state.anomalies.extend(each for each in state.observation.anomalies if each not in state.anomalies)
+    watch_health(state)
+
+
+def watch_health(state: CycleState) -> None:
+    """How every debt stands against the floor its owner set; a golem without debts asks for no floor."""
+    seen = state.observation.whole
+    before = read_debts(state.begun.state.get("health", {}))
+    if not before and (seen is None or all(each.health_bps is None for each in seen.positions)):
+        state.debts = ()
+        return
+    cage = getattr(state.golem, "policy_cage", None) or PolicyCage()
+    state.debts = watch_debts(
+        holdings=seen, floor_bps=cage.min_health_bps, told=state.told, remembered=state.debts or before
+    )
 
 
 def read_permit_facts(*, golem_id: UUID, heartbeat_tick: int) -> PermitFacts:

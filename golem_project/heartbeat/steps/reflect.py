@@ -19,6 +19,7 @@ from golem_project.heartbeat.mood import MoodSigns, update_mood
 from golem_project.heartbeat.regime import choose_theta
 from golem_project.heartbeat.schedule import NextTick, plan_next_tick
 from golem_project.heartbeat.tick_events import make_complete_event, make_opening_events
+from golem_project.heartbeat.tripwire import keep_told, write_debts
 from permits_app.actions.record_nav import record_nav
 from permits_app.actions.remember import remember_outcome
 from permits_app.models import OutcomeRecord
@@ -145,6 +146,7 @@ def remember(state: CycleState, theta: int, now: datetime) -> dict[str, Any]:
         "pressure_ticks": analysis.pressure_ticks,
         "mood": state.mood_after.as_dict(),
         "waits": write_waits(state.waits, now=now),
+        "health": write_debts(state.debts, keep_told(state.told, state.debts)),
         # Kept until a planner was asked and has heard it.
         "unheard": [] if state.deliberations else state.unheard,
     }

@@ -41,7 +41,14 @@ def _preview(state: CycleState, action: ActionRecord, wanted: WantedAction) -> N
     if wanted.venue is not None:
         body["venue"] = wanted.venue
     try:
-        permit = preview_action(golem_id=state.golem.pk, api_key_id=None, body=body, now=state.now(), actor=ACTOR)
+        permit = preview_action(
+            golem_id=state.golem.pk,
+            api_key_id=None,
+            body=body,
+            now=state.now(),
+            actor=ACTOR,
+            is_rescue=wanted.is_rescue,
+        )
     except GolemError as error:
         record_preview_denial(golem_id=state.golem.pk, actor=ACTOR, body=body, error=error, now=state.now())
         refuse_action(state, action, error)

@@ -45,12 +45,16 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class WantedAction:
-    """One action a planner wants previewed and, in a live golem, committed. `params` as preview_action takes them."""
+    """One action a planner wants previewed and, in a live golem, committed. `params` as preview_action takes them.
+
+    `is_rescue` is the rules' alone: it lowers a debt in danger, whatever the golem's profiles hold.
+    """
 
     action_type: str
     venue: str | None
     params: Mapping[str, Any]
     reason: str
+    is_rescue: bool = False
 
 
 class PermitStep(StrEnum):

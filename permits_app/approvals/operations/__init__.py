@@ -8,6 +8,7 @@ from __future__ import annotations
 from permits_app.approvals.operations import (
     cage,
     directive,
+    live,
     nonce,
     owners,
     phase,
@@ -30,6 +31,7 @@ OPERATIONS: dict[str, Operation] = {
         tools.ChangeTools(),
         phase.ResetPhase(),
         resume.ResumeGolem(),
+        live.GoLive(),
         owners.ChangeOwners(),
         warden.TurnWardenOff(),
     )

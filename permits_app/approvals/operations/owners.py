@@ -12,6 +12,7 @@ from archetypes_app.models import Golem
 from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.rules import COOLING_LARGE_SECONDS
+from permits_app.approvals.stake import read_stake
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.enums import RiskTier
@@ -44,6 +45,7 @@ class ChangeOwners:
             (line,),
             RiskTier.CRITICAL,
             cooling_seconds=COOLING_LARGE_SECONDS,
+            value_micro_usd=read_stake(golem),
         )
 
     def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:

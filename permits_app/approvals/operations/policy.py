@@ -37,9 +37,9 @@ class ChangePolicy:
         title = str(arguments.get("title") or f"Loosen {found[0].words.split(' (')[0].lower()}")
         if len(found) > 1 and not arguments.get("title"):
             title = f"{title} and {len(found) - 1} more"
-        value = max(
-            (int(each.after or 0) for each in found if each.name.endswith("_micro_usd") and each.loosens), default=0
-        )
+        # At stake is what it adds; what could be lost before is no part of the decision.
+        money = [each for each in found if each.name.endswith("_micro_usd") and each.loosens]
+        value = max((int(each.after or 0) - int(each.before or 0) for each in money), default=0)
         return Proposal(
             title=title[:200],
             change={"changes": [each.as_dict() for each in found]},

@@ -11,6 +11,7 @@ from permits_app.actions.halt import resume_golem
 from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.operations.cage import draft_safe_tx, find_mirror, observe_safe
+from permits_app.approvals.stake import read_stake
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import encode_resume
 from permits_app.policy_cage.state import CageState
@@ -18,7 +19,10 @@ from tools_app.toolkit.enums import RiskTier
 
 
 class ResumeGolem:
-    """No arguments. Bound to the halt it ends: a later halt is not ended by an older request."""
+    """`arguments`: `live`, whether its heartbeat acts again at once; else it rehearses until its owners set it live.
+
+    Bound to the halt it ends: a later halt is not ended by an older request.
+    """
 
     name = "resume"
 
@@ -30,36 +34,47 @@ class ResumeGolem:
         """From halted to acting."""
         if not golem.is_halted:
             raise ChangeUnchanged("the golem is not halted")
+        if golem.retired_at is not None:
+            raise ChangeUnchanged("the golem is retired; bring it back first")
         line = Difference(
             "State",
             f"halted: {golem.halt_reason or 'no reason given'}",
-            "acts again",
+            "its agents act again",
             "its keys get back what the halt took",
         )
-        change = {"halt_epoch": str(golem.halt_epoch)}
+        is_live = bool(arguments.get("live")) and golem.is_live
+        lines = [line]
+        if golem.is_live:
+            after = "live: it acts at once" if is_live else "rehearses until you set it live"
+            lines.append(Difference("Heartbeat", "live, stopped by the halt", after, "loosens" if is_live else ""))
+        change = {"halt_epoch": str(golem.halt_epoch), "live": is_live}
+        stake = read_stake(golem)
         mirror = _find_halted(golem) if "seen" in arguments else None
         if mirror is None:
-            return Proposal("Resume after a halt", change, (line,), RiskTier.CRITICAL)
+            title = "Resume after a halt, live" if is_live else "Resume after a halt"
+            return Proposal(title, change, tuple(lines), RiskTier.CRITICAL, value_micro_usd=stake)
         chain = Difference("The cage on chain", "halted: no batch runs", "lets the session key act", "loosens")
         return Proposal(
             "Resume after a halt, on chain too",
             {**change, "contract": mirror.contract},
-            (line, chain),
+            (*lines, chain),
             RiskTier.CRITICAL,
+            value_micro_usd=stake,
             safe_tx=draft_safe_tx(arguments["seen"], to=mirror.contract, data=encode_resume()),
         )
 
     def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
         """It is the same halt."""
-        if not golem.is_halted or str(golem.halt_epoch) != change["halt_epoch"]:
+        if golem.retired_at is not None or not golem.is_halted or str(golem.halt_epoch) != change["halt_epoch"]:
             raise ChangeStale("this halt is over")
 
     def apply(
         self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
         """Resume it."""
-        resume_golem(golem=golem, reason=reason, actor=actor, now=now)
-        return {"halt_epoch": change["halt_epoch"]}
+        is_live = bool(change.get("live"))
+        resume_golem(golem=golem, reason=reason, actor=actor, now=now, stays_live=is_live)
+        return {"halt_epoch": change["halt_epoch"], "live": is_live}
 
 
 def _find_halted(golem: Golem) -> CageMirror | None:

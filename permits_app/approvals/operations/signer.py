@@ -11,6 +11,7 @@ from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
 from permits_app.actions.read_wallet_choice import read_wallet_choice
 from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.stake import read_stake
 from permits_app.models import SigningKey, Wallet
 from permits_app.models.signing_key import KeyState
 from permits_app.models.wallet import WalletKind
@@ -43,7 +44,13 @@ class ChooseSigner:
         )
         is_safe = kind in (WalletKind.GNOSIS_SAFE, WalletKind.POLICY_CAGE)
         title = f"Let it act with {'the Safe' if is_safe else 'the account'} {after['address']}"
-        return Proposal(title[:200], {"before": before, "after": after}, lines, RiskTier.CRITICAL)
+        return Proposal(
+            title[:200],
+            {"before": before, "after": after},
+            lines,
+            RiskTier.CRITICAL,
+            value_micro_usd=read_stake(golem),
+        )
 
     def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
         """It still acts with what it acted with."""

@@ -10,6 +10,7 @@ from archetypes_app.models import Golem
 from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.rules import COOLING_LARGE_SECONDS
+from permits_app.approvals.stake import read_stake
 from permits_app.models import Warden
 from tools_app.core import audit_log
 from tools_app.toolkit.enums import RiskTier
@@ -26,7 +27,12 @@ class TurnWardenOff:
             raise ChangeUnchanged("the Warden of this golem is off")
         line = Difference("Warden", "announces each action and waits", "off: actions are executed at once")
         return Proposal(
-            "Turn the Warden off", {"is_on": False}, (line,), RiskTier.CRITICAL, cooling_seconds=COOLING_LARGE_SECONDS
+            "Turn the Warden off",
+            {"is_on": False},
+            (line,),
+            RiskTier.CRITICAL,
+            cooling_seconds=COOLING_LARGE_SECONDS,
+            value_micro_usd=read_stake(golem),
         )
 
     def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:

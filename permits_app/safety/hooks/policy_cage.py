@@ -50,6 +50,7 @@ from tools_app.portfolio.holdings import measure_holdings
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import LEAVING, ActionClass, Category, Phase, RiskLayer
 from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.tooldef import is_rescue
 from tools_app.toolkit.views import NATIVE
 
 _BORROWING = frozenset({Category.LENDING, Category.DERIVATIVES})
@@ -184,7 +185,12 @@ def judge_standing(call: HookCall) -> Reject | None:
     phase = Phase(call.golem.phase)
     return (
         judge_halt(is_halted=call.golem.is_halted, reason=call.golem.halt_reason)
-        or judge_phase(phase=phase, action_class=call.action_class, returns_to_golem=returns_to_golem(call))
+        or judge_phase(
+            phase=phase,
+            action_class=call.action_class,
+            returns_to_golem=returns_to_golem(call),
+            is_rescue=is_rescue(call.tool),
+        )
         or judge_layer(phase=phase, layer=call.tool.risk_layer, action_class=call.action_class)
     )
 
@@ -279,9 +285,14 @@ def _judge_shares(call: HookCall, rows: CageRows, portfolio: Portfolio) -> Rejec
 
 
 def borrows(call: HookCall) -> bool:
-    """Whether a call may leave a debt behind: a tool of layer 3 that lends or leverages, and leaves no position."""
+    """Whether a call may leave a debt behind: a tool of layer 3 that lends or leverages, and leaves no position.
+
+    What rebalances and speaks of no position, such as a loan within one transaction, may change none: hook 5 measures.
+    """
     is_leverage = call.tool.risk_layer is RiskLayer.UNBOUNDED and call.tool.category in _BORROWING
-    return call.plan is not None and is_leverage and call.action_class not in LEAVING
+    if call.plan is None or not is_leverage or call.action_class in LEAVING:
+        return False
+    return bool(call.plan.changes) or call.action_class is not ActionClass.REBALANCE
 
 
 def _agree(call: HookCall) -> Allow:

@@ -30,6 +30,7 @@ from permits_app.safety.position_rules import (
 )
 from permits_app.safety.record_reader import records_of
 from permits_app.safety.rehearsal import rehearse
+from permits_app.safety.step_health import judge_steps
 from permits_app.safety.tiers import classify_call, returns_to_golem
 from permits_app.safety.touched import ask_for_positions, run_asking
 from permits_app.signing_route import Carrier, SigningRoute
@@ -92,9 +93,10 @@ class Simulator:
         )
         hints = records_of(call).positions
         run = run_asking(run_once, chain=chain, account=route.account, hints=hints)
+        request = build_request(plan=call.plan, route=route, chain=chain, hints=hints)
         try:
             rehearsed = rehearse(
-                build_request(plan=call.plan, route=route, chain=chain, hints=hints),
+                request,
                 route=route,
                 chain=chain,
                 calls=call.sent_calls,
@@ -116,6 +118,11 @@ class Simulator:
         if rehearsed.refusal is not None:
             return rehearsed.refusal
         simulation = rehearsed.simulation
+        refusal = judge_steps(
+            call=call, request=request, run=partial(run_simulation, deadline=Deadline.after_ms(SIMULATION_BUDGET_MS))
+        )
+        if refusal is not None:
+            return refusal
         note = f"{simulation.gas_used} gas; {simulation.fidelity}"
         return Allow(note=note, simulation=simulation, gas=rehearsed.gas)
 

@@ -135,4 +135,5 @@ def test_every_duty_runs_and_says_what_it_did(golem: Golem) -> None:
         "forgotten": 0,
         "learned": 0,
         "requests": 0,
+        "searched": 0,
     }

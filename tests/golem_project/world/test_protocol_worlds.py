@@ -12,7 +12,13 @@ from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.world import protocols
 from golem_project.embedded.world.node import run_node
-from golem_project.embedded.world.protocols import ProtocolWorld, deploy_protocols, find_protocol_worlds, read_note
+from golem_project.embedded.world.protocols import (
+    ProtocolWorld,
+    deploy_protocols,
+    find_protocol_worlds,
+    list_plain,
+    read_note,
+)
 from golem_project.embedded.world.rpc import JsonRpc
 from golem_project.embedded.world.saved import find_anvil
 from golem_project.embedded.world.site import Site
@@ -117,7 +123,7 @@ def test_the_command_builds_what_it_is_asked_for(chain: World) -> None:
     assert "choose from" in done.stderr
 
 
-@pytest.mark.parametrize("key", find_protocol_worlds())
+@pytest.mark.parametrize("key", list_plain(find_protocol_worlds()))
 def test_what_is_built_lies_where_the_protocol_says(world: World, key: str) -> None:
     world.provide_protocols(key)
     built, protocol = world.protocols[key], SHELF.get(key)

@@ -67,3 +67,33 @@ def test_an_allowance_is_given_under_a_halt_only_to_what_the_same_permit_then_le
     assert not judged_batch((TOKEN, encode_call(APPROVE, TOKEN, 100)), repay)
     assert not judged_batch(repay, (TOKEN, encode_call(APPROVE, pool, 100)))
     assert judged_batch(repay, (TOKEN, encode_call(APPROVE, pool, 0)))
+
+
+@pytest.mark.parametrize("protocol", [each.name for each in SHELF if each.exits is not None])
+def test_every_protocol_that_knows_a_way_out_says_which_calls_a_halt_may_sign_for_it(protocol: str) -> None:
+    found = SHELF.get(protocol)
+    assert found is not None and found.leaving
+
+
+def test_a_vault_is_left_under_a_halt_and_draws_nothing() -> None:
+    maker = SHELF.get("maker")
+    assert maker is not None
+    manager = maker.address(31337, "cdp_manager")
+    assert manager is not None
+    frob = "function frob(uint256 cdp, int256 dink, int256 dart)"
+    assert judged_batch((manager, encode_call(frob, 1, -5, -5)))
+    assert not judged_batch((manager, encode_call(frob, 1, -5, 5)))
+    assert not judged_batch((manager, encode_call(frob, 1, 5, -5)))
+    flux = "function flux(uint256 cdp, address dst, uint256 wad)"
+    assert judged_batch((manager, encode_call(flux, 1, ACCOUNT, 5)))
+    assert not judged_batch((manager, encode_call(flux, 1, TOKEN, 5)))
+
+
+def test_a_vault_share_is_redeemed_under_a_halt_to_the_account_alone() -> None:
+    vaults = SHELF.get("erc4626")
+    assert vaults is not None
+    vault = vaults.address(31337, vaults.entry)
+    assert vault is not None
+    redeem = "function redeem(uint256 shares, address receiver, address owner)"
+    assert judged_batch((vault, encode_call(redeem, 5, ACCOUNT, ACCOUNT)))
+    assert not judged_batch((vault, encode_call(redeem, 5, TOKEN, ACCOUNT)))

@@ -25,7 +25,7 @@ from tests.tools_app.portfolio.paper_bank import (
     on_the_shelf,
     read_paper,
 )
-from tools_app.portfolio.holdings import Holdings, measure_holdings, value_of
+from tools_app.portfolio.holdings import Holdings, PriceBook, measure_holdings, value_of
 from tools_app.portfolio.reading import foretell_positions
 from tools_app.toolkit.positions import Leg, Position, PositionRef, PositionsUnreadable
 from tools_app.toolkit.views import FeedPrice
@@ -92,6 +92,13 @@ def test_interest_a_rate_and_a_price_change_what_it_is_worth() -> None:
 def test_what_is_held_rounds_down_and_what_is_owed_up() -> None:
     third = FeedPrice("0xfeed", 33_333_333, 8, 1, 0, 0)
     assert (value_of(10, LOAN, third), value_of(-10, LOAN, third)) == (3, -4)
+
+
+def test_a_position_with_an_empty_side_is_worth_the_other_one() -> None:
+    legs = (Leg(CASH.address, 10**18), Leg(LOAN.address, 0))
+    position = Position(PositionRef(NAME, "range", CHAIN_ID, "1"), "A range", legs)
+    held = PriceBook(read_paper(Paper())).weigh_position(position)
+    assert (held.micro_usd, held.debt_micro_usd) == (USD, 0)
 
 
 def test_a_claim_token_counts_through_its_position_alone() -> None:

@@ -109,6 +109,7 @@ def aave_borrow(
     budget=TickBudget.MEDIUM,
     report=reports.report_repay,
     action_class=None,
+    is_rescue=True,
     steps=STEPS,
     snippet="aave_repay: pay back a debt at Aave V3, never more than is owed; `max` is all of it, or all that is held.",
     guidelines=("Repaying lowers risk and is allowed in every phase.",),

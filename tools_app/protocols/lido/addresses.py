@@ -1,8 +1,10 @@
 """Where Lido is deployed, as data.
 
-Ethereum: `deployed-mainnet.json` of the repository lidofinance/core (commit 0252fa7391ba), but for the withdrawal
-queue, which is named as other public repositories use it. Locally our own contracts stand in; their addresses follow
-from the account that deploys them, in that order.
+Ethereum: its makers' own list for protocol version 3.0.1, docs.lido.fi/deployed-contracts, which is the page
+`docs/deployed-contracts/index.md` of the repository lidofinance/docs (commit 0021f65e314d) and names all five. The
+others than the queue agree with `deployed-mainnet.json` of lidofinance/core (commit 0252fa7391ba). On rollups there is
+wstETH alone and no staking. Locally our own contracts stand in; their addresses follow from the account that deploys
+them, in that order.
 """
 
 from __future__ import annotations

@@ -90,20 +90,31 @@ def _make(chain_id: int, vault: math.VaultState) -> Position:
             "owed": str(vault.owed),
             "to_clear": str(vault.owed + vault.kind.growth(vault.owed, SETTLING_SECONDS) + 1),
             "inside": str(inside),
+            "least_debt": str(vault.kind.least_debt),
             "debt_token": dai,
         },
     )
 
 
+LEAST_PART: Final = 10**18
+"""Less DAI than this is not worth a transaction."""
+
+
 class MakerExits:
-    """Out of a vault: pay all of its debt and take all of its collateral, in one plan."""
+    """Out of a vault: pay all of its debt and take all of its collateral, in one plan; or pay what is there."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
-        """Close it; where DAI is missing, say how much."""
+        """Close it; where DAI is missing, pay what there is as long as a vault may owe the rest, then say how much."""
         facts = position.facts
         if not (int(facts["collateral"]) or int(facts["owed"])):
             return None
         missing = (int(facts["to_clear"]) if int(facts["owed"]) else 0) - held.get(str(facts["debt_token"]), 0)
+        there = held.get(str(facts["debt_token"]), 0)
+        room = int(facts["owed"]) - int(facts["least_debt"]) - int(facts["to_clear"]) + int(facts["owed"])
+        part = min(there, room)
+        if missing > 0 and part >= LEAST_PART:
+            params = {"vault_id": position.ref.id, "dai_amount": str(part), "chain_id": position.ref.chain_id}
+            return Act("maker_repay_dai", params, "a part of the debt is paid with what is there")
         if missing > 0:
             return NeedsTrade(str(facts["debt_token"]), missing, "the vault's debt is to be paid")
         params = {"vault_id": position.ref.id, "chain_id": position.ref.chain_id}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tools_app.protocols.maker_sky.addresses import LOCAL_CHAIN_ID, NAME, deployments
 from tools_app.protocols.maker_sky.effects import MakerEffects
 from tools_app.protocols.maker_sky.positions import NEW_CDP, MakerExits, MakerPositions
-from tools_app.toolkit.protocol import Contract, ProtocolDef, Trait, ValuerKind
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Trait, ValuerKind
 
 _JOIN = ("join(address,uint256)", "exit(address,uint256)")
 
@@ -35,6 +35,18 @@ PROTOCOL = ProtocolDef(
     ),
     positions=MakerPositions(),
     exits=MakerExits(),
+    # DAI that is paid in counts for a vault by its place in the ledger; that it is the account's own, and that its debt
+    # shrinks by it, the simulation of the halt's plan tells.
+    leaving=(
+        LeavingCall("jug", "function drip(bytes32)"),
+        LeavingCall("join_dai", "function join(address,uint256)"),
+        LeavingCall("cdp_manager", "function frob(uint256,int256,int256)", falling=((1,), (2,))),
+        LeavingCall("cdp_manager", "function flux(uint256,address,uint256)", own=((1,),)),
+        *(
+            LeavingCall(key, "function exit(address,uint256)", own=((0,),))
+            for key in ("join_eth_a", "join_eth_b", "join_eth_c")
+        ),
+    ),
     effects=MakerEffects(),
     traits=frozenset({Trait.LEVERAGE}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),

@@ -53,6 +53,20 @@ class GenerateReport:
 
 
 @dataclass(frozen=True, slots=True)
+class RepayReport:
+    """DAI paid back. The ratio is collateral over debt in percent."""
+
+    tx_hash: str
+    block_number: int
+    vault_id: str
+    dai_repaid: TokenAmount
+    debt_remaining: TokenAmount
+    collateralization_ratio: str | None
+    gas_used: int
+    explorer_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class CloseReport:
     """Debt paid and collateral taken back."""
 
@@ -106,6 +120,21 @@ def report_generate(outcome: PlanOutcome) -> GenerateReport:
         collateralization_ratio=str(details["ratio"]),
         liquidation_price=str(details["liquidation_price"]),
         stability_fee=str(details["stability_fee"]),
+        gas_used=mined.gas_used,
+        explorer_url=mined.explorer_url,
+    )
+
+
+def report_repay(outcome: PlanOutcome) -> RepayReport:
+    """The amount from the balance difference, the rest as planned."""
+    mined, details, token = describe_mined(outcome), outcome.plan.details, outcome.plan.spends[0].token
+    return RepayReport(
+        tx_hash=mined.tx_hash,
+        block_number=mined.block_number,
+        vault_id=str(details["vault_id"]),
+        dai_repaid=TokenAmount(-outcome.deltas.get(token.address, 0), token),
+        debt_remaining=TokenAmount(int(details["owed_after"]), token),
+        collateralization_ratio=details["ratio"],
         gas_used=mined.gas_used,
         explorer_url=mined.explorer_url,
     )

@@ -1,4 +1,4 @@
-"""The `maker_*` tools: open a vault, put collateral in, draw DAI, and close it."""
+"""The `maker_*` tools: open a vault, put collateral in, draw DAI, pay some of it back, and close it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from tools_app.protocols.maker_sky.addresses import CHAINS, NAME, collateral_typ
 from tools_app.protocols.maker_sky.errors import DebtTooSmall, PriceDisagrees, VaultNotFound
 from tools_app.protocols.maker_sky.positions import KIND, SETTLING_SECONDS, ref_of, tokens_on
 from tools_app.protocols.maker_sky.reads import VAT_CAN, ask_vaults, word_of
-from tools_app.protocols.maker_sky.reports import report_close, report_deposit, report_generate, report_open
+from tools_app.protocols.maker_sky.reports import (
+    report_close,
+    report_deposit,
+    report_generate,
+    report_open,
+    report_repay,
+)
 from tools_app.standards.spending import plan_spending
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -205,6 +211,69 @@ def maker_generate_dai(
 
 
 @maker.write(
+    action_type="repay_dai",
+    risk=RiskLayer.LOW,
+    budget=TickBudget.MEDIUM,
+    report=report_repay,
+    action_class=ActionClass.DECREASE_POSITION,
+    is_rescue=True,
+    steps=("Reading the vault", "Building calls"),
+    snippet="repay_dai: pay a part of the debt of a Maker vault of the golem back out of the wallet's DAI.",
+    guidelines=("A vault owes nothing or at least its dust; close_vault pays everything.",),
+)
+def maker_repay_dai(
+    ctx: WriteContext, vault_id: PositionId, dai_amount: RawAmount, chain_id: ChainId | None = None
+) -> TxPlan:
+    """Pay a part of the debt of a Maker vault back.
+
+    Use to raise a vault's health. What the fee of the next minutes takes of it, some millionths, stays inside the vault
+    and counts for its debt.
+    Does not pay everything (close_vault does), does not take collateral out, and does not swap for missing DAI.
+    """
+    ctx.step("Reading the vault")
+    opened = _open(ctx, vault_id, chain_id)
+    vault, kind, dai = opened.vault, opened.vault.kind, opened.dai
+    if not vault.art:
+        raise NothingThere(f"vault {vault.id} owes nothing", vault_id=vault_id)
+    # By the rate there may be when it is mined, so that what is paid in covers what is cleared.
+    settled = kind.rate * math.rpow(kind.fee, SETTLING_SECONDS) // math.RAY + 1
+    art = min(vault.art, dai_amount * math.RAY // settled)
+    left = kind.owed_of(vault.art - art)
+    if left < kind.least_debt:
+        most = max(0, vault.owed - kind.least_debt - kind.growth(vault.owed, SETTLING_SECONDS))
+        raise DebtTooSmall(
+            f"the vault would owe {_shown(left, dai)}; at least {_shown(kind.least_debt, dai)} is asked, or nothing:"
+            f" pay {_shown(most, dai)} at most, or close it",
+            least=str(kind.least_debt),
+            most=str(most),
+        )
+    ctx.step("Building calls")
+    spending = plan_spending(
+        opened.reader, account=ctx.account, token=dai, spender=opened.place["join_dai"], expected=dai_amount
+    )
+    cleared = art * kind.rate // math.RAY
+    return TxPlan(
+        chain_id=opened.reader.chain_id,
+        calls=(
+            opened.call("jug", DRIP, word_of(kind.name), label=f"Count the fee of {kind.name}"),
+            *spending.approvals,
+            opened.call("join_dai", JOIN, vault.urn, dai_amount, label=f"Pay {_shown(dai_amount, dai)} into the vault"),
+            opened.call("cdp_manager", FROB, vault.id, 0, -art, label=f"Clear it from the debt of vault {vault.id}"),
+        ),
+        spends=(spending.flow,),
+        allowances=(spending.allowance,),
+        action_class=ActionClass.DECREASE_POSITION,
+        recipients=(ctx.account,),
+        changes=(opened.change(dai, cleared, cleared - kind.growth(vault.owed, SETTLING_SECONDS) - _ROUNDING),),
+        details={
+            **opened.details,
+            "owed_after": str(left),
+            "ratio": _percent(_ratio_bps(vault.ink, kind.price, left)),
+        },
+    )
+
+
+@maker.write(
     action_type="close_vault",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
@@ -219,7 +288,7 @@ def maker_close_vault(ctx: WriteContext, vault_id: PositionId, chain_id: ChainId
 
     Use to leave Maker. DAI for the debt and the fee of the next minutes is paid in; what the fee does not need of it,
     some millionths, stays inside the vault.
-    Does not swap collateral for missing DAI, and does not pay a part.
+    Does not swap collateral for missing DAI; maker_repay_dai pays a part.
     """
     ctx.step("Reading the vault")
     opened = _open(ctx, vault_id, chain_id)

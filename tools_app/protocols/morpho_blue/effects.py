@@ -28,6 +28,7 @@ _REPAY: Final = f"function repay({_PARAMS},uint256,uint256,address,bytes)"
 _PLEDGE: Final = f"function supplyCollateral({_PARAMS},uint256,address,bytes)"
 _RELEASE: Final = f"function withdrawCollateral({_PARAMS},uint256,address,address)"
 _LIQUIDATE: Final = f"function liquidate({_PARAMS},address,uint256,uint256,bytes)"
+_FLASH: Final = "function flashLoan(address,uint256,bytes)"
 _AUTHORIZE: Final = "function setAuthorization(address,bool)"
 _APPROVE: Final = "function approve(address,uint256)"
 _ALLOWANCE: Final = "function allowance(address,address) view returns (uint256)"
@@ -100,6 +101,15 @@ class _Reading:
             return self.chain.call(to, signature, *arguments)
         except (CallReverted, ContractOutputUnexpected) as error:
             raise UnknownCall(f"{to} does not tell what the call would move: {error.detail}") from error
+
+
+def _flash(reading: _Reading, arguments: tuple[Any, ...]) -> None:
+    """Lent and taken back in one call, for nothing; with data the account's own code would do what nobody can tell."""
+    token, assets, data = arguments
+    if data:
+        raise UnknownCall("Morpho would call the account back with data")
+    reading.into.lent[token] += assets
+    reading.into.recipients.append(reading.account)
 
 
 def _supply(reading: _Reading, arguments: tuple[Any, ...]) -> None:
@@ -187,6 +197,7 @@ _READERS: Final[Mapping[str, Read]] = {
     _RELEASE: _release,
     _LIQUIDATE: _liquidate,
     _AUTHORIZE: _authorize,
+    _FLASH: _flash,
 }
 
 

@@ -22,6 +22,7 @@ from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Position, PositionsUnreadable, Reads
 from tools_app.toolkit.views import TokenMeta
 
+FLASH_CALLBACK: Final = "function onMorphoFlashLoan(uint256 assets, bytes data) view"
 FLASH_LOAN: Final = "function flashLoan(address token, uint256 assets, bytes data)"
 _MOST_ASSETS: Final = 2**128 - 1
 
@@ -130,6 +131,10 @@ class MorphoLending:
             return None
         (held,) = yield [ReadCall(asset, erc20.BALANCE_OF, (address_on(chain_id),))]
         return FlashTerms(liquidity=int(held.values[0]), fee_ppm=0) if held.ok else None
+
+    def flash_probe(self, chain_id: int, receiver: str, asset: str) -> ReadCall:
+        """Morpho calls `onMorphoFlashLoan` and asks for no answer: it must not revert."""
+        return ReadCall(receiver, FLASH_CALLBACK, (0, b""))
 
     def flash_call(self, chain_id: int, receiver: str, asset: str, amount: int, data: bytes) -> Call:
         """Morpho calls back whoever calls it: `receiver` has to be the account itself."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from tools_app.chain.abi import decode_log
+from tools_app.chain.abi import decode_log, encode_event_topics, event_topic
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.protocols.morpho_blue import math
@@ -26,6 +26,7 @@ from tools_app.toolkit.positions import (
     PositionRef,
     PositionsUnreadable,
     Reads,
+    Trail,
     Wait,
 )
 from tools_app.toolkit.views import LogEntry
@@ -41,6 +42,21 @@ BORN_EVENTS: Final[Mapping[str, str]] = {
     "event Borrow(bytes32 indexed id, address caller, address indexed onBehalf, address indexed receiver,"
     " uint256 assets, uint256 shares)": "onBehalf",
 }
+
+
+def trails(chain_id: int, account: str) -> tuple[Trail, ...]:
+    """The logs by which `account` enters markets: those that name it at the same place are one question."""
+    place = deployments(chain_id)
+    if place is None:
+        return ()
+    topic = "0x" + account[2:].lower().rjust(64, "0")
+    by_place: dict[int, list[str]] = {}
+    for event, owner in BORN_EVENTS.items():
+        at = encode_event_topics(event, **{owner: account}).index(topic)
+        by_place.setdefault(at, []).append(event_topic(event))
+    return tuple(
+        Trail((place[MORPHO],), (tuple(topics), *([None] * (at - 1)), topic)) for at, topics in by_place.items()
+    )
 
 
 def ref_of(chain_id: int, market: str) -> PositionRef:

@@ -8,7 +8,7 @@ from tools_app.protocols.morpho_blue import plans
 from tools_app.protocols.morpho_blue.addresses import MORPHO, NAME, deployments
 from tools_app.protocols.morpho_blue.effects import MorphoEffects
 from tools_app.protocols.morpho_blue.lending import MorphoLending
-from tools_app.protocols.morpho_blue.positions import MorphoExits, MorphoPositions
+from tools_app.protocols.morpho_blue.positions import MorphoExits, MorphoPositions, trails
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait, ValuerKind
 
 _PARAMS: Final = "(address,address,address,address,uint256)"
@@ -78,6 +78,7 @@ PROTOCOL = ProtocolDef(
             label="may act on every Morpho position of the account",
         ),
     ),
+    trails=trails,
     traits=frozenset({Trait.LEVERAGE}),
     events=_EVENTS,
 )

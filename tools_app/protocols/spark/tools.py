@@ -84,6 +84,7 @@ def spark_borrow(
     budget=TickBudget.MEDIUM,
     report=reports.report_repay,
     action_class=None,
+    is_rescue=True,
     steps=STEPS,
     snippet="spark_repay: pay back a debt at SparkLend, never more than is owed; `max` is all of it, or all held.",
 )

@@ -11,6 +11,7 @@ from tools_app.protocols.uniswap import history, pools
 from tools_app.protocols.uniswap.addresses import CHAINS, NAME, deployment_on
 from tools_app.protocols.uniswap.history import SWAP_V2, SWAP_V3, SYNC_V2
 from tools_app.protocols.uniswap.pools import GET_PAIR, GET_POOL, ZERO_ADDRESS
+from tools_app.protocols.uniswap.positions import NFT
 from tools_app.protocols.uniswap.routing import list_hubs
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v3 import positions as v3
@@ -18,6 +19,7 @@ from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing, read_ticks
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.effects import Effects, MarketRead
 from tools_app.toolkit.markets import CreatedPool, InitialisedTick, Pool, PoolDay, PoolEvent, PricePoint, RangePosition
+from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import LogEntry
 
 _MINT_V3 = (
@@ -54,6 +56,10 @@ class UniswapRanges:
     def list_ids(self, reader: ChainReader, owner: str, *, limit: int) -> tuple[list[int], int]:
         """The newest ids and how many there are."""
         return v3.list_position_ids(reader, deployment_on(reader.chain_id), owner, limit=limit)
+
+    def name(self, chain_id: int, position_id: int) -> PositionRef:
+        """As its manager's token."""
+        return PositionRef(NAME, NFT, chain_id, str(position_id))
 
     def expect_calls(
         self,

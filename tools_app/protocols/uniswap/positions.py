@@ -1,8 +1,9 @@
 """What an account has at Uniswap: V3 positions (`nft`, by their token id) and V2 shares (`share`, by their pair).
 
-Every V3 position is listed by its manager. V2 shares are looked for in the pairs of registered tokens, and in those
-that hints name. Legs are at the feeds' ratio, fees included. Where a token has no feed the other side counts with its
-fees alone, `facts["unpriced"]` says why, and whoever sums up meets a leg without a price.
+Every V3 position is listed by its manager; of an account that somebody buried under more than can be read, those that
+hints name and the newest are, and one more position says how many are not. V2 shares are looked for in the pairs of
+registered tokens, and in those that hints name. Legs are at the feeds' ratio, fees included. Where a token has no feed
+the other side counts with its fees alone, `facts["unpriced"]` says why, and who sums up meets a leg without a price.
 """
 
 from __future__ import annotations
@@ -44,7 +45,11 @@ from tools_app.toolkit.views import LogEntry
 NFT: Final = "nft"
 SHARE: Final = "share"
 MOST_NFTS: Final = 1_000
-"""An account with more V3 positions is told so: a part of them would pass for all."""
+"""So many V3 positions of an account are read, besides those that hints name."""
+STEP_OF_NEWEST: Final = 64
+"""The first of the newest is a multiple of it, so that a plan that opens a position hardly ever moves it."""
+BEYOND: Final = "beyond"
+"""The id under which the positions that are not read are told."""
 _SUPPLY: Final = "function totalSupply() view returns (uint256)"
 _K_LAST: Final = "function kLast() view returns (uint256)"
 _SHARE_CALLS: Final = 3
@@ -76,13 +81,10 @@ class UniswapPositions:
         pairs.update(_confirm(place, hinted, named))
         held = {pair: amount for pair, amount in amounts.items() if pair in pairs}
         (count,) = _answer(counted[0], "how many V3 positions there are")
-        if count > MOST_NFTS:
-            raise PositionsUnreadable(
-                f"the account holds {count} V3 positions, and at most {MOST_NFTS} can be read", positions=str(count)
-            )
         if not count and not held:
             return ()
-        return (yield from _read_held(found, account, count, {pair: pairs[pair] for pair in held}, held))
+        nfts = _Nfts.of(count, [ref for ref in hints if ref.kind == NFT and ref.protocol == NAME])
+        return (yield from _read_held(found, account, nfts, {pair: pairs[pair] for pair in held}, held))
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
         """V3 positions sent to the account, and the pairs whose shares it got while they moved."""
@@ -110,6 +112,8 @@ class UniswapExits:
         """The tool that takes out what is in it; a V2 share is left to the owner."""
         if position.ref.kind != NFT:
             return Stuck("no tool takes liquidity out of a V2 pair; its shares are in the wallet")
+        if position.ref.id == BEYOND:
+            return Stuck(f"{position.facts['not_read']} V3 positions are more than can be read; name those to leave")
         wanted = {"position_id": position.ref.id, "chain_id": position.ref.chain_id}
         if int(position.facts["liquidity"]):
             return Act("uniswap_lp_remove_liquidity", wanted, "its liquidity and fees are taken back")
@@ -134,13 +138,41 @@ class _Here:
         return v3_pool_address(self.place.v3_factory, record.token0, record.token1, record.fee)
 
 
+@dataclass(frozen=True, slots=True)
+class _Nfts:
+    """Which V3 positions of an account are read: those with an index from `first` on, and the `hinted` ids."""
+
+    count: int
+    first: int = 0
+    hinted: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, count: int, hints: Iterable[PositionRef]) -> _Nfts:
+        """All of them, or the newest and those that were met before."""
+        if count <= MOST_NFTS:
+            return cls(count)
+        first = -(-(count - MOST_NFTS) // STEP_OF_NEWEST) * STEP_OF_NEWEST
+        ids = sorted({int(ref.id) for ref in hints if ref.id.isdecimal() and int(ref.id) < 2**256})
+        return cls(count, min(first, count - 1), tuple(ids))
+
+    def tell_beyond(self, here: _Here, read: int) -> tuple[Position, ...]:
+        """A position that stands for those that were not read; nothing that counts it is complete."""
+        left = self.count - read
+        if left <= 0:
+            return ()
+        ref = PositionRef(NAME, NFT, here.chain_id, BEYOND)
+        facts = {"held": str(self.count), "not_read": str(left), "liquidity": "0", "fees0": "0", "fees1": "0"}
+        return (Position(ref, f"{left} more Uniswap V3 positions, not read", (), facts=facts, is_whole=False),)
+
+
 def _read_held(
-    here: _Here, account: str, count: int, pairs: Mapping[str, tuple[str, str]], held: Mapping[str, int]
+    here: _Here, account: str, nfts: _Nfts, pairs: Mapping[str, tuple[str, str]], held: Mapping[str, int]
 ) -> Reads[tuple[Position, ...]]:
     manager = here.place.v3_position_manager
     share_feeds = FeedReads.of(here.known, [token for pair in pairs.values() for token in pair])
-    numbered, states, prices = yield from gather(
-        [ReadCall(manager, v3.NFT_BY_INDEX, (account, index)) for index in range(count)],
+    numbered, owners, states, prices = yield from gather(
+        [ReadCall(manager, v3.NFT_BY_INDEX, (account, index)) for index in range(nfts.first, nfts.count)],
+        [ReadCall(manager, v3.OWNER_OF, (each,)) for each in nfts.hinted],
         [ReadCall(pair, signature) for pair in pairs for signature in (_SUPPLY, GET_RESERVES, _K_LAST)],
         share_feeds.calls,
     )
@@ -149,9 +181,12 @@ def _read_held(
         _make_share(here, pair, tokens, held[pair], states[_SHARE_CALLS * i : _SHARE_CALLS * (i + 1)], ratios)
         for i, (pair, tokens) in enumerate(pairs.items())
     ]
-    if not count:
+    if not nfts.count:
         return tuple(shares)
     ids = [_answer(outcome, "which V3 positions there are")[0] for outcome in numbered]
+    # One that is burned has no owner, and one that was sent away another.
+    still = [each for each, told in zip(nfts.hinted, owners, strict=True) if told.ok and told.values[0] == account]
+    ids = list(dict.fromkeys((*ids, *still)))
     told = yield [ReadCall(manager, v3.POSITIONS, (each,)) for each in ids]
     records = [
         v3.make_record(each, account, _answer(outcome, f"V3 position {each}"))
@@ -165,8 +200,8 @@ def _read_held(
     )
     ratios = feeds.read(prices)
     size = v3.STATE_CALLS
-    nfts = [_make_nft(here, each, states[size * i : size * (i + 1)], ratios) for i, each in enumerate(open_ones)]
-    return (*shares, *(each for each in nfts if any(leg.raw for leg in each.legs)))
+    made = [_make_nft(here, each, states[size * i : size * (i + 1)], ratios) for i, each in enumerate(open_ones)]
+    return (*shares, *(each for each in made if any(leg.raw for leg in each.legs)), *nfts.tell_beyond(here, len(ids)))
 
 
 def _make_nft(here: _Here, record: v3.Record, outcomes: Sequence[ReadOutcome], ratios: FeedRatios) -> Position:

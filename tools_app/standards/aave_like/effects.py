@@ -1,6 +1,7 @@
 """What the pool's calls do, read from their bytes: written from the contracts' interface, not from the plans.
 
-Everything else the pool can do (permits, flash loans, e-mode, borrowing for somebody) is unknown here, which is a veto.
+Everything else the pool can do (permits, flash loans for others or with data, e-mode, borrowing for somebody) is
+unknown here, which is a veto.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ _WITHDRAW: Final = "function withdraw(address, uint256, address)"
 _BORROW: Final = "function borrow(address, uint256, uint256, uint16, address)"
 _REPAY: Final = "function repay(address, uint256, uint256, address)"
 _COLLATERAL: Final = "function setUserUseReserveAsCollateral(address, bool)"
+_FLASH: Final = "function flashLoanSimple(address, address, uint256, bytes, uint16)"
+_PREMIUM: Final = "function FLASHLOAN_PREMIUM_TOTAL() view returns (uint128)"
 _USER_RESERVE: Final = (
     "function getUserReserveData(address, address) view returns"
     " (uint256, uint256, uint256, uint256, uint256, uint256, uint256, uint40, bool)"
@@ -43,6 +46,15 @@ class PoolEffects:
             raise UnknownCall("only the pool is called, and it takes no coin")
         signature, args = _decode(call.data)
         ref = PositionRef(self.protocol, "account", chain.chain_id, account)
+        if signature == _FLASH:
+            _is(args[0], account, "the pool lends to somebody else")
+            _is(bytes(args[3]), b"", "the pool hands data to the account's own code")
+            _is(args[4], 0, "a referral is named")
+            premium = int(chain.call(where["pool"], _PREMIUM)[0])
+            into.lent[str(args[1])] += int(args[2])
+            into.spends[str(args[1])] += -(-int(args[2]) * premium // 10_000)
+            into.recipients.append(account)
+            return
         asset = str(args[0])
         if signature == _COLLATERAL:
             into.positions.append(ref)
@@ -83,7 +95,7 @@ def _is(found: Any, wanted: Any, problem: str) -> None:
 
 
 def _decode(data: bytes) -> tuple[str, tuple[Any, ...]]:
-    for signature in (_SUPPLY, _WITHDRAW, _BORROW, _REPAY, _COLLATERAL):
+    for signature in (_SUPPLY, _WITHDRAW, _BORROW, _REPAY, _COLLATERAL, _FLASH):
         if data[:4] == parse_signature(signature).selector:
             try:
                 args = decode_input(signature, data)

@@ -168,6 +168,10 @@ class PoolLending:
             return None
         return FlashTerms(reserve.liquidity, premium[0].values[0] * PPM // 10_000)
 
+    def flash_probe(self, chain_id: int, receiver: str, asset: str) -> ReadCall:
+        """The pool asks `executeOperation` and takes nothing but true."""
+        return ReadCall(receiver, words.EXECUTE_OPERATION, (asset, 0, 0, receiver, b""))
+
     def flash_call(self, chain_id: int, receiver: str, asset: str, amount: int, data: bytes) -> Call:
         """Pays premium and amount back out of the receiver's allowance."""
         encoded = encode_call(words.FLASH_LOAN_SIMPLE, receiver, asset, amount, data, 0)

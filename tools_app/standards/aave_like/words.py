@@ -14,6 +14,10 @@ REPAY: Final = (
     "function repay(address asset, uint256 amount, uint256 interestRateMode, address onBehalfOf) returns (uint256)"
 )
 USE_AS_COLLATERAL: Final = "function setUserUseReserveAsCollateral(address asset, bool useAsCollateral)"
+EXECUTE_OPERATION: Final = (
+    "function executeOperation(address asset, uint256 amount, uint256 premium, address initiator, bytes params)"
+    " view returns (bool)"
+)
 FLASH_LOAN_SIMPLE: Final = (
     "function flashLoanSimple(address receiverAddress, address asset, uint256 amount,"
     " bytes params, uint16 referralCode)"

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tools_app.adapters import WalletNotConfigured
 from tools_app.core.ratio import ratio_text
-from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.holdings import HeldPosition, PriceBook, ValueUnknown
 from tools_app.portfolio.markets import markets_on
+from tools_app.portfolio.reading import read_positions_at
 from tools_app.standards.concentrated import ratio_of_sqrt_price, sqrt_price_at_tick
 from tools_app.subsystems.data.family import data
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import RangePosition
 from tools_app.toolkit.params import Address, ChainId, PositionId
+from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -23,7 +25,11 @@ MOST_POSITIONS = 50
 
 @dataclass(frozen=True, slots=True)
 class PositionInfo:
-    """One V3 position: what it would give if closed now, and the fees on top. Prices are token1 per token0 in units."""
+    """One V3 position: what it would give if closed now, and the fees on top. Prices are token1 per token0 in units.
+
+    Both values are at the price feeds, as in the net asset value, and together what the position adds to it: amounts at
+    the feeds' ratio, which a trade in the pool does not move.
+    """
 
     token_id: str
     owner: str
@@ -69,12 +75,17 @@ def data_get_position(ctx: ReadContext, token_id: PositionId, chain_id: ChainId 
     markets = markets_on(reader.chain_id)
     ctx.step("Reading the position")
     position = markets.read_range(reader, int(token_id))
-    return describe_position(reader, Valuer(reader, markets), position)
+    ref = markets.name_range(position)
+    worth = weigh_ranges(reader, position.owner, [ref])
+    return describe_position(reader, PriceBook(reader), position, worth.get(ref))
 
 
 @dataclass(frozen=True, slots=True)
 class OwnedPositions:
-    """What `data_get_positions_by_owner` answers; positions without liquidity and fees are counted, not shown."""
+    """What `data_get_positions_by_owner` answers; positions without liquidity and fees are counted, not shown.
+
+    The totals are None where something that is held is not in them.
+    """
 
     owner: str
     chain: int
@@ -112,33 +123,50 @@ def data_get_positions_by_owner(
     listed = [(each, *each.list_ids(reader, account, limit=MOST_POSITIONS)) for each in markets.ranges]
     held = sum(count for _, _, count in listed)
     ctx.step("Reading positions")
-    valuer = Valuer(reader, markets)
+    newest = [each.name(reader.chain_id, number) for each, ids, _ in listed for number in ids]
+    worth = weigh_ranges(reader, account, newest) if held else {}
+    book = PriceBook(reader)
     found = [position for each, ids, _ in listed for position in each.read_many(reader, ids)]
     shown = [
-        describe_position(reader, valuer, position)
+        describe_position(reader, book, position, worth.get(markets.name_range(position)))
         for position in found
         if position.liquidity or position.fees0 or position.fees1
     ]
-    reasons = sorted({info.value_reason for info in shown if info.value_reason})
+    total, reason = _sum_up(worth.values())
+    fees = _total([info.unclaimed_fees_usd for info in shown]) if held == len(found) else None
     return OwnedPositions(
         owner=account,
         chain=reader.chain_id,
         positions=tuple(shown),
         held=held,
         empty=len(found) - len(shown),
-        total_value_usd=_total([info.value_usd for info in shown]),
-        total_unclaimed_fees_usd=_total([info.unclaimed_fees_usd for info in shown]),
-        value_reason=reasons[0] if reasons else None,
+        total_value_usd=_less(total, fees),
+        total_unclaimed_fees_usd=fees,
+        value_reason=reason or (f"only the {len(found)} newest of {held} positions are read" if fees is None else None),
     )
 
 
-def describe_position(reader: ChainReader, valuer: Valuer, position: RangePosition) -> PositionInfo:
-    """A position with its amounts, fees and dollar value."""
+def weigh_ranges(reader: ChainReader, account: str, refs: Sequence[PositionRef]) -> dict[PositionRef, HeldPosition]:
+    """All that `account` has at the protocols of these, weighed as its net asset value weighs it.
+
+    Raises PositionsUnreadable, the node's errors.
+    """
+    protocols = {ref.protocol for ref in refs}
+    kinds = {(ref.protocol, ref.kind) for ref in refs}
+    positions = read_positions_at(chain=reader, account=account, protocols=protocols, hints=refs)
+    book = PriceBook(reader)
+    book.preload(leg.token for position in positions for leg in position.legs)
+    return {each.ref: book.weigh_position(each) for each in positions if (each.ref.protocol, each.ref.kind) in kinds}
+
+
+def describe_position(
+    reader: ChainReader, book: PriceBook, position: RangePosition, held: HeldPosition | None
+) -> PositionInfo:
+    """A position with its amounts, fees and dollar value; nothing is `held` in an empty one."""
     pool = position.pool
     token0, token1 = reader.token(pool.token0), reader.token(pool.token1)
     amount0, amount1 = position.amounts()
-    value = valuer.value([(pool.token0, amount0), (pool.token1, amount1)])
-    fees = valuer.value([(pool.token0, position.fees0), (pool.token1, position.fees1)])
+    value, fees, reason = _value(book, position, held)
 
     def price_at(sqrt_price: int) -> str:
         ratio = ratio_of_sqrt_price(sqrt_price)
@@ -164,10 +192,40 @@ def describe_position(reader: ChainReader, valuer: Valuer, position: RangePositi
         unclaimed_fees1=TokenAmount(position.fees1, token1),
         in_range=position.is_in_range,
         current_tick=pool.pool_tick,
-        value_usd=UsdAmount(value) if value is not None else None,
-        unclaimed_fees_usd=UsdAmount(fees) if fees is not None else None,
-        value_reason=None if value is not None and fees is not None else "a token of the pool has no dollar price",
+        value_usd=value,
+        unclaimed_fees_usd=fees,
+        value_reason=reason,
     )
+
+
+def _value(
+    book: PriceBook, position: RangePosition, held: HeldPosition | None
+) -> tuple[UsdAmount | None, UsdAmount | None, str | None]:
+    """What it is worth without its fees, what they are worth, and why one of them is unknown."""
+    if held is None and not position.liquidity:
+        return UsdAmount(0), UsdAmount(0), None
+    try:
+        fees = book.value_of(position.pool.token0, position.fees0) + book.value_of(position.pool.token1, position.fees1)
+    except ValueUnknown as error:
+        return None, None, error.detail
+    whole = held.micro_usd if held is not None else None
+    if whole is None:
+        return None, UsdAmount(fees), "a token of the pool has no price feed, or the position could not be counted"
+    return UsdAmount(whole - fees), UsdAmount(fees), None
+
+
+def _sum_up(worth: Iterable[HeldPosition]) -> tuple[int | None, str | None]:
+    """Of all that is held; None with the reason where a part of it is unknown."""
+    known = 0
+    for each in worth:
+        if each.micro_usd is None:
+            return None, f"not counted: {each.position.label}"
+        known += each.micro_usd
+    return known, None
+
+
+def _less(whole: int | None, fees: UsdAmount | None) -> UsdAmount | None:
+    return None if whole is None or fees is None else UsdAmount(whole - fees.micro)
 
 
 def _total(values: Sequence[UsdAmount | None]) -> UsdAmount | None:

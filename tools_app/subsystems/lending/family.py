@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.portfolio.holdings import value_of
 from tools_app.portfolio.reading import HeldAt
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import Category
@@ -19,6 +20,14 @@ from tools_app.toolkit.protocol import SHELF, ProtocolDef
 Lender = Annotated[
     str,
     Field(pattern=r"^[a-z][a-z0-9_]{1,39}$", description="A lender by its name, as lending_compare_rates lists them."),
+]
+
+PositionName = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z][a-z0-9_]{1,39}/[a-z_]{1,20}/[0-9]{1,16}/[0-9a-zA-Z_\-]{1,100}$",
+        description="One position at the lender by its name, as the health dashboard lists them.",
+    ),
 ]
 
 lending = ToolFamily(prefix="lending", category=Category.LENDING)
@@ -56,13 +65,18 @@ def read_at(chain: ChainReader, account: str, lenders: Sequence[ProtocolDef]) ->
     return drive(HeldAt(chain.chain_id, account, tuple(lenders)).ask(), chain.call_many)
 
 
-def read_loop(chain: ChainReader, account: str, lender: ProtocolDef, offer: Lending) -> LendingPair:
-    """The largest pair of collateral and debt of an account, by what they are worth at our feeds.
+def read_loop(
+    chain: ChainReader, account: str, lender: ProtocolDef, offer: Lending, *, named: str | None = None
+) -> LendingPair:
+    """The largest pair of collateral and debt of an account, by what they are worth at our feeds; of the position
+    `named` where one is.
 
     Raises NothingThere where nothing is owed, PositionsUnreadable, and what prices raise.
     """
     best: tuple[int, Position, str, str] | None = None
     for position in read_at(chain, account, [lender]):
+        if named is not None and str(position.ref) != named:
+            continue
         owed = _largest(chain, position, sign=-1)
         covered = _largest(chain, position, sign=1)
         if owed and covered and (best is None or owed[0] > best[0]):
@@ -78,8 +92,7 @@ def read_loop(chain: ChainReader, account: str, lender: ProtocolDef, offer: Lend
 def worth(chain: ChainReader, token: str, raw: int) -> int:
     """Micro-USD of base units at our feed. Raises PriceUnavailable, PriceStale."""
     meta = chain.token(token)
-    price = chain.price(meta)
-    return raw * price.answer * 1_000_000 // 10 ** (meta.decimals + price.decimals)
+    return value_of(raw, meta, chain.price(meta))
 
 
 def _largest(chain: ChainReader, position: Position, *, sign: int) -> tuple[int, str] | None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from tools_app.core.units import format_units
-from tools_app.standards.plan_draft import PlanDraft
+from tools_app.standards import erc20
+from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import describe_mined
 from tools_app.subsystems.lending.family import Lender, find_lender, lending
-from tools_app.toolkit.context import WriteContext
+from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import PPM, MarketClosed, MarketNotFound, NoReceiver
 from tools_app.toolkit.params import CallData, ChainId, RawAmount, Token
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.positions import drive
+
+DELEGATION: Final = bytes.fromhex("ef0100")
+"""What the code of a plain account begins with that runs another contract's (EIP-7702)."""
 
 
 def report_flash(outcome: PlanOutcome) -> dict[str, Any]:
@@ -53,20 +57,16 @@ def lending_flash_loan(
 ) -> TxPlan:
     """Take a flash loan that the golem's own account pays back in the same transaction.
 
-    Use only with an account whose code answers the lender's callback; `receiver_calldata` is handed to it. The fee is
-    paid by the account.
-    Does not lend to other contracts, and refuses a plain account.
+    Use only with an account that answers the lender's callback, such as a Safe with a fallback handler for it. The fee
+    is paid by the account. The safety guardian passes empty `receiver_calldata` alone: what an account's own code does
+    with data nobody here can tell.
+    Does not lend to other contracts, does nothing between loan and repayment, and refuses a plain account.
     """
     reader = ctx.chain(chain_id)
     token = reader.token(asset)
     ctx.step("Reading the terms")
     lender, offer = find_lender(reader, provider)
-    if not reader.code(ctx.account):
-        raise NoReceiver(
-            f"{ctx.account} is a plain account, and a flash loan goes to a contract that pays it back within the"
-            " transaction; a smart account with a receiver is needed",
-            account=ctx.account,
-        )
+    check_receiver(reader, ctx.account, lender.label, offer.flash_probe(reader.chain_id, ctx.account, token.address))
     terms = drive(offer.flash_terms(reader.chain_id, token.address), reader.call_many)
     if terms is None:
         raise MarketNotFound(f"{lender.label} gives no flash loans of {token.symbol}", asset=token.address)
@@ -82,6 +82,28 @@ def lending_flash_loan(
     call = offer.flash_call(reader.chain_id, ctx.account, token.address, amount, data)
     details = {"venue": lender.name, "asset": token.address, "amount": str(amount), "fee": str(fee)}
     draft = PlanDraft(reader.chain_id, ctx.account)
+    # The lender takes loan and fee back by allowance, out of what it lent and what the account has for the fee.
+    check_enough(token, balance=erc20.balance_of(reader, token, ctx.account), needed=fee)
+    draft.approve(token, spender=call.to, amount=amount + fee, allowance=0)
     draft.call(call)
-    draft.spend(token, fee)
+    if fee:
+        # Rounding may leave a base unit of the allowance.
+        draft.revoke(token, spender=call.to)
+        draft.spend(token, fee)
     return draft.finish(action_class=ActionClass.REBALANCE, details=details)
+
+
+def check_receiver(reader: ChainReader, account: str, lender: str, probe: ReadCall) -> None:
+    """Raises NoReceiver for an account that the lender cannot lend to within a transaction."""
+    is_plain = not reader.code(account) or reader.code(account).startswith(DELEGATION)
+    answer = None if is_plain else reader.call_many([probe])[0]
+    if answer is not None and answer.ok and all(answer.values):
+        return
+    kind = "plain account" if is_plain else "contract that does not answer the lender's callback"
+    raise NoReceiver(
+        f"{account} is a {kind}; {lender} lends within a transaction to a contract that answers it, such as a Safe with"
+        " a fallback handler for that",
+        account=account,
+        account_kind="plain" if is_plain else "contract",
+        can="a Safe with a fallback handler that answers the lender",
+    )

@@ -72,6 +72,7 @@ class LoopPlan:
     collateral_now: int
     debt_now: int
     swaps: int = 0
+    collateral_sold: int = 0
     surplus: int = 0
     surplus_bound: int = 0
     deadlines: list[int] = field(default_factory=list)
@@ -133,7 +134,9 @@ class LoopPlan:
 
     def swap(self, sold: TokenMeta, bought: TokenMeta, amount: int) -> int:
         """Sell exactly `amount`; returns the least that arrives. Raises NoMarketForPair."""
-        return self._take(self._find_swap(sold, bought, amount))
+        least = self._take(self._find_swap(sold, bought, amount))
+        self.collateral_sold += amount if sold.address == self.collateral.address else 0
+        return least
 
     def quote(self, sold: TokenMeta, bought: TokenMeta, amount: int) -> int:
         """The least that selling `amount` would bring. Raises NoMarketForPair."""
@@ -202,6 +205,7 @@ class LoopPlan:
                 "collateral_before": str(self.pair.collateral_raw),
                 "debt_before": str(self.pair.debt_raw),
                 "collateral_after": str(self.collateral_now),
+                "collateral_sold": str(self.collateral_sold),
                 "debt_after": str(self.debt_now),
                 "health_factor_after": None if health is None else show_health(health),
                 "leverage_after": show_leverage(self.pair, self.collateral_now, self.debt_now),
@@ -250,8 +254,9 @@ def draft_loop(loop: LoopPlan, *, initial: int, leverage: Fraction) -> list[Roun
     return rounds
 
 
-def draft_way_back(loop: LoopPlan, *, repay: int) -> None:
-    """Sell collateral and repay until `repay` less is owed, with health bounded between the steps.
+def draft_way_back(loop: LoopPlan, *, repay: int, is_partial_enough: bool = False) -> None:
+    """Sell collateral and repay until `repay` less is owed, with health bounded between the steps. With
+    `is_partial_enough` what the rounds of one plan repay will do.
 
     Raises HealthTooLow, LeverageOutOfReach, NoMarketForPair.
     """
@@ -279,7 +284,7 @@ def draft_way_back(loop: LoopPlan, *, repay: int) -> None:
         loop.withdraw(sold)
         brought = loop.swap(loop.collateral, loop.debt, sold)
         loop.repay(min(brought, loop.debt_now + margin) if is_all else min(brought, left))
-    if loop.debt_now > target:
+    if loop.debt_now > target and not is_partial_enough:
         done = pair.debt_raw - loop.debt_now
         raise LeverageOutOfReach(
             f"one plan repays {format_units(done, loop.debt.decimals, loop.debt.symbol)} at most; ask for less now",

@@ -9,7 +9,7 @@ from tools_app.core.errors import InvalidParams
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import check_enough
 from tools_app.standards.receipts import describe_mined
-from tools_app.subsystems.lending.family import Lender, find_lender, lending, percent, read_loop
+from tools_app.subsystems.lending.family import Lender, PositionName, find_lender, lending, percent, read_loop
 from tools_app.subsystems.lending.loops import (
     MOST_LOOPS,
     LoopPlan,
@@ -59,6 +59,11 @@ def report_loop(outcome: PlanOutcome) -> dict[str, Any]:
             for address, token in tokens.items()
             if outcome.deltas.get(address)
         ],
+        "assets_used": {"asset": details["collateral"], "amount": details["collateral_sold"]},
+        "assets_recovered": {
+            "asset": details["collateral"],
+            "amount": str(max(0, outcome.deltas.get(str(details["collateral"]), 0))),
+        },
         "collateral_after": details["collateral_after"],
         "debt_after": details["debt_after"],
         "debt_repaid": str(max(0, int(details["debt_before"]) - int(details["debt_after"]))),
@@ -200,6 +205,7 @@ def lending_unwind_loop(
     percent_to_unwind: PercentWhole,
     chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
+    position: PositionName | None = None,
 ) -> TxPlan:
     """Repay a part or all of a loop's debt out of its own collateral.
 
@@ -207,7 +213,7 @@ def lending_unwind_loop(
     percent the rest of that collateral comes to the wallet, if nothing else is owed.
     Does not use what the wallet holds, and works for the golem's own account alone.
     """
-    reader, offer, pair = _own_loop(ctx, account, protocol, chain_id)
+    reader, offer, pair = _own_loop(ctx, account, protocol, chain_id, named=position)
     loop = LoopPlan.begin(ctx, reader, offer, pair, slippage_bps)
     ctx.step("Quoting swaps")
     draft_way_back(loop, repay=-(-pair.debt_raw * percent_to_unwind // 100))
@@ -232,6 +238,7 @@ def lending_unwind_loop(
     budget=TickBudget.SLOW,
     report=report_loop,
     action_class=ActionClass.DECREASE_POSITION,
+    is_rescue=True,
     steps=("Reading the position", "Quoting swaps", "Building calls"),
     snippet=(
         "lending_auto_deleverage: sell just as much collateral and repay as lifts the health factor to a target;"
@@ -246,13 +253,16 @@ def lending_auto_deleverage(
     protocol: Lender,
     chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
+    position: PositionName | None = None,
 ) -> TxPlan:
     """Lift the health factor of a loan to a target by selling a part of its collateral.
 
-    Use when prices fell and liquidation is near. Sells no more than it takes.
+    Use when prices fell and liquidation is near. Sells no more than it takes; where one plan does not reach the target
+    it goes as far as it can, and the answer says how far. Of several positions the one with the largest debt, or the
+    one that is named.
     Does not use what the wallet holds, and works for the golem's own account alone.
     """
-    reader, offer, pair = _own_loop(ctx, account, protocol, chain_id)
+    reader, offer, pair = _own_loop(ctx, account, protocol, chain_id, named=position)
     target = parse_health(target_health_factor)
     repay = repayment_for(pair, target_bps=target, loss_bps=slippage_bps)
     now = pair.health_bps(collateral=pair.collateral_raw, debt=pair.debt_raw) or 0
@@ -261,7 +271,7 @@ def lending_auto_deleverage(
     loop = LoopPlan.begin(ctx, reader, offer, pair, slippage_bps)
     before = show_leverage(pair, pair.collateral_raw, pair.debt_raw)
     ctx.step("Quoting swaps")
-    draft_way_back(loop, repay=repay)
+    draft_way_back(loop, repay=repay, is_partial_enough=True)
     reached = loop.health_bps
     if reached is not None and reached < now:
         raise HealthTooLow(
@@ -296,7 +306,7 @@ def parse_health(text: str) -> int:
 
 
 def _own_loop(
-    ctx: WriteContext, account: str, protocol: str, chain_id: int | None
+    ctx: WriteContext, account: str, protocol: str, chain_id: int | None, *, named: str | None = None
 ) -> tuple[ChainReader, Lending, LendingPair]:
     if account != ctx.account:
         raise InvalidParams(
@@ -305,7 +315,7 @@ def _own_loop(
     reader = ctx.chain(chain_id)
     ctx.step("Reading the position")
     lender, offer = find_lender(reader, protocol)
-    return reader, offer, read_loop(reader, account, lender, offer)
+    return reader, offer, read_loop(reader, account, lender, offer, named=named)
 
 
 def _keep_surplus(loop: LoopPlan) -> None:

@@ -39,12 +39,14 @@ class ProtocolWorld:
     """One protocol's part of the world. `key` is the module's name and the protocol's.
 
     `deploy` builds it and returns its contracts by key, which are the protocol's own constants for the local chain.
-    `needs` are keys of others that must be there before.
+    `needs` are keys of others that must be there before. `version_of` is the key of the protocol that this is another
+    version of: it is built when it is named, for tests, and never with all of them.
     """
 
     key: str
     deploy: Callable[[Site], Mapping[str, str]]
     needs: tuple[str, ...] = ()
+    version_of: str = ""
 
     @property
     def lock_file(self) -> Path:
@@ -106,6 +108,11 @@ def find_protocol_worlds() -> dict[str, ProtocolWorld]:
     return found
 
 
+def list_plain(worlds: Mapping[str, ProtocolWorld]) -> list[str]:
+    """Keys of all that stand on the shelf under their own name."""
+    return [key for key, world in worlds.items() if not world.version_of]
+
+
 def deploy_protocols(
     url: str, keys: Iterable[str] | None = None, *, say: Say = say_to_stderr
 ) -> dict[str, dict[str, str]]:
@@ -121,7 +128,7 @@ def deploy_protocols(
     try:
         with hold_lock(saved.WORLD_DIR / f".protocols-{urlsplit(url).port}", wait_seconds=LOCK_WAIT_SECONDS):
             built: dict[str, dict[str, str]] = {}
-            for key in worlds if keys is None else keys:
+            for key in list_plain(worlds) if keys is None else keys:
                 provide(rpc, worlds, key, built, say=say)
             return built
     finally:

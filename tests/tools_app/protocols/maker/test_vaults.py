@@ -20,7 +20,7 @@ from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.lending import MarketClosed, NothingThere
 from tools_app.toolkit.plan import Call
-from tools_app.toolkit.positions import HealthTooLow, NeedsTrade
+from tools_app.toolkit.positions import Act, HealthTooLow, NeedsTrade
 
 pytestmark = pytest.mark.protocols("maker")
 WAD = 10**18
@@ -152,8 +152,8 @@ def test_the_way_out_says_how_much_dai_is_missing_and_closes_with_it(chain: Worl
     chain.transact(golem.account, dai, "transfer(address,uint256)", chain.actors.makers[0].address, 600 * WAD)
     (position,) = golem.positions()
     assert PROTOCOL.exits is not None
-    step = PROTOCOL.exits.next_step(position, {dai: 400 * WAD}, chain.timestamp())
-    assert isinstance(step, NeedsTrade) and step.token == dai and 600 * WAD < step.raw < 601 * WAD
+    step = PROTOCOL.exits.next_step(position, {dai: 0}, chain.timestamp())
+    assert isinstance(step, NeedsTrade) and step.token == dai and 1_000 * WAD < step.raw < 1_001 * WAD
     refuse(golem, InsufficientBalance, "maker_close_vault", vault_id=position.ref.id)
     chain.fund(golem.address, 0, {"DAI": 601 * WAD})
     assert golem.leave([dai]) == ["maker_close_vault"]
@@ -193,3 +193,41 @@ def test_a_vault_opened_for_the_account_is_found_and_foreign_bytes_are_a_veto(ch
         PROTOCOL.effects.read(Call(to, data, 0, ""), earlier=(), account=me, chain=reader, into=effects)
     assert [(right.taker, right.amount) for right in effects.rights] == [(other, -1), (other, -1)]
     assert effects.recipients == [other]
+
+
+def test_a_part_of_a_debt_is_paid_back_and_the_rest_is_nothing_or_more_than_dust(chain: World) -> None:
+    golem = make_golem(chain)
+    vault_id = open_vault(golem, ink=10 * WAD, drawn=8_000 * WAD)
+    (before,) = golem.positions()
+    dai = chain.tokens["DAI"].address
+    held = chain.rpc.balance_of(dai, golem.address)
+    paid = golem.act("maker_repay_dai", vault_id=vault_id, dai_amount=str(3_000 * WAD))
+    assert paid.plan.action_class is ActionClass.DECREASE_POSITION
+    report = report_of("maker_repay_dai", paid)
+    assert report["dai_repaid"] == str(3_000 * WAD)
+    assert 5_000 * WAD <= int(report["debt_remaining"]) < 5_001 * WAD
+    assert chain.rpc.balance_of(dai, golem.address) == held - 3_000 * WAD
+    (after,) = golem.positions()
+    assert before.health_bps is not None and after.health_bps is not None and after.health_bps > before.health_bps
+    assert 2_999 * WAD < after.raw_of(dai) - before.raw_of(dai) <= 3_000 * WAD
+    refused = refuse(golem, DebtTooSmall, "maker_repay_dai", vault_id=vault_id, dai_amount=str(4_950 * WAD))
+    assert 4_899 * WAD < int(refused.data["most"]) < 4_901 * WAD
+    golem.act("maker_repay_dai", vault_id=vault_id, dai_amount=str(refused.data["most"]))
+    empty = open_vault(golem)
+    refuse(golem, NothingThere, "maker_repay_dai", vault_id=empty, dai_amount="1")
+    golem.act("maker_close_vault", vault_id=vault_id)
+    assert golem.positions() == ()
+
+
+def test_a_way_out_pays_what_is_there_before_it_asks_for_the_rest(chain: World) -> None:
+    golem = make_golem(chain)
+    vault_id = open_vault(golem, ink=10 * WAD, drawn=8_000 * WAD)
+    (position,) = golem.positions()
+    dai = chain.tokens["DAI"].address
+    assert PROTOCOL.exits is not None
+    step = PROTOCOL.exits.next_step(position, {dai: 2_000 * WAD}, chain.timestamp())
+    assert isinstance(step, Act) and step.tool == "maker_repay_dai" and step.params["dai_amount"] == str(2_000 * WAD)
+    golem.act(step.tool, **{name: value for name, value in step.params.items() if name != "chain_id"})
+    (position,) = golem.positions()
+    assert isinstance(PROTOCOL.exits.next_step(position, {dai: 0}, chain.timestamp()), NeedsTrade)
+    assert position.ref.id == vault_id

@@ -174,7 +174,7 @@ def test_foreign_bytes_are_a_veto(chain: World) -> None:
         encode_call(borrow, params, 1, 0, other, me),
         encode_call(borrow, params, 0, 1, me, me),
         encode_call(f"function repay({PARAMS},uint256,uint256,address,bytes)", params, 1, 1, me, b""),
-        encode_call("function flashLoan(address,uint256,bytes)", params[0], 1, b""),
+        encode_call("function flashLoan(address,uint256,bytes)", params[0], 1, b"do this"),
         encode_call("function setOwner(address)", me),
         b"",
     ]

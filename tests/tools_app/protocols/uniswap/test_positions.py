@@ -13,6 +13,7 @@ import tools_app.protocols.uniswap.tools.withdrawals  # noqa: F401  declares the
 from tests.evm.world import CHAIN_ID, World
 from tests.tools_app.factories import call_tool, make_context, run_plan
 from tests.tools_app.protocols.uniswap.test_liquidity import ETH, open_position, rich_account, trade_back_and_forth
+from tools_app.portfolio.holdings import measure_holdings
 from tools_app.protocols.uniswap import positions as held_here
 from tools_app.protocols.uniswap.addresses import deployment_on, find_deployment
 from tools_app.protocols.uniswap.pool_addresses import v2_pair_address, v3_pool_address
@@ -20,7 +21,7 @@ from tools_app.protocols.uniswap.protocol import PROTOCOL
 from tools_app.protocols.uniswap.v2.math import protocol_shares
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.plan import PlanOutcome
-from tools_app.toolkit.positions import Act, Position, PositionRef, PositionsUnreadable, Stuck, drive
+from tools_app.toolkit.positions import Act, Position, PositionRef, Stuck, drive
 
 ADD_V2 = "addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)"
 FAR = 2**40
@@ -95,15 +96,35 @@ def test_a_v3_position_is_worth_what_went_in_and_a_moved_pool_adds_nothing(chain
     assert moved.facts["at_pool_price0"] != held.facts["at_pool_price0"]
 
 
-def test_every_position_is_listed_and_more_than_can_be_read_are_no_answer(
+def test_an_account_buried_under_positions_is_told_its_own_and_that_there_are_more(
     chain: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account = rich_account(chain)
-    ids = {open_position(chain, account, amount0=str(ETH // 10))[0] for _ in range(3)}
-    assert {held.ref.id for held in list_of(chain, account)} == ids
+    ids = [open_position(chain, account, amount0=str(ETH // 10))[0] for _ in range(4)]
+    assert {held.ref.id for held in list_of(chain, account)} == set(ids)
     monkeypatch.setattr(held_here, "MOST_NFTS", 2)
-    with pytest.raises(PositionsUnreadable, match="3 V3 positions"):
-        list_of(chain, account)
+    monkeypatch.setattr(held_here, "STEP_OF_NEWEST", 1)
+    own = PositionRef("uniswap", "nft", CHAIN_ID, ids[0])
+    gone = PositionRef("uniswap", "nft", CHAIN_ID, "999999")
+    strangers = PositionRef("uniswap", "nft", CHAIN_ID, "1")
+    found = {held.ref.id: held for held in list_of(chain, account, [own, gone, strangers])}
+    assert found.keys() == {ids[0], *ids[2:], held_here.BEYOND}
+    beyond = found[held_here.BEYOND]
+    assert not beyond.is_whole and beyond.facts["not_read"] == "1" and beyond.label.startswith("1 more")
+    assert PROTOCOL.exits is not None and isinstance(PROTOCOL.exits.next_step(beyond, {}, 0), Stuck)
+    # What counts it says so, and takes nothing for a value to compare with.
+    holdings = measure_holdings(chain=make_context(chain).chain(), account=account.address, hints=[own])
+    assert not (holdings.is_complete or holdings.is_steady)
+    assert holdings.problems == ("POSITIONS_NOT_COUNTED: 1 more Uniswap V3 positions, not read",)
+    assert sum(each.micro_usd or 0 for each in holdings.positions if each.ref.id == ids[0]) > 0
+
+
+def test_what_is_read_of_a_buried_account_is_the_same_after_one_more_is_opened() -> None:
+    windows = {held_here._Nfts.of(count, ()).first for count in range(1_001, 1_065)}
+    assert len(windows) == 1
+    for count in (999, 1_000, 1_001, 1_064, 5_000):
+        nfts = held_here._Nfts.of(count, ())
+        assert count - nfts.first <= held_here.MOST_NFTS and nfts.first < count
 
 
 def test_a_v3_position_is_left_step_by_step_until_nothing_is_in_it(chain: World) -> None:

@@ -19,7 +19,9 @@ from tests.tools_app.factories import answer_of, make_context
 from tools_app.chain.abi import event_topic
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.errors import GolemError
+from tools_app.portfolio.holdings import measure_holdings
 from tools_app.protocols.uniswap.history import SWAP_V3
+from tools_app.subsystems.data import position_tools
 
 ETH = 10**18
 
@@ -229,6 +231,38 @@ def test_positions_of_an_owner_are_those_the_manager_lists(world: World) -> None
     assert one["in_range"] == (one["tick_lower"] <= one["current_tick"] < one["tick_upper"])
     assert one["owner"] == owner
     assert checksum(stored[2]) == one["token0"]["address"]
+
+
+def test_positions_are_worth_what_they_add_to_the_net_asset_value_and_a_pushed_pool_adds_nothing(chain: World) -> None:
+    owner = chain.actors.makers[0].address
+
+    def look() -> tuple[Any, dict[str, int]]:
+        told = read(chain, "data_get_positions_by_owner")
+        holdings = measure_holdings(chain=make_context(chain).chain(), account=owner)
+        assert holdings.is_complete
+        return told, {each.ref.id: each.micro_usd or 0 for each in holdings.positions if each.ref.kind == "nft"}
+
+    before, counted = look()
+    assert counted
+    for row in before["positions"]:
+        told = Fraction(row["value_usd"]) + Fraction(row["unclaimed_fees_usd"])
+        assert told * 10**6 == counted[row["token_id"]]
+    told = Fraction(before["total_value_usd"]) + Fraction(before["total_unclaimed_fees_usd"])
+    assert told * 10**6 == sum(counted.values())
+    swap_v3(chain, "USDC", "WETH", 3_000, 1_500_000 * 10**6)
+    after, _ = look()
+    gained = Fraction(after["total_value_usd"]) - Fraction(before["total_value_usd"])
+    assert before["positions"] != after["positions"]
+    # Fees are told apart; what liquidity is worth does not follow the pool's own price.
+    assert abs(gained) < Fraction(1, 1_000)
+
+
+def test_a_part_of_the_positions_is_no_total(chain: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(position_tools, "MOST_POSITIONS", 3)
+    answer = read(chain, "data_get_positions_by_owner")
+    assert len(answer["positions"]) + answer["empty"] == 3 < answer["held"]
+    assert (answer["total_value_usd"], answer["total_unclaimed_fees_usd"]) == (None, None)
+    assert answer["value_reason"] == f"only the 3 newest of {answer['held']} positions are read"
 
 
 def test_an_owner_without_positions_has_an_empty_list(chain: World) -> None:

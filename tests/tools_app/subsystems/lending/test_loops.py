@@ -17,6 +17,8 @@ from tools_app.toolkit.lending import MarketClosed, MarketNotFound, NoReceiver, 
 from tools_app.toolkit.positions import PositionChange
 
 pytestmark = pytest.mark.protocols("aave_v3")
+ANSWERS_TRUE = "0x600160005260206000f3"
+"""Code that answers every call with true."""
 PAIR = {"collateral_asset": "WETH", "borrow_asset": "USDC", "protocol": "aave"}
 
 
@@ -72,10 +74,12 @@ def test_a_loop_is_built_as_it_was_previewed_and_left_again(desk: Desk) -> None:
 
     half = carry_out(desk, "lending_unwind_loop", account=desk.address, protocol="aave", percent_to_unwind=50)
     assert float(half["leverage_after"]) < 1.45
+    assert int(half["assets_used"]["amount"]) > 0
     plan = desk.plan("lending_unwind_loop", account=desk.address, protocol="aave", percent_to_unwind=100)
     assert plan.action_class is ActionClass.CLOSE_POSITION
-    carry_out(desk, "lending_unwind_loop", account=desk.address, protocol="aave", percent_to_unwind=100)
+    left = carry_out(desk, "lending_unwind_loop", account=desk.address, protocol="aave", percent_to_unwind=100)
     assert desk.position() is None
+    assert int(left["assets_recovered"]["amount"]) > 3 * ETH
     # Fees and slippage of the way there and back, and no more.
     assert desk.chain.rpc.balance_of(desk.token("WETH"), desk.address) > 9_900 * ETH // 1_000
 
@@ -114,6 +118,7 @@ def test_a_loan_in_danger_is_led_back_to_its_target(desk: Desk) -> None:
         desk, "lending_auto_deleverage", account=desk.address, target_health_factor="1.6", protocol="aave"
     )
     assert float(report["health_factor_after"]) >= 1.59
+    assert int(report["assets_used"]["amount"]) > ETH // 10 and report["assets_recovered"]["amount"] == "0"
     after = desk.ask("lending_get_loop_health", account=desk.address, protocol="aave")
     assert float(after["health_factor"]) >= 1.59
     with pytest.raises(NothingThere):
@@ -168,10 +173,20 @@ def test_a_plain_account_takes_no_flash_loan(desk: Desk) -> None:
     with pytest.raises(NoReceiver) as told:
         desk.plan("lending_flash_loan", asset="USDC", amount=str(USD), receiver_calldata="0x", provider="aave")
     assert told.value.as_problem()["recovery"] == "ASK_OWNER"
+    assert told.value.data["account_kind"] == "plain" and "Safe" in str(told.value.data["can"])
 
 
-def test_an_account_with_code_gets_a_flash_loan_planned_with_its_fee(desk: Desk) -> None:
-    desk.chain.rpc.call("anvil_setCode", desk.address, "0x00")
+def test_a_contract_that_does_not_answer_the_lender_takes_no_flash_loan(desk: Desk) -> None:
+    for code in ("0x00", "0x5f5ffd"):
+        desk.chain.rpc.call("anvil_setCode", desk.address, code)
+        with pytest.raises(NoReceiver) as told:
+            desk.plan("lending_flash_loan", asset="USDC", amount=str(USD), receiver_calldata="0x", provider="aave")
+        assert told.value.data["account_kind"] == "contract"
+
+
+def test_an_account_that_answers_gets_a_flash_loan_planned_with_its_fee(desk: Desk) -> None:
+    desk.chain.fund(desk.address, 0, {"USDC": 10 * USD})
+    desk.chain.rpc.call("anvil_setCode", desk.address, ANSWERS_TRUE)
     loan = {"asset": "USDC", "receiver_calldata": "0x", "provider": "aave"}
     plan = desk.plan("lending_flash_loan", amount=str(1_000 * USD), **loan)
     assert plan.details["fee"] == str(plan.spends[0].bound) == str(USD // 2)

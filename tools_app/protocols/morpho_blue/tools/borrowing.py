@@ -195,6 +195,7 @@ def morpho_borrow_market(
     budget=TickBudget.MEDIUM,
     report=report_repay,
     action_class=None,
+    is_rescue=True,
     steps=("Reading the market", "Building calls"),
     aliases=("morpho_repay",),
     snippet=(

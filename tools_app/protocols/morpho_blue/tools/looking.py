@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tools_app.adapters import WalletNotConfigured
-from tools_app.chain.abi import encode_event_topics, event_topic
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.units import usd_to_micro, value_in_micro_usd
 from tools_app.protocols.morpho_blue import math
 from tools_app.protocols.morpho_blue.addresses import CHAINS, known_markets
 from tools_app.protocols.morpho_blue.market import Holding, Market
-from tools_app.protocols.morpho_blue.positions import BORN_EVENTS, MorphoPositions
+from tools_app.protocols.morpho_blue.positions import MorphoPositions, trails
 from tools_app.protocols.morpho_blue.reads import ask_holdings, ask_markets
 from tools_app.protocols.morpho_blue.tools.family import (
     MarketRef,
@@ -24,12 +23,13 @@ from tools_app.protocols.morpho_blue.tools.family import (
     read_market,
     supply_apy,
 )
+from tools_app.standards.trails import follow_trails
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import Address, ChainId, MicroUsdText, Token
 from tools_app.toolkit.positions import drive
 from tools_app.toolkit.result import TokenAmount, UsdAmount
-from tools_app.toolkit.views import LogQuery, TokenMeta
+from tools_app.toolkit.views import TokenMeta
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ def morpho_get_user_position(
     if owner is None:
         raise WalletNotConfigured("name an account; this golem has no wallet")
     reader = ctx.chain(chain_id)
-    contract = contract_on(reader.chain_id)
+    contract_on(reader.chain_id)
     ctx.step("Finding markets")
     since: int | None = None
     if market_id is not None:
@@ -174,7 +174,7 @@ def morpho_get_user_position(
     else:
         since = max(0, reader.block.number + 1 - KNOWN_NETWORKS[reader.chain_id].max_log_range)
         known = [params.id for params in known_markets(reader.chain_id)]
-        ids = list(dict.fromkeys((*known, *find_entered(reader, contract, owner, since=since))))
+        ids = list(dict.fromkeys((*known, *find_entered(reader, owner, since=since))))
     ctx.step("Reading positions")
     holdings = drive(ask_holdings(reader.chain_id, owner, ids), reader.call_many) if ids else ()
     held = {market: holding for market, holding in zip(ids, holdings, strict=True) if not holding.is_empty}
@@ -187,29 +187,11 @@ def morpho_get_user_position(
     return PositionList(owner, reader.chain_id, reader.block.number, since, tuple(rows))
 
 
-def find_entered(reader: ChainReader, contract: str, account: str, *, since: int) -> tuple[str, ...]:
+def find_entered(reader: ChainReader, account: str, *, since: int) -> tuple[str, ...]:
     """Ids of the markets that `account` lent, pledged or borrowed in since a block, as logs tell."""
-    by_place: dict[int, list[str]] = {}
-    for event, owner in BORN_EVENTS.items():
-        place = encode_event_topics(event, **{owner: account}).index(_topic(account))
-        by_place.setdefault(place, []).append(event_topic(event))
-    queries = [
-        LogQuery((contract,), (tuple(topics), *([None] * (place - 1)), _topic(account)), since, reader.block.number)
-        for place, topics in by_place.items()
-    ]
-    reader.preload_logs(queries)
-    logs = [
-        log
-        for query in queries
-        for log in reader.logs(
-            address=contract, topics=list(query.topics), from_block=query.from_block, to_block=query.to_block
-        )
-    ]
+    found = trails(reader.chain_id, account)
+    logs = follow_trails(reader, found, from_block=since, to_block=reader.block.number)
     return tuple(ref.id for ref in MorphoPositions().born(logs, account, reader.chain_id))
-
-
-def _topic(account: str) -> str:
-    return "0x" + account[2:].lower().rjust(64, "0")
 
 
 def _describe_market(reader: ChainReader, market: Market) -> MarketRow:

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("permits_app", "0029_net_asset_values"),
+        ("permits_app", "0031_sell_on_halt"),
     ]
 
     operations = [

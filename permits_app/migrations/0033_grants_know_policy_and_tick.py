@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("permits_app", "0030_marks_that_follow"),
+        ("permits_app", "0032_marks_that_follow"),
     ]
 
     operations = [

@@ -1,0 +1,38 @@
+"""A decision of a heartbeat in sentences, for people; the record itself stays folded beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archetypes_app.models import DecisionCycleRecord
+from permits_app.decisions import describe_decision
+from permits_app.move_words import describe_move
+from tools_app.admin.display import format_millionths
+
+
+def tell_decision(row: DecisionCycleRecord) -> list[str]:
+    """Sentences: when, how hard it thought and why, the market, vitality, and each action with its end."""
+    told = describe_decision(row)
+    how = "It acted with its money." if row.is_live else "It rehearsed: nothing was signed."
+    lines = [
+        f"Tick {row.heartbeat_tick} at {row.decided_at:%Y-%m-%d %H:%M:%S} UTC. {how}",
+        f"It thought at tier {row.tier}: {row.gating_reason or 'quiet, nothing asked for thinking'}.",
+        f"The market looked {str(row.regime).lower() or 'unknown'}.",
+    ]
+    if row.vitality is not None:
+        lines.append(f"Its vitality was {format_millionths(row.vitality)}, its phase {str(row.phase).lower()}.")
+    if row.anomalies:
+        lines.append("Noticed: " + "; ".join(str(each) for each in row.anomalies[:5]) + ".")
+    actions = list(row.tick.actions.select_related("permit"))
+    lines += [_tell_action(each) for each in actions] or ["It wanted nothing."]
+    late = int(told["lateness_ms"] or 0) / 1_000
+    if late >= 1:
+        lines.append(f"The tick began {late:.1f} s late.")
+    return lines
+
+
+def _tell_action(action: Any) -> str:
+    name = action.action_type.replace("_", " ")
+    what = describe_move(action.action_type, action.permit.bounds) if action.permit is not None else name.capitalize()
+    why = action.block_reason or action.reason
+    return f"{what}: {str(action.state).lower()}{f', {why}' if why else ''}."

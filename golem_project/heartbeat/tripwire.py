@@ -1,0 +1,262 @@
+"""The health tripwire: every debt against its owner's floor, each tick; what to tell, and what lowers it. Pure.
+
+Under the floor a debt is lowered until its health is well above it; a warning comes a tenth earlier. What was told is
+told again only when it gets worse, and is forgotten once the health is well above the warning: a health that trembles
+around a limit rings once. Seed: issue "The shelf" (health has a tripwire); facts 6 (auto-deleverage is never gated).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any, Final
+
+from golem_project.heartbeat.liquidity_plan import Wish
+from permits_app.safety.figures import format_ratio
+from tools_app.core.units import BPS
+from tools_app.portfolio.holdings import HeldPosition, Holdings
+from tools_app.toolkit.enums import LEAVING
+from tools_app.toolkit.positions import Act
+from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import WriteTool
+
+WARNING_BPS: Final = 11_000
+"""Of the floor: from here down an owner is warned."""
+CALM_BPS: Final = 11_200
+"""Of the floor: from here up what was told is forgotten."""
+TARGET_BPS: Final = 11_500
+"""Of the floor: so far a debt under it is lifted, beyond the warning, so that one rescue is enough."""
+WORSE_BPS: Final = 500
+"""So much less health than was told is news again."""
+HIGHEST_TARGET_BPS: Final = 1_000_000
+
+
+class Alarm(IntEnum):
+    """How a debt stands, in the order of its urgency."""
+
+    CALM = 0
+    NEAR = 1
+    UNDER = 2
+    UNKNOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the owner was told of a debt, the health it had then, and whether they were told that it is not known."""
+
+    alarm: Alarm = Alarm.CALM
+    health_bps: int = 0
+    of_unknown: bool = False
+
+    def and_of(self, debt: WatchedDebt) -> Told:
+        """With what is told now."""
+        if debt.alarm is Alarm.UNKNOWN:
+            return replace(self, of_unknown=True)
+        return Told(debt.alarm, debt.health_bps, self.of_unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedDebt:
+    """One debt. `health_bps` is measured: 10,000 is liquidation, 0 where it cannot be told. `is_news` is whether its
+    owner has not been told of this yet.
+    """
+
+    ref: str
+    label: str
+    health_bps: int
+    floor_bps: int
+    alarm: Alarm
+    is_news: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """For its owner."""
+        if self.alarm is Alarm.UNKNOWN:
+            return f"The health of {self.label} cannot be told: a price or its lender does not answer."
+        where = "under your floor" if self.alarm is Alarm.UNDER else "near your floor"
+        return (
+            f"The health of {self.label} is {format_ratio(self.health_bps)}, {where} of {format_ratio(self.floor_bps)};"
+            " at 1.00 it is liquidated."
+        )
+
+
+def watch_debts(
+    *, holdings: Holdings | None, floor_bps: int, told: Mapping[str, Told], remembered: Iterable[WatchedDebt] = ()
+) -> tuple[WatchedDebt, ...]:
+    """Every debt of `holdings`, the most urgent first. None: nothing could be read, and what was owed at the look
+    before (`remembered`) is not known to be well.
+    """
+    if holdings is None:
+        found = [WatchedDebt(each.ref, each.label, 0, floor_bps, Alarm.UNKNOWN) for each in remembered]
+    else:
+        found = [_watch(each, floor_bps) for each in holdings.positions if each.health_bps is not None]
+    marked = [
+        WatchedDebt(
+            each.ref, each.label, each.health_bps, each.floor_bps, each.alarm, _is_news(each, told.get(each.ref))
+        )
+        for each in found
+    ]
+    return tuple(sorted(marked, key=lambda each: (-each.alarm, each.health_bps, each.ref)))
+
+
+def keep_told(told: Mapping[str, Told], debts: Iterable[WatchedDebt]) -> dict[str, Told]:
+    """What was told of debts that are not well again."""
+    return {
+        each.ref: told[each.ref]
+        for each in debts
+        if each.ref in told and (each.alarm is Alarm.UNKNOWN or each.health_bps < _share(each.floor_bps, CALM_BPS))
+    }
+
+
+def plan_rescues(
+    *, debts: Iterable[WatchedDebt], holdings: Holdings | None, account: str, now: int, refused: frozenset[str]
+) -> tuple[Wish, ...]:
+    """What lowers the debts that are under their floor, most urgent first. `now` in unix seconds; `refused` are keys
+    of wishes that were refused and wait, in whose place the protocol's own way out is taken.
+    """
+    if holdings is None:
+        return ()
+    by_ref = {str(each.ref): each for each in holdings.positions}
+    wishes: list[Wish] = []
+    for debt in debts:
+        if debt.alarm is not Alarm.UNDER:
+            continue
+        deleverage = _deleverage(debt, by_ref[debt.ref], account)
+        wishes += [deleverage] if deleverage is not None else []
+        if deleverage is None or deleverage.key in refused:
+            leave = _leave(debt, by_ref[debt.ref], holdings, now)
+            wishes += [leave] if leave is not None else []
+    return tuple(wishes)
+
+
+def read_told(stored: Mapping[str, Any]) -> dict[str, Told]:
+    """What was told, out of a stored state."""
+    return {
+        ref: Told(Alarm(int(row["told"])), int(row["told_bps"]), bool(row.get("told_unknown")))
+        for ref, row in stored.items()
+        if row.get("told") is not None
+    }
+
+
+def read_debts(stored: Mapping[str, Any]) -> tuple[WatchedDebt, ...]:
+    """The debts of the look before, out of a stored state."""
+    return tuple(
+        WatchedDebt(ref, str(row["label"]), int(row["health"]), int(row["floor"]), Alarm(int(row["alarm"])))
+        for ref, row in stored.items()
+    )
+
+
+def write_debts(debts: Iterable[WatchedDebt], told: Mapping[str, Told]) -> dict[str, Any]:
+    """What the next tick starts from, JSON-ready."""
+    return {
+        each.ref: {
+            "label": each.label,
+            "health": each.health_bps,
+            "floor": each.floor_bps,
+            "alarm": int(each.alarm),
+            **(_write_told(told[each.ref]) if each.ref in told else {}),
+        }
+        for each in debts
+    }
+
+
+def describe_dangers(stored: Mapping[str, Any]) -> tuple[tuple[str, bool], ...]:
+    """A sentence for each debt in danger out of a heartbeat's whole state, with what is done about it, and whether it
+    is under the floor.
+    """
+    waits = stored.get("waits", {})
+    found = []
+    for debt in read_debts(stored.get("health", {})):
+        if debt.alarm is Alarm.CALM:
+            continue
+        wait = waits.get(f"rescue:{debt.ref}")
+        if debt.alarm is not Alarm.UNDER:
+            rest = ""
+        elif wait is None:
+            rest = f" Each tick lowers the debt until it is {format_ratio(_share(debt.floor_bps, TARGET_BPS))}."
+        else:
+            rest = f" Lowering the debt was refused ({wait['code']}) and is tried again."
+        found.append((debt.sentence + rest, debt.alarm is not Alarm.NEAR))
+    return tuple(found)
+
+
+def _write_told(told: Told) -> dict[str, Any]:
+    return {"told": int(told.alarm), "told_bps": told.health_bps, "told_unknown": told.of_unknown}
+
+
+def _watch(held: HeldPosition, floor_bps: int) -> WatchedDebt:
+    health = held.health_bps or 0
+    if health <= 0:
+        alarm = Alarm.UNKNOWN
+    elif health < floor_bps:
+        alarm = Alarm.UNDER
+    else:
+        alarm = Alarm.NEAR if health < _share(floor_bps, WARNING_BPS) else Alarm.CALM
+    return WatchedDebt(str(held.ref), held.position.label, health, floor_bps, alarm)
+
+
+def _is_news(debt: WatchedDebt, told: Told | None) -> bool:
+    if debt.alarm is Alarm.CALM:
+        return False
+    if debt.alarm is Alarm.UNKNOWN:
+        return told is None or not told.of_unknown
+    if told is None or debt.alarm > told.alarm:
+        return True
+    return debt.alarm is Alarm.UNDER and debt.health_bps <= told.health_bps - WORSE_BPS
+
+
+def _deleverage(debt: WatchedDebt, held: HeldPosition, account: str) -> Wish | None:
+    """Sell collateral and repay: what works at every lender that core code knows to leave by legs."""
+    protocol = SHELF.get(held.ref.protocol)
+    if protocol is None or protocol.lending is None:
+        return None
+    target = _share(debt.floor_bps, TARGET_BPS)
+    told = held.position.health_bps
+    if told is not None and told > debt.health_bps:
+        # The tool counts as the lender does; where our feeds see less, it has to go further.
+        target = -(-target * told // debt.health_bps)
+    target = min(target, HIGHEST_TARGET_BPS)
+    return Wish(
+        key=f"rescue:{debt.ref}",
+        venue="lending",
+        action_type="auto_deleverage",
+        params={
+            "account": account,
+            "target_health_factor": f"{target // BPS}.{target % BPS:04d}",
+            "protocol": held.ref.protocol,
+            "position": debt.ref,
+            "chain_id": held.ref.chain_id,
+        },
+        reason=debt.sentence,
+        is_leaving=True,
+        is_rescue=True,
+    )
+
+
+def _leave(debt: WatchedDebt, held: HeldPosition, holdings: Holdings, now: int) -> Wish | None:
+    """The protocol's own next step out, where that is one of ours that leaves; None where it waits or needs more."""
+    protocol = SHELF.get(held.ref.protocol)
+    if protocol is None or protocol.exits is None:
+        return None
+    balances = {each.token.address: each.raw for each in holdings.tokens}
+    step = protocol.exits.next_step(held.position, balances, now)
+    if not isinstance(step, Act):
+        return None
+    tool = REGISTRY.get(step.tool)
+    if not isinstance(tool, WriteTool) or not (tool.is_rescue or tool.action_class in LEAVING):
+        return None
+    return Wish(
+        key=f"leave:{debt.ref}",
+        venue=tool.venue,
+        action_type=tool.key,
+        params=dict(step.params),
+        reason=f"{debt.sentence} {step.reason}",
+        is_leaving=True,
+        is_rescue=True,
+    )
+
+
+def _share(bps: int, of: int) -> int:
+    return bps * of // BPS

@@ -1,0 +1,42 @@
+"""Retire a golem: halted, its keys revoked, its heartbeat off, out of the lists; its history stays, as its money does.
+
+Bringing one back leaves it halted: its owners resume it as after any halt. Appends GolemRetired, GolemBroughtBack.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from archetypes_app.actions.revoke_api_key import revoke_api_key
+from archetypes_app.models import ApiKey, Golem, Heartbeat
+from permits_app.actions.halt import halt_golem
+from tools_app.core import audit_log
+from tools_app.core.whole import whole
+
+
+def retire_golem(*, golem: Golem, owner: Any, reason: str, now: datetime) -> None:
+    """Stop it for good, as `owner`. Safe to run twice: what was done before is done already."""
+    actor = f"owner:{owner.pk}"
+    halt_golem(golem=golem, reason=f"retired: {reason}", actor=actor, now=now)
+    for key in ApiKey.objects.filter(golem=golem, revoked_at__isnull=True):
+        revoke_api_key(key=key, revoked_by=owner, now=now)
+    _note(golem, retired_at=now, event="GolemRetired", actor=actor, reason=reason, now=now)
+
+
+def bring_back(*, golem: Golem, reason: str, actor: str, now: datetime) -> None:
+    """Into the lists again, still halted."""
+    _note(golem, retired_at=None, event="GolemBroughtBack", actor=actor, reason=reason, now=now)
+
+
+@whole
+def _note(golem: Golem, *, retired_at: datetime | None, event: str, actor: str, reason: str, now: datetime) -> None:
+    with transaction.atomic():
+        locked = Golem.objects.select_for_update(no_key=True).get(pk=golem.pk)
+        if (locked.retired_at is None) == (retired_at is None):
+            return
+        Golem.objects.filter(pk=golem.pk).update(retired_at=retired_at, is_live=False)
+        Heartbeat.objects.filter(golem=golem).update(is_on=False)
+        audit_log.append(golem_id=golem.pk, event=event, actor=actor, data={"reason": reason}, now=now)

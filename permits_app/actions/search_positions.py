@@ -1,0 +1,40 @@
+"""search_positions: look further for what imported accounts have where no contract lists it, a bounded part at a time.
+
+Reads logs and writes how far it came. Who looks first moves the next look ahead, so that two do not do the same twice;
+what fails is tried again when that time is over.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from typing import Final
+
+from tools_app import runner
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.models import PositionSearch
+from tools_app.portfolio.searching import look_further
+
+logger = logging.getLogger(__name__)
+
+MOST_ACCOUNTS: Final = 10
+"""So many accounts one run looks at; those that waited longest come first."""
+_LEASE: Final = timedelta(minutes=2)
+_BUDGET_MS: Final = 8_000
+
+
+def search_positions(*, now: datetime) -> int:
+    """Look where a look is due; how many positions were found."""
+    found = 0
+    due = PositionSearch.objects.filter(next_look_at__lte=now).order_by("next_look_at", "pk")[:MOST_ACCOUNTS]
+    for row in list(due):
+        mine = PositionSearch.objects.filter(pk=row.pk, next_look_at=row.next_look_at)
+        if not mine.update(next_look_at=now + _LEASE):
+            continue
+        try:
+            chain = runner.open_reader(row.chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
+            found += look_further(row, chain, now=now)
+        except GolemError as error:
+            logger.info("positions of %s are not searched for now: %s", row.account, error.code)
+    return found

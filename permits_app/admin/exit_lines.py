@@ -1,0 +1,87 @@
+"""How a golem gets out of each position: what a halt did or will do, what it waits for and until when, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from archetypes_app.models import Golem
+from permits_app.actions.halt import UNWOUND_STEP, list_exits
+from permits_app.models import HaltRecord
+from tools_app.admin.display import format_age, show_badge
+from tools_app.core.errors import GolemError
+from tools_app.toolkit.protocol import SHELF
+
+
+@dataclass(frozen=True, slots=True)
+class ExitLine:
+    """One position on its way out. `due` is empty where nothing is waited for; `permit_id` the last step's permit."""
+
+    label: str
+    protocol: str
+    state: SafeString
+    words: str
+    due: str
+    permit_id: str
+
+
+def list_halt_exits(golem: Golem, *, now: datetime) -> tuple[ExitLine, ...]:
+    """What the halt that holds has done with each position; nothing unless it is halted and unwinds."""
+    if not golem.is_halted:
+        return ()
+    record = HaltRecord.objects.filter(golem=golem, epoch=golem.halt_epoch).first()
+    steps = record.steps if record is not None else []
+    told: list[dict[str, Any]] = next(
+        (step.get("positions", []) for step in steps if step.get("step") == UNWOUND_STEP), []
+    )
+    return tuple(describe_exit(each, now=now) for each in told)
+
+
+def foretell_exits(golem: Golem, *, now: datetime) -> tuple[tuple[ExitLine, ...], str]:
+    """The next step out of every open position, read from the chain; and why it could not be read, or nothing."""
+    try:
+        return tuple(describe_exit(each, now=now) for each in list_exits(golem=golem, now=now)), ""
+    except GolemError as error:
+        return (), error.detail
+
+
+def describe_exit(told: Mapping[str, Any], *, now: datetime) -> ExitLine:
+    """One line of a halt's steps, or of the list of open positions, in words."""
+    state, words = _say(told)
+    until = told.get("until")
+    due = ""
+    if until is not None:
+        when = datetime.fromtimestamp(int(until), tz=UTC)
+        due = f"{format_age(when, now=now)}, about {when:%Y-%m-%d %H:%M} UTC"
+    elif told.get("outcome") == "waits":
+        due = "nobody knows when"
+    protocol = SHELF.get(str(told.get("venue", "")))
+    return ExitLine(
+        label=str(told.get("label") or told.get("position", "")),
+        protocol=protocol.label if protocol is not None else str(told.get("venue", "")),
+        state=state,
+        words=words,
+        due=due,
+        permit_id=str(told.get("permit_id", "")),
+    )
+
+
+def _say(told: Mapping[str, Any]) -> tuple[SafeString, str]:
+    reason, outcome = str(told.get("reason", "")), str(told.get("outcome", ""))
+    if told.get("failed"):
+        return show_badge("failed, tried again", "bad"), outcome
+    if outcome == "waits":
+        return show_badge("waits", "busy"), reason
+    if outcome == "its owner is needed":
+        return show_badge("needs you", "bad"), reason
+    if outcome == "COMMITTED" or outcome.startswith("nothing is left"):
+        return show_badge("out", "good"), "taken back into the wallet"
+    if outcome:
+        return show_badge(outcome, "warn"), reason
+    if "next_step" in told:
+        return show_badge("can be left now", "good"), reason or str(told["next_step"]).replace("_", " ")
+    return show_badge("not looked at yet", "quiet"), ""

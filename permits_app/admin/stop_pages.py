@@ -1,0 +1,151 @@
+"""The one Stop: a golem, some, or all; this server and the contract together; what it ends is told before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.forms import BooleanField
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils.html import format_html
+from unfold.widgets import UnfoldBooleanWidget
+
+from archetypes_app.admin.audited import name_actor
+from archetypes_app.models import Golem
+from archetypes_app.ownership import list_owned_golems
+from permits_app.actions.halt import halt_golem
+from permits_app.actions.request_change import request_operation
+from permits_app.admin.exit_lines import ExitLine, foretell_exits
+from permits_app.admin.golem_state import GolemState, read_states
+from permits_app.admin.halts import show_steps
+from permits_app.approvals.views import page_of as page_of_request
+from permits_app.forms import HaltForm
+from permits_app.halt_forecast import Forecast, foretell_halt
+from tools_app.core import clock
+from tools_app.core.errors import GolemError
+
+MOST_READ = 3
+"""So many golems' positions are read from the chain before a stop; the rest is told after it."""
+
+
+class StopForm(HaltForm):
+    """Why, whether it is a drill, and whether the contracts stop too."""
+
+    on_chain = BooleanField(
+        label="Halt their contracts too",
+        required=False,
+        initial=True,
+        widget=UnfoldBooleanWidget(),
+        help_text="Asks the owners of each Safe for their signature; this server stops at once in any case",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StopLine:
+    """One golem that may be stopped."""
+
+    golem: Golem
+    state: GolemState
+    forecast: Forecast
+    exits: tuple[ExitLine, ...]
+    exits_problem: str
+    is_chosen: bool
+
+
+class StopPages:
+    """Pages of the golem's admin that halt."""
+
+    def list_stop_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+        """Their addresses."""
+        return [
+            path("stop/", wrap(self.stop_view), name=f"{name}_stop"),
+            path("<uuid:golem_id>/halt/", wrap(self.halt_view), name=f"{name}_halt"),
+        ]
+
+    def stop_view(self, request: HttpRequest) -> HttpResponse:
+        """All golems of this person, each with a tick."""
+        if not request.user.has_perm("archetypes_app.change_golem"):
+            raise PermissionDenied
+        owned = list_owned_golems(request.user).filter(retired_at__isnull=True)
+        golems = list(owned.select_related("archetype").order_by("name"))
+        return self._stop(request, golems, reverse("fleet"))
+
+    def halt_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
+        """One golem."""
+        admin: Any = self
+        golem: Golem = admin.get_own_golem(request, golem_id)
+        return self._stop(request, [golem], str(admin.page_of(golem)))
+
+    def _stop(self, request: HttpRequest, golems: Sequence[Golem], back_url: str) -> HttpResponse:
+        form = StopForm(request.POST or None)
+        wanted = set(request.POST.getlist("golems")) if request.method == "POST" else None
+        # On the page of one golem there is nothing to choose.
+        chosen = [golem for golem in golems if wanted is None or len(golems) == 1 or str(golem.pk) in wanted]
+        if request.method == "POST" and not chosen:
+            form.add_error(None, "Tick at least one golem.")
+        elif request.method == "POST" and form.is_valid():
+            given = form.cleaned_data
+            for golem in chosen:
+                if given["is_drill"]:
+                    _rehearse(request, golem, given["reason"], clock.now())
+                else:
+                    _halt(request, golem, given["reason"], on_chain=given["on_chain"], now=clock.now())
+            return HttpResponseRedirect(back_url)
+        admin: Any = self
+        context = {
+            **admin.admin_site.each_context(request),
+            "title": f"Stop {golems[0].name}" if len(golems) == 1 else "Stop golems",
+            "opts": admin.opts,
+            "form": form,
+            "back_url": back_url,
+            "lines": _list_lines(golems, {golem.pk for golem in chosen}, now=clock.now()),
+            "has_contract": any(state.contract is False for state in read_states(golems).values()),
+        }
+        return TemplateResponse(request, "admin/golem/stop.html", context)
+
+
+def _list_lines(golems: Sequence[Golem], chosen: set[Any], *, now: datetime) -> list[StopLine]:
+    states = read_states(golems)
+    lines = []
+    for number, golem in enumerate(golems):
+        has_account = bool(golem.address) and number < MOST_READ
+        exits, problem = foretell_exits(golem, now=now) if has_account else ((), "")
+        forecast = foretell_halt(golem, now=now)
+        lines.append(StopLine(golem, states[golem.pk], forecast, exits, problem, golem.pk in chosen))
+    return lines
+
+
+def _rehearse(request: HttpRequest, golem: Golem, reason: str, now: datetime) -> None:
+    report = halt_golem(golem=golem, reason=reason, actor=name_actor(request.user), now=now, is_drill=True)
+    messages.info(request, format_html("A drill for {}: nothing was changed. {}", golem, show_steps(report["steps"])))
+
+
+def _halt(request: HttpRequest, golem: Golem, reason: str, *, on_chain: bool, now: datetime) -> None:
+    try:
+        halt_golem(golem=golem, reason=reason, actor=name_actor(request.user), now=now)
+    except GolemError as error:
+        messages.error(request, f"{golem.name} is not halted: {error.detail}")
+        return
+    messages.success(request, f"{golem.name} is halted: this server signs nothing for it any more.")
+    state = read_states([golem])[golem.pk]
+    if state.contract is not False:
+        return
+    if not on_chain:
+        messages.warning(request, f"The contract of {golem.name} stays open, as you chose.")
+        return
+    try:
+        asked = request_operation(
+            golem=golem, name="cage", arguments={"act": "halt"}, owner=request.user, reason=reason, now=now
+        )
+    except GolemError as error:
+        messages.error(request, f"The contract of {golem.name} stays open: {error.detail}")
+        return
+    told = "The contract of {} is still open until the owners of its Safe sign: <a href='{}'>sign the halt</a>."
+    messages.warning(request, format_html(told, golem, page_of_request(asked.pk)))

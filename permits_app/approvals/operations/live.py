@@ -1,0 +1,69 @@
+"""`live`: let a golem's heartbeat act with its money instead of rehearsing. Going back to rehearsal needs nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from archetypes_app.models import Golem
+from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.stake import read_stake
+from permits_app.models import PolicyCage, SpendingLimits
+from tools_app.admin.display import format_bps, format_usd
+from tools_app.core import audit_log
+from tools_app.toolkit.enums import RiskTier
+
+
+class GoLive:
+    """No arguments. What may be lost in a day is part of what owners are shown, and so of what they approve."""
+
+    name = "live"
+
+    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+        """From rehearsing to acting. Raises ChangeUnchanged."""
+        if golem.is_live:
+            raise ChangeUnchanged("its heartbeat is live already")
+        limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
+        cage = PolicyCage.objects.filter(golem=golem).first() or PolicyCage(golem=golem)
+        held = read_stake(golem)
+        day = limits.per_day_micro_usd
+        lines = (
+            Difference("Heartbeat", "rehearses: nothing is signed", "acts: it signs and spends by itself", "loosens"),
+            Difference("Spent in 24 h, at most", "nothing", format_usd(day)),
+            Difference("Of one transaction, at most", "nothing", format_usd(limits.per_transaction_micro_usd)),
+            Difference("Slippage of one trade, at most", "none", format_bps(limits.max_slippage_bps)),
+            Difference(
+                "Drawdown within 24 h that stops it", "none", format_bps(cage.max_drawdown_bps), "of all it holds"
+            ),
+            Difference("It holds", "", format_usd(held) if held else "not measured yet"),
+        )
+        return Proposal(
+            "Go live",
+            {"is_live": True},
+            lines,
+            RiskTier.HIGH,
+            value_micro_usd=min(day, held) if held else day,
+        )
+
+    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+        """It still rehearses, and is not halted."""
+        if golem.is_live:
+            raise ChangeStale("its heartbeat is live already")
+        if golem.is_halted:
+            raise ChangeStale("it is halted; resume it first")
+
+    def apply(
+        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """Set it live; appends LiveSet."""
+        set_live(golem=golem, is_live=True, actor=actor, reason=reason, now=now)
+        return {"is_live": True}
+
+
+def set_live(*, golem: Golem, is_live: bool, actor: str, reason: str, now: datetime) -> None:
+    """Write it down; joins the caller's transaction."""
+    Golem.objects.filter(pk=golem.pk).update(is_live=is_live)
+    facts = {"is_live": is_live, "reason": reason}
+    audit_log.append(golem_id=golem.pk, event="LiveSet", actor=actor, data=facts, now=now)

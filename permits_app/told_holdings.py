@@ -1,0 +1,64 @@
+"""What a golem holds, JSON-ready: as a snapshot keeps it and every page shows it, read anew or from the row."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from tools_app.core.units import format_units
+from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth
+from tools_app.toolkit.protocol import SHELF
+
+CLAIM_NOTE = "counted as a position"
+NO_PRICE_NOTE = "not counted: no usable price"
+
+
+def tell_holdings(held: Holdings, *, now: datetime) -> dict[str, Any]:
+    """Tokens, positions and what is not counted. Micro-USD and base units as text, None where nobody knows; amounts
+    also in units; health in basis points; `free_at` a unix second. `liquid` is what did not wait at `now`.
+    """
+    return {
+        "tokens": [
+            *(_tell_token(each, NO_PRICE_NOTE if each.problem else "") for each in held.tokens),
+            *({**_tell_token(each, CLAIM_NOTE), "micro_usd": None} for each in held.claims),
+        ],
+        "positions": [_tell_position(each) for each in held.positions],
+        "value": str(held.nav_micro_usd),
+        "debt": str(held.debt_micro_usd),
+        "liquid": str(held.liquid_micro_usd(int(now.timestamp()))),
+        "problems": list(held.problems),
+    }
+
+
+def _tell_token(held: Worth, note: str) -> dict[str, Any]:
+    return {
+        "symbol": held.token.symbol,
+        "units": format_units(held.raw, held.token.decimals),
+        "micro_usd": _text(held.micro_usd),
+        "note": note,
+        "is_simulated": held.token.is_simulated,
+    }
+
+
+def _tell_position(held: HeldPosition) -> dict[str, Any]:
+    protocol = SHELF.get(held.ref.protocol)
+    return {
+        "ref": str(held.ref),
+        "label": held.position.label,
+        "protocol": protocol.label if protocol is not None else held.ref.protocol,
+        "is_simulated": protocol is not None and held.ref.chain_id in protocol.simulated_on,
+        "holds": [_units(part) for part in held.parts if part.raw > 0],
+        "owes": [_units(part) for part in held.parts if part.raw < 0],
+        "micro_usd": _text(held.micro_usd),
+        "debt": str(held.debt_micro_usd),
+        "health_bps": held.health_bps,
+        "free_at": held.free_at,
+    }
+
+
+def _units(part: Worth) -> str:
+    return format_units(abs(part.raw), part.token.decimals, part.token.symbol)
+
+
+def _text(micro_usd: int | None) -> str | None:
+    return None if micro_usd is None else str(micro_usd)

@@ -1,0 +1,75 @@
+"""Every page an owner opens, by axe: names, contrast, order, in the light and in the dark, and on a phone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests import factories
+from tests.browser.axe import find_serious
+from tests.browser.conftest import PHONE, WIDE
+from tests.browser.owners import House, make_house
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def house() -> House:
+    found = make_house()
+    factories.make_committed_permit(golem=found.golem)
+    factories.make_pending_request(permit=factories.make_permit(golem=found.golem))
+    factories.make_change_request(golem=found.golem)
+    return found
+
+
+def list_pages(house: House) -> list[str]:
+    golem, permit = house.golem.pk, house.golem.permits.order_by("created_at")[0].pk
+    request = house.golem.change_requests.get().pk
+    own = f"/admin/archetypes_app/golem/{golem}"
+    return [
+        "/admin/",
+        "/admin/cockpit/",
+        f"/admin/cockpit/{golem}/",
+        "/admin/machinery/",
+        "/admin/permits_app/changerequest/inbox/",
+        f"/admin/permits_app/changerequest/{request}/change/",
+        "/admin/archetypes_app/golem/",
+        f"{own}/change/",
+        f"{own}/halt/",
+        f"{own}/live/",
+        "/admin/archetypes_app/golem/add/",
+        "/admin/permits_app/actionpermit/",
+        f"/admin/permits_app/actionpermit/{permit}/change/",
+        "/admin/permits_app/spendinglimits/",
+        "/admin/permits_app/allowlistentry/",
+        "/admin/permits_app/wallet/",
+        "/admin/memory_app/episode/",
+        "/admin/tools_app/auditentry/",
+        "/admin/archetypes_app/apikey/add/",
+        "/admin/archetypes_app/heartbeat/",
+    ]
+
+
+@pytest.mark.parametrize("look", ["light", "dark", "phone"])
+def test_axe_finds_nothing_serious_on_any_page(open_window: Any, house: House, look: str) -> None:
+    visit = open_window(viewport=PHONE if look == "phone" else WIDE, is_dark=look == "dark")
+    visit.log_in("ana")
+    found: dict[str, Any] = {}
+    for path in list_pages(house):
+        visit.page.goto(visit.base_url + path)
+        serious = find_serious(visit.page)
+        if serious:
+            found[path] = [(each["id"], each["nodes"]) for each in serious]
+    assert found == {}
+
+
+def test_the_login_page_and_the_open_pages_are_clean_too(open_window: Any, house: House) -> None:
+    visit = open_window(viewport=WIDE)
+    found: dict[str, Any] = {}
+    for path in ("/admin/login/", "/about", "/errors/", "/nowhere"):
+        visit.page.goto(visit.base_url + path)
+        serious = find_serious(visit.page)
+        if serious:
+            found[path] = [(each["id"], each["nodes"]) for each in serious]
+    assert found == {}

@@ -1,0 +1,85 @@
+"""What a golem owns, owes and waits for, as its owner sees it: a loan, a vault share and a place in a queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from archetypes_app.owner_group import ensure_owner_group
+from permits_app.actions.halt import carry_out_halt, halt_golem
+from permits_app.models import HaltSetting
+from tests.browser.conftest import PHONE, WIDE
+from tests.browser.holder import PROTOCOLS, hold_everything, look_twice
+from tests.factories.golems import PASSWORD
+from tests.live_golem import LiveGolem
+from tools_app.core import clock
+
+pytestmark = [pytest.mark.browser, pytest.mark.protocols(*PROTOCOLS)]
+
+
+@pytest.fixture
+def owned(shared_golem: LiveGolem) -> LiveGolem:
+    """A golem whose owner can log in."""
+    shared_golem.owner.set_password(PASSWORD)
+    shared_golem.owner.save()
+    shared_golem.owner.groups.add(ensure_owner_group())
+    return shared_golem
+
+
+def test_a_loan_a_vault_share_and_a_queue_are_seen_with_dollars_health_and_times(
+    open_window: Any, owned: LiveGolem
+) -> None:
+    borrowed = hold_everything(owned)
+    look_twice(owned)
+    golem_page = f"/admin/archetypes_app/golem/{owned.golem.pk}/change/"
+    pages = {"golem": golem_page, "cockpit": f"/admin/cockpit/{owned.golem.pk}/", "fleet": "/admin/cockpit/"}
+    told: dict[str, str] = {}
+    for name, kind in (("light", {"viewport": WIDE}), ("dark", {"viewport": WIDE, "is_dark": True})):
+        visit = open_window(**kind)
+        visit.log_in("owner-a")
+        for page, path in pages.items():
+            visit.page.goto(visit.base_url + path)
+            visit.page.wait_for_selector(".gx")
+            told[page] = visit.page.inner_text("#content")
+            visit.shoot(f"holder-{page}-{name}")
+    phone = open_window(viewport=PHONE)
+    phone.log_in("owner-a")
+    for page, path in pages.items():
+        phone.page.goto(phone.base_url + path)
+        phone.shoot(f"holder-{page}-phone")
+        assert phone.overflow() == 0, page
+    for page in ("golem", "cockpit"):
+        assert "Aave V3" in told[page] and "900 USDC" in told[page], told[page]
+        assert "Local USDC vault" in told[page]
+        assert "Lido" in told[page] and "of debt subtracted" in told[page]
+        assert "Requests under way" in told[page] and "1 ETH" in told[page]
+        assert "profit or loss in 24 h" in told[page]
+    assert "owes $9" in told["fleet"] and "health" in told["fleet"] and "all free in" in told["fleet"]
+    visit.open(f"/admin/permits_app/actionpermit/{borrowed['permit_id']}/change/")
+    visit.shoot("holder-loan-story")
+    story = visit.page.inner_text("#content")
+    assert "Owed afterwards" in story and "900 USDC" in story and "no debt before" in story
+
+
+def test_a_halt_tells_the_way_out_of_each_position_and_when(open_window: Any, owned: LiveGolem) -> None:
+    hold_everything(owned)
+    HaltSetting.objects.create(golem=owned.golem, unwind_on_halt=True)
+    visit = open_window(viewport=WIDE)
+    visit.log_in("owner-a")
+    page = visit.open(f"/admin/archetypes_app/golem/{owned.golem.pk}/halt/")
+    before = page.inner_text("#content")
+    visit.shoot("holder-halt-before")
+    assert "Aave V3" in before and "Lido" in before and "waits" in before
+    halt_golem(golem=owned.golem, reason="drained", actor="owner:1", now=clock.now())
+    carry_out_halt(golem_id=owned.golem.pk, epoch=1, now=clock.now())
+    visit.open(f"/admin/archetypes_app/golem/{owned.golem.pk}/change/")
+    exits = page.inner_text("#exits")
+    visit.shoot("holder-halted")
+    assert "waits" in exits and "UTC" in exits and "Local USDC vault" in exits
+    assert "Aave V3" in exits
+    visit.open("/admin/permits_app/haltrecord/")
+    page.get_by_role("link", name="Live").first.click()
+    record = page.inner_text("#content")
+    visit.shoot("holder-halt-record")
+    assert "{" not in record and "0x" not in record.replace("0x…", "").split("Steps")[0]

@@ -1,0 +1,178 @@
+"""From nothing to a token in the browser: intents, limits that fit, where to send money, a token shown once."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import httpx
+import pytest
+from django.contrib.sessions.models import Session
+
+from archetypes_app.actions.sync_builtins import sync_builtins
+from archetypes_app.models import ApiKey, Golem
+from permits_app.models import SpendingLimits
+from tests.browser.conftest import PHONE, WIDE
+from tests.browser.owners import House, make_house
+from tests.evm.world import World
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def house(transactional_db: None, local_chain: World) -> House:
+    sync_builtins()
+    return make_house()
+
+
+def begin(visit: Any, *, intent: str, name: str, base_asset: str | None = None) -> Any:
+    page = visit.open("/admin/archetypes_app/golem/add/")
+    page.get_by_label("Name").fill(name)
+    page.get_by_role("radio", name=re.compile(f"^{intent}")).check()
+    if base_asset is not None:
+        page.get_by_label("Base asset").fill(base_asset)
+    page.get_by_role("button", name="Next: wallet").click()
+    page.wait_for_load_state("networkidle")
+    return page
+
+
+def try_it(visit: Any, block: str) -> httpx.Response:
+    """Send what a printed curl says."""
+    url = re.search(r"curl -s (\S+)", block)
+    token = re.search(r"Bearer (\S+)'", block)
+    body = re.search(r"-d '(.*)'", block)
+    assert url is not None and token is not None
+    headers = {"Authorization": f"Bearer {token[1]}"}
+    if body is None:
+        return httpx.get(url[1], headers=headers, timeout=60)
+    return httpx.post(url[1], headers=headers, json=json.loads(body[1]), timeout=60)
+
+
+def test_a_trader_ends_with_a_funded_address_and_a_token_that_is_shown_once(open_window: Any, house: House) -> None:
+    visit = open_window(viewport=WIDE)
+    visit.log_in("ana")
+    page = begin(visit, intent="Trade", name="Trader")
+    visit.shoot("wizard-wallet")
+    page.get_by_role("button", name="Next: limits").click()
+    page.get_by_role("button", name="Next: funds").click()
+    golem = Golem.objects.get(name="Trader")
+    assert [profile.name for profile in golem.profiles.all()] == ["trader"]
+    assert golem.address in page.inner_text("#funding-address")
+    assert page.locator(".gx-qr svg").count() == 1
+    page.get_by_role("button", name="Take test money").click()
+    page.wait_for_load_state("networkidle")
+    visit.shoot("wizard-funds")
+    assert "5,000" in page.inner_text("#content")
+    page.get_by_role("button", name="Next: token").click()
+    page.get_by_role("button", name="Create the golem's token").click()
+    page.wait_for_load_state("networkidle")
+    visit.shoot("wizard-token")
+    examples = page.locator("[data-try]").all_inner_texts()
+    assert len(examples) == 2
+    for block in examples:
+        answer = try_it(visit, block)
+        assert answer.status_code == 200, answer.text
+    page.reload()
+    assert page.locator("#new-token").count() == 0 and "was shown once" in page.inner_text("#content")
+    assert ApiKey.objects.filter(golem=golem).count() == 1
+
+
+def test_one_that_only_watches_gets_no_wallet_no_limits_and_a_curl_that_works(open_window: Any, house: House) -> None:
+    visit = open_window(viewport=PHONE)
+    visit.log_in("ana")
+    page = begin(visit, intent="Only watch", name="Watcher")
+    assert page.url.endswith("/set-up/token/")
+    assert page.get_by_role("checkbox").count() == 1
+    page.get_by_role("button", name="Create the golem's token").click()
+    page.wait_for_load_state("networkidle")
+    for block in page.locator("[data-try]").all_inner_texts():
+        assert try_it(visit, block).status_code == 200, block
+    assert Golem.objects.get(name="Watcher").address == ""
+    assert "1 only read" in visit.open("/admin/").inner_text("#owned")
+
+
+def test_a_base_asset_the_chain_does_not_know_is_refused_by_name(open_window: Any, house: House) -> None:
+    visit = open_window(viewport=WIDE)
+    visit.log_in("ana")
+    page = begin(visit, intent="Trade", name="Wrong", base_asset="NOPE")
+    assert "No token 'NOPE' is registered" in page.inner_text("#content")
+    assert not Golem.objects.filter(name="Wrong").exists()
+
+
+def test_limits_that_contradict_each_other_are_refused(open_window: Any, house: House) -> None:
+    visit = open_window(viewport=WIDE)
+    visit.log_in("ana")
+    page = begin(visit, intent="Trade", name="Bold")
+    page.get_by_role("button", name="Next: limits").click()
+    page.get_by_label("Per transaction").fill("20,000")
+    page.get_by_label("Per 24 hours").fill("2,000")
+    page.get_by_role("button", name="Next: funds").click()
+    assert "More than per 24 hours allows ($2,000.00)" in page.inner_text("#content")
+    assert SpendingLimits.objects.get(golem__name="Bold").per_transaction_micro_usd != 20_000 * 10**6
+
+
+def test_each_archetype_is_told_in_a_sentence(open_window: Any, house: House) -> None:
+    visit = open_window(viewport=WIDE)
+    visit.log_in("ana")
+    page = visit.open("/admin/archetypes_app/golem/add/")
+    page.get_by_text("What each archetype is").click()
+    told = page.locator("details dl > div").all_inner_texts()
+    assert len(told) > 30 and not any("no description" in each for each in told)
+
+
+def test_getting_started_ends_with_live(open_window: Any, house: House) -> None:
+    visit = open_window(viewport=WIDE)
+    visit.log_in("ana")
+    page = visit.open("/admin/")
+    steps = page.locator("#getting-started li").all_inner_texts()
+    assert steps[-1].endswith("Go live") and steps[0].startswith("done")
+    page.get_by_role("link", name="Go live").click()
+    assert "Ask to go live" in page.inner_text("#content")
+
+
+def test_the_sidebar_has_twelve_lines_at_most_and_each_is_called_like_its_page(open_window: Any, house: House) -> None:
+    visit = open_window(viewport=WIDE)
+    visit.log_in("ana")
+    page = visit.open("/admin/")
+    links = page.locator("#nav-sidebar-apps a").evaluate_all(
+        "all => all.map(each => [each.innerText.split('\\n').pop().trim(), each.getAttribute('href')])"
+    )
+    named = {href: name for name, href in links if href and href.startswith("/admin/") and name}
+    assert 8 <= len(named) <= 12, named
+    page.goto(visit.base_url + "/admin/machinery/")
+    behind = page.locator(".gx-links a").evaluate_all("all => all.map(each => [each.innerText, each.href])")
+    assert len(behind) > 20
+    wrong = {}
+    for name, href in [*((name, visit.base_url + href) for href, name in named.items()), *behind]:
+        page.goto(href)
+        title = page.title().split("|")[0].strip()
+        if name.lower() not in title.lower():
+            wrong[name] = title
+    assert wrong == {}
+
+
+def test_a_form_of_an_ended_session_keeps_what_was_typed(open_window: Any, house: House) -> None:
+    visit = open_window(viewport=WIDE)
+    visit.log_in("ana")
+    page = visit.open(f"/admin/archetypes_app/golem/{house.golem.pk}/halt/")
+    page.get_by_label("Reason").fill("a long explanation")
+    Session.objects.all().delete()
+    page.get_by_role("button", name="Stop now").click()
+    page.wait_for_load_state("networkidle")
+    told = page.inner_text("main")
+    assert "You were logged out" in told and "a long explanation" in told
+    house.golem.refresh_from_db()
+    assert not house.golem.is_halted
+
+
+def test_a_form_without_its_mark_keeps_what_was_typed_and_no_secret(open_window: Any, house: House) -> None:
+    visit = open_window(viewport=WIDE)
+    visit.log_in("ana")
+    page = visit.open(f"/admin/archetypes_app/golem/{house.golem.pk}/halt/")
+    page.get_by_label("Reason").fill("a long explanation")
+    page.context.clear_cookies(name="csrftoken")
+    page.get_by_role("button", name="Stop now").click()
+    page.wait_for_load_state("networkidle")
+    told = page.inner_text("main")
+    assert "This form is out of date" in told and "a long explanation" in told and "csrf" not in told.lower()

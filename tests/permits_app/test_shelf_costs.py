@@ -1,0 +1,60 @@
+"""Protocols on the shelf cost a preview that does not use them next to nothing; what is held costs a few batches."""
+
+from __future__ import annotations
+
+import pytest
+
+from golem_project.bench.shelf import (
+    FIVE,
+    MOST_MORE_BATCHES,
+    MOST_MORE_BATCHES_OF_FIVE,
+    counted,
+    list_others,
+    without,
+)
+from golem_project.proof.holding_steps import STEPS
+from golem_project.proof.holding_walk import COINS, FUNDS, HoldingsWalk
+from golem_project.proof.holdings import WORLDS
+from tests.live_golem import LiveGolem
+from tests.tools_app.factories import make_context
+from tools_app.core import clock
+from tools_app.portfolio.known import remember_positions
+from tools_app.portfolio.reading import read_positions
+
+pytestmark = pytest.mark.protocols(*WORLDS)
+
+
+def count_batches(live: LiveGolem, amount: int) -> int:
+    with counted() as batches:
+        assert live.preview(amount=str(amount))["permit_id"]
+    return len(batches)
+
+
+def compare(live: LiveGolem, amount: int) -> tuple[int, int]:
+    """With the market alone on the shelf, and with everything."""
+    count_batches(live, amount)
+    with without(list_others()):
+        alone = count_batches(live, amount + 1_000)
+    return alone, count_batches(live, amount + 2_000)
+
+
+def test_a_swap_of_a_golem_that_holds_nothing_elsewhere_asks_at_most_two_batches_more(live_golem: LiveGolem) -> None:
+    assert len(list_others()) == len(WORLDS)
+    alone, among_all = compare(live_golem, 100_000_000)
+    assert among_all <= alone + MOST_MORE_BATCHES
+
+
+def test_a_swap_of_a_golem_with_positions_at_five_protocols_asks_at_most_four_batches_more(
+    live_golem: LiveGolem,
+) -> None:
+    world, golem = live_golem.world, live_golem.golem
+    world.fund(golem.address, COINS, FUNDS)
+    walk = HoldingsWalk(world.rpc, golem.address, world.protocols)
+    for name in FIVE:
+        found = STEPS[name](walk, 25, 0)
+        assert found is not None and walk.act(found), name
+    remember_positions(account=golem.address, refs=walk.hints, now=clock.now())
+    reader = make_context(world, address=golem.address).chain()
+    assert len({each.ref.protocol for each in read_positions(chain=reader, account=golem.address)}) == 5
+    alone, among_all = compare(live_golem, 100_000_000)
+    assert among_all <= alone + MOST_MORE_BATCHES_OF_FIVE

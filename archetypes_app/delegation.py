@@ -23,6 +23,8 @@ from tools_app.core.errors import GolemError
 
 MAX_HOPS: Final = 3
 GUARDIAN: Final = "safety-guardian"
+WATCHDOG: Final = "vault-watchdog"
+"""Stops what golems of its owner announced."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from archetypes_app.builtin_profiles import CONSERVATIVE_WRITE_CATEGORIES
+from archetypes_app.delegation import WATCHDOG
 from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.models.override import OverrideMode
 from archetypes_app.requirements import list_present_requirements
@@ -235,7 +236,7 @@ def resolve_among(everything: Sequence[ToolDef], inputs: ToolsetInputs, *, proto
         if is_in:
             tools[tool.name] = tool
         reasons[tool.name] = reason
-    return Toolset(tools=tools, reasons=reasons, missing=missing)
+    return Toolset(tools=tools, reasons=reasons, missing=missing, cancels_announced=inputs.archetype.name == WATCHDOG)
 
 
 def list_protocols(tools: Iterable[ToolDef]) -> frozenset[str]:

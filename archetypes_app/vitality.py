@@ -16,7 +16,6 @@ MILLION: Final = 1_000_000
 LEAST_PREDICTIONS: Final = 20
 PREDICTION_WINDOW_TICKS: Final = 2_000
 HAZARD_PER_TICK_MILLIONTHS: Final = 1
-MOST_HAZARD_PER_TICK_MILLIONTHS: Final = 1_000
 LEAST_RESERVE_MICRO_USD: Final = 300_000
 RESERVE_BPS: Final = 200
 
@@ -87,11 +86,8 @@ def death_reserve(starting_budget_micro_usd: int) -> int:
     return max(LEAST_RESERVE_MICRO_USD, -(-starting_budget_micro_usd * RESERVE_BPS // 10_000))
 
 
-def add_hazard(
-    *, accumulated_millionths: int, ticks: int, per_tick_millionths: int = HAZARD_PER_TICK_MILLIONTHS
-) -> int:
-    """Hazard after `ticks` more heartbeat ticks: 1e-6 a tick by default, at most .001 a tick, one million in all."""
-    if ticks < 0 or per_tick_millionths < 0:
+def add_hazard(*, accumulated_millionths: int, ticks: int) -> int:
+    """Hazard after `ticks` more heartbeat ticks: 1e-6 a tick, one million in all."""
+    if ticks < 0:
         raise ValueError("time and hazard do not run backwards")
-    rate = min(per_tick_millionths, MOST_HAZARD_PER_TICK_MILLIONTHS)
-    return min(MILLION, accumulated_millionths + ticks * rate)
+    return min(MILLION, accumulated_millionths + ticks * HAZARD_PER_TICK_MILLIONTHS)

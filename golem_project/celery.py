@@ -8,6 +8,7 @@ from typing import Any
 
 from celery import Celery
 from celery.signals import (
+    beat_init,
     task_postrun,
     task_prerun,
     worker_init,
@@ -15,6 +16,7 @@ from celery.signals import (
     worker_ready,
     worker_shutdown,
 )
+from django.core.exceptions import ImproperlyConfigured
 from django.db import close_old_connections
 
 from tools_app.simulation.select import warm_up
@@ -38,6 +40,20 @@ app.Task.resultrepr_maxsize = 1
 # Threads of the web server look the application up too; without this only the main thread finds it.
 app.set_default()
 app.autodiscover_tasks(["tools_app", "memory_app", "permits_app", "golem_project.heartbeat", "golem_project.stream"])
+
+
+@worker_init.connect
+@beat_init.connect
+def check_first(**_: Any) -> None:
+    """Neither a worker nor beat starts on a graph that breaks its rules."""
+    # Loaded with the tasks, once models are there.
+    from golem_project.boot import check_before_serving
+
+    try:
+        check_before_serving()
+    except ImproperlyConfigured as error:
+        # Celery swallows what a receiver raises.
+        raise SystemExit(str(error)) from None
 
 
 @worker_init.connect

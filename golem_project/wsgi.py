@@ -8,3 +8,8 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.local")
 application = get_wsgi_application()
+
+# Its models need the apps to be loaded.
+from golem_project.boot import check_before_serving  # noqa: E402
+
+check_before_serving()

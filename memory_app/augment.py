@@ -34,6 +34,7 @@ from memory_app.models.insight import (
     Kind,
     Tunable,
 )
+from memory_app.token_keys import name_token
 from tools_app.core.compiled_query import CompiledStatement
 from tools_app.core.prepared import Prepared, fetch_together
 from tools_app.core.units import BPS
@@ -108,15 +109,24 @@ class Augmentation:
         )
 
 
-def augment(*, golem_id: UUID, tool_name: str, params: Mapping[str, Any], now: datetime) -> Augmentation:
+def augment(
+    *,
+    golem_id: UUID,
+    tool_name: str,
+    params: Mapping[str, Any],
+    now: datetime,
+    home_chain_id: int | None = None,
+    is_wanted: bool = True,
+) -> Augmentation:
     """Up to five of this tool's last fifty episodes, same tokens first, then the best retained. Never raises.
 
-    Waits at most GOLEM_MEMORY_AUGMENT_TIMEOUT_MS for the database and changes nothing in it.
+    Tokens count by what they are, on the chain that `params` name or else on `home_chain_id`. `is_wanted` is the
+    golem's own switch. Waits at most GOLEM_MEMORY_AUGMENT_TIMEOUT_MS for the database and changes nothing in it.
     """
-    if not settings.GOLEM_MEMORY_ENABLED:
+    if not settings.GOLEM_MEMORY_ENABLED or not is_wanted:
         return Augmentation(note="memory is switched off", is_available=False)
     try:
-        found, tunings = _find_alike(golem_id, tool_name, params, now)
+        found, tunings = _find_alike(golem_id, tool_name, params, now, home_chain_id)
     except Error:
         logger.warning("augmentation was skipped", exc_info=True)
         return Augmentation(note=UNAVAILABLE, is_available=False)
@@ -184,10 +194,12 @@ def _is_within(params: Mapping[str, Any], most: Decimal | None) -> bool:
 
 
 def _find_alike(
-    golem_id: UUID, tool_name: str, params: Mapping[str, Any], now: datetime
+    golem_id: UUID, tool_name: str, params: Mapping[str, Any], now: datetime, home_chain_id: int | None
 ) -> tuple[tuple[UUID, ...], dict[Tunable, _Tuning]]:
-    tokens = _read_tokens(params)
-    recent, learned = _ask(golem_id, tool_name, sorted(tokens), params)
+    chain_id = _read_chain(params)
+    named = _read_tokens(params, home_chain_id if chain_id is None else chain_id)
+    tokens = frozenset(named.values())
+    recent, learned = _ask(golem_id, tool_name, sorted(tokens), named.get("token_in", ""), chain_id)
     ranked = sorted(
         (-len(tokens & set(keys)), -retention_at(last_accessed_at=accessed, stability_days=stability, now=now), pk)
         for pk, keys, accessed, stability in recent
@@ -198,9 +210,10 @@ def _find_alike(
     return tuple(pk for _, _, pk in ranked[:_MOST_EPISODES]), tunings
 
 
-def _ask(golem_id: UUID, tool_name: str, tokens: list[str], params: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
+def _ask(
+    golem_id: UUID, tool_name: str, tokens: list[str], first_token: str, chain_id: int | None
+) -> tuple[list[Any], list[Any]]:
     """The last episodes and what was learned, each statement within its time and both in one round trip."""
-    chain_id, first_token = _read_chain(params), str(params.get("token_in", "")).lower()
     episodes = _EPISODES.fill(golem_id, tool_name)
     if chain_id is None:
         tunings = _TUNINGS_AT_HOME.fill(golem_id, tool_name, tokens, first_token)
@@ -251,10 +264,13 @@ _TUNINGS = CompiledStatement(_select_tunings, *_STAND_INS, ["-"], "--", 987_654_
 _TUNINGS_AT_HOME = CompiledStatement(_select_tunings, *_STAND_INS, ["-"], "--")
 
 
-def _read_tokens(params: Mapping[str, Any]) -> frozenset[str]:
-    return frozenset(
-        value.lower() for name, value in params.items() if name.startswith("token") and isinstance(value, str)
-    )
+def _read_tokens(params: Mapping[str, Any], chain_id: int | None) -> dict[str, str]:
+    """The keys of every token that `params` name, by parameter."""
+    return {
+        name: name_token(value, chain_id=chain_id)
+        for name, value in params.items()
+        if (name.startswith("token") or name.endswith("asset")) and isinstance(value, str)
+    }
 
 
 def _read_chain(params: Mapping[str, Any]) -> int | None:

@@ -15,12 +15,12 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
+from archetypes_app.models import Golem
 from permits_app.errors import CapabilityError, CapabilityExpired, CapabilityValueExceeded
 from permits_app.models import ActionPermit, CapabilityGrant
 from permits_app.models.permit import PermitStatus
 from tools_app.core import clock
 from tools_app.core.prepared import Prepared
-from tools_app.core.rows import change_rows
 
 _SEAL = object()
 
@@ -31,10 +31,12 @@ class MintedCapability:
 
     __slots__ = (
         "_expires_at",
+        "_expires_at_tick",
         "_is_used",
         "_lock",
         "_permit_id",
         "_plan_hash",
+        "_policy_hash",
         "_tool_name",
         "_used_in",
         "_value_limit",
@@ -46,8 +48,10 @@ class MintedCapability:
         self._permit_id: UUID = grant.permit_id
         self._tool_name = grant.tool_name
         self._plan_hash = grant.plan_hash
+        self._policy_hash = grant.policy_hash
         self._value_limit = grant.value_limit_micro_usd
         self._expires_at = grant.expires_at
+        self._expires_at_tick = grant.expires_at_tick
         self._is_used = False
         self._used_in: object = None
         self._lock = threading.Lock()
@@ -79,7 +83,8 @@ class MintedCapability:
     def consume(self, *, tool_name: str, plan_hash: str) -> None:
         """Use the token up, in memory and in the database; the caller's transaction holds both together.
 
-        Raises CapabilityError on a second use, another tool or another plan, CapabilityExpired after expiry.
+        Raises CapabilityError on a second use, another tool, another plan or a permit whose policy is another one,
+        CapabilityExpired after expiry, by the clock or by the golem's ticks.
         """
         now = clock.now()
         with self._lock:
@@ -91,17 +96,18 @@ class MintedCapability:
                 raise CapabilityError("the capability was minted for another call")
             if now >= self._expires_at:
                 raise CapabilityExpired()
-            where = {
-                "permit_id": self._permit_id,
-                "plan_hash": plan_hash,
-                "tool_name": tool_name,
-                "consumed_at": None,
-            }
-            won = change_rows(CapabilityGrant, where=where, consumed_at=now)
-            if won != 1:
-                raise CapabilityError("the capability was used before")
+            asked = {"permit": self._permit_id, "plan": plan_hash, "tool": tool_name, "policy": self._policy_hash}
+            if not _CONSUME.fetch(**asked, tick=self._expires_at_tick, now=now):
+                self._refuse_use()
             self._used_in = block
             transaction.on_commit(self._note_used)
+
+    def _refuse_use(self) -> NoReturn:
+        ticks = ActionPermit.objects.filter(pk=self._permit_id).values_list("golem__heartbeat_tick", flat=True)
+        tick = ticks.first()
+        if tick is not None and tick >= self._expires_at_tick:
+            raise CapabilityExpired()
+        raise CapabilityError("the capability was used before")
 
     def _note_used(self) -> None:
         self._is_used = True
@@ -136,15 +142,23 @@ def mint(*, permit: ActionPermit, expires_at: datetime, now: datetime) -> Minted
         permit=permit.pk,
         tool=permit.tool_name,
         plan=permit.plan_hash,
+        policy=permit.policy_hash,
         limit=permit.value_micro_usd,
         minted_at=now,
         expires_at=expires_at,
+        tick=permit.expires_at_tick,
     )
     if not granted:
         raise CapabilityError("the capability of this permit was used before")
-    tool_name, plan_hash, limit, until = granted[0]
+    tool_name, plan_hash, policy_hash, limit, until, tick = granted[0]
     grant = CapabilityGrant(
-        permit_id=permit.pk, tool_name=tool_name, plan_hash=plan_hash, value_limit_micro_usd=limit, expires_at=until
+        permit_id=permit.pk,
+        tool_name=tool_name,
+        plan_hash=plan_hash,
+        policy_hash=policy_hash,
+        value_limit_micro_usd=limit,
+        expires_at=until,
+        expires_at_tick=tick,
     )
     return MintedCapability(_SEAL, grant)
 
@@ -154,9 +168,20 @@ _GRANT = Prepared(
     "mint",
     f"""
 INSERT INTO {CapabilityGrant._meta.db_table} AS known
-    (permit_id, tool_name, plan_hash, value_limit_micro_usd, minted_at, expires_at)
-VALUES (%(permit)s, %(tool)s, %(plan)s, %(limit)s, %(minted_at)s, %(expires_at)s)
+    (permit_id, tool_name, plan_hash, policy_hash, value_limit_micro_usd, minted_at, expires_at, expires_at_tick)
+VALUES (%(permit)s, %(tool)s, %(plan)s, %(policy)s, %(limit)s, %(minted_at)s, %(expires_at)s, %(tick)s)
 ON CONFLICT (permit_id) DO UPDATE SET expires_at = GREATEST(known.expires_at, excluded.expires_at)
  WHERE known.consumed_at IS NULL
-RETURNING tool_name, plan_hash, value_limit_micro_usd, expires_at""",  # noqa: S608  (the table's own name)
+RETURNING tool_name, plan_hash, policy_hash, value_limit_micro_usd, expires_at, expires_at_tick""",  # noqa: S608
+)
+_CONSUME = Prepared(
+    "consume",
+    f"""
+UPDATE {CapabilityGrant._meta.db_table} AS grant_row SET consumed_at = %(now)s
+  FROM {ActionPermit._meta.db_table} AS permit JOIN {Golem._meta.db_table} AS golem ON golem.id = permit.golem_id
+ WHERE grant_row.permit_id = %(permit)s AND grant_row.consumed_at IS NULL
+   AND grant_row.plan_hash = %(plan)s AND grant_row.tool_name = %(tool)s AND grant_row.policy_hash = %(policy)s
+   AND permit.id = grant_row.permit_id AND permit.policy_hash = grant_row.policy_hash
+   AND golem.heartbeat_tick < %(tick)s AND golem.heartbeat_tick < grant_row.expires_at_tick
+RETURNING 1""",  # noqa: S608  (the tables' own names)
 )

@@ -29,6 +29,7 @@ from permits_app.valuation import PlanValue
 from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.prepared import Filled, Prepared, Rows, fetch_together
 from tools_app.core.rows import insert_rows
+from tools_app.toolkit.enums import ActionClass
 
 DAY = timedelta(hours=24)
 HOUR = timedelta(hours=1)
@@ -177,6 +178,8 @@ def reserve(
         writes=usage.writes_last_hour,
         most=most_writes_per_hour(configured=limits.writes_per_hour, cap=writes_per_hour_cap(permit.golem)),
         resets_at=usage.hour_resets_at,
+        # Only what comes back to the golem stays out of the day, and is leaving to the hour too.
+        action_class=ActionClass(permit.action_class) if not counts_per_day else ActionClass.NEW_POSITION,
     )
     if refusal is not None:
         raise refusal.as_error("rate_limiter")

@@ -13,8 +13,9 @@ from uuid import UUID
 from django.db.models import Q
 
 from archetypes_app.models import Archetype, DefinitionApproval, Golem, ToolOverride, ToolProfile
-from archetypes_app.toolset import hash_toolset
-from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits, VenueTrust
+from archetypes_app.toolset import hash_toolset, resolve_toolset
+from permits_app.errors import PolicyChanged
+from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, VenueTrust
 from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.prepared import Prepared, fetch_together
@@ -138,6 +139,19 @@ def read_policy(*, golem: Golem, toolset: Toolset, addresses: Addresses | None =
     )
     distrusted = frozenset((chain, venue) for chain, kind, venue in rows if kind == _DISTRUSTED)
     return Policy(cage=cage, limits=limits, allowlist=allowlist, hash=digest, distrusted=distrusted)
+
+
+def check_policy_stands(permit: ActionPermit) -> None:
+    """That nothing the permit was judged by changed since, read anew; under the golem's lock nothing can any more.
+
+    Raises PolicyChanged. A halt's own permits were judged by no policy.
+    """
+    if not permit.policy_hash:
+        return
+    golem, addresses = load_for_decision(permit.golem_id)
+    now_hash = read_policy(golem=golem, toolset=resolve_toolset(golem), addresses=addresses).hash
+    if now_hash != permit.policy_hash:
+        raise PolicyChanged("limits, cage, phase or tools changed since the preview", permit_id=str(permit.pk))
 
 
 def describe_contract(cage: PolicyCage) -> dict[str, str]:

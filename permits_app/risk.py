@@ -20,11 +20,8 @@ def classify_risk(
     capability: CapabilityTier,
     risk_layer: RiskLayer,
     action_class: ActionClass,
-    venue: str,
     value_micro_usd: int,
-    is_cross_chain: bool = False,
     returns_to_golem: bool = True,
-    uses_v4_hooks: bool = False,
     is_venue_trusted: bool = True,
 ) -> RiskTier:
     """The tier of one call. `value_micro_usd` is the most it can spend; a write that spends nothing and takes no
@@ -35,9 +32,7 @@ def classify_risk(
         return RiskTier.CRITICAL
     if capability is CapabilityTier.READ or action_class is ActionClass.READ_ONLY:
         return RiskTier.ROUTINE
-    tier = _tier_of(category, risk_layer, value_micro_usd, uses_v4_hooks=uses_v4_hooks)
-    if is_cross_chain or venue == "bridge":
-        tier = RiskTier.HIGH
+    tier = _tier_of(category, risk_layer, value_micro_usd)
     if not returns_to_golem and action_class not in LEAVING:
         tier = max(tier, RiskTier.ELEVATED, key=_ORDER.index)
     if not is_venue_trusted:
@@ -58,8 +53,9 @@ def needs_guardian(tier: RiskTier, value_micro_usd: int, hot_lane_micro_usd: int
     return _ORDER.index(tier) >= _ORDER.index(RiskTier.ELEVATED) or value_micro_usd > hot_lane_micro_usd
 
 
-def _tier_of(category: Category, risk_layer: RiskLayer, value_micro_usd: int, *, uses_v4_hooks: bool) -> RiskTier:
-    if uses_v4_hooks or risk_layer is RiskLayer.UNBOUNDED:
+def _tier_of(category: Category, risk_layer: RiskLayer, value_micro_usd: int) -> RiskTier:
+    # Leverage, what crosses chains, and what runs a stranger's code inside a pool: their tools are of layer 3.
+    if risk_layer is RiskLayer.UNBOUNDED:
         return RiskTier.HIGH
     if category in (Category.LP, Category.HOOK):
         return RiskTier.ELEVATED

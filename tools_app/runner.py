@@ -170,17 +170,21 @@ def run_local_write(
     params: Mapping[str, Any],
     golem: GolemView,
     capability: Capability,
+    plan_hash: str,
     begin: Callable[[], None],
     close: Callable[[ToolResult], None],
     now: datetime,
 ) -> ToolResult:
     """Run a local write with the capability its permit minted; `close` ends the permit. Raises GolemError.
 
-    Where the effect is in the database alone, both are one transaction: a worker that dies leaves neither. `begin`
-    opens it, with the locks that come before all the tool writes.
+    The capability is used up here, before the tool does anything, for this tool and the plan whose hash was computed
+    anew: no tool can forget it, use it twice or tell a plan of its own. Where the effect is in the database alone, all
+    are one transaction: a worker that dies leaves none of it. `begin` opens it, with the locks that come before all the
+    tool writes.
     """
 
     def call(ctx: WriteContext) -> ToolResult:
+        capability.consume(tool_name=tool.name, plan_hash=plan_hash)
         answer = tool.handler(ctx, capability=capability, **params)
         result = ToolResult(data=encode_result(answer), schema_version=tool.schema_version)
         close(result)

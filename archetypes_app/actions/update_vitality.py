@@ -15,7 +15,6 @@ from django.db import transaction
 from archetypes_app.actions.change_phase import apply_vitality
 from archetypes_app.models import Golem, PhaseTransition, VitalityRecord
 from archetypes_app.vitality import (
-    HAZARD_PER_TICK_MILLIONTHS,
     PREDICTION_WINDOW_TICKS,
     Vitality,
     VitalitySigns,
@@ -32,14 +31,12 @@ class VitalityFacts:
     """What a tick measured. Micro-USD; predictions are those since `first_counted_tick`.
 
     `starting_budget_micro_usd` None: the one on record, or at the first measured tick the balance itself.
-    `hazard_per_tick_millionths` is today's rate; it is capped at a thousandth a tick.
     """
 
     balance_micro_usd: int
     starting_budget_micro_usd: int | None = None
     predictions: int = 0
     correct_predictions: int = 0
-    hazard_per_tick_millionths: int = HAZARD_PER_TICK_MILLIONTHS
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,6 @@ def update_vitality(
         hazard = add_hazard(
             accumulated_millionths=known.hazard_millionths if known else 0,
             ticks=max(0, tick - known.heartbeat_tick) if known else 0,
-            per_tick_millionths=facts.hazard_per_tick_millionths,
         )
         vitality = compute_vitality(
             VitalitySigns(

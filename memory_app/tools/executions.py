@@ -148,7 +148,6 @@ def memory_record_execution(
         reflection,
     )
     with transaction.atomic():
-        capability.consume(tool_name="memory_record_execution", plan_hash=capability.plan_hash)
         row = record_execution(
             golem_id=ctx.golem.id,
             execution_id=execution_id,
@@ -211,7 +210,6 @@ def memory_record_outcome(
         reflection=reflection or "",
     )
     with transaction.atomic():
-        capability.consume(tool_name="memory_record_outcome", plan_hash=capability.plan_hash)
         row = record_execution_outcome(
             golem_id=ctx.golem.id,
             execution_id=execution_id,

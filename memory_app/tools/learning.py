@@ -106,7 +106,6 @@ def memory_manage_insight(
     reword what was drawn from outcomes, and changes no limit.
     """
     with transaction.atomic():
-        capability.consume(tool_name="memory_manage_insight", plan_hash=capability.plan_hash)
         change = manage_insight(
             golem_id=ctx.golem.id,
             operation=operation,
@@ -161,7 +160,6 @@ def memory_consolidate(
     agents wrote, and never asks for more slippage than you do.
     """
     with transaction.atomic():
-        capability.consume(tool_name="memory_consolidate", plan_hash=capability.plan_hash)
         done = consolidate(
             golem_id=ctx.golem.id,
             now=ctx.now,

@@ -76,7 +76,6 @@ def memory_store_strategy(
     you give yourself.
     """
     with transaction.atomic():
-        capability.consume(tool_name="memory_store_strategy", plan_hash=capability.plan_hash)
         row = store_strategy(
             golem_id=ctx.golem.id,
             name=strategy_name,

@@ -30,7 +30,7 @@ def acknowledge_drawdown(*, golem_id: UUID, actor: str, reason: str, now: dateti
         if row is None:
             raise NothingToAcknowledge("no drawdown of this golem waits for its owner", golem_id=str(golem_id))
         facts = {"violated_at": str(row.violated_at), "violated_bps": str(row.violated_bps), "reason": reason}
-        row.value_micro_usd, row.reached_at = 0, now
+        row.value_micro_usd, row.reached_at, row.later = 0, now, []
         row.violated_at, row.violated_bps, row.paused_until = None, 0, None
         row.acknowledged_at, row.acknowledged_by, row.acknowledged_reason = now, actor, reason
         row.save()

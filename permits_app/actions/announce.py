@@ -15,6 +15,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
+from archetypes_app.delegation import WATCHDOG
 from archetypes_app.models import Golem
 from permits_app import ledger, lifecycle
 from permits_app.actions.commit import commit_permit, start_commit
@@ -29,11 +30,12 @@ from permits_app.row_locks import lock_action, lock_golem_and_permit
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.events import Event, EventType
+from tools_app.core.units import format_micro_usd
 from tools_app.core.whole import whole
 from tools_app.toolkit.enums import RiskTier
 
-WATCHDOG: Final = "vault-watchdog"
 _ACTOR = "system:warden"
+_MOST_ANNOUNCED: Final = 50
 
 
 @whole
@@ -132,14 +134,43 @@ def cancel_announced(*, golem: Golem, permit_id: UUID, reason: str, actor: str, 
         raise PermitNotCancellable("the action is not announced any more", permit_id=str(permit_id))
 
 
+def is_watchdog(golem: Golem) -> bool:
+    """Whether a golem may stop what others of its owner announced."""
+    return bool(golem.archetype.name == WATCHDOG and golem.archetype.is_builtin)
+
+
+def list_announced_elsewhere(watchdog: Golem) -> list[dict[str, Any]]:
+    """What other golems of the watchdog's owner have announced, the soonest first; nothing to any other golem."""
+    if not is_watchdog(watchdog):
+        return []
+    rows = Announcement.objects.filter(
+        state=AnnouncementState.WAITING,
+        permit__status=PermitStatus.ANNOUNCED,
+        permit__golem__owner_id=watchdog.owner_id,
+    ).exclude(permit__golem=watchdog)
+    return [
+        {
+            "permit_id": str(row.permit_id),
+            "golem": row.permit.golem.name,
+            "action_type": row.permit.action_type,
+            "venue": row.permit.venue,
+            "chain_id": row.permit.chain_id,
+            "risk_tier": row.permit.risk_tier,
+            "value_usd": format_micro_usd(row.permit.value_micro_usd),
+            "expected": row.permit.expected_outcome,
+            "executes_at": row.executes_at.isoformat(),
+        }
+        for row in rows.select_related("permit__golem").order_by("executes_at", "pk")[:_MOST_ANNOUNCED]
+    ]
+
+
 def cancel_as_watchdog(*, watchdog: Golem, permit_id: UUID, reason: str, actor: str, now: datetime) -> None:
     """Cancel an announced permit of another golem of the same owner, as a golem of the archetype vault-watchdog.
 
     Raises PermitNotFound for every other caller, as for a permit that does not exist.
     """
     row = Announcement.objects.select_related("permit__golem").filter(permit_id=permit_id).first()
-    is_watchdog = watchdog.archetype.name == WATCHDOG and watchdog.archetype.is_builtin and not watchdog.is_halted
-    if row is None or not is_watchdog or row.permit.golem.owner_id != watchdog.owner_id:
+    if row is None or not is_watchdog(watchdog) or watchdog.is_halted or row.permit.golem.owner_id != watchdog.owner_id:
         raise PermitNotFound(f"this golem has no permit {str(permit_id)!r}", permit_id=str(permit_id))
     cancel_announced(golem=row.permit.golem, permit_id=permit_id, reason=reason, actor=actor, now=now)
 

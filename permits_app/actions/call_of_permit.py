@@ -71,4 +71,5 @@ def make_permit_call(
         route=route,
         promised=read_promised(permit) if plan is not None else None,
         bound=RunningCode.of_dict(permit.code) if permit.code else None,
+        action_hash=permit.action_hash,
     )

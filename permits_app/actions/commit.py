@@ -46,7 +46,7 @@ from permits_app.execution.nonces import abandon_nonces
 from permits_app.execution.settlement import finish
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.policy import load_golem, read_policy
+from permits_app.policy import check_policy_stands, load_golem, read_policy
 from permits_app.row_locks import lock_action, lock_settings, lock_start
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_gas_fits
@@ -327,6 +327,7 @@ def _commit_local(permit: ActionPermit, tool: LocalWriteTool) -> None:
             params=params,
             golem=view_golem(permit.golem),
             capability=capability,
+            plan_hash=hash_plan(permit),
             now=now,
             begin=lambda: _lock_for_local(permit),
             close=lambda result: _close_local(permit, S.COMMITTED, "", result.as_dict(), now),
@@ -340,6 +341,7 @@ def _lock_for_local(permit: ActionPermit) -> None:
     """Everything a local write may write of the golem, before its capability is consumed."""
     lock_settings(permit.golem_id)
     lock_action(golem_id=permit.golem_id, permit_id=permit.pk)
+    check_policy_stands(permit)
 
 
 @whole

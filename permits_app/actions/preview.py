@@ -30,6 +30,7 @@ from permits_app.actions.request_change import find_waiting_permit, request_perm
 from permits_app.actions.take_up_wish import take_up_wish
 from permits_app.actions.waiting import cover_wait, life_of, list_missing, needs_owners
 from permits_app.approvals.plan_by_owners import draft_plan
+from permits_app.equality import hash_meant
 from permits_app.errors import RateLimited, ReviewVetoed, SameActionPending, SpendingLimitExceeded
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, PermitStatus
@@ -45,7 +46,7 @@ from permits_app.safety.hook_chain import HookReport
 from permits_app.safety.hooks.spending_limiter import counts_per_day
 from permits_app.safety.judging import judge_call, keep_denial
 from permits_app.safety.tiers import classify_call
-from permits_app.sealing import hash_action, hash_plan, hash_simulation
+from permits_app.sealing import hash_plan, hash_simulation
 from permits_app.selectors import view_permit
 from permits_app.signing_route import find_route
 from permits_app.valuation import PlanValue, value_gas, value_plan
@@ -124,13 +125,13 @@ def _preview(
     toolset, why = resolve_toolset(golem), read_why(body)
     body, wished_by = take_up_wish(golem_id=golem.pk, body=body, toolset=toolset, now=now)
     tool, params = _resolve(body, add_rescue_tools(golem, toolset) if is_rescue else toolset)
-    action_hash = hash_action(golem_id=golem.pk, tool_name=tool.name, params=params)
+    action_hash = hash_meant(golem=golem, tool=tool, params=params)
     waiting = _find_equal_action(golem, action_hash, now)
     if waiting is not None:
         return {**view_permit(waiting), "timings_ms": watch.laps}
     policy = read_policy(golem=golem, toolset=toolset, addresses=addresses)
     watch.lap("toolset and policy")
-    judged = _judge(golem, toolset, policy, tool, params, api_key_id, now, watch)
+    judged = _judge(golem, toolset, policy, tool, params, action_hash, api_key_id, now, watch)
     try:
         permit = _open_permit(golem, policy, judged, action_hash, api_key_id, actor, now, why, wished_by)
     except (RateLimited, SpendingLimitExceeded) as error:
@@ -190,11 +191,19 @@ def _judge(
     policy: Policy,
     tool: WriteTool | LocalWriteTool,
     params: dict[str, Any],
+    action_hash: str,
     api_key_id: UUID | None,
     now: datetime,
     watch: _Stopwatch,
 ) -> _Judged:
-    soft = augment(golem_id=golem.pk, tool_name=tool.name, params=params, now=now)
+    soft = augment(
+        golem_id=golem.pk,
+        tool_name=tool.name,
+        params=params,
+        now=now,
+        home_chain_id=golem.home_chain_id,
+        is_wanted=golem.is_memory_enabled,
+    )
     plan_with = partial(
         make_hook_call,
         stage=HookStage.PREVIEW,
@@ -204,6 +213,7 @@ def _judge(
         tool=tool,
         api_key_id=api_key_id,
         now=now,
+        action_hash=action_hash,
     )
     try:
         # A plan on a route that memory chose is a trial: its refusal is no denial of what the agent asked for.
@@ -253,8 +263,11 @@ def make_hook_call(
     params: Mapping[str, Any],
     api_key_id: UUID | None,
     now: datetime,
+    action_hash: str = "",
 ) -> HookCall:
-    """Ask the tool for its plan and put together what the hooks judge. Raises the handler's error, PriceStale."""
+    """Ask the tool for its plan and put together what the hooks judge. `action_hash` names what was asked for, before
+    memory or a wait changed `params`; empty: they are it. Raises the handler's error, PriceStale.
+    """
     view = view_golem(golem)
     plan, effect, chain, value, route = None, None, None, PlanValue(), None
     if isinstance(tool, LocalWriteTool):
@@ -286,6 +299,7 @@ def make_hook_call(
         api_key_id=api_key_id,
         now=now,
         route=route,
+        action_hash=action_hash or hash_meant(golem=golem, tool=tool, params=params),
     )
 
 

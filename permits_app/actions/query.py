@@ -18,6 +18,7 @@ from archetypes_app.models import Golem
 from archetypes_app.phases import is_allowed
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import ledger
+from permits_app.actions.announce import is_watchdog, list_announced_elsewhere
 from permits_app.decisions import list_decisions
 from permits_app.models import ActionPermit, PendingRequest, SignedPromise, SpendingLimits, StandingAllowance
 from permits_app.models.pending_request import FOLLOWED
@@ -155,7 +156,7 @@ def _describe_allowance(row: StandingAllowance) -> dict[str, Any]:
 
 
 def describe_open_permits(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:
-    """Permits that still hold part of a limit, newest first, in short."""
+    """Permits that still hold part of a limit, newest first, in short; to a watchdog also what others announced."""
     rows = ActionPermit.objects.filter(golem=golem, status__in=[status.value for status in OPEN_STATUSES])
     permits = [
         {
@@ -170,7 +171,8 @@ def describe_open_permits(golem: Golem, api_key_id: UUID | None, now: datetime) 
         }
         for permit in rows.order_by("-created_at", "-id")[:_MOST_PERMITS]
     ]
-    return {"permits": permits, "as_of": now.isoformat()}
+    announced = {"announced_by_others": list_announced_elsewhere(golem)} if is_watchdog(golem) else {}
+    return {"permits": permits, **announced, "as_of": now.isoformat()}
 
 
 def describe_requests(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict[str, Any]:

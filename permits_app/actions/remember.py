@@ -63,7 +63,7 @@ def remember_outcome(*, permit_id: UUID, now: datetime, use_model: bool = True) 
         action_type=permit.action_type,
         venue=permit.venue,
         chain_id=permit.chain_id,
-        tokens=list(dict.fromkeys(symbols)),
+        tokens=_name_tokens(permit),
         prediction=outcome.expected,
         outcome=told,
         summary=_summarize(permit, outcome, symbols),
@@ -84,6 +84,12 @@ def remember_outcome(*, permit_id: UUID, now: datetime, use_model: bool = True) 
         corrects=corrected.pk if corrected is not None else None,
     )
     return _note(outcome, episode)
+
+
+def _name_tokens(permit: ActionPermit) -> list[str]:
+    """Symbols of registered tokens, addresses of all others: anybody may call a token as he likes."""
+    tokens = [flow["token"] for flow in (*permit.bounds["spends"], *permit.bounds["receives"])]
+    return list(dict.fromkeys(each["symbol"] if each["is_registered"] else each["address"] for each in tokens))
 
 
 def _note(outcome: OutcomeRecord, episode: Episode) -> UUID:

@@ -33,6 +33,7 @@ from permits_app.models.nonce import NonceState
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import PayloadPurpose, TransactionState
 from permits_app.plan_store import list_sent_calls
+from permits_app.policy import check_policy_stands
 from permits_app.row_locks import lock_golem_and_permit, lock_halt_and_lease
 from permits_app.sealing import hash_plan
 from tools_app.core.clock import Deadline
@@ -103,7 +104,8 @@ def store_signed(
     """Store every payload and consume the capability in one transaction, under the golem's row lock; the rows.
 
     Halting takes the same lock, so either these bytes are stored before the halt, and it sees them, or they never are.
-    Raises GolemHalted, LeaseLost, PlanTampered, CapabilityError; then nothing is stored.
+    So does whoever tightens a limit: what was judged by the policy before it is not signed after it.
+    Raises GolemHalted, LeaseLost, PlanTampered, PolicyChanged, CapabilityError; then nothing is stored.
     """
     check_minted(capability)
     with transaction.atomic():
@@ -114,6 +116,7 @@ def store_signed(
             raise LeaseLost("another worker took over this commit", permit_id=str(permit.pk))
         if hash_plan(row) != row.plan_hash:
             raise PlanTampered("the stored plan does not match its hash", permit_id=str(permit.pk))
+        check_policy_stands(row)
         capability.check_value(row.value_micro_usd)
         capability.consume(tool_name=row.tool_name, plan_hash=row.plan_hash)
         rows = [

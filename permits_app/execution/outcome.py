@@ -29,7 +29,7 @@ class Judgement:
 
     No event tells of the chain's coin: where a plan moves it and balances could not tell either, `deltas` are without
     it and `is_coin_known` is off. `unshown` are the plan's tokens that may have moved otherwise than events
-    say, since no balance shows it.
+    say, since no balance shows it. `revert_reason` is a contract's own text.
     """
 
     succeeded: bool
@@ -44,6 +44,7 @@ class Judgement:
     findings: tuple[str, ...]
     is_coin_known: bool
     unshown: frozenset[str] = frozenset()
+    revert_reason: str = ""
 
 
 def judge_outcome(
@@ -129,6 +130,7 @@ def describe_actual(*, judgement: Judgement, plan: TxPlan, receipts: Sequence[Re
         **({"paid_by": sorted(payers)} if (payers := {each.paid_by for each in receipts if each.paid_by}) else {}),
         "block_number": max((receipt.block_number for receipt in receipts), default=0),
         "succeeded": judgement.succeeded,
+        **({"revert_reason": judgement.revert_reason} if judgement.revert_reason else {}),
     }
 
 

@@ -23,6 +23,7 @@ from permits_app.execution.evidence import Found, read_evidence
 from permits_app.execution.executor import Execution
 from permits_app.execution.outcome import Judgement
 from permits_app.execution.profit import Profit, measure_profit
+from permits_app.execution.revert_reasons import read_revert_reason
 from permits_app.execution.spent import value_spent
 from permits_app.execution.transaction_lives import advance, doubt_receipt
 from permits_app.models import ActionPermit, OutcomeRecord
@@ -91,6 +92,9 @@ def _settle(
     chain = found.chain
     judgement = outcome.judge_outcome(permit=permit, plan=plan, receipts=seen, evidence=found.evidence)
     judgement = _add_lost(permit, execution, judgement)
+    if not judgement.succeeded:
+        why = _guard(permit, "revert reason", partial(read_revert_reason, permit=permit, receipts=seen), "")
+        judgement = replace(judgement, revert_reason=why)
     over = _find_left_over(permit, plan, seen, judgement, chain)
     judgement = _add_findings(judgement, [*([doubt] if doubt else []), *over.describe_beyond()])
     told, problem = _report(permit, tool, plan, seen, judgement)

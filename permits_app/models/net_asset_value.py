@@ -12,11 +12,14 @@ from tools_app.core.models import TimeStamped
 
 
 class HighWaterMark(TimeStamped):
-    """One per golem. The mark rises by itself; it falls only with its window, or when the owner acknowledges a fall."""
+    """One per golem. The mark rises by itself; it falls only with its window, or when the owner acknowledges a fall.
+    `later` are the marks that follow it: pairs of micro-USD and the microsecond since 1970 it was last worth so much.
+    """
 
     golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="high_water_mark")
     value_micro_usd = models.BigIntegerField()
-    reached_at = models.DateTimeField()
+    reached_at = models.DateTimeField(help_text="When the holdings were last worth so much")
+    later = models.JSONField(default=list, blank=True)
     violated_at = models.DateTimeField(null=True, blank=True, help_text="Set by a fall beyond the cage's limit")
     violated_bps = models.PositiveIntegerField(default=0, help_text="How far it had fallen then, basis points")
     paused_until = models.DateTimeField(null=True, blank=True, help_text="No position is opened or grown before this")

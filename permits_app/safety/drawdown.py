@@ -2,8 +2,12 @@
 
 Three rules read one figure. A fall beyond the cage's limit blocks every write but DECREASE and CLOSE until the owner
 acknowledges it. The breaker pauses new and larger positions for an hour from 13 % on, and from 20 % on it blocks like
-a violation even where the cage allows more. The volatility multiplier of the seeds has no recorded meaning and is
-not used. Money the owner takes out looks like a loss, and is acknowledged like one: the figure cannot tell them apart.
+a violation even where the cage allows more; for a day after a pause both are seven tenths of that. Money the owner
+takes out looks like a loss, and is acknowledged like one: the figure cannot tell them apart.
+
+The mark is the highest value of the 24 hours before a measurement, by time: what was measured stands until something
+else is, so that a fall between two measurements is seen however far apart they are. Every tick measures, and every
+preview of what grows a position; a golem without a heartbeat is measured in between.
 Seed: 001, "Drawdown"; facts 7 (governors); decisions, "PolicyCage".
 """
 
@@ -19,7 +23,7 @@ from django.db import transaction
 from permits_app.models import HighWaterMark
 from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import Reject
-from permits_app.safety.records import Mark
+from permits_app.safety.records import Mark, decode_later, encode_later
 from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import Recovery
 from tools_app.core.events import Event, EventType
@@ -28,6 +32,8 @@ from tools_app.core.whole import whole
 from tools_app.toolkit.enums import LEAVING, ActionClass
 
 MARK_WINDOW = timedelta(hours=24)
+MARK_STEP = timedelta(minutes=15)
+"""Of the marks that follow within so long the highest is kept, hence ends up to a quarter of an hour late."""
 MARK_REACHED_AGAIN = timedelta(minutes=1)
 """A mark that is reached again keeps its time for so long, hence ends up to a minute early."""
 BREAKER_PAUSE_BPS = 1_300
@@ -99,7 +105,8 @@ def fall_of(mark: Mark | None) -> Fall:
 
 def mark_of(row: HighWaterMark) -> Mark:
     """The row as a value."""
-    return Mark(row.value_micro_usd, row.reached_at, row.violated_at, row.violated_bps, row.paused_until)
+    later = decode_later(row.later)
+    return Mark(row.value_micro_usd, row.reached_at, row.violated_at, row.violated_bps, row.paused_until, later)
 
 
 def breaker_thresholds(*, paused_until: datetime | None, now: datetime) -> tuple[int, int]:
@@ -112,23 +119,57 @@ def breaker_thresholds(*, paused_until: datetime | None, now: datetime) -> tuple
 
 def move_mark(*, mark: Mark, value_micro_usd: int, most_bps: int, now: datetime) -> Mark:
     """The mark after `value_micro_usd` was measured: risen, aged, paused or violated. Pure."""
-    value, reached_at, paused_until = mark.value_micro_usd, mark.reached_at, mark.paused_until
-    if value_micro_usd >= value or (mark.violated_at is None and now - reached_at > MARK_WINDOW):
-        value, reached_at = value_micro_usd, now
+    paused_until = mark.paused_until
+    (value, reached_at), *later = list_marks(mark=mark, value_micro_usd=value_micro_usd, now=now)
     fallen_bps = measure_fall(mark_micro_usd=value, value_micro_usd=value_micro_usd)
     pause_bps, block_bps = breaker_thresholds(paused_until=paused_until, now=now)
     if fallen_bps >= pause_bps and (paused_until is None or paused_until <= reached_at):
         paused_until = now + BREAKER_COOL_DOWN
-    moved = replace(mark, value_micro_usd=value, reached_at=reached_at, paused_until=paused_until)
+    moved = replace(mark, value_micro_usd=value, reached_at=reached_at, paused_until=paused_until, later=tuple(later))
     if mark.violated_at is None and (fallen_bps > most_bps or fallen_bps >= block_bps):
         return replace(moved, violated_at=now, violated_bps=fallen_bps)
     return moved
 
 
+def list_marks(*, mark: Mark, value_micro_usd: int, now: datetime) -> list[tuple[int, datetime]]:
+    """The mark and those that follow it after `value_micro_usd` was measured `now`, highest first, each with when the
+    holdings were last worth so much. Under a violation nothing ages. Pure.
+    """
+    *before, (last, _) = (mark.value_micro_usd, mark.reached_at), *mark.later
+    held = [*before, (last, now)]
+    if mark.violated_at is None:
+        held = [each for each in held if now - each[1] <= MARK_WINDOW]
+    else:
+        held[0] = (mark.value_micro_usd, mark.reached_at)
+    while held and held[-1][0] <= value_micro_usd:
+        held.pop()
+    return [*_thin_out(held), (value_micro_usd, now)]
+
+
+def _thin_out(marks: list[tuple[int, datetime]]) -> list[tuple[int, datetime]]:
+    """Of those within one step of time the highest with the latest time, so that a row keeps no more than a hundred."""
+    kept: list[tuple[int, datetime]] = []
+    for value, at in marks:
+        if kept and _step_of(kept[-1][1]) == _step_of(at):
+            kept[-1] = (kept[-1][0], at)
+        else:
+            kept.append((value, at))
+    return kept
+
+
+def _step_of(at: datetime) -> int:
+    return int(at.timestamp() // MARK_STEP.total_seconds())
+
+
 def _is_as_it_was(known: Mark, moved: Mark) -> bool:
-    """Nothing moved but the time of a mark that was reached again within the minute: not worth a write."""
-    since = moved.reached_at - known.reached_at
-    return timedelta(0) <= since < MARK_REACHED_AGAIN and replace(moved, reached_at=known.reached_at) == known
+    """The same values, and nothing but times moved, by less than a minute: not worth a write."""
+    before = ((known.value_micro_usd, known.reached_at), *known.later)
+    after = ((moved.value_micro_usd, moved.reached_at), *moved.later)
+    same = replace(moved, reached_at=known.reached_at, later=known.later) == known and len(before) == len(after)
+    return same and all(
+        old == new and timedelta(0) <= then - since < MARK_REACHED_AGAIN
+        for (old, since), (new, then) in zip(before, after, strict=True)
+    )
 
 
 @whole
@@ -176,4 +217,4 @@ def _swap(golem_id: UUID, known: Mark, moved: Mark, now: datetime) -> bool:
 
 
 def _columns(mark: Mark) -> dict[str, Any]:
-    return asdict(mark)
+    return {**asdict(mark), "later": encode_later(mark.later)}

@@ -41,7 +41,8 @@ class HookCall:
     `own_permit_id` is set at commit, so that a hook does not count the permit's own reservation twice.
     `allowlist` holds (kind, EIP-55 address) of the plan's chain. `records` is set by the chain for the time of one run.
     `route` says who signs and what carries the plan; None is an account that signs for itself. `promised` is how a
-    permit says its calls are signed, and `bound` the code it was permitted on, None while there is none.
+    permit says its calls are signed, and `bound` the code it was permitted on, None while there is none. `action_hash`
+    names what was asked for.
     """
 
     stage: HookStage
@@ -67,6 +68,7 @@ class HookCall:
     route: SigningRoute | None = None
     promised: Promised | None = None
     bound: RunningCode | None = None
+    action_hash: str = ""
 
     @property
     def sent_by(self) -> SigningRoute:

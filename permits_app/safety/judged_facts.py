@@ -103,24 +103,26 @@ def _encode_records(call: HookCall, read: Records) -> dict[str, Any]:
     return found
 
 
-def _encode_mark(mark: Mark | None, now: datetime) -> list[int | None] | None:
+def _encode_mark(mark: Mark | None, now: datetime) -> list[Any] | None:
     if mark is None:
         return None
     times = (mark.reached_at, mark.violated_at, mark.paused_until)
     reached, violated, paused = (None if each is None else _ago(each, now) for each in times)
-    return [mark.value_micro_usd, reached, violated, mark.violated_bps, paused]
+    later = [[value, _ago(each, now)] for value, each in mark.later]
+    return [mark.value_micro_usd, reached, violated, mark.violated_bps, paused, *([later] if later else [])]
 
 
 def _decode_mark(kept: Sequence[Any] | None, at: datetime) -> Mark | None:
     if kept is None:
         return None
-    value, reached, violated, bps, paused = kept
+    value, reached, violated, bps, paused, *rest = kept
     return Mark(
         value_micro_usd=value,
         reached_at=at - reached * _MICROSECOND,
         violated_at=None if violated is None else at - violated * _MICROSECOND,
         violated_bps=bps,
         paused_until=None if paused is None else at - paused * _MICROSECOND,
+        later=tuple((value, at - ago * _MICROSECOND) for value, ago in (rest[0] if rest else ())),
     )
 
 

@@ -1,6 +1,6 @@
 """What a golem may do at all in its state: a halt, the phase table, and tools of the highest risk late in life.
 
-A decrease or close is stopped by nothing but the phase table and a halt, so a golem can always get out.
+A decrease or close that comes back to the golem is stopped by nothing but a halt, so a golem can always get out.
 Seed: 001, "Phase-based gating".
 """
 
@@ -29,9 +29,14 @@ def judge_halt(*, is_halted: bool, reason: str) -> Reject | None:
     )
 
 
-def judge_phase(*, phase: Phase, action_class: ActionClass, is_rescue: bool = False) -> Reject | None:
-    """The phase table. A rescue is a tool that only lowers a debt: no phase keeps a golem from it."""
-    if is_allowed(phase, action_class) or (is_rescue and action_class in LEAVING):
+def judge_phase(
+    *, phase: Phase, action_class: ActionClass, returns_to_golem: bool = False, is_rescue: bool = False
+) -> Reject | None:
+    """The phase table; what decreases a position and comes back to the golem passes in every phase, because what is
+    closed in parts, or by way of a queue, could not be closed otherwise. A rescue is a tool that only lowers a debt: no
+    phase keeps a golem from it.
+    """
+    if is_allowed(phase, action_class) or (action_class in LEAVING and (returns_to_golem or is_rescue)):
         return None
     allowed = ", ".join(each.value for each in ActionClass if is_allowed(phase, each))
     return Reject(

@@ -7,10 +7,15 @@ more permits than there may be. Seed: 002, "RateLimiter"; decisions, "Safety hoo
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 
 from permits_app.errors import RateLimited
 from permits_app.safety.hook import Reject
 from tools_app.core.errors import Recovery
+from tools_app.toolkit.enums import ActionClass
+
+DECREASES_TIMES: Final = 3
+LEAST_DECREASES: Final = 20
 
 
 def most_writes_per_hour(*, configured: int, cap: int | None) -> int:
@@ -18,8 +23,18 @@ def most_writes_per_hour(*, configured: int, cap: int | None) -> int:
     return configured if cap is None else min(configured, cap)
 
 
-def judge_rate(*, writes: int, most: int, resets_at: datetime | None) -> Reject | None:
-    """Refuse when `writes` within the hour are already as many as there may be."""
+def judge_rate(
+    *, writes: int, most: int, resets_at: datetime | None, action_class: ActionClass = ActionClass.NEW_POSITION
+) -> Reject | None:
+    """Refuse when `writes` within the hour are already as many as there may be.
+
+    Closing is never refused: nothing can be closed twice without being opened between. Decreases go on beyond what
+    opens, yet not without end, since each of them costs gas.
+    """
+    if action_class is ActionClass.CLOSE_POSITION:
+        return None
+    if action_class is ActionClass.DECREASE_POSITION:
+        most = max(LEAST_DECREASES, DECREASES_TIMES * most)
     if writes < most:
         return None
     return Reject(

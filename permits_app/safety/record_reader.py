@@ -20,7 +20,7 @@ from permits_app.plan_store import decode_changes, decode_flows
 from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS, GATE_WINDOW
 from permits_app.safety.assets import NO_POSITION, RAISING, Portfolio
 from permits_app.safety.hook import HookCall
-from permits_app.safety.records import Mark, PastCall, Records, UnderWay, VenueOutcome
+from permits_app.safety.records import Mark, PastCall, Records, UnderWay, VenueOutcome, decode_later
 from permits_app.safety.repetition import BREAKER_HORIZON, BREAKER_REQUESTS, LOOP_HORIZON, LOOP_WINDOW
 from tools_app.core.prepared import Prepared
 from tools_app.models.known_position import KnownPosition
@@ -109,11 +109,11 @@ def read_records(call: HookCall) -> Records:
     """Everything hooks 1 to 4 and 6 want of the database, in one round trip."""
     (row,) = _prepare_statement(_build_statement(call)).fetch(**_list_arguments(call))
     usage, rest = ledger.read_usage_columns(row[: ledger.USAGE_COLUMNS]), row[ledger.USAGE_COLUMNS :]
-    value, reached_at, violated_at, violated_bps, paused_until = rest[:5]
-    tools, hashes, called, statuses, times, is_tried, rebalances, predictions, known, under_way, positions = rest[5:]
+    mark, rest = rest[:6], rest[6:]
+    tools, hashes, called, statuses, times, is_tried, rebalances, predictions, known, under_way, positions = rest
     return Records(
         usage=usage,
-        mark=Mark(value, reached_at, violated_at, violated_bps, paused_until) if reached_at is not None else None,
+        mark=_read_mark(*mark) if mark[1] is not None else None,
         is_conservative=is_conservative(call.golem),
         earlier=tuple(map(PastCall, tools or (), hashes or (), called or ())),
         outcomes=_list_outcomes(statuses or (), times or ()),
@@ -156,7 +156,8 @@ def _build_statement(call: HookCall) -> str:
     has_plan = call.plan is not None
     columns = (
         "usage.*",
-        "mark.value_micro_usd, mark.reached_at, mark.violated_at, mark.violated_bps, mark.paused_until",
+        "mark.value_micro_usd, mark.reached_at, mark.violated_at, mark.violated_bps, mark.paused_until,"
+        " mark.later::text",
         "past.tools, past.hashes, past.times",
         "venue.statuses, venue.times" if has_plan else f"{_NOTHING}, {_NOTHING}",
         _TRIED if has_plan else _NOTHING,
@@ -193,6 +194,17 @@ def _list_arguments(call: HookCall) -> dict[str, Any]:
         "touched": list_touched(plan) if plan is not None else [],
         "account": call.view.address or "",
     }
+
+
+def _read_mark(
+    value: int,
+    reached_at: datetime,
+    violated_at: datetime | None,
+    violated_bps: int,
+    paused_until: datetime | None,
+    later: str,
+) -> Mark:
+    return Mark(value, reached_at, violated_at, violated_bps, paused_until, decode_later(json.loads(later)))
 
 
 def _decode_under_way(kept: Mapping[str, Any]) -> UnderWay:

@@ -6,10 +6,10 @@ Seed: 002, "Safety hook chain".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, Protocol
 
 from permits_app.usage import Usage
 from tools_app.toolkit.plan import TokenFlow
@@ -17,6 +17,9 @@ from tools_app.toolkit.positions import PositionChange, PositionRef
 
 if TYPE_CHECKING:
     from permits_app.safety.assets import Portfolio
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +43,27 @@ class VenueOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A golem's high-water mark in micro-USD, a fall from it that its owner has not seen, and a pause that may run."""
+    """A golem's high-water mark in micro-USD and when it was last worth so much, a fall from it that its owner has not
+    seen, and a pause that may run. `later` are the marks that follow once this one is older than its window: lower and
+    younger each, with when it was last worth so much; the last is what was measured last.
+    """
 
     value_micro_usd: int
     reached_at: datetime
     violated_at: datetime | None = None
     violated_bps: int = 0
     paused_until: datetime | None = None
+    later: tuple[tuple[int, datetime], ...] = ()
+
+
+def encode_later(later: Iterable[tuple[int, datetime]]) -> list[list[int]]:
+    """`Mark.later` as its row keeps it: micro-USD, and microseconds since 1970."""
+    return [[value, (at - _EPOCH) // _MICROSECOND] for value, at in later]
+
+
+def decode_later(kept: Iterable[Sequence[int]]) -> tuple[tuple[int, datetime], ...]:
+    """The reverse."""
+    return tuple((value, _EPOCH + at * _MICROSECOND) for value, at in kept)
 
 
 @dataclass(frozen=True, slots=True)

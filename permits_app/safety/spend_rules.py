@@ -43,16 +43,19 @@ class _Window:
 def judge_spend(*, limits: SpendCeilings, usage: Usage, amount_micro_usd: int, counts_per_day: bool) -> Reject | None:
     """The first limit that `amount_micro_usd` (gas included) would exceed, or None when it fits all of them.
 
-    `usage` is without this amount. `counts_per_day` is off for a decrease or close that returns to the golem.
+    `usage` is without this amount. `counts_per_day` is off for a decrease or close that returns to the golem: it is
+    held to none of them, so that a golem can always get out.
     """
-    for window in _windows(limits, usage, counts_per_day):
+    if not counts_per_day:
+        return None
+    for window in _windows(limits, usage):
         if window.used_micro_usd + amount_micro_usd > window.limit_micro_usd:
             return _refuse(window, amount_micro_usd)
     return None
 
 
-def _windows(limits: SpendCeilings, usage: Usage, counts_per_day: bool) -> Sequence[_Window]:
-    windows = [
+def _windows(limits: SpendCeilings, usage: Usage) -> Sequence[_Window]:
+    return (
         _Window(
             "spending_limiter.per_transaction",
             "in one transaction",
@@ -76,19 +79,15 @@ def _windows(limits: SpendCeilings, usage: Usage, counts_per_day: bool) -> Seque
             limits.per_session_micro_usd,
             Recovery.ASK_OWNER,
         ),
-    ]
-    if counts_per_day:
-        windows.append(
-            _Window(
-                "spending_limiter.per_day",
-                "in 24 hours",
-                usage.day_micro_usd,
-                limits.per_day_micro_usd,
-                Recovery.WAIT,
-                usage.day_resets_at,
-            )
-        )
-    return windows
+        _Window(
+            "spending_limiter.per_day",
+            "in 24 hours",
+            usage.day_micro_usd,
+            limits.per_day_micro_usd,
+            Recovery.WAIT,
+            usage.day_resets_at,
+        ),
+    )
 
 
 def _refuse(window: _Window, amount_micro_usd: int) -> Reject:

@@ -23,7 +23,6 @@ def classify_call(call: HookCall) -> RiskTier:
         capability=call.tool.capability,
         risk_layer=call.tool.risk_layer,
         action_class=call.action_class,
-        venue=call.tool.venue,
         value_micro_usd=call.value.spend_micro_usd,
         returns_to_golem=returns_to_golem(call),
         is_venue_trusted=call.is_venue_trusted,

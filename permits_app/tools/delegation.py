@@ -142,7 +142,6 @@ def delegate_to_archetype(
     own archetype lists may be asked, at most three hops deep. Does not loosen a limit, does not commit the permit it
     judges, and does not run archetypes that plan where the server has no language model.
     """
-    capability.consume(tool_name="delegate_to_archetype", plan_hash=capability.plan_hash)
     ctx.step("Asking the delegate")
     golem = _load_golem(ctx)
     check_runnable(target)

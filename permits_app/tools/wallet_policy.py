@@ -107,7 +107,6 @@ def wallet_configure_policy(
     """
     ctx.step("Reading the policy")
     with transaction.atomic():
-        capability.consume(tool_name="wallet_configure_policy", plan_hash=capability.plan_hash)
         request = ChangeRequest.objects.select_related("golem").get(permit_id=capability.permit_id)
         is_on_chain = carry_out_wish(request=request, now=ctx.now)
         limits = SpendingLimits.objects.get(golem_id=ctx.golem.id)

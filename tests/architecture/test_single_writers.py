@@ -78,7 +78,12 @@ def test_only_the_lifecycle_writes_the_status_of_a_permit() -> None:
 
 
 def test_only_the_mint_consumes_a_capability() -> None:
-    assert set(_find_field_writes("consumed_at")) == {"permits_app/capabilities.py"}
+    in_sql = {
+        path
+        for path, node in walk(skip=_MEASURING)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "SET consumed_at" in node.value
+    }
+    assert {*_find_field_writes("consumed_at"), *in_sql} == {"permits_app/capabilities.py"}
 
 
 def test_only_the_audit_log_creates_audit_entries() -> None:

@@ -335,6 +335,7 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "memory_app.tasks.dream_task": dream_task,
     "golem_project.heartbeat.tasks.claim_heartbeats_task": claim_task,
     "golem_project.heartbeat.tasks.tick_golem_task": tick_task,
+    "golem_project.heartbeat.tasks.value_unattended_task": unchanged_task(heartbeat_tasks.value_unattended_task),
     "golem_project.heartbeat.tasks.run_duties_task": unchanged_task(heartbeat_tasks.run_duties_task),
     "golem_project.stream.tasks.spread_webhooks_task": spread_task,
     "golem_project.stream.tasks.deliver_webhook_task": deliver_task,

@@ -44,6 +44,7 @@ def write(golem: Any, name: str, *, now: datetime = NOW, **params: Any) -> dict[
         params=checked,
         golem=view_golem(golem),
         capability=capability,
+        plan_hash=capability.plan_hash,
         now=now,
         begin=lambda: None,
         close=lambda result: None,

@@ -18,6 +18,7 @@ from memory_app.actions.import_grimoire import import_grimoire
 from memory_app.archive_file import Archive, check_archive, find_archive, write_archive
 from memory_app.errors import GrimoireFileRefused
 from memory_app.models import Episode, Insight, Strategy
+from tests import factories
 from tests.memory_app.factories import NOW, make_golem, remember
 from tools_app.core.errors import InvalidParams
 from tools_app.core.models import AuditEntry
@@ -86,6 +87,20 @@ def test_archived_memories_go_out_only_when_asked_for() -> None:
     for decayed, count in ((False, 0), (True, 1)):
         found = export_grimoire(golem_id=golem.pk, include_decayed=decayed, min_percent=0, actor="x", now=NOW)
         assert found.episodes == count
+
+
+@pytest.mark.django_db
+def test_strategies_stay_behind_and_the_audit_log_says_so() -> None:
+    golem = make_golem()
+    factories.make_strategy(golem=golem, name="where the money is made")
+    done = export_grimoire(golem_id=golem.pk, include_decayed=True, min_percent=0, actor="golem:x", now=NOW)
+    assert done.strategies_withheld == 1
+    assert b"where the money is made" not in done.archive.path.read_bytes()
+    [blocked] = AuditEntry.objects.filter(golem_id=golem.pk, event="TaintViolationBlocked")
+    assert (blocked.data["label"], blocked.data["sink"]) == ("STRATEGY_CONFIDENTIAL", "EXPORT")
+    plain = make_golem()
+    export_grimoire(golem_id=plain.pk, include_decayed=True, min_percent=0, actor="golem:x", now=NOW)
+    assert not AuditEntry.objects.filter(golem_id=plain.pk, event="TaintViolationBlocked").exists()
 
 
 def tamper(path: Path, how: str) -> None:  # noqa: C901  (one way a line)

@@ -244,14 +244,14 @@ def test_an_archive_goes_out_signed_and_comes_in_at_four_tenths(tmp_path: Path, 
     consolidate(golem_id=parent.pk, now=NOW)
     write(parent, "memory_store_strategy", strategy_name="calm", parameters="{}", description="Do little")
     out = read(parent, "memory_export_grimoire")
-    assert (out["episodes_exported"], out["insights_exported"], out["strategies_exported"]) == (3, 1, 1)
+    assert (out["episodes_exported"], out["insights_exported"], out["strategies_withheld"]) == (3, 1, 1)
     inbox = settings.GOLEM_GRIMOIRE_DIR / str(child.pk)
     inbox.mkdir(parents=True)
     (inbox / out["path"]).write_bytes((settings.GOLEM_GRIMOIRE_DIR / str(parent.pk) / out["path"]).read_bytes())
     dry = write(child, "memory_import_grimoire", path=out["path"], dry_run=True)
     assert (dry["episodes_imported"], Episode.objects.filter(golem=child).count()) == (3, 0)
     done = write(child, "memory_import_grimoire", path=out["path"])
-    assert (done["episodes_imported"], done["insights_imported"], done["strategies_imported"]) == (3, 1, 1)
+    assert (done["episodes_imported"], done["insights_imported"], done["strategies_imported"]) == (3, 1, 0)
     assert done["confidence_override"] == "0.40"
     row = Episode.objects.filter(golem=child).first()
     assert row is not None
@@ -263,7 +263,7 @@ def test_an_archive_goes_out_signed_and_comes_in_at_four_tenths(tmp_path: Path, 
     )
     assert Insight.objects.get(golem=child).confidence_percent == 40
     again = write(child, "memory_import_grimoire", path=out["path"])
-    assert (again["episodes_imported"], again["duplicates"]) == (0, 5)
+    assert (again["episodes_imported"], again["duplicates"]) == (0, 4)
 
 
 def test_search_episodes_and_search_insights_search_one_store_each() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -14,13 +15,18 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
+from archetypes_app.models import Golem
 from permits_app.capabilities import MintedCapability, mint
 from permits_app.errors import CapabilityError, CapabilityExpired, CapabilityValueExceeded
+from permits_app.execution import executor
 from permits_app.execution.executor import store_signed
 from permits_app.execution.lease import take_lease
-from permits_app.models import ActionPermit, CapabilityGrant, OutboundTransaction
+from permits_app.models import ActionPermit, CapabilityGrant, OutboundTransaction, SpendingLimits
 from tests.live_golem import LiveGolem
+from tools_app import runner
 from tools_app.core import clock
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import LocalWriteTool
 
 MINUTE = timedelta(seconds=60)
 
@@ -232,3 +238,50 @@ def test_many_threads_use_one_capability_once(shared_golem: LiveGolem, shares_to
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(try_use, tokens)) == 1
+
+
+def test_a_capability_ends_with_the_ticks_of_its_permit_too(live_golem: LiveGolem) -> None:
+    permit = committing(live_golem)
+    token = minted(permit)
+    Golem.objects.filter(pk=permit.golem_id).update(heartbeat_tick=permit.expires_at_tick)
+    with pytest.raises(CapabilityExpired):
+        use(token, permit)
+    assert CapabilityGrant.objects.get(permit=permit).consumed_at is None
+    Golem.objects.filter(pk=permit.golem_id).update(heartbeat_tick=permit.expires_at_tick - 1)
+    use(token, permit)
+
+
+@pytest.mark.parametrize("model", [CapabilityGrant, ActionPermit])
+def test_a_capability_is_worth_nothing_under_another_policy(live_golem: LiveGolem, model: Any) -> None:
+    permit = committing(live_golem)
+    token = minted(permit)
+    where = {"permit": permit} if model is CapabilityGrant else {"pk": permit.pk}
+    model.objects.filter(**where).update(policy_hash="0x" + "22" * 32)
+    with pytest.raises(CapabilityError):
+        use(token, permit)
+    assert CapabilityGrant.objects.get(permit=permit).consumed_at is None
+
+
+def test_what_an_owner_tightens_between_judgement_and_signature_is_not_signed(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    permit_id = live_golem.preview()["permit_id"]
+    live_golem.start(permit_id)
+    original = executor.store_signed
+
+    def tighten_first(**arguments: Any) -> Any:
+        SpendingLimits.objects.filter(golem=live_golem.golem).update(max_slippage_bps=1)
+        return original(**arguments)
+
+    monkeypatch.setattr(executor, "store_signed", tighten_first)
+    answer = live_golem.work(permit_id)
+    assert answer is not None and answer["status"] == "BLOCKED"
+    assert not OutboundTransaction.objects.filter(permit_id=permit_id).exists()
+    assert live_golem.mined_nonce() == 0
+
+
+def test_no_handler_consumes_its_capability_and_the_runner_does() -> None:
+    handlers = [tool.handler for tool in REGISTRY if isinstance(tool, LocalWriteTool)]
+    assert handlers
+    assert [handler.__name__ for handler in handlers if "consume(" in inspect.getsource(handler)] == []
+    assert "capability.consume(" in inspect.getsource(runner.run_local_write)

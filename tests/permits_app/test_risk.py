@@ -18,7 +18,6 @@ def tier(category: Category = Category.TRADING, **changes: Any) -> RiskTier:
         "capability": CapabilityTier.WRITE,
         "risk_layer": RiskLayer.BOUNDED,
         "action_class": ActionClass.NEW_POSITION,
-        "venue": "uniswap",
         "value_micro_usd": 100 * USD,
     }
     return classify_risk(category=category, **{**facts, **changes})
@@ -49,9 +48,6 @@ def test_a_tier_changes_exactly_above_its_value(category: Category, value: int, 
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"is_cross_chain": True}, RiskTier.HIGH),
-        ({"venue": "bridge"}, RiskTier.HIGH),
-        ({"uses_v4_hooks": True}, RiskTier.HIGH),
         ({"risk_layer": RiskLayer.UNBOUNDED}, RiskTier.HIGH),
         ({"capability": CapabilityTier.PRIVILEGED}, RiskTier.CRITICAL),
         ({"capability": CapabilityTier.PRIVILEGED, "action_class": ActionClass.CLOSE_POSITION}, RiskTier.CRITICAL),
@@ -69,8 +65,7 @@ def test_what_a_call_is_decides_before_what_it_is_worth(changes: dict[str, Any],
     [
         ({}, RiskTier.ELEVATED),
         ({"value_micro_usd": FIFTY + 1}, RiskTier.HIGH),
-        ({"uses_v4_hooks": True}, RiskTier.CRITICAL),
-        ({"venue": "bridge"}, RiskTier.CRITICAL),
+        ({"risk_layer": RiskLayer.UNBOUNDED}, RiskTier.CRITICAL),
         ({"returns_to_golem": False}, RiskTier.HIGH),
         ({"action_class": ActionClass.CLOSE_POSITION}, RiskTier.STANDARD),
         ({"action_class": ActionClass.CLOSE_POSITION, "returns_to_golem": False}, RiskTier.ELEVATED),
@@ -93,7 +88,11 @@ def test_a_tier_is_riskier_than_those_before_it_and_not_than_itself() -> None:
 @pytest.mark.parametrize("leaving", [ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION])
 @pytest.mark.parametrize("category", [Category.LP, Category.TRADING, Category.DERIVATIVES])
 def test_getting_out_is_at_most_standard_when_it_returns_to_the_golem(leaving: ActionClass, category: Category) -> None:
-    facts: dict[str, Any] = {"action_class": leaving, "value_micro_usd": 10 * HUNDRED, "is_cross_chain": True}
+    facts: dict[str, Any] = {
+        "action_class": leaving,
+        "value_micro_usd": 10 * HUNDRED,
+        "risk_layer": RiskLayer.UNBOUNDED,
+    }
     assert tier(category, **facts) is RiskTier.STANDARD
     assert tier(category, **facts, returns_to_golem=False) is RiskTier.HIGH
 

@@ -90,7 +90,6 @@ def test_leaving_a_venue_stays_easy_whatever_its_trust() -> None:
     facts: dict[str, Any] = {
         "capability": CapabilityTier.WRITE,
         "risk_layer": RiskLayer.BOUNDED,
-        "venue": "uniswap",
         "value_micro_usd": 10**6,
         "is_venue_trusted": False,
     }

@@ -8,10 +8,11 @@ travel as decimal strings. Seed: 002, "LLM-optimized tool descriptions"; decisio
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from eth_utils import is_checksum_address, to_checksum_address
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic.fields import FieldInfo
 
 from tools_app.core.storable_text import make_plain
 
@@ -99,6 +100,20 @@ Token = Annotated[
     ),
     AfterValidator(check_token),
 ]
+
+
+def is_token(field: FieldInfo) -> bool:
+    """Whether a parameter is a `Token`, also one that may be left out."""
+    return field.annotation is not None and _is_token(Annotated[field.annotation, *field.metadata, None])
+
+
+def _is_token(annotation: Any) -> bool:
+    inside = get_args(annotation)
+    return any(isinstance(each, AfterValidator) and each.func is check_token for each in inside) or any(
+        _is_token(each) for each in inside
+    )
+
+
 RawAmount = Annotated[
     int,
     Field(description=_AMOUNT),

@@ -15,11 +15,15 @@ from tools_app.toolkit.tooldef import ReadTool, ToolDef
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """Tools in registry order, reasons for every known tool, and those dropped for a missing requirement."""
+    """Tools in registry order, reasons for every known tool, and those dropped for a missing requirement.
+
+    `cancels_announced`: it may stop what other golems of its owner announced, whatever tools it has.
+    """
 
     tools: Mapping[str, ToolDef]
     reasons: Mapping[str, str]
     missing: Mapping[str, Requirement]
+    cancels_announced: bool = False
 
     @classmethod
     def of(cls, tools: Iterable[ToolDef], reason: str) -> Toolset:

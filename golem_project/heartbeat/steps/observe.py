@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.conf import settings
 from django.db import connection
 
@@ -14,6 +16,7 @@ from golem_project.heartbeat.following import settle_earlier
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.probes import observe_chain
 from golem_project.heartbeat.tripwire import read_debts, read_told, watch_debts
+from permits_app.actions.hold_to_mark import hold_to_mark
 from permits_app.models import ActionPermit, OutcomeRecord, PolicyCage
 from permits_app.models.action_record import OPEN_STATES, ActionRecord
 from permits_app.models.permit import UNFINISHED
@@ -30,7 +33,7 @@ def observe(state: CycleState) -> None:
     state.waits = read_waits(state.begun.state.get("waits", {}))
     state.unheard = list(state.begun.state.get("unheard", ()))
     state.told = read_told(state.begun.state.get("health", {}))
-    state.permits = read_permit_facts(state)
+    state.permits = read_permit_facts(golem_id=state.golem.pk, heartbeat_tick=state.begun.number)
     try:
         state.rule = parse_liquidity_rule(state.begun.liquidity_rule)
     except GolemError as error:
@@ -56,6 +59,7 @@ def look(state: CycleState) -> None:
     hints = list_hints(chain_id=view.home_chain_id, account=view.address) if view.address else ()
     state.observation = observe_chain(chain=chain, golem=view, rule=state.rule, known=known, hints=hints)
     if state.observation.whole is not None and view.address is not None:
+        hold_to_mark(golem_id=state.golem.pk, holdings=state.observation.whole, now=state.now())
         found = [each.ref for each in state.observation.whole.positions]
         note_found(chain_id=view.home_chain_id, account=view.address, asked=hints, found=found, now=state.now())
     state.anomalies.extend(each for each in state.observation.anomalies if each not in state.anomalies)
@@ -75,14 +79,14 @@ def watch_health(state: CycleState) -> None:
     )
 
 
-def read_permit_facts(state: CycleState) -> PermitFacts:
-    """Counts of this golem, in one statement."""
+def read_permit_facts(*, golem_id: UUID, heartbeat_tick: int) -> PermitFacts:
+    """Counts of a golem in its tick, in one statement."""
     with connection.cursor() as cursor:
         cursor.execute(
             _FACTS_SQL,
             {
-                "golem": state.golem.pk,
-                "first_tick": max(0, state.begun.number - PREDICTION_WINDOW_TICKS),
+                "golem": golem_id,
+                "first_tick": max(0, heartbeat_tick - PREDICTION_WINDOW_TICKS),
                 "unfinished": [str(each) for each in UNFINISHED],
                 "open": [str(each) for each in OPEN_STATES],
                 "tolerance": PREDICTION_TOLERANCE_BPS,

@@ -20,19 +20,19 @@ from golem_project.heartbeat.thinking.errors import GolemInDryRun
 from golem_project.heartbeat.thinking.planner import PermitStep, TouchedPermit
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.update_directive import update_directive
-from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.gather_context import gather_context
 from permits_app.actions.preview import preview_action
 from permits_app.actions.query import OWN_QUERIES, query_state
 from permits_app.actions.read_wish import read_params
 from permits_app.actions.record_denial import record_preview_denial
+from permits_app.actions.request_cancel import request_cancel
 from permits_app.actions.request_commit import request_commit
 from permits_app.actions.request_halt import request_halt
 from permits_app.actions.take_up_wish import take_up_wish
+from permits_app.equality import hash_meant
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.hooks.result_filter import filter_result
-from permits_app.sealing import hash_action
 from permits_app.selectors import view_permit
 from tools_app import runner
 from tools_app.adapters import flatten_params, normalize_key, resolve_action
@@ -129,7 +129,7 @@ class ToolDesk:
     def _find_announced(self, tool: ToolDef, body: Mapping[str, Any]) -> dict[str, Any] | None:
         """The permit of an equal action that waits for its announced time: it comes by itself, and only once."""
         params = runner.check_params(tool=tool, params=read_params(body))
-        action_hash = hash_action(golem_id=self._golem.pk, tool_name=tool.name, params=params)
+        action_hash = hash_meant(golem=self._golem, tool=tool, params=params)
         permit = ActionPermit.objects.filter(
             golem=self._golem, action_hash=action_hash, status=PermitStatus.ANNOUNCED
         ).first()
@@ -156,7 +156,7 @@ class ToolDesk:
         }
 
     def _cancel(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
-        permit = cancel_permit(
+        permit = request_cancel(
             golem=self._golem,
             permit_id=UUID(given["permit_id"]),
             reason=given["reason"],

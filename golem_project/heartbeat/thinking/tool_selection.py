@@ -7,7 +7,7 @@ Seed: 002, "Context-dependent tool selection".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Final
 
@@ -79,10 +79,16 @@ _BY_CATEGORY: Final[Mapping[TickTask, Mapping[Category, int]]] = {
     TickTask.ENTER: {Category.LP: 4, Category.TRADING: 4, Category.LENDING: 3, Category.YIELD: 3, Category.DATA: 2},
     TickTask.OBSERVE: {Category.DATA: 4, Category.INTELLIGENCE: 4, Category.SAFETY: 2, Category.MEMORY: 1},
 }
+OUT_OF_RANGE: Final = "out of range"
+FEES_OWED: Final = "uncollected fees"
+UNHEALTHY: Final = "health of a debt"
+UNHEALTHY_BPS: Final = 13_000
+"""A debt whose collateral is worth less than this of what would have it liquidated is the gravest thing to tend."""
+WORTH_COLLECTING_MICRO_USD: Final = 1_000_000
 _WORDS: Final[tuple[tuple[TickTask, tuple[str, ...]], ...]] = (
     (TickTask.DEFEND, ("liquidat", "health", "threat", "drain", "depeg", "exploit", "drawdown", "paused")),
-    (TickTask.REBALANCE, ("out_of_range", "out of range", "rebalance", "recentre", "recenter")),
-    (TickTask.HARVEST, ("fees_owed", "uncollected", "harvest", "claim", "reward", "collect fees")),
+    (TickTask.REBALANCE, ("out of range", "rebalance", "recentre", "recenter")),
+    (TickTask.HARVEST, ("uncollected", "harvest", "claim", "reward", "collect fees")),
 )
 _OWN_AFFAIRS: Final = frozenset(
     {"delegate", "revoke_approvals", "positions", "position", "pool", "token_price", "quote", "gas_price"}
@@ -149,17 +155,14 @@ def _score(tool: ToolDef, task: TickTask, words: str) -> int:
     return score
 
 
-def _list_signs(probes: Mapping[str, Any], texts: Iterable[str]) -> Iterable[str]:
-    """Words to look at: texts as they are, and probes that say yes or more than nothing."""
+def _list_signs(probes: Mapping[str, Any], texts: Iterable[str]) -> Iterator[str]:
+    """Words to look at: texts as they are, and what the probes of `Observation.as_probes` say of positions."""
     yield from texts
-    for name, value in probes.items():
-        if value is False and "in_range" in name:
-            yield "out_of_range"
-        if value in (False, None, 0, "0", "", [], {}):
-            continue
-        if value is True or isinstance(value, int) or (isinstance(value, str) and value.isdigit()):
-            yield name
-        elif isinstance(value, str):
-            yield f"{name} {value}"
-        elif isinstance(value, Mapping):
-            yield from _list_signs(value, ())
+    for position in probes.get("positions") or ():
+        if not position["in_range"] and int(position["liquidity"]):
+            yield OUT_OF_RANGE
+        if int(position["fees_micro_usd"] or 0) >= WORTH_COLLECTING_MICRO_USD:
+            yield FEES_OWED
+    for held in probes.get("held_elsewhere") or ():
+        if held["health_bps"] is not None and held["health_bps"] < UNHEALTHY_BPS:
+            yield UNHEALTHY

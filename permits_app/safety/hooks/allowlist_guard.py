@@ -1,6 +1,7 @@
 """Hook 2: tokens, contracts, spenders and recipients the owner listed, chain by chain.
 
-Strict refuses what is not listed, warn notes it in the permit, off looks at nothing. Seed: 002, "AllowlistGuard";
+Strict refuses what is not listed, warn notes it in the permit, off looks at nothing. What a golem once did under its
+list it may leave again when the list is shorter: decision 0129. Seed: 002, "AllowlistGuard";
 decisions, "Safety hooks" (allowlist strict).
 """
 
@@ -9,16 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.db.models import Q
+
 from permits_app.errors import AddressNotAllowed, PolicyRejected, TokenNotAllowed
+from permits_app.models import ActionPermit
 from permits_app.models.allowlist import AllowlistKind
+from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import AllowlistMode
+from permits_app.plan_store import decode_plan
 from permits_app.safety.assets import find_wrapped_native
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from permits_app.safety.tiers import returns_to_golem
 from permits_app.safety.token_calls import TokenAct, list_recipients, read_token_call
+from tools_app.toolkit.enums import LEAVING
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
 _MOST_NAMED = 10
+_MOST_LOOKED_AT = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +46,16 @@ class AllowlistGuard:
 
     def check(self, call: HookCall) -> Verdict:
         """Allow, in warn mode with what is not listed; or Reject with all of it."""
-        return self.decide(call, find_wrapped_native(call.chain) if call.chain is not None else None)
+        wrapped = find_wrapped_native(call.chain) if call.chain is not None else None
+        verdict = self.decide(call, wrapped)
+        if isinstance(verdict, Reject) and call.action_class in LEAVING and returns_to_golem(call):
+            return self.decide(call, wrapped, once_touched=read_once_touched(call))
+        return verdict
 
-    def decide(self, call: HookCall, wrapped_native: str | None) -> Verdict:
-        """The same answer from what was loaded before; reads nothing."""
+    def decide(
+        self, call: HookCall, wrapped_native: str | None, *, once_touched: frozenset[tuple[str, str]] = frozenset()
+    ) -> Verdict:
+        """The same answer from what was loaded before; reads nothing. `once_touched` stays listed for leaving."""
         if call.plan is None:
             return Allow(note="no transaction")
         mode = call.limits.allowlist_mode
@@ -49,11 +64,41 @@ class AllowlistGuard:
         unlisted = find_unlisted(
             plan=call.plan, account=call.view.address or "", allowlist=call.allowlist, wrapped_native=wrapped_native
         )
+        if once_touched:
+            unlisted = [each for each in unlisted if not _is_listed(each, once_touched, wrapped_native)]
         if not unlisted:
             return Allow(note="everything it touches is listed")
         if mode == AllowlistMode.WARN:
             return Allow(note="not listed: " + "; ".join(_describe(touch) for touch in unlisted[:_MOST_NAMED]))
         return _refuse(unlisted, chain_id=call.plan.chain_id)
+
+
+def read_once_touched(call: HookCall) -> frozenset[tuple[str, str]]:
+    """What the golem's own verified transactions on the plan's chain moved, called and approved, which its list held
+    then: a position taken under one list can be left under another. A recipient is none of it, and nothing that a
+    stranger sent is.
+    """
+    plan = call.plan
+    if plan is None:
+        return frozenset()
+    done = ActionPermit.objects.filter(golem=call.golem, chain_id=plan.chain_id, status=PermitStatus.COMMITTED)
+    found: set[tuple[str, str]] = set()
+    wanted = {*(token.address for token in plan.tokens), *plan.contracts}
+    wanted |= {allowance.spender for allowance in plan.allowances}
+    # The newest that touched each are enough; a golem's rows are many.
+    touching = Q()
+    for address in sorted(wanted):
+        touching |= Q(bounds__contracts__contains=[address]) | Q(
+            bounds__spends__contains=[{"token": {"address": address}}]
+        )
+        touching |= Q(bounds__receives__contains=[{"token": {"address": address}}])
+        touching |= Q(bounds__allowances__contains=[{"spender": address}])
+    for row in done.filter(touching, is_local=False).order_by("-created_at")[:_MOST_LOOKED_AT]:
+        then = decode_plan(row)
+        found |= {(str(AllowlistKind.TOKEN), token.address) for token in then.tokens}
+        found |= {(str(AllowlistKind.CONTRACT), each) for each in then.contracts}
+        found |= {(str(AllowlistKind.SPENDER), each.spender) for each in then.allowances}
+    return frozenset(found)
 
 
 def find_unlisted(

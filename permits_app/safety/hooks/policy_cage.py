@@ -41,6 +41,7 @@ from permits_app.safety.profile_rules import judge_profile
 from permits_app.safety.rebalance_rules import judge_rebalances
 from permits_app.safety.record_reader import records_of
 from permits_app.safety.records import UnderWay
+from permits_app.safety.tiers import returns_to_golem
 from permits_app.safety.token_calls import list_recipients
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import Recovery
@@ -142,7 +143,8 @@ def load_holdings(call: HookCall) -> Holdings:
     if call.records is not None:
         call.records.portfolio = portfolio
     fall = None
-    if portfolio.is_complete:
+    # What it holds on another chain is another sum; held against this mark it would be a fall, or hide one.
+    if portfolio.is_complete and chain.chain_id == call.golem.home_chain_id:
         fall = record_value(
             golem_id=call.golem.pk,
             value_micro_usd=max(0, portfolio.total_before),
@@ -183,7 +185,12 @@ def judge_standing(call: HookCall) -> Reject | None:
     phase = Phase(call.golem.phase)
     return (
         judge_halt(is_halted=call.golem.is_halted, reason=call.golem.halt_reason)
-        or judge_phase(phase=phase, action_class=call.action_class, is_rescue=is_rescue(call.tool))
+        or judge_phase(
+            phase=phase,
+            action_class=call.action_class,
+            returns_to_golem=returns_to_golem(call),
+            is_rescue=is_rescue(call.tool),
+        )
         or judge_layer(phase=phase, layer=call.tool.risk_layer, action_class=call.action_class)
     )
 

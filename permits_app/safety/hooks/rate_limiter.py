@@ -18,8 +18,9 @@ from permits_app.safety.repetition import (
     judge_loop,
     warn_same_tool,
 )
-from permits_app.sealing import hash_action
+from permits_app.safety.tiers import returns_to_golem
 from permits_app.usage import Usage
+from tools_app.toolkit.enums import ActionClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class RateLimiter:
         writes = facts.usage.writes_last_hour
         most = most_writes_per_hour(configured=call.limits.writes_per_hour, cap=facts.cap)
         refusal = (
-            judge_rate(writes=writes, most=most, resets_at=facts.usage.hour_resets_at)
+            judge_rate(writes=writes, most=most, resets_at=facts.usage.hour_resets_at, action_class=_leaving_as(call))
             or judge_loop(earlier=facts.earlier, action_hash=facts.action_hash, action_class=call.action_class)
             or judge_breaker(
                 breaker=facts.breaker,
@@ -63,6 +64,11 @@ class RateLimiter:
         return Allow(note="; ".join(filter(None, (f"write {writes + 1} of {most} within the hour", warning))))
 
 
+def _leaving_as(call: HookCall) -> ActionClass:
+    """Leaving is what comes back to the golem; what goes to somebody else is a write like others."""
+    return call.action_class if returns_to_golem(call) else ActionClass.NEW_POSITION
+
+
 def load_facts(call: HookCall) -> RateFacts:
     """What hook 4 judges, of what the run has read; the venue only for a transaction."""
     records = records_of(call)
@@ -70,7 +76,7 @@ def load_facts(call: HookCall) -> RateFacts:
     return RateFacts(
         usage=records.usage,
         cap=cap_writes_per_hour(is_conservative=records.is_conservative),
-        action_hash=hash_action(golem_id=call.golem.pk, tool_name=call.tool.name, params=call.params),
+        action_hash=call.action_hash,
         earlier=records.earlier,
         breaker=breaker,
         is_venue_tried=records.is_venue_tried,

@@ -17,6 +17,7 @@ from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
 from permits_app.safety.record_reader import records_of
 from permits_app.safety.spend_rules import judge_spend
+from permits_app.safety.tiers import returns_to_golem
 from permits_app.usage import Usage
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.units import MICRO_USD_PER_USD, format_micro_usd, format_units, value_in_micro_usd
@@ -81,10 +82,11 @@ def load_facts(call: HookCall) -> SpendFacts:
 
 
 def counts_per_day(call: HookCall) -> bool:
-    """Whether a call uses up the rolling 24 h: not when it reduces a position and all of it returns to the golem."""
-    recipients = call.plan.recipients if call.plan is not None else ()
-    returns = all(recipient == call.view.address for recipient in recipients)
-    return not (call.action_class in LEAVING and returns)
+    """Whether a call uses up the rolling 24 h: not when it reduces a position and all of it returns to the golem.
+
+    What does not is held to none of the limits of spending; its worst case is reserved all the same.
+    """
+    return not (call.action_class in LEAVING and returns_to_golem(call))
 
 
 def judge_slippage(*, plan: TxPlan, most_bps: int) -> Reject | None:

@@ -9,7 +9,10 @@ from uuid import UUID
 import pytest
 
 from archetypes_app.actions.sync_builtins import sync_builtins
-from archetypes_app.models import Archetype
+from archetypes_app.models import Archetype, Golem
+from archetypes_app.toolset import resolve_toolset
+from golem_project.heartbeat.thinking.tool_calls import ToolDesk
+from golem_project.pi.definitions import define_tools
 from permits_app.actions.announce import (
     cancel_announced,
     cancel_as_watchdog,
@@ -20,6 +23,7 @@ from permits_app.actions.announce import (
 )
 from permits_app.actions.commit import start_commit
 from permits_app.actions.execute_change import execute_change
+from permits_app.actions.query import query_state
 from permits_app.actions.request_commit import request_commit
 from permits_app.approvals.errors import ActionAnnounced
 from permits_app.errors import PermitNotCommittable, PermitNotFound
@@ -29,6 +33,7 @@ from tests.concurrency.test_sixty_four_at_once import at_once
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve
 from tools_app.core import clock
+from tools_app.core.clock import Deadline
 from tools_app.core.models import AuditEntry, OutboxEvent
 
 pytestmark = pytest.mark.usefixtures("eager")
@@ -122,6 +127,34 @@ def test_a_vault_watchdog_of_the_same_owner_cancels_and_nobody_else_s_golem_does
     cancel_as_watchdog(watchdog=dog, permit_id=permit_id, reason="odd", actor="key:dog", now=clock.now())
     assert watched.permit(str(permit_id)).status == "CANCELLED"
     assert AuditEntry.objects.get(golem_id=watched.golem.pk, event="PermitCancelled").actor == "key:dog"
+
+
+def _think(dog: Golem, name: str, **arguments: Any) -> dict[str, Any]:
+    """One tool call of a watchdog's model within its tick."""
+    toolset = resolve_toolset(dog)
+    tools = define_tools(toolset=toolset, permit_ttl_seconds=60)
+    desk = ToolDesk(golem=dog, toolset=toolset, tools=tools, actor="system:heartbeat", is_live=True)
+    return desk.run(name=name, arguments=arguments, deadline=Deadline.after_ms(5_000))
+
+
+def test_a_watchdog_sees_what_is_announced_and_cancels_it_from_its_own_tick(watched: LiveGolem) -> None:
+    sync_builtins()
+    permit_id = _announce(watched)
+    kind = Archetype.objects.get(name="vault-watchdog")
+    dog = factories.make_golem(owner=watched.owner, name="Dog", archetype=kind)
+    strange = factories.make_golem(owner=factories.make_owner(name="x"), name="Stranger", archetype=kind)
+    seen = query_state(golem=dog, query="permits", venue=None, params={}, now=clock.now())["data"]
+    assert [each["permit_id"] for each in seen["announced_by_others"]] == [permit_id]
+    assert not query_state(golem=strange, query="permits", venue=None, params={}, now=clock.now())["data"][
+        "announced_by_others"
+    ]
+    assert "announced_by_others" not in str(
+        query_state(golem=watched.golem, query="permits", venue=None, params={}, now=clock.now())
+    )
+    with pytest.raises(PermitNotFound):
+        _think(strange, "cancel_action", permit_id=permit_id, reason="not mine")
+    assert _think(dog, "cancel_action", permit_id=permit_id, reason="it would drain the vault")["status"] == "CANCELLED"
+    assert watched.permit(permit_id).status == "CANCELLED"
 
 
 def test_an_announcement_whose_window_is_over_expires(watched: LiveGolem) -> None:

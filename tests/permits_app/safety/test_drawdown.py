@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,6 +15,8 @@ from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
 from permits_app.errors import HoldingsImplausible, NothingToAcknowledge, PolicyRejected
 from permits_app.models import HighWaterMark
 from permits_app.safety.drawdown import (
+    MARK_STEP,
+    MARK_WINDOW,
     Fall,
     breaker_thresholds,
     judge_fall,
@@ -101,16 +104,48 @@ def test_a_violation_stops_every_write_but_leaving(action_class: ActionClass) ->
 
 def test_the_mark_rises_by_itself_and_ages_only_while_nothing_is_violated(live_golem: LiveGolem) -> None:
     pk = live_golem.golem.pk
-    record_value(golem_id=pk, value_micro_usd=100 * USD, most_bps=1_300, now=NOW)
-    record_value(golem_id=pk, value_micro_usd=120 * USD, most_bps=1_300, now=NOW + HOUR)
-    assert HighWaterMark.objects.get(golem_id=pk).value_micro_usd == 120 * USD
-    record_value(golem_id=pk, value_micro_usd=110 * USD, most_bps=1_300, now=NOW + 25 * HOUR)
-    assert HighWaterMark.objects.get(golem_id=pk).value_micro_usd == 120 * USD
-    record_value(golem_id=pk, value_micro_usd=110 * USD, most_bps=1_300, now=NOW + 26 * HOUR)
-    assert HighWaterMark.objects.get(golem_id=pk).value_micro_usd == 110 * USD
-    fallen = record_value(golem_id=pk, value_micro_usd=50 * USD, most_bps=1_300, now=NOW + 27 * HOUR)
+
+    def mark_after(value: int, hours: int) -> int:
+        record_value(golem_id=pk, value_micro_usd=value * USD, most_bps=1_300, now=NOW + hours * HOUR)
+        return HighWaterMark.objects.get(golem_id=pk).value_micro_usd // USD
+
+    # Worth 120 from the first hour until the second, when less was measured.
+    assert [mark_after(value, at) for value, at in ((100, 0), (120, 1), (110, 2), (112, 26))] == [100, 120, 120, 120]
+    assert [mark_after(110, 27), mark_after(110, 50), mark_after(110, 52)] == [112, 112, 110]
+    fallen = record_value(golem_id=pk, value_micro_usd=50 * USD, most_bps=1_300, now=NOW + 53 * HOUR)
     later = record_value(golem_id=pk, value_micro_usd=50 * USD, most_bps=1_300, now=NOW + 99 * HOUR)
-    assert fallen.violated_at == later.violated_at == NOW + 27 * HOUR
+    assert fallen.violated_at == later.violated_at == NOW + 53 * HOUR
+
+
+_WALKS = st.lists(st.tuples(st.integers(0, 40 * 60), st.integers(0, 1_000)), min_size=1, max_size=40)
+
+
+@given(_WALKS)
+def test_the_mark_is_the_highest_value_of_its_window_by_time(walk: list[tuple[int, int]]) -> None:
+    at, mark = NOW, Mark(walk[0][1], NOW)
+    seen = [(NOW, walk[0][1])]
+    for minutes, value in walk[1:]:
+        at += timedelta(minutes=minutes)
+        mark = move_mark(mark=replace(mark, violated_at=None), value_micro_usd=value, most_bps=10_000, now=at)
+        seen.append((at, value))
+        # Each value stands until the next is measured.
+        ends = [*(later for later, _ in seen[1:]), at]
+        held = [(each, end) for (_, each), end in zip(seen, ends, strict=True)]
+        least = max(each for each, end in held if at - end <= MARK_WINDOW)
+        most = max(each for each, end in held if at - end <= MARK_WINDOW + MARK_STEP)
+        assert least <= mark.value_micro_usd <= most
+        assert len(mark.later) <= MARK_WINDOW / MARK_STEP + 3
+
+
+def test_a_fall_between_two_looks_days_apart_is_seen(live_golem: LiveGolem) -> None:
+    golem, world = live_golem.golem, live_golem.world
+    assert live_golem.preview()["status"] == "CREATED"
+    ago = clock.now() - timedelta(days=3)
+    HighWaterMark.objects.filter(golem=golem).update(reached_at=ago, updated_at=ago)
+    world.rpc.call("anvil_setBalance", golem.address, hex(10**18))
+    with pytest.raises(PolicyRejected) as refused:
+        live_golem.preview(amount="400000000")
+    assert refused.value.data["rule"] == "policy_cage.drawdown"
 
 
 def test_a_real_loss_blocks_a_real_golem_until_its_owner_has_seen_it(live_golem: LiveGolem) -> None:
@@ -196,7 +231,7 @@ def test_a_fall_that_goes_on_after_a_pause_blocks_at_fourteen_percent(
 def test_a_second_pause_comes_with_a_fall_of_nine_percent_from_a_new_mark() -> None:
     mark = Mark(10_000, NOW, paused_until=NOW)
     still = move_mark(mark=mark, value_micro_usd=9_091, most_bps=5_000, now=NOW + HOUR)
-    assert still == mark
+    assert (still.value_micro_usd, still.paused_until, still.violated_at) == (10_000, NOW, None)
     again = move_mark(mark=mark, value_micro_usd=9_090, most_bps=5_000, now=NOW + HOUR)
     assert again.paused_until == NOW + 2 * HOUR
 
@@ -261,7 +296,7 @@ def test_a_known_mark_is_moved_by_one_statement(live_golem: LiveGolem, django_as
     record_value(golem_id=pk, value_micro_usd=100 * USD, most_bps=1_300, now=NOW)
     known = mark_of(HighWaterMark.objects.get(golem_id=pk))
     with django_assert_num_queries(0):
-        record_value(golem_id=pk, value_micro_usd=99 * USD, most_bps=1_300, now=NOW + HOUR, known=known)
+        record_value(golem_id=pk, value_micro_usd=100 * USD, most_bps=1_300, now=NOW + HOUR / 61, known=known)
     with django_assert_num_queries(1):
         record_value(golem_id=pk, value_micro_usd=101 * USD, most_bps=1_300, now=NOW + HOUR, known=known)
     assert HighWaterMark.objects.get(golem_id=pk).value_micro_usd == 101 * USD

@@ -63,6 +63,14 @@ def test_a_phase_allows_exactly_its_classes(phase: Phase, action_class: ActionCl
 
 
 @pytest.mark.parametrize("phase", list(Phase))
+@pytest.mark.parametrize("action_class", list(ActionClass))
+def test_what_leaves_and_comes_back_passes_in_every_phase(phase: Phase, action_class: ActionClass) -> None:
+    refusal = judge_phase(phase=phase, action_class=action_class, returns_to_golem=True)
+    leaving = {A.DECREASE_POSITION, A.CLOSE_POSITION}
+    assert (refusal is None) == (action_class in ALLOWED[phase] | leaving)
+
+
+@pytest.mark.parametrize("phase", list(Phase))
 @pytest.mark.parametrize("layer", list(RiskLayer))
 @pytest.mark.parametrize("action_class", list(ActionClass))
 def test_layer_three_is_blocked_in_the_late_phases_unless_it_gets_out(

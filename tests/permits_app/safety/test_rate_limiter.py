@@ -17,6 +17,7 @@ from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import NOW, swap_call
 from tools_app.core import clock
 from tools_app.core.errors import Recovery
+from tools_app.toolkit.enums import ActionClass
 
 HOOK = RateLimiter()
 
@@ -30,6 +31,19 @@ def test_twenty_writes_fit_an_hour(writes: int, passes: bool) -> None:
         assert refusal.resets_at == "2026-11-21T12:07:00+00:00"
         assert refusal.would_pass == "the same action once a write is older than an hour"
         assert (RateLimited.code, RateLimited.http_status, RateLimited.recovery) == ("RATE_LIMITED", 429, "WAIT")
+
+
+@pytest.mark.parametrize(
+    ("most", "writes", "passes"),
+    [(20, 59, True), (20, 60, False), (0, 19, True), (0, 20, False), (500, 1_499, True), (500, 1_500, False)],
+)
+def test_decreases_go_on_to_three_times_the_hour_and_closing_without_end(most: int, writes: int, passes: bool) -> None:
+    def judge(action_class: ActionClass) -> bool:
+        return judge_rate(writes=writes, most=most, resets_at=NOW, action_class=action_class) is None
+
+    assert judge(ActionClass.DECREASE_POSITION) is passes
+    assert judge(ActionClass.CLOSE_POSITION)
+    assert judge(ActionClass.REBALANCE) is (writes < most)
 
 
 def test_a_limit_of_nothing_never_frees_itself() -> None:

@@ -108,12 +108,12 @@ def test_what_is_too_large_for_a_day_or_for_the_rest_of_it_is_made_smaller(used:
     assert refusal.data["recovery"] is recovery
 
 
-def test_a_decrease_that_returns_passes_a_used_up_day_but_not_the_limit_of_one_transaction() -> None:
-    used = replace(UNUSED, day_micro_usd=100_000 * USD)
-    assert judge_spend(limits=Ceilings(), usage=used, amount_micro_usd=9_000 * USD, counts_per_day=False) is None
-    refusal = judge_spend(limits=Ceilings(), usage=used, amount_micro_usd=10_001 * USD, counts_per_day=False)
-    assert refusal is not None
-    assert refusal.rule == "spending_limiter.per_transaction"
+def test_what_decreases_a_position_and_returns_passes_every_limit_of_spending() -> None:
+    used = replace(UNUSED, tick_micro_usd=10**12, session_micro_usd=10**12, day_micro_usd=10**12)
+    nothing = Ceilings(0, 0, 0, 0)
+    for limits in (Ceilings(), nothing):
+        assert judge_spend(limits=limits, usage=used, amount_micro_usd=10**13, counts_per_day=False) is None
+        assert judge_spend(limits=limits, usage=used, amount_micro_usd=10**13, counts_per_day=True) is not None
 
 
 _figures = st.integers(min_value=0, max_value=10**14)
@@ -131,11 +131,11 @@ def test_what_fits_every_window_passes_and_nothing_else(
     limits: Ceilings, tick: int, session: int, day: int, amount: int, counts: bool
 ) -> None:
     usage = Usage(tick_micro_usd=tick, session_micro_usd=session, day_micro_usd=day, writes_last_hour=0)
-    fits = (
+    fits = not counts or (
         amount <= limits.per_transaction_micro_usd
         and tick + amount <= limits.per_tick_micro_usd
         and session + amount <= limits.per_session_micro_usd
-        and (not counts or day + amount <= limits.per_day_micro_usd)
+        and day + amount <= limits.per_day_micro_usd
     )
     refusal = judge_spend(limits=limits, usage=usage, amount_micro_usd=amount, counts_per_day=counts)
     assert (refusal is None) == fits

@@ -83,7 +83,6 @@ def testnet_setup_local(
     Use to rehearse. `mode` is `mock`: contracts deployed afresh; `versions` is any of v2 and v3, by default both.
     Does not fork a live chain, does not answer an address of the node, and does not touch the golem's own chain.
     """
-    capability.consume(tool_name="testnet_setup_local", plan_hash=capability.plan_hash)
     _check_mode(mode)
     ctx.step("Starting the chain")
     state = open_chains(ctx).start(
@@ -135,7 +134,6 @@ def testnet_stop_local(ctx: WriteContext, capability: Capability, chain_ref: Cha
     Use when a rehearsal is over. Without `chain_ref` the latest running one stops.
     Does not stop chains of other golems, which are unknown here, nor the chain the golem trades on.
     """
-    capability.consume(tool_name="testnet_stop_local", plan_hash=capability.plan_hash)
     ctx.step("Stopping the chain")
     state = open_chains(ctx).stop(golem_id=ctx.golem.id, chain_ref=chain_ref)
     return StoppedChain(True, state.chain_ref, max(0, int(ctx.now.timestamp()) - state.started_at))
@@ -184,7 +182,6 @@ def testnet_time_travel(
     Use to see what time does: deadlines, expiries, interest. Without `chain_ref` the latest chain is meant.
     Does not move time back, and does not touch any other chain's clock.
     """
-    capability.consume(tool_name="testnet_time_travel", plan_hash=capability.plan_hash)
     chains = open_chains(ctx)
     before = chains.describe(golem_id=ctx.golem.id, chain_ref=chain_ref)
     ctx.step("Moving the clock")

@@ -96,7 +96,6 @@ def testnet_fund_account(
     at the same place in `amounts` is added.
     Does not fund anything on a chain with value, and knows only the tokens that test chains deploy.
     """
-    capability.consume(tool_name="testnet_fund_account", plan_hash=capability.plan_hash)
     ctx.step("Funding the account")
     account = open_chains(ctx).fund(
         golem_id=ctx.golem.id,
@@ -161,7 +160,6 @@ def testnet_deploy_mock_pool(
     named here, the liquidity whole dollars, both sides together; without ticks the whole range is filled.
     Does not create tokens and does not touch any chain with value.
     """
-    capability.consume(tool_name="testnet_deploy_mock_pool", plan_hash=capability.plan_hash)
     wish = _wish(token0, token1, fee_tier, initial_price, liquidity_usd, tick_lower, tick_upper, version)
     ctx.step("Opening the pool")
     return open_chains(ctx).open_pool(golem_id=ctx.golem.id, chain_ref=chain_ref, wish=wish)

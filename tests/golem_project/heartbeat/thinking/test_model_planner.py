@@ -317,7 +317,7 @@ def test_the_model_is_shown_at_most_twelve_tools_and_reaches_no_other(live_golem
         live_golem.golem,
         call("preview_action", action_type="revoke_session", venue="wallet"),
         say("x"),
-        probes={"position_in_range": False},
+        probes={"positions": [{"in_range": False, "liquidity": "7", "fees_micro_usd": "0"}]},
     )
     shown = {tool["function"]["name"]: tool["function"] for tool in model.requests[0]["tools"]}
     assert set(shown) == {

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from archetypes_app.builtin_profiles import BUILTIN_PROFILES
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, ToolsetInputs, resolve
 from golem_project.heartbeat.thinking.tool_selection import MOST_TOOLS, TickTask, classify_task, select_tools
+from tests.golem_project.heartbeat.pulses import tick, turn_on
+from tests.live_golem import LiveGolem
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.tooldef import ReadTool
 from tools_app.toolkit.toolset import Toolset
@@ -37,23 +39,37 @@ def classify(**changes: Any) -> TickTask:
     return classify_task(**values)
 
 
+def probes(
+    *, in_range: bool = True, liquidity: str = "77", fees: str | None = "0", health_bps: int | None = None
+) -> dict[str, Any]:
+    """One position and one debt as a tick records them; that ticks do is a test below."""
+    return {
+        "positions": [{"in_range": in_range, "liquidity": liquidity, "fees_micro_usd": fees}],
+        "held_elsewhere": [{"health_bps": health_bps}],
+    }
+
+
 @pytest.mark.parametrize(
     ("changes", "task"),
     [
         ({}, TickTask.ENTER),
         ({"phase": Phase.SURVIVAL}, TickTask.EXIT),
-        ({"phase": Phase.TERMINAL, "probes": {"fees_owed": "5"}}, TickTask.EXIT),
+        ({"phase": Phase.TERMINAL, "probes": probes(fees="5000000")}, TickTask.EXIT),
         ({"phase": Phase.DEFENSIVE}, TickTask.DEFEND),
         ({"regime": "CRISIS"}, TickTask.DEFEND),
         ({"regime": "VOLATILE"}, TickTask.OBSERVE),
         ({"anomalies": ("health factor fell below 1.2",)}, TickTask.DEFEND),
-        ({"probes": {"position_in_range": False}}, TickTask.REBALANCE),
-        ({"probes": {"position_in_range": True}}, TickTask.ENTER),
-        ({"probes": {"fees_owed": "1200"}}, TickTask.HARVEST),
-        ({"probes": {"fees_owed": "0"}}, TickTask.ENTER),
-        ({"probes": {"lp": {"fees_owed": 7}}}, TickTask.HARVEST),
+        ({"probes": probes(in_range=False)}, TickTask.REBALANCE),
+        ({"probes": probes(in_range=False, liquidity="0")}, TickTask.ENTER),
+        ({"probes": probes()}, TickTask.ENTER),
+        ({"probes": probes(fees="1000000")}, TickTask.HARVEST),
+        ({"probes": probes(fees="999999")}, TickTask.ENTER),
+        ({"probes": probes(fees=None)}, TickTask.ENTER),
+        ({"probes": probes(in_range=False, fees="9000000")}, TickTask.REBALANCE),
+        ({"probes": probes(in_range=False, health_bps=12_999)}, TickTask.DEFEND),
+        ({"probes": probes(health_bps=13_000)}, TickTask.ENTER),
         ({"interventions": ("please rebalance now",)}, TickTask.REBALANCE),
-        ({"regime": "CALM", "anomalies": ("USDe depeg 3%",), "probes": {"fees_owed": "9"}}, TickTask.DEFEND),
+        ({"regime": "CALM", "anomalies": ("USDe depeg 3%",), "probes": probes(fees="9000000")}, TickTask.DEFEND),
     ],
 )
 def test_the_task_is_read_off_the_gravest_sign(changes: dict[str, Any], task: TickTask) -> None:
@@ -109,13 +125,42 @@ def test_what_is_left_out_says_why_and_a_small_toolset_is_left_alone() -> None:
 
 
 @given(
-    probes=st.dictionaries(
-        st.text(max_size=20),
-        st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=30), st.dictionaries(st.text(), st.text())),
-        max_size=8,
-    ),
+    seen=st.fixed_dictionaries(
+        {
+            "positions": st.lists(
+                st.fixed_dictionaries(
+                    {
+                        "in_range": st.booleans(),
+                        "liquidity": st.integers(0, 2**128).map(str),
+                        "fees_micro_usd": st.none() | st.integers(0, 2**63).map(str),
+                    }
+                ),
+                max_size=4,
+            ),
+            "held_elsewhere": st.lists(
+                st.fixed_dictionaries({"health_bps": st.none() | st.integers(0, 10**9)}), max_size=4
+            ),
+        }
+    )
+    | st.just({}),
     regime=st.text(max_size=12),
     words=st.lists(st.text(max_size=40), max_size=4),
 )
-def test_any_probes_are_some_task(probes: dict[str, Any], regime: str, words: list[str]) -> None:
-    assert classify(probes=probes, regime=regime, anomalies=tuple(words)) in TickTask
+def test_any_probes_are_some_task(seen: dict[str, Any], regime: str, words: list[str]) -> None:
+    assert classify(probes=seen, regime=regime, anomalies=tuple(words)) in TickTask
+
+
+def test_the_signs_are_read_from_probes_that_ticks_record(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    turn_on(golem)
+    tick(golem)
+    recorded = tick(golem).probes
+    [position] = recorded["positions"]
+    shape = probes()
+    assert set(shape["positions"][0]) <= set(position)
+    assert position["in_range"] is True and int(position["liquidity"]) > 0
+    assert classify(probes=recorded) is TickTask.ENTER
+    moved = {**recorded, "positions": [{**position, "in_range": False}]}
+    assert classify(probes=moved) is TickTask.REBALANCE
+    earned = {**recorded, "positions": [{**position, "fees_micro_usd": "5000000"}]}
+    assert classify(probes=earned) is TickTask.HARVEST

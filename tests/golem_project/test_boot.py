@@ -1,0 +1,64 @@
+"""Web server, worker and beat refuse to start on a delegation graph that breaks its rules."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from django.db import connections
+
+from archetypes_app.actions.sync_builtins import sync_builtins
+from archetypes_app.models import Archetype
+from golem_project.embedded.paths import CHECKOUT
+
+DOORS = {
+    "web": [sys.executable, "-c", "import golem_project.asgi"],
+    "wsgi": [sys.executable, "-c", "import golem_project.wsgi"],
+    "worker": [
+        sys.executable,
+        "-m",
+        "celery",
+        "-A",
+        "golem_project.celery",
+        "worker",
+        "--pool",
+        "solo",
+        "-Q",
+        "nobodys",
+    ],
+    "beat": [sys.executable, "-m", "celery", "-A", "golem_project.celery", "beat"],
+}
+
+
+def _start(door: str) -> subprocess.CompletedProcess[str]:
+    name = connections["default"].settings_dict["NAME"]
+    environment = {
+        **os.environ,
+        "DATABASE_URL": f"{os.environ['DATABASE_URL'].rpartition('/')[0]}/{name}",
+        "DJANGO_SETTINGS_MODULE": "golem_project.settings.test",
+        "PYTHONWARNINGS": "ignore",
+    }
+    return subprocess.run(
+        DOORS[door], env=environment, capture_output=True, text=True, timeout=90, check=False, cwd=CHECKOUT
+    )
+
+
+@pytest.mark.usefixtures("transactional_db")
+@pytest.mark.parametrize("door", list(DOORS))
+def test_nothing_starts_on_a_stored_graph_with_a_circle(door: str) -> None:
+    sync_builtins()
+    one, other = (Archetype.objects.get(name=name) for name in ("trade-executor", "risk-assessor"))
+    Archetype.objects.filter(pk=other.pk).update(is_terminal_node=False)
+    other.delegates_to.add(one)
+    done = _start(door)
+    assert done.returncode != 0
+    assert "delegation graph" in done.stderr + done.stdout
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_a_sound_graph_lets_the_server_start() -> None:
+    sync_builtins()
+    done = _start("web")
+    assert done.returncode == 0, done.stderr

@@ -67,3 +67,22 @@ def test_an_allowance_is_given_under_a_halt_only_to_what_the_same_permit_then_le
     assert not judged_batch((TOKEN, encode_call(APPROVE, TOKEN, 100)), repay)
     assert not judged_batch(repay, (TOKEN, encode_call(APPROVE, pool, 100)))
     assert judged_batch(repay, (TOKEN, encode_call(APPROVE, pool, 0)))
+
+
+def test_a_vault_may_be_emptied_under_a_halt_and_neither_filled_nor_drawn_from() -> None:
+    maker = SHELF.get("maker")
+    assert maker is not None
+    manager, join, dai = (maker.address(31337, key) for key in ("cdp_manager", "join_eth_a", "join_dai"))
+    assert manager is not None and join is not None and dai is not None
+    frob, flux = "function frob(uint256,int256,int256)", "function flux(uint256,address,uint256)"
+    leave = "function exit(address,uint256)"
+    assert judged_batch(
+        (manager, encode_call(frob, 1, -5, -5)),
+        (manager, encode_call(flux, 1, ACCOUNT, 5)),
+        (join, encode_call(leave, ACCOUNT, 5)),
+    )
+    assert not judged_batch((manager, encode_call(frob, 1, -5, 5)))
+    assert not judged_batch((manager, encode_call(frob, 1, 5, 0)))
+    assert not judged_batch((manager, encode_call(flux, 1, TOKEN, 5)))
+    assert not judged_batch((join, encode_call(leave, TOKEN, 5)))
+    assert not judged_batch((dai, encode_call(leave, ACCOUNT, 5)))

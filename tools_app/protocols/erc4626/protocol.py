@@ -5,7 +5,7 @@ from __future__ import annotations
 from tools_app.protocols.erc4626.addresses import ENTRY, NAME, deployments
 from tools_app.protocols.erc4626.effects import VaultEffects
 from tools_app.protocols.erc4626.positions import VaultExits, VaultPositions
-from tools_app.toolkit.protocol import Contract, ProtocolDef, ValuerKind
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, ValuerKind
 
 _FUNCTIONS = (
     "function deposit(uint256,address)",
@@ -20,6 +20,7 @@ PROTOCOL = ProtocolDef(
     contracts=(Contract(ENTRY, "ERC-4626 vault", _FUNCTIONS, takes_tokens=True, valuer=ValuerKind.SHARE),),
     positions=VaultPositions(),
     exits=VaultExits(),
+    leaving=(LeavingCall(ENTRY, "function redeem(uint256,address,address)", own=((1,), (2,))),),
     effects=VaultEffects(),
     events=(
         "event Deposit(address indexed sender, address indexed owner, uint256 assets, uint256 shares)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tools_app.protocols.maker_sky.addresses import LOCAL_CHAIN_ID, NAME, deployments
 from tools_app.protocols.maker_sky.effects import MakerEffects
 from tools_app.protocols.maker_sky.positions import NEW_CDP, MakerExits, MakerPositions
-from tools_app.toolkit.protocol import Contract, ProtocolDef, Trait, ValuerKind
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Trait, ValuerKind
 
 _JOIN = ("join(address,uint256)", "exit(address,uint256)")
 
@@ -35,6 +35,15 @@ PROTOCOL = ProtocolDef(
     ),
     positions=MakerPositions(),
     exits=MakerExits(),
+    # DAI goes into a vault by the address of its urn, which no bytes tell whose it is: that the account's own debt
+    # shrinks by it is measured by hook 5.
+    leaving=(
+        LeavingCall("jug", "function drip(bytes32)"),
+        LeavingCall("join_dai", "function join(address,uint256)"),
+        LeavingCall("cdp_manager", "function frob(uint256,int256,int256)", never_up=((1,), (2,))),
+        LeavingCall("cdp_manager", "function flux(uint256,address,uint256)", own=((1,),)),
+        *(LeavingCall(f"join_eth_{each}", "function exit(address,uint256)", own=((0,),)) for each in "abc"),
+    ),
     effects=MakerEffects(),
     traits=frozenset({Trait.LEVERAGE}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),

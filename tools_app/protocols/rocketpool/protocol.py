@@ -7,7 +7,7 @@ from typing import Final
 from tools_app.protocols.rocketpool.addresses import LOCAL_CHAIN_ID, NAME, deployments
 from tools_app.protocols.rocketpool.effects import RocketPoolEffects
 from tools_app.protocols.rocketpool.positions import RocketPoolExits, RocketPoolPositions
-from tools_app.toolkit.protocol import Contract, ProtocolDef, ValuerKind
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, ValuerKind
 
 PROTOCOL: Final = ProtocolDef(
     name=NAME,
@@ -20,6 +20,8 @@ PROTOCOL: Final = ProtocolDef(
     ),
     positions=RocketPoolPositions(),
     exits=RocketPoolExits(),
+    # What is burned comes back to who burns it.
+    leaving=(LeavingCall("reth", "function burn(uint256)"),),
     effects=RocketPoolEffects(),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(

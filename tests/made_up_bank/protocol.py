@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools_app.toolkit.protocol import Contract, ProtocolDef, RightEvent, Trait, ValuerKind
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait, ValuerKind
 
 from .addresses import deployments
 from .effects import BankEffects
@@ -30,6 +30,7 @@ PROTOCOL = ProtocolDef(
     ),
     positions=BankPositions(),
     exits=BankExits(),
+    leaving=tuple(LeavingCall("bank", f"function {name}(uint256)") for name in ("repay", "request", "claim")),
     effects=BankEffects(),
     rights=(
         RightEvent(

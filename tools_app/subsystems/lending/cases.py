@@ -12,6 +12,12 @@ _USD: Final = 10**6
 _LENDER: Final = {"protocol": "aave"}
 _PAIR: Final = {**_LENDER, "collateral_asset": "WETH", "borrow_asset": "USDC"}
 _OWN: Final = {**_LENDER, "account": Told("account")}
+_REPLACED: Final = {
+    ("approve(address,uint256)", 1): "of what one round leaves of an approval the next round's takes the place"
+}
+_RESTS: Final = {
+    ("withdraw(address,uint256,address)", 1): "what is taken out first, the last withdrawal takes out less"
+}
 _STRANGER: Final = ({"account": "0x" + "11" * 20}, "INVALID_PARAMS")
 
 CASES: Final = (
@@ -27,9 +33,7 @@ CASES: Final = (
             ({"borrow_asset": "WETH"}, "MARKET_NOT_FOUND"),
             ({"initial_amount": str(10**24)}, "INSUFFICIENT_BALANCE"),
         ),
-        meaningless={
-            ("approve(address,uint256)", 1): "of what one round leaves of an approval the next round's takes the place"
-        },
+        meaningless=_REPLACED,
         loses_bps=100,
     ),
     Case(
@@ -52,6 +56,7 @@ CASES: Final = (
         moves={"WETH": About(4 * _ETH, 200), "USDC": About(48 * _USD, 9_900)},
         holds={"WETH": About(-72 * _ETH // 10, 100)},
         owes={"USDC": About(-9_600 * _USD, 100)},
+        meaningless={**_REPLACED, **_RESTS},
         loses_bps=100,
     ),
     Case(

@@ -74,9 +74,8 @@ def _leaves(data: bytes, known: Sequence[LeavingCall], account: str) -> bool:
             steps = [bytes(step) for step in args[each.steps]]
             inner = [one for one in known if one.steps is None]
             return bool(steps) and all(_leaves(step, inner, account) for step in steps)
-        return all(str(_at(args, place)).lower() == account.lower() for place in each.own) and all(
-            int(_at(args, place)) <= 0 for place in each.falling
-        )
+        is_own = all(str(_at(args, place)).lower() == account.lower() for place in each.own)
+        return is_own and all(int(_at(args, place)) <= 0 for place in each.never_up)
     return False
 
 

@@ -17,6 +17,7 @@ from permits_app.models import ActionPermit
 from permits_app.safety.position_rules import claims_of, find_broken
 from tools_app.core.units import BPS
 from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import NATIVE, ReceiptView
 
 _MOST_INTEREST = 4
@@ -143,16 +144,18 @@ def _weigh(
 ) -> tuple[dict[str, int], frozenset[str], str, list[str]]:
     """Deltas by token, the plan's tokens that no balance shows, the witness that decided, and findings.
 
-    What only an event claims of a token the plan does not speak of is left out.
+    What only an event claims of a token the plan does not speak of is left out. A token that stands for a position is
+    told by the position, also where the plan approves it: shares are rounded otherwise than events say, and rebase.
     """
     named = {token.address: token.symbol for token in plan.tokens if not token.is_native}
-    claims = claims_of(evidence.moved or ()) if evidence is not None else frozenset()
+    flows = {flow.token.address for flow in (*plan.spends, *plan.receives)}
+    claims = _list_claims(permit, evidence)
     deltas: dict[str, int] = {}
     unshown: set[str] = set()
     findings: list[str] = []
     source = "receipt"
     for address in dict.fromkeys((*named, *told.moved, *(token for token in expected if token != NATIVE))):
-        if address in claims and address not in named:
+        if address in claims and address not in flows:
             continue
         claimed, name = told.moved.get(address, 0), named.get(address) or address
         shown = evidence.change_of(permit.account, address) if evidence is not None else None
@@ -172,6 +175,13 @@ def _weigh(
         listed = ", ".join(told.unreadable[:3]) + (", …" if len(told.unreadable) > 3 else "")
         findings.append(f"events of {listed} name the account and do not say what moved; they are left out")
     return deltas, frozenset(unshown), source, findings
+
+
+def _list_claims(permit: ActionPermit, evidence: Evidence | None) -> frozenset[str]:
+    """Tokens whose movements the positions tell; none where the positions could not be read."""
+    if evidence is None or evidence.moved is None:
+        return frozenset()
+    return claims_of(evidence.moved) | SHELF.claims_on(permit.chain_id)
 
 
 def _check_bounds(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from permits_app.models.allowlist import AllowlistKind
@@ -23,6 +23,7 @@ from permits_app.reviewers.revert_chance import judge_revert_chance, measure_rev
 from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import HookCall
+from permits_app.safety.position_rules import DUST
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS, format_micro_usd, value_in_micro_usd
@@ -131,25 +132,32 @@ def judge_recipients(effects: Effects, *, account: str, payable: frozenset[str])
 
 
 def judge_spends(effects: Effects, plan: TxPlan) -> list[Finding]:
-    """The calls take at most what the plan promises, token by token, and no other token."""
-    promised = _sum_bounds(plan.spends)
+    """The calls take at most what the plan promises, token by token, and no other token.
+
+    What calls of the same plan bring of a token first, at the least, others of it may take again: a loop borrows, swaps
+    and supplies, and the account gives only what is missing.
+    """
+    taken = _net(effects.spends, effects.receives)
+    promised = _net(_sum_bounds(plan.spends), _sum_bounds(plan.receives))
     return [
-        f"the calls may take {effects.spends.get(token, 0)} base units of {token},"
-        f" and the plan says {promised.get(token, 0)}"
-        for token in sorted({*effects.spends, *promised})
-        if effects.spends.get(token, 0) != promised.get(token, 0)
+        f"the calls may take {taken[token]} base units of {token}, and the plan says {promised[token]}"
+        for token in sorted({*taken, *promised})
+        if taken[token] != promised[token]
     ]
 
 
 def judge_receives(effects: Effects, plan: TxPlan) -> list[Finding]:
     """The calls demand at least what the plan promises; fees owed to a position come on top of what calldata bounds."""
-    promised = _sum_bounds(plan.receives)
+    demanded = _net(effects.receives, effects.spends)
+    promised = _net(_sum_bounds(plan.receives), _sum_bounds(plan.spends))
     findings = []
-    for token in sorted({*effects.receives, *promised, *effects.open_minimums}):
-        demanded, bound = effects.receives.get(token, 0), promised.get(token, 0)
-        if demanded == bound or (token in effects.open_minimums and token in promised and demanded <= bound):
+    for token in sorted({*demanded, *promised, *effects.open_minimums}):
+        least, bound = demanded[token], promised[token]
+        # Of a call for all there is, what it brings is told by what is there now.
+        is_open = token in effects.open_minimums and token in promised
+        if least == bound or (is_open and least <= bound + 2 * DUST):
             continue
-        findings.append(f"the calls demand {demanded} base units of {token}; the plan promises {bound}")
+        findings.append(f"the calls demand {least} base units of {token}; the plan promises {bound}")
     return findings
 
 
@@ -157,9 +165,13 @@ def judge_approvals(effects: Effects, plan: TxPlan) -> list[Finding]:
     """Every approval goes to a contract this plan calls, and is for no more than the plan spends of that token and what
     a call lends and takes back within it.
 
-    A token that stands for a position is no spend: of it, no more than the plan says it grants and uses up.
+    A token that stands for a position is no spend: of it, no more than the plan says it grants and uses up. Of a token
+    that the plan brings and takes again, no more than its calls take.
     """
     promised = dict(_sum_bounds(plan.spends))
+    for token, taken in effects.spends.items():
+        if effects.receives.get(token):
+            promised[token] = max(promised.get(token, 0), taken)
     for each in plan.allowances:
         stands_for = each.token.address in plan.claims
         if not each.left and (stands_for or SHELF.of_contract(plan.chain_id, each.token.address) is not None):
@@ -189,7 +201,10 @@ def judge_deadlines(effects: Effects, plan: TxPlan, *, now: int) -> list[Finding
 
 
 def judge_changes(effects: Effects, plan: TxPlan) -> list[Finding]:
-    """The calls change the positions the plan speaks of and no other; where calldata says how far, exactly so far."""
+    """The calls change the positions the plan speaks of and no other; where calldata says how far, exactly so far.
+
+    Shares and amounts are not of one size: what rounding between them takes is nobody's mistake.
+    """
     read: dict[tuple[str, str, str, str], int] = defaultdict(int)
     inexact: set[tuple[str, str, str, str]] = set()
     for change in effects.changes:
@@ -207,32 +222,36 @@ def judge_changes(effects: Effects, plan: TxPlan) -> list[Finding]:
             findings.append(f"the calls change {where}, and the plan does not say so")
         elif key not in read:
             findings.append(f"the plan says that {where} changes, and the calls do not touch it")
-        elif key not in inexact and read[key] != promised[key]:
+        elif key not in inexact and abs(read[key] - promised[key]) > DUST:
             findings.append(f"the calls change {where} by {read[key]} base units; the plan says {promised[key]}")
     return findings
 
 
 def judge_rights(effects: Effects, plan: TxPlan) -> list[Finding]:
-    """No right but an allowance is given, unless the plan says whom it leaves one."""
+    """No right but an allowance is left, unless the plan says to whom; what a later call takes back is not left."""
     named = {left.spender for left in plan.allowances}
+    in_the_end = {(right.contract, right.taker, right.token): right.amount for right in effects.rights}
     return [
-        f"{right.taker} would get a right over {right.token or 'what the golem has'} at {right.contract}"
-        for right in effects.rights
-        if right.amount and right.taker not in named
+        f"{taker} would get a right over {token or 'what the golem has'} at {contract}"
+        for (contract, taker, token), amount in in_the_end.items()
+        if amount and taker not in named
     ]
 
 
 def judge_price(plan: TxPlan, chain: ChainReader, *, most_lost_bps: int) -> list[Finding]:
     """An exchange brings at least what it costs at feed prices, less what slippage and price impact may take.
 
-    Deposits and payments bring nothing and are not an exchange; a promise always is one, positions included. A side
-    without a feed cannot be judged.
+    Deposits and payments bring nothing and are not an exchange; a promise always is one. What goes into a position, or
+    repays a debt, is not lost, and what comes out of one or is borrowed was not bought. A side without a feed cannot be
+    judged.
     """
     if plan.promise is None and (not plan.spends or not plan.receives):
         return []
     try:
-        spent = sum(_value(flow, chain) for flow in (*plan.spends, *_list_moved_out(plan, chain, sign=-1)))
-        received = sum(_value(flow, chain) for flow in (*plan.receives, *_list_moved_out(plan, chain, sign=1)))
+        spent = sum(_value(flow.token.address, flow.bound, chain) for flow in plan.spends)
+        received = sum(_value(flow.token.address, flow.bound, chain) for flow in plan.receives)
+        spent += sum(_value(change.token, -change.expected, chain) for change in plan.changes if change.expected < 0)
+        received += sum(_value(change.token, change.expected, chain) for change in plan.changes if change.expected > 0)
     except (PriceUnavailable, PriceStale) as error:
         return [f"the exchange cannot be judged: {error.detail}"]
     if received * BPS >= spent * (BPS - most_lost_bps):
@@ -272,22 +291,20 @@ def judge_pools(effects: Effects, chain: ChainReader, *, most_off_bps: int) -> l
     return findings
 
 
-def _list_moved_out(plan: TxPlan, chain: ChainReader, *, sign: int) -> list[TokenFlow]:
-    """What a promise takes out of positions (-1) or puts into them (1)."""
-    changes = plan.changes if plan.promise is not None else ()
-    moved = [(chain.token(each.token), sign * each.expected) for each in changes if sign * each.expected > 0]
-    return [TokenFlow(token, raw, raw) for token, raw in moved]
-
-
 def _name(ref: PositionRef | None) -> str:
     return str(ref) if ref is not None else ""
 
 
-def _value(flow: TokenFlow, chain: ChainReader) -> int:
-    price = chain.price(flow.token)
-    return value_in_micro_usd(
-        raw=flow.bound, token_decimals=flow.token.decimals, price=price.answer, price_decimals=price.decimals
-    )
+def _value(address: str, raw: int, chain: ChainReader) -> int:
+    token = chain.token(address)
+    price = chain.price(token)
+    return value_in_micro_usd(raw=raw, token_decimals=token.decimals, price=price.answer, price_decimals=price.decimals)
+
+
+def _net(moved: Mapping[str, int], back: Mapping[str, int]) -> dict[str, int]:
+    """What of `moved` is more than comes `back`, by token; nothing for a token of which it is not."""
+    net = {token: raw - back.get(token, 0) for token, raw in moved.items()}
+    return defaultdict(int, {token: raw for token, raw in net.items() if raw > 0})
 
 
 def _sum_bounds(flows: Iterable[TokenFlow]) -> dict[str, int]:

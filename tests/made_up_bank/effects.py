@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tools_app.chain.abi import AbiDecodeError, decode_input
+from tools_app.chain.abi import AbiDecodeError, decode_input, encode_call
 from tools_app.chain.signatures import parse_signature
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, RightRead, UnknownCall
@@ -66,7 +66,10 @@ def _read(data: bytes) -> tuple[str, tuple[Any, ...]]:
     for signature in (_DEPOSIT, _BORROW, _REPAY, _REQUEST, _CLAIM, _CANCEL, _SET_TELLER):
         if data[:4] == parse_signature(signature).selector:
             try:
-                return signature, decode_input(signature, data)
+                args = decode_input(signature, data)
             except AbiDecodeError as error:
                 raise UnknownCall("the bank's call is not whole") from error
+            if encode_call(signature, *args) != data:
+                raise UnknownCall("the bank's call has bytes that say nothing")
+            return signature, args
     raise UnknownCall(f"selector 0x{data[:4].hex()} of the bank is not known")

@@ -21,7 +21,7 @@ from tools_app.toolkit.registry import REGISTRY
 
 NAME = "made_up_bank"
 _PACKAGE = f"tools_app.protocols.{NAME}"
-_FILES = ("__init__", "addresses", "positions", "effects", "offers", "tools", "protocol")
+_FILES = ("__init__", "addresses", "positions", "effects", "offers", "tools", "cases", "protocol")
 
 
 @dataclass(frozen=True)

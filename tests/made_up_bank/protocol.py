@@ -32,7 +32,9 @@ PROTOCOL = ProtocolDef(
     ),
     positions=BankPositions(),
     exits=BankExits(),
-    leaving=(LeavingCall("bank", "function cancelOffer(uint256)"),),
+    leaving=tuple(
+        LeavingCall("bank", f"function {name}(uint256)") for name in ("repay", "request", "claim", "cancelOffer")
+    ),
     effects=BankEffects(),
     promises=BankOffers(),
     rights=(

@@ -23,3 +23,12 @@ def read_exactly(data: bytes, signature: str) -> tuple[Any, ...]:
     if encode_call(signature, *values) != data:
         raise UnknownCall(f"the bytes of {signature} hold more than its arguments")
     return values
+
+
+def check_bounded(*least: int) -> None:
+    """At any price one of a pair's tokens moves: a call that asks for the least of none is carried out at any price.
+
+    Raises UnknownCall.
+    """
+    if not any(least):
+        raise UnknownCall("the call bounds none of its tokens, so it would be carried out at any price")

@@ -59,15 +59,15 @@ class LeavingCall:
     """A call by which a position is left: it only takes out to the account, or pays the account's own debt.
 
     `key` is the contract's name in `deployments`. `own` are the places of arguments, counted from 0 and downwards into
-    structs, that must be the account for that to be so; `steps` is the place of a list of calls of the same contract.
-    `falling` are places of signed numbers that must not be above zero.
+    structs, that must be the account for that to be so; `never_up` are those that must not be above zero, where the
+    same call puts in or borrows as well. `steps` is the place of a list of calls of the same contract.
     """
 
     key: str
     signature: str
     own: tuple[tuple[int, ...], ...] = ()
     steps: int | None = None
-    falling: tuple[tuple[int, ...], ...] = ()
+    never_up: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,7 +209,7 @@ def _judge_class(call: HookCall, simulation: SimulationResult, chain: ChainReade
     """What was measured is a stricter kind of action than the tool declares: one that only claims to leave is refused,
     any other is held to what its phase allows of what it really is.
     """
-    measured = _measure_action(call, simulation, chain)
+    measured = measure_action(call, simulation, chain)
     if measured is call.action_class:
         return None
     if call.action_class in LEAVING and measured not in LEAVING:
@@ -225,7 +225,7 @@ def _judge_class(call: HookCall, simulation: SimulationResult, chain: ChainReade
     return judge_standing(replace(call, action_class=measured))
 
 
-def _measure_action(call: HookCall, simulation: SimulationResult, chain: ChainReader) -> ActionClass:
+def measure_action(call: HookCall, simulation: SimulationResult, chain: ChainReader) -> ActionClass:
     """By the positions that the plan speaks of: what else earned meanwhile makes no action of another kind."""
     if call.plan is None or not call.plan.changes:
         return call.action_class

@@ -75,20 +75,6 @@ def test_every_protocol_that_knows_a_way_out_says_which_calls_a_halt_may_sign_fo
     assert found is not None and found.leaving
 
 
-def test_a_vault_is_left_under_a_halt_and_draws_nothing() -> None:
-    maker = SHELF.get("maker")
-    assert maker is not None
-    manager = maker.address(31337, "cdp_manager")
-    assert manager is not None
-    frob = "function frob(uint256 cdp, int256 dink, int256 dart)"
-    assert judged_batch((manager, encode_call(frob, 1, -5, -5)))
-    assert not judged_batch((manager, encode_call(frob, 1, -5, 5)))
-    assert not judged_batch((manager, encode_call(frob, 1, 5, -5)))
-    flux = "function flux(uint256 cdp, address dst, uint256 wad)"
-    assert judged_batch((manager, encode_call(flux, 1, ACCOUNT, 5)))
-    assert not judged_batch((manager, encode_call(flux, 1, TOKEN, 5)))
-
-
 def test_a_vault_share_is_redeemed_under_a_halt_to_the_account_alone() -> None:
     vaults = SHELF.get("erc4626")
     assert vaults is not None
@@ -97,3 +83,22 @@ def test_a_vault_share_is_redeemed_under_a_halt_to_the_account_alone() -> None:
     redeem = "function redeem(uint256 shares, address receiver, address owner)"
     assert judged_batch((vault, encode_call(redeem, 5, ACCOUNT, ACCOUNT)))
     assert not judged_batch((vault, encode_call(redeem, 5, TOKEN, ACCOUNT)))
+
+
+def test_a_vault_may_be_emptied_under_a_halt_and_neither_filled_nor_drawn_from() -> None:
+    maker = SHELF.get("maker")
+    assert maker is not None
+    manager, join, dai = (maker.address(31337, key) for key in ("cdp_manager", "join_eth_a", "join_dai"))
+    assert manager is not None and join is not None and dai is not None
+    frob, flux = "function frob(uint256,int256,int256)", "function flux(uint256,address,uint256)"
+    leave = "function exit(address,uint256)"
+    assert judged_batch(
+        (manager, encode_call(frob, 1, -5, -5)),
+        (manager, encode_call(flux, 1, ACCOUNT, 5)),
+        (join, encode_call(leave, ACCOUNT, 5)),
+    )
+    assert not judged_batch((manager, encode_call(frob, 1, -5, 5)))
+    assert not judged_batch((manager, encode_call(frob, 1, 5, 0)))
+    assert not judged_batch((manager, encode_call(flux, 1, TOKEN, 5)))
+    assert not judged_batch((join, encode_call(leave, TOKEN, 5)))
+    assert not judged_batch((dai, encode_call(leave, ACCOUNT, 5)))

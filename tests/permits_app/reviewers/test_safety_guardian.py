@@ -120,13 +120,14 @@ def test_a_plan_that_is_silent_about_a_position_or_speaks_of_another_is_vetoed(r
     assert_veto(with_plan(call, changes=(*plan.changes, elsewhere)), "the calls do not touch it")
 
 
-def test_a_change_that_the_bytes_tell_exactly_is_held_to_the_unit(live_golem: LiveGolem) -> None:
+def test_a_change_that_the_bytes_tell_exactly_is_held_to_what_rounding_takes(live_golem: LiveGolem) -> None:
     plan = plan_of(swap_call(live_golem))
     read = Effects(changes=[ChangeRead("bank", "account", WETH.address, 100)])
     told = PositionChange("bank", "account", WETH.address, expected=100, bound=99)
     assert safety_guardian.judge_changes(read, replace(plan, changes=(told,))) == []
-    (finding,) = safety_guardian.judge_changes(read, replace(plan, changes=(replace(told, expected=101),)))
-    assert "by 100 base units; the plan says 101" in finding
+    assert safety_guardian.judge_changes(read, replace(plan, changes=(replace(told, expected=98),))) == []
+    (finding,) = safety_guardian.judge_changes(read, replace(plan, changes=(replace(told, expected=103),)))
+    assert "by 100 base units; the plan says 103" in finding
 
 
 def test_a_right_of_a_protocols_own_is_vetoed_unless_the_plan_names_who_gets_it(live_golem: LiveGolem) -> None:

@@ -16,7 +16,7 @@ from permits_app.reviewers.safety_guardian import (
     judge_spends,
 )
 from tests.evm.world import World
-from tests.tools_app.factories import call_tool, make_context, report_of
+from tests.tools_app.factories import call_tool, make_context
 from tests.tools_app.protocols.lido.staking import ETH, act, report
 from tests.tools_app.protocols.lido.test_figures import make_market
 from tools_app.standards import erc20
@@ -40,30 +40,6 @@ def judge(chain: World, account: Any, plan: TxPlan) -> list[str]:
 def plan_of(chain: World, account: Any, tool: str, **params: Any) -> TxPlan:
     plan: TxPlan = call_tool(make_context(chain, address=account.address), tool, **params)
     return plan
-
-
-def test_every_plan_of_staking_is_read_as_it_was_meant(chain: World) -> None:
-    account = chain.new_account(600 * ETH)
-    act(chain, account, "lido_stake", amount=str(200 * ETH))
-    act(chain, account, "lido_stake", amount=str(20 * ETH), output_token="stETH")
-    act(chain, account, "rocketpool_stake", amount=str(5 * ETH))
-    (done,) = report_of("lido_unstake", act(chain, account, "lido_unstake", amounts=[str(ETH)]))["request_ids"]
-    report(chain, last_id=int(done), ether=10 * ETH, earned=200 * ETH)
-    make_market(chain, other="USDC", ether=400 * ETH)
-    for tool, params in (
-        ("lido_stake", {"amount": str(3 * ETH)}),
-        ("lido_stake", {"amount": str(3 * ETH), "output_token": "stETH"}),
-        ("lido_wrap", {"amount": str(ETH)}),
-        ("lido_unwrap", {"amount": str(ETH)}),
-        ("lido_unstake", {"amounts": [str(ETH), str(2 * ETH)]}),
-        ("lido_unstake", {"amounts": [str(ETH)], "token": "wstETH"}),
-        ("lido_claim_withdrawal", {"request_ids": [done]}),
-        ("lido_harvest_yield", {}),
-        ("rocketpool_stake", {"amount": str(ETH)}),
-        ("rocketpool_unstake", {"amount": str(ETH)}),
-    ):
-        plan = plan_of(chain, account, tool, **params)
-        assert judge(chain, account, plan) == [], tool
 
 
 def test_an_approval_of_a_claim_beyond_what_the_plan_uses_up_is_vetoed(chain: World) -> None:

@@ -83,6 +83,15 @@ def test_a_disagreement_blocks_and_carries_both_results(swap: SimulationRequest,
     assert [result["engine"] for result in error.as_event()["results"]] == ["rpc", "pyevm"]
 
 
+def test_what_is_held_is_compared_only_where_the_calls_succeed(swap: SimulationRequest) -> None:
+    result = run_both(swap, first=select_engine(31337), second=Bent(lambda same: same), deadline=FAR)
+    silent: dict[str, Any] = {"positions_before": None, "positions_after": None}
+    told: dict[str, Any] = {"positions_before": (), "positions_after": ()}
+    failed = _bend_call(succeeded=False)(result)
+    assert find_differences(replace(failed, **silent), replace(failed, **told)) == ()
+    assert len(find_differences(replace(result, **silent), replace(result, **told))) == 2
+
+
 def test_gas_within_the_tolerance_is_no_disagreement(swap: SimulationRequest) -> None:
     result = run_both(swap, first=select_engine(31337), second=Bent(_bend_gas(10_150)), deadline=FAR)
 

@@ -20,7 +20,7 @@ PROTOCOL = ProtocolDef(
     contracts=(Contract(ENTRY, "ERC-4626 vault", _FUNCTIONS, takes_tokens=True, valuer=ValuerKind.SHARE),),
     positions=VaultPositions(),
     exits=VaultExits(),
-    leaving=(LeavingCall(ENTRY, _FUNCTIONS[1], own=((1,), (2,))),),
+    leaving=(LeavingCall(ENTRY, "function redeem(uint256,address,address)", own=((1,), (2,))),),
     effects=VaultEffects(),
     events=(
         "event Deposit(address indexed sender, address indexed owner, uint256 assets, uint256 shares)",

@@ -15,7 +15,7 @@ from tools_app.chain.abi import AbiDecodeError, decode_input, encode_call
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
-from tools_app.protocols.maker_sky.addresses import deployments
+from tools_app.protocols.maker_sky.addresses import collateral_types, deployments
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, RightRead, UnknownCall
 from tools_app.toolkit.plan import Call
@@ -82,12 +82,18 @@ class _Reading:
         if urn not in urns:
             raise UnknownCall(f"{urn} is no vault of the account")
 
+    def check_kind(self, ilk: bytes) -> None:
+        """A kind of vault that is served here; the contracts take any word for one."""
+        if ilk.rstrip(b"\0").decode("ascii", "replace") not in collateral_types(self.chain.chain_id):
+            raise UnknownCall(f"0x{ilk.hex()} is no kind of vault that is served here")
+
     def check_self(self, taker: str) -> None:
         if taker != self.account:
             raise UnknownCall(f"{taker} would be given what is in the vault")
 
 
 def _open(reading: _Reading, arguments: tuple[Any, ...]) -> None:
+    reading.check_kind(arguments[0])
     reading.check_self(arguments[1])
 
 
@@ -141,8 +147,9 @@ def _exit_dai(reading: _Reading, arguments: tuple[Any, ...]) -> None:
     reading.into.recipients.append(taker)
 
 
-def _nothing(reading: _Reading, arguments: tuple[Any, ...]) -> None:
+def _drip(reading: _Reading, arguments: tuple[Any, ...]) -> None:
     """Counting the fee moves nothing of the account's."""
+    reading.check_kind(arguments[0])
 
 
 def _hope(reading: _Reading, arguments: tuple[Any, ...]) -> None:
@@ -163,7 +170,7 @@ _READERS: Final[Mapping[str, Mapping[str, Read]]] = {
     },
     "join": {"function join(address,uint256)": _join_gem, "function exit(address,uint256)": _exit_gem},
     "join_dai": {"function join(address,uint256)": _join_dai, "function exit(address,uint256)": _exit_dai},
-    "jug": {"function drip(bytes32)": _nothing},
+    "jug": {"function drip(bytes32)": _drip},
     "vat": {"function hope(address)": _hope, "function nope(address)": _nope},
 }
 

@@ -35,17 +35,14 @@ PROTOCOL = ProtocolDef(
     ),
     positions=MakerPositions(),
     exits=MakerExits(),
-    # DAI that is paid in counts for a vault by its place in the ledger; that it is the account's own, and that its debt
-    # shrinks by it, the simulation of the halt's plan tells.
+    # DAI goes into a vault by the address of its urn, which no bytes tell whose it is: that the account's own debt
+    # shrinks by it is measured by hook 5.
     leaving=(
         LeavingCall("jug", "function drip(bytes32)"),
         LeavingCall("join_dai", "function join(address,uint256)"),
-        LeavingCall("cdp_manager", "function frob(uint256,int256,int256)", falling=((1,), (2,))),
+        LeavingCall("cdp_manager", "function frob(uint256,int256,int256)", never_up=((1,), (2,))),
         LeavingCall("cdp_manager", "function flux(uint256,address,uint256)", own=((1,),)),
-        *(
-            LeavingCall(key, "function exit(address,uint256)", own=((0,),))
-            for key in ("join_eth_a", "join_eth_b", "join_eth_c")
-        ),
+        *(LeavingCall(f"join_eth_{each}", "function exit(address,uint256)", own=((0,),)) for each in "abc"),
     ),
     effects=MakerEffects(),
     traits=frozenset({Trait.LEVERAGE}),

@@ -20,6 +20,7 @@ PROTOCOL: Final = ProtocolDef(
     ),
     positions=RocketPoolPositions(),
     exits=RocketPoolExits(),
+    # What is burned comes back to who burns it.
     leaving=(LeavingCall("reth", "function burn(uint256)"),),
     effects=RocketPoolEffects(),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),

@@ -14,7 +14,7 @@ from typing import Any, Final
 from tools_app.chain.abi import checksum
 from tools_app.protocols.uniswap.addresses import NAME, Deployment, deployment_on
 from tools_app.protocols.uniswap.share_effects import REMOVE_SHARES, read_shares
-from tools_app.standards.calldata import calls, read_exactly
+from tools_app.standards.calldata import calls, check_bounded, read_exactly
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, MarketRead, UnknownCall
 from tools_app.toolkit.plan import Call
@@ -290,7 +290,8 @@ def _read_positions(call: Call, desk: _Desk) -> None:
 def _read_position_step(step: bytes, desk: _Desk) -> None:
     into = desk.into
     if calls(step, _MINT):
-        ((token0, token1, fee, _, _, most0, most1, _, _, recipient, deadline),) = read_exactly(step, _MINT)
+        ((token0, token1, fee, _, _, most0, most1, least0, least1, recipient, deadline),) = read_exactly(step, _MINT)
+        check_bounded(least0, least1)
         into.spends[token0] += most0
         into.spends[token1] += most1
         desk.trade(token0, token1, fee)
@@ -298,7 +299,8 @@ def _read_position_step(step: bytes, desk: _Desk) -> None:
         into.recipients.append(recipient)
         into.deadlines.append(deadline)
     elif calls(step, _INCREASE):
-        ((position_id, most0, most1, _, _, deadline),) = read_exactly(step, _INCREASE)
+        ((position_id, most0, most1, least0, least1, deadline),) = read_exactly(step, _INCREASE)
+        check_bounded(least0, least1)
         tokens = desk.tokens_of(position_id)
         for token, most in zip(tokens, (most0, most1), strict=True):
             into.spends[token] += most
@@ -306,6 +308,7 @@ def _read_position_step(step: bytes, desk: _Desk) -> None:
         into.deadlines.append(deadline)
     elif calls(step, _DECREASE):
         ((position_id, _, least0, least1, deadline),) = read_exactly(step, _DECREASE)
+        check_bounded(least0, least1)
         tokens = desk.tokens_of(position_id)
         for token, least in zip(tokens, (least0, least1), strict=True):
             into.receives[token] += least

@@ -58,6 +58,8 @@ class PoolEffects:
         asset = str(args[0])
         if signature == _COLLATERAL:
             into.positions.append(ref)
+            # What counts as collateral moves nothing; which way it is switched is measured by the plan's gauge.
+            into.changes.append(ChangeRead(self.protocol, "account", asset, 0, ref))
             return
         amount, raw, is_exact = int(args[1]), int(args[1]), True
         if signature == _SUPPLY:
@@ -67,7 +69,8 @@ class PoolEffects:
         elif signature == _WITHDRAW:
             _is(args[2], account, "the pool pays somebody else")
             if amount == _ALL:
-                amount = int(chain.call(where["data_provider"], _USER_RESERVE, asset, account)[0])
+                there = int(chain.call(where["data_provider"], _USER_RESERVE, asset, account)[0])
+                amount = max(0, there + _moved_before(earlier, call.to, asset))
                 is_exact = False
                 into.open_minimums.add(asset)
             raw = -amount
@@ -87,6 +90,18 @@ class PoolEffects:
             is_exact = False
         into.recipients.append(account)
         into.changes.append(ChangeRead(self.protocol, "account", asset, raw, ref, is_exact=is_exact))
+
+
+def _moved_before(earlier: Sequence[Call], pool: str, asset: str) -> int:
+    """By how much calls before this one change what is supplied of `asset`."""
+    moved = 0
+    for call in earlier:
+        if call.to != pool:
+            continue
+        signature, args = _decode(call.data)
+        if signature in (_SUPPLY, _WITHDRAW) and str(args[0]) == asset and int(args[1]) != _ALL:
+            moved += int(args[1]) if signature == _SUPPLY else -int(args[1])
+    return moved
 
 
 def _is(found: Any, wanted: Any, problem: str) -> None:

@@ -21,7 +21,7 @@ from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, MarketNotFound, NothingThere
 from tools_app.toolkit.params import EVERYTHING
 from tools_app.toolkit.plan import Call, TxPlan
-from tools_app.toolkit.positions import PositionChange, drive
+from tools_app.toolkit.positions import Gauge, GaugeBound, PositionChange, drive
 from tools_app.toolkit.views import TokenMeta
 
 ROUNDING = 2
@@ -205,6 +205,7 @@ class Lender:
         return draft.finish(
             action_class=ActionClass.REBALANCE,
             collateral_ratio_bps=desk.ratio_bps(),
+            gauges=(desk.is_collateral(wanted),),
             details={
                 **desk.details(amount=0, health=desk.stand.account.health_with(cover=value if wanted else -value)),
                 "use_as_collateral": wanted,
@@ -254,6 +255,17 @@ class Desk:
         """What the plan promises of the account's legs of this asset."""
         ref = self.checks.ref
         return PositionChange(ref.protocol, ref.kind, self.asset, expected, bound, ref, least_health)
+
+    def is_collateral(self, wanted: bool) -> GaugeBound:
+        """What the pool shall say afterwards of the asset as the account's collateral."""
+        gauge = Gauge(
+            f"whether {self.token.symbol} is collateral",
+            self.lender.where(self.reader.chain_id)["data_provider"],
+            words.USER_RESERVE,
+            (self.asset, self.account),
+            words.IS_COLLATERAL,
+        )
+        return GaugeBound(gauge, least=1) if wanted else GaugeBound(gauge, most=0)
 
     def ratio_bps(self, *, collateral: int = 0, debt: int = 0) -> int | None:
         """Collateral over debt afterwards, unweighted; None without debt."""

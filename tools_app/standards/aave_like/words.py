@@ -58,6 +58,8 @@ USER_RESERVE: Final = (
     " uint256 currentStableDebt, uint256 currentVariableDebt, uint256 principalStableDebt, uint256 scaledVariableDebt,"
     " uint256 stableBorrowRate, uint256 liquidityRate, uint40 stableRateLastUpdated, bool usageAsCollateralEnabled)"
 )
+IS_COLLATERAL: Final = 8
+"""The place of that answer in what USER_RESERVE reads."""
 ASSET_PRICE: Final = "function getAssetPrice(address asset) view returns (uint256)"
 
 RATES_UPDATED: Final = (

@@ -101,7 +101,7 @@ class Desk:
         assert set(read.recipients) <= set(plan.recipients)
         declared = {(c.ref, c.token): c.expected for c in plan.changes if c.expected}
         for change in read.changes:
-            wanted = declared.pop((change.ref, change.token))
+            wanted = declared.pop((change.ref, change.token), 0)
             assert change.raw == wanted if change.is_exact else change.raw >= wanted > 0 or change.raw <= wanted < 0
         assert not declared
 

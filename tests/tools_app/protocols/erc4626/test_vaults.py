@@ -13,7 +13,7 @@ from golem_project.embedded.world.rpc import checksum, encode_arguments
 from permits_app.safety.position_rules import judge_changes, judge_gauges
 from tests.evm.world import World
 from tests.tools_app.factories import make_context, report_of, view_receipt
-from tests.tools_app.protocols.measured import Golem, check_effects
+from tests.tools_app.protocols.measured import Golem
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import GolemError, InsufficientBalance
 from tools_app.protocols.erc4626.addresses import known_vaults
@@ -127,27 +127,6 @@ def test_shares_that_somebody_sent_are_found_in_the_logs(chain: World) -> None:
     (ref,) = PROTOCOL.positions.born(view_receipt(receipt).logs, golem.address, 31337)
     (position,) = golem.positions()
     assert position.ref == ref
-
-
-@pytest.mark.parametrize(
-    ("tool", "params"), [("vault_deposit", {"amount": str(USDC)}), ("vault_withdraw", {"shares": "max"})]
-)
-def test_each_word_of_a_call_changed_once_is_told_apart(chain: World, tool: str, params: dict[str, str]) -> None:
-    golem, vault = make_golem(chain), the_vault()
-    golem.act("vault_deposit", vault=vault.address, amount=str(1_000 * USDC))
-    plan = golem.plan(tool, vault=vault.address, **params)
-    place = next(index for index, call in enumerate(plan.calls) if call.to == vault.address)
-    call = plan.calls[place]
-    for at in range(4, len(call.data), 32):
-        word = int.from_bytes(call.data[at : at + 32], "big") ^ (1 << 40)
-        changed = replace(call, data=call.data[:at] + word.to_bytes(32, "big") + call.data[at + 32 :])
-        mutated = replace(plan, calls=(*plan.calls[:place], changed, *plan.calls[place + 1 :]))
-        try:
-            effects = golem.read_effects(mutated)
-        except UnknownCall:
-            continue
-        with pytest.raises(AssertionError):
-            check_effects(effects, plan)
 
 
 def test_mints_and_withdrawals_are_read_and_foreign_bytes_are_a_veto(chain: World) -> None:

@@ -13,13 +13,12 @@ import tools_app.protocols.lido.tools.withdraw
 import tools_app.protocols.uniswap.tools.quotes
 import tools_app.protocols.uniswap.tools.swaps  # noqa: F401  declares the tools
 from golem_project.embedded.world.accounts import derive_account
-from tests.evm.world import CHAIN_ID, World
+from tests.evm.world import World
 from tests.tools_app.factories import answer_of, call_tool, make_context, report_of, run_plan
 from tests.tools_app.protocols.lido.staking import ETH, act, as_admin, at, list_of, report
 from tools_app.apps import load_registry
 from tools_app.core.errors import GolemError
 from tools_app.protocols.lido.math import Rebase, SharesMoved, estimate_ready, measure_earned, rate_change, yearly_bps
-from tools_app.toolkit.registry import REGISTRY
 
 pytestmark = pytest.mark.protocols("lido")
 DAY = 86_400
@@ -187,25 +186,6 @@ def test_a_paused_pool_sends_to_a_market_only_within_the_slippage(chain: World) 
     ctx = make_context(chain, address=account.address)
     plan = call_tool(ctx, "lido_stake", amount=str(ETH), max_slippage_bps=200)
     assert plan.details["route"] == "secondary_market"
-
-
-def test_every_name_of_the_catalogue_leads_to_a_tool() -> None:
-    load_registry()
-    for name in (
-        "lido_stake",
-        "lido_stake_eth",
-        "lido_unstake",
-        "lido_request_withdrawal",
-        "lido_wrap",
-        "lido_unwrap",
-        "lido_get_position",
-        "lido_get_rates",
-        "lido_claim_withdrawal",
-        "lido_get_oracle_status",
-        "lido_harvest_yield",
-        "lido_exit_decision",
-    ):
-        assert CHAIN_ID in (REGISTRY.get(name).supported_chains or ())
 
 
 # ---- sums ----------------------------------------------------------------------------------------------------------

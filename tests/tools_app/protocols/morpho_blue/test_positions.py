@@ -8,7 +8,6 @@ import pytest
 
 from tests.evm.world import World
 from tests.tools_app.factories import answer_of, call_tool, make_context, run_plan
-from tests.tools_app.protocols.measured import Golem, check_effects
 from tests.tools_app.protocols.morpho_blue.golem import ETH, MORPHO, PARAMS, USDC, make_golem, usdc_market
 from tools_app.chain.abi import encode_call
 from tools_app.protocols.morpho_blue.addresses import LOCAL, known_markets
@@ -16,7 +15,7 @@ from tools_app.protocols.morpho_blue.market import MarketParams
 from tools_app.protocols.morpho_blue.positions import ref_of
 from tools_app.protocols.morpho_blue.protocol import PROTOCOL
 from tools_app.toolkit.effects import Effects, UnknownCall
-from tools_app.toolkit.plan import Call, TxPlan
+from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Act, NeedsTrade, PositionRef, Wait
 
 pytestmark = pytest.mark.protocols("morpho")
@@ -111,52 +110,6 @@ def test_what_others_borrow_is_waited_for(chain: World) -> None:
     thin = replace(position, facts={**position.facts, "available_liquidity": "700"})
     step = PROTOCOL.exits.next_step(thin, {}, 0)
     assert isinstance(step, Act) and step.params["amount"] == "700"
-
-
-def list_cases(chain: World) -> list[tuple[str, dict[str, str]]]:
-    return [
-        ("morpho_supply_market", {"amount": str(1_000 * USDC)}),
-        ("morpho_supply_market", {"amount": str(ETH), "asset": "WETH"}),
-        ("morpho_withdraw_market", {"amount": str(100 * USDC)}),
-        ("morpho_withdraw_market", {"amount": str(ETH), "asset": "WETH"}),
-        ("morpho_borrow_market", {"amount": str(100 * USDC), "collateral_amount": str(ETH)}),
-        ("morpho_repay_market", {"amount": str(100 * USDC)}),
-        ("morpho_repay_market", {"amount": "max"}),
-        ("morpho_withdraw_market", {"amount": "max"}),
-    ]
-
-
-@pytest.mark.parametrize("index", range(8))
-def test_each_word_of_a_call_changed_once_is_another_effect_or_none(chain: World, index: int) -> None:
-    golem, market = make_golem(chain), usdc_market()
-    golem.act("morpho_supply_market", market_id=market, amount=str(1_000 * USDC))
-    golem.act("morpho_borrow_market", market_id=market, amount=str(1_000 * USDC), collateral_amount=str(10 * ETH))
-    tool, params = list_cases(chain)[index]
-    plan = golem.plan(tool, market_id=market, **params)
-    calls = [place for place, call in enumerate(plan.calls) if call.to == MORPHO]
-    for place in calls:
-        call = plan.calls[place]
-        for at in range(4, len(call.data), 32):
-            word = int.from_bytes(call.data[at : at + 32], "big") ^ 1
-            changed = replace(call, data=call.data[:at] + word.to_bytes(32, "big") + call.data[at + 32 :])
-            mutated = replace(plan, calls=(*plan.calls[:place], changed, *plan.calls[place + 1 :]))
-            assert is_told_apart(golem, mutated, plan), f"word {at // 32} of {call.label}"
-
-
-def is_told_apart(golem: Golem, mutated: TxPlan, plan: TxPlan) -> bool:
-    """Whether the reader vetoes the changed bytes, or reads other effects than the plan's."""
-    try:
-        effects = golem.read_effects(mutated)
-    except UnknownCall:
-        return True
-    if effects.positions != golem.read_effects(plan).positions:
-        return True
-    try:
-        check_effects(effects, plan)
-    except AssertionError:
-        return True
-    # One base unit is within rounding of what is expected; the flows are exact.
-    return dict(effects.spends) != {flow.token.address: flow.bound for flow in plan.spends}
 
 
 def test_foreign_bytes_are_a_veto(chain: World) -> None:

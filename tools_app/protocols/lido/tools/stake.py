@@ -305,7 +305,7 @@ def lido_wrap(ctx: WriteContext, amount: RawAmount, chain_id: ChainId | None = N
     risk=RiskLayer.LOW,
     budget=TickBudget.FAST,
     report=report_unwrap,
-    action_class=ActionClass.DECREASE_POSITION,
+    action_class=ActionClass.REBALANCE,
     steps=("Reading the pool", "Building calls"),
     snippet="unwrap at lido: turn wstETH back into stETH, whose balance grows; worth the same, no slippage.",
     guidelines=("Unwrapping is no way to ETH: ask for a withdrawal, which takes wstETH as well.",),
@@ -328,7 +328,7 @@ def lido_unwrap(ctx: WriteContext, amount: RawAmount, chain_id: ChainId | None =
     return TxPlan(
         chain_id=reader.chain_id,
         calls=(plans.unwrap(at, amount),),
-        action_class=ActionClass.DECREASE_POSITION,
+        action_class=ActionClass.REBALANCE,
         recipients=(ctx.account,),
         changes=(
             plans.shrinks(reader.chain_id, WSTETH, ether, pool=state.pool, in_shares=True),

@@ -1,0 +1,50 @@
+"""What other people do between two calls of a golem, by the words in which cases name it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from tests.tools_app.protocols.lido.staking import at, report
+from tests.tools_app.protocols.lido.test_figures import make_market
+from tests.tools_app.protocols.morpho_blue.golem import make_golem, set_price, usdc_market
+from tests.tools_app.protocols.uniswap.test_liquidity import trade_back_and_forth
+
+if TYPE_CHECKING:
+    from tests.catalogue.stage import Stage
+
+ETH, USD = 10**18, 10**6
+
+
+def pay_queue(stage: Stage) -> None:
+    """The oracle reports, and every request is final."""
+    found = stage.world.rpc.read(at("queue"), "getLastRequestId()", returns="(uint256)")
+    report(stage.world, last_id=int(found[0]), ether=20 * ETH)
+
+
+def earn(stage: Stage) -> None:
+    """The oracle reports what validators earned."""
+    report(stage.world, earned=140 * ETH)
+
+
+def uncover(stage: Stage) -> None:
+    """Somebody borrowed, and the market's oracle fell."""
+    debtor = make_golem(stage.world)
+    plan = debtor.plan(
+        "morpho_borrow_market", market_id=usdc_market(), amount=str(10_000 * USD), collateral_amount=str(6 * ETH)
+    )
+    for call in plan.calls:
+        receipt = stage.world.send(debtor.account, call.to, "0x" + call.data.hex())
+        assert receipt["status"] == "0x1", call.label
+    set_price(stage.world, percent=60)
+    stage.told["borrower"] = debtor.address
+
+
+CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
+    "a day has passed": lambda stage: stage.pass_days(1),
+    "the queue has paid all requests": pay_queue,
+    "staking earned a tenth of a percent": earn,
+    "somebody makes a market of wstETH and USDC": lambda stage: make_market(stage.world, other="USDC", ether=400 * ETH),
+    "a borrower of the market is no longer covered": uncover,
+    "others trade back and forth through the pool": lambda stage: trade_back_and_forth(stage.world, 500),
+}

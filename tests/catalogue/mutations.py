@@ -1,0 +1,112 @@
+"""Every word of a plan's calls changed once: what the guardian lets pass is simulated, and what that lets pass is told.
+
+Most changes are refused by what the bytes say against what the plan says, at no cost but a decoding; only the few that
+say the same are judged by the whole guardian and run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from permits_app.reviewers import safety_guardian as guardian
+from permits_app.reviewers.decoding import read_calls
+from permits_app.safety.hook import HookCall, Reject
+from permits_app.safety.hooks.simulator import Simulator
+from tools_app.chain.signatures import parse_signature
+from tools_app.core.errors import GolemError
+from tools_app.toolkit.case import Case
+from tools_app.toolkit.effects import Effects, UnknownCall
+from tools_app.toolkit.plan import TxPlan
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A plan with one change: at `word` of the data of call `index`, or elsewhere in it."""
+
+    plan: TxPlan
+    index: int
+    word: int | None
+    what: str
+
+
+def list_mutants(plan: TxPlan) -> Iterator[Mutant]:
+    """Each word of each call once; then its function, its coin, its contract, and one word more than there is."""
+    for index, call in enumerate(plan.calls):
+
+        def changed(what: str, word: int | None = None, at: int = index, **change: object) -> Mutant:
+            calls = (*plan.calls[:at], replace(plan.calls[at], **change), *plan.calls[at + 1 :])  # type: ignore[arg-type]
+            return Mutant(replace(plan, calls=calls), at, word, f"{what} of call {at} ({plan.calls[at].label})")
+
+        data = call.data
+        for word, start in enumerate(range(4, len(data), 32)):
+            end = min(start + 32, len(data))
+            value = int.from_bytes(data[start:end], "big")
+            # A flag turned round; of everything else one more.
+            value = value ^ 1 if value < 2 else (value + 1) % 256 ** (end - start)
+            yield changed(f"word {word}", word, data=data[:start] + value.to_bytes(end - start, "big") + data[end:])
+        yield changed("the function", data=bytes([data[0] ^ 1, *data[1:]]))
+        yield changed("the coin", value=call.value + 1)
+        yield changed("the contract", to="0x" + "33" * 20)
+        yield changed("the length", data=data + bytes(32))
+
+
+def find_passed(call: HookCall) -> tuple[list[Mutant], int, int]:
+    """The mutants that nothing refuses; how many were made, and how many had to be run."""
+    plan = call.plan
+    assert plan is not None
+    passed, made, run = [], 0, 0
+    for mutant in list_mutants(plan):
+        made += 1
+        if is_read_apart(call, mutant.plan):
+            continue
+        run += 1
+        changed = replace(call, plan=mutant.plan)
+        if guardian.review(changed).is_approved and not _is_refused(changed):
+            passed.append(mutant)
+    return passed, made, run
+
+
+def is_read_apart(call: HookCall, plan: TxPlan) -> bool:
+    """Whether the guardian reads something else in the bytes than `plan` says, or cannot read them at all."""
+    assert call.chain is not None and call.view.address is not None
+    try:
+        effects = read_calls(plan.calls, account=call.view.address, chain=call.chain)
+    except (UnknownCall, GolemError):
+        return True
+    return bool(list_differences(call, effects, plan))
+
+
+def list_differences(call: HookCall, effects: Effects, plan: TxPlan) -> list[str]:
+    """What the guardian's rules about the bytes alone find."""
+    assert call.view.address is not None
+    now = call.chain.block.timestamp if call.chain is not None else 0
+    return [
+        *guardian.judge_recipients(effects, account=call.view.address, payable=guardian.list_payable(call)),
+        *guardian.judge_spends(effects, plan),
+        *guardian.judge_receives(effects, plan),
+        *guardian.judge_approvals(effects, plan),
+        *guardian.judge_rights(effects, plan),
+        *guardian.judge_changes(effects, plan),
+        *guardian.judge_deadlines(effects, plan, now=now),
+    ]
+
+
+def find_listed(case: Case, mutant: Mutant) -> tuple[str, int] | None:
+    """Under which words the case says that this one means nothing."""
+    called = mutant.plan.calls[mutant.index].data[:4]
+    return next(
+        (
+            (signature, place)
+            for signature, place in case.meaningless
+            if place == mutant.word and called == parse_signature(f"function {signature}").selector
+        ),
+        None,
+    )
+
+
+def _is_refused(call: HookCall) -> bool:
+    try:
+        return isinstance(Simulator().check(call), Reject)
+    except GolemError:
+        return True

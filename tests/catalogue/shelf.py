@@ -1,0 +1,76 @@
+"""The cases that stand beside the tools: found in their folders, by name."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+from dataclasses import dataclass
+
+import tools_app.protocols
+import tools_app.subsystems
+from tools_app.apps import load_registry
+from tools_app.chain.deployments import load_deployment
+from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.toolkit.case import Case
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import WriteTool
+
+CHAIN_ID = 31337
+BUILT_IN = frozenset({"uniswap"})
+"""What lies on every local chain from its first block."""
+
+ACROSS = "aave_v3"
+"""On which lender's code the tools are carried out that work with any."""
+
+
+@dataclass(frozen=True)
+class Filed:
+    """A case and the protocol on whose code it is carried out."""
+
+    case: Case
+    protocol: str
+
+    @property
+    def id(self) -> str:
+        return self.case.id
+
+    @property
+    def worlds(self) -> tuple[str, ...]:
+        """Which further protocols the local chain must hold for it."""
+        return () if self.protocol in BUILT_IN else (self.protocol,)
+
+
+def load_cases() -> dict[str, Filed]:
+    """Every case by its name; two of one name are an error."""
+    load_registry()
+    found: dict[str, Filed] = {}
+    for package in (tools_app.protocols, tools_app.subsystems):
+        for folder in pkgutil.iter_modules(package.__path__):
+            module = f"{package.__name__}.{folder.name}.cases"
+            if not folder.ispkg or importlib.util.find_spec(module) is None:
+                continue
+            for case in importlib.import_module(module).CASES:
+                assert case.id not in found, f"two cases are called {case.id}"
+                found[case.id] = Filed(case, _protocol_of(f"{package.__name__}.{folder.name}"))
+    return found
+
+
+def _protocol_of(package: str) -> str:
+    """What spans protocols is carried out on the first of them."""
+    module = f"{package}.protocol"
+    if importlib.util.find_spec(module) is None:
+        return ACROSS
+    return str(importlib.import_module(module).PROTOCOL.name)
+
+
+def find_write(case: Case) -> WriteTool:
+    """The tool a case calls."""
+    tool = REGISTRY.get(case.tool)
+    assert isinstance(tool, WriteTool), f"{case.tool} sends nothing"
+    return tool
+
+
+def symbols() -> dict[str, str]:
+    """Addresses of the local chain's registered tokens by symbol."""
+    return {token.symbol: token.address for token in load_deployment(KNOWN_NETWORKS[CHAIN_ID]).tokens}

@@ -1,0 +1,29 @@
+"""Every case of every tool on the shelf is carried out on the protocol's own code, and held to all that it says."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.catalogue.proofs import AFTER, BEFORE, begin
+from tests.catalogue.shelf import load_cases
+from tests.catalogue.stage import call_refused, open_stage
+from tests.live_golem import LiveGolem
+
+CASES = load_cases()
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.protocols(*filed.worlds)) for name, filed in CASES.items()]
+)
+def test_a_case_is_true_in_every_way(name: str, live_golem: LiveGolem) -> None:
+    stage, case = open_stage(live_golem, CASES), CASES[name].case
+    stage.prepare(case)
+    if case.refused:
+        error = call_refused(stage, case)
+        assert error is not None and error.code == case.refused
+        return
+    trial = begin(stage, case)
+    wrong = {proof.__name__: found for proof in BEFORE if (found := proof(trial))}
+    trial = begin(stage, case)
+    wrong |= {proof.__name__: found for proof in AFTER if (found := proof(trial))}
+    assert not wrong, "\n".join(f"{proof}: {each}" for proof, found in wrong.items() for each in found)

@@ -1,0 +1,68 @@
+"""Whoever adds a tool that sends something says beside it, as a case, what it does; and every name answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.catalogue.shelf import CHAIN_ID, load_cases
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import ReadTool, WriteTool
+
+NAMES = {
+    "write": (
+        *("aave_supply", "aave_withdraw", "aave_borrow", "aave_repay", "aave_enable_collateral"),
+        *("aave_disable_collateral", "aave_supply_collateral"),
+        *("morpho_supply_market", "morpho_withdraw_market", "morpho_borrow_market", "morpho_repay_market"),
+        *("morpho_liquidate", "maker_open_vault", "maker_deposit_collateral", "maker_generate_dai"),
+        *("maker_close_vault", "lending_unwind_loop", "lending_auto_deleverage", "lending_flash_loan"),
+        *("lending_execute_leverage_loop", "lido_stake", "lido_unstake", "lido_wrap", "lido_unwrap"),
+        *("lido_request_withdrawal", "lido_claim_withdrawal", "lido_harvest_yield", "lido_stake_eth"),
+        *("rocketpool_stake", "rocketpool_unstake", "rocketpool_deposit_eth"),
+    ),
+    "read": (
+        *("aave_get_health_factor", "aave_get_rates", "aave_get_user_summary", "aave_get_liquidation_risk"),
+        *("morpho_get_market_info", "morpho_get_user_position", "lending_build_loop", "lending_get_loop_health"),
+        *("lending_compare_rates", "lending_get_health_dashboard", "lido_get_position", "lido_get_rates"),
+        *("lido_get_oracle_status", "lido_exit_decision", "rocketpool_get_position", "rocketpool_get_rates"),
+        "rocketpool_get_operators",
+    ),
+}
+"""Every name under which lending and staking are asked for, aliases included."""
+WITH_CASES = ("tools_app.protocols.", "tools_app.subsystems.")
+"""Where the tools live that stand on the shelf; a wallet's own tools are judged with the wallet."""
+
+
+def list_writes() -> set[str]:
+    """The write tools of the shelf."""
+    return {
+        tool.name for tool in REGISTRY if isinstance(tool, WriteTool) and tool.handler.__module__.startswith(WITH_CASES)
+    }
+
+
+def test_every_write_of_the_shelf_has_a_case_and_every_case_a_write() -> None:
+    told = {filed.case.tool for filed in load_cases().values()}
+    assert list_writes() - told == set(), "write a case in the cases.py of its folder"
+    assert told - list_writes() == set()
+    assert len(list_writes()) >= 35
+
+
+def test_every_case_names_cases_that_exist_and_gives_its_reasons() -> None:
+    cases = load_cases()
+    for name, filed in cases.items():
+        assert set(filed.case.after) <= cases.keys(), name
+        assert all(len(reason) > 20 for reason in filed.case.meaningless.values()), name
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in NAMES.items() for name in names])
+def test_a_name_of_lending_or_staking_leads_to_its_tool(kind: str, name: str) -> None:
+    load_cases()
+    tool = REGISTRY.get(name)
+    assert isinstance(tool, WriteTool if kind == "write" else ReadTool)
+    assert tool.supports_chain(CHAIN_ID)
+    if isinstance(tool, WriteTool):
+        assert tool.name in {filed.case.tool for filed in load_cases().values()}
+
+
+def test_the_names_are_the_48_that_are_asked_for() -> None:
+    names = [name for each in NAMES.values() for name in each]
+    assert len(names) == len(set(names)) == 48

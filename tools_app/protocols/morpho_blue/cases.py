@@ -1,0 +1,115 @@
+"""What the `morpho_*` writes do on the local chain, on Morpho Blue's own code, in its market of USDC against WETH."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools_app.protocols.morpho_blue.addresses import LOCAL_CHAIN_ID, known_markets
+from tools_app.toolkit.case import About, Case, Told
+from tools_app.toolkit.enums import ActionClass
+
+_ETH: Final = 10**18
+_USD: Final = 10**6
+_MARKET: Final = {"market_id": known_markets(LOCAL_CHAIN_ID)[0].id}
+_NO_MARKET: Final = ({"market_id": "0x" + "11" * 32}, "MARKET_NOT_FOUND")
+
+CASES: Final = (
+    Case(
+        "morpho_supply_market",
+        {**_MARKET, "amount": str(20_000 * _USD)},
+        ActionClass.NEW_POSITION,
+        moves={"USDC": -20_000 * _USD},
+        holds={"USDC": 20_000 * _USD},
+        tells={"assets_supplied": str(20_000 * _USD)},
+        refuses=(
+            _NO_MARKET,
+            ({"asset": "DAI"}, "INVALID_PARAMS"),
+            ({"amount": str(10**15)}, "INSUFFICIENT_BALANCE"),
+            ({"on_behalf_of": "0x" + "11" * 20}, "INVALID_PARAMS"),
+        ),
+    ),
+    Case(
+        "morpho_supply_market",
+        {**_MARKET, "amount": str(5 * _ETH), "asset": "WETH"},
+        ActionClass.NEW_POSITION,
+        name="morpho_supply_collateral",
+        moves={"WETH": -5 * _ETH},
+        holds={"WETH": 5 * _ETH},
+    ),
+    Case(
+        "morpho_withdraw_market",
+        {**_MARKET, "amount": str(5_000 * _USD)},
+        ActionClass.DECREASE_POSITION,
+        after=("morpho_supply_market",),
+        moves={"USDC": 5_000 * _USD},
+        holds={"USDC": -5_000 * _USD},
+        refuses=(
+            ({"amount": str(20_500 * _USD)}, "MORPHO_MORE_THAN_THERE_IS"),
+            ({"amount": "1", "asset": "WETH"}, "LENDING_NOTHING_THERE"),
+        ),
+    ),
+    Case(
+        "morpho_withdraw_market",
+        {**_MARKET, "amount": "max"},
+        ActionClass.CLOSE_POSITION,
+        name="morpho_withdraw_all",
+        after=("morpho_supply_market",),
+        moves={"USDC": About(20_000 * _USD, 1)},
+        holds={"USDC": About(-20_000 * _USD, 1)},
+    ),
+    Case(
+        "morpho_withdraw_market",
+        {**_MARKET, "amount": str(_ETH), "asset": "WETH"},
+        ActionClass.DECREASE_POSITION,
+        name="morpho_withdraw_collateral",
+        after=("morpho_borrow_market",),
+        moves={"WETH": _ETH},
+        holds={"WETH": -_ETH},
+        refuses=(({"amount": "max"}, "HEALTH_TOO_LOW"),),
+        # The debt has grown by two fifths then.
+        when_old="HEALTH_TOO_LOW",
+    ),
+    Case(
+        "morpho_borrow_market",
+        {**_MARKET, "amount": str(10_000 * _USD), "collateral_amount": str(10 * _ETH)},
+        ActionClass.NEW_POSITION,
+        moves={"WETH": -10 * _ETH, "USDC": 10_000 * _USD},
+        holds={"WETH": 10 * _ETH},
+        owes={"USDC": 10_000 * _USD},
+        tells={"borrowed": str(10_000 * _USD), "ltv": "33.33", "liquidation_ltv": "86.00"},
+        refuses=(_NO_MARKET, ({"amount": str(17_500 * _USD)}, "HEALTH_TOO_LOW")),
+    ),
+    Case(
+        "morpho_repay_market",
+        {**_MARKET, "amount": str(4_000 * _USD)},
+        ActionClass.DECREASE_POSITION,
+        after=("morpho_borrow_market",),
+        moves={"USDC": -4_000 * _USD},
+        owes={"USDC": -4_000 * _USD},
+        refuses=(({"amount": str(10_500 * _USD)}, "MORPHO_MORE_THAN_THERE_IS"),),
+    ),
+    Case(
+        "morpho_repay_market",
+        {**_MARKET, "amount": "max"},
+        ActionClass.DECREASE_POSITION,
+        name="morpho_repay_all",
+        after=("morpho_borrow_market",),
+        moves={"USDC": About(-10_000 * _USD, 1)},
+        owes={"USDC": About(-10_000 * _USD, 1)},
+        tells={"remaining_debt": "0"},
+    ),
+    Case(
+        "morpho_liquidate",
+        {**_MARKET, "borrower": Told("borrower"), "seized_assets": str(_ETH)},
+        ActionClass.REBALANCE,
+        given=("a borrower of the market is no longer covered",),
+        moves={"WETH": _ETH, "USDC": About(-1_724_480_000, 10)},
+        tells={"collateral_seized": str(_ETH)},
+        refuses=(
+            ({"borrower": Told("account")}, "INVALID_PARAMS"),
+            ({"seized_assets": str(7 * _ETH)}, "MORPHO_MORE_THAN_THERE_IS"),
+        ),
+        # The borrower's loss, at the feeds' price.
+        gains_bps=4_500,
+    ),
+)

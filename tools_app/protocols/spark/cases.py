@@ -1,0 +1,47 @@
+"""What the `spark_*` writes do on the local chain: Aave's code with a market of its own."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools_app.toolkit.case import About, Case
+from tools_app.toolkit.enums import ActionClass
+
+_ETH: Final = 10**18
+
+CASES: Final = (
+    Case(
+        "spark_supply",
+        {"asset": "WETH", "amount": str(2 * _ETH)},
+        ActionClass.NEW_POSITION,
+        moves={"WETH": -2 * _ETH},
+        holds={"WETH": 2 * _ETH},
+        refuses=(({"amount": str(60 * _ETH)}, "INSUFFICIENT_BALANCE"),),
+    ),
+    Case(
+        "spark_withdraw",
+        {"asset": "WETH", "amount": "max"},
+        ActionClass.CLOSE_POSITION,
+        after=("spark_supply",),
+        moves={"WETH": About(2 * _ETH, 1)},
+        holds={"WETH": About(-2 * _ETH, 1)},
+    ),
+    Case(
+        "spark_borrow",
+        {"asset": "DAI", "amount": str(2_000 * _ETH)},
+        ActionClass.INCREASE_POSITION,
+        after=("spark_supply",),
+        moves={"DAI": 2_000 * _ETH},
+        owes={"DAI": 2_000 * _ETH},
+        refuses=(({"amount": str(4_000 * _ETH)}, "HEALTH_TOO_LOW"),),
+    ),
+    Case(
+        "spark_repay",
+        {"asset": "DAI", "amount": "max"},
+        ActionClass.DECREASE_POSITION,
+        after=("spark_borrow",),
+        moves={"DAI": About(-2_000 * _ETH, 1)},
+        owes={"DAI": About(-2_000 * _ETH, 1)},
+        tells={"debt_remaining": "0"},
+    ),
+)

@@ -1,0 +1,114 @@
+"""What the Uniswap writes do on the local chain, on Uniswap's own code, where a WETH is worth 3,000 USDC."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools_app.toolkit.case import About, Case, Told
+from tools_app.toolkit.enums import ActionClass
+
+_ETH: Final = 10**18
+_USD: Final = 10**6
+_POOL: Final = {"token0": "WETH", "token1": "USDC", "price_lower": "2700", "price_upper": "3300", "fee": 500}
+_POSITION: Final = {"position_id": Told("position_id")}
+_HALF: Final = 2_000
+_MINT: Final = "mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))"
+_INCREASE: Final = "increaseLiquidity((uint256,uint256,uint256,uint256,uint256,uint256))"
+_LEAST: Final = "one unit of what goes in at least; which of it the price decides, and neither may be left unbounded"
+_LIQUIDITY: Final = "so little of the liquidity that what leaves the position is within what the plan promises"
+_NOT_OWN: Final = ({"position_id": "999999"}, "POSITION_NOT_FOUND")
+
+CASES: Final = (
+    Case(
+        "uniswap_execute_swap",
+        {"token_in": "USDC", "token_out": "WETH", "amount": str(3_000 * _USD)},
+        ActionClass.INCREASE_POSITION,
+        moves={"USDC": -3_000 * _USD, "WETH": About(_ETH, 100)},
+        refuses=(
+            ({"amount": str(10**15)}, "INSUFFICIENT_BALANCE"),
+            ({"token_out": "USDC"}, "ROUTING_SAME_TOKEN"),
+            ({"amount": "0"}, "INVALID_PARAMS"),
+        ),
+        loses_bps=100,
+    ),
+    Case(
+        "uniswap_execute_swap",
+        {"token_in": "USDC", "token_out": "WETH", "amount": str(_ETH), "exact_output": True},
+        ActionClass.INCREASE_POSITION,
+        name="uniswap_swap_exact_output",
+        moves={"USDC": About(-3_000 * _USD, 100), "WETH": _ETH},
+        loses_bps=100,
+    ),
+    Case(
+        "uniswap_execute_swap",
+        {"token_in": "ETH", "token_out": "USDC", "amount": str(_ETH)},
+        ActionClass.DECREASE_POSITION,
+        name="uniswap_swap_coin",
+        moves={"ETH": -_ETH, "USDC": About(3_000 * _USD, 100)},
+        loses_bps=100,
+    ),
+    Case(
+        "uniswap_execute_swap",
+        {"token_in": "WETH", "token_out": "USDT", "amount": str(_ETH)},
+        ActionClass.REBALANCE,
+        name="uniswap_swap_v2",
+        moves={"WETH": -_ETH, "USDT": About(3_000 * _USD, 200)},
+        loses_bps=300,
+    ),
+    Case(
+        "uniswap_lp_add_liquidity",
+        {**_POOL, "amount0": str(2 * _ETH)},
+        ActionClass.NEW_POSITION,
+        moves={"WETH": About(-2 * _ETH, 1), "USDC": About(-6_000 * _USD, _HALF)},
+        holds={"WETH": About(2 * _ETH, 50), "USDC": About(6_000 * _USD, _HALF)},
+        refuses=(({"amount0": str(10**24)}, "INSUFFICIENT_BALANCE"), ({"token1": "WETH"}, "INVALID_PARAMS")),
+        meaningless={(_MINT, 7): _LEAST, (_MINT, 8): _LEAST},
+        loses_bps=10,
+        gains_bps=10,
+    ),
+    Case(
+        "uniswap_lp_increase_liquidity",
+        {**_POSITION, "amount0": str(_ETH)},
+        ActionClass.INCREASE_POSITION,
+        after=("uniswap_lp_add_liquidity",),
+        refuses=(_NOT_OWN,),
+        meaningless={(_INCREASE, 3): _LEAST, (_INCREASE, 4): _LEAST},
+        moves={"WETH": About(-_ETH, 1), "USDC": About(-3_000 * _USD, _HALF)},
+        holds={"WETH": About(_ETH, 50), "USDC": About(3_000 * _USD, _HALF)},
+        loses_bps=10,
+        gains_bps=10,
+    ),
+    Case(
+        "uniswap_lp_remove_liquidity",
+        {**_POSITION, "percent_to_remove": 40},
+        ActionClass.DECREASE_POSITION,
+        after=("uniswap_lp_add_liquidity",),
+        moves={"WETH": About(800 * _ETH // 1_000, 50), "USDC": About(2_400 * _USD, _HALF)},
+        holds={"WETH": About(-800 * _ETH // 1_000, 50), "USDC": About(-2_400 * _USD, _HALF)},
+        refuses=(_NOT_OWN, ({"percent_to_remove": 101}, "INVALID_PARAMS")),
+        meaningless={("multicall(bytes[])", 6): _LIQUIDITY},
+        loses_bps=10,
+        gains_bps=10,
+    ),
+    Case(
+        "uniswap_lp_remove_liquidity",
+        _POSITION,
+        ActionClass.CLOSE_POSITION,
+        name="uniswap_lp_remove_all",
+        after=("uniswap_lp_add_liquidity",),
+        moves={"WETH": About(2 * _ETH, 50), "USDC": About(6_000 * _USD, _HALF)},
+        holds={"WETH": About(-2 * _ETH, 50), "USDC": About(-6_000 * _USD, _HALF)},
+        loses_bps=10,
+        gains_bps=10,
+    ),
+    Case(
+        "uniswap_lp_collect_fees",
+        _POSITION,
+        ActionClass.DECREASE_POSITION,
+        after=("uniswap_lp_add_liquidity",),
+        given=("others trade back and forth through the pool",),
+        moves={"WETH": About(10**15, 9_900), "USDC": About(3 * _USD, 9_900)},
+        holds={"WETH": About(-(10**15), 9_900), "USDC": About(-3 * _USD, 9_900)},
+        refuses=(_NOT_OWN,),
+    ),
+)

@@ -1,0 +1,75 @@
+"""Case: what one call of a write tool does on the local chain, said as data beside the tool.
+
+Whoever adds a tool says in its folder's `cases.py` what a call of it moves, changes and refuses. One suite carries out
+every case on the protocol's own code and holds the tool to it, and to everything that is true of all tools. A tool
+without a case fails that suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from tools_app.toolkit.enums import ActionClass
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A parameter's value out of what cases before it reported: the `key` of the newest report that has it.
+
+    `account` is the golem's own address.
+    """
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Base units that follow a pool's price, interest or a rate: within so many basis points of `raw`."""
+
+    raw: int
+    bps: int
+
+
+Amount: TypeAlias = int | About
+"""Base units; a plain number is exact but for the case's rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One call of a write tool. Amounts are signed base units by a token's symbol, the chain's coin under its own.
+
+    `moves` is what the wallet loses and gains, `holds` by how much what lies in positions changes, `owes` by how much
+    debts do; a token that is named in none of them may not move. `is_a` is the kind of action that is measured.
+    `after` are names of cases that were carried out before, and `given` what other people did then: the suite's names.
+    `tells` are figures of the report, as it writes them. `refuses` are parameters (on top of `params`) with the code
+    of their refusal. `refused` is the code where every account that signs for itself is refused, and `when_old` where
+    the call is after 300 days without anybody at the protocol.
+    `meaningless` are words of calls whose change means nothing: (signature of the function, place of the word) with
+    the reason. `loses_bps` bounds how far the account's worth may fall, in basis points of what the case moves: fees
+    and slippage; `gains_bps` how far it may rise. `rounding` is in base units.
+    """
+
+    tool: str
+    params: Mapping[str, Any]
+    is_a: ActionClass
+    name: str = ""
+    after: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    moves: Mapping[str, Amount] = field(default_factory=dict)
+    holds: Mapping[str, Amount] = field(default_factory=dict)
+    owes: Mapping[str, Amount] = field(default_factory=dict)
+    tells: Mapping[str, Any] = field(default_factory=dict)
+    refuses: tuple[tuple[Mapping[str, Any], str], ...] = ()
+    when_old: str = ""
+    meaningless: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    refused: str = ""
+    loses_bps: int = 0
+    gains_bps: int = 0
+    rounding: int = 2
+
+    @property
+    def id(self) -> str:
+        """What other cases call it: its name, or its tool's."""
+        return self.name or self.tool

@@ -213,8 +213,8 @@ class PermitOutput(serializers.Serializer[Any]):
     waits = serializers.DictField(
         allow_null=True,
         child=serializers.CharField(allow_null=True),
-        help_text="While owners or an announcement are waited for: `state` in the owners' own word, `until` when it ends"
-        " by itself; else null",
+        help_text="While owners or an announcement are waited for: `state` in the owners' own word, `until` when it"
+        " ends by itself; else null",
     )
     owners = serializers.DictField(
         allow_null=True,

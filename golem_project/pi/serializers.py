@@ -210,6 +210,12 @@ class PermitOutput(serializers.Serializer[Any]):
     fidelity = serializers.CharField(allow_blank=True, help_text="Which engine simulated")
     review = serializers.DictField()
     missing = serializers.ListField(child=serializers.CharField(), help_text="What must still happen before a commit")
+    waits = serializers.DictField(
+        allow_null=True,
+        child=serializers.CharField(allow_null=True),
+        help_text="While owners or an announcement are waited for: `state` in the owners' own word, `until` when it"
+        " ends by itself; else null",
+    )
     owners = serializers.DictField(
         allow_null=True,
         child=serializers.IntegerField(),

@@ -42,7 +42,7 @@ from permits_app.errors import SignerUnavailable, WalletExists
 from permits_app.forms import WalletForm, WalletSource, WizardLimitsForm
 from permits_app.models import SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
-from tools_app.admin.display import shorten_hex
+from tools_app.admin.display import format_chain, shorten_hex
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -173,6 +173,7 @@ class WizardPages:
             forms.Form(),
             submit="Next: token",
             golem=golem,
+            chain=format_chain(golem.home_chain_id),
             portfolio=read_portfolio_card(golem, now=clock.now()),
             picture=segno.make(golem.address, error="m").svg_inline(scale=5, border=2, light="#fff", dark="#000"),
             has_faucet=golem.home_chain_id == LOCAL_CHAIN_ID and LOCAL_CHAIN_ID in settings.GOLEM_RPC_URLS,

@@ -5,12 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from django_otp.plugins.otp_totp.models import TOTPDevice
+
 from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
+from permits_app.actions.execute_change import execute_change
 from permits_app.actions.follow_requests import follow_requests
-from permits_app.models import NavSnapshot, PendingRequest
+from permits_app.models import ChangeRequest, NavSnapshot, PendingRequest
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.live_golem import LiveGolem
+from tests.permits_app.approvals.people import approve, give_device
 from tools_app.core import clock
 from tools_app.protocols.erc4626.addresses import known_vaults
 from tools_app.toolkit.registry import REGISTRY
@@ -24,9 +28,23 @@ def do(live: LiveGolem, action: str, venue: str | None, **params: Any) -> dict[s
     """Preview and commit one action; its permit. A day's worth of limits must cover all of them."""
     clean = dict.fromkeys(("token_in", "token_out", "amount"))
     permit = live.preview(**{**clean, "action_type": action, "venue": venue, **params})
+    if permit["status"] == "AWAITING_APPROVAL":
+        return _agree(live, permit["permit_id"])
     done = live.commit(permit["permit_id"])
     assert done["status"] == "COMMITTED", done
     return done
+
+
+def _agree(live: LiveGolem, permit_id: str) -> dict[str, Any]:
+    """What is risky is carried out once its owner agreed."""
+    if not TOTPDevice.objects.filter(user=live.owner, confirmed=True).exists():
+        give_device(live.owner)
+    request = ChangeRequest.objects.get(permit_id=permit_id)
+    approve(request, live.owner)
+    execute_change(request_id=request.pk, now=clock.now())
+    permit = live.permit(permit_id)
+    assert permit.status == "COMMITTED", (permit.status, permit.status_reason)
+    return {"permit_id": permit_id}
 
 
 def give_tools(live: LiveGolem) -> None:

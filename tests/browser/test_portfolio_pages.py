@@ -13,13 +13,14 @@ from tests.browser.conftest import PHONE, WIDE
 from tests.browser.holder import PROTOCOLS, hold_everything, look_twice
 from tests.factories.golems import PASSWORD
 from tests.live_golem import LiveGolem
+from tests.permits_app.approvals.conftest import eager as eager
 from tools_app.core import clock
 
 pytestmark = [pytest.mark.browser, pytest.mark.protocols(*PROTOCOLS)]
 
 
 @pytest.fixture
-def owned(shared_golem: LiveGolem) -> LiveGolem:
+def owned(shared_golem: LiveGolem, eager: None) -> LiveGolem:
     """A golem whose owner can log in."""
     shared_golem.owner.set_password(PASSWORD)
     shared_golem.owner.save()

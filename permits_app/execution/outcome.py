@@ -226,7 +226,8 @@ def _least_spent(plan: TxPlan, token: str, expected: Mapping[str, int]) -> int:
 
 def _check_undeclared(plan: TxPlan, deltas: Mapping[str, int], expected: Mapping[str, int]) -> list[str]:
     """A token that the plan neither spends nor receives moved otherwise than the simulation showed."""
-    flows = {flow.token.address for flow in (*plan.spends, *plan.receives)}
+    # Shares that are themselves a position are told by its change.
+    flows = {flow.token.address for flow in (*plan.spends, *plan.receives)} | plan.claims
     symbols = {token.address: token.symbol for token in plan.tokens} | {NATIVE: "the chain's coin"}
     return [
         f"{symbols.get(address) or address}: {delta} moved, the simulation showed {expected.get(address, 0)}"

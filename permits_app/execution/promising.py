@@ -79,6 +79,5 @@ def _store(permit: ActionPermit, row: SignedPromise, capability: MintedCapabilit
                 actual_outcome={"promise": told},
                 ground_truth_source="none",
             ).as_dict(),
-            data={"promise_id": str(row.pk), "digest": row.digest},
         )
         event_bus.emit(golem_id=permit.golem_id, event=Event(EventType.PROMISE_SIGNED, told), now=now)

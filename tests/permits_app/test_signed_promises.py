@@ -228,7 +228,7 @@ def test_a_halt_between_preview_and_commit_signs_nothing(maker: Maker) -> None:
 def test_an_offer_that_says_otherwise_than_its_plan_is_not_signed(maker: Maker, field: str, by: int) -> None:
     maker.bank.modules["tools"].SLIPS[field] = by
     status, problem = maker.preview()
-    assert status >= 400 and problem["code"] in ("REVIEW_VETOED", "SIMULATION_FAILED"), problem
+    assert status >= 400 and problem["code"] in ("REVIEW_VETOED", "SAFETY_SIMULATION_FAILED"), problem
     assert not ActionPermit.objects.filter(action_type="bank_offer").exists()
 
 

@@ -39,7 +39,7 @@ def _agree(live: LiveGolem, permit_id: str) -> dict[str, Any]:
     """What is risky is carried out once its owner agreed."""
     if not TOTPDevice.objects.filter(user=live.owner, confirmed=True).exists():
         give_device(live.owner)
-    request = ChangeRequest.objects.get(permit_id=permit_id)
+    request = ChangeRequest.objects.get(permit__pk=permit_id)
     approve(request, live.owner)
     execute_change(request_id=request.pk, now=clock.now())
     permit = live.permit(permit_id)

@@ -42,6 +42,7 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("permits_app", "spendentry"): ("view",),
     ("permits_app", "standingallowance"): ("view",),
     ("permits_app", "pendingrequest"): ("view",),
+    ("permits_app", "signedpromise"): ("view",),
     ("permits_app", "spendinglimits"): ("view", "add", "change"),
     ("permits_app", "venuetrust"): ("view", "change"),
     ("permits_app", "cagemirror"): ("view",),

@@ -19,10 +19,10 @@ django.setup(set_prefix=False)
 
 # Their models need the apps to be loaded.
 from golem_project.boot import check_before_serving  # noqa: E402
+from golem_project.checked_start import CheckedStart  # noqa: E402
 from golem_project.plain_http import PlainHttp  # noqa: E402
 from golem_project.stream.sse import EventStream  # noqa: E402
 from golem_project.threaded_handler import ThreadedHandler  # noqa: E402
 
-check_before_serving()
 event_stream = EventStream(ThreadedHandler())
-application = PlainHttp(event_stream)
+application = CheckedStart(PlainHttp(event_stream), check=check_before_serving)

@@ -30,6 +30,7 @@ _PLAN_COLUMNS: Final = (
     "max_priority_fee_per_gas",
     "value_micro_usd",
     "bounds",
+    "code",
     "acts_for",
     "batch",
 )

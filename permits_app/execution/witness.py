@@ -7,6 +7,7 @@ block lists; what contradicts itself is not seen yet. Another node gives the sec
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
@@ -23,6 +24,8 @@ logger = logging.getLogger(__name__)
 
 _FAN: Final = 50
 _MOST_TURNS: Final = 8
+_MOST_LOOKS: Final = 4
+_PAUSE_SECONDS: Final = 0.03
 
 
 def confirm(chain_id: int, claimed: ReceiptView, *, deadline: Deadline) -> bool:
@@ -42,17 +45,40 @@ def confirm_many(chain_id: int, claimed: Sequence[ReceiptView], *, deadline: Dea
         *(RpcRequest("eth_getTransactionByHash", (receipt.tx_hash,)) for receipt in claimed),
         *(header_request(number) for number in numbers),
     ]
+    for left in reversed(range(_MOST_LOOKS)):
+        found, is_settled = _read_again(chain_id, claimed, numbers, requests, deadline)
+        if is_settled or not left or deadline.is_over:
+            break
+        time.sleep(_PAUSE_SECONDS)
+    return found
+
+
+def _read_again(
+    chain_id: int,
+    claimed: Sequence[ReceiptView],
+    numbers: Sequence[int],
+    requests: Sequence[RpcRequest],
+    deadline: Deadline,
+) -> tuple[list[ReceiptView], bool]:
+    """Those that one reading confirms, and whether it has made up its mind about the others."""
     count = len(claimed)
     # The node that claims is likely the best one; it is asked again only where no other has the block.
     for replies in get_pool(chain_id).readings(requests, deadline=deadline, is_best_last=True):
         blocks = {number: _value(reply) for number, reply in zip(numbers, replies[2 * count :], strict=True)}
         if all(blocks.values()):
-            return [
+            sent = [_value(reply) for reply in replies[count : 2 * count]]
+            found = [
                 receipt
-                for receipt, again, sent in zip(claimed, replies[:count], replies[count : 2 * count], strict=True)
-                if _agrees(receipt, _value(again), _value(sent), blocks[receipt.block_number])
+                for receipt, again, told in zip(claimed, replies[:count], sent, strict=True)
+                if _agrees(receipt, _value(again), told, blocks[receipt.block_number])
             ]
-    return []
+            return found, not any(_waits_still(receipt, told) for receipt, told in zip(claimed, sent, strict=True))
+    return [], True
+
+
+def _waits_still(claimed: ReceiptView, sent: Any) -> bool:
+    """Whether the node has the transaction in its pool as well as in a block, as one does that just made the block."""
+    return isinstance(sent, dict) and sent.get("hash") == claimed.tx_hash and sent.get("blockHash") is None
 
 
 def find_block_hashes(
@@ -115,8 +141,7 @@ def _counts_at(chain_id: int, sender: str, numbers: Sequence[int], deadline: Dea
 
 
 def _agrees(claimed: ReceiptView, again: Any, sent: Any, block: Mapping[str, Any]) -> bool:
-    if isinstance(sent, dict) and sent.get("hash") == claimed.tx_hash and sent.get("blockHash") is None:
-        # The block is there and the transaction still waits in the pool as well: it is looked at again.
+    if _waits_still(claimed, sent):
         return False
     is_same = (
         _parse(again) == claimed

@@ -14,7 +14,7 @@ from archetypes_app.models import Archetype
 from golem_project.embedded.paths import CHECKOUT
 
 DOORS = {
-    "web": [sys.executable, "-c", "import golem_project.asgi"],
+    "web": [sys.executable, "-m", "uvicorn", "golem_project.asgi:application", "--host", "127.0.0.1", "--port", "0"],
     "wsgi": [sys.executable, "-c", "import golem_project.wsgi"],
     "worker": [
         sys.executable,
@@ -60,5 +60,5 @@ def test_nothing_starts_on_a_stored_graph_with_a_circle(door: str) -> None:
 @pytest.mark.usefixtures("transactional_db")
 def test_a_sound_graph_lets_the_server_start() -> None:
     sync_builtins()
-    done = _start("web")
+    done = _start("wsgi")
     assert done.returncode == 0, done.stderr

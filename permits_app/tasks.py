@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 _RETRY_SECONDS = 1.1
 # A wake-up that was not looked at for this long is sent again by then.
 _WAKEUP_LIVES_SECONDS = 10
-_ALONE = {name: threading.Lock() for name in ("cage changes", "sessions", "reconciler", "requests")}
+_ALONE = {name: threading.Lock() for name in ("cage changes", "sessions", "reconciler", "requests", "promises")}
 
 
 @shared_task(acks_late=False)

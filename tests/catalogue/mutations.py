@@ -42,8 +42,8 @@ def list_mutants(plan: TxPlan) -> Iterator[Mutant]:
         for word, start in enumerate(range(4, len(data), 32)):
             end = min(start + 32, len(data))
             value = int.from_bytes(data[start:end], "big")
-            # A flag turned round; of everything else two more, which no rounding explains.
-            value = value ^ 1 if value < 2 else (value + 2) % 256 ** (end - start)
+            # A flag turned round; of everything else eight more, which no rounding explains.
+            value = value ^ 1 if value < 2 else (value + 8) % 256 ** (end - start)
             yield changed(f"word {word}", word, data=data[:start] + value.to_bytes(end - start, "big") + data[end:])
         yield changed("the function", data=bytes([data[0] ^ 1, *data[1:]]))
         yield changed("the coin", value=call.value + 1)

@@ -90,7 +90,7 @@ def test_a_tool_that_is_not_loaded_answers_the_call_that_loads_it_and_then_exist
 
 
 def test_a_write_that_is_not_loaded_is_refused_before_anything_of_it_is_looked_at(tiered: Agent) -> None:
-    problem = assert_problem(tiered.post("preview_action", {"action_type": "Add-Liquidity"}), 409, "TOOL_NOT_LOADED")
+    problem = assert_problem(tiered.post("preview_action", {"action_type": "Claim-Withdrawal"}), 409, "TOOL_NOT_LOADED")
     assert problem["next_call"]["arguments"]["query"] == "load_tools"
 
 

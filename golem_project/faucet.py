@@ -20,7 +20,7 @@ from golem_project.embedded.world.node import CHAIN_ID
 from golem_project.embedded.world.rpc import RpcError
 
 GIFT_WEI = 10**18
-GIFT = {"USDC": 5_000 * 10**6, "WETH": 10**18}
+GIFT = {"USDC": 15_000 * 10**6}
 
 
 @require_POST
@@ -38,5 +38,5 @@ def give_test_money(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     except (EmbeddedError, RpcError) as error:
         messages.error(request, f"The local chain gave nothing: {error}")
     else:
-        messages.success(request, f"{golem.name} got 1 ETH, 1 WETH and 5,000 USDC of the local chain.")
+        messages.success(request, f"{golem.name} got 1 ETH and 15,000 USDC of the local chain.")
     return HttpResponseRedirect(reverse("admin:archetypes_app_golem_set_up_funds", args=[golem.pk]))

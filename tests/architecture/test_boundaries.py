@@ -45,6 +45,7 @@ TESTS: dict[str, str] = {
     "PolicyCage.max_drawdown_bps": f"{FALLS}the_cage_is_broken_exactly_beyond_its_limit",
     "PolicyCage.min_rebalance_interval_seconds": f"{CAGE}rebalances_keep_their_distance_to_the_second",
     "PolicyCage.max_rebalances_per_day": f"{CAGE}a_day_takes_exactly_its_number_of_rebalances",
+    "ROOM_ON_THE_WAY_BPS": f"{SAFETY}step_health.py::test_what_is_asked_on_the_way_depends_on_where_it_leads",
     "PolicyCage.min_health_bps": f"{SAFETY}position_rules.py::test_a_health_floor_is_held_to_the_basis_point",
     "DUST": f"{SAFETY}position_rules.py::test_rounding_may_take_two_base_units_of_a_leg_and_no_more",
     "PolicyCage.min_collateral_ratio_bps": f"{CAGE}the_collateral_ratio_is_held_to_the_basis_point",
@@ -116,6 +117,7 @@ TESTS: dict[str, str] = {
 }
 
 NO_LIMITS: dict[str, str] = {
+    "LIQUIDATION_BPS": "where cover equals debt, by the meaning of health; nobody may set it",
     "GOLEM_DOUBT_SECONDS": "how long a contradiction is read again; balances judge before and after it",
     "MOST_GAS_SIGNED": "how far a limit is raised to be tried again; what is promised is what a run within it shows",
     "TRY_SETTLES_SECONDS": "when to look again; nothing is refused by it",

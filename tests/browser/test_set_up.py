@@ -64,7 +64,7 @@ def test_a_trader_ends_with_a_funded_address_and_a_token_that_is_shown_once(open
     page.get_by_role("button", name="Take test money").click()
     page.wait_for_load_state("networkidle")
     visit.shoot("wizard-funds")
-    assert "5,000" in page.inner_text("#content")
+    assert "15,000" in page.inner_text("#content")
     page.get_by_role("button", name="Next: token").click()
     page.get_by_role("button", name="Create the golem's token").click()
     page.wait_for_load_state("networkidle")

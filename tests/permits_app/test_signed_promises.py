@@ -224,7 +224,7 @@ def test_a_halt_between_preview_and_commit_signs_nothing(maker: Maker) -> None:
     assert status >= 400 and not SignedPromise.objects.exists()
 
 
-@pytest.mark.parametrize(("field", "by"), [("give", 1), ("want", 1), ("deadline", 1)])
+@pytest.mark.parametrize(("field", "by"), [("give", 10), ("want", 10), ("deadline", 1)])
 def test_an_offer_that_says_otherwise_than_its_plan_is_not_signed(maker: Maker, field: str, by: int) -> None:
     maker.bank.modules["tools"].SLIPS[field] = by
     status, problem = maker.preview()

@@ -16,17 +16,21 @@ from tools_app.chain.node_errors import RpcUnavailable
 
 
 def test_a_market_that_jumps_further_than_the_plan_tolerates_is_a_veto_above_the_hot_lane_too(
-    live_golem: LiveGolem,
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The rule of the risk-assessor is the guardian's as well, so it holds for every call that must be reviewed."""
     calm = safety_guardian.review(swap_call(live_golem))
     assert calm.is_approved, calm.reasons
     assert int(calm.figures["revert_chance_millionths"]) <= MOST_REVERT_MILLIONTHS
     rival = make_live_golem(live_golem.world, name="Rival", owner_name="owner-b")
-    SpendingLimits.objects.filter(golem=rival.golem).update(max_price_impact_bps=9_000, max_slippage_bps=9_000)
-    for index in range(6):
-        sold, bought, amount = (("USDC", "WETH", 5_000 * 10**6), ("WETH", "USDC", 10**18))[index % 2]
-        rival.commit(rival.preview(token_in=sold, token_out=bought, amount=str(amount))["permit_id"])
+    SpendingLimits.objects.filter(golem=rival.golem).update(
+        max_price_impact_bps=9_000, max_slippage_bps=9_000, per_day_micro_usd=10**12, per_session_micro_usd=10**12
+    )
+    # Of the calm before nothing is looked at, however long the chain was when the test began.
+    monkeypatch.setattr("permits_app.reviewers.revert_chance.LOOKBACK_BLOCKS", 30)
+    for index in range(12):
+        # All of it the way that hurts who buys ether.
+        rival.commit(rival.preview(amount=str(1_500 * 10**6 + index))["permit_id"])
     call = swap_call(live_golem, slippage_bps=1)
     assert "at most 5% are accepted" in " ".join(safety_guardian.review(call).reasons)
     assert int(safety_guardian.review(call).figures["revert_chance_millionths"]) > MOST_REVERT_MILLIONTHS

@@ -103,5 +103,7 @@ def test_what_is_asked_on_the_way_depends_on_where_it_leads() -> None:
     assert least_on_the_way(before_bps=None, floor_bps=15_000, is_raising=False) == 15_000
     assert least_on_the_way(before_bps=20_000, floor_bps=15_000, is_raising=True) == 15_000
     assert least_on_the_way(before_bps=20_000, floor_bps=15_000, is_raising=False) == 10_375
+    assert least_on_the_way(before_bps=11_500, floor_bps=15_000, is_raising=False) == 10_375
+    assert least_on_the_way(before_bps=11_496, floor_bps=15_000, is_raising=False) == 10_374
     assert least_on_the_way(before_bps=10_800, floor_bps=15_000, is_raising=False) == 10_200
     assert least_on_the_way(before_bps=9_000, floor_bps=15_000, is_raising=False) == 10_000

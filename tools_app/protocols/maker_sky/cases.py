@@ -54,6 +54,22 @@ CASES: Final = (
         },
     ),
     Case(
+        "maker_repay_dai",
+        {**_VAULT, "dai_amount": str(3_000 * _WAD)},
+        ActionClass.DECREASE_POSITION,
+        after=("maker_generate_dai",),
+        moves={"DAI": -3_000 * _WAD},
+        owes={"DAI": About(-3_000 * _WAD, 1)},
+        refuses=(_NO_VAULT, ({"dai_amount": str(9_950 * _WAD)}, "MAKER_DEBT_TOO_SMALL")),
+        meaningless={
+            (
+                "frob(uint256,int256,int256)",
+                2,
+            ): "a few wei of debt are less than the fee of the seconds that are allowed for"
+        },
+        loses_bps=1,
+    ),
+    Case(
         "maker_close_vault",
         _VAULT,
         ActionClass.CLOSE_POSITION,

@@ -35,7 +35,8 @@ def test_a_loan_lives_from_supply_to_withdrawal_exactly_as_planned(desk: Desk) -
     part = desk.do("aave_repay", asset="USDC", amount=str(1_000 * USD))
     assert part.plan.action_class is ActionClass.DECREASE_POSITION
     rest = desk.report("aave_repay", asset="USDC", amount="max")
-    assert int(rest["repaid"]) >= 5_000 * USD and rest["debt_remaining"] == "0"
+    # What is owed is rounded by the base unit.
+    assert int(rest["repaid"]) >= 5_000 * USD - 1 and rest["debt_remaining"] == "0"
     closed = desk.do("aave_withdraw", asset="WETH", amount="max")
     assert closed.plan.action_class is ActionClass.CLOSE_POSITION
     assert desk.position() is None

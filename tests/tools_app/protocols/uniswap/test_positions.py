@@ -223,7 +223,8 @@ def test_v2_shares_are_given_back_for_what_the_plan_says_until_none_are_left(
         left = {token: each.raw_of(token) for each in list_of(chain, account) for token in (usdc, weth)}
         for change in plan.changes:
             measured = left.get(change.token, 0) - held.raw_of(change.token)
-            assert abs(measured - change.expected) <= 2 and measured >= change.bound
+            # A share of a pair is worth what the feeds say of its reserves, to nine digits.
+            assert abs(measured - change.expected) <= max(2, abs(measured) // 10**9) and measured >= change.bound
     assert list_of(chain, account) == ()
     pair = chain.pool("v2", "USDC", "WETH").address
     router = chain.contracts["uniswap_v2_router"]

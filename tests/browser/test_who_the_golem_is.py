@@ -81,6 +81,8 @@ def test_the_golem_page_tells_phase_tools_and_where_each_limit_comes_from(open_w
     visit.log_in("owner-a")
     visit.open(f"/admin/archetypes_app/golem/{demo.golem.pk}/change/")
     visit.shoot("golem-cautious")
+    for folded in ("Every limit and where it comes from", "Tools it has, and why"):
+        visit.page.get_by_text(folded, exact=True).click()
     text = visit.page.inner_text("#content")
     assert "CAUTIOUS" in text.upper()
     assert "Phase cautious allows" in text

@@ -43,10 +43,6 @@ class Pool:
         """Wei that one movement may lose by rounding: less than a share, and less than a wei."""
         return self.total_ether // self.total_shares + 1
 
-    def after_staking(self, ether: int) -> Pool:
-        """The pool once `ether` more is in it."""
-        return Pool(self.total_shares + self.shares_of(ether), self.total_ether + ether)
-
 
 @dataclass(frozen=True, slots=True)
 class Rebase:

@@ -22,10 +22,6 @@ class Rate:
         """Wei that `amount` base units of rETH are worth, about: contracts divide reported sums."""
         return amount * self.wei // ONE
 
-    def amount_of(self, ether: int) -> int:
-        """Base units of rETH for `ether` wei, about."""
-        return ether * ONE // self.wei
-
     def after_fee(self, ether: int) -> int:
         """What of a deposit becomes rETH."""
         return ether - ether * self.fee // ONE

@@ -40,14 +40,14 @@ def test_an_answer_that_came_first_waits_for_its_waiter_and_goes_away_in_the_end
     server = redis.Redis.from_url(settings.REDIS_URL)
     assert 0 < server.ttl(f"golem:answer:{task_id}") <= settings.CELERY_RESULT_EXPIRES
     assert answers.get_state(task_id) == states.SUCCESS
-    assert app.AsyncResult(task_id).get(timeout=5) == {"ok": 1}
+    assert app.AsyncResult(task_id).get(timeout=5, disable_sync_subtasks=False) == {"ok": 1}
 
 
 def test_a_failure_is_raised_where_it_is_waited_for(answers: AnswerBackend) -> None:
     task_id = uuid.uuid4().hex
     answers.store_result(task_id, ValueError("no"), states.FAILURE)
     with pytest.raises(ValueError, match="no"):
-        app.AsyncResult(task_id).get(timeout=5)
+        app.AsyncResult(task_id).get(timeout=5, disable_sync_subtasks=False)
 
 
 def test_whoever_waits_for_nothing_is_told_so_in_time(answers: AnswerBackend) -> None:

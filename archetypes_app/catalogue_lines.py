@@ -14,7 +14,7 @@ from typing import Any, Final
 from archetypes_app.errors import CategoryUnknown
 from archetypes_app.loadout import Loading, Loadout
 from tools_app.core.errors import InvalidParams
-from tools_app.toolkit.enums import Category
+from tools_app.toolkit.enums import Category, PiTool
 from tools_app.toolkit.registry import UnknownTool
 from tools_app.toolkit.short_text import shorten
 from tools_app.toolkit.tooldef import ReadTool, ToolDef
@@ -139,9 +139,12 @@ def describe_loading(*, loading: Loading, tools: Sequence[ToolDef], what: str) -
 
 
 def describe_call(tool: ToolDef) -> dict[str, Any]:
-    """How one tool is called: the Pi tool, its word, its venue, and what it needs."""
+    """How one tool is called: the Pi tool, its word, its venue where that chooses one, and what it needs."""
     word = "query" if isinstance(tool, ReadTool) else "action_type"
-    if isinstance(tool, ReadTool) and str(tool.pi_tool) != "query_state":
+    if isinstance(tool, ReadTool) and tool.pi_tool is not PiTool.QUERY_STATE:
         word = "read"
-    needs = list(tool.schema.get("required", ()))
-    return {"tool": tool.name, "call": str(tool.pi_tool), word: tool.key, "venue": tool.venue, "needs": needs}
+    told: dict[str, Any] = {"tool": tool.name, "call": str(tool.pi_tool), word: tool.key}
+    if tool.pi_tool is not PiTool.QUERY_GRIMOIRE:
+        # There a venue is a filter of memories.
+        told["venue"] = tool.venue
+    return {**told, "needs": list(tool.schema.get("required", ()))}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-
 from typing import Final
 
 from django.apps import AppConfig

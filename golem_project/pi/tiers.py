@@ -11,8 +11,10 @@ from archetypes_app.loadout import Loading, Loadout, find_served, make_loadout, 
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.tier_queries import answer_tier_query
 from archetypes_app.toolset import resolve_toolset
+from golem_project.pi import recent_shelves
 from golem_project.pi.manifest import describe_route
 from tools_app.adapters import UnknownAction, UnknownVenue, normalize_key, resolve_action
+from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import Category, PiTool
 from tools_app.toolkit.result import ToolResult
 from tools_app.toolkit.tooldef import ToolDef
@@ -49,6 +51,11 @@ class KeyShelf:
         """
         if self.key.most_tools is None:
             return None
+        tool = self._recall(pi_tool=pi_tool, key=key, venue=venue)
+        if tool is not None:
+            note_tool_use(key=self.key, name=tool.name)
+            return tool
+        recent_shelves.remember(self.key, self.shown)
         try:
             tool = resolve_action(pi_tool=pi_tool, key=key, venue=venue, toolset=self.shown, known=())
         except (UnknownAction, UnknownVenue):
@@ -58,6 +65,16 @@ class KeyShelf:
             return None
         note_tool_use(key=self.key, name=tool.name)
         return tool
+
+    def _recall(self, *, pi_tool: PiTool, key: str, venue: str | None) -> ToolDef | None:
+        shown = recent_shelves.recall(self.key)
+        if shown is None:
+            return None
+        try:
+            return resolve_action(pi_tool=pi_tool, key=key, venue=venue, toolset=shown, known=())
+        except GolemError:
+            # Said of a moment ago it may be wrong by now.
+            return None
 
     def answer(self, *, key: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """The ToolResult of browse_tools, load_tools or describe_tool."""

@@ -12,6 +12,7 @@ from archetypes_app.actions.revoke_api_key import rotate_api_key
 from archetypes_app.loadout import MOST_CORE, MOST_TOOLS, Loadout, make_loadout
 from archetypes_app.models import ApiKey, ToolOverride
 from archetypes_app.models.override import OverrideMode
+from golem_project.pi import recent_shelves
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
 from tools_app.core import clock
 from tools_app.toolkit.enums import Category
@@ -203,3 +204,12 @@ def test_use_moves_a_tool_behind_the_others() -> None:
     assert (loading.loadout.loaded, loading.dropped) == (("c", "a", "d"), ("b",))
     assert loadout.load(["a", "d"]).dropped == ("b",)
     assert loadout.load(["d", "e", "f", "g"]).no_room == ("g",)
+
+
+def test_what_was_shown_a_moment_ago_gives_no_tool_that_was_taken_away_since(tiered: Agent) -> None:
+    ask(tiered, "load_tools", tools=["wallet_get_gas_price"])
+    key = ApiKey.objects.get(pk=tiered.key.key.pk)
+    assert tiered.post("query_state", {"query": "gas_price"}).json().get("code") != "UNKNOWN_ACTION"
+    assert "wallet_get_gas_price" in (recent_shelves.recall(key) or ()), "nothing is remembered, so nothing is tried"
+    ToolOverride.objects.create(golem=tiered.golem, tool_name="wallet_get_gas_price", mode=OverrideMode.EXCLUDE)
+    assert_problem(tiered.post("query_state", {"query": "gas_price"}), 404, "UNKNOWN_ACTION")

@@ -1,4 +1,4 @@
-"""What keys were shown a moment ago, so that a fleet's previews do not each resolve a whole toolset to find one tool.
+"""What keys were shown seconds ago, so that a fleet's previews do not each resolve a whole toolset to find one tool.
 
 Only what is shown is remembered, never what a golem may do: the worker resolves the toolset anew for each preview, so a
 tool that its owner took away a moment ago is refused there. What is not found here is looked up anew.
@@ -13,7 +13,7 @@ from archetypes_app.models import ApiKey
 from tools_app.core import clock
 from tools_app.toolkit.toolset import Toolset
 
-REMEMBERED_MS: Final = 1_000
+REMEMBERED_MS: Final = 10_000
 MOST_REMEMBERED: Final = 256
 
 _Place = tuple[str, tuple[str, ...], int | None]
@@ -22,7 +22,7 @@ _lock = Lock()
 
 
 def recall(key: ApiKey) -> Toolset | None:
-    """What `key` was shown within the last second; None where that is not known, or it loaded another tool since."""
+    """What `key` was shown within the last ten seconds; None where that is not known, or it loaded another tool since."""
     found = _shown.get(_place(key))
     if found is None or clock.monotonic_ms() - found[0] > REMEMBERED_MS:
         return None

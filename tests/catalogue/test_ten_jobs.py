@@ -91,7 +91,7 @@ class Browser:
     def call(self, told: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any]:
         """The call as the loading told it, with what is known."""
         assert set(told["needs"]) <= set(facts), told
-        words = {name: told[name] for name in ("query", "action_type", "read", "venue") if name in told}
+        words: dict[str, Any] = {name: told[name] for name in ("query", "action_type", "read", "venue") if name in told}
         return self.door.post(told["call"], {**words, **facts})
 
 

@@ -117,15 +117,6 @@ class UnknownToolName(GolemError):
     title = "There is no such tool"
 
 
-class UnknownProtocol(GolemError):
-    """A golem's allowed protocols name one that no tool belongs to."""
-
-    code = "UNKNOWN_PROTOCOL"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "There is no such protocol"
-
-
 class OverrideConflict(GolemError):
     """One tool is included and excluded for the same archetype or golem."""
 

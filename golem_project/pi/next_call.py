@@ -1,7 +1,8 @@
 """What a refusal teaches: which fields are missing and which are too many, and the whole call that would be right.
 
 Only what can be known is filled in: a misspelt name is put right, a number written as text is made one, a field that
-does not exist is left out. What only the caller knows stands in `fill`, with what it may be. Pure.
+does not exist is left out. What only the caller knows stands in `fill`, with what it may be; where none of the words
+there is meant, `or_call` looks for others. Pure.
 
 What an action is, its venue, its amounts and its values decide where money goes. There a slip of the pen is put right
 and nothing is guessed: `unstake` is not taught as `stake`, nor `amount_out` as `amount`.
@@ -222,9 +223,10 @@ def _teach_word(tool: str, body: Mapping[str, Any], words: Sequence[str]) -> dic
     flat = _flatten(body)
     near = _find_word(tool)(flat.get(word), words)
     if near is None:
-        lesson = Lesson(tool=str(PiTool.QUERY_STATE), arguments={"query": "browse_tools"})
-        lesson.fill[word] = {"one_of": list(words)}
-        return lesson.as_members()
+        rest = {name: value for name, value in flat.items() if name != word}
+        lesson = Lesson(tool=tool, arguments=rest, fill={word: {"one_of": list(words)}})
+        browsing = {"tool": str(PiTool.QUERY_STATE), "arguments": {"query": "browse_tools"}}
+        return {**lesson.as_members(), "or_call": browsing}
     return Lesson(tool=tool, arguments={**flat, word: near}).as_members()
 
 

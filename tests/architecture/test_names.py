@@ -50,6 +50,7 @@ _LAYOUT = {
     "tests",
     "docs",
     "contracts",
+    "clients",
 }
 _REQUIRED = {
     "manage.py",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,8 @@ from archetypes_app.toolset import ArchetypeRule, ProfileRule, ToolsetInputs, re
 from golem_project.management.commands.tokens import list_prices
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.dialects import Dialect
+from golem_project.pi.pi_tool import PiToolDef
+from golem_project.pi.shown_schema import SHORT
 from golem_project.pi.token_count import TOKENIZERS, count_definitions, count_json
 from tests.golem_project.pi.conftest import MakeAgent
 from tools_app.toolkit.enums import Category
@@ -112,6 +114,28 @@ def test_browsing_450_tools_costs_at_most_1500_tokens() -> None:
         page = list_category(toolset=toolset, loadout=loadout, category=largest, cursor=page["next_cursor"])
         seen.update(page["tools"])
     assert len(seen) == sum(1 for tool in toolset if tool.category == Category(largest))
+
+
+def list_descriptions(schema: Any) -> Iterator[str]:
+    """Every description in a schema."""
+    if isinstance(schema, Mapping):
+        if isinstance(schema.get("description"), str):
+            yield schema["description"]
+        for each in schema.values():
+            yield from list_descriptions(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from list_descriptions(each)
+
+
+def test_every_short_word_stands_for_a_description_that_is_there() -> None:
+    tools = define_tools(toolset=Toolset.of(REGISTRY, "all"), permit_ttl_seconds=60)
+    known = {text for tool in (*REGISTRY, *tools) for text in list_descriptions(_schema_of(tool))}
+    assert [full for full in SHORT if not any(full in text for text in known)] == []
+
+
+def _schema_of(tool: ToolDef | PiToolDef) -> Any:
+    return tool.parameters if isinstance(tool, PiToolDef) else tool.schema
 
 
 def count(*arguments: str) -> list[dict[str, Any]]:

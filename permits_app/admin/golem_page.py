@@ -20,6 +20,7 @@ from permits_app import ledger
 from permits_app.admin.exit_lines import ExitLine, list_halt_exits
 from permits_app.admin.golem_state import read_state, say_contract
 from permits_app.admin.portfolio_card import PortfolioCard, read_portfolio_card
+from permits_app.admin.promise_lines import PromiseLine, list_promise_lines
 from permits_app.admin.request_lines import RequestLine, list_request_lines
 from permits_app.effective_limits import list_effective_limits
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
@@ -121,6 +122,7 @@ class GolemPage:
     rules: tuple[Rule, ...]
     wallet: WalletCard
     portfolio: PortfolioCard
+    promises: tuple[PromiseLine, ...]
     requests: tuple[RequestLine, ...]
     exits: tuple[ExitLine, ...]
     tools_in: tuple[ToolGroup, ...]
@@ -153,6 +155,7 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
         rules=_list_rules(golem),
         wallet=read_wallet(golem, now=now),
         portfolio=read_portfolio_card(golem, now=now),
+        promises=list_promise_lines(golem, now=now),
         requests=list_request_lines(golem, now=now),
         exits=list_halt_exits(golem, now=now),
         tools_in=tools_in,

@@ -9,10 +9,10 @@ from uuid import UUID
 from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
+from permits_app.admin.promise_lines import say_amounts
 from permits_app.models import PendingRequest
 from permits_app.models.pending_request import FOLLOWED, RequestState
-from tools_app.admin.display import NOTHING, format_age, group_digits, shorten_amount, show_age, show_badge
-from tools_app.admin.tokens import format_token_amount
+from tools_app.admin.display import NOTHING, format_age, show_age, show_badge
 from tools_app.toolkit.protocol import SHELF
 
 MOST_SHOWN = 20
@@ -61,8 +61,7 @@ def show_request_state(row: PendingRequest) -> SafeString:
 
 def say_held(row: PendingRequest) -> str:
     """Its legs as they were last seen, in units."""
-    told = [format_token_amount(row.chain_id, leg["token"], leg["raw"]) for leg in row.amounts]
-    return ", ".join(group_digits(shorten_amount(each)) if each[:1].isdigit() else each for each in told)
+    return say_amounts(row.chain_id, row.amounts)
 
 
 def _describe(row: PendingRequest, now: datetime) -> RequestLine:

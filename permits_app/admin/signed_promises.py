@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from django.contrib import admin
-from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from permits_app.admin.ledgers import LedgerAdmin
+from permits_app.admin.promise_lines import name_promised_at, say_amounts
 from permits_app.models import SignedPromise
 from permits_app.models.signed_promise import PromiseState
-from tools_app.admin.display import NOTHING, format_chain, show_age, show_badge, show_hex
+from tools_app.admin.display import NOTHING, format_chain, show_age, show_badge
 
 _TONES = {PromiseState.OPEN: "busy", PromiseState.FILLED: "good"}
 
@@ -49,7 +46,7 @@ class SignedPromiseAdmin(LedgerAdmin):
     @display(description="Promised at", ordering="protocol")
     def promised_at(self, obj: SignedPromise) -> str:
         """The protocol whose contract takes it."""
-        return obj.protocol
+        return name_promised_at(obj.protocol)
 
     @display(description="State", ordering="state")
     def shown_state(self, obj: SignedPromise) -> SafeString:
@@ -59,12 +56,12 @@ class SignedPromiseAdmin(LedgerAdmin):
     @display(description="May go")
     def may_go(self, obj: SignedPromise) -> SafeString | str:
         """What it gives."""
-        return _show(obj.gives)
+        return say_amounts(obj.chain_id, obj.gives) or NOTHING
 
     @display(description="Comes for it")
     def comes(self, obj: SignedPromise) -> SafeString | str:
         """The least it asks for."""
-        return _show(obj.gets)
+        return say_amounts(obj.chain_id, obj.gets) or NOTHING
 
     @display(description="Until", ordering="ends_at")
     def ends(self, obj: SignedPromise) -> SafeString:
@@ -80,8 +77,3 @@ class SignedPromiseAdmin(LedgerAdmin):
     def network(self, obj: SignedPromise) -> str:
         """By name."""
         return format_chain(obj.chain_id)
-
-
-def _show(amounts: Sequence[dict[str, Any]]) -> SafeString | str:
-    rows = [(format_html("{} base units of {}", each["raw"], show_hex(each["token"])),) for each in amounts]
-    return format_html_join(", ", "{}", rows) or NOTHING

@@ -18,6 +18,7 @@ from permits_app.errors import LeaseLost, PlanTampered, SignerUnavailable
 from permits_app.execution.lease import Lease
 from permits_app.execution.signers.choose import open_signer
 from permits_app.execution.signers.local import LocalSigner
+from permits_app.execution.signers.privy import PrivySigner
 from permits_app.models import ActionPermit, SignedPromise
 from permits_app.models.permit import PermitStatus
 from permits_app.models.signed_promise import PromiseState
@@ -38,14 +39,14 @@ def sign_promise(
 
     `worth_micro_usd` is what is promised at the prices of now.
 
-    Raises SignerUnavailable where the key cannot sign typed data, GolemHalted, LeaseLost, PlanTampered,
+    Raises SignerUnavailable where the key cannot sign typed data, SignerMismatch, GolemHalted, LeaseLost, PlanTampered,
     CapabilityError; then nothing is stored and nobody has a signature.
     """
     plan = decode_plan(permit)
     if plan.promise is None:
         raise PlanTampered("the permit promises nothing", permit_id=str(permit.pk))
     signer = open_signer(permit.signer)
-    if not isinstance(signer, LocalSigner) or permit.acts_for:
+    if not isinstance(signer, LocalSigner | PrivySigner) or permit.acts_for:
         raise SignerUnavailable("this account's key does not sign typed data here", address=permit.signer)
     capability.check_value(worth_micro_usd)
     signature = signer.sign_typed_data(plan.promise)

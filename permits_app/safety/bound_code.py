@@ -1,8 +1,9 @@
 """The code a permit is bound to: what runs behind every contract its plan touches, at the preview and at the commit.
 
 Touched are the contracts called, tokens, spenders, accounts that carry the plan, whoever logs while the calls run,
-and, where the engine in process ran, every contract of the call tree; and behind each whatever a proxy, its beacon or
-a clone runs. What calls of the same shape met is asked ahead, so that following it costs no round trip of its own.
+what the measured positions rely on (oracles, rate models), and, where the engine in process ran, every contract of the
+call tree; and behind each whatever a proxy, its beacon or a clone runs. What calls of the same shape met is asked
+ahead, so that following it costs no round trip of its own.
 """
 
 from __future__ import annotations
@@ -56,7 +57,12 @@ def foretell_code(call: HookCall) -> Questions:
 def bind_code(call: HookCall, chain: ChainReader) -> RunningCode | Reject:
     """What runs behind everything the plan touches, for the permit to keep. Raises the node errors."""
     ran = call.simulation.ran if call.simulation is not None else ()
-    touched = [*_list_known(call), *_list_speakers(call), *(address for pair in ran for address in pair)]
+    touched = [
+        *_list_known(call),
+        *_list_speakers(call),
+        *_list_relied(call),
+        *(address for pair in ran for address in pair),
+    ]
     try:
         found = read_running_code(chain, touched, ran=ran)
     except ValueError as error:
@@ -83,6 +89,11 @@ def judge_bound_code(call: HookCall, chain: ChainReader) -> Reject | None:
     except ValueError as error:
         return _changed(f"the permit's contracts lead to {error} now", str(error), f"{MOST_CONTRACTS} contracts")
     changes += tuple(each for each in call.bound.find_strangers(ran) if not _is_linked(each, call.bound, chain))
+    changes += tuple(
+        CodeChange(address, "oracle or rate model", "another contract", address)
+        for address in _list_relied(call)
+        if address not in call.bound.codes
+    )
     if not changes:
         return None
     first = changes[0]
@@ -113,6 +124,13 @@ def _list_known(call: HookCall) -> list[str]:
 def _list_speakers(call: HookCall) -> list[str]:
     outcomes = call.simulation.calls if call.simulation is not None else ()
     return [checksum(log.address) for outcome in outcomes for log in outcome.logs]
+
+
+def _list_relied(call: HookCall) -> list[str]:
+    """What decides health and interest of the positions that were measured, before and after."""
+    found = call.simulation
+    positions = (*(found.positions_before or ()), *(found.positions_after or ())) if found is not None else ()
+    return sorted({checksum(address) for position in positions for address in position.relies_on})
 
 
 def _shape_of(call: HookCall) -> Shape:

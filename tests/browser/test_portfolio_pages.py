@@ -8,7 +8,8 @@ import pytest
 
 from archetypes_app.owner_group import ensure_owner_group
 from permits_app.actions.halt import carry_out_halt, halt_golem
-from permits_app.models import HaltSetting
+from permits_app.models import ActionPermit, ChangeRequest, HaltSetting
+from tests import factories
 from tests.browser.conftest import PHONE, WIDE
 from tests.browser.holder import PROTOCOLS, hold_everything, look_twice
 from tests.factories.golems import PASSWORD
@@ -33,6 +34,7 @@ def test_a_loan_a_vault_share_and_a_queue_are_seen_with_dollars_health_and_times
 ) -> None:
     borrowed = hold_everything(owned)
     look_twice(owned)
+    offer = factories.make_signed_promise(permit=ActionPermit.objects.get(pk=borrowed["permit_id"]))
     golem_page = f"/admin/archetypes_app/golem/{owned.golem.pk}/change/"
     pages = {"golem": golem_page, "cockpit": f"/admin/cockpit/{owned.golem.pk}/", "fleet": "/admin/cockpit/"}
     told: dict[str, str] = {}
@@ -56,11 +58,19 @@ def test_a_loan_a_vault_share_and_a_queue_are_seen_with_dollars_health_and_times
         assert "Lido" in told[page] and "of debt subtracted" in told[page]
         assert "Requests under way" in told[page] and "1 ETH" in told[page]
         assert "profit or loss in 24 h" in told[page]
+    assert "Signed promises" in told["golem"] and "1 ETH" in told["golem"].split("Signed promises")[1]
+    assert offer.signature not in told["golem"]
     assert "owes $9" in told["fleet"] and "health" in told["fleet"] and "all free in" in told["fleet"]
     visit.open(f"/admin/permits_app/actionpermit/{borrowed['permit_id']}/change/")
     visit.shoot("holder-loan-story")
     story = visit.page.inner_text("#content")
     assert "Owed afterwards" in story and "900 USDC" in story and "no debt before" in story
+    asked = ChangeRequest.objects.get(permit_id=borrowed["permit_id"])
+    visit.open(f"/admin/permits_app/changerequest/{asked.pk}/change/")
+    visit.shoot("holder-loan-approval")
+    approval = visit.page.inner_text("body")
+    assert "900 USDC" in approval and "2.75, no debt before" in approval
+    assert "borrow on Aave V3 pool" in approval and "unknown function" not in approval
 
 
 def test_a_halt_tells_the_way_out_of_each_position_and_when(open_window: Any, owned: LiveGolem) -> None:

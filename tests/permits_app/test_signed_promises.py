@@ -14,16 +14,20 @@ from archetypes_app.models import Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
 from permits_app.actions.allow_addresses import allow_addresses, suggest_allowlist
+from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
+from permits_app.execution.signers import choose
 from permits_app.ledger import read_usage
 from permits_app.models import ActionPermit, OutboundTransaction, SignedPromise, SpendEntry, SpendingLimits
+from permits_app.models.wallet import WalletKind
 from permits_app.safety.promise_rules import LONGEST_SECONDS
 from permits_app.safety.record_reader import read_records
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.pi.conftest import Agent
-from tests.live_golem import LiveGolem, make_live_golem
+from tests.live_golem import FUNDS, LiveGolem, make_live_golem
 from tests.made_up_bank.on_the_shelf import NAME, Bank
+from tests.permits_app.execution.signers.privy_stand_in import WALLET_ID, PrivyStandIn, serve_privy
 from tests.permits_app.safety.calls import swap_call
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import clock
@@ -132,6 +136,38 @@ def test_an_offer_is_signed_without_a_transaction_and_holds_what_it_gives(maker:
     assert row.signature not in str(told)
     audited = AuditEntry.objects.filter(golem_id=row.golem_id).values_list("data", flat=True)
     assert row.signature not in str(list(audited))
+
+
+@pytest.fixture
+def privy(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> Iterator[PrivyStandIn]:
+    """The maker's key is at Privy from now on; what it has at the bank it put there with that."""
+    with serve_privy() as stand_in:
+        monkeypatch.setattr(choose, "_privy", stand_in.client())
+        address = stand_in.account.address
+        maker.bank.world.fund(address, 10**19, FUNDS)
+        choice = WalletChoice(kind=WalletKind.PRIVY, address=address, key=address, external_id=WALLET_ID)
+        choose_wallet(golem=maker.live.golem, choice=choice, actor="system:test", reason="test", now=clock.now())
+        maker.live.golem.refresh_from_db()
+        status, permit = maker.ask("preview_action", action_type="bank_deposit", venue=NAME, amount=str(1_000 * DAI))
+        assert status == 200, permit
+        assert maker.ask("commit_action", permit_id=permit["permit_id"])[1]["status"] == "COMMITTED"
+        yield stand_in
+
+
+def test_an_offer_that_a_key_at_privy_signs_is_taken_by_a_stranger(maker: Maker, privy: PrivyStandIn) -> None:
+    row, done = maker.offer()
+    assert row.account == privy.account.address and done["result"]["data"]["signature"] == row.signature
+    maker.fill(row)
+    assert maker.follow(row).state == "FILLED"
+
+
+def test_another_offer_than_was_permitted_is_kept_by_nobody(maker: Maker, privy: PrivyStandIn) -> None:
+    _, permit = maker.preview()
+    privy.change = {"want": "1"}
+    _, done = maker.ask("commit_action", permit_id=permit["permit_id"])
+    row = ActionPermit.objects.get(pk=permit["permit_id"])
+    assert (row.status, row.problem["code"]) == ("BLOCKED", "SIGNER_MISMATCH"), done
+    assert not SignedPromise.objects.exists()
 
 
 def test_what_is_promised_is_under_way_for_every_later_decision(maker: Maker) -> None:

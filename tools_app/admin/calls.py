@@ -16,6 +16,9 @@ from tools_app.admin.display import format_bps, format_coin, format_gas
 from tools_app.admin.tokens import format_token_amount, name_address, name_addresses
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_input
 from tools_app.chain.signatures import AbiParam, parse_signature
+from tools_app.standards.loan_callback import read_steps
+from tools_app.toolkit.plan import Call
+from tools_app.toolkit.protocol import SHELF
 
 _UNLIMITED: Final = frozenset({2**256 - 1, 2**160 - 1, 2**128 - 1})
 _COMMAND: Final = 0x7F
@@ -100,7 +103,15 @@ def _decode(data: str, *, to: str, chain_id: int) -> tuple[str, tuple[DecodedArg
         raw = bytes.fromhex(data.removeprefix("0x"))
     except ValueError:
         return "", (), ()
-    signature = _by_selector().get(raw[:4])
+    announced = read_steps(Call(to, raw, 0, ""))
+    if announced is not None:
+        lender, steps = announced
+        inner = tuple(
+            decode_call({"to": each.to, "data": "0x" + each.data.hex(), "value": each.value}, chain_id=chain_id)
+            for each in steps
+        )
+        return "announce", (_argument("lender", lender, named={}, to=to, chain_id=chain_id),), inner
+    signature = _by_selector().get(raw[:4]) or _signature_at(to, raw[:4], chain_id)
     if signature is None:
         return "", (), ()
     entry = parse_signature(signature)
@@ -129,11 +140,12 @@ def _list_commands(commands: bytes, inputs: Sequence[bytes]) -> list[bytes]:
 
 def _flatten(params: Sequence[AbiParam], values: Sequence[Any]) -> dict[str, Any]:
     named: dict[str, Any] = {}
-    for param, value in zip(params, values, strict=True):
+    for place, (param, value) in enumerate(zip(params, values, strict=True), 1):
         if param.members and not param.type.endswith("]"):
             named.update(_flatten(param.members, value))
         else:
-            named[param.name] = value
+            # Protocols declare their functions by types alone, where the names say nothing.
+            named[param.name or f"argument {place}"] = value
     return named
 
 
@@ -209,6 +221,14 @@ def _hop(chain_id: int, hop: str) -> str:
 def _spaced(name: str) -> str:
     """`amountOutMinimum` -> `amount out minimum`."""
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+def _signature_at(to: str, selector: bytes, chain_id: int) -> str | None:
+    """What the protocol that owns the contract calls a function of it."""
+    owner = SHELF.of_contract(chain_id, to)
+    functions = (each for contract in owner.contracts for each in contract.functions) if owner is not None else ()
+    texts = (f"function {each.removeprefix('function ')}" for each in functions)
+    return next((each for each in texts if parse_signature(each).selector == selector), None)
 
 
 @lru_cache(maxsize=1)

@@ -82,6 +82,17 @@ def unfold(calls: Sequence[Call]) -> tuple[Call, ...]:
     return tuple(found)
 
 
+def read_steps(call: Call) -> tuple[str, tuple[Call, ...]] | None:
+    """To which lender a call announces which steps; None for any other call, and for steps that cannot be read."""
+    try:
+        if not is_call(call.data, ANNOUNCE):
+            return None
+        lender, data = _read_announcement(call)
+        return lender, _read_steps(data)
+    except UnknownCall:
+        return None
+
+
 def list_contracts(plan: TxPlan) -> tuple[str, ...]:
     """Every address the plan calls, those within a loan too, in order, once. Raises UnknownCall."""
     return tuple(dict.fromkeys((*(call.to for call in unfold(plan.calls)), *plan.contracts)))

@@ -37,27 +37,31 @@ class PlanDraft:
     spends: list[TokenFlow] = field(default_factory=list)
     receives: list[TokenFlow] = field(default_factory=list)
     changes: list[PositionChange] = field(default_factory=list)
-    _granted: dict[tuple[str, str], tuple[TokenMeta, int]] = field(default_factory=dict)
+    _granted: dict[tuple[str, str], AllowanceLeft] = field(default_factory=dict)
 
     def call(self, *calls: Call) -> None:
         """Calls, one after the other."""
         self.calls += calls
 
-    def approve(self, token: TokenMeta, *, spender: str, amount: int, allowance: int) -> bool:
-        """Let `spender` take exactly `amount`, given that it may take `allowance` now; whether a call was needed."""
+    def approve(
+        self, token: TokenMeta, *, spender: str, amount: int, allowance: int, least_taken: int | None = None
+    ) -> bool:
+        """Let `spender` take exactly `amount`, given that it may take `allowance` now; whether a call was needed.
+
+        `least_taken` is the least that the calls use up where that is not all of it: the rest may stay.
+        """
         if token.is_native or allowance >= amount:
             return False
         self.calls += erc20.approvals_for(token=token, spender=spender, amount=amount, allowance=allowance)
-        _, before = self._granted.get((token.address, spender), (token, 0))
-        self._granted[token.address, spender] = (token, before + amount)
+        left = 0 if least_taken is None else max(0, amount - least_taken)
+        self._grant(AllowanceLeft(token, spender, amount, left))
         return True
 
     def adopt(self, plan: TxPlan) -> None:
         """The calls and approvals of another plan; its flows are the caller's to account for."""
         self.calls += plan.calls
         for each in plan.allowances:
-            _, before = self._granted.get((each.token.address, each.spender), (each.token, 0))
-            self._granted[each.token.address, each.spender] = (each.token, before + each.granted)
+            self._grant(AllowanceLeft(each.token, each.spender, each.granted, 0))
 
     def revoke(self, token: TokenMeta, *, spender: str) -> None:
         """Take back what the spender left of an approval."""
@@ -72,18 +76,23 @@ class PlanDraft:
         self.receives.append(TokenFlow(token, expected=expected, bound=expected if at_least is None else at_least))
 
     def finish(self, *, action_class: ActionClass | None, details: Mapping[str, Any], **others: Any) -> TxPlan:
-        """The plan. Approvals are used up in it or taken back."""
+        """The plan. Approvals are used up in it or taken back, but for what `least_taken` said may stay."""
         return TxPlan(
             chain_id=self.chain_id,
             calls=tuple(self.calls),
             spends=tuple(self.spends),
             receives=tuple(self.receives),
-            allowances=tuple(
-                AllowanceLeft(token, spender, granted, 0) for (_, spender), (token, granted) in self._granted.items()
-            ),
+            allowances=tuple(self._granted.values()),
             action_class=action_class,
             recipients=(self.account,),
             changes=tuple(self.changes),
             details=details,
             **others,
         )
+
+    def _grant(self, given: AllowanceLeft) -> None:
+        key = (given.token.address, given.spender)
+        before = self._granted.get(key)
+        if before is not None:
+            given = AllowanceLeft(given.token, given.spender, before.granted + given.granted, before.left + given.left)
+        self._granted[key] = given

@@ -106,6 +106,8 @@ class Position:
     `claim_tokens` are addresses of tokens that stand for it. `facts` is JSON-ready, for people, integers as text.
     `is_whole` is off where there is more than its legs tell, such as the positions beyond those that are read: nothing
     that counts it is complete. A `kind` of ACCOUNT keeps legs that stand for themselves; legs of any other are one.
+    `relies_on` are contracts that decide its health or its interest and are neither called by a plan nor heard in its
+    logs: oracles, where those have their prices from, rate models. A permit binds their code too.
     """
 
     ref: PositionRef
@@ -116,6 +118,7 @@ class Position:
     claim_tokens: frozenset[str] = frozenset()
     facts: Mapping[str, Any] = field(default_factory=dict)
     is_whole: bool = True
+    relies_on: frozenset[str] = frozenset()
 
     @property
     def has_debt(self) -> bool:

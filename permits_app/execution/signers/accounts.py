@@ -43,3 +43,17 @@ def recover_signer(message: bytes, signature: bytes) -> str:
         return str(load_accounts().recover_message(encode_defunct(primitive=message), signature=signature))
     except (BadSignature, ValidationError) as error:
         raise ValueError(f"no signature: {type(error).__name__}") from None
+
+
+def recover_hash_signer(digest: bytes, signature: bytes) -> str:
+    """Whose signature of exactly these 32 bytes it is. Raises ValueError for what is no signature of 65 bytes."""
+    from eth_keys.datatypes import Signature
+    from eth_keys.exceptions import BadSignature, ValidationError
+
+    if len(signature) != 65 or signature[64] not in (27, 28):
+        raise ValueError("no signature of 65 bytes")
+    try:
+        found = Signature(signature_bytes=signature[:64] + bytes([signature[64] - 27]))
+        return str(found.recover_public_key_from_msg_hash(digest).to_checksum_address())
+    except (BadSignature, ValidationError) as error:
+        raise ValueError(f"no signature: {type(error).__name__}") from None

@@ -1,9 +1,10 @@
 """Privy's server wallets: the key is there, the signature comes back, and nothing is sent by them.
 
-Only `eth_signTransaction` is asked for, and `personal_sign` of the hash of a user operation where the key owns a smart
-account. The answer is read as any stranger's: the signature must recover the wallet's address and every field must be
-the one that was asked for, or nothing of it is kept. Written to Privy's public REST API: app id and secret as basic
-authentication, and an authorization signature (P-256) over the request where a key for it is configured.
+Only `eth_signTransaction` is asked for, `personal_sign` of the hash of a user operation where the key owns a smart
+account, and `eth_signTypedData_v4` of a promise that was permitted. The answer is read as any stranger's: the
+signature must recover the wallet's address and every field must be the one that was asked for, or nothing of it is
+kept. Written to Privy's public REST API: app id and secret as basic authentication, and an authorization signature
+(P-256) over the request where a key for it is configured.
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ from eth_utils import to_checksum_address
 from eth_utils.crypto import keccak
 
 from permits_app.errors import SignerMismatch, SignerUnavailable
-from permits_app.execution.signers.accounts import read_signed, recover_signer
+from permits_app.execution.signers.accounts import read_signed, recover_hash_signer, recover_signer
 from permits_app.execution.signers.base import SignedTransaction, UnsignedTransaction
+from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import outgoing
 from tools_app.core.errors import InvalidParams
 from tools_app.core.outgoing import AddressRefused, ExchangeFailed
 from tools_app.core.outside_json import read_json
 from tools_app.core.taint import Secret
+from tools_app.toolkit.typed_data import TypedData
 
 PRIVY_URL: Final = "https://api.privy.io"
 _MOST_ANSWER_BYTES: Final = 262_144
@@ -73,9 +76,24 @@ class PrivyClient:
     def sign_message(self, wallet_id: str, message: bytes) -> bytes:
         """An EIP-191 signature as Privy answers it, not judged yet. Raises SignerUnavailable, SignerMismatch."""
         body = {"method": "personal_sign", "params": {"message": message.hex(), "encoding": "hex"}}
+        return self._ask_signature(wallet_id, body)
+
+    def sign_typed_data(self, wallet_id: str, typed: TypedData) -> bytes:
+        """An EIP-712 signature as Privy answers it, not judged yet. Raises SignerUnavailable, SignerMismatch."""
+        # Integers as text, but for the chain: JSON's numbers lose the digits of larger ones.
+        told = typed.as_json()
+        document = {
+            "types": told["types"],
+            "primary_type": told["primaryType"],
+            "domain": {**told["domain"], "chainId": typed.chain_id},
+            "message": told["message"],
+        }
+        return self._ask_signature(wallet_id, {"method": "eth_signTypedData_v4", "params": {"typed_data": document}})
+
+    def _ask_signature(self, wallet_id: str, body: dict[str, Any]) -> bytes:
         answer = self._ask("POST", f"/v1/wallets/{_as_id(wallet_id)}/rpc", body)
         data = answer.get("data")
-        if answer.get("method") != "personal_sign" or not isinstance(data, dict) or data.get("encoding") != "hex":
+        if answer.get("method") != body["method"] or not isinstance(data, dict) or data.get("encoding") != "hex":
             raise SignerMismatch("Privy answered something else than a signature in hex")
         try:
             return bytes.fromhex(str(data.get("signature")).removeprefix("0x"))
@@ -136,6 +154,20 @@ class PrivySigner:
         signature = self.client.sign_message(self.wallet_id, message)
         try:
             signer = recover_signer(message, signature)
+        except ValueError:
+            raise SignerMismatch("the signer's answer is no signature") from None
+        if signer != self.address:
+            raise SignerMismatch("another key signed this, or something else was signed", field="signer")
+        return signature
+
+    def sign_typed_data(self, typed: TypedData) -> bytes:
+        """The EIP-712 signature of what our own reading of the standard hashes, checked.
+
+        Raises SignerUnavailable, SignerMismatch.
+        """
+        signature = self.client.sign_typed_data(self.wallet_id, typed)
+        try:
+            signer = recover_hash_signer(hash_typed_data(typed), signature)
         except ValueError:
             raise SignerMismatch("the signer's answer is no signature") from None
         if signer != self.address:

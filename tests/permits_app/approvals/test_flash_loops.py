@@ -17,6 +17,7 @@ from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, give_device
 from tests.permits_app.execution.test_safe_wallet import SafeGolem
 from tests.tools_app.factories import make_context
+from tools_app.admin.calls import decode_call
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -115,7 +116,7 @@ def allowances(owned: SafeGolem) -> list[int]:
 @pytest.mark.parametrize("lender", ["morpho", "aave_v3"])
 def test_a_loop_is_built_and_left_within_one_loan_each(owned: SafeGolem, lender: str) -> None:
     give_callback(owned)
-    before = owned.balance("WETH")
+    world, before = owned.live.world, owned.balance("WETH")
     permit = carry_out(owned, **LOOP, target_leverage="2", flash_provider=lender)
     # One round, whatever the leverage; without a loan it takes several.
     assert len(decode_calls(owned.live.permit(permit["permit_id"]).batch)) <= 3
@@ -127,6 +128,11 @@ def test_a_loop_is_built_and_left_within_one_loan_each(owned: SafeGolem, lender:
     assert allowances(owned) == [0] * 6
     carry_out(owned, **UNWIND, account=owned.safe.address, percent_to_unwind=40, flash_provider=lender)
     half = held(owned)
+    shown = decode_call(owned.live.permit(permit["permit_id"]).batch[0], chain_id=31337)
+    assert [each.function for each in shown.inner if each.to == world.protocols["aave_v3"]["pool"]] == [
+        "supply",
+        "borrow",
+    ]
     assert half is not None and half.raw_of(usdc) == pytest.approx(position.raw_of(usdc) * 0.6, rel=0.001)
     carry_out(owned, **UNWIND, account=owned.safe.address, percent_to_unwind=100, flash_provider=lender)
     assert held(owned) is None

@@ -93,6 +93,7 @@ def _make(chain_id: int, vault: math.VaultState) -> Position:
             "least_debt": str(vault.kind.least_debt),
             "debt_token": dai,
         },
+        relies_on=frozenset(found[key] for found in [deployments(chain_id) or {}] for key in ("vat", "jug", "spot")),
     )
 
 

@@ -15,7 +15,7 @@ from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.protocols.morpho_blue import math
 from tools_app.protocols.morpho_blue.addresses import MORPHO, NAME, deployments, known_markets
-from tools_app.protocols.morpho_blue.market import Holding, Market
+from tools_app.protocols.morpho_blue.market import NOBODY, Holding, Market
 from tools_app.protocols.morpho_blue.reads import ask_holdings, ask_markets
 from tools_app.toolkit.positions import (
     Act,
@@ -142,6 +142,7 @@ def _make(chain_id: int, market: Market, holding: Holding) -> Position:
             "available_liquidity": str(market.liquidity),
             "oracle_answers": "yes" if market.price is not None else "no",
         },
+        relies_on=frozenset({params.oracle, params.irm} - {NOBODY}),
     )
 
 

@@ -1,4 +1,4 @@
-"""What an account holds and has allowed, read in one batch, and the exact approvals a plan still needs."""
+"""What an account holds and has allowed, read in one batch."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tools_app.chain.node_errors import ContractOutputUnexpected
-from tools_app.core.errors import InsufficientBalance
-from tools_app.core.units import format_units
 from tools_app.standards import erc20
 from tools_app.toolkit.context import ChainReader, ReadCall
-from tools_app.toolkit.plan import AllowanceLeft, Call
 from tools_app.toolkit.views import TokenMeta
 
 
@@ -57,29 +54,3 @@ def allowance_calls(account: str, tokens: Sequence[TokenMeta], *, spenders: Sequ
     """What each of `spenders` may take of each token; nothing is asked for the chain's own coin."""
     contracts = [token.address for token in tokens if not token.is_native]
     return [erc20.allowance_call(token, account, spender) for token in contracts for spender in spenders]
-
-
-def check_balance(holding: Holding, needed: int) -> None:
-    """Raises InsufficientBalance with both figures in base units and in units."""
-    if holding.balance >= needed:
-        return
-    token = holding.token
-    raise InsufficientBalance(
-        f"this needs {format_units(needed, token.decimals, token.symbol)} and the account holds "
-        f"{format_units(holding.balance, token.decimals, token.symbol)}",
-        token=token.address,
-        needed=str(needed),
-        available=str(holding.balance),
-    )
-
-
-def approve_calls(holding: Holding, *, spender: str, needed: int) -> tuple[Call, ...]:
-    """Approve exactly `needed`, and nothing when that much is allowed already."""
-    if holding.allowance >= needed:
-        return ()
-    return erc20.approvals_for(token=holding.token, spender=spender, amount=needed, allowance=holding.allowance)
-
-
-def allowance_after(holding: Holding, *, spender: str, granted: int, spent: int) -> AllowanceLeft:
-    """The allowance a plan granted, and what is left of it once `spent` was taken."""
-    return AllowanceLeft(token=holding.token, spender=spender, granted=granted, left=max(0, granted - spent))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tools_app.chain.abi import checksum
 from tools_app.standards.aave_like import words
 from tools_app.standards.aave_like.reads import ZERO, Held, account_calls, held_call, read_account, read_held
 from tools_app.standards.aave_like.words import Configuration
@@ -57,12 +58,15 @@ class AccountPositions:
         held = {asset: each for asset, each in told.items() if not each.is_empty}
         if not held:
             return ()
-        details, category = yield from gather(
+        details, category, sources = yield from gather(
             [ReadCall(pool, words.RESERVE, (asset,)) for asset in held],
             _category_calls(pool, found.e_mode),
+            [ReadCall(where["oracle"], words.ASSET_SOURCE, (asset,)) for asset in held],
         )
         kept: list[Leg] = []
         claims: set[str] = set()
+        # An oracle that does not say where a price is from is bound alone.
+        relied = {where["oracle"], *(checksum(source.values[0]) for source in sources if source.ok)}
         for (asset, each), detail in zip(held.items(), details, strict=True):
             if not detail.ok:
                 raise PositionsUnreadable(f"{self.label} does not tell the reserve of {asset}")
@@ -70,6 +74,7 @@ class AccountPositions:
             cover = _cover_of(Configuration(data[0]), data[7], found.e_mode, category) if each.is_collateral else 0
             kept += _legs_of(asset, each, cover)
             claims.update(token for token in data[8:11] if token != ZERO)
+            relied.add(checksum(data[11]))
         return (
             Position(
                 ref=ref_of(self.protocol, chain_id, account),
@@ -82,6 +87,7 @@ class AccountPositions:
                     "stable_debts": [asset for asset, each in held.items() if each.stable_owed],
                     "not_collateral": [a for a, each in held.items() if each.supplied and not each.is_collateral],
                 },
+                relies_on=frozenset(relied - {ZERO}),
             ),
         )
 

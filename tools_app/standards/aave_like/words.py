@@ -61,6 +61,7 @@ USER_RESERVE: Final = (
 IS_COLLATERAL: Final = 8
 """The place of that answer in what USER_RESERVE reads."""
 ASSET_PRICE: Final = "function getAssetPrice(address asset) view returns (uint256)"
+ASSET_SOURCE: Final = "function getSourceOfAsset(address asset) view returns (address)"
 
 RATES_UPDATED: Final = (
     "event ReserveDataUpdated(address indexed reserve, uint256 liquidityRate, uint256 stableBorrowRate,"

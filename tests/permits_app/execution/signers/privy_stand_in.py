@@ -82,6 +82,8 @@ class PrivyStandIn:
             return 401, {"error": "Missing or invalid authorization signature"}
         if document.get("method") == "personal_sign":
             return self._sign_message(document.get("params") or {})
+        if document.get("method") == "eth_signTypedData_v4":
+            return self._sign_typed((document.get("params") or {}).get("typed_data") or {})
         asked = document.get("params", {}).get("transaction")
         if document.get("method") != "eth_signTransaction" or set(asked or {}) != _FIELDS or asked["type"] != 2:
             return 400, {"error": "Invalid request body"}
@@ -95,6 +97,18 @@ class PrivyStandIn:
             return 400, {"error": "Invalid request body"}
         signature = self.account.sign_message(encode_defunct(hexstr=message)).signature.to_0x_hex()
         return 200, self.twist({"method": "personal_sign", "data": {"signature": signature, "encoding": "hex"}})
+
+    def _sign_typed(self, typed: dict[str, Any]) -> tuple[int, Any]:
+        if set(typed) != {"types", "primary_type", "domain", "message"} or "EIP712Domain" not in typed["types"]:
+            return 400, {"error": "Invalid request body"}
+        full = {
+            "types": typed["types"],
+            "primaryType": typed["primary_type"],
+            "domain": typed["domain"],
+            "message": {**typed["message"], **self.change},
+        }
+        signature = self.account.sign_typed_data(full_message=full).signature.to_0x_hex()
+        return 200, self.twist({"method": "eth_signTypedData_v4", "data": {"signature": signature, "encoding": "hex"}})
 
     def _as_transaction(self, asked: dict[str, Any]) -> dict[str, Any]:
         return {

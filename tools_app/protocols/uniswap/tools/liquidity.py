@@ -7,7 +7,7 @@ from typing import Any
 
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
-from tools_app.protocols.uniswap.balances import allowance_after, approve_calls, check_balance, read_holdings
+from tools_app.protocols.uniswap.balances import read_holdings
 from tools_app.protocols.uniswap.changes import Range, nft_ref, pair_feeds
 from tools_app.protocols.uniswap.pools import find_pools, find_v3_pool
 from tools_app.protocols.uniswap.tools.family import deadline_after, gas_of, main_receipt, uniswap
@@ -16,6 +16,7 @@ from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, plan_deposit, ticks_of_range
 from tools_app.protocols.uniswap.v3.positions import read_own_position
 from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing
+from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import explorer_url
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -30,7 +31,7 @@ from tools_app.toolkit.params import (
     SlippageBps,
     Token,
 )
-from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.plan import Call, PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
@@ -314,28 +315,19 @@ def _deposit_plan(
 ) -> TxPlan:
     manager = deployment.v3_position_manager
     holdings = read_holdings(reader, ctx.account, tokens, spender=manager)
-    approvals: list[Call] = []
-    left: list[AllowanceLeft] = []
+    draft = PlanDraft(reader.chain_id, ctx.account)
     for holding, offered, least in zip(holdings, offer.offered, offer.least, strict=True):
-        check_balance(holding, offered)
-        needed = approve_calls(holding, spender=manager, needed=offered)
-        if needed:
-            approvals.extend(needed)
-            # If the price moves, less of one token is taken; at worst this much of its approval stays.
-            left.append(allowance_after(holding, spender=manager, granted=offered, spent=least))
-    return TxPlan(
-        chain_id=reader.chain_id,
-        calls=(*approvals, call),
-        spends=tuple(
-            TokenFlow(token, expected=used, bound=offered)
-            for token, used, offered in zip(tokens, offer.used, offer.offered, strict=True)
-        ),
-        allowances=tuple(left),
+        check_enough(holding.token, balance=holding.balance, needed=offered)
+        # If the price moves, less of one token is taken; at worst this much of its approval stays.
+        draft.approve(holding.token, spender=manager, amount=offered, allowance=holding.allowance, least_taken=least)
+    draft.call(call)
+    for token, used, offered in zip(tokens, offer.used, offer.offered, strict=True):
+        draft.spend(token, used, at_most=offered)
+    draft.changes += within.grows(offer.liquidity, offer.least_liquidity, slippage_bps=slippage_bps, ref=ref)
+    return draft.finish(
         action_class=action_class,
-        recipients=(ctx.account,),
         slippage_bps=slippage_bps,
         deadline=deadline,
-        changes=within.grows(offer.liquidity, offer.least_liquidity, slippage_bps=slippage_bps, ref=ref),
         details={
             "manager": manager,
             "liquidity": str(offer.liquidity),

@@ -9,26 +9,19 @@ from typing import Any
 from tools_app.core.ratio import bps_as_percent, excess_bps, shortfall_bps
 from tools_app.core.units import format_units
 from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
-from tools_app.protocols.uniswap.balances import (
-    Holding,
-    allowance_after,
-    allowance_calls,
-    approve_calls,
-    check_balance,
-    read_holdings,
-)
+from tools_app.protocols.uniswap.balances import Holding, allowance_calls, read_holdings
 from tools_app.protocols.uniswap.quoting import MIXED, RouteQuote
 from tools_app.protocols.uniswap.routing import Routes, find_routes, least_out, most_in, pool_token
 from tools_app.protocols.uniswap.tools.family import deadline_after, gas_of, main_receipt, uniswap
 from tools_app.protocols.uniswap.tools.quotes import describe_route, effective_price
 from tools_app.protocols.uniswap.v2 import plans as v2_plans
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
-from tools_app.standards import erc20
+from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import explorer_url
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, RawAmount, SlippageBps, SwapRoute, Token
-from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -137,7 +130,7 @@ def uniswap_execute_swap(
     holding, wanted = read_holdings(reader, ctx.account, [sold, bought], spender=router)
     # Counted from the best route: to prefer another one loosens neither bound.
     at_most, at_least = most_in(routes.best, slippage_bps), least_out(routes.best, slippage_bps)
-    check_balance(holding, at_most if sold.is_native else quote.amount_in)
+    check_enough(sold, balance=holding.balance, needed=at_most if sold.is_native else quote.amount_in)
     ctx.step("Building calls")
     until = deadline_after(ctx, reader, deadline)
     swap = build_swap_call(
@@ -149,20 +142,16 @@ def uniswap_execute_swap(
         recipient=ctx.account,
         deadline=until,
     )
-    before = approve_calls(holding, spender=router, needed=at_most)
-    # What an exact output did not use of its approval is taken back, so that nothing is left standing.
-    after = (erc20.revoke(token=sold, spender=router),) if before and exact_output else ()
-    allowances: tuple[AllowanceLeft, ...] = ()
-    if before:
-        allowances = (allowance_after(holding, spender=router, granted=at_most, spent=at_most),)
-    return TxPlan(
-        chain_id=reader.chain_id,
-        calls=(*before, swap, *after),
-        spends=(TokenFlow(sold, expected=quote.amount_in, bound=at_most),),
-        receives=(TokenFlow(bought, expected=quote.amount_out, bound=at_least),),
-        allowances=allowances,
+    draft = PlanDraft(reader.chain_id, ctx.account)
+    is_approved = draft.approve(sold, spender=router, amount=at_most, allowance=holding.allowance)
+    draft.call(swap)
+    if is_approved and exact_output:
+        # What an exact output did not use of its approval is taken back, so that nothing is left standing.
+        draft.revoke(sold, spender=router)
+    draft.spend(sold, quote.amount_in, at_most=at_most)
+    draft.receive(bought, quote.amount_out, at_least=at_least)
+    return draft.finish(
         action_class=classify_swap(ctx, reader, deployment, sold=holding, bought=wanted, spent=quote.amount_in),
-        recipients=(ctx.account,),
         slippage_bps=slippage_bps,
         price_impact_bps=quote.price_impact_bps,
         deadline=until,

@@ -12,6 +12,7 @@ from tools_app.protocols.uniswap.tools.position_details import describe_amounts,
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.positions import Position, read_own_position
 from tools_app.standards.concentrated import sqrt_price_moved
+from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import explorer_url
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -133,18 +134,15 @@ def uniswap_lp_remove_liquidity(
         deadline=until,
         label=f"Take {percent_to_remove}% out of Uniswap V3 position {position_id}",
     )
-    return TxPlan(
-        chain_id=reader.chain_id,
-        calls=(call,),
-        receives=tuple(
-            TokenFlow(token, expected=amount + fee, bound=low + max(0, fee - FEE_DUST))
-            for token, amount, fee, low in zip(tokens, amounts, fees, least, strict=True)
-        ),
-        changes=_range_of(reader, position).shrinks(
-            liquidity, position.liquidity, fees, slippage_bps=slippage_bps, ref=nft_ref(reader.chain_id, position_id)
-        ),
+    draft = PlanDraft(reader.chain_id, ctx.account)
+    draft.call(call)
+    for token, amount, fee, low in zip(tokens, amounts, fees, least, strict=True):
+        draft.receive(token, amount + fee, at_least=low + max(0, fee - FEE_DUST))
+    draft.changes += _range_of(reader, position).shrinks(
+        liquidity, position.liquidity, fees, slippage_bps=slippage_bps, ref=nft_ref(reader.chain_id, position_id)
+    )
+    return draft.finish(
         action_class=ActionClass.CLOSE_POSITION if percent_to_remove == 100 else ActionClass.DECREASE_POSITION,
-        recipients=(ctx.account,),
         slippage_bps=slippage_bps,
         deadline=until,
         details={
@@ -195,18 +193,15 @@ def uniswap_lp_collect_fees(ctx: WriteContext, position_id: PositionId, chain_id
         recipient=ctx.account,
         label=f"Collect the fees of Uniswap V3 position {position_id}",
     )
-    return TxPlan(
-        chain_id=reader.chain_id,
-        calls=(call,),
-        receives=tuple(
-            TokenFlow(token, expected=fee, bound=max(0, fee - FEE_DUST))
-            for token, fee in zip(tokens, fees, strict=True)
-        ),
-        changes=_range_of(reader, position).shrinks(
-            0, position.liquidity, fees, slippage_bps=0, ref=nft_ref(reader.chain_id, position_id)
-        ),
+    draft = PlanDraft(reader.chain_id, ctx.account)
+    draft.call(call)
+    for token, fee in zip(tokens, fees, strict=True):
+        draft.receive(token, fee, at_least=max(0, fee - FEE_DUST))
+    draft.changes += _range_of(reader, position).shrinks(
+        0, position.liquidity, fees, slippage_bps=0, ref=nft_ref(reader.chain_id, position_id)
+    )
+    return draft.finish(
         action_class=ActionClass.DECREASE_POSITION,
-        recipients=(ctx.account,),
         details={
             "manager": deployment.v3_position_manager,
             "position_id": position_id,

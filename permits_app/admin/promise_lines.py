@@ -1,0 +1,64 @@
+"""What others may still take of a golem, a line each: what may go, what comes for it at least, and until when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from archetypes_app.models import Golem
+from permits_app.models import SignedPromise
+from permits_app.signed_promises import list_open
+from tools_app.admin.display import NOTHING, format_age, group_digits, shorten_amount, show_age
+from tools_app.admin.tokens import format_token_amount
+from tools_app.toolkit.protocol import SHELF
+
+MOST_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseLine:
+    """One signed promise that is open. `problem` is what the last look ran into."""
+
+    row: SignedPromise
+    where: str
+    gives: str
+    gets: str
+    until: str
+    until_exact: str
+    looked: SafeString
+    problem: str
+
+
+def list_promise_lines(golem: Golem, *, now: datetime) -> tuple[PromiseLine, ...]:
+    """Those that somebody may carry out any moment, the oldest first."""
+    return tuple(_describe(row, now) for row in list_open(golem.pk)[:MOST_SHOWN])
+
+
+def say_amounts(chain_id: int, amounts: Sequence[Mapping[str, Any]]) -> str:
+    """`100 DAI, 1.5 ETH`; base units of a token that nobody registered."""
+    told = [format_token_amount(chain_id, each["token"], each["raw"]) for each in amounts]
+    return ", ".join(group_digits(shorten_amount(each)) if each[:1].isdigit() else each for each in told)
+
+
+def name_promised_at(protocol: str) -> str:
+    """The protocol's name for people."""
+    known = SHELF.get(protocol)
+    return known.label if known is not None else protocol
+
+
+def _describe(row: SignedPromise, now: datetime) -> PromiseLine:
+    age = format_age(row.ends_at, now=now)
+    return PromiseLine(
+        row=row,
+        where=name_promised_at(row.protocol),
+        gives=say_amounts(row.chain_id, row.gives) or "nothing",
+        gets=say_amounts(row.chain_id, row.gets) or "nothing",
+        until=age if row.ends_at > now else f"over {age}, being looked at",
+        until_exact=row.ends_at.strftime("%Y-%m-%d %H:%M UTC"),
+        looked=show_age(row.checked_at, now=now) if row.checked_at else NOTHING,
+        problem=row.last_error,
+    )

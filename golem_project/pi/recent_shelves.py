@@ -22,7 +22,7 @@ _lock = Lock()
 
 
 def recall(key: ApiKey) -> Toolset | None:
-    """What `key` was shown within the last ten seconds; None where that is not known, or it loaded another tool since."""
+    """What `key` was shown in the last ten seconds; None where that is not known or it loaded another tool since."""
     found = _shown.get(_place(key))
     if found is None or clock.monotonic_ms() - found[0] > REMEMBERED_MS:
         return None

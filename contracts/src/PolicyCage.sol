@@ -2,6 +2,8 @@
 pragma solidity 0.8.30;
 
 import "./CageTypes.sol";
+import {CageGate} from "./CageGate.sol";
+import {CageGovernance} from "./CageGovernance.sol";
 import {CageJudge} from "./CageJudge.sol";
 import {CageRules} from "./CageRules.sol";
 
@@ -10,14 +12,24 @@ import {CageRules} from "./CageRules.sol";
 /// runs a batch of plain calls and undoes it unless every rule of the owner still holds afterwards. With a plain account
 /// in the Safe's place the rules can be read and changed, but nothing runs through the cage and nothing is enforced.
 contract PolicyCage is CageJudge {
-    uint256 public constant VERSION = 3;
+    uint256 public constant VERSION = 4;
+    uint256 public constant MOST_CALLS = MOST_CALLS_OF_BATCH;
+    /// @notice How long a right given through Permit2 may last.
+    uint256 public constant MOST_ALLOWANCE_SECONDS = MOST_SECONDS_OF_ALLOWANCE;
 
-    bool public isHalted;
-    Session public session;
+    /// @notice The parts whose code runs as the cage. Its constructor made them; nothing can put others in their place.
+    address public immutable governance;
+    address public immutable gate;
 
-    constructor(address account_, address baseAsset_, Rule[] memory initial)
-        CageRules(account_, baseAsset_, initial)
-    {}
+    constructor(address account_, address baseAsset_, Rule[] memory initial) CageRules(account_, baseAsset_) {
+        governance = address(new CageGovernance(account_, baseAsset_));
+        gate = address(new CageGate(account_, baseAsset_));
+        (bool isOk, bytes memory reason) = governance.delegatecall(abi.encodeCall(CageGovernance.begin, (initial)));
+        if (isOk) return;
+        assembly ("memory-safe") {
+            revert(add(reason, 32), mload(reason))
+        }
+    }
 
     /// @notice Whether the account acts through this cage, so that the rules hold on chain.
     function isEnforced() public view returns (bool) {
@@ -29,13 +41,17 @@ contract PolicyCage is CageJudge {
     /// @notice Run a batch for the session key, or nothing at all.
     function execute(Call[] calldata calls) external {
         _enter();
-        _checkCalls(calls);
+        _askGate();
         _keepPrices();
+        uint256 nonce = ISafe(account).nonce();
         Measure memory before = _measure();
         uint256[] memory held = _readRights(calls);
         for (uint256 i = 0; i < calls.length; ++i) {
             _run(calls[i], i);
         }
+        // What the owners signed is for them to time: in the middle of a batch it could pay for a theft.
+        uint256 acted = ISafe(account).nonce();
+        if (acted != nonce) revert AccountActed(acted, nonce);
         Measure memory after_ = _measure();
         Verdict memory verdict = _judge(before, after_, _sumGiven(calls, held, _readRights(calls)));
         _settle(verdict, before.total, after_.total);
@@ -50,6 +66,7 @@ contract PolicyCage is CageJudge {
         uint256 sum = windows[TOP_UPS].read() + amount;
         if (sum > most) revert GasTopUpTooLarge(sum, most);
         windows[TOP_UPS].add(amount);
+        if (_stateOf(NATIVE) != 0) _countOutflow(NATIVE, amount);
         session.operationsLeft -= 1;
         (bool isOk, bytes memory reason) = ISafe(account).execTransactionFromModuleReturnData(msg.sender, amount, "", 0);
         if (!isOk) revert CallFailed(0, reason);
@@ -57,13 +74,51 @@ contract PolicyCage is CageJudge {
         entered = false;
     }
 
+    /// @notice Change rules: each at once if it tightens, the others together after the longest of their delays.
+    function propose(Rule[] calldata) external {
+        _forward(governance);
+    }
+
+    /// @notice Make a proposed change true once its delay is over, with all that was proposed with it. Anyone may.
+    function applyChange(Kind, bytes32) external {
+        _forward(governance);
+    }
+
+    /// @notice Give up a proposed change, and all that was proposed with it.
+    function cancelChange(Kind, bytes32) external {
+        _forward(governance);
+    }
+
     /// @notice Appoint the golem's key, replacing the former one. The windows go on as they are.
-    function setSession(address key, uint64 expiresAt, uint32 operations, uint256 budget) external onlyAccount {
-        bool isOwner = isContract(account) && ISafe(account).isOwner(key);
-        if (key == account || key == address(this) || isOwner) revert TargetForbidden(key);
-        _checkSession(expiresAt, operations, budget);
-        session = Session(key, expiresAt, operations, budget);
-        emit SessionSet(key, expiresAt, operations, budget);
+    function setSession(address, uint64, uint32, uint256) external {
+        _forward(governance);
+    }
+
+    /// @notice Move to a worse phase: the session key may make things stricter for itself.
+    function worsenPhase(uint256) external {
+        _forward(governance);
+    }
+
+    /// @return seconds_ how long a change from the present value would wait; 0 for tightening.
+    function delayOf(Kind, bytes32, uint256) external view returns (uint256 seconds_) {
+        seconds_ = 0;
+        _look(governance);
+    }
+
+    /// @return isForbidden_ whether no owner can allow a call of this selector, outside the decoded paths.
+    function isForbidden(bytes4) external view returns (bool isForbidden_) {
+        isForbidden_ = true;
+        _look(gate);
+    }
+
+    /// @notice The approved and retiring assets.
+    function assets() external view returns (address[] memory) {
+        return assetList;
+    }
+
+    /// @notice The targets whose positions have a valuer.
+    function positions() external view returns (address[] memory) {
+        return positionList;
     }
 
     /// @notice Stop everything: the account, any of its owners, the guardian. One in the middle of a batch undoes
@@ -84,17 +139,6 @@ contract PolicyCage is CageJudge {
         emit Resumed();
     }
 
-    /// @notice Move to a worse phase: the session key may make things stricter for itself.
-    function worsenPhase(uint256 phase) external {
-        if (entered) revert Reentered();
-        if (msg.sender != session.key) revert NotSessionKey(msg.sender);
-        if (block.timestamp >= session.expiresAt) revert SessionExpired(block.timestamp, session.expiresAt);
-        uint256 current = _limit(PHASE);
-        if (phase <= current || phase > TERMINAL) revert OutOfRange(phase, TERMINAL);
-        delete pending[Kind.LIMIT][bytes32(PHASE)];
-        _set(Kind.LIMIT, bytes32(PHASE), phase);
-    }
-
     /// @notice Put a drawdown on record, so that it blocks until the account acknowledges it. Anyone may.
     function recordDrawdown() external {
         if (entered) revert Reentered();
@@ -109,7 +153,7 @@ contract PolicyCage is CageJudge {
     function acknowledgeDrawdown() external onlyAccount {
         if (!isDrawdownBreached) revert NothingChanges();
         isDrawdownBreached = false;
-        emit DrawdownAcknowledged(_measure().total);
+        emit DrawdownAcknowledged();
     }
 
     function _enter() private {
@@ -121,17 +165,45 @@ contract PolicyCage is CageJudge {
         if (current.operationsLeft == 0) revert NoOperationsLeft();
         _checkSession(current.expiresAt, current.operationsLeft, current.budgetLeft);
         if (!isContract(account)) revert AccountIsNoContract(account);
+        // A key that became an owner of the Safe has more than a session should.
+        if (ISafe(account).isOwner(msg.sender)) revert KeyIsOwner(msg.sender);
         entered = true;
     }
 
-    /// @dev Asked again of a session that goes on, so that tightening what one may have is true at once.
-    function _checkSession(uint256 expiresAt, uint256 operations, uint256 budget) private view {
-        uint256 most = block.timestamp + _limit(MAX_SESSION_SECONDS);
-        if (expiresAt > most) revert SessionTooLarge(expiresAt, most);
-        most = _limit(MAX_SESSION_OPERATIONS);
-        if (operations > most) revert SessionTooLarge(operations, most);
-        most = _limit(MAX_SESSION_BUDGET);
-        if (budget > most) revert SessionTooLarge(budget, most);
+    /// @dev The call as it came, answered by a part that runs as the cage.
+    function _forward(address part) private {
+        assembly {
+            calldatacopy(0, 0, calldatasize())
+            let isOk := delegatecall(gas(), part, 0, calldatasize(), 0, 0)
+            returndatacopy(0, 0, returndatasize())
+            if isOk { return(0, returndatasize()) }
+            revert(0, returndatasize())
+        }
+    }
+
+    /// @dev The same of a part's view, which the compiler cannot see to be one.
+    function _look(address part) private view {
+        function(address) internal forward = _forward;
+        function(address) internal view look;
+        assembly {
+            look := forward
+        }
+        look(part);
+    }
+
+    /// @dev The batch as it came, under the gate's own selector.
+    function _askGate() private {
+        address part = gate;
+        bytes4 selector = CageGate.checkCalls.selector;
+        assembly ("memory-safe") {
+            let free := mload(0x40)
+            calldatacopy(free, 0, calldatasize())
+            mstore(free, or(selector, and(mload(free), shr(32, not(0)))))
+            if iszero(delegatecall(gas(), part, free, calldatasize(), 0, 0)) {
+                returndatacopy(free, 0, returndatasize())
+                revert(free, returndatasize())
+            }
+        }
     }
 
     function _run(Call calldata call, uint256 index) private {

@@ -15,28 +15,35 @@ FUNCTIONS: Final[dict[str, str]] = {
     "GRACE_SECONDS": "function GRACE_SECONDS() view returns (uint256)",
     "MOST_ALLOWANCE_SECONDS": "function MOST_ALLOWANCE_SECONDS() view returns (uint256)",
     "MOST_CALLS": "function MOST_CALLS() view returns (uint256)",
+    "MOST_CONDITIONS": "function MOST_CONDITIONS() view returns (uint256)",
     "MOST_POSITIONS": "function MOST_POSITIONS() view returns (uint256)",
     "VERSION": "function VERSION() view returns (uint256)",
     "account": "function account() view returns (address)",
     "acknowledgeDrawdown": "function acknowledgeDrawdown()",
     "applyChange": "function applyChange(uint8 kind, bytes32 key)",
     "assets": "function assets() view returns (address[])",
+    "balanceOf": "function balanceOf(address asset) view returns (uint256)",
     "baseAsset": "function baseAsset() view returns (address)",
     "cancelChange": "function cancelChange(uint8 kind, bytes32 key)",
     "delayOf": "function delayOf(uint8 kind, bytes32 key, uint256 value) view returns (uint256 seconds_)",
     "execute": "function execute((address to, uint256 value, bytes data)[] calls)",
+    "gate": "function gate() view returns (address)",
+    "governance": "function governance() view returns (address)",
     "halt": "function halt()",
     "isDrawdownBreached": "function isDrawdownBreached() view returns (bool)",
     "isEnforced": "function isEnforced() view returns (bool)",
-    "isForbidden": "function isForbidden(bytes4 selector) pure returns (bool)",
+    "isForbidden": "function isForbidden(bytes4 selector) view returns (bool isForbidden_)",
     "isHalted": "function isHalted() view returns (bool)",
     "isPriced": "function isPriced(address asset) view returns (bool)",
     "lastRebalanceAt": "function lastRebalanceAt() view returns (uint64)",
     "measure": (
         "function measure() view returns ((uint256[] balances, uint256[] values, uint256[] gross, uint256[] debts, "
-        "uint256[] largest, uint256[] newest, int256 total))"
+        "uint256[] largest, uint256[] newest, int256 total, uint256[] covers, int256[] exposures, uint256[] held))"
     ),
-    "pending": "function pending(uint8 kind, bytes32 key) view returns (uint256 value, uint256 base, uint64 readyAt)",
+    "pending": (
+        "function pending(uint8 kind, bytes32 key) view returns (uint256 value, uint256 base, uint64 readyAt, uint64 "
+        "bundle)"
+    ),
     "positions": "function positions() view returns (address[])",
     "priceOf": "function priceOf(address asset) view returns (uint256 answer, uint256 unit)",
     "propose": "function propose((uint8 kind, bytes32 key, uint256 value)[] changes)",
@@ -60,9 +67,10 @@ EVENTS: Final[dict[str, str]] = {
     ),
     "ChangeCancelled": "event ChangeCancelled(uint8 indexed kind, bytes32 indexed key)",
     "ChangeProposed": (
-        "event ChangeProposed(uint8 indexed kind, bytes32 indexed key, uint256 from, uint256 to, uint256 readyAt)"
+        "event ChangeProposed(uint8 indexed kind, bytes32 indexed key, uint256 from, uint256 to, uint256 readyAt, "
+        "uint64 bundle)"
     ),
-    "DrawdownAcknowledged": "event DrawdownAcknowledged(int256 total)",
+    "DrawdownAcknowledged": "event DrawdownAcknowledged()",
     "DrawdownBreached": "event DrawdownBreached(int256 total, uint256 floor)",
     "GasToppedUp": "event GasToppedUp(address indexed key, uint256 amount)",
     "Halted": "event Halted(address indexed by)",
@@ -73,6 +81,7 @@ EVENTS: Final[dict[str, str]] = {
 }
 
 ERRORS: Final[dict[str, str]] = {
+    "AccountActed": "error AccountActed(uint256 observed, uint256 expected)",
     "AccountIsNoContract": "error AccountIsNoContract(address account)",
     "AllowanceTooLarge": "error AllowanceTooLarge(uint256 observed, uint256 allowed)",
     "AllowanceTooLong": "error AllowanceTooLong(uint256 observed, uint256 allowed)",
@@ -87,10 +96,13 @@ ERRORS: Final[dict[str, str]] = {
     "CoinNotApproved": "error CoinNotApproved(uint256 value)",
     "CollateralRatioTooLow": "error CollateralRatioTooLow(address target, uint256 observed, uint256 allowed)",
     "ConcentrationTooLarge": "error ConcentrationTooLarge(address asset, uint256 observed, uint256 allowed)",
+    "ConditionNotMet": "error ConditionNotMet(address target, bytes4 selector, uint256 place)",
     "CountedTwice": "error CountedTwice(address target)",
+    "CoverTooLow": "error CoverTooLow(address target, uint256 observed, uint256 allowed)",
     "DrawdownExceeded": "error DrawdownExceeded(int256 observed, uint256 allowed)",
     "DrawdownNotAcknowledged": "error DrawdownNotAcknowledged()",
     "GasTopUpTooLarge": "error GasTopUpTooLarge(uint256 observed, uint256 allowed)",
+    "KeyIsOwner": "error KeyIsOwner(address key)",
     "LossInWindowTooLarge": "error LossInWindowTooLarge(uint256 observed, uint256 allowed)",
     "LossTooLarge": "error LossTooLarge(uint256 observed, uint256 allowed)",
     "MayNotHalt": "error MayNotHalt(address caller)",
@@ -123,4 +135,68 @@ ERRORS: Final[dict[str, str]] = {
     "TooLate": "error TooLate(uint256 time, uint256 expiredAt)",
     "TooManyRebalances": "error TooManyRebalances(uint256 observed, uint256 allowed)",
     "ValuerFailed": "error ValuerFailed(address target)",
+    "ValuerOfAnother": "error ValuerOfAnother(address target, address subject)",
+}
+
+PUBLISHED: Final[dict[str, tuple[str, tuple[tuple[int, int], ...]]]] = {
+    "PolicyCage": (
+        "0x7c93b3906aba3b42468c83861ec238f71cfa7eda5bb85fcc93a644d30c454810",
+        (
+            (636, 32),
+            (850, 32),
+            (1092, 32),
+            (1197, 32),
+            (1373, 32),
+            (1527, 32),
+            (1637, 32),
+            (1694, 32),
+            (1831, 32),
+            (2713, 32),
+            (2779, 32),
+            (3225, 32),
+            (3764, 32),
+            (4574, 32),
+            (5131, 32),
+            (6248, 32),
+            (6545, 32),
+            (8024, 32),
+            (9228, 32),
+            (9414, 32),
+            (12601, 32),
+            (13907, 32),
+            (14133, 32),
+            (14451, 32),
+            (16280, 32),
+            (17154, 32),
+        ),
+    ),
+    "CageGovernance": (
+        "0x098df0efce1f9fff41890d194ca65423079bfad90acf65667c1338ae9c8e655a",
+        (
+            (1110, 32),
+            (2155, 32),
+            (2667, 32),
+            (2979, 32),
+            (4708, 32),
+            (4822, 32),
+            (5671, 32),
+            (10943, 32),
+            (11188, 32),
+            (11355, 32),
+        ),
+    ),
+    "CageGate": (
+        "0x6c0368472affd9063e3126d381d6b484354335742198f391c0e82b15ba6fd7fa",
+        (
+            (784, 32),
+            (2132, 32),
+            (2663, 32),
+            (2882, 32),
+            (4921, 32),
+            (6695, 32),
+            (6862, 32),
+            (7286, 32),
+            (10290, 32),
+        ),
+    ),
 }

@@ -104,7 +104,7 @@ def is_covered_by_what_is_suggested(trial: Trial) -> list[str]:
     """Allowlist and cage, as they are suggested, let every call and token of it pass."""
     choices = suggest_allowlist(CHAIN_ID)
     allowed = {kind: {each.address for each in choices if each.kind == kind} for kind in AllowlistKind.values}
-    rules = {rule.key for rule in call_rules(CHAIN_ID, allowed[AllowlistKind.CONTRACT])}
+    rules = {rule.key for rule in call_rules(CHAIN_ID, allowed[AllowlistKind.CONTRACT], valued=None)}
     found = [f"{to} is not suggested as a contract" for to in trial.plan.contracts if to not in allowed["CONTRACT"]]
     found += [
         f"{token.symbol} is not suggested as a token"

@@ -19,6 +19,7 @@ from golem_project.embedded.world.rpc import JsonRpc, checksum
 from golem_project.embedded.world.solidity import load_contract
 from permits_app.actions.sync_policy_cage import register_cage
 from permits_app.models import CageMirror
+from permits_app.policy_cage.abi import PUBLISHED
 from permits_app.policy_cage.contract import encode_deployment
 from permits_app.policy_cage.safe_tx import ENABLE_MODULE, NONCE, SafeTx, build_typed_data
 from permits_app.policy_cage.suggested_rules import suggest_rules
@@ -32,7 +33,7 @@ from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.protocol import SHELF, ValuerKind
 
 BUDGET_MS = 30_000
-DEPLOYMENT_GAS = 10_000_000
+DEPLOYMENT_GAS = 16_000_000
 
 
 class Command(BaseCommand):
@@ -89,6 +90,8 @@ class Command(BaseCommand):
         [nonce] = chain.call(mirror.account, NONCE)
         tx = SafeTx(to=mirror.account, data=encode_call(ENABLE_MODULE, mirror.contract), nonce=nonce)
         typed = build_typed_data(tx, safe=mirror.account, chain_id=mirror.chain_id)
+        for name, (digest, _) in PUBLISHED.items():
+            self.stdout.write(f"code of {name}, as published: {digest}")
         self.stdout.write("the owners of the Safe sign this, so that the cage may act for it:")
         self.stdout.write(json.dumps(typed, indent=2))
 

@@ -20,6 +20,7 @@ from permits_app.approvals.safe_nonces import find_free_nonce
 from permits_app.approvals.safe_view import open_chain, read_delays, read_safe
 from permits_app.approvals.write_policy import write_policy
 from permits_app.models import CageMirror
+from permits_app.policy_cage.abi import PUBLISHED
 from permits_app.policy_cage.contract import (
     Limit,
     Rule,
@@ -39,7 +40,7 @@ from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.enums import RiskTier
 
-MOST_RULES = 48
+MOST_RULES = 128
 
 
 def find_mirror(golem: Golem) -> CageMirror | None:
@@ -288,10 +289,14 @@ def _propose_acknowledge(golem: Golem, mirror: CageMirror, state: CageState, arg
 def _propose_enable(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
     if mirror.is_enforced:
         raise ChangeUnchanged("the Safe acts through this cage already")
-    line = Difference("Modules of the Safe", "the cage is none of them", "the cage is one of them", "loosens")
+    lines = [
+        Difference("Modules of the Safe", "the cage is none of them", "the cage is one of them", "loosens"),
+        # The mirror follows no code but this: it is compared at every sync.
+        *(Difference(f"Code of {name}", "", digest, "as published") for name, (digest, _) in PUBLISHED.items()),
+    ]
     data = encode_call(ENABLE_MODULE, mirror.contract)
     return _simple(
-        mirror, state, arguments, "Let the cage act for the Safe", [line], RiskTier.CRITICAL, data, to=mirror.account
+        mirror, state, arguments, "Let the cage act for the Safe", lines, RiskTier.CRITICAL, data, to=mirror.account
     )
 
 

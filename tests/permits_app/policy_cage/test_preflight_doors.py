@@ -16,8 +16,9 @@ from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.call_rules import list_rights
 from permits_app.policy_cage.contract import Limit, decode_cage_error, limit_rule, valuer_rule
+from permits_app.policy_cage.observing import read_measured
 from permits_app.policy_cage.preflight import predict
-from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Right
+from permits_app.policy_cage.verdicts import Observed, Refusal, Right
 from tests.contracts.test_attacks import DELEGATION, set_code
 from tests.contracts.test_hostile import add_asset
 from tests.permits_app.policy_cage.test_preflight import REACHED_BY_CHANCE, follow
@@ -146,9 +147,7 @@ def observe(caged: CagedSafe, assets: Sequence[str], calls: Sequence[Call]) -> O
             answer, unit = decode_output(FUNCTIONS["priceOf"], price)
         prices[asset] = price if isinstance(price, Refusal) else (answer, unit)
     measured = ask(caged, caged.cage, encode_call(FUNCTIONS["measure"]))
-    if not isinstance(measured, Refusal):
-        [(balances, _, gross, debts, largest, newest, _)] = decode_output(FUNCTIONS["measure"], measured)
-    before = measured if isinstance(measured, Refusal) else Measured(balances, gross, debts, largest, newest)
+    before = measured if isinstance(measured, Refusal) else read_measured(measured)
     rights: dict[Right, int | Refusal] = {}
     for right in list_rights(state, calls):
         allowance = encode_call("function allowance(address account, address spender)", caged.safe, right.spender)

@@ -199,7 +199,7 @@ contract CageGate is CageConditions {
     function _checkAllowance(address token, uint256 spender, uint256 amount, bytes4 selector) private view {
         if (spender >> 160 != 0) revert CallDataMalformed(selector);
         if (amount == 0) return;
-        uint256 most = rules[Kind.SPENDER][bytes32(spender)];
+        uint256 most = ruleOf[Kind.SPENDER][bytes32(spender)];
         if (most == 0) revert SpenderNotAllowed(address(uint160(spender)));
         uint256 worth = amount > type(uint128).max ? type(uint256).max : _valueOf(token, amount);
         if (worth > most) revert AllowanceTooLarge(worth, most);
@@ -208,10 +208,10 @@ contract CageGate is CageConditions {
     /// @dev What is not listed is no asset and no place of positions even where the owner allows all calls.
     function _checkListed(address to, bytes4 selector, uint256 value, bytes memory data) private view {
         bytes32 key = bytes32(uint256(uint160(to)) << 32 | uint32(selector));
-        uint256 listed = rules[Kind.CALL][key];
+        uint256 listed = ruleOf[Kind.CALL][key];
         if (listed > 1) return _checkConditions(to, selector, value, data, listed - 1);
         if (listed == 1) return;
-        bool isOwnersOwn = _stateOf(to) != 0 || rules[Kind.VALUER][_keyOf(to)] != 0;
+        bool isOwnersOwn = _stateOf(to) != 0 || ruleOf[Kind.VALUER][_keyOf(to)] != 0;
         if (_limit(ALLOWS_ARBITRARY_CALLS) == 0 || isOwnersOwn) revert CallNotAllowed(to, selector);
     }
 
@@ -224,7 +224,7 @@ contract CageGate is CageConditions {
         uint256 group = 0;
         bool isGroupMet = true;
         for (uint256 i = 0; i < count; ++i) {
-            uint256 condition = rules[Kind.CONDITION][bytes32(first | i)];
+            uint256 condition = ruleOf[Kind.CONDITION][bytes32(first | i)];
             uint256 one = (condition >> 240) & 0xff;
             if (i == 0 || one != group) {
                 if (!isGroupMet) revert ConditionNotMet(to, selector, i - 1);

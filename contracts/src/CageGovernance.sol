@@ -2,14 +2,13 @@
 pragma solidity 0.8.30;
 
 import "./CageTypes.sol";
-import {CagePrices} from "./CagePrices.sol";
 import {CageRules} from "./CageRules.sol";
 
 /// @title How rules may change
 /// @notice Tightening takes effect at once; loosening waits, can be cancelled, and is lost when a rule moved in between.
 /// What is proposed together and waits is one bundle: it waits for the longest delay in it and takes effect as a whole.
 /// A part of the cage: its code runs as the cage, its own storage is empty.
-contract CageGovernance is CagePrices {
+contract CageGovernance is CageRules {
     uint256 private constant SHORT_DELAY = 1 hours;
     uint256 private constant MEDIUM_DELAY = 24 hours;
     uint256 private constant LONG_DELAY = 48 hours;
@@ -36,7 +35,7 @@ contract CageGovernance is CagePrices {
         uint256 longest = 0;
         for (uint256 i = 0; i < changes.length; ++i) {
             (Kind kind, bytes32 key, uint256 value) = (changes[i].kind, changes[i].key, changes[i].value);
-            if (rules[kind][key] == value) revert NothingChanges();
+            if (ruleOf[kind][key] == value) revert NothingChanges();
             _checkRange(kind, key, value);
             uint256 delay = delayOf(kind, key, value);
             _drop(kind, key);
@@ -50,9 +49,9 @@ contract CageGovernance is CagePrices {
         for (uint256 i = 0; i < changes.length; ++i) {
             if (!waits[i]) continue;
             (Kind kind, bytes32 key, uint256 value) = (changes[i].kind, changes[i].key, changes[i].value);
-            uint256 current = rules[kind][key];
-            if (pending[kind][key].bundle != bundle) bundles[bundle].push(RuleId(kind, key));
-            pending[kind][key] = Pending(value, current, readyAt, bundle);
+            uint256 current = ruleOf[kind][key];
+            if (pendingOf[kind][key].bundle != bundle) bundles[bundle].push(RuleId(kind, key));
+            pendingOf[kind][key] = Pending(value, current, readyAt, bundle);
             emit ChangeProposed(kind, key, current, value, readyAt, bundle);
         }
     }
@@ -60,11 +59,11 @@ contract CageGovernance is CagePrices {
     /// @notice Make a proposed change true once its delay is over, with all that was proposed with it. Anyone may.
     function applyChange(Kind kind, bytes32 key) external {
         if (entered) revert Reentered();
-        Pending memory change = pending[kind][key];
+        Pending memory change = pendingOf[kind][key];
         if (change.readyAt == 0) revert NothingPending();
         if (block.timestamp < change.readyAt) revert NotYet(block.timestamp, change.readyAt);
-        if (block.timestamp > change.readyAt + GRACE_SECONDS) {
-            revert TooLate(block.timestamp, change.readyAt + GRACE_SECONDS);
+        if (block.timestamp > change.readyAt + GRACE) {
+            revert TooLate(block.timestamp, change.readyAt + GRACE);
         }
         RuleId[] memory all = bundles[change.bundle];
         delete bundles[change.bundle];
@@ -75,7 +74,7 @@ contract CageGovernance is CagePrices {
 
     /// @notice Give up a proposed change, and all that was proposed with it.
     function cancelChange(Kind kind, bytes32 key) external onlyAccount {
-        if (pending[kind][key].readyAt == 0) revert NothingPending();
+        if (pendingOf[kind][key].readyAt == 0) revert NothingPending();
         _drop(kind, key);
     }
 
@@ -84,15 +83,15 @@ contract CageGovernance is CagePrices {
         bool isOwner = isContract(account) && ISafe(account).isOwner(key);
         if (key == account || key == address(this) || isOwner) revert TargetForbidden(key);
         _checkSession(expiresAt, operations, budget);
-        session = Session(key, expiresAt, operations, budget);
+        appointed = Session(key, expiresAt, operations, budget);
         emit SessionSet(key, expiresAt, operations, budget);
     }
 
     /// @notice Move to a worse phase: the session key may make things stricter for itself.
     function worsenPhase(uint256 phase) external {
         if (entered) revert Reentered();
-        if (msg.sender != session.key) revert NotSessionKey(msg.sender);
-        if (block.timestamp >= session.expiresAt) revert SessionExpired(block.timestamp, session.expiresAt);
+        if (msg.sender != appointed.key) revert NotSessionKey(msg.sender);
+        if (block.timestamp >= appointed.expiresAt) revert SessionExpired(block.timestamp, appointed.expiresAt);
         uint256 current = _limit(PHASE);
         if (phase <= current || phase > TERMINAL) revert OutOfRange(phase, TERMINAL);
         _drop(Kind.LIMIT, bytes32(PHASE));
@@ -102,7 +101,7 @@ contract CageGovernance is CagePrices {
     /// @return seconds_ how long a change from the present value would wait; 0 for tightening. How much looser it is
     /// counts from the tightest value since the first of those loosenings that followed each other within two days.
     function delayOf(Kind kind, bytes32 key, uint256 value) public view returns (uint256 seconds_) {
-        uint256 current = rules[kind][key];
+        uint256 current = ruleOf[kind][key];
         if (kind == Kind.LIMIT) {
             if (uint256(key) == PHASE) return value < current ? LONG_DELAY : 0;
             if (!_isTighterWhenHigher(uint256(key))) return _delayOfRise(kind, key, current, value);
@@ -123,7 +122,7 @@ contract CageGovernance is CagePrices {
         // Not at all, and conditions where there were none, are tighter; which conditions are is not for a machine.
         if (kind == Kind.CALL) return value == 0 || (current == 1 && value > 1) ? 0 : LONG_DELAY;
         if (kind == Kind.CONDITION) {
-            bool isAsked = uint256(key) & 0xff < _conditionsOf(rules[Kind.CALL][key >> 8]);
+            bool isAsked = uint256(key) & 0xff < _conditionsOf(ruleOf[Kind.CALL][key >> 8]);
             // A call asks in vain for a condition that is not there, and is refused.
             return value == 0 || !isAsked ? 0 : LONG_DELAY;
         }
@@ -132,9 +131,9 @@ contract CageGovernance is CagePrices {
     }
 
     function _apply(Kind kind, bytes32 key) private {
-        Pending memory change = pending[kind][key];
-        if (rules[kind][key] != change.base) revert RuleMoved(rules[kind][key], change.base);
-        delete pending[kind][key];
+        Pending memory change = pendingOf[kind][key];
+        if (ruleOf[kind][key] != change.base) revert RuleMoved(ruleOf[kind][key], change.base);
+        delete pendingOf[kind][key];
         Loosened storage last = loosened[kind][key];
         bool isHigherTighter = kind == Kind.LIMIT && _isTighterWhenHigher(uint256(key));
         bool isTightest = isHigherTighter ? change.base > last.from : change.base < last.from;
@@ -145,27 +144,27 @@ contract CageGovernance is CagePrices {
 
     /// @dev Half of a proposal is another proposal, which nobody signed.
     function _drop(Kind kind, bytes32 key) private {
-        uint64 bundle = pending[kind][key].bundle;
+        uint64 bundle = pendingOf[kind][key].bundle;
         if (bundle == 0) return;
         RuleId[] memory all = bundles[bundle];
         delete bundles[bundle];
         for (uint256 i = 0; i < all.length; ++i) {
-            delete pending[all[i].kind][all[i].key];
+            delete pendingOf[all[i].kind][all[i].key];
             emit ChangeCancelled(all[i].kind, all[i].key);
         }
     }
 
     function _set(Kind kind, bytes32 key, uint256 value) private {
-        uint256 current = rules[kind][key];
+        uint256 current = ruleOf[kind][key];
         address target = address(uint160(uint256(key)));
         if (kind == Kind.ASSET && value == 0 && current != 0) _checkGone(target);
-        rules[kind][key] = value;
-        rulesDigest = keccak256(abi.encode(rulesDigest, kind, key, value));
+        ruleOf[kind][key] = value;
+        digest = keccak256(abi.encode(digest, kind, key, value));
         if (kind == Kind.ASSET) {
-            _keepList(assetList, target, current != 0, value != 0, rules[Kind.LIMIT][bytes32(MAX_ASSETS)]);
-            if (value != 0 && rules[Kind.VALUER][key] != 0) revert CountedTwice(target);
+            _keepList(assetList, target, current != 0, value != 0, ruleOf[Kind.LIMIT][bytes32(MAX_ASSETS)]);
+            if (value != 0 && ruleOf[Kind.VALUER][key] != 0) revert CountedTwice(target);
         } else if (kind == Kind.VALUER) {
-            _keepList(positionList, target, current != 0, value != 0, MOST_POSITIONS);
+            _keepList(positionList, target, current != 0, value != 0, POSITIONS_AT_MOST);
             if (value != 0) _checkCountedOnce(target, value);
         }
         emit RuleChanged(kind, key, current, value);
@@ -173,7 +172,7 @@ contract CageGovernance is CagePrices {
 
     function _checkGone(address asset) private view {
         (uint256 worth, bool isKnown) = _worthLeft(asset);
-        if (isKnown && worth > MOST_LEFT) revert StillHeld(asset, _balanceOf(asset));
+        if (isKnown && worth > MOST_LEFT) revert StillHeld(asset, IPrices(address(this)).balanceOf(asset));
     }
 
     /// @return worth micro-USD of an asset that is to go, 0 where its balance cannot be read: nothing can be done with it.
@@ -197,10 +196,10 @@ contract CageGovernance is CagePrices {
 
     /// @dev A valuer is not told of a target, so under two of them it would count the same things twice.
     function _checkCountedOnce(address target, uint256 valuer) private view {
-        if (rules[Kind.ASSET][_keyOf(target)] != 0) revert CountedTwice(target);
+        if (ruleOf[Kind.ASSET][_keyOf(target)] != 0) revert CountedTwice(target);
         for (uint256 i = 0; i < positionList.length; ++i) {
             address other = positionList[i];
-            if (other != target && rules[Kind.VALUER][_keyOf(other)] == valuer) revert CountedTwice(target);
+            if (other != target && ruleOf[Kind.VALUER][_keyOf(other)] == valuer) revert CountedTwice(target);
         }
         // Nor would two of them that count one place: a valuer stands under the target it counts, and nowhere else.
         address subject = IValuer(address(uint160(valuer))).subject();
@@ -232,13 +231,13 @@ contract CageGovernance is CagePrices {
             return;
         }
         if (kind == Kind.CALL) {
-            if (value > MOST_CONDITIONS + 1) revert OutOfRange(value, MOST_CONDITIONS + 1);
+            if (value > CONDITIONS_AT_MOST + 1) revert OutOfRange(value, CONDITIONS_AT_MOST + 1);
             if (uint256(key) >> 192 != 0) revert OutOfRange(uint256(key), 0);
             return;
         }
         if (kind == Kind.CONDITION) {
             if (uint256(key) >> 200 != 0) revert OutOfRange(uint256(key), 0);
-            if (uint256(key) & 0xff >= MOST_CONDITIONS) revert OutOfRange(uint256(key) & 0xff, MOST_CONDITIONS - 1);
+            if (uint256(key) & 0xff >= CONDITIONS_AT_MOST) revert OutOfRange(uint256(key) & 0xff, CONDITIONS_AT_MOST - 1);
             return;
         }
         // An address with bits above it would be another key for the same thing.
@@ -322,7 +321,7 @@ contract CageGovernance is CagePrices {
 
     function _isEveryPositionEmpty() private view returns (bool) {
         for (uint256 i = 0; i < positionList.length; ++i) {
-            if (!_isEmpty(rules[Kind.VALUER][_keyOf(positionList[i])])) return false;
+            if (!_isEmpty(ruleOf[Kind.VALUER][_keyOf(positionList[i])])) return false;
         }
         return true;
     }

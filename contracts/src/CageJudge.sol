@@ -67,9 +67,9 @@ abstract contract CageJudge is CageRights {
     }
 
     function _countOutflow(address asset, uint256 amount) internal {
-        uint256 most = rules[Kind.OUTFLOW_PER_BATCH][_keyOf(asset)];
+        uint256 most = ruleOf[Kind.OUTFLOW_PER_BATCH][_keyOf(asset)];
         if (amount > most) revert OutflowTooLarge(asset, amount, most);
-        most = rules[Kind.OUTFLOW_PER_WINDOW][_keyOf(asset)];
+        most = ruleOf[Kind.OUTFLOW_PER_WINDOW][_keyOf(asset)];
         uint256 sum = windows[asset].read() + amount;
         if (sum > most) revert OutflowInWindowTooLarge(asset, sum, most);
         windows[asset].add(amount);
@@ -188,27 +188,27 @@ abstract contract CageJudge is CageRights {
         _judgeDrawdown(batchClass, totalAfter);
         if (batchClass != BatchClass.REBALANCE && batchClass != BatchClass.OPENING_AND_REBALANCE) return;
         uint256 interval = _limit(MIN_REBALANCE_INTERVAL);
-        uint256 elapsed = block.timestamp - lastRebalanceAt;
+        uint256 elapsed = block.timestamp - rebalancedAt;
         if (elapsed < interval) revert RebalanceTooSoon(elapsed, interval);
         uint256 count = windows[REBALANCES].read() + 1;
         if (count > _limit(MAX_REBALANCES_PER_DAY)) revert TooManyRebalances(count, _limit(MAX_REBALANCES_PER_DAY));
         windows[REBALANCES].add(1);
-        lastRebalanceAt = uint64(block.timestamp);
+        rebalancedAt = uint64(block.timestamp);
     }
 
     function _judgeDrawdown(BatchClass batchClass, int256 totalAfter) private {
         uint256 floor = _floor();
         bool isBelow = totalAfter < int256(floor);
         if (batchClass == BatchClass.LEAVING) {
-            if (isBelow && !isDrawdownBreached) {
-                isDrawdownBreached = true;
+            if (isBelow && !breached) {
+                breached = true;
                 emit DrawdownBreached(totalAfter, floor);
             }
             return;
         }
         if (_limit(HIGH_WATER_MARK) == 0) revert NoHighWaterMark();
         if (isBelow) revert DrawdownExceeded(totalAfter, floor);
-        if (isDrawdownBreached) revert DrawdownNotAcknowledged();
+        if (breached) revert DrawdownNotAcknowledged();
     }
 
     function _judgeConcentration(Measure memory before, Measure memory after_) private view {

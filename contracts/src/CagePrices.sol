@@ -7,7 +7,7 @@ import {CageRules} from "./CageRules.sol";
 /// @title What the account holds, and what it is worth
 /// @notice Prices come from the owner's feeds and are read once per batch, so that a batch is judged by what it did to
 /// quantities. Positions count through the owner's valuers; what has none counts as nothing.
-abstract contract CagePrices is CageRules, IPrices {
+abstract contract CagePrices is CageRules {
     /// @dev The most legs one valuer may tell.
     uint256 private constant MOST_LEGS = 128;
     /// @dev In an answer's place: no feed of at most 96 bits says so.
@@ -15,24 +15,13 @@ abstract contract CagePrices is CageRules, IPrices {
     /// @dev Above an asset's address: where its unit is kept beside its answer.
     uint256 private constant UNIT_OF = 0x0000000000000000000000010000000000000000000000000000000000000000;
 
-    /// @notice Balances, values and positions as they are now.
-    function measure() external view returns (Measure memory) {
-        return _measure();
-    }
-
-    /// @inheritdoc IPrices
-    function isPriced(address asset) external view returns (bool) {
-        return rules[Kind.ASSET][_keyOf(asset)] != 0;
-    }
-
-    /// @inheritdoc IPrices
-    function priceOf(address asset) public view returns (uint256 answer, uint256 unit) {
+    function _priceOf(address asset) internal view returns (uint256 answer, uint256 unit) {
         assembly ("memory-safe") {
             answer := tload(asset)
             unit := tload(or(asset, UNIT_OF))
         }
         if (answer != 0 && answer != UNBELIEVED) return (answer, unit);
-        uint256 rule = rules[Kind.ASSET][_keyOf(asset)];
+        uint256 rule = ruleOf[Kind.ASSET][_keyOf(asset)];
         if (rule == 0) revert AssetNotApproved(asset);
         if (answer == 0) return (_readFeed(asset, rule), _unitOf(rule));
         _readFeed(asset, rule);
@@ -42,7 +31,7 @@ abstract contract CagePrices is CageRules, IPrices {
 
     function _valueOf(address asset, uint256 amount) internal view returns (uint256) {
         if (amount == 0) return 0;
-        (uint256 answer, uint256 unit) = priceOf(asset);
+        (uint256 answer, uint256 unit) = _priceOf(asset);
         return amount * answer * MICRO_USD / unit;
     }
 
@@ -75,7 +64,7 @@ abstract contract CagePrices is CageRules, IPrices {
 
     /// @dev Answers are read word by word, so that one that babbles is told from one that reverts.
     function _ask(address target, uint256 at, address[] memory list, Measure memory now_) private view {
-        address valuer = address(uint160(rules[Kind.VALUER][_keyOf(target)]));
+        address valuer = address(uint160(ruleOf[Kind.VALUER][_keyOf(target)]));
         (bool isOk, bytes memory output) = valuer.staticcall(abi.encodeCall(IValuer.measure, (account)));
         if (!isOk || output.length < 224 || output.length > 224 + 64 * MOST_LEGS) revert ValuerFailed(target);
         uint256 count = (output.length - 224) / 64;
@@ -108,11 +97,6 @@ abstract contract CagePrices is CageRules, IPrices {
         }
     }
 
-    /// @notice What the account has in its wallet, base units.
-    function balanceOf(address asset) external view returns (uint256) {
-        return _balanceOf(asset);
-    }
-
     function _balanceOf(address asset) internal view returns (uint256 balance) {
         if (asset == NATIVE) return account.balance;
         (bool isOk, bytes memory output) = asset.staticcall(abi.encodeCall(IToken.balanceOf, (account)));
@@ -126,7 +110,7 @@ abstract contract CagePrices is CageRules, IPrices {
     function _keepPrices() internal {
         for (uint256 i = 0; i < assetList.length; ++i) {
             address asset = assetList[i];
-            uint256 rule = rules[Kind.ASSET][_keyOf(asset)];
+            uint256 rule = ruleOf[Kind.ASSET][_keyOf(asset)];
             (uint256 answer,,,) = _askFeed(rule);
             if (answer == 0) answer = UNBELIEVED;
             uint256 unit = _unitOf(rule);

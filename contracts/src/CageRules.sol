@@ -8,29 +8,29 @@ import "./CageTypes.sol";
 /// runs as the cage (`delegatecall`), so nothing may come before these lines in any of them.
 abstract contract CageRules {
     /// @notice How long a change that is due may still be applied.
-    uint256 public constant GRACE_SECONDS = 7 days;
-    uint256 public constant MOST_POSITIONS = 8;
+    uint256 internal constant GRACE = 7 days;
+    uint256 internal constant POSITIONS_AT_MOST = 8;
     /// @notice The most conditions of one call.
-    uint256 public constant MOST_CONDITIONS = 32;
+    uint256 internal constant CONDITIONS_AT_MOST = 32;
 
     /// @notice The account the cage guards: a Safe, or in development a plain account, then nothing is enforced.
     address public immutable account;
     /// @notice The asset a golem retreats into.
     address public immutable baseAsset;
 
-    mapping(Kind kind => mapping(bytes32 key => uint256 value)) public rules;
-    mapping(Kind kind => mapping(bytes32 key => Pending)) public pending;
+    mapping(Kind kind => mapping(bytes32 key => uint256 value)) internal ruleOf;
+    mapping(Kind kind => mapping(bytes32 key => Pending)) internal pendingOf;
     /// @notice A chain of hashes over every change of a rule so far, for those who follow the events.
-    bytes32 public rulesDigest;
+    bytes32 internal digest;
     mapping(Kind kind => mapping(bytes32 key => Loosened)) internal loosened;
     address[] internal assetList;
     address[] internal positionList;
     mapping(uint64 bundle => RuleId[]) internal bundles;
     uint64 internal bundleCount;
-    bool public isHalted;
-    bool public isDrawdownBreached;
-    uint64 public lastRebalanceAt;
-    Session public session;
+    bool internal halted;
+    bool internal breached;
+    uint64 internal rebalancedAt;
+    Session internal appointed;
     /// @dev Anything that enters here is undone with the transaction.
     bool internal transient entered;
 
@@ -46,11 +46,11 @@ abstract contract CageRules {
     }
 
     function _limit(uint256 index) internal view returns (uint256) {
-        return rules[Kind.LIMIT][bytes32(index)];
+        return ruleOf[Kind.LIMIT][bytes32(index)];
     }
 
     function _stateOf(address asset) internal view returns (uint256) {
-        return rules[Kind.ASSET][_keyOf(asset)] >> 208;
+        return ruleOf[Kind.ASSET][_keyOf(asset)] >> 208;
     }
 
     function _keyOf(address item) internal pure returns (bytes32) {

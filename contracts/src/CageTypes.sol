@@ -263,6 +263,7 @@ interface IPrices {
 
     function isPriced(address asset) external view returns (bool);
 
+    /// @return what the account has in its wallet, base units.
     function balanceOf(address asset) external view returns (uint256);
 }
 

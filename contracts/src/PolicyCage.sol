@@ -11,9 +11,14 @@ import {CageRules} from "./CageRules.sol";
 /// @notice A module of the Safe. The funds stay in the Safe; the golem's session key acts only through `execute`, which
 /// runs a batch of plain calls and undoes it unless every rule of the owner still holds afterwards. With a plain account
 /// in the Safe's place the rules can be read and changed, but nothing runs through the cage and nothing is enforced.
-contract PolicyCage is CageJudge {
+contract PolicyCage is CageJudge, IPrices {
     uint256 public constant VERSION = 4;
     uint256 public constant MOST_CALLS = MOST_CALLS_OF_BATCH;
+    /// @notice How long a change that is due may still be applied.
+    uint256 public constant GRACE_SECONDS = GRACE;
+    uint256 public constant MOST_POSITIONS = POSITIONS_AT_MOST;
+    /// @notice The most conditions of one call.
+    uint256 public constant MOST_CONDITIONS = CONDITIONS_AT_MOST;
     /// @notice How long a right given through Permit2 may last.
     uint256 public constant MOST_ALLOWANCE_SECONDS = MOST_SECONDS_OF_ALLOWANCE;
 
@@ -67,7 +72,7 @@ contract PolicyCage is CageJudge {
         if (sum > most) revert GasTopUpTooLarge(sum, most);
         windows[TOP_UPS].add(amount);
         if (_stateOf(NATIVE) != 0) _countOutflow(NATIVE, amount);
-        session.operationsLeft -= 1;
+        appointed.operationsLeft -= 1;
         (bool isOk, bytes memory reason) = ISafe(account).execTransactionFromModuleReturnData(msg.sender, amount, "", 0);
         if (!isOk) revert CallFailed(0, reason);
         emit GasToppedUp(msg.sender, amount);
@@ -111,6 +116,68 @@ contract PolicyCage is CageJudge {
         _look(gate);
     }
 
+    /// @return value one number of the owner's, under its kind and key.
+    function rules(Kind kind, bytes32 key) external view returns (uint256 value) {
+        return ruleOf[kind][key];
+    }
+
+    /// @notice What a rule will be, what it was when that was proposed, from when on, and what was proposed with it.
+    function pending(Kind kind, bytes32 key)
+        external
+        view
+        returns (uint256 value, uint256 base, uint64 readyAt, uint64 bundle)
+    {
+        Pending storage change = pendingOf[kind][key];
+        return (change.value, change.base, change.readyAt, change.bundle);
+    }
+
+    /// @notice A chain of hashes over every change of a rule so far, for those who follow the events.
+    function rulesDigest() external view returns (bytes32) {
+        return digest;
+    }
+
+    function isHalted() external view returns (bool) {
+        return halted;
+    }
+
+    function isDrawdownBreached() external view returns (bool) {
+        return breached;
+    }
+
+    function lastRebalanceAt() external view returns (uint64) {
+        return rebalancedAt;
+    }
+
+    /// @notice Who is appointed, until when, and what is left to it.
+    function session()
+        external
+        view
+        returns (address key, uint64 expiresAt, uint32 operationsLeft, uint256 budgetLeft)
+    {
+        Session storage one = appointed;
+        return (one.key, one.expiresAt, one.operationsLeft, one.budgetLeft);
+    }
+
+    /// @notice Balances, values and positions as they are now.
+    function measure() external view returns (Measure memory) {
+        return _measure();
+    }
+
+    /// @inheritdoc IPrices
+    function isPriced(address asset) external view returns (bool) {
+        return ruleOf[Kind.ASSET][_keyOf(asset)] != 0;
+    }
+
+    /// @inheritdoc IPrices
+    function priceOf(address asset) external view returns (uint256 answer, uint256 unit) {
+        return _priceOf(asset);
+    }
+
+    /// @inheritdoc IPrices
+    function balanceOf(address asset) external view returns (uint256) {
+        return _balanceOf(asset);
+    }
+
     /// @notice The approved and retiring assets.
     function assets() external view returns (address[] memory) {
         return assetList;
@@ -124,18 +191,18 @@ contract PolicyCage is CageJudge {
     /// @notice Stop everything: the account, any of its owners, the guardian. One in the middle of a batch undoes
     /// the batch, and is undone with it.
     function halt() external {
-        bool may = msg.sender == account || msg.sender == address(uint160(rules[Kind.GUARDIAN][0]));
+        bool may = msg.sender == account || msg.sender == address(uint160(ruleOf[Kind.GUARDIAN][0]));
         if (!may && isContract(account)) may = ISafe(account).isOwner(msg.sender);
         if (!may) revert MayNotHalt(msg.sender);
-        if (isHalted) revert CageHalted();
-        isHalted = true;
+        if (halted) revert CageHalted();
+        halted = true;
         emit Halted(msg.sender);
     }
 
     /// @notice Let the session key act again.
     function resume() external onlyAccount {
-        if (!isHalted) revert NotHalted();
-        isHalted = false;
+        if (!halted) revert NotHalted();
+        halted = false;
         emit Resumed();
     }
 
@@ -144,22 +211,22 @@ contract PolicyCage is CageJudge {
         if (entered) revert Reentered();
         int256 total = _measure().total;
         uint256 floor = _floor();
-        if (isDrawdownBreached || total >= int256(floor)) revert NothingChanges();
-        isDrawdownBreached = true;
+        if (breached || total >= int256(floor)) revert NothingChanges();
+        breached = true;
         emit DrawdownBreached(total, floor);
     }
 
     /// @notice Take note of a drawdown. The high-water mark stays; lowering it is a change that waits.
     function acknowledgeDrawdown() external onlyAccount {
-        if (!isDrawdownBreached) revert NothingChanges();
-        isDrawdownBreached = false;
+        if (!breached) revert NothingChanges();
+        breached = false;
         emit DrawdownAcknowledged();
     }
 
     function _enter() private {
         if (entered) revert Reentered();
-        if (isHalted) revert CageHalted();
-        Session storage current = session;
+        if (halted) revert CageHalted();
+        Session storage current = appointed;
         if (msg.sender != current.key) revert NotSessionKey(msg.sender);
         if (block.timestamp >= current.expiresAt) revert SessionExpired(block.timestamp, current.expiresAt);
         if (current.operationsLeft == 0) revert NoOperationsLeft();
@@ -213,8 +280,8 @@ contract PolicyCage is CageJudge {
     }
 
     function _settle(Verdict memory verdict, int256 totalBefore, int256 totalAfter) private {
-        if (isHalted) revert CageHalted();
-        Session storage current = session;
+        if (halted) revert CageHalted();
+        Session storage current = appointed;
         // What a spender may take afterwards is moved without the session, so it is paid for now.
         uint256 used = verdict.moved + verdict.given;
         uint256 budget = current.budgetLeft;

@@ -34,6 +34,8 @@ from tools_app.toolkit.protocol import SHELF, ValuerKind
 
 BUDGET_MS = 30_000
 DEPLOYMENT_GAS = 16_000_000
+MOST_BYTES_OF_CREATION = 49_152
+"""EIP-3860: creation code with the constructor's arguments."""
 
 
 class Command(BaseCommand):
@@ -133,7 +135,13 @@ def build_deployment(golem: Golem, chain: ChainReader, options: dict[str, Any], 
     )
     code = bytes.fromhex(load_contract("PolicyCage").bytecode[2:])
     base_asset = chain.token(golem.base_asset).address
-    return encode_deployment(code, account=checksum(options["account"]), base_asset=base_asset, rules=rules)
+    data = encode_deployment(code, account=checksum(options["account"]), base_asset=base_asset, rules=rules)
+    if len(data) > MOST_BYTES_OF_CREATION:
+        raise CommandError(
+            f"the cage with its {len(rules)} rules is {len(data)} bytes to create, and no chain takes more than"
+            f" {MOST_BYTES_OF_CREATION}; allow fewer contracts now, and propose the others afterwards"
+        )
+    return data
 
 
 def build_valuer(chain_id: int) -> bytes | None:

@@ -165,7 +165,9 @@ def _propose_rules(golem: Golem, mirror: CageMirror, state: CageState, arguments
             kept.append((rule, before, int(delay)))
     if not kept:
         raise ChangeUnchanged("the contract says so already")
-    lines = [_spell_rule(rule, before, delay, mirror.chain_id) for rule, before, delay in kept]
+    # What waits of one proposal waits together, for the longest of its delays.
+    longest = max(delay for _, _, delay in kept)
+    lines = [_spell_rule(rule, before, longest if delay else 0, mirror.chain_id) for rule, before, delay in kept]
     local = list(arguments.get("policy", ()))
     before_policy = read_policy_state(golem)
     found = diff_policy(before_policy, apply_differences(before_policy, local))
@@ -173,7 +175,6 @@ def _propose_rules(golem: Golem, mirror: CageMirror, state: CageState, arguments
         Difference(each.words, each.shown_before, each.shown_after, "loosens" if each.loosens else "tightens")
         for each in found
     ]
-    longest = max(delay for _, _, delay in kept)
     loosens = longest > 0 or any(each.loosens for each in found)
     title = str(arguments.get("title") or f"{'Loosen' if loosens else 'Tighten'} the cage on chain: {lines[0].words}")
     change = {

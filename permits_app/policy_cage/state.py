@@ -209,8 +209,9 @@ class CageState:
             rules={(kind, key): int(value) for kind, key, value in kept["rules"]},
             rules_digest=kept.get("rules_digest", NO_RULES),
             pending={
-                (kind, key): PendingChange(int(value), int(base), ready_at, bundle)
-                for kind, key, value, base, ready_at, bundle in kept["pending"]
+                (kind, key): PendingChange(int(value), int(base), ready_at, *bundle or (0,))
+                # Of a contract before version 4 no bundle is told.
+                for kind, key, value, base, ready_at, *bundle in kept["pending"]
             },
             assets=list(kept["assets"]),
             positions=list(kept["positions"]),

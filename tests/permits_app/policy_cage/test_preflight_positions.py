@@ -90,7 +90,7 @@ def test_a_life_with_a_loan_is_foreseen_step_by_step(lent: Lent) -> None:
         (lent.supply("WETH", 4 * WHOLE), "OPENING"),
         (turned, "REBALANCE"),
         ([lent.borrow("USDC", 5_000 * USD)], "OPENING"),
-        ([lent.borrow("USDC", 9_000 * USD)], "CoverTooLow"),
+        ([lent.borrow("USDC", 5_700 * USD)], "CoverTooLow"),
         ([lent.borrow("USDC", 500 * USD), *caged.take("USDC", 500 * USD)], "LossTooLarge"),
         ([lent.withdraw("WETH", WHOLE // 10), *caged.trade("WETH", WHOLE // 10, "WBTC", 500_000)], "RebalanceTooSoon"),
         ([lent.withdraw("WETH", WHOLE // 10), *caged.trade("WETH", WHOLE // 10, "USDC", 300 * USD)], "LEAVING"),

@@ -10,7 +10,8 @@ WORKERS ?= 2
 PY := .venv/bin/python
 SUPERVISOR := $(PY) -m golem_project.embedded.supervisor
 # Runs before anything is installed. -I: neither the folder of the script nor the user's packages get in.
-BOOTSTRAP := $(PYTHON) -I golem_project/embedded/bootstrap.py
+# Without a choice of yours (make PYTHON=...) it goes on under the distribution's Python where there is one.
+BOOTSTRAP := $(PYTHON) -I golem_project/embedded/bootstrap.py$(if $(filter file,$(origin PYTHON)),, --this-python)
 RESET := $(PYTHON) -I golem_project/embedded/reset.py
 
 # Python keeps what it compiles, also where the environment forbids to write it beside the sources.

@@ -117,15 +117,6 @@ class UnknownToolName(GolemError):
     title = "There is no such tool"
 
 
-class UnknownProtocol(GolemError):
-    """A golem's allowed protocols name one that no tool belongs to."""
-
-    code = "UNKNOWN_PROTOCOL"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "There is no such protocol"
-
-
 class OverrideConflict(GolemError):
     """One tool is included and excluded for the same archetype or golem."""
 
@@ -183,3 +174,21 @@ class GuardianNotIndependent(DelegationError):
 
     code = "GUARDIAN_NOT_INDEPENDENT"
     title = "The safety-guardian must be independent"
+
+
+class ToolNotLoaded(GolemError):
+    """The tool is in the golem's toolset, but not loaded for this key. `data` has the call that loads it."""
+
+    code = "TOOL_NOT_LOADED"
+    http_status = 409
+    recovery = Recovery.FIX_PARAMS
+    title = "This tool is not loaded"
+
+
+class CategoryUnknown(GolemError):
+    """No tool of this golem is in a category of this name."""
+
+    code = "CATEGORY_UNKNOWN"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no such category of tools here"

@@ -22,6 +22,7 @@ from archetypes_app.delegation import Node
 from archetypes_app.editing import check_unchanged
 from archetypes_app.errors import EditConflict
 from archetypes_app.graph import find_proposal_violations, lock_graph, make_node, read_nodes
+from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey, Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.models.api_key import Scope
 from archetypes_app.models.golem import PHASE_CHOICES
@@ -276,6 +277,15 @@ class NewApiKeyForm(forms.Form):
     )
     lifetime_days = forms.IntegerField(
         label="Valid for (days)", min_value=1, max_value=365, initial=90, widget=UnfoldAdminTextInputWidget()
+    )
+    most_tools = forms.IntegerField(
+        label="Tools shown at once",
+        min_value=1,
+        max_value=1_000,
+        initial=MOST_TOOLS,
+        required=False,
+        widget=UnfoldAdminTextInputWidget(),
+        help_text="Its agent loads others when it needs them; each costs its model tokens. Empty: every tool at once",
     )
     session = forms.ChoiceField(
         label="Session limit",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from django.contrib.auth.models import Group, Permission
-from django.db.models import Q
 
 OWNER_GROUP = "Owners"
 
@@ -67,8 +66,8 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
 def ensure_owner_group() -> Group:
     """The group with exactly these permissions; safe to repeat. Needs the permissions `migrate` creates."""
     group, _ = Group.objects.get_or_create(name=OWNER_GROUP)
-    wanted = Q(pk__in=[])
-    for (app, model), verbs in OWNER_PERMISSIONS.items():
-        wanted |= Q(content_type__app_label=app, codename__in=[f"{verb}_{model}" for verb in verbs])
-    group.permissions.set(Permission.objects.filter(wanted))
+    wanted = {(app, f"{verb}_{model}") for (app, model), verbs in OWNER_PERMISSIONS.items() for verb in verbs}
+    known = Permission.objects.filter(codename__in={codename for _, codename in wanted})
+    found = known.values_list("pk", "content_type__app_label", "codename")
+    group.permissions.set([pk for pk, *named in found if tuple(named) in wanted])
     return group

@@ -7,13 +7,6 @@ from __future__ import annotations
 
 from tools_app.toolkit.enums import ActionClass, Phase
 
-PHASE_ALIASES: dict[str, Phase] = {
-    "stable": Phase.CAUTIOUS,
-    "conservation": Phase.DEFENSIVE,
-    "declining": Phase.SURVIVAL,
-    "desperate": Phase.SURVIVAL,
-}
-
 _ORDER = (Phase.THRIVING, Phase.CAUTIOUS, Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
 
 _ALLOWED: dict[Phase, frozenset[ActionClass]] = {
@@ -23,12 +16,6 @@ _ALLOWED: dict[Phase, frozenset[ActionClass]] = {
     Phase.SURVIVAL: frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION, ActionClass.READ_ONLY}),
     Phase.TERMINAL: frozenset({ActionClass.CLOSE_POSITION, ActionClass.READ_ONLY}),
 }
-
-
-def parse_phase(text: str) -> Phase:
-    """The phase called `text` in any of the seeds' vocabularies. Raises ValueError."""
-    word = text.strip().lower()
-    return PHASE_ALIASES.get(word) or Phase(word.upper())
 
 
 def is_allowed(phase: Phase, action_class: ActionClass) -> bool:

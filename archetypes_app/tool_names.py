@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
-from archetypes_app.errors import OverrideConflict, UnknownProtocol, UnknownToolName
+from archetypes_app.errors import OverrideConflict, UnknownToolName
 from tools_app.toolkit.registry import REGISTRY, UnknownTool
 
 
@@ -35,17 +34,3 @@ def check_overrides(
     if both:
         raise OverrideConflict(f"{subject} both includes and excludes {', '.join(both)}", tools=both)
     return included, excluded
-
-
-def check_protocols(names: Iterable[str], *, protocols: frozenset[str]) -> tuple[str, ...]:
-    """Allowed protocols, sorted, each once. `protocols` are those with tools. Raises UnknownProtocol."""
-    wanted = sorted({name.strip().lower() for name in names})
-    unknown = [name for name in wanted if name not in protocols]
-    if unknown:
-        near = {name: difflib.get_close_matches(name, sorted(protocols), n=3) for name in unknown}
-        raise UnknownProtocol(f"no tool belongs to {', '.join(unknown)}", suggestions=near, known=sorted(protocols))
-    return tuple(wanted)
-
-
-def _name_with_near(name: str, near: list[str]) -> str:
-    return f"{name!r}, did you mean {' or '.join(near)}?" if near else repr(name)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+from typing import Final
 
 from django.apps import AppConfig
+
+_OBJECTS_BETWEEN_SEARCHES: Final = 20_000
 
 
 class GolemConfig(AppConfig):
@@ -22,5 +25,6 @@ class GolemConfig(AppConfig):
         load_registry()
         wiring.configure()
         # What is loaded now stays for the process's life: looking through all of it for cycles would take longer than a
-        # whole preview each time.
+        # whole preview each time. What one request makes is mostly freed without a search; searches may be rare.
         gc.freeze()
+        gc.set_threshold(_OBJECTS_BETWEEN_SEARCHES)

@@ -9,6 +9,7 @@ from django.views.generic import RedirectView
 from golem_project import status
 from golem_project.faucet import give_test_money
 from golem_project.machinery import show_machinery
+from golem_project.pi import guide_views
 from golem_project.stream.pages import EventPageView
 
 urlpatterns = [
@@ -22,6 +23,10 @@ urlpatterns = [
     path("healthz", status.healthz, name="healthz"),
     path("readyz", status.readyz, name="readyz"),
     path("about", status.about, name="about"),
+    path("llms.txt", guide_views.show_short, name="llms"),
+    path("llms-full.txt", guide_views.show_full, name="llms_full"),
+    path("support.json", guide_views.show_support, name="support"),
+    path("skills/<slug:name>.md", guide_views.show_skill, name="skill"),
     path("errors/", status.list_errors, name="errors"),
     path("errors/<slug:code>", status.describe_error, name="error"),
 ]

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, NoReturn, final
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection, transaction
 
 from archetypes_app.models import Golem
@@ -21,6 +22,7 @@ from permits_app.models import ActionPermit, CapabilityGrant
 from permits_app.models.permit import PermitStatus
 from tools_app.core import clock
 from tools_app.core.prepared import Prepared
+from tools_app.core.units import apply_bps_up, format_micro_usd
 
 _SEAL = object()
 
@@ -76,9 +78,15 @@ class MintedCapability:
         return self._value_limit
 
     def check_value(self, micro_usd: int) -> None:
-        """Raises CapabilityValueExceeded when the call is worth more than was granted."""
+        """Raises CapabilityValueExceeded when the call is worth more than was granted, at the prices of now."""
         if micro_usd > self._value_limit:
-            raise CapabilityValueExceeded("the call is worth more than the capability allows")
+            raise CapabilityValueExceeded(
+                f"what would be signed is worth {format_micro_usd(micro_usd)} by now, the capability allows"
+                f" {format_micro_usd(self._value_limit)}: prices rose since the preview",
+                permit_id=str(self._permit_id),
+                worth_micro_usd=str(micro_usd),
+                value_limit_micro_usd=str(self._value_limit),
+            )
 
     def consume(self, *, tool_name: str, plan_hash: str) -> None:
         """Use the token up, in memory and in the database; the caller's transaction holds both together.
@@ -143,7 +151,7 @@ def mint(*, permit: ActionPermit, expires_at: datetime, now: datetime) -> Minted
         tool=permit.tool_name,
         plan=permit.plan_hash,
         policy=permit.policy_hash,
-        limit=permit.value_micro_usd,
+        limit=apply_bps_up(permit.value_micro_usd, settings.GOLEM_VALUE_DRIFT_BPS),
         minted_at=now,
         expires_at=expires_at,
         tick=permit.expires_at_tick,

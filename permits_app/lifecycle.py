@@ -51,6 +51,8 @@ _EVENTS: Mapping[PermitStatus, EventType] = {
     S.UNKNOWN: EventType.PERMIT_UNKNOWN,
 }
 
+_TOLD = ("golem_id", "tool_name", "plan_hash", "is_local", "action_hash", "action_type", "committing_at")
+
 _AUDIT: Mapping[PermitStatus, str] = {
     S.COMMITTING: "PermitCommitStarted",
     S.COMMITTED: "PermitConsumed",
@@ -107,7 +109,7 @@ def transition(
             changed, *head = fetch_together(change, *heads)
             if not changed:
                 return False
-            permit = known or ActionPermit.objects.only("golem_id", "tool_name", "plan_hash").get(pk=permit_id)
+            permit = known or ActionPermit.objects.only(*_TOLD).get(pk=permit_id)
             _record(permit, to=to, actor=actor, reason=reason, data=data or {}, now=now, head=next(iter(head), ()))
             if leaving in UNFINISHED:
                 wakeups.tap_on_commit(name_end(permit_id))
@@ -116,6 +118,21 @@ def transition(
             raise SameActionPending("an equal action of this golem is being committed; look its permit up") from None
         raise
     return True
+
+
+def _tell_call(permit: ActionPermit, *, to: PermitStatus, reason: str, code: str, now: datetime) -> list[Event]:
+    """The tool's life around the commit of what it planned; a local write's handler tells its own."""
+    call = {"tool_name": permit.tool_name, "call_id": str(permit.pk), "permit_id": str(permit.pk)}
+    if to == S.COMMITTING:
+        return [
+            Event(EventType.TOOL_START, {**call, "params_hash": permit.action_hash, "action_type": permit.action_type})
+        ]
+    if permit.committing_at is None or to not in (S.COMMITTED, S.REVERTED, S.BLOCKED):
+        return []
+    took = {"duration_ms": max(0, int((now - permit.committing_at).total_seconds() * 1000))}
+    if to == S.BLOCKED:
+        return [Event(EventType.TOOL_ERROR, {**call, **took, "error_code": code or "BLOCKED", "error_message": reason})]
+    return [Event(EventType.TOOL_END, {**call, **took, "success": to == S.COMMITTED})]
 
 
 def name_end(permit_id: UUID) -> str:
@@ -137,6 +154,8 @@ def _record(
     if reason:
         payload["reason"] = reason
     emitted = [Event(_EVENTS[to], payload)] if to in _EVENTS else []
+    if not permit.is_local:
+        emitted += _tell_call(permit, to=to, reason=reason, code=str(data.get("code", "")), now=now)
     audit_log.append(
         golem_id=permit.golem_id,
         event=_AUDIT[to],

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from django.db.backends.postgresql.operations import DatabaseOperations
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
+    "tests.emptied_database",
     "tests.evm.world",
     "tests.live_golem",
     "tests.lying_chain",
@@ -29,8 +28,6 @@ settings.register_profile(
 )
 settings.load_profile("suite")
 
-_NEVER_EMPTIED = ("tools_app_auditentry", "tools_app_auditcheckpoint")
-
 
 @pytest.fixture(autouse=True)
 def gas_limits_are_forgotten_between_tests() -> Iterator[None]:
@@ -44,20 +41,3 @@ def gas_limits_are_forgotten_between_tests() -> Iterator[None]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests come last: Playwright's event loop stays in the main thread once it has begun."""
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def audit_log_is_emptied_between_tests() -> Any:
-    """The database refuses to empty the audit log; what ends a test is somebody who may switch the triggers off."""
-    plain = DatabaseOperations.sql_flush
-
-    def sql_flush(self: Any, *given: Any, **options: Any) -> list[str]:
-        found = plain(self, *given, **options)
-        off, on = (
-            [f"ALTER TABLE {table} {word} TRIGGER USER" for table in _NEVER_EMPTIED] for word in ("DISABLE", "ENABLE")
-        )
-        return [*off, *found, *on] if found else found
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DatabaseOperations, "sql_flush", sql_flush)
-        yield

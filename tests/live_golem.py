@@ -91,7 +91,7 @@ def make_live_golem(world: World, *, name: str = "Live", owner_name: str = "owne
     golem.refresh_from_db()
     world.fund(golem.address, 10 * 10**18, FUNDS)
     allow_addresses(golem=golem, choices=suggest_allowlist(CHAIN_ID), actor="system:test", now=now)
-    key = create_api_key(golem=golem, scopes=Scope.values, label="test", created_by=owner, now=now)
+    key = create_api_key(golem=golem, scopes=Scope.values, label="test", created_by=owner, now=now, most_tools=None)
     return LiveGolem(golem, owner, key, world)
 
 

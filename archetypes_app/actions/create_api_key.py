@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 from django.db import transaction
 
 from archetypes_app.errors import UnknownScope
+from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
 from tools_app.core import audit_log
@@ -41,11 +42,13 @@ def create_api_key(
     now: datetime,
     lifetime_days: int = LIFETIME_DAYS,
     session_id: UUID | None = None,
+    most_tools: int | None = MOST_TOOLS,
+    loaded_tools: Iterable[str] = (),
 ) -> NewApiKey:
     """Make a token with `scopes` that expires after `lifetime_days` days. Writes the audit log.
 
-    With the `session_id` of another key it shares that one's session limit; else it has one of its own. Raises
-    UnknownScope.
+    With the `session_id` of another key it shares that one's session limit; else it has one of its own. Its
+    model is shown `most_tools` tools at once, None for all the golem has. Raises UnknownScope.
     """
     wanted = sorted(set(scopes))
     unknown = [scope for scope in wanted if scope not in Scope.values]
@@ -60,6 +63,8 @@ def create_api_key(
             digest=hash_token(token),
             scopes=wanted,
             session_id=session_id or uuid4(),
+            most_tools=most_tools,
+            loaded_tools=list(loaded_tools),
             created_by=created_by,
             created_at=now,
             expires_at=now + timedelta(days=lifetime_days),

@@ -30,7 +30,7 @@ def revoke_api_key(*, key: ApiKey, revoked_by: Any, now: datetime) -> None:
 
 @whole
 def rotate_api_key(*, key: ApiKey, rotated_by: Any, now: datetime) -> NewApiKey:
-    """Revoke `key` and make one with the same golem, label and scopes, in one transaction."""
+    """Revoke `key` and make one with the same golem, label, scopes and loaded tools, in one transaction."""
     with transaction.atomic():
         revoke_api_key(key=key, revoked_by=rotated_by, now=now)
         # A limit that other keys spend from is not made anew by replacing one of them.
@@ -42,6 +42,8 @@ def rotate_api_key(*, key: ApiKey, rotated_by: Any, now: datetime) -> NewApiKey:
             created_by=rotated_by,
             now=now,
             session_id=key.session_id if is_shared else None,
+            most_tools=key.most_tools,
+            loaded_tools=key.loaded_tools,
         )
         ApiKey.objects.filter(pk=key.pk).update(replaced_by=fresh.key)
     return fresh

@@ -77,8 +77,20 @@ class ApiKeyAdmin(OwnerScopedAdmin):
     list_select_related = ("golem",)
     search_fields = ("=prefix", "label")
     search_help_text = "The first 14 characters of a token, or words of its label"
-    fields = ("golem", "label", "prefix", "scope_list", "state", "created_at", "expires", "last_used", "made_by")
+    fields = (
+        "golem",
+        "label",
+        "prefix",
+        "scope_list",
+        "shown_tools",
+        "state",
+        "created_at",
+        "expires",
+        "last_used",
+        "made_by",
+    )
     readonly_fields = (
+        "shown_tools",
         "golem",
         "prefix",
         "scope_list",
@@ -113,6 +125,14 @@ class ApiKeyAdmin(OwnerScopedAdmin):
     def scope_list(self, obj: ApiKey) -> str:
         """As words."""
         return ", ".join(obj.scopes)
+
+    @display(description="Tools shown at once")
+    def shown_tools(self, obj: ApiKey) -> str:
+        """The ceiling, and what its agent loaded beside the core."""
+        if obj.most_tools is None:
+            return "every tool the golem has"
+        loaded = ", ".join(obj.loaded_tools) or "nothing"
+        return f"at most {obj.most_tools}; loaded beside the core: {loaded}"
 
     @display(description="State")
     def state(self, obj: ApiKey) -> SafeString:
@@ -174,6 +194,7 @@ class ApiKeyAdmin(OwnerScopedAdmin):
                 created_by=request.user,
                 now=now,
                 lifetime_days=form.cleaned_data["lifetime_days"],
+                most_tools=form.cleaned_data["most_tools"],
                 session_id=None if form.cleaned_data["session"] == "own" else find_session(golem=golem, now=now),
             )
             return redirect_to_token(request=request, fresh=fresh)

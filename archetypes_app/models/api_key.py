@@ -9,6 +9,8 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from archetypes_app.loadout import MOST_TOOLS
+
 
 class Scope(models.TextChoices):
     READ = "read", "read: query state and context"
@@ -31,6 +33,19 @@ class ApiKey(models.Model):
         default=uuid.uuid4, editable=False, db_index=True, help_text="Keys with the same one share a session limit"
     )
     scopes: Any = ArrayField(models.CharField(max_length=16, choices=Scope.choices), default=list)
+    most_tools = models.PositiveSmallIntegerField(
+        default=MOST_TOOLS,
+        null=True,
+        blank=True,
+        help_text="Tools its model is shown at once; empty: every tool the golem has",
+    )
+    loaded_tools: Any = ArrayField(
+        models.CharField(max_length=128),
+        default=list,
+        blank=True,
+        editable=False,
+        help_text="What its agent loaded beside the core, least recently used first",
+    )
     created_by: Any = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", editable=False
     )
@@ -48,7 +63,11 @@ class ApiKey(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(expires_at__gt=models.F("created_at")), name="api_key_expires_later"
-            )
+            ),
+            models.CheckConstraint(
+                condition=models.Q(most_tools__isnull=True) | models.Q(loaded_tools__len__lte=models.F("most_tools")),
+                name="api_key_loads_at_most_its_tools",
+            ),
         ]
 
     def __str__(self) -> str:

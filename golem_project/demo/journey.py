@@ -88,6 +88,8 @@ class Journey:
         return {"tools": names}
 
     def _choose_amount(self, client: httpx.Client) -> dict[str, Any]:
+        # Its key is an ordinary one: what is not in the core is loaded first, as any agent does.
+        _ok(client.post("/api/v1/pi/query_state", json={"query": "load_tools", "tools": ["wallet_get_status"]}))
         wallet = _ok(client.post("/api/v1/pi/query_state", json={"query": "wallet_status"}))["data"]
         held = next(balance for balance in wallet["balances"] if balance["token"]["symbol"] == "USDC")
         self.amount = int(held["balance"]) // SHARE_SWAPPED

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Q
@@ -19,6 +20,7 @@ from rest_framework.request import Request
 from archetypes_app.actions.create_api_key import TOKEN_PREFIX, hash_token
 from archetypes_app.models import ApiKey, Golem
 from golem_project.pi.errors import ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked
+from golem_project.pi.tiers import KeyShelf
 from tools_app.core import clock
 from tools_app.core.compiled_query import CompiledQuery
 
@@ -31,7 +33,7 @@ _KEY: CompiledQuery[ApiKey] = CompiledQuery(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Agent:
     """The caller: one golem, acting through one key."""
 
@@ -42,6 +44,11 @@ class Agent:
     def actor(self) -> str:
         """How audit entries name this caller."""
         return f"key:{self.key.prefix}"
+
+    @cached_property
+    def shelf(self) -> KeyShelf:
+        """What this key is shown of the golem's tools."""
+        return KeyShelf(golem=self.golem, key=self.key)
 
     @property
     def is_authenticated(self) -> bool:

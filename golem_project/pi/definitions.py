@@ -7,17 +7,19 @@ cancel_action. Times in the texts are the golem's own. Seeds: 002, "LLM-optimize
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from archetypes_app.models.api_key import Scope
+from archetypes_app.tier_queries import MOST_NAMED, TIER_QUERIES, TierQuery
 from golem_project.pi.parameter_union import Schema, make_nullable, unite_parameters
 from golem_project.pi.pi_tool import Guideline, PiToolDef
 from memory_app.actions.query_grimoire import MOST_HITS, Store
 from memory_app.decay import Importance
-from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
+from permits_app.actions.query import OWN_QUERIES
 from permits_app.actions.read_wish import MOST_WHY, WHY, WISH_ID
 from tools_app.toolkit.enums import Phase, PiTool
+from tools_app.toolkit.schema import json_schema
 from tools_app.toolkit.tooldef import ForeignReadTool, ReadTool, ToolDef
 from tools_app.toolkit.toolset import Toolset
 
@@ -27,15 +29,20 @@ _WORSE = (Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
 _LAST = (Phase.SURVIVAL, Phase.TERMINAL)
 
 
-def define_tools(*, toolset: Toolset, permit_ttl_seconds: int, has_memory: bool = True) -> tuple[PiToolDef, ...]:
-    """The Pi tools a golem with `toolset` has, in the order of the enum; permits live `permit_ttl_seconds`."""
+def define_tools(
+    *, toolset: Toolset, permit_ttl_seconds: int, has_memory: bool = True, has_writes: bool = False
+) -> tuple[PiToolDef, ...]:
+    """The Pi tools over what is shown, `toolset`, in the order of the enum; permits live `permit_ttl_seconds`.
+
+    `has_writes`: the golem has write tools, though none may be shown; preview_action then tells how to load one.
+    """
     ttl = permit_ttl_seconds
     writes = [tool for tool in toolset if tool.pi_tool is PiTool.PREVIEW_ACTION]
     queries = [tool for tool in toolset if tool.pi_tool is PiTool.QUERY_STATE and isinstance(tool, ReadTool)]
     market = [tool for tool in toolset if tool.pi_tool is PiTool.SEARCH_CONTEXT and isinstance(tool, ReadTool)]
     recall = [tool for tool in toolset if tool.pi_tool is PiTool.QUERY_GRIMOIRE and isinstance(tool, ReadTool)]
     defined = []
-    if writes:
+    if writes or has_writes:
         has_wishes = any(isinstance(tool, ForeignReadTool) for tool in toolset)
         defined += [_preview_action(writes, ttl, has_wishes=has_wishes), _commit_action(ttl), _cancel_action()]
     elif toolset.cancels_announced:
@@ -48,25 +55,17 @@ def define_tools(*, toolset: Toolset, permit_ttl_seconds: int, has_memory: bool 
 
 
 def describe_key(tool: ToolDef) -> str:
-    """One line about an action type or query: key, venue, purpose, what it needs and may take."""
+    """One line about an action type or query: key, venue, what it needs, [what it may take].
+
+    chain_id, which nearly all take, is left out; describe_tool tells the rest.
+    """
     properties: Mapping[str, Any] = tool.schema["properties"]
-    required = [name for name in properties if name in tool.schema.get("required", ())]
-    optional = [_with_default(name, properties[name]) for name in properties if name not in required]
-    line = f"{tool.key} ({tool.venue}): {tool.summary.rstrip('.')}."
-    if required:
-        line += f" Needs {', '.join(required)}."
+    needed = tool.schema.get("required", ())
+    words = [name for name in properties if name in needed]
+    optional = [name for name in properties if name not in (*needed, "chain_id")]
     if optional:
-        line += f" May take {', '.join(optional)}."
-    return line
-
-
-def _with_default(name: str, prop: Mapping[str, Any]) -> str:
-    default = prop.get("default")
-    return (
-        name
-        if default is None
-        else f"{name} (else {str(default).lower() if default is True or default is False else default})"
-    )
+        words.append(f"[{' '.join(optional)}]")
+    return " ".join([f"{tool.key}@{tool.venue}", *words])
 
 
 def _closed(properties: Mapping[str, Schema], required: Sequence[str]) -> Schema:
@@ -90,18 +89,15 @@ def _keyed(
     """The word that chooses, its venue and chain, then every parameter of the tools behind it."""
     all_keys = sorted({tool.key for tool in tools} | set(keys))
     all_venues = sorted({tool.venue for tool in tools} | set(venues))
-    properties: dict[str, Schema] = {
-        word: {"type": "string", "enum": all_keys, "description": "\n".join([purpose, *lines])},
-        "venue": {
-            "type": "string",
-            "enum": all_venues,
-            "description": f"Needed only where several venues serve the same {word}.",
-        },
-    }
+    word_schema: Schema = {"type": "string", "description": "\n".join([purpose, *lines])}
+    properties: dict[str, Schema] = {word: {**word_schema, "enum": all_keys} if all_keys else word_schema}
+    if len(tools) > len({tool.key for tool in tools}):
+        text = f"Where several serve one {word}."
+        properties["venue"] = {"type": "string", "enum": all_venues, "description": text}
     united = unite_parameters(tools)
     chain = united.pop("chain_id", None)
     if chain is not None:
-        properties["chain_id"] = {**chain, "description": "EIP-155 chain id; the golem's home chain when left out."}
+        properties["chain_id"] = {**chain, "description": "EIP-155; else the home chain."}
     return {**properties, **united}
 
 
@@ -112,7 +108,9 @@ def _with_reads(own: Mapping[str, Schema], tools: Sequence[ReadTool], *, has_ven
     lines = [describe_key(tool) for tool in sorted(tools, key=lambda tool: (tool.key, tool.venue))]
     chosen = {
         name: prop
-        for name, prop in _keyed("read", "A read to make instead of the search.", tools, lines=lines).items()
+        for name, prop in _keyed(
+            "read", "Instead of the search: read@venue needs [may take]", tools, lines=lines
+        ).items()
         if name == "read" or (name == "venue" and has_venue)
     }
     return {**unite_parameters(tools, own=own), **chosen}
@@ -126,22 +124,38 @@ def _limit(description: str) -> Schema:
     return {"type": "integer", "minimum": 1, "maximum": MOST_HITS, "description": description}
 
 
+def _describe_tier(query: TierQuery) -> str:
+    needed = json_schema(query.params_model).get("required", ())
+    names = [name for name in query.params_model.model_fields if name != "cursor"]
+    words = [name if name in needed else f"[{name}]" for name in names]
+    return " ".join([query.key, *words])
+
+
+_TIER_WORDS: Mapping[str, Callable[[Mapping[str, Any]], Schema]] = {
+    "category": lambda _: _text("Of tools.", longest=64),
+    "tools": lambda _: {
+        "type": "array",
+        "items": {"type": "string", "minLength": 1, "maxLength": 128},
+        "minItems": 1,
+        "maxItems": MOST_NAMED,
+        "description": "Names of tools.",
+    },
+}
 _UUID = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 _PERMIT_ID: Schema = {
     "type": "string",
     "pattern": _UUID,
-    "description": "The permit_id that preview_action answered.",
+    "description": "From preview_action.",
 }
 
 
 def _preview_action(tools: Sequence[ToolDef], ttl: int, *, has_wishes: bool = False) -> PiToolDef:
     lines = [describe_key(tool) for tool in sorted(tools, key=lambda tool: (tool.key, tool.venue))]
-    properties = _keyed("action_type", "What to do; parameters of other action types stay null.", tools, lines=lines)
-    properties[WHY] = {
-        "type": "string",
-        "maxLength": MOST_WHY,
-        "description": "Why, in a sentence or two; your owners read it when they are asked to approve.",
-    }
+    purpose = (
+        "action@venue needs [may take]; tokens: symbol or 0x" if tools else "None is loaded; query_state load_tools."
+    )
+    properties = _keyed("action_type", purpose, tools, lines=lines)
+    properties[WHY] = {"type": "string", "maxLength": MOST_WHY, "description": "Why; owners who approve read it."}
     if has_wishes:
         properties[WISH_ID] = {
             "type": "string",
@@ -152,11 +166,8 @@ def _preview_action(tools: Sequence[ToolDef], ttl: int, *, has_wishes: bool = Fa
         name=PiTool.PREVIEW_ACTION,
         label="Preview an action",
         description=(
-            "Simulate one on-chain or local action exactly as it would be sent, run every safety rule on it, and get a"
-            f" permit for it. The permit holds for {ttl} seconds or {PERMIT_TICKS} heartbeat ticks, whichever ends"
-            " first, and only for these bytes. The answer has permit_id, the expected balance changes, gas and fees,"
-            " the risk tier, the value in USD and what is still missing. Does not sign, send or change anything;"
-            " commit_action does."
+            f"Simulate and judge one action; answers a permit, good for {ttl} seconds or {PERMIT_TICKS} ticks."
+            " Does not send."
         ),
         snippet=(
             "preview_action: simulate an action exactly, check it against every safety rule and get a permit_id with"
@@ -184,12 +195,7 @@ def _commit_action(ttl: int) -> PiToolDef:
     return PiToolDef(
         name=PiTool.COMMIT_ACTION,
         label="Commit a permit",
-        description=(
-            "Sign and send exactly the calls a permit was simulated with, once, and answer what really happened beside"
-            " what was expected, read from the receipt. When the outcome takes longer, the answer is the status"
-            " COMMITTING and a location to look it up. Does not take parameters of the action, does not change the"
-            " plan, and does not send a second time however often it is called."
-        ),
+        description=("Send a permit's calls once; answers actual beside expected. Does not send twice."),
         snippet=(
             "commit_action: sign and send a permit's simulated calls exactly once and get expected against actual"
             " outcome, ground truth and transaction hashes from the receipt."
@@ -211,11 +217,7 @@ def _cancel_action() -> PiToolDef:
     return PiToolDef(
         name=PiTool.CANCEL_ACTION,
         label="Cancel a permit",
-        description=(
-            "Give up a permit that was not committed and free the spending limit it reserved. The answer is the permit"
-            " with status CANCELLED. Does not stop or reverse anything that was sent already; look such a permit up"
-            " instead."
-        ),
+        description=("Give up an uncommitted permit, freeing its limit. Does not stop what was sent."),
         snippet=(
             "cancel_action: give up an uncommitted permit with a reason, which frees the spending limit it had"
             " reserved; what was sent already is not stopped."
@@ -226,7 +228,7 @@ def _cancel_action() -> PiToolDef:
             Guideline("cancel every open permit that would add exposure.", _WORSE),
         ),
         parameters=_closed(
-            {"permit_id": _PERMIT_ID, "reason": _text("Why the permit is given up.", longest=500)},
+            {"permit_id": _PERMIT_ID, "reason": _text("Why.", longest=500)},
             ["permit_id", "reason"],
         ),
         scope=Scope.PREVIEW,
@@ -235,25 +237,24 @@ def _cancel_action() -> PiToolDef:
 
 
 def _query_state(tools: Sequence[ReadTool]) -> PiToolDef:
-    own = [f"{query.key} ({OWN_VENUE}): {query.summary}" for query in OWN_QUERIES]
-    lines = own + [describe_key(tool) for tool in sorted(tools, key=lambda tool: (tool.key, tool.venue))]
+    lines = [_describe_tier(query) for query in TIER_QUERIES]
+    lines += [describe_key(tool) for tool in sorted(tools, key=lambda tool: (tool.key, tool.venue))]
     properties = _keyed(
         "query",
-        "What to read; parameters of other queries stay null.",
+        "query@venue needs [may take]; tokens: symbol or 0x",
         tools,
         lines=lines,
-        keys=[query.key for query in OWN_QUERIES],
-        venues=[OWN_VENUE],
+        keys=[*(query.key for query in OWN_QUERIES), *(query.key for query in TIER_QUERIES)],
     )
-    properties.setdefault("cursor", _text("The next_cursor of an answer that was cut short.", longest=20))
+    for query in TIER_QUERIES:
+        for name, prop in json_schema(query.params_model)["properties"].items():
+            if name in _TIER_WORDS:
+                properties.setdefault(name, _TIER_WORDS[name](prop))
+    properties.setdefault("cursor", _text("next_cursor of a cut answer.", longest=20))
     return PiToolDef(
         name=PiTool.QUERY_STATE,
         label="Query state",
-        description=(
-            "Read one thing now: the golem's own balances, positions, limits and permits, or pools, prices and quotes"
-            " of the venues it may use. Chain figures are of one block, which the answer names. Does not simulate,"
-            " reserve or change anything, and does not search memory; use search_context or query_grimoire for that."
-        ),
+        description=("Read own or venue state at one named block. Does not change anything."),
         snippet=(
             "query_state: read balances, positions, pools, quotes, limits or permits at one named block; amounts come"
             " as base units with whole units beside them."
@@ -272,18 +273,14 @@ def _query_state(tools: Sequence[ReadTool]) -> PiToolDef:
 
 def _search_context(market: Sequence[ReadTool]) -> PiToolDef:
     properties: dict[str, Schema] = {
-        "query": _text("What you want to know, in plain words; name tokens by symbol to get their prices."),
-        "limit": _limit("Most passages to answer, 1 to 50; 10 when left out."),
+        "query": _text("Plain words."),
+        "limit": _limit("1 to 50, else 10."),
     }
     properties = _with_reads(properties, market, has_venue=True)
     return PiToolDef(
         name=PiTool.SEARCH_CONTEXT,
         label="Search context",
-        description=(
-            "Find what bears on a question right now: passages of the PLAYBOOK and STRATEGY, the golem's active state"
-            " (phase, open permits, limits left) and prices of registered tokens named in the question. Does not"
-            " answer from the chain's history and does not search past episodes; use query_state and query_grimoire."
-        ),
+        description=("Search PLAYBOOK and STRATEGY; adds state, prices. Does not search episodes."),
         snippet=(
             "search_context: find passages of PLAYBOOK and STRATEGY, the golem's phase, open permits and remaining"
             " limits, and prices of the tokens named in the question."
@@ -301,20 +298,16 @@ def _search_context(market: Sequence[ReadTool]) -> PiToolDef:
 
 def _query_grimoire(recall: Sequence[ReadTool]) -> PiToolDef:
     properties: dict[str, Schema] = {
-        "query": _text("The situation you are in or the action you consider, in plain words."),
-        "store": {"type": "string", "enum": list(STORES), "description": "Which memory; episodes when left out."},
-        "limit": _limit("Most memories to answer, 1 to 50; 10 when left out."),
+        "query": _text("Plain words."),
+        "store": {"type": "string", "enum": list(STORES), "description": "Else episodes."},
+        "limit": _limit("1 to 50, else 10."),
         **FILTERS,
     }
     properties = _with_reads(properties, recall, has_venue=False)
     return PiToolDef(
         name=PiTool.QUERY_GRIMOIRE,
         label="Query the grimoire",
-        description=(
-            "Recall what the golem lived through in situations like this one: what it predicted, what happened, why,"
-            " and what it would do next time, each with its score and how well it is retained. Being recalled"
-            " strengthens a memory. Does not read the chain, does not write, and never overrides a limit."
-        ),
+        description=("Recall memories like the present situation. Does not read the chain."),
         snippet=(
             "query_grimoire: recall past episodes like the present one, with prediction, outcome, lesson, score and"
             " retention; filter by action, venue, token or age."
@@ -333,18 +326,14 @@ def _query_grimoire(recall: Sequence[ReadTool]) -> PiToolDef:
 
 def _update_directive() -> PiToolDef:
     properties = {
-        "section": _text("The PLAYBOOK section to change or add, by its heading.", longest=80),
-        "change": _text("The section's whole new text, in Markdown.", longest=8_000),
-        "reason": _text("What you learned that calls for the change."),
+        "section": _text("Its heading.", longest=80),
+        "change": _text("Its whole new Markdown.", longest=8_000),
+        "reason": _text("What you learned."),
     }
     return PiToolDef(
         name=PiTool.UPDATE_DIRECTIVE,
         label="Update the playbook",
-        description=(
-            "Write one section of the golem's own PLAYBOOK anew, as a new version that keeps the old one and shows the"
-            " difference. The owner sees it. Does not change STRATEGY, limits, allowlists or any safety rule, whatever"
-            " the text says."
-        ),
+        description=("Replace one PLAYBOOK section. Does not change STRATEGY or limits."),
         snippet=(
             "update_directive: replace one section of your own PLAYBOOK with a reason, as a new version with its diff;"
             " STRATEGY and limits stay untouched."
@@ -364,12 +353,7 @@ def _emergency_halt() -> PiToolDef:
     return PiToolDef(
         name=PiTool.EMERGENCY_HALT,
         label="Emergency halt",
-        description=(
-            "Stop the golem at once: block every open permit, cancel what was signed but is not mined, and refuse every"
-            " further write until the owner resumes it. Positions are closed only when the owner chose that for a halt."
-            " The answer lists what was stopped, in order, with times; a drill lists the same and stops nothing. Does"
-            " not swap what is held, and cannot be undone by the agent."
-        ),
+        description=("Stop everything until the owner resumes. Does not swap holdings."),
         snippet=(
             "emergency_halt: stop everything now, blocking open permits and replacing unmined transactions; only the"
             " owner can resume, and positions stay unless the owner chose otherwise."
@@ -381,10 +365,10 @@ def _emergency_halt() -> PiToolDef:
         ),
         parameters=_closed(
             {
-                "reason": _text("What you saw, in one or two sentences."),
+                "reason": _text("What you saw."),
                 "drill": {
                     "type": "boolean",
-                    "description": "true only to rehearse: the report of a halt, and nothing is stopped.",
+                    "description": "true: rehearse, stop nothing.",
                 },
             },
             ["reason"],
@@ -398,16 +382,16 @@ STORES = tuple(store.value for store in Store)
 """The memories that can be asked."""
 
 FILTERS: dict[str, Schema] = {
-    "action_type": _text("Only episodes of this action type.", longest=64),
-    "venue": _text("Only episodes at this venue.", longest=64),
-    "tokens": _text("Only episodes with this token or pair, such as USDC or USDC/WETH.", longest=200),
-    "chain_id": {"type": "integer", "minimum": 1, "description": "Only episodes on this chain."},
+    "action_type": _text("Only these.", longest=64),
+    "venue": _text("Only these.", longest=64),
+    "tokens": _text("USDC or USDC/WETH.", longest=200),
+    "chain_id": {"type": "integer", "minimum": 1, "description": "Only these."},
     "importance": {
         "type": "string",
         "enum": [i.value for i in Importance],
-        "description": "Only episodes this notable.",
+        "description": "Only these.",
     },
-    "since": _text("Only episodes from this time on, RFC 3339, such as 2026-11-21T06:00:00Z.", longest=40),
-    "until": _text("Only episodes before this time, RFC 3339.", longest=40),
+    "since": _text("RFC 3339.", longest=40),
+    "until": _text("RFC 3339, until.", longest=40),
 }
 """The filters of query_grimoire, flat."""

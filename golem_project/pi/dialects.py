@@ -1,7 +1,7 @@
 """The manifest's tools in the shapes the model providers take, ready to be passed on as `tools`.
 
 - openai: function tools in strict mode: every property required, optional ones nullable, no keyword it refuses.
-- anthropic: `input_schema`, plain JSON Schema.
+- anthropic: `input_schema`, plain JSON Schema with one type each, optional where a property may be left out.
 - gemini: `functionDeclarations` in its OpenAPI 3.0 subset: upper-case types, `nullable`, no additionalProperties.
 - pi: the ToolDefinition of the pi extension API, without its functions.
 """
@@ -52,6 +52,29 @@ def to_strict(schema: Mapping[str, Any]) -> Schema:
     return strict
 
 
+def to_anthropic(schema: Mapping[str, Any]) -> Schema:
+    """The same parameters without null: what may be left out need not be null, and lists of types are not taken."""
+    plain: Schema = {key: value for key, value in schema.items() if key not in ("type", "anyOf", "enum")}
+    kinds = schema.get("type")
+    named = [kind for kind in kinds if kind != "null"] if isinstance(kinds, list) else [kinds] if kinds else []
+    if "enum" in schema:
+        plain["enum"] = [value for value in schema["enum"] if value is not None]
+    variants = [to_anthropic(part) for part in schema.get("anyOf", ()) if part.get("type") != "null"]
+    if len(named) == 1:
+        plain = {"type": named[0], **plain}
+    elif named:
+        variants = [{"type": kind} for kind in named]
+    if len(variants) == 1:
+        plain = {**variants[0], **plain}
+    elif variants:
+        plain["anyOf"] = variants
+    if "properties" in schema:
+        plain["properties"] = {name: to_anthropic(prop) for name, prop in schema["properties"].items()}
+    if isinstance(schema.get("items"), Mapping):
+        plain["items"] = to_anthropic(schema["items"])
+    return plain
+
+
 def to_gemini(schema: Mapping[str, Any]) -> Schema:
     """The same parameter in Gemini's subset; a whole number or text becomes text, which is taken for both."""
     variants = [part for part in schema.get("anyOf", []) if part.get("type") != "null"]
@@ -59,6 +82,9 @@ def to_gemini(schema: Mapping[str, Any]) -> Schema:
     if variants:
         return _gemini_of_variants(variants, schema, nullable=nullable)
     kinds = schema.get("type", "string")
+    several = [name for name in kinds if name != "null"] if isinstance(kinds, list) else []
+    if len(several) > 1:
+        return _gemini_of_variants([{"type": name} for name in several], schema, nullable=nullable)
     kind = kinds if isinstance(kinds, str) else next(name for name in kinds if name != "null")
     gemini: Schema = {"type": kind.upper()}
     gemini.update({key: schema[key] for key in _GEMINI_KEYWORDS if key in schema})
@@ -126,7 +152,7 @@ def _openai(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
             "function": {
                 "name": str(tool.name),
                 "description": tool.description,
-                "parameters": to_strict(tool.parameters),
+                "parameters": to_strict(tool.shown),
                 "strict": True,
             },
         }
@@ -136,16 +162,25 @@ def _openai(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
 
 def _anthropic(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
     return [
-        {"name": str(tool.name), "description": tool.description, "input_schema": tool.parameters} for tool in tools
+        {"name": str(tool.name), "description": tool.description, "input_schema": to_anthropic(tool.shown)}
+        for tool in tools
     ]
 
 
 def _gemini(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
     declarations = [
-        {"name": str(tool.name), "description": tool.description, "parameters": to_gemini(tool.parameters)}
+        {"name": str(tool.name), "description": tool.description, "parameters": _gemini_parameters(tool.shown)}
         for tool in tools
     ]
     return [{"functionDeclarations": declarations}]
+
+
+def _gemini_parameters(schema: Schema) -> Schema:
+    """Its parameters; one that is not required may be left out, so none says besides that it may be null."""
+    gemini = to_gemini(schema)
+    for prop in gemini["properties"].values():
+        prop.pop("nullable", None)
+    return gemini
 
 
 def _pi(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
@@ -156,7 +191,7 @@ def _pi(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
             "description": tool.description,
             "promptSnippet": tool.snippet,
             "promptGuidelines": [line.as_sentence() for line in tool.guidelines],
-            "parameters": tool.parameters,
+            "parameters": tool.shown,
         }
         for tool in tools
     ]

@@ -22,6 +22,7 @@ from rest_framework.response import Response
 from golem_project.pi import errors
 from golem_project.pi.authentication import REALM
 from golem_project.pi.bad_fields import flatten_detail
+from golem_project.pi.lessons import teach_caller
 from golem_project.request_id import current_request_id
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.core import clock
@@ -54,6 +55,8 @@ def answer_problem(error: Exception, context: Mapping[str, Any]) -> Response:
     """The answer to any exception of a view. Registered with Django REST framework."""
     request = context.get("request")
     problem, headers = describe_problem(error, instance=request.path if request is not None else "")
+    if request is not None:
+        problem.update(filter_result(teach_caller(problem, request)))
     return Response(problem, status=problem["status"], headers=headers, content_type=PROBLEM_JSON)
 
 

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from archetypes_app.models.api_key import Scope
-from archetypes_app.toolset import resolve_toolset, view_golem
+from archetypes_app.toolset import view_golem
 from golem_project.pi import serializers as wire
 from golem_project.pi.dialects import Dialect
 from golem_project.pi.endpoint import REFUSALS, PiView, has_memory, parse_input, render_answer
@@ -36,7 +36,8 @@ class ManifestView(PiView):
         golem = self.agent.golem
         manifest = build_manifest(
             golem=view_golem(golem),
-            toolset=resolve_toolset(golem),
+            toolset=self.agent.shelf.toolset,
+            loadout=self.agent.shelf.loadout,
             permit_ttl_seconds=golem.permit_ttl_seconds,
             has_memory=has_memory(golem),
             dialect=read_dialect(request),

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from archetypes_app.loadout import Loadout
+from archetypes_app.tier_queries import TIER_QUERIES
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.dialects import Dialect, render_tools
 from golem_project.pi.pi_tool import PiToolDef
@@ -17,12 +19,14 @@ from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.enums import CapabilityTier, PiTool, Requirement
 from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.schema import json_schema
 from tools_app.toolkit.tooldef import ForeignReadTool, LocalWriteTool, ReadTool, ToolDef, WriteTool
 from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
 
 MANIFEST_VERSION = 1
 TOOL_PATH = "/api/v1/pi/{name}"
+NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +44,16 @@ def build_manifest(
     permit_ttl_seconds: int,
     has_memory: bool = True,
     dialect: Dialect | None = None,
+    loadout: Loadout | None = None,
 ) -> Manifest:
-    """The manifest of `golem`; with a `dialect`, its tools in that provider's shape and nothing a provider ignores.
+    """The manifest of `golem` over what `loadout` shows of `toolset`, which is all of it without one.
 
-    The answer is shared between calls of the same golem: read it, do not change it.
+    With a `dialect`, its tools in that provider's shape and nothing a provider ignores. The answer is shared between
+    calls of the same golem: read it, do not change it.
     """
+    missing = tuple(sorted(toolset.missing.items()))
     return _build(
-        golem, tuple(toolset), tuple(sorted(toolset.missing.items())), permit_ttl_seconds, has_memory, dialect
+        golem, tuple(toolset), missing, permit_ttl_seconds, has_memory, dialect, loadout or Loadout(most=None)
     )
 
 
@@ -60,9 +67,16 @@ def _build(
     permit_ttl_seconds: int,
     has_memory: bool,
     dialect: Dialect | None,
+    loadout: Loadout,
 ) -> Manifest:
-    toolset = Toolset(tools={tool.name: tool for tool in held}, reasons={}, missing=dict(missing))
-    tools = define_tools(toolset=toolset, permit_ttl_seconds=permit_ttl_seconds, has_memory=has_memory)
+    everything = Toolset(tools={tool.name: tool for tool in held}, reasons={}, missing=dict(missing))
+    toolset = loadout.cut(everything)
+    tools = define_tools(
+        toolset=toolset,
+        permit_ttl_seconds=permit_ttl_seconds,
+        has_memory=has_memory,
+        has_writes=everything.has_writes,
+    )
     body: dict[str, Any] = {
         "manifest_version": MANIFEST_VERSION,
         "schema_hash": hash_schemas(tools),
@@ -72,6 +86,12 @@ def _build(
             "phase": golem.phase.value,
             "home_chain_id": golem.home_chain_id,
             "permit_ttl_seconds": permit_ttl_seconds,
+        },
+        "tiers": {
+            "most_tools": loadout.most,
+            "core": list(loadout.core),
+            "loaded": list(loadout.loaded),
+            "in_toolset": len(everything),
         },
     }
     if dialect is not None:
@@ -92,6 +112,11 @@ def hash_schemas(tools: Iterable[PiToolDef]) -> str:
     return hash_canonical(
         {str(tool.name): {"version": tool.schema_version, "parameters": _exact(tool.parameters)} for tool in tools}
     )
+
+
+def hash_schema(schema: Mapping[str, Any]) -> str:
+    """A digest of one tool's parameters: what of them decides whether a call is valid, and not how they are told."""
+    return hash_canonical(_exact(_without_words(schema)))
 
 
 def describe_route(tool: ToolDef) -> dict[str, Any]:
@@ -143,9 +168,17 @@ def _as_json(tool: PiToolDef) -> dict[str, Any]:
 
 
 def _own_queries() -> list[dict[str, Any]]:
+    own = [(query.key, query.summary, NO_PARAMETERS) for query in OWN_QUERIES]
+    tiers = [(query.key, query.summary, json_schema(query.params_model)) for query in TIER_QUERIES]
     return [
-        {"query": query.key, "venue": OWN_VENUE, "pi_tool": str(PiTool.QUERY_STATE), "summary": query.summary}
-        for query in OWN_QUERIES
+        {
+            "query": key,
+            "venue": OWN_VENUE,
+            "pi_tool": str(PiTool.QUERY_STATE),
+            "summary": summary,
+            "parameters": parameters,
+        }
+        for key, summary, parameters in (*own, *tiers)
     ]
 
 
@@ -165,6 +198,22 @@ def _describe_missing(name: str, requirement: Requirement) -> dict[str, str]:
 def _sorted(toolset: Toolset) -> list[ToolDef]:
     kinds = (ReadTool, WriteTool, LocalWriteTool)
     return sorted((tool for tool in toolset if isinstance(tool, kinds)), key=lambda t: (t.pi_tool, t.key, t.venue))
+
+
+def _without_words(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_without_words(each) for each in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    told = ("description", "title", "examples")
+    # Under `properties` such a name is a parameter's own.
+    return {
+        name: {key: _without_words(each) for key, each in value.items()}
+        if name in ("properties", "$defs") and isinstance(value, Mapping)
+        else _without_words(value)
+        for name, value in schema.items()
+        if name not in told
+    }
 
 
 def _exact(value: Any) -> Any:

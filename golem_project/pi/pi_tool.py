@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from archetypes_app.models.api_key import Scope
 from golem_project.pi.parameter_union import Schema
+from golem_project.pi.shown_schema import show_parameters
 from tools_app.toolkit.enums import Phase, PiTool
 
 
@@ -25,7 +26,7 @@ class Guideline:
 
 @dataclass(frozen=True, slots=True)
 class PiToolDef:
-    """One of the eight, as a model is shown it. `parameters` is a closed and flat JSON Schema."""
+    """One of the eight. `parameters` is a closed and flat JSON Schema; `shown` the same as a model is shown it."""
 
     name: PiTool
     label: str
@@ -35,4 +36,9 @@ class PiToolDef:
     parameters: Schema
     scope: Scope
     is_write: bool
-    schema_version: int = 1
+    schema_version: int = 2
+
+    @property
+    def shown(self) -> Schema:
+        """Every property of `parameters`, in few tokens."""
+        return show_parameters(self.parameters)

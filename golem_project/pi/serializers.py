@@ -186,6 +186,10 @@ class ProblemOutput(serializers.Serializer[Any]):
     code = serializers.CharField()
     recovery = serializers.ChoiceField(choices=[member.value for member in Recovery])
     request_id = serializers.CharField()
+    missing = serializers.ListField(child=serializers.CharField(), required=False, help_text="Fields to add")
+    extra = serializers.ListField(child=serializers.CharField(), required=False, help_text="Fields to leave out")
+    fill = serializers.DictField(required=False, help_text="What only the caller knows, each with what it may be")
+    next_call = serializers.DictField(required=False, help_text="The call that would be right, but for `fill`")
 
 
 class PermitOutput(serializers.Serializer[Any]):
@@ -311,6 +315,7 @@ class ManifestOutput(serializers.Serializer[Any]):
     manifest_version = serializers.IntegerField()
     schema_hash = serializers.CharField()
     golem = serializers.DictField()
+    tiers = serializers.DictField(help_text="The core, what is loaded, and how many tools the golem has in all")
     dialect = serializers.CharField(required=False)
     tools = serializers.ListField(child=serializers.DictField())
     actions = serializers.ListField(child=serializers.DictField(), required=False)

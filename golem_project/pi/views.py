@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from archetypes_app.models.api_key import Scope
+from archetypes_app.tier_queries import TIER_KEYS
 from archetypes_app.toolset import resolve_toolset
 from golem_project.pi import serializers as wire
 from golem_project.pi.authentication import Agent
@@ -27,14 +28,15 @@ from golem_project.request_id import current_request_id
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.update_directive import update_directive
 from permits_app.actions.gather_context import gather_context
-from permits_app.actions.query import OWN_QUERIES, query_state
+from permits_app.actions.query import OWN_QUERIES, OWN_VENUE, query_state
+from permits_app.actions.read_wish import WISH_ID
 from permits_app.actions.request_cancel import request_cancel
 from permits_app.actions.request_commit import CommitAnswer, request_commit
 from permits_app.actions.request_halt import request_halt
 from permits_app.actions.request_preview import request_preview
 from permits_app.errors import PermitNotFound
 from permits_app.safety.hooks.result_filter import filter_result
-from tools_app.adapters import MemoryNotEnabled, flatten_params, list_keys
+from tools_app.adapters import MemoryNotEnabled, flatten_params, list_keys, normalize_key
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import PiTool
@@ -42,6 +44,7 @@ from tools_app.toolkit.registry import UnknownTool
 
 DEFAULT_LIMIT = 10
 _PREVIEW = PiTool.PREVIEW_ACTION
+_OWN_KEYS = frozenset(query.key for query in OWN_QUERIES)
 _SEARCH_WORDS = frozenset({"query", "limit", "store"})
 
 
@@ -58,12 +61,15 @@ class PreviewActionView(PiView):
     )
     def post(self, request: Request) -> Response:
         body = flatten_params(self.body)
-        wire.check_word(body, "action_type", is_required=True, known=partial(_list_keys, self.agent, _PREVIEW))
-        wire.check_word(body, "venue")
+        agent = self.agent
+        action = wire.check_word(body, "action_type", is_required=True, known=partial(_list_keys, agent, _PREVIEW))
+        venue = wire.check_word(body, "venue")
+        tool = agent.shelf.check(pi_tool=_PREVIEW, key=str(action), venue=venue)
+        if tool is not None and body.get(WISH_ID) is None:
+            # Only one venue is shown for it, though the golem may know others; a wish names its own.
+            body["venue"] = tool.venue
         try:
-            permit = request_preview(
-                golem=self.agent.golem, api_key=self.agent.key, body=body, request_id=current_request_id()
-            )
+            permit = request_preview(golem=agent.golem, api_key=agent.key, body=body, request_id=current_request_id())
         except GolemError as error:
             raise _unless_absent(error, PiTool.PREVIEW_ACTION) from None
         return render_answer(permit)
@@ -258,11 +264,18 @@ def _query(agent: Agent, body: Mapping[str, Any], *, word: str, pi_tool: PiTool)
     # query_grimoire filters by venue; the other two choose one with it.
     chooses_venue = pi_tool is not PiTool.QUERY_GRIMOIRE
     own_words = (word, "cursor", "venue") if chooses_venue else (word, "cursor")
+    venue = wire.check_word(body, "venue") if chooses_venue else None
+    params = {name: value for name, value in body.items() if name not in own_words}
+    key, is_own = normalize_key(str(query)), venue is None or normalize_key(venue) == OWN_VENUE
+    if pi_tool is PiTool.QUERY_STATE and key in TIER_KEYS and is_own:
+        answer: dict[str, Any] = filter_result(agent.shelf.answer(key=key, params=_with_cursor(body, params)))
+        return answer
+    tool = None if key in _OWN_KEYS else agent.shelf.check(pi_tool=pi_tool, key=key, venue=venue)
     return query_state(
         golem=agent.golem,
-        query=str(query),
-        venue=wire.check_word(body, "venue") if chooses_venue else None,
-        params={name: value for name, value in body.items() if name not in own_words},
+        query=key,
+        venue=venue if tool is None else tool.venue,
+        params=params,
         ignored=frozenset() if pi_tool is PiTool.QUERY_STATE else _SEARCH_WORDS,
         cursor=wire.check_word(body, "cursor"),
         now=clock.now(),
@@ -271,17 +284,25 @@ def _query(agent: Agent, body: Mapping[str, Any], *, word: str, pi_tool: PiTool)
     )
 
 
+def _with_cursor(body: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """A query about tools reads its own pages."""
+    return {**params, "cursor": body["cursor"]} if body.get("cursor") is not None else dict(params)
+
+
 def _list_keys(agent: Agent, pi_tool: PiTool) -> list[str]:
     """The words this golem may say to `pi_tool`."""
-    own = [query.key for query in OWN_QUERIES] if pi_tool is PiTool.QUERY_STATE else []
-    return sorted({*own, *list_keys(toolset=resolve_toolset(agent.golem), pi_tool=pi_tool)})
+    own = (*_OWN_KEYS, *TIER_KEYS) if pi_tool is PiTool.QUERY_STATE else ()
+    return sorted({*own, *list_keys(toolset=agent.shelf.shown, pi_tool=pi_tool)})
 
 
 def _list_callable(agent: Agent) -> list[str]:
     """The Pi tools that this golem has and this key may call."""
     golem = agent.golem
     defined = define_tools(
-        toolset=resolve_toolset(golem), permit_ttl_seconds=golem.permit_ttl_seconds, has_memory=has_memory(golem)
+        toolset=agent.shelf.shown,
+        permit_ttl_seconds=golem.permit_ttl_seconds,
+        has_memory=has_memory(golem),
+        has_writes=agent.shelf.toolset.has_writes,
     )
     return [str(tool.name) for tool in defined if tool.scope in agent.key.scopes]
 

@@ -55,8 +55,8 @@ def walk_on(url: str, progress: Progress) -> None:
         rpc.close()
 
 
-def walk_at_random(rpc: JsonRpc, contracts: Mapping[str, Mapping[str, str]], seed: int) -> None:
-    """One walk. Raises AssertionError where a value moved by itself."""
+def walk_at_random(rpc: JsonRpc, contracts: Mapping[str, Mapping[str, str]], seed: int) -> int:
+    """One walk; how many acts it took. Raises AssertionError where a value moved by itself."""
     chance = random.Random(seed)  # noqa: S311  (repeatable, not secret)
     with undone(rpc):
         walk = HoldingsWalk.begin(rpc, f"holdings walk {seed}", contracts)
@@ -71,3 +71,4 @@ def walk_at_random(rpc: JsonRpc, contracts: Mapping[str, Mapping[str, str]], see
                 walk.finalize()
             if taken >= ACTS:
                 break
+    return taken

@@ -10,7 +10,7 @@ WALKS = 1_000
 WALKS_PER_ROUND = 5
 
 
-def walk_rounds(progress: Progress, walk: Callable[[int], None]) -> None:
+def walk_rounds(progress: Progress, walk: Callable[[int], object]) -> None:
     """Each round does five walks whose seeds are their numbers; what ends a walk with AssertionError is a finding."""
     for number in progress.remaining():
         for seed in range(number * WALKS_PER_ROUND, (number + 1) * WALKS_PER_ROUND):

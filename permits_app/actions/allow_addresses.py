@@ -53,18 +53,19 @@ def suggest_allowlist(chain_id: int) -> list[AllowlistChoice]:
 
 @whole
 def allow_addresses(*, golem: Golem, choices: Iterable[AllowlistChoice], actor: str, now: datetime) -> int:
-    """Allow addresses; those allowed already stay as they are. Writes the audit log. Returns how many are new."""
-    added = 0
+    """Allow addresses; those allowed already stay as they are. Writes the audit log. Returns by how many it grew."""
+    rows = [
+        AllowlistEntry(
+            golem=golem, chain_id=choice.chain_id, kind=choice.kind, address=choice.address, label=choice.label
+        )
+        for choice in choices
+    ]
+    allowed = AllowlistEntry.objects.filter(golem=golem)
     with transaction.atomic():
-        for choice in choices:
-            _, is_new = AllowlistEntry.objects.get_or_create(
-                golem=golem,
-                chain_id=choice.chain_id,
-                kind=choice.kind,
-                address=choice.address,
-                defaults={"label": choice.label},
-            )
-            added += is_new
+        before = allowed.count()
+        # The constraint of the table says what is allowed already, also to who allows the same at this moment.
+        AllowlistEntry.objects.bulk_create(rows, ignore_conflicts=True)
+        added = allowed.count() - before
         if added:
             audit_log.append(
                 golem_id=golem.pk, event="AllowlistExtended", actor=actor, data={"added": str(added)}, now=now

@@ -50,6 +50,7 @@ from permits_app.policy import check_policy_stands, load_golem, read_policy
 from permits_app.row_locks import lock_action, lock_settings, lock_start
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_gas_fits
+from permits_app.safety.hook import HookCall
 from permits_app.safety.tiers import check_tier_holds
 from permits_app.sealing import hash_plan, hash_simulation
 from permits_app.selectors import read_permit, view_permit
@@ -59,7 +60,6 @@ from tools_app.core import clock, wakeups
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.rows import change_rows
 from tools_app.core.whole import whole
-from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
 
@@ -250,27 +250,34 @@ def _resume_revocation(permit: ActionPermit, lease: Lease) -> None:
 def _execute_first(permit: ActionPermit, tool: WriteTool, lease: Lease) -> executor.Execution:
     _check_in_time(permit)
     now = clock.now()
-    chain = _recheck(permit, tool, now)
+    call = _recheck(permit, tool, now)
     lease.renew()
     expires = now + timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS)
     capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
-    pending = delivery.read_next_nonce(chain, permit) if chain else 0
-    return executor.execute(permit=permit, capability=capability, pending_nonce=pending, lease=lease)
+    pending = delivery.read_next_nonce(call.chain, permit) if call.chain else 0
+    worth = call.value.spend_micro_usd
+    return executor.execute(
+        permit=permit, capability=capability, worth_micro_usd=worth, pending_nonce=pending, lease=lease
+    )
 
 
 def _promise(permit: ActionPermit, tool: WriteTool, lease: Lease) -> None:
     """A permit that sends nothing: what it promises is judged again, signed, and ends it."""
     _check_in_time(permit)
     now = clock.now()
-    _recheck(permit, tool, now)
+    call = _recheck(permit, tool, now)
     lease.renew()
     expires = now + timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS)
     capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
-    promising.sign_promise(permit=permit, capability=capability, lease=lease, now=now)
+    worth = call.value.spend_micro_usd
+    promising.sign_promise(permit=permit, capability=capability, worth_micro_usd=worth, lease=lease, now=now)
 
 
-def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: datetime) -> ChainReader | None:
-    """Run the hooks again on the stored plan; hook 5 too when the block moved. Raises what they raise."""
+def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: datetime) -> HookCall:
+    """Run the hooks again on the stored plan, valued at the prices of now; hook 5 too when the block moved.
+
+    Raises what they raise.
+    """
     if hash_plan(permit) != permit.plan_hash:
         raise PlanTampered("the stored plan does not match its hash", permit_id=str(permit.pk))
     golem = permit.golem
@@ -284,7 +291,7 @@ def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: dateti
     check_tier_holds(call=call, permit=permit)
     if call.chain is None:
         hook_chain.recheck(call, simulate=True)
-        return None
+        return call
     chain = call.chain
     report = hook_chain.recheck(call, simulate=chain.block.hash != permit.block_hash)
     if report.simulation is not None and call.plan is not None:
@@ -303,7 +310,7 @@ def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: dateti
             block_number=report.simulation.block.number,
             block_hash=report.simulation.block.hash,
         )
-    return chain
+    return call
 
 
 def _commit_local(permit: ActionPermit, tool: LocalWriteTool) -> None:

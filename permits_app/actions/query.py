@@ -16,6 +16,7 @@ from django.db.models import F, Q
 
 from archetypes_app.models import Golem
 from archetypes_app.phases import is_allowed
+from archetypes_app.tier_queries import TIER_KEYS
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import ledger
 from permits_app.actions.announce import is_watchdog, list_announced_elsewhere
@@ -267,7 +268,7 @@ def _resolve(golem: Golem, pi_tool: PiTool, query: str, venue: str | None) -> Re
     try:
         tool = resolve_action(pi_tool=pi_tool, key=query, venue=venue, toolset=resolve_toolset(golem), known=REGISTRY)
     except UnknownAction as error:
-        own = _OWN if pi_tool is PiTool.QUERY_STATE else {}
+        own = (*_OWN, *TIER_KEYS) if pi_tool is PiTool.QUERY_STATE else ()
         raise UnknownAction(error.detail, available=sorted({*error.data.get("available", ()), *own})) from None
     if not isinstance(tool, ReadTool):
         raise TypeError(f"{tool.name} is routed as a read but is none")

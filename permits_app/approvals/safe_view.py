@@ -5,10 +5,10 @@ No transaction may be open. Seed: issue of the cage, "Privileged changes".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from permits_app.approvals.errors import CageHasNoSafe
 from permits_app.policy_cage.abi import FUNCTIONS
@@ -79,14 +79,3 @@ def find_execution(chain: ChainReader, *, safe: str, safe_tx_hash: str, since: i
 def is_success(log: LogEntry) -> bool:
     """Whether `log` is the Safe's word for a success."""
     return log.topics[0].lower() == event_topic(EXECUTION_SUCCESS)
-
-
-def describe_safe(view: SafeView) -> Mapping[str, Any]:
-    """JSON-ready, for what is shown of a request."""
-    return {
-        "chain_id": str(view.chain_id),
-        "address": view.address,
-        "nonce": str(view.nonce),
-        "owners": list(view.owners),
-        "threshold": str(view.threshold),
-    }

@@ -65,8 +65,12 @@ class Execution:
         return all(receipt is not None for receipt in self.receipts)
 
 
-def execute(*, permit: ActionPermit, capability: MintedCapability, pending_nonce: int, lease: Lease) -> Execution:
+def execute(
+    *, permit: ActionPermit, capability: MintedCapability, worth_micro_usd: int, pending_nonce: int, lease: Lease
+) -> Execution:
     """Sign the permit's calls, store the bytes, send them, look for the receipts for a moment.
+
+    `worth_micro_usd` is what they can spend at the prices of now, gas left out.
 
     Raises before anything is stored: SignerUnavailable, NonceUnsettled, GolemHalted, LeaseLost, PlanTampered,
     CapabilityError. After that nothing about the calls: what is not seen is None in the answer.
@@ -74,7 +78,14 @@ def execute(*, permit: ActionPermit, capability: MintedCapability, pending_nonce
     unsigned = _build_transactions(permit, pending_nonce)
     signer = open_signer(permit.signer)
     signed = [signer.sign(item) for item in unsigned]
-    rows = store_signed(permit=permit, capability=capability, unsigned=unsigned, signed=signed, lease=lease)
+    rows = store_signed(
+        permit=permit,
+        capability=capability,
+        worth_micro_usd=worth_micro_usd,
+        unsigned=unsigned,
+        signed=signed,
+        lease=lease,
+    )
     return _send_and_look(permit, rows, lease)
 
 
@@ -97,6 +108,7 @@ def store_signed(
     *,
     permit: ActionPermit,
     capability: MintedCapability,
+    worth_micro_usd: int,
     unsigned: Sequence[UnsignedTransaction],
     signed: Sequence[SignedTransaction],
     lease: Lease,
@@ -117,7 +129,7 @@ def store_signed(
         if hash_plan(row) != row.plan_hash:
             raise PlanTampered("the stored plan does not match its hash", permit_id=str(permit.pk))
         check_policy_stands(row)
-        capability.check_value(row.value_micro_usd)
+        capability.check_value(worth_micro_usd)
         capability.consume(tool_name=row.tool_name, plan_hash=row.plan_hash)
         rows = [
             make_payload(permit=permit, call_index=index, plain=plain, signed=payload)

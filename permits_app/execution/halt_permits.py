@@ -89,7 +89,13 @@ def execute_halt_plan(
         expires = clock.now() + timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS)
         capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
         pending = delivery.read_next_nonce(chain, permit)
-        execution = executor.execute(permit=permit, capability=capability, pending_nonce=pending, lease=lease)
+        execution = executor.execute(
+            permit=permit,
+            capability=capability,
+            worth_micro_usd=permit.value_micro_usd,
+            pending_nonce=pending,
+            lease=lease,
+        )
         finish(permit=permit, tool=None, execution=execution)
     finally:
         lease.release()

@@ -31,8 +31,12 @@ from tools_app.core.whole import whole
 from tools_app.toolkit.result import ToolResult
 
 
-def sign_promise(*, permit: ActionPermit, capability: MintedCapability, lease: Lease, now: datetime) -> None:
+def sign_promise(
+    *, permit: ActionPermit, capability: MintedCapability, worth_micro_usd: int, lease: Lease, now: datetime
+) -> None:
     """Sign what the permit promises and end it as COMMITTED; its result holds the signature.
+
+    `worth_micro_usd` is what is promised at the prices of now.
 
     Raises SignerUnavailable where the key cannot sign typed data, GolemHalted, LeaseLost, PlanTampered,
     CapabilityError; then nothing is stored and nobody has a signature.
@@ -43,6 +47,7 @@ def sign_promise(*, permit: ActionPermit, capability: MintedCapability, lease: L
     signer = open_signer(permit.signer)
     if not isinstance(signer, LocalSigner) or permit.acts_for:
         raise SignerUnavailable("this account's key does not sign typed data here", address=permit.signer)
+    capability.check_value(worth_micro_usd)
     signature = signer.sign_typed_data(plan.promise)
     row = make_promise(permit=permit, plan=plan, signature=signature, now=now)
     _store(permit, row, capability, lease, now)
@@ -59,7 +64,6 @@ def _store(permit: ActionPermit, row: SignedPromise, capability: MintedCapabilit
             raise LeaseLost("another worker took over this commit", permit_id=str(permit.pk))
         if hash_plan(locked) != locked.plan_hash:
             raise PlanTampered("the stored plan does not match its hash", permit_id=str(permit.pk))
-        capability.check_value(locked.value_micro_usd)
         capability.consume(tool_name=locked.tool_name, plan_hash=locked.plan_hash)
         row.save(force_insert=True)
         told = tell(row, PromiseState.OPEN)

@@ -11,6 +11,7 @@ from typing import Final
 
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.tokens import TokenNotFound
+from tools_app.standards import loan_callback
 from tools_app.standards.calldata import calls as is_call
 from tools_app.standards.calldata import read_exactly
 from tools_app.toolkit.context import ChainReader
@@ -27,12 +28,14 @@ _WITHDRAW: Final = "function withdraw(uint256)"
 
 
 def read_calls(calls: Sequence[Call], *, account: str, chain: ChainReader) -> Effects:
-    """Everything `calls` do for `account`. Raises UnknownCall on any byte that is not accounted for."""
-    effects = Effects()
+    """Everything `calls` do for `account`, within a loan too. Raises UnknownCall on any byte not accounted for."""
+    effects, calls = Effects(), loan_callback.unfold(calls)
     for index, call in enumerate(calls):
         owner = SHELF.of_contract(chain.chain_id, call.to)
         if not call.data:
             _pay(effects, NATIVE, call.value, call.to)
+        elif owner is None and is_call(call.data, loan_callback.ANNOUNCE):
+            loan_callback.check_announcement(call, account=account, chain=chain)
         elif owner is None:
             _read_token(call, get_deployment(chain.chain_id).wrapped_native, effects)
         elif owner.effects is None:

@@ -28,6 +28,7 @@ from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS, format_micro_usd, value_in_micro_usd
 from tools_app.portfolio.markets import markets_on
+from tools_app.standards.loan_callback import list_contracts
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.plan import TokenFlow, TxPlan
@@ -176,11 +177,11 @@ def judge_approvals(effects: Effects, plan: TxPlan) -> list[Finding]:
         stands_for = each.token.address in plan.claims
         if not each.left and (stands_for or SHELF.of_contract(plan.chain_id, each.token.address) is not None):
             promised[each.token.address] = max(promised.get(each.token.address, 0), each.granted)
-    findings = []
+    findings, called = [], list_contracts(plan)
     for token, spender, amount in effects.approvals:
         if not amount:
             continue
-        if spender not in plan.contracts:
+        if spender not in called:
             findings.append(f"{spender} would be allowed to take {token}, and this plan never calls it")
         if amount > promised.get(token, 0) + effects.lent.get(token, 0):
             findings.append(

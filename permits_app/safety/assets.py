@@ -17,6 +17,7 @@ from permits_app.safety.foresight import Foresight, Kept, Share
 from permits_app.safety.records import UnderWay
 from tools_app.core.units import BPS
 from tools_app.portfolio.holdings import IMPLAUSIBLE, Holdings, PriceBook, Worth, measure_holdings
+from tools_app.standards.loan_callback import list_contracts
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass, Category
 from tools_app.toolkit.plan import TxPlan
@@ -142,9 +143,14 @@ def list_moved(plan: TxPlan, under_way: Sequence[UnderWay]) -> list[TokenMeta]:
 
 
 def find_protocol(plan: TxPlan) -> str:
-    """The protocol whose contract the plan calls, by the name its positions bear; empty for none of the shelf."""
-    known = (SHELF.of_contract(plan.chain_id, contract) for contract in plan.contracts)
-    return next((each.name for each in known if each is not None and each.positions is not None), "")
+    """The protocol whose contract the plan calls, by the name its positions bear; empty for none of the shelf.
+
+    Of several it is one whose positions change: who lends for a moment, and where is traded on the way, is not it.
+    """
+    known = [SHELF.of_contract(plan.chain_id, contract) for contract in list_contracts(plan)]
+    names = [each.name for each in known if each is not None and each.positions is not None]
+    changed = {change.protocol for change in plan.changes}
+    return next((name for name in names if name in changed), next(iter(names), ""))
 
 
 def _largest(touched: Sequence[Kept], valuation: _Valuation) -> int:

@@ -13,6 +13,7 @@ from permits_app.safety.record_reader import list_touched
 from permits_app.safety.token_calls import read_token_call
 from tools_app.portfolio.reading import FirstReads, foretell_positions
 from tools_app.standards.erc20 import BALANCE_OF, TOTAL_SUPPLY
+from tools_app.standards.loan_callback import unfold
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.positions import PositionRef
@@ -57,7 +58,7 @@ def preload_chain_facts(call: HookCall, *, with_portfolio: bool, hints: Sequence
         first = foretell_positions(chain_id=chain.chain_id, account=account, hints=hints)
         reads += first.calls
     code = foretell_code(call)
-    spoken = [found.party for found in map(read_token_call, plan.calls) if found is not None and found.amount]
+    spoken = [found.party for found in map(read_token_call, unfold(plan.calls)) if found is not None and found.amount]
     chain.preload(
         calls=[*reads, *code.calls],
         prices_of=(chain.native(), *held) if with_portfolio else (),

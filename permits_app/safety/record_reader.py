@@ -25,6 +25,7 @@ from permits_app.safety.repetition import BREAKER_HORIZON, BREAKER_REQUESTS, LOO
 from tools_app.core.prepared import Prepared
 from tools_app.models.known_position import KnownPosition
 from tools_app.portfolio.known import MOST_HINTS, parse_refs
+from tools_app.standards.loan_callback import list_contracts
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.registry import REGISTRY
@@ -144,7 +145,7 @@ def asks_under_way(call: HookCall) -> bool:
 def list_touched(plan: TxPlan) -> list[str]:
     """Every address whose code the plan relies on: tokens, contracts called, spenders."""
     spenders = (allowance.spender for allowance in plan.allowances)
-    return list(dict.fromkeys((*(token.address for token in plan.tokens), *plan.contracts, *spenders)))
+    return list(dict.fromkeys((*(token.address for token in plan.tokens), *list_contracts(plan), *spenders)))
 
 
 @cache

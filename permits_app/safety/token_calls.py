@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tools_app.chain.abi import AbiDecodeError, decode_input
+from tools_app.standards.loan_callback import unfold
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.views import NATIVE
 
@@ -52,5 +53,7 @@ def read_token_call(call: Call) -> TokenCall | None:
 
 def list_recipients(plan: TxPlan) -> tuple[str, ...]:
     """Everyone the plan says it pays and everyone its plain token calls pay, once."""
-    paid = [found.party for found in map(read_token_call, plan.calls) if found and found.act is TokenAct.TRANSFER]
+    paid = [
+        found.party for found in map(read_token_call, unfold(plan.calls)) if found and found.act is TokenAct.TRANSFER
+    ]
     return tuple(dict.fromkeys((*plan.recipients, *paid)))

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from tools_app.portfolio.reading import HeldAt, list_deployed
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
+from tools_app.standards.loan_callback import list_contracts
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.positions import PositionRef
@@ -30,11 +31,12 @@ def ask_for_positions(
     refs = dict.fromkeys([*hints, *(change.ref for change in plan.changes if change.ref is not None)])
     named = {change.protocol for change in plan.changes}
     concerned = named | {ref.protocol for ref in refs}
+    called = list_contracts(plan)
     touched = [
         protocol
         for protocol in SHELF.on(chain.chain_id)
         if protocol.positions is not None
-        and (protocol.name in named or _is_met(protocol, chain.chain_id, plan.contracts, concerned))
+        and (protocol.name in named or _is_met(protocol, chain.chain_id, called, concerned))
     ]
     if not touched:
         return None

@@ -14,6 +14,7 @@ from django.test import Client
 
 from permits_app.models import ActionPermit, AllowlistEntry, KnownContract, OutboundTransaction, SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
+from permits_app.models.permit import PermitStatus
 from tests.adversary.conftest import THIEF, Adversary
 from tests.golem_project.pi.conftest import SWAP, Agent
 from tests.live_golem import make_live_golem
@@ -160,7 +161,10 @@ def test_a_permit_replayed_sends_nothing_more(adversary: Adversary) -> None:
 def test_a_stale_quote_is_never_committed(robbed: Adversary, late: int) -> None:
     permit = robbed.preview(**SWAP)[1]["permit_id"]
     ActionPermit.objects.filter(pk=permit).update(expires_at=clock.now() - timedelta(seconds=late))
-    refused(robbed.ask("commit_action", {"permit_id": permit}), "PERMIT_EXPIRED")
+    for _ in range(2):
+        refused(robbed.ask("commit_action", {"permit_id": permit}), "PERMIT_EXPIRED")
+    assert ActionPermit.objects.get(pk=permit).status in (PermitStatus.CREATED, PermitStatus.EXPIRED)
+    assert robbed.live.mined_nonce() == 0
 
 
 def test_the_callers_clock_counts_for_nothing(robbed: Adversary) -> None:

@@ -21,7 +21,6 @@ from archetypes_app.errors import (
     EditConflict,
     OverrideConflict,
     UnknownProfile,
-    UnknownProtocol,
     UnknownToolName,
 )
 from archetypes_app.graph import check_proposal, find_stored_violations
@@ -33,9 +32,8 @@ from archetypes_app.profiles import (
     parse_profiles,
     writes_per_hour_cap,
 )
-from archetypes_app.tool_names import check_overrides, check_protocols, check_tool_names
+from archetypes_app.tool_names import check_overrides, check_tool_names
 from archetypes_app.toolset import (
-    list_protocols,
     list_warnings,
     make_profile_rule,
     read_archetype_rule,
@@ -55,7 +53,6 @@ from archetypes_app.toolset_diff import (
 )
 from tools_app.core.audit_log import find_broken_link
 from tools_app.core.models import AuditEntry
-from tools_app.toolkit.registry import REGISTRY
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
@@ -168,14 +165,6 @@ def test_the_database_refuses_a_second_override_of_one_tool(owner: Any) -> None:
         ToolOverride.objects.create(golem=golem, tool_name=SWAP, mode="EXCLUDE")
     with pytest.raises(IntegrityError), transaction.atomic():
         ToolOverride.objects.create(golem=golem, archetype=golem.archetype, tool_name="x", mode="EXCLUDE")
-
-
-def test_an_unknown_protocol_is_refused_with_near_names() -> None:
-    protocols = list_protocols(REGISTRY)
-    assert check_protocols(["Uniswap", "uniswap"], protocols=protocols) == ("uniswap",)
-    with pytest.raises(UnknownProtocol) as refused:
-        check_protocols(["uniswop"], protocols=protocols)
-    assert refused.value.data["suggestions"]["uniswop"] == ["uniswap"]
 
 
 # ---- profiles ------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from archetypes_app.actions.change_phase import apply_vitality, reset_phase, worsen_phase
 from archetypes_app.errors import PhaseNotMonotone, ReasonMissing
 from archetypes_app.models import Archetype, Golem, PhaseTransition
-from archetypes_app.phases import PHASE_ALIASES, is_allowed, is_worse, parse_phase, phase_of_vitality
+from archetypes_app.phases import is_allowed, is_worse, phase_of_vitality
 from archetypes_app.vitality import (
     MILLION,
     Vitality,
@@ -65,14 +65,6 @@ def test_the_gating_row_of_the_seed_holds(action_class: ActionClass) -> None:
 )
 def test_thresholds_to_the_millionth(vitality: int, phase: Phase) -> None:
     assert phase_of_vitality(vitality) is phase
-
-
-def test_the_seeds_other_names_mean_the_same_phases() -> None:
-    assert {name: parse_phase(name) for name in PHASE_ALIASES} == PHASE_ALIASES
-    assert parse_phase("Stable") is Phase.CAUTIOUS
-    assert parse_phase("THRIVING") is Phase.THRIVING
-    with pytest.raises(ValueError, match="HAPPY"):
-        parse_phase("happy")
 
 
 def test_the_death_reserve_is_two_percent_and_at_least_thirty_cents() -> None:

@@ -137,5 +137,9 @@ def test_the_database_refuses_a_vitality_above_one(golem: Golem) -> None:
 
 def test_a_reading_costs_two_queries_while_the_phase_stays(golem: Golem, django_assert_num_queries) -> None:
     update_vitality(golem_id=golem.pk, facts=VitalityFacts(USD), now=NOW)
-    with django_assert_num_queries(4):  # a savepoint opened and released, the locked row, the update
-        update_vitality(golem_id=golem.pk, facts=VitalityFacts(USD), now=NOW)
+    with django_assert_num_queries(4) as sent:  # a savepoint opened and released, the locked row, the update
+        update = update_vitality(golem_id=golem.pk, facts=VitalityFacts(USD), now=NOW + timedelta(seconds=60))
+    words = [query["sql"].split()[0] for query in sent.captured_queries]
+    assert words == ["SAVEPOINT", "SELECT", "UPDATE", "RELEASE"]
+    assert update is not None and update.transition is None
+    assert VitalityRecord.objects.get(pk=golem.pk).measured_at == NOW + timedelta(seconds=60)

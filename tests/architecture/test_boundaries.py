@@ -65,6 +65,7 @@ TESTS: dict[str, str] = {
     "GOLEM_BLOCKED_AFTER_SECONDS": f"{STUCK}an_account_is_blocked_from_its_time_on",
     "GOLEM_STUCK_AFTER_SECONDS": f"{TIMES}a_sent_transaction_is_stuck_from_its_time_on",
     "GOLEM_FEE_RAISE_BPS": "permits_app/execution/test_fees.py::test_both_fees_rise_by_a_tenth_and_reach_the_market",
+    "GOLEM_VALUE_DRIFT_BPS": "permits_app/test_capabilities.py::test_a_capability_covers_its_value_to_the_micro_dollar",
     "GOLEM_APPROVAL_HOURS": f"{TIMES}owners_decide_before_the_deadline_and_not_at_it",
     "GOLEM_APPROVAL_OPEN_PER_AGENT": (
         "permits_app/approvals/test_waiting_permits.py::test_an_agent_has_only_so_many_open_requests_per_tier"

@@ -9,6 +9,7 @@ from tests.tools_app.protocols.lido.staking import at, report
 from tests.tools_app.protocols.lido.test_figures import make_market
 from tests.tools_app.protocols.morpho_blue.golem import make_golem, set_price, usdc_market
 from tests.tools_app.protocols.uniswap.test_liquidity import trade_back_and_forth
+from tests.tools_app.protocols.uniswap.test_positions import add_shares
 
 if TYPE_CHECKING:
     from tests.catalogue.stage import Stage
@@ -40,11 +41,22 @@ def uncover(stage: Stage) -> None:
     stage.told["borrower"] = debtor.address
 
 
+def give_shares(stage: Stage) -> None:
+    """Somebody put both tokens into a V2 pair and sends the golem the shares; no tool of ours gets any."""
+    world = stage.world
+    pair = world.pool("v2", "WETH", "USDC").address
+    giver = world.new_account(ETH, {"WETH": ETH, "USDC": 4_000 * USD})
+    add_shares(world, giver, world.tokens["USDC"].address, world.tokens["WETH"].address, 3_000 * USD, ETH)
+    world.transact(giver, pair, "transfer(address,uint256)", stage.account, world.rpc.balance_of(pair, giver.address))
+    stage.told["pair"] = pair
+
+
 CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "a day has passed": lambda stage: stage.pass_days(1),
     "the queue has paid all requests": pay_queue,
     "staking earned a tenth of a percent": earn,
     "somebody makes a market of wstETH and USDC": lambda stage: make_market(stage.world, other="USDC", ether=400 * ETH),
     "a borrower of the market is no longer covered": uncover,
+    "somebody gives it shares of the pair of WETH and USDC": give_shares,
     "others trade back and forth through the pool": lambda stage: trade_back_and_forth(stage.world, 500),
 }

@@ -11,7 +11,9 @@ from permits_app.models.allowlist import AllowlistKind
 from permits_app.policy_cage.contract import call_key
 from permits_app.policy_cage.suggested_rules import call_rules
 from permits_app.reviewers.safety_guardian import review
+from permits_app.safety.assets import find_wrapped_native
 from permits_app.safety.hook import Allow, HookCall, Reject
+from permits_app.safety.hooks.allowlist_guard import find_unlisted
 from permits_app.safety.hooks.simulator import Simulator, measure_action
 from permits_app.safety.position_rules import find_broken, pair_up
 from tests.catalogue.dialects import list_misfits
@@ -102,26 +104,23 @@ def is_refused_with_any_word_changed(trial: Trial) -> list[str]:
 
 def is_covered_by_what_is_suggested(trial: Trial) -> list[str]:
     """Allowlist and cage, as they are suggested, let every call and token of it pass."""
-    choices = suggest_allowlist(CHAIN_ID)
-    allowed = {kind: {each.address for each in choices if each.kind == kind} for kind in AllowlistKind.values}
-    rules = {rule.key for rule in call_rules(CHAIN_ID, allowed[AllowlistKind.CONTRACT], valued=None)}
-    found = [f"{to} is not suggested as a contract" for to in trial.plan.contracts if to not in allowed["CONTRACT"]]
-    found += [
-        f"{token.symbol} is not suggested as a token"
-        for token in trial.plan.tokens
-        if not token.is_native and token.address not in allowed["TOKEN"]
+    choices, plan = suggest_allowlist(CHAIN_ID), trial.plan
+    contracts = {each.address for each in choices if each.kind == AllowlistKind.CONTRACT}
+    rules = {rule.key for rule in call_rules(CHAIN_ID, contracts, valued=None)}
+    unlisted = find_unlisted(
+        plan=plan,
+        account=trial.stage.account,
+        allowlist=frozenset((str(each.kind), each.address) for each in choices),
+        wrapped_native=find_wrapped_native(trial.stage.reader()),
+    )
+    return [
+        *(f"{each.address} is not suggested: {each.kind}, {each.words}" for each in unlisted),
+        *(
+            f"no rule of a cage is suggested for {call.label}"
+            for call in plan.calls
+            if not is_call(call.data, _APPROVE) and call_key(call.to, call.data[:4]) not in rules
+        ),
     ]
-    for call in trial.plan.calls:
-        if is_call(call.data, _APPROVE):
-            continue
-        if call_key(call.to, call.data[:4]) not in rules:
-            found.append(f"no rule of a cage is suggested for {call.label}")
-    found += [
-        f"{each.spender} is not suggested as a spender"
-        for each in trial.plan.allowances
-        if each.spender not in allowed["SPENDER"]
-    ]
-    return found
 
 
 def is_the_kind_that_is_measured(trial: Trial) -> list[str]:

@@ -31,11 +31,6 @@ NAMES = {
 WITH_CASES = ("tools_app.protocols.", "tools_app.subsystems.")
 """Where the tools live that stand on the shelf; a wallet's own tools are judged with the wallet."""
 
-ELSEWHERE = {
-    "uniswap_lp_remove_shares": "no tool of ours gets shares of a V2 pair, so no case can come before it; its own tests"
-    " and those of a halt give them by hand",
-}
-
 
 def list_writes() -> set[str]:
     """The write tools of the shelf."""
@@ -46,7 +41,7 @@ def list_writes() -> set[str]:
 
 def test_every_write_of_the_shelf_has_a_case_and_every_case_a_write() -> None:
     told = {filed.case.tool for filed in load_cases().values()}
-    assert list_writes() - told == set(ELSEWHERE), "write a case in the cases.py of its folder"
+    assert list_writes() - told == set(), "write a case in the cases.py of its folder"
     assert told - list_writes() == set()
     assert len(list_writes()) >= 35
 

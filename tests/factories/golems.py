@@ -81,4 +81,6 @@ def make_api_key(
     *, golem: Golem, scopes: Iterable[str] = ("read", "preview", "commit"), label: str = "", now: datetime | None = None
 ) -> NewApiKey:
     """A key with its token text."""
-    return create_api_key(golem=golem, scopes=scopes, label=label, created_by=golem.owner, now=now or clock.now())
+    return create_api_key(
+        golem=golem, scopes=scopes, label=label, created_by=golem.owner, now=now or clock.now(), most_tools=None
+    )

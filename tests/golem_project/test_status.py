@@ -124,5 +124,5 @@ def test_snapshots_are_the_same_every_time_and_name_no_file() -> None:
         for _ in range(2)
     )
     assert one == two
-    assert set(one) == {"openapi.json", "tool_manifest.json", "pi_manifest.json"}
+    assert set(one) == {"openapi.json", "tool_manifest.json", "pi_manifest.json", "tool_versions.json"}
     assert not any(".py" in text or "/work" in text or "object at 0x" in text for text in one.values())

@@ -9,6 +9,8 @@ import httpx
 import pytest
 from django.test import Client
 
+from archetypes_app.loadout import MOST_TOOLS
+from archetypes_app.models import ApiKey
 from golem_project.demo.journey import Journey
 from permits_app.actions.cancel import cancel_permit
 from permits_app.models import ActionPermit
@@ -60,6 +62,8 @@ def _play(live: LiveGolem, client: httpx.Client) -> int:
 
 @pytest.mark.usefixtures("db")
 def test_the_walk_through_is_no_loop_however_often_it_is_run(live_golem: LiveGolem) -> None:
+    # The demo's key is an ordinary one.
+    ApiKey.objects.filter(pk=live_golem.key.key.pk).update(most_tools=MOST_TOOLS)
     with httpx.Client(transport=_InProcess(live_golem.key.token), base_url="http://golem.test") as client:
         amounts = [_play(live_golem, client) for _ in range(RUNS)]
     permits = ActionPermit.objects.filter(golem=live_golem.golem)

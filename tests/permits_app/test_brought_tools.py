@@ -12,6 +12,7 @@ import pytest
 from django.db import Error, transaction
 from django.test import Client
 
+from archetypes_app.loadout import Loadout
 from archetypes_app.models import DefinitionApproval, Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
 from archetypes_app.toolset import resolve_toolset
@@ -135,7 +136,8 @@ def test_a_heartbeats_model_takes_up_a_wish_through_its_own_tools(live_golem: Li
     desk = ToolDesk(
         golem=golem,
         toolset=toolset,
-        tools=define_tools(toolset=toolset, permit_ttl_seconds=60),
+        loadout=Loadout(most=None),
+        write_tools=lambda shown: define_tools(toolset=shown, permit_ttl_seconds=60),
         actor="system:heartbeat",
         is_live=False,
     )

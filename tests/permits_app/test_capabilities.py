@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.conf import settings
 from django.db import connection
 
 from archetypes_app.models import Golem
@@ -25,6 +26,7 @@ from permits_app.models import ActionPermit, CapabilityGrant, OutboundTransactio
 from tests.live_golem import LiveGolem
 from tools_app import runner
 from tools_app.core import clock
+from tools_app.core.units import apply_bps_up
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool
 
@@ -144,13 +146,31 @@ def test_a_capability_ends_exactly_at_its_time(
 def test_a_capability_covers_its_value_to_the_micro_dollar(live_golem: LiveGolem, more: int, passes: bool) -> None:
     permit = committing(live_golem)
     token = minted(permit)
+    most = apply_bps_up(permit.value_micro_usd, settings.GOLEM_VALUE_DRIFT_BPS)
     if passes:
-        token.check_value(permit.value_micro_usd + more)
-        assert token.value_limit_micro_usd == permit.value_micro_usd
+        token.check_value(most + more)
+        assert token.value_limit_micro_usd == most
         return
     with pytest.raises(CapabilityValueExceeded) as refused:
-        token.check_value(permit.value_micro_usd + more)
+        token.check_value(most + more)
     assert refused.value.code == "CAP_VALUE_EXCEEDED"
+
+
+@pytest.mark.parametrize(("percent", "status"), [(105, "COMMITTED"), (120, "BLOCKED")])
+def test_what_became_worth_more_than_was_granted_is_not_signed(
+    live_golem: LiveGolem, percent: int, status: str
+) -> None:
+    permit_id = live_golem.preview(token_out="DAI")["permit_id"]
+    world = live_golem.world
+    # Both sides of the swap rise alike: nothing but the value of what is spent is another one.
+    for symbol in ("USDC", "DAI"):
+        world.transact(world.actors.deployer, world.tokens[symbol].feed, "setAnswer(int256)", percent * 10**6)
+    told = live_golem.commit(permit_id)
+    assert told["status"] == status
+    if status == "BLOCKED":
+        assert told["problem"]["code"] == "CAP_VALUE_EXCEEDED"
+        assert told["problem"]["recovery"] == "PREVIEW_AGAIN"
+        assert not OutboundTransaction.objects.filter(permit_id=permit_id).exists()
 
 
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
@@ -203,7 +223,7 @@ def test_the_executor_refuses_an_object_that_only_looks_like_a_capability(live_g
     assert lease is not None
     forged = LookAlike(permit.pk, permit.tool_name, permit.plan_hash)
     with pytest.raises(CapabilityError):
-        store_signed(permit=permit, capability=forged, unsigned=[], signed=[], lease=lease)  # type: ignore[arg-type]
+        store_signed(permit=permit, capability=forged, worth_micro_usd=0, unsigned=[], signed=[], lease=lease)  # type: ignore[arg-type]
     assert not OutboundTransaction.objects.exists()
 
 
@@ -216,7 +236,7 @@ def test_a_capability_of_another_permit_is_refused_by_the_executor(live_golem: L
     lease = take_lease(permit_id=permit.pk, now=clock.now())
     assert lease is not None
     with pytest.raises(CapabilityError):
-        store_signed(permit=permit, capability=token, unsigned=[], signed=[], lease=lease)
+        store_signed(permit=permit, capability=token, worth_micro_usd=0, unsigned=[], signed=[], lease=lease)
     assert CapabilityGrant.objects.get(permit=first).consumed_at is None
 
 

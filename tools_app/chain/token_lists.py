@@ -41,11 +41,6 @@ def configure_token_list(path: Path | None) -> None:
         logger.info("no token list at %s: only the committed tokens are registered", path)
 
 
-def has_token_list() -> bool:
-    """Whether a list is there, for status pages."""
-    return _path is not None and _path.exists()
-
-
 def list_listed_tokens(chain_id: int) -> tuple[TokenMeta, ...]:
     """The list's tokens of one chain; empty without a list."""
     if _path is None or not _path.exists():

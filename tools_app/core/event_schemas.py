@@ -274,7 +274,11 @@ _POOL_NUMBERS: Final = {
 
 SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
     E.TOOL_START: _describe(
-        "A handler is entered.", {**_CALL, "params_hash": HEX}, call_id=UUID, action_type=TEXT, permit_id=UUID
+        "A handler is entered, or the commit of what it planned begins (then with `permit_id`).",
+        {**_CALL, "params_hash": HEX},
+        call_id=UUID,
+        action_type=TEXT,
+        permit_id=UUID,
     ),
     E.TOOL_UPDATE: _describe(
         "A handler reaches one of its declared progress steps; `step_index` counts from 0.",
@@ -283,15 +287,18 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         checkpoint=OBJECT,
     ),
     E.TOOL_END: _describe(
-        "A handler answered. `result_summary` names the fields, never their values.",
+        "A handler answered, or the commit of what it planned ended; `success` says whether it did what it was asked"
+        " for. `result_summary` names the fields, never their values.",
         {**_CALL, "success": FLAG, "duration_ms": INTEGER},
+        permit_id=UUID,
         call_id=UUID,
         params_hash=HEX,
         result_summary=TEXT,
     ),
     E.TOOL_ERROR: _describe(
-        "A handler failed with a typed error.",
+        "A handler failed with a typed error, or the commit of what it planned was refused.",
         {**_CALL, "error_code": TEXT, "error_message": TEXT},
+        permit_id=UUID,
         call_id=UUID,
         params_hash=HEX,
         duration_ms=INTEGER,

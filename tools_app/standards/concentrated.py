@@ -137,46 +137,6 @@ def liquidity_for_amounts(sqrt_price: int, sqrt_lower: int, sqrt_upper: int, amo
     )
 
 
-def next_sqrt_price_from_input(sqrt_price: int, liquidity: int, amount_in: int, *, zero_for_one: bool) -> int:
-    """The price after `amount_in` (fee already taken) enters a range of constant liquidity."""
-    if zero_for_one:
-        return ceil_div((liquidity << 96) * sqrt_price, (liquidity << 96) + amount_in * sqrt_price)
-    return sqrt_price + (amount_in << 96) // liquidity
-
-
-def next_sqrt_price_from_output(sqrt_price: int, liquidity: int, amount_out: int, *, zero_for_one: bool) -> int:
-    """The price after `amount_out` leaves a range. Raises ValueError when the range does not hold that much."""
-    if zero_for_one:
-        quotient = ceil_div(amount_out << 96, liquidity)
-        if quotient >= sqrt_price:
-            raise ValueError("the range holds less than that")
-        return sqrt_price - quotient
-    product = amount_out * sqrt_price
-    if product >= liquidity << 96:
-        raise ValueError("the range holds less than that")
-    return ceil_div((liquidity << 96) * sqrt_price, (liquidity << 96) - product)
-
-
-def quote_in_range_exact_in(
-    sqrt_price: int, liquidity: int, amount_in: int, fee: int, *, zero_for_one: bool
-) -> tuple[int, int]:
-    """(amount out, price after) of a swap that stays inside one range; the caller checks that it did."""
-    less_fee = amount_in * (FEE_DENOMINATOR - fee) // FEE_DENOMINATOR
-    after = next_sqrt_price_from_input(sqrt_price, liquidity, less_fee, zero_for_one=zero_for_one)
-    between = amount1_between if zero_for_one else amount0_between
-    return between(after, sqrt_price, liquidity, round_up=False), after
-
-
-def quote_in_range_exact_out(
-    sqrt_price: int, liquidity: int, amount_out: int, fee: int, *, zero_for_one: bool
-) -> tuple[int, int]:
-    """(amount in with fee, price after) of an exact-output swap inside one range."""
-    after = next_sqrt_price_from_output(sqrt_price, liquidity, amount_out, zero_for_one=zero_for_one)
-    between = amount0_between if zero_for_one else amount1_between
-    amount_in = between(after, sqrt_price, liquidity, round_up=True)
-    return amount_in + ceil_div(amount_in * fee, FEE_DENOMINATOR - fee), after
-
-
 def fee_growth_inside(
     *, pool_tick: int, tick_lower: int, tick_upper: int, fee_global: int, outside_lower: int, outside_upper: int
 ) -> int:

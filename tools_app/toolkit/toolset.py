@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from tools_app.toolkit.enums import CapabilityTier, Category, Requirement
+from tools_app.toolkit.enums import CapabilityTier, Requirement
 from tools_app.toolkit.tooldef import ReadTool, ToolDef
 
 
@@ -30,10 +30,6 @@ class Toolset:
         kept = {tool.name: tool for tool in tools}
         return cls(tools=kept, reasons=dict.fromkeys(kept, reason), missing={})
 
-    def by_categories(self, categories: frozenset[Category], *, reason: str) -> Toolset:
-        """Keep the tools of these categories."""
-        return self._keep(lambda tool: tool.category in categories, kept=reason, dropped=f"not in {reason}")
-
     def reads_only(self, *, reason: str) -> Toolset:
         """Keep tools that read."""
         return self._keep(lambda tool: isinstance(tool, ReadTool), kept=None, dropped=reason)
@@ -51,17 +47,6 @@ class Toolset:
             reasons={**self.reasons, **dict.fromkeys(added, reason)},
             missing=self.missing,
         )
-
-    def at_venues(self, venues: frozenset[str], protocols: frozenset[str], *, reason: str) -> Toolset:
-        """Drop tools of protocols that are not allowed; tools that belong to no protocol stay."""
-        return self._keep(lambda tool: tool.venue not in protocols or tool.venue in venues, kept=None, dropped=reason)
-
-    def meeting(self, present: frozenset[Requirement]) -> Toolset:
-        """Drop tools whose requirement is missing, and remember which, so that a call answers the right code."""
-        missing = {tool.name: min(tool.requires - present) for tool in self.tools.values() if tool.requires - present}
-        kept = self._keep(lambda tool: tool.name not in missing, kept=None, dropped="")
-        reasons = {**kept.reasons, **{name: f"needs {req.value}, which is not set up" for name, req in missing.items()}}
-        return Toolset(tools=kept.tools, reasons=reasons, missing=missing)
 
     @property
     def has_writes(self) -> bool:

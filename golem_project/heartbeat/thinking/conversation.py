@@ -49,6 +49,9 @@ class ManualTool(Protocol):
     @property
     def parameters(self) -> dict[str, Any]: ...
 
+    @property
+    def shown(self) -> dict[str, Any]: ...
+
 
 @dataclass(frozen=True, slots=True)
 class AskedCall:
@@ -90,6 +93,10 @@ class Dialogue(Protocol):
         """Put the answer of a tool into the next request."""
         ...
 
+    def offer(self, tools: Sequence[ManualTool]) -> None:
+        """Show `tools` from the next request on."""
+        ...
+
 
 class CallDesk(Protocol):
     """What runs the calls a model makes."""
@@ -97,6 +104,11 @@ class CallDesk(Protocol):
     @property
     def is_over(self) -> bool:
         """Whether a call ended the golem's acting, so that nothing further makes sense."""
+        ...
+
+    @property
+    def tools(self) -> Sequence[ManualTool]:
+        """The tools as they are shown now; a call may load others."""
         ...
 
     def run(self, *, name: str, arguments: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
@@ -149,8 +161,12 @@ def hold_conversation(
     """Run the exchange to its end. Raises no GolemError; a model can neither crash it nor keep it going."""
     transcript = Transcript()
     recent: deque[tuple[str, str]] = deque(maxlen=LOOP_WINDOW)
+    offered = desk.tools
     try:
         while True:
+            if desk.tools is not offered:
+                offered = desk.tools
+                dialogue.offer(offered)
             if transcript.rounds >= limits.rounds:
                 raise ThinkingTooLong(f"{limits.rounds} rounds without a last word")
             turn = _ask(dialogue, purse, limits, deadline, transcript)

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.conf import settings
 
+from archetypes_app.loadout import Loadout
 from archetypes_app.models import Archetype
 from archetypes_app.models.archetype import InferenceTier
 from golem_project.heartbeat.thinking.model_client import ModelClient
@@ -41,7 +42,7 @@ class ModelDelegateThinker:
     ) -> DelegateAnswer:
         """Work on `instruction` with the tools of `hop`, within the house rules that no instruction loosens."""
         tier = InferenceTier(delegate.inference_tier)
-        toolset = select_tools(
+        selected = select_tools(
             toolset=hop.toolset,
             task=TickTask.OBSERVE,
             interventions=(instruction,),
@@ -51,7 +52,8 @@ class ModelDelegateThinker:
             client=self.client,
             golem=hop.golem,
             archetype=delegate,
-            toolset=toolset,
+            toolset=hop.toolset,
+            loadout=Loadout(loaded=tuple(selected.tools), most=settings.GOLEM_THINKING_TOOLS),
             tier=InferenceTier.T1 if tier is InferenceTier.T0 else tier,
             situation={
                 "context": context,

@@ -71,15 +71,9 @@ class ModelDialogue:
         self._instructions = instructions
         self._messages: list[ModelMessage] = []
         self._waiting: list[ModelRequestPart] = [UserPromptPart(content=opening)]
-        self._parameters = ModelRequestParameters(
-            function_tools=[
-                ToolDefinition(
-                    name=tool.name, description=tool.description, parameters_json_schema=dict(tool.parameters)
-                )
-                for tool in tools
-            ]
-        )
-        self._written = len(instructions) + len(opening) + sum(len(json.dumps(dict(t.parameters))) for t in tools)
+        self._written = len(instructions) + len(opening)
+        self._offered = 0
+        self.offer(tools)
 
     def __enter__(self) -> ModelDialogue:
         return self
@@ -126,6 +120,18 @@ class ModelDialogue:
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=str)
         self._written += len(text)
         self._waiting.append(ToolReturnPart(tool_name=call.name, content=text, tool_call_id=call.id))
+
+    def offer(self, tools: Sequence[ManualTool]) -> None:
+        """Show `tools` from the next request on."""
+        self._parameters = ModelRequestParameters(
+            function_tools=[
+                ToolDefinition(name=tool.name, description=tool.description, parameters_json_schema=dict(tool.shown))
+                for tool in tools
+            ]
+        )
+        size = sum(len(json.dumps(dict(tool.shown))) for tool in tools)
+        self._written += size - self._offered
+        self._offered = size
 
     async def _request(self, request: ModelRequest, settings: ModelSettings, seconds: float) -> ModelResponse:
         async with asyncio.timeout(seconds):

@@ -77,9 +77,13 @@ class ModelClient:
             )
         return model
 
-    def write(self, *, toolset: Toolset, permit_ttl_seconds: int, has_memory: bool) -> Sequence[ManualTool]:
-        """The Pi-facing tools over `toolset`, as a model reads them."""
-        return self.write_tools(toolset=toolset, permit_ttl_seconds=permit_ttl_seconds, has_memory=has_memory)
+    def write(
+        self, *, toolset: Toolset, permit_ttl_seconds: int, has_memory: bool, has_writes: bool = False
+    ) -> Sequence[ManualTool]:
+        """The Pi-facing tools over what is shown, `toolset`, as a model reads them."""
+        return self.write_tools(
+            toolset=toolset, permit_ttl_seconds=permit_ttl_seconds, has_memory=has_memory, has_writes=has_writes
+        )
 
     def open(
         self, *, model: ThinkingModel, instructions: str, opening: str, tools: Sequence[ManualTool]

@@ -12,6 +12,7 @@ from typing import Final
 
 from django.conf import settings
 
+from archetypes_app.loadout import Loadout
 from archetypes_app.toolset import resolve_toolset
 from golem_project.heartbeat.thinking.model_client import ModelClient
 from golem_project.heartbeat.thinking.planner import Deliberation, Situation
@@ -63,8 +64,9 @@ class ModelPlanner:
             anomalies=situation.anomalies,
             interventions=situation.interventions,
         )
-        toolset = select_tools(
-            toolset=resolve_toolset(golem),
+        toolset = resolve_toolset(golem)
+        selected = select_tools(
+            toolset=toolset,
             task=task,
             interventions=situation.interventions,
             most=settings.GOLEM_THINKING_TOOLS,
@@ -75,6 +77,7 @@ class ModelPlanner:
                 golem=golem,
                 archetype=golem.archetype,
                 toolset=toolset,
+                loadout=Loadout(loaded=tuple(selected.tools), most=settings.GOLEM_THINKING_TOOLS),
                 tier=situation.tier,
                 situation={
                     "heartbeat_tick": situation.heartbeat_tick,

@@ -5,7 +5,7 @@ Appends InferenceCall to the golem's audit log: model, tier, tokens, cost, how i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,9 +13,10 @@ from uuid import UUID
 
 from django.conf import settings
 
+from archetypes_app.loadout import Loadout
 from archetypes_app.models import Archetype, Golem
 from archetypes_app.models.archetype import InferenceTier
-from golem_project.heartbeat.thinking.conversation import Transcript, hold_conversation
+from golem_project.heartbeat.thinking.conversation import ManualTool, Transcript, hold_conversation
 from golem_project.heartbeat.thinking.model_client import GolemPurse, ModelClient, read_limits
 from golem_project.heartbeat.thinking.planner import TouchedPermit
 from golem_project.heartbeat.thinking.prompt import write_instructions, write_opening
@@ -44,6 +45,7 @@ def think(
     golem: Golem,
     archetype: Archetype,
     toolset: Toolset,
+    loadout: Loadout,
     tier: InferenceTier,
     situation: Mapping[str, Any],
     is_live: bool,
@@ -54,15 +56,35 @@ def think(
     task: str = "",
     api_key_id: UUID | None = None,
 ) -> SessionReport:
-    """Let `archetype` think for `golem` with `toolset`. Raises no GolemError: what stopped it is in the report."""
+    """Let `archetype` think for `golem`: it is shown `loadout` and may load the rest of `toolset`.
+
+    Raises no GolemError: what stopped it is in the report.
+    """
     transcript, spent, name = Transcript(), 0, ""
     touched: tuple[TouchedPermit, ...] = ()
     try:
         model = client.choose_model(tier)
         name = model.name
         has_memory = bool(golem.is_memory_enabled and settings.GOLEM_MEMORY_ENABLED)
-        tools = client.write(toolset=toolset, permit_ttl_seconds=golem.permit_ttl_seconds, has_memory=has_memory)
-        desk = ToolDesk(golem=golem, toolset=toolset, tools=tools, actor=actor, is_live=is_live, api_key_id=api_key_id)
+
+        def write_tools(shown: Toolset) -> Sequence[ManualTool]:
+            return client.write(
+                toolset=shown,
+                permit_ttl_seconds=golem.permit_ttl_seconds,
+                has_memory=has_memory,
+                has_writes=toolset.has_writes,
+            )
+
+        desk = ToolDesk(
+            golem=golem,
+            toolset=toolset,
+            loadout=loadout,
+            write_tools=write_tools,
+            actor=actor,
+            is_live=is_live,
+            api_key_id=api_key_id,
+        )
+        tools = desk.tools
         purse = GolemPurse(
             golem_id=golem.pk,
             price=model.price,
@@ -75,7 +97,7 @@ def think(
             phase=Phase(golem.phase),
             is_live=is_live,
             tools=tools,
-            toolset=toolset,
+            toolset=loadout.cut(toolset),
         )
         opening = write_opening(
             situation=situation,

@@ -14,7 +14,9 @@ from uuid import UUID
 from django.conf import settings
 from jsonschema import Draft202012Validator
 
+from archetypes_app.loadout import Loading, Loadout, find_served, not_loaded
 from archetypes_app.models import Golem
+from archetypes_app.tier_queries import TIER_KEYS, answer_tier_query
 from golem_project.heartbeat.thinking.conversation import ManualTool
 from golem_project.heartbeat.thinking.errors import GolemInDryRun
 from golem_project.heartbeat.thinking.planner import PermitStep, TouchedPermit
@@ -35,7 +37,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.safety.hooks.result_filter import filter_result
 from permits_app.selectors import view_permit
 from tools_app import runner
-from tools_app.adapters import flatten_params, normalize_key, resolve_action
+from tools_app.adapters import UnknownAction, UnknownVenue, flatten_params, normalize_key, resolve_action
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, InvalidParams
@@ -59,7 +61,8 @@ class ToolDesk:
         *,
         golem: Golem,
         toolset: Toolset,
-        tools: Sequence[ManualTool],
+        loadout: Loadout,
+        write_tools: Callable[[Toolset], Sequence[ManualTool]],
         actor: str,
         is_live: bool,
         api_key_id: UUID | None = None,
@@ -67,7 +70,8 @@ class ToolDesk:
     ) -> None:
         self._golem = golem
         self._toolset = toolset
-        self._tools = {str(tool.name): tool for tool in tools}
+        self._write_tools = write_tools
+        self._show(loadout)
         self._actor = actor
         self._is_live = is_live
         self._api_key_id = api_key_id
@@ -81,9 +85,38 @@ class ToolDesk:
         return self._is_over
 
     @property
+    def tools(self) -> Sequence[ManualTool]:
+        """The Pi-facing tools over what is loaded now."""
+        return self._offered
+
+    @property
     def touched(self) -> tuple[TouchedPermit, ...]:
         """Every permit made or used here, as far as it was taken, in order of the preview."""
         return tuple(self._touched.values())
+
+    def _show(self, loadout: Loadout) -> None:
+        self._loadout = loadout
+        self._shown = loadout.cut(self._toolset)
+        self._offered = tuple(self._write_tools(self._shown))
+        self._tools = {str(tool.name): tool for tool in self._offered}
+
+    def _load(self, names: Sequence[str]) -> Loading:
+        loading = self._loadout.load(names)
+        if loading.loadout != self._loadout:
+            self._show(loading.loadout)
+        return loading
+
+    def _resolve(self, *, pi_tool: PiTool, key: str, venue: str | None) -> ToolDef:
+        """The loaded tool that serves this. Raises ToolNotLoaded for one that could be, else what resolving raises."""
+        try:
+            tool = resolve_action(pi_tool=pi_tool, key=key, venue=venue, toolset=self._shown, known=REGISTRY)
+        except (UnknownAction, UnknownVenue):
+            fitting = find_served(toolset=self._toolset, pi_tool=pi_tool, key=key, venue=venue)
+            if fitting:
+                raise not_loaded(fitting, key) from None
+            raise
+        self._loadout = self._loadout.use(tool.name)
+        return tool
 
     def run(self, *, name: str, arguments: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
         """The call's answer, filtered and cut. Raises UnknownTool, InvalidParams, and what the domain call raises."""
@@ -100,13 +133,13 @@ class ToolDesk:
         return cut
 
     def _preview(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
-        body, _ = take_up_wish(
+        told, _ = take_up_wish(
             golem_id=self._golem.pk, body=flatten_params(given), toolset=self._toolset, now=self._read_now()
         )
+        body = dict(told)
         action_type, venue = _read_word(body, "action_type"), _read_word(body, "venue", is_required=False)
-        tool = resolve_action(
-            pi_tool=PiTool.PREVIEW_ACTION, key=action_type, venue=venue or None, toolset=self._toolset, known=REGISTRY
-        )
+        tool = self._resolve(pi_tool=PiTool.PREVIEW_ACTION, key=action_type, venue=venue or None)
+        body["venue"] = tool.venue
         try:
             announced = self._find_announced(tool, body)
             if announced is not None:
@@ -205,13 +238,18 @@ class ToolDesk:
         has_venue = pi_tool is not PiTool.QUERY_GRIMOIRE
         venue = _read_word(given, "venue", is_required=False) if has_venue else ""
         own_words = {word, "cursor", "venue"} if has_venue else {word, "cursor"}
+        params = {name: value for name, value in given.items() if name not in own_words}
+        if pi_tool is PiTool.QUERY_STATE and normalize_key(key) in TIER_KEYS:
+            return answer_tier_query(
+                key=normalize_key(key), params=params, toolset=self._toolset, loadout=self._loadout, load=self._load
+            )
         if not (pi_tool is PiTool.QUERY_STATE and normalize_key(key) in _OWN_KEYS):
-            resolve_action(pi_tool=pi_tool, key=key, venue=venue or None, toolset=self._toolset, known=REGISTRY)
+            venue = self._resolve(pi_tool=pi_tool, key=key, venue=venue or None).venue
         return query_state(
             golem=self._golem,
             query=key,
             venue=venue or None,
-            params={name: value for name, value in given.items() if name not in own_words},
+            params=params,
             ignored=frozenset() if pi_tool is PiTool.QUERY_STATE else _SEARCH_WORDS,
             cursor=cursor or None,
             now=self._read_now(),

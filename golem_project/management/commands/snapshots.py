@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -15,13 +16,15 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 from drf_spectacular.generators import SchemaGenerator
 
-from golem_project.pi.manifest import build_manifest, describe_route
+from golem_project.pi.manifest import build_manifest, describe_route, hash_schema
 from golem_project.settings.environment import BASE_DIR
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
 
+VERSIONS = "tool_versions.json"
 FOLDER = BASE_DIR / "tests" / "snapshots"
 _MOST_DIFF_LINES = 60
 
@@ -39,7 +42,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         stale = []
-        for name, content in build_snapshots().items():
+        snapshots = build_snapshots()
+        unraised = find_unraised(stored=_read_stored(VERSIONS), now=snapshots[VERSIONS])
+        if unraised:
+            raise CommandError(
+                f"the parameters of {', '.join(unraised)} changed and their schema_version did not rise. Fix: raise it"
+            )
+        for name, content in snapshots.items():
             path = FOLDER / name
             text = render_snapshot(content)
             if options["check"]:
@@ -72,7 +81,30 @@ def build_snapshots() -> dict[str, Any]:
         "openapi.json": SchemaGenerator().get_schema(request=None, public=True),
         "tool_manifest.json": [_describe_tool(name) for name in sorted(tool.name for tool in REGISTRY)],
         "pi_manifest.json": _build_pi_manifest(),
+        VERSIONS: {tool.name: describe_version(tool) for tool in REGISTRY},
     }
+
+
+def describe_version(tool: ToolDef) -> dict[str, Any]:
+    """A tool's version and the digest of its parameters, which it stands for."""
+    return {"schema_version": tool.schema_version, "schema_hash": hash_schema(tool.schema)}
+
+
+def find_unraised(*, stored: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Tools whose parameters are not those of the stored version, though the version is no higher."""
+    return sorted(
+        name
+        for name, entry in now.items()
+        if name in stored
+        and entry["schema_hash"] != stored[name]["schema_hash"]
+        and entry["schema_version"] <= stored[name]["schema_version"]
+    )
+
+
+def _read_stored(name: str) -> dict[str, Any]:
+    path = FOLDER / name
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
 
 
 def render_snapshot(content: Any) -> str:

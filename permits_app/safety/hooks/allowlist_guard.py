@@ -22,6 +22,7 @@ from permits_app.safety.assets import find_wrapped_native
 from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
 from permits_app.safety.tiers import returns_to_golem
 from permits_app.safety.token_calls import TokenAct, list_recipients, read_token_call
+from tools_app.standards.loan_callback import list_contracts, unfold
 from tools_app.toolkit.enums import LEAVING
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import NATIVE, TokenMeta
@@ -83,7 +84,7 @@ def read_once_touched(call: HookCall) -> frozenset[tuple[str, str]]:
         return frozenset()
     done = ActionPermit.objects.filter(golem=call.golem, chain_id=plan.chain_id, status=PermitStatus.COMMITTED)
     found: set[tuple[str, str]] = set()
-    wanted = {*(token.address for token in plan.tokens), *plan.contracts}
+    wanted = {*(token.address for token in plan.tokens), *list_contracts(plan)}
     wanted |= {allowance.spender for allowance in plan.allowances}
     # The newest that touched each are enough; a golem's rows are many.
     touching = Q()
@@ -118,7 +119,7 @@ def _touches(plan: TxPlan, account: str) -> Iterator[Touch]:
     for allowance in plan.allowances:
         if allowance.granted or allowance.left:
             yield Touch(AllowlistKind.SPENDER, allowance.spender, f"spender of {_name(allowance.token)}")
-    for call in plan.calls:
+    for call in unfold(plan.calls):
         spoken = read_token_call(call)
         if spoken is None:
             yield Touch(AllowlistKind.CONTRACT, call.to, "contract called")

@@ -30,6 +30,7 @@ from tools_app.chain.token_lists import choose_listed, list_listed_tokens
 from tools_app.chain.tokens import UNREGISTERED_MARK, fold_symbol
 from tools_app.core.errors import InsufficientBalance, Recovery
 from tools_app.standards.erc20 import BALANCE_OF, TOTAL_SUPPLY
+from tools_app.standards.loan_callback import list_contracts, unfold
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import NATIVE, TokenMeta
@@ -149,7 +150,7 @@ def judge_checksums(*, plan: TxPlan, recipients: Iterable[str]) -> Reject | None
     """An address is not in its EIP-55 form: one of its characters may have been changed on the way."""
     tokens = (token.address for token in plan.tokens)
     spenders = (allowance.spender for allowance in plan.allowances)
-    for address in dict.fromkeys((*plan.contracts, *tokens, *spenders, *recipients)):
+    for address in dict.fromkeys((*list_contracts(plan), *tokens, *spenders, *recipients)):
         if not _is_checksum_address(address):
             return _unlike("checksum", f"{address!r} is not an address with a right checksum", observed=address)
     return None
@@ -205,7 +206,7 @@ def judge_names(*, tokens: Iterable[TokenMeta]) -> Reject | None:
 
 def judge_recipients(*, plan: TxPlan, recipients: Iterable[str], account: str) -> Reject | None:
     """What is sent there would be lost: nowhere, a burn address, a precompile, or a contract of the plan itself."""
-    contracts = {call.to for call in plan.calls if call.data}
+    contracts = {call.to for call in unfold(plan.calls) if call.data}
     losing: Mapping[str, str] = {
         **dict.fromkeys((token.address.lower() for token in plan.tokens), "a token's own contract"),
         **dict.fromkeys((contract.lower() for contract in contracts), "a contract this action calls"),
@@ -255,11 +256,11 @@ def judge_deadline(*, deadline: int | None, now: int) -> Reject | None:
 
 def judge_code(*, plan: TxPlan, chain: ChainReader) -> Reject | None:
     """There is no contract where one is called, or where a token is said to be."""
-    called = {call.to: "the action calls a contract there" for call in plan.calls if call.data}
+    called = {call.to: "the action calls a contract there" for call in unfold(plan.calls) if call.data}
     spenders = {allowance.spender: "it would be a spender" for allowance in plan.allowances}
     spoken = {
         found.party: "it would be a spender"
-        for call in plan.calls
+        for call in unfold(plan.calls)
         if (found := read_token_call(call)) and found.act == "APPROVE" and found.amount
     }
     tokens = {token.address: f"{token.symbol} should be there" for token in plan.tokens if not token.is_native}
@@ -287,7 +288,7 @@ def judge_code_hashes(*, found: Mapping[str, str], known: Mapping[str, str]) -> 
 def hash_codes(*, plan: TxPlan, chain: ChainReader) -> dict[str, str]:
     """Keccak-256 of the code at every contract the plan calls, approves or speaks of as a token."""
     tokens = (token.address for token in plan.tokens if not token.is_native)
-    called = (call.to for call in plan.calls if call.data)
+    called = (call.to for call in unfold(plan.calls) if call.data)
     spenders = (allowance.spender for allowance in plan.allowances)
     return {address: _hash_code(chain.code(address)) for address in dict.fromkeys((*tokens, *called, *spenders))}
 

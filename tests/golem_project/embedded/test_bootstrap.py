@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
 import subprocess
 import sys
@@ -100,6 +101,24 @@ def test_an_old_python_is_told_which_one_to_install(monkeypatch: pytest.MonkeyPa
     with pytest.raises(bootstrap.SetupError, match=r"3\.11 or newer is needed\. Fix: install it") as caught:
         bootstrap.require_python()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("answer", "goes_on"), [("exit 0", True), ("exit 1", False)])
+def test_the_distributions_python_is_preferred_where_it_would_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, goes_on: bool
+) -> None:
+    system = tmp_path / "python3"
+    system.write_text(f"#!/bin/sh\n{answer}\n")
+    system.chmod(0o755)
+    begun: list[list[str]] = []
+    monkeypatch.setattr(bootstrap, "SYSTEM_PYTHON", system)
+    monkeypatch.setattr(os, "execv", lambda _, command: begun.append(command))
+    bootstrap.prefer_system_python()
+    assert [command[0] for command in begun] == ([str(system)] if goes_on else [])
+    begun.clear()
+    monkeypatch.setattr(bootstrap, "SYSTEM_PYTHON", Path(sys.executable))
+    bootstrap.prefer_system_python()
+    assert begun == []
 
 
 def test_a_python_without_venv_is_told_the_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,7 +52,7 @@ MakeAgent = Callable[..., Agent]
 
 @pytest.fixture
 def make_agent(db: None) -> MakeAgent:
-    """Makes an agent: `make_agent(profiles=["trader"], scopes=["read"], address="")`."""
+    """Makes an agent: `make_agent(profiles=["trader"], scopes=["read"], address="")`; it is shown every tool."""
     made = 0
 
     def make(
@@ -61,6 +61,7 @@ def make_agent(db: None) -> MakeAgent:
         scopes: Iterable[str] = Scope.values,
         address: str = WALLET,
         lifetime_days: int = 90,
+        most_tools: int | None = None,
         **columns: Any,
     ) -> Agent:
         nonlocal made
@@ -71,7 +72,13 @@ def make_agent(db: None) -> MakeAgent:
         profile = ToolProfile.objects.create(name=f"profile-{made}", categories=list(categories))
         golem.profiles.add(profile)
         key = create_api_key(
-            golem=golem, scopes=scopes, label="test", created_by=owner, now=clock.now(), lifetime_days=lifetime_days
+            golem=golem,
+            scopes=scopes,
+            label="test",
+            created_by=owner,
+            now=clock.now(),
+            lifetime_days=lifetime_days,
+            most_tools=most_tools,
         )
         return Agent(golem=golem, key=key, client=Client())
 

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 
 from golem_project.proof.holding_steps import STEPS
 from golem_project.proof.holding_walk import HoldingsWalk, undone
-from golem_project.proof.holdings import PAUSES, SHARES, WORLDS, walk_at_random
+from golem_project.proof.holdings import ACTS, PAUSES, SHARES, WORLDS, walk_at_random
 from tests.evm.world import World
 from tools_app.portfolio.holdings import HeldPosition, Holdings, measure_holdings
 from tools_app.toolkit.positions import REQUEST_KIND
@@ -80,6 +80,7 @@ class HoldingsMachine(RuleBasedStateMachine):
 
     chain: ClassVar[World]
     wrong: ClassVar[str] = ""
+    acts_taken: ClassVar[int] = 0
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,8 +91,8 @@ class HoldingsMachine(RuleBasedStateMachine):
     @rule(name=st.sampled_from(sorted(STEPS)), share=st.sampled_from(SHARES), choice=st.integers(0, 7))
     def act(self, name: str, share: int, choice: int) -> None:
         found = STEPS[name](self.walk, share, choice)
-        if found is not None:
-            self.walk.act(found)
+        if found is not None and self.walk.act(found):
+            type(self).acts_taken += 1
 
     @rule(seconds=st.sampled_from(PAUSES))
     def pass_time(self, seconds: int) -> None:
@@ -133,7 +134,9 @@ def place(local_chain: World) -> Iterator[World]:
 
 
 def test_no_order_of_acts_over_seven_protocols_moves_the_net_asset_value(place: World) -> None:
+    HoldingsMachine.acts_taken = 0
     run_state_machine_as_test(HoldingsMachine, settings=QUICK)
+    assert HoldingsMachine.acts_taken > QUICK.max_examples, "the examples found nothing to act on"
 
 
 def test_each_way_in_and_out_is_taken_with_positions_at_all_of_them(place: World) -> None:
@@ -147,7 +150,9 @@ def test_each_way_in_and_out_is_taken_with_positions_at_all_of_them(place: World
 
 
 def test_a_walk_of_the_long_proof_is_walked_the_same_way(place: World) -> None:
-    walk_at_random(place.rpc, place.protocols, 1)
+    before = place.rpc.call("eth_blockNumber")
+    assert walk_at_random(place.rpc, place.protocols, 1) == ACTS
+    assert place.rpc.call("eth_blockNumber") == before, "the walk is undone"
 
 
 def with_legs(held: HeldPosition, change: Callable[[int], int]) -> HeldPosition:

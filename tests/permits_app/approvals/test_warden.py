@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from archetypes_app.actions.sync_builtins import sync_builtins
+from archetypes_app.loadout import Loadout
 from archetypes_app.models import Archetype, Golem
 from archetypes_app.toolset import resolve_toolset
 from golem_project.heartbeat.thinking.tool_calls import ToolDesk
@@ -132,8 +133,14 @@ def test_a_vault_watchdog_of_the_same_owner_cancels_and_nobody_else_s_golem_does
 def _think(dog: Golem, name: str, **arguments: Any) -> dict[str, Any]:
     """One tool call of a watchdog's model within its tick."""
     toolset = resolve_toolset(dog)
-    tools = define_tools(toolset=toolset, permit_ttl_seconds=60)
-    desk = ToolDesk(golem=dog, toolset=toolset, tools=tools, actor="system:heartbeat", is_live=True)
+    desk = ToolDesk(
+        golem=dog,
+        toolset=toolset,
+        loadout=Loadout(most=None),
+        write_tools=lambda shown: define_tools(toolset=shown, permit_ttl_seconds=60),
+        actor="system:heartbeat",
+        is_live=True,
+    )
     return desk.run(name=name, arguments=arguments, deadline=Deadline.after_ms(5_000))
 
 

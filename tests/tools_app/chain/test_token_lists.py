@@ -11,7 +11,7 @@ import pytest
 from tools_app.chain import token_lists
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.chain.public_tokens import PUBLIC_TOKENS
-from tools_app.chain.token_lists import choose_listed, configure_token_list, has_token_list, list_listed_tokens
+from tools_app.chain.token_lists import choose_listed, configure_token_list, list_listed_tokens
 from tools_app.chain.tokens import TokenNotFound, TokenRegistry
 from tools_app.toolkit.views import TokenMeta
 
@@ -83,7 +83,6 @@ def test_an_absent_list_is_said_and_the_registry_works(listed: Path, caplog: pyt
     with caplog.at_level("INFO", logger=token_lists.__name__):
         configure_token_list(listed)
     assert "only the committed tokens" in caplog.text
-    assert not has_token_list()
     registry = TokenRegistry(KNOWN_NETWORKS[1], OWN, listed=choose_listed(OWN, list_listed_tokens(1)))
     assert registry.by_symbol("USDC").address == USDC[1]
     with pytest.raises(TokenNotFound):

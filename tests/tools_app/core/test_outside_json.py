@@ -82,9 +82,14 @@ def test_what_json_carries_comes_through(value: Any) -> None:
 def test_any_text_is_a_value_or_refused(text: str) -> None:
     for read in (read_json, read_exact_json, read_toml):
         try:
-            read(text, most_bytes=10_000)
-        except OutsideTextRefused:
-            continue
+            value = read(text, most_bytes=10_000)
+        except OutsideTextRefused as refusal:
+            # Nothing here is long, and what is refused for its depth is deep.
+            deep = refusal.bound is Bound.DEPTH and text.count("[") + text.count("{") > DEEPEST
+            assert refusal.bound is Bound.SYNTAX or deep
+        else:
+            assert read(text, most_bytes=10_000) == value
+            assert read is not read_json or make_storable(value) == value
 
 
 @pytest.mark.parametrize(

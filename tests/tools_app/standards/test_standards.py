@@ -6,10 +6,10 @@ import pytest
 
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
-from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
+from tools_app.chain.node_errors import ContractOutputUnexpected
 from tools_app.chain.reader import PinnedReader
 from tools_app.core.units import format_units
-from tools_app.standards import erc20, erc721, multicall, permit2, weth
+from tools_app.standards import erc20, multicall, permit2, weth
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.plan import Call
 
@@ -102,30 +102,6 @@ def test_wrapping_and_unwrapping_is_one_to_one(open_reader: OpenReader, chain: W
     assert _send(chain, account, weth.unwrap(wrapped=wrapped, amount=4 * 10**16)) == "0x1"
 
     assert erc20.balance_of(open_reader(), wrapped, account.address) == 6 * 10**16
-
-
-def test_positions_are_read_as_the_nfts_they_are(reader: PinnedReader, chain: World) -> None:
-    manager, maker = chain.contracts["uniswap_v3_position_manager"], chain.actors.makers[0]
-    ids = erc721.tokens_of(reader, manager, maker.address, limit=3)
-
-    assert len(ids) == 3
-    assert {erc721.owner_of(reader, manager, token_id) for token_id in ids} == {maker.address}
-    assert erc721.approved_for(reader, manager, ids[0]) is None
-    assert not erc721.is_approved_for_all(reader, manager, owner=maker.address, operator=manager)
-    with pytest.raises(CallReverted):
-        erc721.owner_of(reader, manager, 10**9)
-
-
-def test_an_nft_moves_and_its_approval_is_seen(open_reader: OpenReader, chain: World) -> None:
-    manager, maker = chain.contracts["uniswap_v3_position_manager"], chain.actors.makers[0]
-    token_id = erc721.tokens_of(open_reader(), manager, maker.address, limit=1)[0]
-    friend = chain.new_account().address
-    assert _send(chain, maker, erc721.approve(collection=manager, spender=friend, token_id=token_id)) == "0x1"
-    assert erc721.approved_for(open_reader(), manager, token_id) == friend
-    move = erc721.safe_transfer(collection=manager, owner=maker.address, recipient=friend, token_id=token_id)
-    assert _send(chain, maker, move) == "0x1"
-
-    assert erc721.owner_of(open_reader(), manager, token_id) == friend
 
 
 def test_a_permit2_allowance_is_read_with_its_expiry_and_revoked(open_reader: OpenReader, chain: World) -> None:

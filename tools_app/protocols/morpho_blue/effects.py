@@ -13,6 +13,7 @@ from eth_utils.crypto import keccak
 
 from tools_app.chain.abi import AbiDecodeError, decode_input, encode_args, encode_call
 from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
+from tools_app.standards.loan_callback import is_announced
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, RightRead, UnknownCall
 from tools_app.toolkit.plan import Call
@@ -104,9 +105,11 @@ class _Reading:
 
 
 def _flash(reading: _Reading, arguments: tuple[Any, ...]) -> None:
-    """Lent and taken back in one call, for nothing; with data the account's own code would do what nobody can tell."""
+    """Lent and taken back in one call, for nothing. What the account does with data is read where it was announced;
+    otherwise its own code would do what nobody can tell.
+    """
     token, assets, data = arguments
-    if data:
+    if data and not is_announced(data, lender=reading.call.to, earlier=reading.earlier):
         raise UnknownCall("Morpho would call the account back with data")
     reading.into.lent[token] += assets
     reading.into.recipients.append(reading.account)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from tools_app.chain.abi import AbiDecodeError, decode_input, encode_call
 from tools_app.chain.signatures import parse_signature
+from tools_app.standards.loan_callback import is_announced
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
 from tools_app.toolkit.plan import Call
@@ -48,7 +49,8 @@ class PoolEffects:
         ref = PositionRef(self.protocol, "account", chain.chain_id, account)
         if signature == _FLASH:
             _is(args[0], account, "the pool lends to somebody else")
-            _is(bytes(args[3]), b"", "the pool hands data to the account's own code")
+            if args[3] and not is_announced(bytes(args[3]), lender=call.to, earlier=earlier):
+                raise UnknownCall("the pool hands data to the account's own code")
             _is(args[4], 0, "a referral is named")
             premium = int(chain.call(where["pool"], _PREMIUM)[0])
             into.lent[str(args[1])] += int(args[2])

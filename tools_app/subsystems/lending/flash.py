@@ -2,19 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from tools_app.core.units import format_units
 from tools_app.standards import erc20
+from tools_app.standards.loan_callback import find_handler, run_within
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import describe_mined
 from tools_app.subsystems.lending.family import Lender, find_lender, lending
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
-from tools_app.toolkit.lending import PPM, MarketClosed, MarketNotFound, NoReceiver
+from tools_app.toolkit.lending import PPM, FlashTerms, Lending, MarketClosed, MarketNotFound, NoReceiver
 from tools_app.toolkit.params import CallData, ChainId, RawAmount, Token
-from tools_app.toolkit.plan import PlanOutcome, TxPlan
+from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.positions import drive
+from tools_app.toolkit.protocol import ProtocolDef
+from tools_app.toolkit.views import TokenMeta
+
+
+@dataclass(frozen=True, slots=True)
+class LoanSource:
+    """A lender that lends `token` within one transaction, what it has and asks for it, and what runs the steps."""
+
+    lender: ProtocolDef
+    offer: Lending
+    token: TokenMeta
+    terms: FlashTerms
+    handler: str
+
+    def fee(self, amount: int) -> int:
+        """Base units that come on top of `amount`, rounded up."""
+        return -(-amount * self.terms.fee_ppm // PPM)
+
+    def check(self, amount: int) -> None:
+        """Raises MarketClosed for more than there is."""
+        check_liquidity(self.token, self.terms, amount)
+
+    def most(self, total: int) -> int:
+        """The largest loan that costs no more than `total` with its fee."""
+        return max(0, total) * PPM // (PPM + self.terms.fee_ppm)
+
+    def wrap(self, chain_id: int, account: str, amount: int, steps: Sequence[Call]) -> tuple[Call, ...]:
+        """The calls that run `steps` while `amount` is lent; the steps allow the lender the loan and its fee."""
+        shown = format_units(amount, self.token.decimals, self.token.symbol)
+        return run_within(
+            steps,
+            handler=self.handler,
+            lender=self.offer.flash_call(chain_id, account, self.token.address, 0, b"").to,
+            ask=lambda data: self.offer.flash_call(chain_id, account, self.token.address, amount, data),
+            label=f"Announce {len(steps)} steps within a loan of {shown} of {self.lender.label}",
+        )
+
 
 DELEGATION: Final = bytes.fromhex("ef0100")
 """What the code of a plain account begins with that runs another contract's (EIP-7702)."""
@@ -67,15 +107,8 @@ def lending_flash_loan(
     ctx.step("Reading the terms")
     lender, offer = find_lender(reader, provider)
     check_receiver(reader, ctx.account, lender.label, offer.flash_probe(reader.chain_id, ctx.account, token.address))
-    terms = drive(offer.flash_terms(reader.chain_id, token.address), reader.call_many)
-    if terms is None:
-        raise MarketNotFound(f"{lender.label} gives no flash loans of {token.symbol}", asset=token.address)
-    if amount > terms.liquidity:
-        raise MarketClosed(
-            f"{format_units(terms.liquidity, token.decimals, token.symbol)} is all there is to be lent",
-            reason="liquidity",
-            room=str(terms.liquidity),
-        )
+    terms = _read_terms(reader, lender, offer, token)
+    check_liquidity(token, terms, amount)
     fee = -(-amount * terms.fee_ppm // PPM)
     ctx.step("Building calls")
     data = bytes.fromhex(receiver_calldata[2:])
@@ -93,9 +126,48 @@ def lending_flash_loan(
     return draft.finish(action_class=ActionClass.REBALANCE, details=details)
 
 
+def find_source(reader: ChainReader, account: str, name: str, token: TokenMeta) -> LoanSource:
+    """Where a loan of `token` within one transaction comes from, for an account that can do something with it.
+
+    Raises UnknownLender, MarketNotFound, and NoReceiver for an account that runs no steps within a loan.
+    """
+    lender, offer = find_lender(reader, name)
+    handler = find_handler(reader, account)
+    if handler is None:
+        is_plain = _is_plain(reader, account)
+        raise NoReceiver(
+            f"{account} runs no steps within a loan; a Safe does whose fallback handler and module is LoanCallback",
+            account=account,
+            account_kind="plain" if is_plain else "contract",
+            can="a Safe with LoanCallback as its fallback handler and module",
+        )
+    return LoanSource(lender, offer, token, _read_terms(reader, lender, offer, token), handler)
+
+
+def check_liquidity(token: TokenMeta, terms: FlashTerms, amount: int) -> None:
+    """Raises MarketClosed for more than there is to be lent."""
+    if amount > terms.liquidity:
+        raise MarketClosed(
+            f"{format_units(terms.liquidity, token.decimals, token.symbol)} is all there is to be lent",
+            reason="liquidity",
+            room=str(terms.liquidity),
+        )
+
+
+def _read_terms(reader: ChainReader, lender: ProtocolDef, offer: Lending, token: TokenMeta) -> FlashTerms:
+    terms = drive(offer.flash_terms(reader.chain_id, token.address), reader.call_many)
+    if terms is None:
+        raise MarketNotFound(f"{lender.label} gives no flash loans of {token.symbol}", asset=token.address)
+    return terms
+
+
+def _is_plain(reader: ChainReader, account: str) -> bool:
+    return not reader.code(account) or reader.code(account).startswith(DELEGATION)
+
+
 def check_receiver(reader: ChainReader, account: str, lender: str, probe: ReadCall) -> None:
     """Raises NoReceiver for an account that the lender cannot lend to within a transaction."""
-    is_plain = not reader.code(account) or reader.code(account).startswith(DELEGATION)
+    is_plain = _is_plain(reader, account)
     answer = None if is_plain else reader.call_many([probe])[0]
     if answer is not None and answer.ok and all(answer.values):
         return

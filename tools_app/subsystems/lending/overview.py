@@ -16,7 +16,7 @@ from tools_app.subsystems.lending.family import (
     read_loop,
     worth,
 )
-from tools_app.subsystems.lending.loops import show_health, show_leverage
+from tools_app.subsystems.lending.loop_plan import show_health, show_leverage
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.lending import LendingMarket, LendingPair

@@ -10,15 +10,8 @@ from tools_app.standards import erc20
 from tools_app.standards.plan_draft import check_enough
 from tools_app.standards.receipts import describe_mined
 from tools_app.subsystems.lending.family import Lender, PositionName, find_lender, lending, percent, read_loop
-from tools_app.subsystems.lending.loops import (
-    MOST_LOOPS,
-    LoopPlan,
-    draft_loop,
-    draft_way_back,
-    repayment_for,
-    show_health,
-    show_leverage,
-)
+from tools_app.subsystems.lending.loop_plan import MOST_LOOPS, LoopPlan, show_health, show_leverage
+from tools_app.subsystems.lending.loops import draft_loop, draft_way_back, repayment_for
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import (
@@ -140,6 +133,7 @@ def lending_build_loop(
     budget=TickBudget.SLOW,
     report=report_loop,
     action_class=ActionClass.INCREASE_POSITION,
+    schema_version=2,
     steps=("Reading the market", "Quoting swaps", "Building calls"),
     snippet=(
         "lending_execute_leverage_loop: supply collateral, borrow against it, swap and supply again until the wanted"
@@ -156,12 +150,14 @@ def lending_execute_leverage_loop(
     protocol: Lender,
     chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
+    flash_provider: Lender | None = None,
 ) -> TxPlan:
     """Build a leverage loop at a lender in one plan.
 
     Use to hold more of an asset than one's own, at the price of a debt that can be liquidated. Each round borrows,
     swaps into the collateral and supplies the least the swap may bring; what it brings beyond stays in the wallet.
-    Does not go below a health factor of 1.5 and does not use flash loans.
+    With `flash_provider` it is one round paid by that lender's flash loan, for an account that runs steps within one.
+    Does not go below a health factor of 1.5.
     """
     reader = ctx.chain(chain_id)
     collateral, debt = reader.token(collateral_asset), reader.token(borrow_asset)
@@ -170,7 +166,7 @@ def lending_execute_leverage_loop(
     pair = drive(offer.pair(reader.chain_id, ctx.account, collateral.address, debt.address), reader.call_many)
     check_enough(collateral, balance=_balance(reader, collateral, ctx.account), needed=initial_amount)
     ctx.step("Quoting swaps")
-    loop = LoopPlan.begin(ctx, reader, offer, pair, slippage_bps)
+    loop = LoopPlan.begin(ctx, reader, offer, pair, slippage_bps, flash_provider=flash_provider)
     rounds = draft_loop(loop, initial=initial_amount, leverage=parse_leverage(target_leverage))
     ctx.step("Building calls")
     loop.draft.spend(collateral, max(0, -loop.surplus), at_most=initial_amount)
@@ -191,6 +187,7 @@ def lending_execute_leverage_loop(
     budget=TickBudget.SLOW,
     report=report_loop,
     action_class=None,
+    schema_version=2,
     steps=("Reading the position", "Quoting swaps", "Building calls"),
     snippet=(
         "lending_unwind_loop: sell collateral and repay a part of a loop's debt, or all of it and take the rest out;"
@@ -206,15 +203,17 @@ def lending_unwind_loop(
     chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
     position: PositionName | None = None,
+    flash_provider: Lender | None = None,
 ) -> TxPlan:
     """Repay a part or all of a loop's debt out of its own collateral.
 
     Use to lower leverage or to leave. Of several debts the largest is repaid, against the largest collateral. At 100
-    percent the rest of that collateral comes to the wallet, if nothing else is owed.
+    percent the rest of that collateral comes to the wallet, if nothing else is owed. With `flash_provider` that
+    lender's flash loan repays first, so that no collateral is too little to begin with.
     Does not use what the wallet holds, and works for the golem's own account alone.
     """
     reader, offer, pair = _own_loop(ctx, account, protocol, chain_id, named=position)
-    loop = LoopPlan.begin(ctx, reader, offer, pair, slippage_bps)
+    loop = LoopPlan.begin(ctx, reader, offer, pair, slippage_bps, flash_provider=flash_provider)
     ctx.step("Quoting swaps")
     draft_way_back(loop, repay=-(-pair.debt_raw * percent_to_unwind // 100))
     before = show_leverage(pair, pair.collateral_raw, pair.debt_raw)

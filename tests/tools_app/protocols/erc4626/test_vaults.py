@@ -105,7 +105,11 @@ def test_what_is_not_there_is_refused(chain: World) -> None:
     refuse(golem, SharesMissing, "vault_withdraw", vault=vault.address, shares="max")
     refuse(golem, InsufficientBalance, "vault_deposit", vault=vault.address, amount=str(10**12))
     golem.act("vault_deposit", vault=vault.address, amount=str(1_000 * USDC))
-    refuse(golem, SharesMissing, "vault_withdraw", vault=vault.address, shares=str(1_001 * USDC))
+    (held,) = golem.positions()
+    short = refuse(golem, SharesMissing, "vault_withdraw", vault=vault.address, shares=str(1_001 * USDC))
+    # A share stands for more than a dollar, so there are fewer of them.
+    assert 0 < int(short.data["available"]) < 1_000 * USDC
+    assert golem.positions() == (held,)
 
 
 def test_the_way_out_gives_back_what_the_vault_takes(chain: World) -> None:

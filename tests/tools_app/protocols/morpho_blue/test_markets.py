@@ -256,6 +256,7 @@ def test_what_is_no_market_or_not_ones_own_is_refused(chain: World) -> None:
         on_behalf_of=chain.actors.makers[0].address,
     )
     refuse(golem, InsufficientBalance, "morpho_supply_market", market_id=market, amount=str(10**15))
+    assert golem.positions() == ()
 
 
 def test_a_market_may_be_named_by_its_parameters(chain: World) -> None:

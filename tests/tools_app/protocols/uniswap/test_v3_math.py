@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -78,62 +77,6 @@ def test_liquidity_bought_with_amounts_never_costs_more_than_them(
     cost0, cost1 = v3.amounts_for_liquidity(price, lower, upper, liquidity, round_up=True)
     assert cost0 <= amount0
     assert cost1 <= amount1
-
-
-@given(st.integers(-400_000, 400_000), LIQUIDITY, AMOUNTS, FEES, st.booleans())
-@settings(max_examples=300, deadline=None)
-def test_an_exact_output_costs_no_less_than_the_input_that_gives_it(
-    pool_tick: int, liquidity: int, amount_in: int, fee: int, zero_for_one: bool
-) -> None:
-    price = v3.sqrt_price_at_tick(pool_tick)
-    out, after = v3.quote_in_range_exact_in(price, liquidity, amount_in, fee, zero_for_one=zero_for_one)
-    assert (after <= price) if zero_for_one else (after >= price)
-    if out == 0 or not v3.MIN_SQRT_PRICE < after < v3.MAX_SQRT_PRICE:
-        return
-    needed, _ = v3.quote_in_range_exact_out(price, liquidity, out, fee, zero_for_one=zero_for_one)
-    again, _ = v3.quote_in_range_exact_in(price, liquidity, needed, fee, zero_for_one=zero_for_one)
-    assert again >= out
-    ideal = Fraction(price * price, v3.Q192)
-    gained = Fraction(out, amount_in)
-    assert gained <= (ideal if zero_for_one else 1 / ideal)
-
-
-def test_more_than_a_range_holds_is_refused() -> None:
-    price = v3.sqrt_price_at_tick(0)
-    for zero_for_one in (True, False):
-        with pytest.raises(ValueError, match="holds less"):
-            v3.quote_in_range_exact_out(price, 10**18, 10**30, 500, zero_for_one=zero_for_one)
-
-
-def test_a_quote_inside_one_range_is_what_the_quoter_says(world: World) -> None:
-    pool = world.pool("v3", "USDC", "WETH", 500)
-    sqrt_price = world.rpc.read(pool.address, "slot0()", returns="(uint160,int24,uint16,uint16,uint16,uint8,bool)")[0]
-    liquidity = world.rpc.read(pool.address, "liquidity()", returns="(uint128)")[0]
-    for token_in, token_out, amount in (
-        (pool.token0, pool.token1, 123_456_789_012_345_678),
-        (pool.token1, pool.token0, 987_654_321),
-        (pool.token0, pool.token1, 3),
-        (pool.token1, pool.token0, 1),
-    ):
-        zero_for_one = token_in == pool.token0
-        expected, after = v3.quote_in_range_exact_in(sqrt_price, liquidity, amount, 500, zero_for_one=zero_for_one)
-        quoted = world.rpc.read(
-            world.contracts["uniswap_v3_quoter_v2"],
-            "quoteExactInputSingle((address,address,uint256,uint24,uint160))",
-            (token_in, token_out, amount, 500, 0),
-            returns="(uint256,uint160,uint32,uint256)",
-        )
-        assert (expected, after) == quoted[:2]
-        if expected == 0:
-            continue
-        needed, _ = v3.quote_in_range_exact_out(sqrt_price, liquidity, expected, 500, zero_for_one=zero_for_one)
-        asked = world.rpc.read(
-            world.contracts["uniswap_v3_quoter_v2"],
-            "quoteExactOutputSingle((address,address,uint256,uint24,uint160))",
-            (token_in, token_out, expected, 500, 0),
-            returns="(uint256,uint160,uint32,uint256)",
-        )
-        assert needed == asked[0]
 
 
 def test_the_pool_tick_on_the_chain_is_the_tick_of_its_price(world: World) -> None:

@@ -11,7 +11,7 @@ from tests.tools_app.factories import report_of, run_plan
 from tests.tools_app.protocols.aave_v3.desk import ETH, USD, Desk, open_desk
 from tools_app.core.errors import GolemError, InsufficientBalance, InvalidParams
 from tools_app.subsystems.lending.family import UnknownLender
-from tools_app.subsystems.lending.loops import MOST_LOOPS, LeverageOutOfReach
+from tools_app.subsystems.lending.loop_plan import MOST_LOOPS, LeverageOutOfReach
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.lending import MarketClosed, MarketNotFound, NoReceiver, NothingThere
 from tools_app.toolkit.positions import PositionChange

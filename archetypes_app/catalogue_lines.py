@@ -1,0 +1,150 @@
+"""What browse_tools and load_tools answer: categories with one line each, then a category's tools with one line each.
+
+Pure, over a toolset and a loadout. Lines are short: an agent reads them to choose, and describe_tool for the rest.
+Seed: 004, "Response Formats".
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from archetypes_app.errors import CategoryUnknown
+from archetypes_app.loadout import Loading, Loadout
+from tools_app.core.errors import InvalidParams
+from tools_app.toolkit.enums import Category, PiTool
+from tools_app.toolkit.registry import UnknownTool
+from tools_app.toolkit.short_text import shorten
+from tools_app.toolkit.tooldef import ReadTool, ToolDef
+from tools_app.toolkit.toolset import Toolset
+
+LINE_CHARACTERS: Final = 48
+LINES_AT_ONCE: Final = 40
+
+CATEGORY_LINES: Final[Mapping[Category, str]] = {
+    Category.DATA: "prices, pools, ticks",
+    Category.TRADING: "quotes, swaps, bridges",
+    Category.LENDING: "supply, borrow, repay, loops",
+    Category.STAKING: "liquid staking",
+    Category.RESTAKING: "restaking",
+    Category.DERIVATIVES: "perpetuals, options",
+    Category.YIELD: "farms, fixed yield",
+    Category.LP: "liquidity positions, fees",
+    Category.VAULT: "shares of vaults",
+    Category.SAFETY: "simulate, audit, delegate",
+    Category.INTELLIGENCE: "analytics, signals",
+    Category.MEMORY: "episodes, insights",
+    Category.IDENTITY: "on-chain identity",
+    Category.WALLET: "wallet, transfers, gas",
+    Category.STREAMING: "live subscriptions",
+    Category.TESTNET: "private test chains",
+    Category.BOOTSTRAP: "set-up",
+    Category.FEES: "collect and burn fees",
+    Category.HOOK: "pool hooks",
+    Category.SELF_IMPROVEMENT: "tune parameters",
+    Category.CODING: "a shell",
+}
+
+
+def list_categories(*, toolset: Toolset, loadout: Loadout) -> dict[str, Any]:
+    """Every category the toolset has, in the order of the enum, with its number of tools."""
+    counts = Counter(tool.category for tool in toolset)
+    shown = sum(1 for tool in toolset if loadout.shows(tool.name))
+    return {
+        "categories": [
+            {"name": category.value, "description": CATEGORY_LINES[category], "tool_count": counts[category]}
+            for category in Category
+            if counts[category]
+        ],
+        "loaded": shown,
+        "most": loadout.most,
+    }
+
+
+def list_category(*, toolset: Toolset, loadout: Loadout, category: str, cursor: str | None = None) -> dict[str, Any]:
+    """The tools of one category, one line each; those loaded already are named apart.
+
+    `cursor` is the `next_cursor` of the page before. Raises CategoryUnknown, InvalidParams.
+    """
+    tools = find_category(toolset=toolset, category=category)
+    start = 0 if cursor is None else _read_start(cursor, len(tools))
+    page = tools[start : start + LINES_AT_ONCE]
+    answer: dict[str, Any] = {
+        "category": category,
+        "tools": {tool.name: shorten(tool.summary, LINE_CHARACTERS) for tool in page},
+        "loaded": [tool.name for tool in page if loadout.shows(tool.name)],
+    }
+    if start + LINES_AT_ONCE < len(tools):
+        answer["next_cursor"] = str(start + LINES_AT_ONCE)
+    return answer
+
+
+def _read_start(cursor: str, most: int) -> int:
+    if not cursor.isascii() or not cursor.isdigit() or len(cursor) > len(str(most)) or int(cursor) >= most:
+        raise InvalidParams("cursor is the next_cursor of the page before", fields={"cursor": "not such a one"})
+    return int(cursor)
+
+
+def find_category(*, toolset: Toolset, category: str) -> list[ToolDef]:
+    """The tools of one category by name, those that read first. Raises CategoryUnknown."""
+    tools = [tool for tool in toolset if tool.category == category]
+    if not tools:
+        present = sorted({tool.category.value for tool in toolset})
+        raise CategoryUnknown(
+            f"no category of this golem is called {category!r}",
+            available=present,
+            suggestions=difflib.get_close_matches(category, present, n=3),
+        )
+    return tools
+
+
+def find_tools(*, toolset: Toolset, names: Iterable[str]) -> list[ToolDef]:
+    """The tools of these names, or served under these keys. Raises UnknownTool naming every stranger."""
+    found: list[ToolDef] = []
+    strange: list[str] = []
+    for name in names:
+        word = name.strip().lower().replace("-", "_")
+        tools = [tool for tool in toolset if word == tool.name or word in tool.aliases or word == tool.key]
+        exact = [tool for tool in tools if tool.name == word] or tools
+        found += exact
+        if not exact:
+            strange.append(name)
+    if strange:
+        known = [tool.name for tool in toolset]
+        near = {name: difflib.get_close_matches(name, known, n=3) for name in strange}
+        raise UnknownTool(f"this golem has no tool called {', '.join(strange)}", suggestions=near)
+    return list({tool.name: tool for tool in found}.values())
+
+
+def describe_loading(*, loading: Loading, tools: Sequence[ToolDef], what: str) -> dict[str, Any]:
+    """What load_tools answers: what can be called now, what gave way, and what found no room."""
+    served = {tool.name: tool for tool in tools}
+    answer: dict[str, Any] = {
+        "loaded": what,
+        "tools_added": [describe_call(served[name]) for name in loading.added],
+        "message": f"{len(loading.added)} tools are now available; the manifest and its ETag have changed."
+        if loading.added
+        else "Nothing to add: these tools are available already.",
+    }
+    if loading.already:
+        answer["already"] = list(loading.already)
+    if loading.dropped:
+        answer["dropped"] = list(loading.dropped)
+    if loading.no_room:
+        answer["no_room"] = list(loading.no_room)
+        answer["message"] += f" At most {loading.loadout.most} are loaded at once: load fewer, by name."
+    return answer
+
+
+def describe_call(tool: ToolDef) -> dict[str, Any]:
+    """How one tool is called: the Pi tool, its word, its venue where that chooses one, and what it needs."""
+    word = "query" if isinstance(tool, ReadTool) else "action_type"
+    if isinstance(tool, ReadTool) and tool.pi_tool is not PiTool.QUERY_STATE:
+        word = "read"
+    told: dict[str, Any] = {"tool": tool.name, "call": str(tool.pi_tool), word: tool.key}
+    if tool.pi_tool is not PiTool.QUERY_GRIMOIRE:
+        # There a venue is a filter of memories.
+        told["venue"] = tool.venue
+    return {**told, "needs": list(tool.schema.get("required", ()))}

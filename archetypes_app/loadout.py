@@ -1,0 +1,161 @@
+"""Loadout: which tools of a toolset an agent is shown: a core that stays, and what was loaded.
+
+Loading only decides what is shown and answered to; what a golem may do at all is its toolset's. Pure values.
+Seed: 004; decisions, "The 8 Pi-facing tools".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from archetypes_app.errors import ToolNotLoaded
+from tools_app.toolkit.enums import Category, PiTool
+from tools_app.toolkit.tooldef import ToolDef
+from tools_app.toolkit.toolset import Toolset
+
+MOST_TOOLS: Final = 12
+"""Tools loaded at once, the core among them, unless the owner says otherwise."""
+MOST_CORE: Final = 5
+
+# Words agents use, so that no venue is named: what a golem of this category does first. The more special a category
+# is, the earlier it stands: who has it was made for it.
+_CORE_KEYS: Final[Mapping[Category, tuple[str, ...]]] = {
+    Category.VAULT: ("deposit", "withdraw"),
+    Category.LENDING: ("health_dashboard", "compare_rates"),
+    Category.STAKING: ("staking_position", "staking_rates"),
+    Category.LP: ("positions", "add_liquidity"),
+    Category.TRADING: ("swap", "quote"),
+    Category.DATA: ("token_price",),
+    Category.WALLET: ("wallet_status",),
+}
+_GENERAL: Final = (Category.TRADING, Category.DATA, Category.LP)
+"""What a golem that is made for everything begins with."""
+_MOST_SPECIAL: Final = 4
+_ELSEWHERE: Final[Mapping[str, Category]] = {"positions": Category.DATA}
+"""Keys whose tools are filed under another category than the one they serve first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loadout:
+    """Names of shown tools. `most` None: everything of the toolset is shown, and nothing is ever dropped."""
+
+    core: tuple[str, ...] = ()
+    loaded: tuple[str, ...] = ()
+    most: int | None = MOST_TOOLS
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The core first, then what was loaded, least recently used first."""
+        return (*self.core, *self.loaded)
+
+    @property
+    def room(self) -> int:
+        """How many tools beside the core may be loaded at once."""
+        return 0 if self.most is None else max(0, self.most - len(self.core))
+
+    def shows(self, name: str) -> bool:
+        """Whether the tool of this name is shown."""
+        return self.most is None or name in self.core or name in self.loaded
+
+    def cut(self, toolset: Toolset) -> Toolset:
+        """What of `toolset` is shown."""
+        if self.most is None:
+            return toolset
+        hidden = (tool.name for tool in toolset if not self.shows(tool.name))
+        return toolset.without(hidden, reason="not loaded; load_tools loads it")
+
+    def use(self, name: str) -> Loadout:
+        """The same with `name` as the most recently used, where it is loaded."""
+        if name not in self.loaded or self.loaded[-1] == name:
+            return self
+        return replace(self, loaded=(*(each for each in self.loaded if each != name), name))
+
+    def load(self, names: Iterable[str]) -> Loading:
+        """`names` loaded in their order, as many as there is room for; the least recently used give way."""
+        wanted = list(dict.fromkeys(names))
+        if self.most is None:
+            return Loading(self, added=(), already=tuple(wanted), dropped=(), no_room=())
+        already = tuple(name for name in wanted if self.shows(name))
+        kept = [name for name in already if name in self.loaded]
+        fresh = [name for name in wanted if name not in already]
+        added = fresh[: max(0, self.room - len(kept))]
+        others = [name for name in self.loaded if name not in kept]
+        staying = others[len(others) - max(0, self.room - len(kept) - len(added)) :] if added else others
+        loadout = replace(self, loaded=(*staying, *kept, *added))
+        return Loading(
+            loadout,
+            added=tuple(added),
+            already=already,
+            dropped=tuple(name for name in others if name not in staying),
+            no_room=tuple(fresh[len(added) :]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """What came of loading: the new loadout, and what was added, was there, gave way and found no room."""
+
+    loadout: Loadout
+    added: tuple[str, ...]
+    already: tuple[str, ...]
+    dropped: tuple[str, ...]
+    no_room: tuple[str, ...]
+
+
+def make_loadout(
+    *, toolset: Toolset, first: Iterable[Category], loaded: Iterable[str] = (), most: int | None = MOST_TOOLS
+) -> Loadout:
+    """The loadout over `toolset` of a golem whose archetype is about the categories `first`.
+
+    Names in `loaded` that are no longer in the toolset are left out; a `most` below the core cuts the core.
+    """
+    if most is None:
+        return Loadout(most=None)
+    core = choose_core(toolset=toolset, first=first)[:most]
+    names = [name for name in dict.fromkeys(loaded) if name in toolset and name not in core]
+    return Loadout(core=core, loaded=tuple(names[max(0, len(names) - (most - len(core))) :]), most=most)
+
+
+def choose_core(*, toolset: Toolset, first: Iterable[Category]) -> tuple[str, ...]:
+    """At most five names: the first words of the categories the golem is about.
+
+    It is about its archetype's categories; about all it has where the archetype names none of them.
+    """
+    by_key: dict[tuple[Category, str], str] = {}
+    for tool in toolset:
+        by_key.setdefault((tool.category, tool.key), tool.name)
+    present = {category for category, _ in by_key}
+    own = present & frozenset(first)
+    categories = [c for c in _CORE_KEYS if c in own] or [c for c in _CORE_KEYS if c in present]
+    if len(categories) > _MOST_SPECIAL:
+        categories = [category for category in _GENERAL if category in present]
+    chosen: list[str] = []
+    for category in categories:
+        for key in _CORE_KEYS[category]:
+            name = by_key.get((category, key)) or by_key.get((_ELSEWHERE.get(key, category), key))
+            if name is not None and name not in chosen:
+                chosen.append(name)
+    return tuple(chosen[:MOST_CORE])
+
+
+def find_served(*, toolset: Toolset, pi_tool: PiTool, key: str, venue: str | None) -> list[ToolDef]:
+    """The tools of `toolset` that serve this word, at `venue` where one is named."""
+    word = key.strip().lower().replace("-", "_")
+    place = None if venue is None else venue.strip().lower().replace("-", "_")
+    served = (tool for tool in toolset if tool.pi_tool is pi_tool and tool.key == word)
+    return [tool for tool in served if place is None or tool.venue == place]
+
+
+def not_loaded(tools: Sequence[ToolDef], word: str) -> ToolNotLoaded:
+    """The refusal of a call of `tools`, which serve `word`: how to load them, and that the call is then made again."""
+    return ToolNotLoaded(
+        f"{word!r} is in this golem's toolset and not loaded; load_tools loads it, then call it again",
+        tools=[{"tool": tool.name, "venue": tool.venue} for tool in tools],
+        next_call={
+            "tool": str(PiTool.QUERY_STATE),
+            "arguments": {"query": "load_tools", "tools": [tool.name for tool in tools]},
+        },
+        then="the same call again",
+    )

@@ -1,0 +1,127 @@
+"""A schema as a model is shown it: the same properties, types and values, in as few tokens as tell them apart.
+
+What is left out (ranges, patterns, lengths, the second sentence of a description) is enforced all the same, told in
+full by `describe_tool`, and named in the refusal of a call that breaks it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from golem_project.pi.parameter_union import Schema
+from tools_app.toolkit.short_text import shorten
+
+MOST_DESCRIPTION: Final = ((12, 40), (20, 16))
+"""Up to so many properties each keeps so many characters of its description; beyond, only amounts keep theirs."""
+LISTS: Final = "@venue"
+"""In a description that lists what can be asked for, which is shown whole."""
+SHORT: Final[Mapping[str, str]] = {
+    "Token address (0x…) or a symbol registered on the chain, such as USDC": "",
+    "EIP-155": "",
+    "true or false": "",
+    "Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000": "base units",
+    "Amounts in the token's base units, one for each request": "base units",
+    "0x-prefixed account or contract address": "0x",
+    "0x-prefixed contract address": "0x",
+    "0x-prefixed pool address; data_get_pools_by_token_pair finds it": "0x",
+    "Most slippage accepted, in basis points: 50 is 0": "",
+    "Seconds from now after which the transaction must not run": "seconds",
+    "Liquidity position NFT id, as a decimal string": "NFT id",
+    "Positive decimal number written as text, such as 2950": "decimal text",
+    "US dollars as decimal text, such as 1500": "USD text",
+    "US dollars as decimal text, such as -12": "USD text",
+    "Whole percent, 1 to 100": "",
+    "The text of a JSON object without null, such as {": "JSON text",
+    "Most results, 1 to 50": "",
+    "Most rows to answer, 1 to 100": "",
+    "Two token symbols or addresses, such as USDC/WETH; episodes must hold both": "USDC/WETH",
+    "Where several serve one action_type": "",
+    "Where several serve one query": "",
+    "Only these": "",
+    "Plain words": "",
+    "1 to 50, else 10": "",
+    "Why;": "",
+    "RFC 3339, until": "",
+    "next_cursor of a cut answer": "",
+    "Of tools": "",
+    "Names of tools": "",
+    "Why.": "",
+}
+"""The vocabulary of parameters, short: by the beginning of the full description. Empty: the name says it, or the text
+of the tool that has it."""
+AMOUNT: Final = "base units"
+"""What is said of an amount however many properties there are."""
+_AMOUNT_SAID: Final = "token's base units"
+_OPTIONS: Final = re.compile(r"(?<=\S) \[[a-z0-9_ ]+\]")
+_KEPT: Final = ("type", "enum", "const", "required", "additionalProperties")
+
+
+def show_parameters(parameters: Mapping[str, Any]) -> Schema:
+    """The closed object `parameters`, each property shown short. No property is lost."""
+    properties: Mapping[str, Schema] = parameters.get("properties", {})
+    most = next((characters for count, characters in MOST_DESCRIPTION if len(properties) <= count), 1)
+    shown = _show(parameters, most=0)
+    if len(properties) > MOST_DESCRIPTION[0][0]:
+        properties = {name: _without_options(prop) for name, prop in properties.items()}
+    shown["properties"] = {
+        name: _show(prop, most=None if LISTS in prop.get("description", "") else most)
+        for name, prop in properties.items()
+    }
+    return shown
+
+
+def _without_options(schema: Mapping[str, Any]) -> Schema:
+    """A list of what can be asked for without what each may take: among so many, describe_tool tells that."""
+    text = schema.get("description", "")
+    return {**schema, "description": _OPTIONS.sub(" […]", text)} if LISTS in text else dict(schema)
+
+
+def _show(schema: Mapping[str, Any], *, most: int | None) -> Schema:
+    """`schema` without what only narrows it; `most` characters of its description, None for all, 0 for none."""
+    shown: Schema = {name: schema[name] for name in _KEPT if name in schema}
+    text = schema.get("description", "")
+    short = text if most is None else _shorten(text, most)
+    if short:
+        shown["description"] = short
+    if "anyOf" in schema:
+        shown.update(_show_variants(schema["anyOf"]))
+    if isinstance(schema.get("items"), Mapping):
+        shown["items"] = _show(schema["items"], most=0)
+    if "properties" in schema:
+        shown["properties"] = {name: _show(prop, most=0) for name, prop in schema["properties"].items()}
+    return shown
+
+
+def _shorten(text: str, most: int) -> str:
+    if not text or not most:
+        return ""
+    if most == 1:
+        return AMOUNT if _AMOUNT_SAID in text else ""
+    known = next((short for full, short in SHORT.items() if text.startswith(full)), None)
+    if known is not None:
+        return known
+    if text.startswith("For "):
+        # What several tools mean by one name does not fit one line; what all of them share may.
+        return next((short for full, short in SHORT.items() if short and full in text), "")
+    return shorten(text, most)
+
+
+def _show_variants(variants: list[Mapping[str, Any]]) -> Schema:
+    """Alternatives, those that differ only in what is left out as one."""
+    shown: list[Schema] = []
+    for variant in variants:
+        short = _show(variant, most=0)
+        if short not in shown:
+            shown.append(short)
+    plain = [each for each in shown if set(each) == {"type"} and isinstance(each["type"], str)]
+    if len(plain) == len(shown):
+        kinds = [each["type"] for each in plain]
+        return {"type": kinds[0] if len(kinds) == 1 else kinds}
+    listed = [each for each in shown if each != {"type": "null"}]
+    if len(listed) == 1 and len(shown) == 2 and isinstance(listed[0].get("type"), str):
+        (one,) = listed
+        nullable = {**one, "type": [one["type"], "null"]}
+        return {**nullable, "enum": [*one["enum"], None]} if "enum" in one else nullable
+    return {"anyOf": shown}

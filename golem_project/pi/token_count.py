@@ -1,0 +1,45 @@
+"""How many tokens a manifest costs, counted offline by the tokenizers of the models that read it.
+
+Counted is what a provider's request carries as `tools`: names, descriptions and parameters as compact JSON. Providers
+lay it out in their own way before a model reads it, so a figure is a close estimate and the same on every machine.
+Models whose tokenizer nobody publishes are counted by o200k.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+import quicktok
+
+from golem_project.pi.dialects import Dialect, render_tools
+from golem_project.pi.pi_tool import PiToolDef
+
+TOKENIZERS: Final = ("o200k_base", "cl100k_base", "llama3", "qwen3")
+"""Those whose tables come with the package, the newest of OpenAI's first."""
+
+
+def count_text(text: str, *, tokenizer: str) -> int:
+    """Tokens of a text."""
+    return len(quicktok.get_encoding(tokenizer).encode(text))
+
+
+def count_json(value: Any, *, tokenizer: str) -> int:
+    """Tokens of a JSON value, written compactly."""
+    return count_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")), tokenizer=tokenizer)
+
+
+def count_definitions(tools: Sequence[PiToolDef], *, dialect: Dialect, tokenizer: str) -> int:
+    """Tokens of the tools in a provider's shape; of pi's, what it hands on to a provider."""
+    rendered = render_tools(dialect, tools)
+    if dialect is Dialect.PI:
+        sent = ("name", "description", "parameters")
+        rendered = [{name: tool[name] for name in sent} for tool in rendered]
+    return count_json(rendered, tokenizer=tokenizer)
+
+
+def count_prompt(tools: Sequence[PiToolDef], *, tokenizer: str) -> int:
+    """Tokens of the snippets and guidelines, which stand in the prompt of a client that shows them."""
+    lines = [line for tool in tools for line in (tool.snippet, *(each.as_sentence() for each in tool.guidelines))]
+    return count_text("\n".join(lines), tokenizer=tokenizer)

@@ -7,68 +7,97 @@ import {CageRules} from "./CageRules.sol";
 /// @title What the account holds, and what it is worth
 /// @notice Prices come from the owner's feeds and are read once per batch, so that a batch is judged by what it did to
 /// quantities. Positions count through the owner's valuers; what has none counts as nothing.
-abstract contract CagePrices is CageRules, IPrices {
-    /// @notice Balances, values and positions as they are now.
-    function measure() external view returns (Measure memory) {
-        return _measure();
-    }
+abstract contract CagePrices is CageRules {
+    /// @dev The most legs one valuer may tell.
+    uint256 private constant MOST_LEGS = 128;
+    /// @dev In an answer's place: no feed of at most 96 bits says so.
+    uint256 private constant UNBELIEVED = type(uint256).max;
+    /// @dev Above an asset's address: where its unit is kept beside its answer.
+    uint256 private constant UNIT_OF = 0x0000000000000000000000010000000000000000000000000000000000000000;
 
-    /// @inheritdoc IPrices
-    function isPriced(address asset) external view returns (bool) {
-        return rules[Kind.ASSET][_keyOf(asset)] != 0;
-    }
-
-    /// @inheritdoc IPrices
-    function priceOf(address asset) public view returns (uint256 answer, uint256 unit) {
-        uint256 rule = rules[Kind.ASSET][_keyOf(asset)];
+    function _priceOf(address asset) internal view returns (uint256 answer, uint256 unit) {
+        assembly ("memory-safe") {
+            answer := tload(asset)
+            unit := tload(or(asset, UNIT_OF))
+        }
+        if (answer != 0 && answer != UNBELIEVED) return (answer, unit);
+        uint256 rule = ruleOf[Kind.ASSET][_keyOf(asset)];
         if (rule == 0) revert AssetNotApproved(asset);
-        unit = 10 ** (((rule >> 200) & 0xff) + ((rule >> 192) & 0xff));
-        answer = _cachedPrice(asset);
-        if (answer == 0) answer = _readFeed(asset, rule);
+        if (answer == 0) return (_readFeed(asset, rule), _unitOf(rule));
+        _readFeed(asset, rule);
+        // It could not be believed when the batch began, so what it says by now is of no use.
+        revert PriceUnusable(asset, 0, 0);
     }
 
     function _valueOf(address asset, uint256 amount) internal view returns (uint256) {
         if (amount == 0) return 0;
-        (uint256 answer, uint256 unit) = priceOf(asset);
+        (uint256 answer, uint256 unit) = _priceOf(asset);
         return amount * answer * MICRO_USD / unit;
     }
 
     function _measure() internal view returns (Measure memory now_) {
-        uint256 count = assetList.length;
-        now_.balances = new uint256[](count);
-        now_.values = new uint256[](count);
+        address[] memory list = assetList;
+        now_.balances = new uint256[](list.length);
+        now_.values = new uint256[](list.length);
+        now_.exposures = new int256[](list.length);
         int256 total = 0;
-        for (uint256 i = 0; i < count; ++i) {
-            address asset = assetList[i];
-            now_.balances[i] = _balanceOf(asset);
-            now_.values[i] = _valueOf(asset, now_.balances[i]);
+        for (uint256 i = 0; i < list.length; ++i) {
+            uint256 balance = _balanceOf(list[i]);
+            now_.balances[i] = balance;
+            now_.exposures[i] = int256(balance);
+            now_.values[i] = _valueOf(list[i], balance);
             total += int256(now_.values[i]);
         }
-        count = positionList.length;
+        uint256 count = positionList.length;
         now_.gross = new uint256[](count);
         now_.debts = new uint256[](count);
         now_.largest = new uint256[](count);
         now_.newest = new uint256[](count);
+        now_.covers = new uint256[](count);
+        now_.held = new uint256[](count * list.length);
         for (uint256 i = 0; i < count; ++i) {
-            (now_.gross[i], now_.debts[i], now_.largest[i], now_.newest[i]) = _ask(positionList[i]);
+            _ask(positionList[i], i, list, now_);
             total += int256(now_.gross[i]) - int256(now_.debts[i]);
         }
         now_.total = total;
     }
 
-    function _ask(address target)
-        private
-        view
-        returns (uint256 gross, uint256 debt, uint256 largest, uint256 newest)
-    {
-        address valuer = address(uint160(rules[Kind.VALUER][_keyOf(target)]));
+    /// @dev Answers are read word by word, so that one that babbles is told from one that reverts.
+    function _ask(address target, uint256 at, address[] memory list, Measure memory now_) private view {
+        address valuer = address(uint160(ruleOf[Kind.VALUER][_keyOf(target)]));
         (bool isOk, bytes memory output) = valuer.staticcall(abi.encodeCall(IValuer.measure, (account)));
-        if (!isOk || output.length != 128) revert ValuerFailed(target);
-        (gross, debt, largest, newest) = abi.decode(output, (uint256, uint256, uint256, uint256));
-        if ((gross | debt | largest) >> 128 != 0) revert ValuerFailed(target);
+        if (!isOk || output.length < 224 || output.length > 224 + 64 * MOST_LEGS) revert ValuerFailed(target);
+        uint256 count = (output.length - 224) / 64;
+        if (_word(output, 5) != 192 || _word(output, 6) != count || output.length != 224 + 64 * count) {
+            revert ValuerFailed(target);
+        }
+        now_.gross[at] = _word(output, 0);
+        now_.debts[at] = _word(output, 1);
+        now_.largest[at] = _word(output, 2);
+        now_.newest[at] = _word(output, 3);
+        now_.covers[at] = _word(output, 4);
+        uint256 any = now_.gross[at] | now_.debts[at] | now_.largest[at] | now_.covers[at];
+        if (any >> 128 != 0) revert ValuerFailed(target);
+        for (uint256 i = 0; i < count; ++i) {
+            uint256 asset = _word(output, 7 + 2 * i);
+            int256 amount = int256(_word(output, 8 + 2 * i));
+            if (amount > type(int128).max || amount < type(int128).min) revert ValuerFailed(target);
+            for (uint256 j = 0; j < list.length; ++j) {
+                if (uint160(list[j]) != asset) continue;
+                now_.exposures[j] += amount;
+                if (amount > 0) now_.held[at * list.length + j] += uint256(amount);
+                break;
+            }
+        }
     }
 
-    function _balanceOf(address asset) internal view override returns (uint256 balance) {
+    function _word(bytes memory data, uint256 index) private pure returns (uint256 word) {
+        assembly ("memory-safe") {
+            word := mload(add(add(data, 32), mul(index, 32)))
+        }
+    }
+
+    function _balanceOf(address asset) internal view returns (uint256 balance) {
         if (asset == NATIVE) return account.balance;
         (bool isOk, bytes memory output) = asset.staticcall(abi.encodeCall(IToken.balanceOf, (account)));
         if (!isOk || output.length < 32) revert BalanceUnreadable(asset);
@@ -76,13 +105,18 @@ abstract contract CagePrices is CageRules, IPrices {
         if (balance > type(uint128).max) revert BalanceUnreadable(asset);
     }
 
-    /// @dev Reads every feed once and keeps the answers until `_forgetPrices`.
+    /// @dev Reads every feed once and keeps the answers until `_forgetPrices`. One that cannot be believed is kept as
+    /// that: it stops the batch when something of its asset is held or moved, and not before.
     function _keepPrices() internal {
         for (uint256 i = 0; i < assetList.length; ++i) {
             address asset = assetList[i];
-            uint256 answer = _readFeed(asset, rules[Kind.ASSET][_keyOf(asset)]);
+            uint256 rule = ruleOf[Kind.ASSET][_keyOf(asset)];
+            (uint256 answer,,,) = _askFeed(rule);
+            if (answer == 0) answer = UNBELIEVED;
+            uint256 unit = _unitOf(rule);
             assembly ("memory-safe") {
                 tstore(asset, answer)
+                tstore(or(asset, UNIT_OF), unit)
             }
         }
     }
@@ -93,33 +127,39 @@ abstract contract CagePrices is CageRules, IPrices {
             address asset = assetList[i];
             assembly ("memory-safe") {
                 tstore(asset, 0)
+                tstore(or(asset, UNIT_OF), 0)
             }
         }
     }
 
-    function _cachedPrice(address asset) private view returns (uint256 answer) {
-        assembly ("memory-safe") {
-            answer := tload(asset)
-        }
+    function _unitOf(uint256 rule) private pure returns (uint256) {
+        return 10 ** (((rule >> 200) & 0xff) + ((rule >> 192) & 0xff));
     }
 
     function _readFeed(address asset, uint256 rule) private view returns (uint256) {
+        (uint256 answer, bool isStale, int256 one, uint256 other) = _askFeed(rule);
+        if (answer != 0) return answer;
+        if (isStale) revert PriceStale(asset, uint256(one), other);
+        revert PriceUnusable(asset, one, other);
+    }
+
+    /// @return the answer; or 0, and that it is too old with its age and the most, or what it said and when.
+    function _askFeed(uint256 rule) private view returns (uint256, bool, int256, uint256) {
         address feed = address(uint160(rule));
         (bool isOk, bytes memory output) = feed.staticcall(abi.encodeCall(IFeed.latestRoundData, ()));
-        if (!isOk || output.length < 160) revert PriceUnusable(asset, 0, 0);
+        if (!isOk || output.length < 160) return (0, false, 0, 0);
         (uint256 roundId, int256 answer,, uint256 updatedAt, uint256 answeredIn) =
             abi.decode(output, (uint256, int256, uint256, uint256, uint256));
-        if (answer <= 0 || answer > type(int96).max) revert PriceUnusable(asset, answer, updatedAt);
-        if (updatedAt == 0 || updatedAt > block.timestamp || answeredIn < roundId) {
-            revert PriceUnusable(asset, answer, updatedAt);
+        bool isSound = answer > 0 && answer <= type(int96).max && updatedAt != 0 && updatedAt <= block.timestamp
+            && answeredIn >= roundId;
+        if (isSound) {
+            (isOk, output) = feed.staticcall(abi.encodeCall(IFeed.decimals, ()));
+            isSound = isOk && output.length >= 32 && abi.decode(output, (uint256)) == (rule >> 192) & 0xff;
         }
-        (isOk, output) = feed.staticcall(abi.encodeCall(IFeed.decimals, ()));
-        if (!isOk || output.length < 32 || abi.decode(output, (uint256)) != (rule >> 192) & 0xff) {
-            revert PriceUnusable(asset, answer, updatedAt);
-        }
+        if (!isSound) return (0, false, answer, updatedAt);
         uint256 age = block.timestamp - updatedAt;
         uint256 most = (rule >> 160) & 0xffffffff;
-        if (age > most) revert PriceStale(asset, age, most);
-        return uint256(answer);
+        if (age > most) return (0, true, int256(age), most);
+        return (uint256(answer), false, 0, 0);
     }
 }

@@ -3,29 +3,34 @@ pragma solidity 0.8.30;
 
 import "./CageTypes.sol";
 
-/// @title What the owner set, and how it may change
-/// @notice Every rule is one number under a kind and a key. Tightening takes effect at once; loosening waits, can be
-/// cancelled, and is lost when the rule moved in between. Only the account (the owner's Safe) proposes.
+/// @title What the owner set
+/// @notice Every rule is one number under a kind and a key. This is the storage that the cage and its parts share: a part
+/// runs as the cage (`delegatecall`), so nothing may come before these lines in any of them.
 abstract contract CageRules {
-    uint256 private constant SHORT_DELAY = 1 hours;
-    uint256 private constant MEDIUM_DELAY = 24 hours;
-    uint256 private constant LONG_DELAY = 48 hours;
     /// @notice How long a change that is due may still be applied.
-    uint256 public constant GRACE_SECONDS = 7 days;
-    uint256 public constant MOST_POSITIONS = 8;
+    uint256 internal constant GRACE = 7 days;
+    uint256 internal constant POSITIONS_AT_MOST = 8;
+    /// @notice The most conditions of one call.
+    uint256 internal constant CONDITIONS_AT_MOST = 32;
 
     /// @notice The account the cage guards: a Safe, or in development a plain account, then nothing is enforced.
     address public immutable account;
     /// @notice The asset a golem retreats into.
     address public immutable baseAsset;
 
-    mapping(Kind kind => mapping(bytes32 key => uint256 value)) public rules;
-    mapping(Kind kind => mapping(bytes32 key => Pending)) public pending;
+    mapping(Kind kind => mapping(bytes32 key => uint256 value)) internal ruleOf;
+    mapping(Kind kind => mapping(bytes32 key => Pending)) internal pendingOf;
     /// @notice A chain of hashes over every change of a rule so far, for those who follow the events.
-    bytes32 public rulesDigest;
-    mapping(Kind kind => mapping(bytes32 key => Loosened)) private loosened;
+    bytes32 internal digest;
+    mapping(Kind kind => mapping(bytes32 key => Loosened)) internal loosened;
     address[] internal assetList;
     address[] internal positionList;
+    mapping(uint64 bundle => RuleId[]) internal bundles;
+    uint64 internal bundleCount;
+    bool internal halted;
+    bool internal breached;
+    uint64 internal rebalancedAt;
+    Session internal appointed;
     /// @dev Anything that enters here is undone with the transaction.
     bool internal transient entered;
 
@@ -35,269 +40,30 @@ abstract contract CageRules {
         _;
     }
 
-    constructor(address account_, address baseAsset_, Rule[] memory initial) {
+    constructor(address account_, address baseAsset_) {
         account = account_;
         baseAsset = baseAsset_;
-        for (uint256 i = 0; i < initial.length; ++i) {
-            Rule memory rule = initial[i];
-            _checkRange(rule.kind, rule.key, rule.value);
-            _set(rule.kind, rule.key, rule.value);
-        }
-        if (_stateOf(baseAsset_) != APPROVED) revert AssetNotApproved(baseAsset_);
-        for (uint256 i = 0; i < LIMIT_COUNT; ++i) {
-            // A limit nobody spoke of is at zero, which some of them may not be.
-            _checkRange(Kind.LIMIT, bytes32(i), _limit(i));
-        }
-    }
-
-    /// @notice Change rules: each at once if it tightens, else after its delay, replacing what was pending for it.
-    function propose(Rule[] calldata changes) external onlyAccount {
-        for (uint256 i = 0; i < changes.length; ++i) {
-            _propose(changes[i].kind, changes[i].key, changes[i].value);
-        }
-    }
-
-    /// @notice Make a proposed change true once its delay is over. Anyone may.
-    function applyChange(Kind kind, bytes32 key) external {
-        if (entered) revert Reentered();
-        Pending memory change = pending[kind][key];
-        if (change.readyAt == 0) revert NothingPending();
-        if (block.timestamp < change.readyAt) revert NotYet(block.timestamp, change.readyAt);
-        if (block.timestamp > change.readyAt + GRACE_SECONDS) {
-            revert TooLate(block.timestamp, change.readyAt + GRACE_SECONDS);
-        }
-        if (rules[kind][key] != change.base) revert RuleMoved(rules[kind][key], change.base);
-        delete pending[kind][key];
-        Loosened storage last = loosened[kind][key];
-        bool isHigherTighter = kind == Kind.LIMIT && _isTighterWhenHigher(uint256(key));
-        bool isTightest = isHigherTighter ? change.base > last.from : change.base < last.from;
-        if (isTightest || !_isRecent(last.at)) last.from = change.base;
-        last.at = uint64(block.timestamp);
-        _set(kind, key, change.value);
-    }
-
-    /// @notice Give up a proposed change.
-    function cancelChange(Kind kind, bytes32 key) external onlyAccount {
-        if (pending[kind][key].readyAt == 0) revert NothingPending();
-        delete pending[kind][key];
-        emit ChangeCancelled(kind, key);
-    }
-
-    /// @notice The approved and retiring assets.
-    function assets() external view returns (address[] memory) {
-        return assetList;
-    }
-
-    /// @notice The targets whose positions have a valuer.
-    function positions() external view returns (address[] memory) {
-        return positionList;
-    }
-
-    /// @return seconds_ how long a change from the present value would wait; 0 for tightening. How much looser it is
-    /// counts from the tightest value since the first of those loosenings that followed each other within two days.
-    function delayOf(Kind kind, bytes32 key, uint256 value) public view returns (uint256 seconds_) {
-        uint256 current = rules[kind][key];
-        if (kind == Kind.LIMIT) {
-            if (uint256(key) == PHASE) return value < current ? LONG_DELAY : 0;
-            if (!_isTighterWhenHigher(uint256(key))) return _delayOfRise(kind, key, current, value);
-            if (value >= current) return 0;
-            uint256 highest = _isRecent(loosened[kind][key].at) ? loosened[kind][key].from : 0;
-            return _delayOfRatio(value, highest > current ? highest : current);
-        }
-        if (kind == Kind.OUTFLOW_PER_BATCH || kind == Kind.OUTFLOW_PER_WINDOW || kind == Kind.SPENDER) {
-            return _delayOfRise(kind, key, current, value);
-        }
-        // What is held would count as nothing without its valuer, or without the price of what it is made of; what is
-        // owed would be hidden.
-        if (kind == Kind.ASSET) {
-            return value == 0 ? (_isEveryPositionEmpty() ? 0 : LONG_DELAY) : _delayOfAsset(current, value);
-        }
-        if (kind == Kind.CALL) return value > current ? LONG_DELAY : 0;
-        if (kind == Kind.VALUER) return value == 0 && _isEmpty(current) ? 0 : LONG_DELAY;
-        return current == 0 ? 0 : LONG_DELAY;
-    }
-
-    function _propose(Kind kind, bytes32 key, uint256 value) private {
-        uint256 current = rules[kind][key];
-        if (current == value) revert NothingChanges();
-        _checkRange(kind, key, value);
-        uint256 delay = delayOf(kind, key, value);
-        if (delay == 0) {
-            if (pending[kind][key].readyAt != 0) {
-                delete pending[kind][key];
-                emit ChangeCancelled(kind, key);
-            }
-            _set(kind, key, value);
-            return;
-        }
-        uint64 readyAt = uint64(block.timestamp + delay);
-        pending[kind][key] = Pending(value, current, readyAt);
-        emit ChangeProposed(kind, key, current, value, readyAt);
-    }
-
-    function _set(Kind kind, bytes32 key, uint256 value) internal {
-        uint256 current = rules[kind][key];
-        address target = address(uint160(uint256(key)));
-        rules[kind][key] = value;
-        rulesDigest = keccak256(abi.encode(rulesDigest, kind, key, value));
-        if (kind == Kind.ASSET) {
-            _keepList(assetList, target, current != 0, value != 0, rules[Kind.LIMIT][bytes32(MAX_ASSETS)]);
-            if (value == 0) {
-                uint256 held = _balanceOf(target);
-                if (held != 0) revert StillHeld(target, held);
-            } else if (rules[Kind.VALUER][key] != 0) {
-                revert CountedTwice(target);
-            }
-        } else if (kind == Kind.VALUER) {
-            _keepList(positionList, target, current != 0, value != 0, MOST_POSITIONS);
-            if (value != 0) _checkCountedOnce(target, value);
-        }
-        emit RuleChanged(kind, key, current, value);
-    }
-
-    /// @dev A valuer is not told of a target, so under two of them it would count the same things twice.
-    function _checkCountedOnce(address target, uint256 valuer) private view {
-        if (rules[Kind.ASSET][_keyOf(target)] != 0) revert CountedTwice(target);
-        for (uint256 i = 0; i < positionList.length; ++i) {
-            address other = positionList[i];
-            if (other != target && rules[Kind.VALUER][_keyOf(other)] == valuer) revert CountedTwice(target);
-        }
-    }
-
-    function _keepList(address[] storage list, address item, bool was, bool is_, uint256 most) private {
-        if (was == is_) return;
-        if (is_) {
-            if (list.length >= most) revert OutOfRange(list.length + 1, most);
-            list.push(item);
-            return;
-        }
-        uint256 last = list.length - 1;
-        for (uint256 i = 0; i < last; ++i) {
-            if (list[i] == item) {
-                list[i] = list[last];
-                break;
-            }
-        }
-        list.pop();
-    }
-
-    function _checkRange(Kind kind, bytes32 key, uint256 value) private view {
-        if (kind == Kind.LIMIT) {
-            (uint256 least, uint256 most) = _rangeOf(uint256(key));
-            if (value < least) revert OutOfRange(value, least);
-            if (value > most) revert OutOfRange(value, most);
-            return;
-        }
-        if (kind == Kind.CALL) {
-            if (value > 1) revert OutOfRange(value, 1);
-            if (uint256(key) >> 192 != 0) revert OutOfRange(uint256(key), 0);
-            return;
-        }
-        // An address with bits above it would be another key for the same thing.
-        if (uint256(key) >> 160 != 0) revert OutOfRange(uint256(key), type(uint160).max);
-        if (kind == Kind.ASSET) {
-            _checkAsset(address(uint160(uint256(key))), value);
-        } else if (kind == Kind.VALUER || kind == Kind.GUARDIAN) {
-            if (value >> 160 != 0) revert OutOfRange(value, type(uint160).max);
-            if (kind == Kind.VALUER && value != 0 && !isContract(address(uint160(value)))) {
-                revert TargetHasNoCode(address(uint160(value)));
-            }
-            if (kind == Kind.GUARDIAN && key != 0) revert OutOfRange(uint256(key), 0);
-        } else if (value > type(uint128).max) {
-            revert OutOfRange(value, type(uint128).max);
-        }
-    }
-
-    /// @dev value: state << 208 | token decimals << 200 | feed decimals << 192 | max age << 160 | feed.
-    function _checkAsset(address asset, uint256 value) private view {
-        if (value == 0) return;
-        uint256 state = value >> 208;
-        if (state != APPROVED && state != RETIRING) revert OutOfRange(state, RETIRING);
-        uint256 tokenDecimals = (value >> 200) & 0xff;
-        uint256 expected = asset == NATIVE ? 18 : IToken(asset).decimals();
-        if (tokenDecimals != expected || expected > 36) revert OutOfRange(tokenDecimals, expected);
-        uint256 feedDecimals = (value >> 192) & 0xff;
-        expected = IFeed(address(uint160(value))).decimals();
-        if (feedDecimals != expected || expected > 36) revert OutOfRange(feedDecimals, expected);
-        if ((value >> 160) & 0xffffffff == 0) revert OutOfRange(0, 1);
-    }
-
-    function _delayOfAsset(uint256 current, uint256 value) private pure returns (uint256) {
-        uint256 ageMask = uint256(0xffffffff) << 160;
-        uint256 stateMask = uint256(0xff) << 208;
-        bool isSameFeed = (current & ~ageMask & ~stateMask) == (value & ~ageMask & ~stateMask) && current != 0;
-        bool isAgeKept = value & ageMask <= current & ageMask;
-        bool isStateKept = value & stateMask >= current & stateMask;
-        return isSameFeed && isAgeKept && isStateKept ? 0 : LONG_DELAY;
-    }
-
-    function _delayOfRise(Kind kind, bytes32 key, uint256 current, uint256 value) private view returns (uint256) {
-        if (value <= current) return 0;
-        Loosened storage last = loosened[kind][key];
-        return _delayOfRatio(_isRecent(last.at) && last.from < current ? last.from : current, value);
-    }
-
-    function _isRecent(uint256 at) private view returns (bool) {
-        return at != 0 && block.timestamp < at + LONG_DELAY;
-    }
-
-    /// @dev How much looser `to` is than `from`: up to a quarter, up to twice, or more.
-    function _delayOfRatio(uint256 from, uint256 to) private pure returns (uint256) {
-        uint256 rise = to - from;
-        if (rise <= from / 4) return SHORT_DELAY;
-        if (rise <= from) return MEDIUM_DELAY;
-        return LONG_DELAY;
-    }
-
-    function _isTighterWhenHigher(uint256 index) internal pure returns (bool) {
-        return index == MIN_COLLATERAL_RATIO_BPS || index == MIN_REBALANCE_INTERVAL || index == PHASE
-            || index == HIGH_WATER_MARK;
-    }
-
-    function _rangeOf(uint256 index) private pure returns (uint256 least, uint256 most) {
-        if (index <= MAX_WINDOW_LOSS_BPS) return (0, 1_000);
-        if (index == MAX_POSITION_BPS) return (0, BPS);
-        if (index == MAX_CONCENTRATION_BPS) return (500, BPS);
-        if (index == MAX_DRAWDOWN_BPS) return (100, 5_000);
-        if (index == MIN_COLLATERAL_RATIO_BPS) return (10_500, 1_000_000);
-        if (index == MIN_REBALANCE_INTERVAL) return (0, 30 days);
-        if (index == MAX_REBALANCES_PER_DAY) return (0, 1_000);
-        if (index == MAX_ASSETS) return (1, 10);
-        if (index == ALLOWS_ARBITRARY_CALLS) return (0, 1);
-        if (index == PHASE) return (0, TERMINAL);
-        if (index == MAX_SESSION_SECONDS) return (0, 365 days);
-        if (index == MAX_SESSION_OPERATIONS) return (0, type(uint32).max);
-        if (index < LIMIT_COUNT) return (0, type(uint128).max);
-        return (1, 0);
     }
 
     function _limit(uint256 index) internal view returns (uint256) {
-        return rules[Kind.LIMIT][bytes32(index)];
+        return ruleOf[Kind.LIMIT][bytes32(index)];
     }
 
     function _stateOf(address asset) internal view returns (uint256) {
-        return rules[Kind.ASSET][_keyOf(asset)] >> 208;
+        return ruleOf[Kind.ASSET][_keyOf(asset)] >> 208;
     }
 
     function _keyOf(address item) internal pure returns (bytes32) {
         return bytes32(uint256(uint160(item)));
     }
 
-    function _isEveryPositionEmpty() private view returns (bool) {
-        for (uint256 i = 0; i < positionList.length; ++i) {
-            if (!_isEmpty(rules[Kind.VALUER][_keyOf(positionList[i])])) return false;
-        }
-        return true;
+    /// @dev Asked again of a session that goes on, so that tightening what one may have is true at once.
+    function _checkSession(uint256 expiresAt, uint256 operations, uint256 budget) internal view {
+        uint256 most = block.timestamp + _limit(MAX_SESSION_SECONDS);
+        if (expiresAt > most) revert SessionTooLarge(expiresAt, most);
+        most = _limit(MAX_SESSION_OPERATIONS);
+        if (operations > most) revert SessionTooLarge(operations, most);
+        most = _limit(MAX_SESSION_BUDGET);
+        if (budget > most) revert SessionTooLarge(budget, most);
     }
-
-    /// @dev Whether a valuer sees nothing held and nothing owed; one that cannot say sees something.
-    function _isEmpty(uint256 valuer) private view returns (bool) {
-        (bool isOk, bytes memory output) =
-            address(uint160(valuer)).staticcall(abi.encodeCall(IValuer.measure, (account)));
-        if (!isOk || output.length != 128) return false;
-        (uint256 gross, uint256 debt,,) = abi.decode(output, (uint256, uint256, uint256, uint256));
-        return gross | debt == 0;
-    }
-
-    function _balanceOf(address asset) internal view virtual returns (uint256);
 }

@@ -5,7 +5,7 @@ pragma solidity 0.8.30;
 // Values in US dollars are integers of a millionth (micro-USD); shares are in basis points (bps).
 
 /// @dev What a rule is about. `key` is: a limit's number; an asset's address; the same; the same;
-/// target << 32 | selector; a spender; a position's target; 0.
+/// target << 32 | selector; a spender; a position's target; 0; target << 40 | selector << 8 | place.
 enum Kind {
     LIMIT,
     ASSET,
@@ -14,7 +14,8 @@ enum Kind {
     CALL,
     SPENDER,
     VALUER,
-    GUARDIAN
+    GUARDIAN,
+    CONDITION
 }
 
 /// @dev What a batch did to the account: it only left positions, it exchanged what was not the base asset, it put more
@@ -38,10 +39,17 @@ struct Rule {
     uint256 value;
 }
 
+/// @dev Loosenings proposed together wait together and are applied together; `bundle` numbers them.
 struct Pending {
     uint256 value;
     uint256 base;
     uint64 readyAt;
+    uint64 bundle;
+}
+
+struct RuleId {
+    Kind kind;
+    bytes32 key;
 }
 
 /// @dev When a rule was last loosened, and from what: its value before the first of those loosenings that followed each
@@ -59,6 +67,8 @@ struct Session {
 }
 
 /// @dev What the account held at one moment; arrays follow `assets()` and `positions()`. Values in micro-USD.
+/// `exposures` are base units in the wallet and in every position, less what is owed; `held` is what each position holds
+/// of each asset, position by position; `covers` is what stands for a debt where it would be liquidated.
 struct Measure {
     uint256[] balances;
     uint256[] values;
@@ -67,11 +77,16 @@ struct Measure {
     uint256[] largest;
     uint256[] newest;
     int256 total;
+    uint256[] covers;
+    int256[] exposures;
+    uint256[] held;
 }
 
 uint256 constant BPS = 10_000;
 uint256 constant WINDOW_SECONDS = 24 hours;
 uint256 constant MICRO_USD = 1e6;
+uint256 constant MOST_CALLS_OF_BATCH = 32;
+uint256 constant MOST_SECONDS_OF_ALLOWANCE = 24 hours;
 address constant NATIVE = 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE;
 address constant PERMIT2 = 0x000000000022D473030F116dDEE9F6B43aC78BA3;
 
@@ -94,7 +109,13 @@ uint256 constant HIGH_WATER_MARK = 12;
 uint256 constant MAX_SESSION_SECONDS = 13;
 uint256 constant MAX_SESSION_OPERATIONS = 14;
 uint256 constant MAX_SESSION_BUDGET = 15;
-uint256 constant LIMIT_COUNT = 16;
+uint256 constant MIN_COVER_BPS = 16;
+uint256 constant LIMIT_COUNT = 17;
+/// @dev What a position may rise by without having been opened: the dearest fee of a pool, of what the batch moved.
+uint256 constant DUST_BPS = 100;
+uint256 constant DUST = 10_000;
+/// @dev Up to a dollar of an asset may be left when it goes.
+uint256 constant MOST_LEFT = 1e6;
 
 uint256 constant DEFENSIVE = 2;
 uint256 constant SURVIVAL = 3;
@@ -103,6 +124,7 @@ uint256 constant TERMINAL = 4;
 // Who and when.
 error NotTheAccount(address caller);
 error NotSessionKey(address caller);
+error KeyIsOwner(address key);
 error MayNotHalt(address caller);
 error CageHalted();
 error NotHalted();
@@ -125,6 +147,8 @@ error AllowanceTooLarge(uint256 observed, uint256 allowed);
 error AllowanceTooLong(uint256 observed, uint256 allowed);
 error CoinNotApproved(uint256 value);
 error CallFailed(uint256 index, bytes reason);
+error ConditionNotMet(address target, bytes4 selector, uint256 place);
+error AccountActed(uint256 observed, uint256 expected);
 
 // What came of it.
 error AssetNotApproved(address asset);
@@ -141,6 +165,7 @@ error TooManyRebalances(uint256 observed, uint256 allowed);
 error PositionTooLarge(address target, uint256 observed, uint256 allowed);
 error ConcentrationTooLarge(address asset, uint256 observed, uint256 allowed);
 error CollateralRatioTooLow(address target, uint256 observed, uint256 allowed);
+error CoverTooLow(address target, uint256 observed, uint256 allowed);
 error GasTopUpTooLarge(uint256 observed, uint256 allowed);
 
 // What is read.
@@ -157,16 +182,19 @@ error NotYet(uint256 time, uint256 readyAt);
 error TooLate(uint256 time, uint256 expiredAt);
 error RuleMoved(uint256 observed, uint256 expected);
 error CountedTwice(address target);
+error ValuerOfAnother(address target, address subject);
 error StillHeld(address asset, uint256 balance);
 
 event RuleChanged(Kind indexed kind, bytes32 indexed key, uint256 from, uint256 to);
-event ChangeProposed(Kind indexed kind, bytes32 indexed key, uint256 from, uint256 to, uint256 readyAt);
+event ChangeProposed(
+    Kind indexed kind, bytes32 indexed key, uint256 from, uint256 to, uint256 readyAt, uint64 bundle
+);
 event ChangeCancelled(Kind indexed kind, bytes32 indexed key);
 event SessionSet(address indexed key, uint64 expiresAt, uint32 operations, uint256 budget);
 event Halted(address indexed by);
 event Resumed();
 event DrawdownBreached(int256 total, uint256 floor);
-event DrawdownAcknowledged(int256 total);
+event DrawdownAcknowledged();
 event OutflowCounted(address indexed asset, uint256 amount);
 event GasToppedUp(address indexed key, uint256 amount);
 event BatchExecuted(
@@ -197,6 +225,12 @@ interface ISafe {
     function isOwner(address owner) external view returns (bool);
 
     function getStorageAt(uint256 offset, uint256 length) external view returns (bytes memory);
+
+    function nonce() external view returns (uint256);
+}
+
+interface IOwned {
+    function owner() external view returns (address);
 }
 
 interface IFeed {
@@ -228,14 +262,27 @@ interface IPrices {
     function priceOf(address asset) external view returns (uint256 answer, uint256 unit);
 
     function isPriced(address asset) external view returns (bool);
+
+    /// @return what the account has in its wallet, base units.
+    function balanceOf(address asset) external view returns (uint256);
+}
+
+/// @dev A part of what is held in one place: base units of an asset, below zero when owed.
+struct Leg {
+    address asset;
+    int256 amount;
 }
 
 /// @dev Values what an account holds in one place. Asks the prices of its caller, the cage.
 interface IValuer {
     /// @return gross what is held, debt what is owed, largest the largest single position (micro-USD); newest a number
-    /// that rises when another position is opened, 0 where there is only one.
+    /// that rises when another position is opened, 0 where there is only one; cover what of `gross` stands for `debt`
+    /// where it would be liquidated; legs what all of it is made of, as far as it has feeds.
     function measure(address account)
         external
         view
-        returns (uint256 gross, uint256 debt, uint256 largest, uint256 newest);
+        returns (uint256 gross, uint256 debt, uint256 largest, uint256 newest, uint256 cover, Leg[] memory legs);
+
+    /// @return the one contract whose positions this valuer counts.
+    function subject() external view returns (address);
 }

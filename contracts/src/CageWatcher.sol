@@ -55,7 +55,7 @@ contract CageWatcher {
             }
         }
         seen.coins = safe.balance;
-        (seen.position[0], seen.position[1], seen.position[2], seen.position[3]) = IValuer(lender).measure(safe);
+        (seen.position[0], seen.position[1], seen.position[2], seen.position[3],,) = IValuer(lender).measure(safe);
         seen.threshold = IWatched(safe).getThreshold();
         seen.owners = IWatched(safe).getOwners().length;
         seen.nonce = IWatched(safe).nonce();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.30;
 
-import {IPrices, IValuer, MICRO_USD} from "./CageTypes.sol";
+import {IPrices, IValuer, Leg, MICRO_USD} from "./CageTypes.sol";
 
 interface IErc4626 {
     function asset() external view returns (address);
@@ -24,13 +24,26 @@ contract Erc4626Valuer is IValuer {
     }
 
     /// @inheritdoc IValuer
-    function measure(address account) external view returns (uint256, uint256, uint256, uint256) {
+    function subject() external view returns (address) {
+        return address(vault);
+    }
+
+    /// @inheritdoc IValuer
+    function measure(address account)
+        external
+        view
+        returns (uint256 gross, uint256 debt, uint256 largest, uint256 newest, uint256 cover, Leg[] memory legs)
+    {
+        (debt, newest) = (0, 0);
         IPrices prices = IPrices(msg.sender);
-        if (!prices.isPriced(underlying) || prices.isPriced(address(vault))) return (0, 0, 0, 0);
+        if (!prices.isPriced(underlying) || prices.isPriced(address(vault))) return (0, 0, 0, 0, 0, legs);
         uint256 shares = vault.balanceOf(account);
-        if (shares == 0) return (0, 0, 0, 0);
+        if (shares == 0) return (0, 0, 0, 0, 0, legs);
         (uint256 answer, uint256 unit) = prices.priceOf(underlying);
-        uint256 value = vault.convertToAssets(shares) * answer * MICRO_USD / unit;
-        return (value, 0, value, 0);
+        uint256 amount = vault.convertToAssets(shares);
+        gross = amount * answer * MICRO_USD / unit;
+        (largest, cover) = (gross, gross);
+        legs = new Leg[](1);
+        legs[0] = Leg(underlying, int256(amount));
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.30;
 
-import {Call} from "./CageTypes.sol";
+import {Call, Leg} from "./CageTypes.sol";
 
 interface IMovable {
     function transfer(address to, uint256 amount) external returns (bool);
@@ -64,8 +64,12 @@ contract FuzzVenue {
         (gross, debt, largest, newest) = (gross_, debt_, largest_, newest_);
     }
 
-    function measure(address) external view returns (uint256, uint256, uint256, uint256) {
-        return (gross, debt, largest, newest);
+    function measure(address) external view returns (uint256, uint256, uint256, uint256, uint256, Leg[] memory) {
+        return (gross, debt, largest, newest, gross, new Leg[](0));
+    }
+
+    function subject() external view returns (address) {
+        return address(this);
     }
 
     function fail(string calldata reason) external pure {

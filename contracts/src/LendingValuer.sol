@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.30;
 
-import {IPrices, IToken, IValuer, MICRO_USD} from "./CageTypes.sol";
+import {IPrices, IToken, IValuer, Leg, MICRO_USD} from "./CageTypes.sol";
 
 interface ILendingPool {
     /// @return data two bits for each reserve of the market: whether the user borrows it, whether it is collateral.
     function getUserConfiguration(address user) external view returns (uint256 data);
+
+    /// @dev The health factor is what stands for the debt, each reserve by its own threshold of liquidation, over the
+    /// debt; 1e18 is one. Of the market's own prices, because it is by these that it liquidates.
+    function getUserAccountData(address user)
+        external
+        view
+        returns (
+            uint256 collateral,
+            uint256 debt,
+            uint256 borrowable,
+            uint256 threshold,
+            uint256 loanToValue,
+            uint256 healthFactor
+        );
 }
 
 /// @title Values an account in a lending market of Aave's kind: aTokens less debt tokens, at the owner's feeds
@@ -25,12 +39,23 @@ contract LendingValuer is IValuer {
 
     error DebtHasNoPrice(address underlying, uint256 amount);
     error DebtNotListed(uint256 borrowed, uint256 listed);
+    error ListedTwice(address token);
 
     constructor(address pool_, Reserve[] memory reserves_) {
         pool = ILendingPool(pool_);
         for (uint256 i = 0; i < reserves_.length; ++i) {
+            for (uint256 j = 0; j < i; ++j) {
+                bool isTwice = reserves_[j].underlying == reserves_[i].underlying
+                    || reserves_[j].aToken == reserves_[i].aToken || reserves_[j].debtToken == reserves_[i].debtToken;
+                if (isTwice) revert ListedTwice(reserves_[i].underlying);
+            }
             reserves.push(reserves_[i]);
         }
+    }
+
+    /// @inheritdoc IValuer
+    function subject() external view returns (address) {
+        return address(pool);
     }
 
     /// @notice The reserves that count.
@@ -42,10 +67,12 @@ contract LendingValuer is IValuer {
     function measure(address account)
         external
         view
-        returns (uint256 gross, uint256 debt, uint256 largest, uint256 newest)
+        returns (uint256 gross, uint256 debt, uint256 largest, uint256 newest, uint256 cover, Leg[] memory legs)
     {
         IPrices prices = IPrices(msg.sender);
         uint256 listed = 0;
+        uint256 count = 0;
+        legs = new Leg[](2 * reserves.length);
         for (uint256 i = 0; i < reserves.length; ++i) {
             Reserve memory reserve = reserves[i];
             uint256 held = IToken(reserve.aToken).balanceOf(account);
@@ -62,12 +89,28 @@ contract LendingValuer is IValuer {
             uint256 value = held * answer * MICRO_USD / unit;
             gross += value;
             if (value > largest) largest = value;
+            if (held != 0) legs[count++] = Leg(reserve.underlying, int256(held));
+            if (owed != 0) legs[count++] = Leg(reserve.underlying, -int256(owed));
             // Rounded up: what is owed never looks smaller than it is.
             if (owed != 0) debt += owed * answer * MICRO_USD / unit + 1;
         }
         uint256 borrowed = _count(pool.getUserConfiguration(account) & BORROWED);
         if (borrowed != listed) revert DebtNotListed(borrowed, listed);
+        assembly ("memory-safe") {
+            mstore(legs, count)
+        }
+        cover = _coverOf(account, gross, debt);
         newest = 0;
+    }
+
+    /// @dev The health factor is the market's own measure of how far its liquidators are; over our sum of the debt.
+    function _coverOf(address account, uint256 gross, uint256 debt) private view returns (uint256) {
+        if (debt == 0) return gross;
+        (,,,,, uint256 healthFactor) = pool.getUserAccountData(account);
+        uint256 most = type(uint128).max;
+        if (debt > most || healthFactor > most) return most;
+        uint256 cover = debt * healthFactor / 1e18;
+        return cover > most ? most : cover;
     }
 
     function _count(uint256 bits) private pure returns (uint256 count) {

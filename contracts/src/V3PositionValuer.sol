@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.30;
 
-import {IPrices, IValuer, MICRO_USD} from "./CageTypes.sol";
+import {IPrices, IValuer, Leg, MICRO_USD} from "./CageTypes.sol";
 
 interface IV3Positions {
     function factory() external view returns (address);
@@ -50,8 +50,8 @@ interface IV3Pool {
 /// @notice Liquidity counts as the amounts it would hold if the pool stood at the ratio of the two feeds, never at the
 /// pool's own price, which a trade can move. Fees count in full. A position in a token without a feed counts as nothing.
 contract V3PositionValuer is IValuer {
-    /// @notice Positions beyond this number count as nothing.
-    uint256 public constant MOST_COUNTED = 16;
+    /// @notice With more positions than this nothing is told: one that is not counted would be free to take.
+    uint256 public constant MOST_COUNTED = 64;
     uint256 private constant Q96 = 2 ** 96;
     /// @dev 1.0001^(-2^i / 2) in Q128, i = 0..19.
     bytes private constant POWERS =
@@ -81,26 +81,39 @@ contract V3PositionValuer is IValuer {
         uint128 owed1;
     }
 
+    error TooManyPositions(uint256 observed, uint256 allowed);
+
     constructor(address manager_) {
         manager = IV3Positions(manager_);
+    }
+
+    /// @inheritdoc IValuer
+    function subject() external view returns (address) {
+        return address(manager);
     }
 
     /// @inheritdoc IValuer
     function measure(address account)
         external
         view
-        returns (uint256 gross, uint256 debt, uint256 largest, uint256 newest)
+        returns (uint256 gross, uint256 debt, uint256 largest, uint256 newest, uint256 cover, Leg[] memory legs)
     {
         uint256 count = manager.balanceOf(account);
-        if (count > MOST_COUNTED) count = MOST_COUNTED;
+        if (count > MOST_COUNTED) revert TooManyPositions(count, MOST_COUNTED);
+        legs = new Leg[](2 * count);
+        uint256 told = 0;
         for (uint256 i = 0; i < count; ++i) {
             uint256 id = manager.tokenOfOwnerByIndex(account, i);
-            uint256 value = _valueOf(_read(id));
+            uint256 value;
+            (value, told) = _count(_read(id), legs, told);
             gross += value;
             if (value > largest) largest = value;
             if (value != 0 && id > newest) newest = id;
         }
-        debt = 0;
+        assembly ("memory-safe") {
+            mstore(legs, told)
+        }
+        (debt, cover) = (0, gross);
     }
 
     /// @return amount0 base units of token0, fees included, at the feeds' ratio of the caller.
@@ -109,14 +122,22 @@ contract V3PositionValuer is IValuer {
         return _amountsOf(_read(tokenId), prices);
     }
 
-    function _valueOf(Position memory position) private view returns (uint256) {
+    /// @return value in micro-USD; its two legs are told from the place `told` on.
+    function _count(Position memory position, Leg[] memory legs, uint256 told)
+        private
+        view
+        returns (uint256 value, uint256)
+    {
         IPrices prices = IPrices(msg.sender);
-        if (!prices.isPriced(position.token0) || !prices.isPriced(position.token1)) return 0;
+        if (!prices.isPriced(position.token0) || !prices.isPriced(position.token1)) return (0, told);
         (uint256 amount0, uint256 amount1) = _amountsOf(position, prices);
         (uint256 answer, uint256 unit) = prices.priceOf(position.token0);
-        uint256 value = amount0 * answer * MICRO_USD / unit;
+        value = amount0 * answer * MICRO_USD / unit;
         (answer, unit) = prices.priceOf(position.token1);
-        return value + amount1 * answer * MICRO_USD / unit;
+        value += amount1 * answer * MICRO_USD / unit;
+        legs[told] = Leg(position.token0, int256(amount0));
+        legs[told + 1] = Leg(position.token1, int256(amount1));
+        return (value, told + 2);
     }
 
     function _amountsOf(Position memory position, IPrices prices)

@@ -23,7 +23,7 @@ def measure_cage() -> Iterator[Figure]:
         "size of PolicyCage",
         len(load_contract("PolicyCage").deployed_bytecode) // 2 - 1,
         "bytes",
-        target=24_576,
+        target=22_118,
     )
     with run_siege() as siege:
         yield from measure_gas(siege.watches[0].caged)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from golem_project.embedded.world.bindings import PARTS
 from golem_project.embedded.world.node import run_node
 from golem_project.embedded.world.rpc import JsonRpc
 from golem_project.embedded.world.saved import find_anvil
@@ -218,5 +219,7 @@ def report(progress: Progress, *, done: int) -> None:
 
 
 def hash_contract() -> str:
-    """What the deployed code of the cage is; a proof holds for this code alone."""
-    return hashlib.sha256(bytes.fromhex(load_contract("PolicyCage").deployed_bytecode[2:])).hexdigest()
+    """What the code of the cage and of its parts is; a proof holds for this code alone."""
+    names = ("PolicyCage", *PARTS["PolicyCage"])
+    codes = [bytes.fromhex(load_contract(name).deployed_bytecode[2:]) for name in names]
+    return hashlib.sha256(b"".join(codes)).hexdigest()

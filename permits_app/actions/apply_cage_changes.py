@@ -72,10 +72,13 @@ def _apply_due(mirror: CageMirror, now: datetime) -> int:
     done = 0
     mirror = sync_policy_cage(mirror_id=mirror.pk, now=now)
     state = CageState.from_dict(mirror.state)
-    for rule, change in list_due(state, at=max(int(now.timestamp()), int(mirror.block_at.timestamp()))):
-        tx_hash = _apply_one(mirror, rule, now)
-        if tx_hash is not None and _tell(mirror, rule, change, tx_hash):
-            done += 1
+    due = list_due(state, at=max(int(now.timestamp()), int(mirror.block_at.timestamp())))
+    # What was proposed together takes effect together: one transaction, and each of its rules is told.
+    for bundle in dict.fromkeys(change.bundle for _, change in due):
+        together = [(rule, change) for rule, change in due if change.bundle == bundle]
+        tx_hash = _apply_one(mirror, min(rule for rule, _ in together), now)
+        if tx_hash is not None:
+            done += sum(_tell(mirror, rule, change, tx_hash) for rule, change in together)
     return done
 
 
@@ -110,6 +113,7 @@ def _tell(mirror: CageMirror, rule: RuleId, change: PendingChange, tx_hash: str)
     fresh = sync_policy_cage(mirror_id=mirror.pk, now=now)
     facts = {
         "contract": mirror.contract,
+        "key": f"{rule[0]}:{rule[1]}",
         "rule": name_rule(kind, key, chain_id=mirror.chain_id),
         "from": show_rule(kind, key, change.base, chain_id=mirror.chain_id),
         "to": show_rule(kind, key, change.value, chain_id=mirror.chain_id),
@@ -125,7 +129,9 @@ def _note_applied(golem_id: UUID, rule: RuleId, change: PendingChange, facts: di
     with transaction.atomic():
         lock_settings(golem_id)
         golem = Golem.objects.get(pk=golem_id)
-        if AuditEntry.objects.filter(golem_id=golem.pk, event=_APPLIED, data__tx_hash=tx_hash).exists():
+        if AuditEntry.objects.filter(
+            golem_id=golem.pk, event=_APPLIED, data__tx_hash=tx_hash, data__key=facts["key"]
+        ).exists():
             return False
         audit_log.append(golem_id=golem.pk, event=_APPLIED, actor=_ACTOR, data=facts, now=now)
         if kind == RuleKind.LIMIT and key == limit_key(Limit.PHASE):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
+from permits_app.policy_cage.conditions import Condition, Must
 from permits_app.policy_cage.contract import AssetRule, AssetState, Limit, RuleKind, key_address
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
@@ -36,6 +37,7 @@ LIMIT_WORDS: Final = {
     Limit.MAX_SESSION_SECONDS: "A session lasts at most",
     Limit.MAX_SESSION_OPERATIONS: "Operations of a session at most",
     Limit.MAX_SESSION_BUDGET_MICRO_USD: "Budget of a session at most",
+    Limit.MIN_COVER_BPS: "Cover at liquidation over debt at least",
 }
 
 
@@ -50,6 +52,10 @@ def name_rule(kind: int, key: bytes, *, chain_id: int) -> str:
         packed = int.from_bytes(key, "big")
         target, selector = checksum(f"0x{packed >> 32:040x}"), (packed & 0xFFFFFFFF).to_bytes(4, "big")
         return f"Calls of {_name_function(selector)} at {show_address(chain_id, target)}"
+    if kind == RuleKind.CONDITION:
+        packed = int.from_bytes(key, "big")
+        call = name_rule(RuleKind.CALL, (packed >> 8).to_bytes(32, "big"), chain_id=chain_id)
+        return f"Condition {(packed & 0xFF) + 1} of {call[0].lower()}{call[1:]}"
     subject = show_address(chain_id, key_address(key))
     return {
         RuleKind.ASSET: f"Asset {subject}",
@@ -65,7 +71,9 @@ def show_rule(kind: int, key: bytes, value: int, *, chain_id: int) -> str:
     if kind == RuleKind.LIMIT:
         return _show_limit(int.from_bytes(key, "big"), value, chain_id)
     if kind == RuleKind.CALL:
-        return "allowed" if value else "not allowed"
+        return _show_call(value)
+    if kind == RuleKind.CONDITION:
+        return show_condition(value, chain_id=chain_id)
     if kind == RuleKind.SPENDER:
         return format_micro_usd(value) if value else "none"
     if kind in (RuleKind.OUTFLOW_PER_BATCH, RuleKind.OUTFLOW_PER_WINDOW):
@@ -98,6 +106,36 @@ def _show_limit(number: int, value: int, chain_id: int) -> str:
     if limit.name.endswith("_WEI"):
         return format_coin(value, chain_id)
     return f"{value:,}"
+
+
+def _show_call(value: int) -> str:
+    if value < 2:
+        return "allowed" if value else "not allowed"
+    return f"allowed under {value - 1} condition{'s' if value > 2 else ''}"
+
+
+def show_condition(value: int, *, chain_id: int) -> str:
+    """What must be so and where: `argument 0 › 1 must be the account`; `none` for what is never met."""
+    condition = Condition.unpack(value)
+    if condition is None:
+        return "none"
+    place = " › ".join(map(str, condition.place))
+    where = f"argument {place}" if condition.place else "the coins sent along"
+    operand = condition.operand
+    is_address = condition.must is Must.EQUAL and operand >> 64 and not operand >> 160
+    shown = show_address(chain_id, checksum(f"0x{operand:040x}")) if is_address else f"{operand:,}"
+    bits = f"hold {operand & (1 << 96) - 1:#x} under the mask {operand >> 96:#x}"
+    what = {
+        Must.BE_ACCOUNT: "be the account",
+        Must.EQUAL: f"be {shown}",
+        Must.BE_ASSET: "be an approved asset",
+        Must.BE_AT_MOST: f"be at most {operand:,}",
+        Must.BE_AT_LEAST: f"be at least {operand:,}",
+        Must.HAVE_BITS: bits,
+        Must.BE_ASSETS: "be approved assets, each of them",
+        Must.BE_PATH_OF_ASSETS: "lead through approved assets only",
+    }[condition.must]
+    return f"{where} must {'not ' if condition.is_not else ''}{what}; group {condition.group}"
 
 
 def _show_asset(value: int) -> str:

@@ -76,7 +76,7 @@ def build_policy_wish(*, golem: Golem, chain: ChainReader, wish: PolicyWish, now
     if wish.template:
         known = {rule.key for rule in rules}
         listed = {split_entry(each["name"])[2] for each in local if each["row"] == "allowlist" and each["after"]}
-        rules += [rule for rule in call_rules(chain.chain_id, listed) if rule.key not in known]
+        rules += [rule for rule in call_rules(chain.chain_id, listed, valued=_valued(mirror)) if rule.key not in known]
     arguments: dict[str, Any] = {
         "act": "propose",
         "rules": [write_rule(rule) for rule in rules],
@@ -114,15 +114,21 @@ def _allow(chain: ChainReader, contract: str) -> dict[str, str]:
     return {"row": "allowlist", "name": key, "after": name_address(chain.chain_id, contract) or "asked for by an agent"}
 
 
+def _valued(mirror: CageMirror) -> set[str]:
+    """Where what the account has counts on chain: the assets, and the places of positions with a valuer."""
+    state = CageState.from_dict(mirror.state)
+    return {*state.assets, *state.positions}
+
+
 def _rules_for(
     mirror: CageMirror, chain: ChainReader, contracts: Sequence[str], limit_micro_usd: int | None
 ) -> list[Rule]:
-    rules = call_rules(chain.chain_id, set(contracts))
-    known = {rule.key[8:28] for rule in rules}
+    rules = call_rules(chain.chain_id, set(contracts), valued=_valued(mirror))
+    known = {rule.key[8:28] for rule in rules if rule.kind is RuleKind.CALL}
     unknown = [contract for contract in contracts if bytes.fromhex(contract[2:]) not in known]
     if unknown:
         raise InvalidParams(
-            f"no tool of this golem calls {unknown[0]}, so there is no function to allow on chain",
+            f"no tool of this golem calls {unknown[0]}, or the cage does not value what lies there",
             fields={"allowed_contracts": "no known function"},
         )
     if limit_micro_usd is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from permits_app.policy_cage.conditions import is_met
 from permits_app.policy_cage.contract import (
     MOST_ALLOWANCE_SECONDS,
     MOST_CALLS,
@@ -12,7 +13,9 @@ from permits_app.policy_cage.contract import (
     UINT128_MAX,
     Limit,
     RuleKind,
+    address_key,
     call_key,
+    condition_key,
 )
 from permits_app.policy_cage.forbidden import FORBIDDEN_SELECTORS
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
@@ -65,7 +68,8 @@ def _check_call(state: CageState, call: Call, observed: Observed) -> None:
     if len(data) < 4:
         if data:
             raise Refused("CallDataMalformed", bytes(4))
-        return _check_listed(state, to, bytes(4))
+        _check_not_owned(to, observed)
+        return _check_listed(state, to, bytes(4), call.value, b"")
     selector = data[:4]
     if to == PERMIT2:
         return _check_permit2(state, selector, data, observed)
@@ -74,20 +78,26 @@ def _check_call(state: CageState, call: Call, observed: Observed) -> None:
             raise Refused("CallDataMalformed", selector)
         spender, amount = _words(data)
         return _check_allowance(state, observed, to, spender, amount, selector)
-    return _check_plain(state, to, selector, data)
+    _check_not_owned(to, observed)
+    return _check_plain(state, to, selector, call.value, data)
 
 
-def _check_plain(state: CageState, to: str, selector: bytes, data: bytes) -> None:
+def _check_not_owned(to: str, observed: Observed) -> None:
+    if to in observed.owned:
+        raise Refused("TargetForbidden", to)
+
+
+def _check_plain(state: CageState, to: str, selector: bytes, value: int, data: bytes) -> None:
     if selector in FORBIDDEN_SELECTORS:
         raise Refused("SelectorForbidden", selector)
-    _check_listed(state, to, selector)
+    _check_listed(state, to, selector, value, data)
     for inner in _unwrap(selector, data):
         if len(inner) < 4:
             raise Refused("CallDataMalformed", selector)
         one = inner[:4]
         if one in _MULTICALLS or one in FORBIDDEN_SELECTORS:
             raise Refused("SelectorForbidden", one)
-        _check_listed(state, to, one)
+        _check_listed(state, to, one, value, inner)
 
 
 def _unwrap(selector: bytes, data: bytes) -> Sequence[bytes]:
@@ -133,9 +143,34 @@ def _check_allowance(
         raise Refused("AllowanceTooLarge", worth, most)
 
 
-def _check_listed(state: CageState, to: str, selector: bytes) -> None:
-    if not state.rule(RuleKind.CALL, call_key(to, selector)) and not state.limit(Limit.ALLOWS_ARBITRARY_CALLS):
+def _check_listed(state: CageState, to: str, selector: bytes, value: int, data: bytes) -> None:
+    listed = state.rule(RuleKind.CALL, call_key(to, selector))
+    if listed:
+        return _check_conditions(state, to, selector, value, data, listed - 1)
+    is_owners_own = state.asset(to) is not None or state.rule(RuleKind.VALUER, address_key(to))
+    if is_owners_own or not state.limit(Limit.ALLOWS_ARBITRARY_CALLS):
         raise Refused("CallNotAllowed", to, selector)
+    return None
+
+
+def _check_conditions(state: CageState, to: str, selector: bytes, value: int, data: bytes, count: int) -> None:
+    group, is_group_met = 0, True
+    for place in range(count):
+        condition = state.rule(RuleKind.CONDITION, condition_key(to, selector, place))
+        one = condition >> 240 & 0xFF
+        if place == 0 or one != group:
+            if not is_group_met:
+                raise Refused("ConditionNotMet", to, selector, place - 1)
+            group, is_group_met = one, False
+        is_group_met = is_group_met or is_met(
+            condition,
+            value=value,
+            data=data,
+            account=state.account,
+            is_listed=lambda word: state.asset(_address(word)) is not None,
+        )
+    if not is_group_met:
+        raise Refused("ConditionNotMet", to, selector, count - 1)
 
 
 def _words(data: bytes) -> list[int]:

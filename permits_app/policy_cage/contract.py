@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import Any, Final
 
 from permits_app.policy_cage.abi import CONSTRUCTOR, ERRORS, EVENTS, FUNCTIONS
+from permits_app.policy_cage.conditions import Condition
 from tools_app.chain.abi import RevertReason, checksum, decode_log, decode_revert, encode_call, encode_constructor
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import LogEntry
@@ -23,6 +24,7 @@ SLOT_SECONDS: Final = 900
 GRACE_SECONDS: Final = 7 * 86_400
 MOST_CALLS: Final = 32
 MOST_POSITIONS: Final = 8
+MOST_CONDITIONS: Final = 32
 MOST_ALLOWANCE_SECONDS: Final = 86_400
 PERMIT2: Final = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 UINT128_MAX: Final = 2**128 - 1
@@ -39,6 +41,7 @@ class RuleKind(IntEnum):
     SPENDER = 5
     VALUER = 6
     GUARDIAN = 7
+    CONDITION = 8
 
 
 class Limit(IntEnum):
@@ -60,6 +63,7 @@ class Limit(IntEnum):
     MAX_SESSION_SECONDS = 13
     MAX_SESSION_OPERATIONS = 14
     MAX_SESSION_BUDGET_MICRO_USD = 15
+    MIN_COVER_BPS = 16
 
 
 class BatchClass(IntEnum):
@@ -160,8 +164,23 @@ def asset_rules(token: str, asset: AssetRule, *, per_batch: int, per_window: int
     ]
 
 
+def condition_key(target: str, selector: bytes, place: int) -> bytes:
+    """The key of one condition of a permitted call; `place` counts from 0."""
+    return (int.from_bytes(call_key(target, selector), "big") << 8 | place).to_bytes(32, "big")
+
+
 def call_rule(target: str, selector: bytes, *, is_allowed: bool = True) -> Rule:
+    """A call allowed with any arguments, or not at all."""
     return Rule(RuleKind.CALL, call_key(target, selector), int(is_allowed))
+
+
+def conditional_call_rules(target: str, selector: bytes, conditions: Sequence[Condition]) -> list[Rule]:
+    """A call allowed only where every group of `conditions` has one that is met; at most MOST_CONDITIONS of them."""
+    rules = [
+        Rule(RuleKind.CONDITION, condition_key(target, selector, place), condition.pack())
+        for place, condition in enumerate(conditions)
+    ]
+    return [*rules, Rule(RuleKind.CALL, call_key(target, selector), 1 + len(conditions))]
 
 
 def spender_rule(spender: str, *, most_micro_usd: int) -> Rule:

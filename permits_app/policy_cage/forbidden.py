@@ -77,6 +77,31 @@ FORBIDDEN_FUNCTIONS: Final = (
     "execTransaction(address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes)",
     "execTransactionFromModule(address,uint256,bytes,uint8)",
     "execTransactionFromModuleReturnData(address,uint256,bytes,uint8)",
+    # The same by a connector that acts for an account, and accounts that carry out what they are told.
+    "call(address,address,uint256,bytes)",
+    "batch((address,address,uint256,bytes)[])",
+    "controlCollateral(address,address,uint256,bytes)",
+    "execute(bytes32,bytes)",
+    "executeFromExecutor(bytes32,bytes)",
+    "execTransactionWithRole(address,uint256,bytes,uint8,bytes32,bool)",
+    "execTransactionWithRoleReturnData(address,uint256,bytes,uint8,bytes32,bool)",
+    # Who may manage a loan, receive rewards, or take over an account or a contract.
+    "setAddManager(uint256,address)",
+    "setRemoveManager(uint256,address)",
+    "setRemoveManagerWithReceiver(uint256,address,address)",
+    "signalTransfer(address)",
+    "set_rewards_receiver(address)",
+    "transferOwnership(address)",
+    "withdrawTo(address,uint256)",
+    "upgradeTo(address)",
+    "upgradeToAndCall(address,bytes)",
+    "changeAdmin(address)",
+    # Orders that others carry out later.
+    "create((address,bytes32,bytes),bool)",
+    "createWithContext((address,bytes32,bytes),address,bytes,bool)",
+    "setRoot(bytes32,(uint256,bytes))",
+    "setRootWithContext(bytes32,(uint256,bytes),address,bytes)",
+    "setSwapGuard(address)",
 )
 NO_SELECTOR: Final = bytes(4)
 """Looks like the key of a plain transfer; as a function's it would be allowed along with one."""

@@ -17,6 +17,7 @@ from permits_app.errors import CageContradicted, CageReorganised, NotACage
 from permits_app.models import CageMirror
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import Limit, RuleKind, decode_cage_event
+from permits_app.policy_cage.published import check_published
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.witness import find_contradiction
 from tools_app.chain.node_errors import BlockUnavailable, CallReverted, ContractOutputUnexpected
@@ -24,7 +25,7 @@ from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import BlockRef, LogEntry
 
-VERSION = 3
+VERSION = 4
 MOST_BLOCKS_AT_ONCE = 200_000
 """How far one reading goes; a mirror that is further behind catches up in several."""
 COLUMNS: dict[str, Limit] = {
@@ -88,6 +89,7 @@ def read_facts(chain: ChainReader, contract: str) -> CageFacts:
         raise NotACage(f"{contract} does not answer as a PolicyCage does", contract=contract) from error
     if version != VERSION:
         raise NotACage(f"{contract} is of version {version}; this server knows {VERSION}", contract=contract)
+    check_published(chain, contract)
     return CageFacts(account, base_asset, is_enforced)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.call_rules import list_rights
 from permits_app.policy_cage.contract import PERMIT2, decode_cage_error
-from permits_app.policy_cage.safe_tx import IS_MODULE_ENABLED, ZERO_ADDRESS
+from permits_app.policy_cage.safe_tx import IS_MODULE_ENABLED, NONCE, ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Right
 from tools_app.chain.abi import checksum, decode_output, encode_call
@@ -24,6 +24,8 @@ _PERMIT2_ALLOWANCE = (
     "function allowance(address account, address token, address spender)"
     " view returns (uint160 amount, uint48 expiration, uint48 nonce)"
 )
+_OWNER = "function owner() view returns (address)"
+_IS_OWNER = "function isOwner(address owner) view returns (bool)"
 _GET_STORAGE: str = "function getStorageAt(uint256 offset, uint256 length) view returns (bytes)"
 # keccak256 of the names that Safe gives the slots of its guard, its modules' guard and its fallback handler.
 _HOOK_SLOTS = (
@@ -50,6 +52,7 @@ def observe_batch(
     rights = list_rights(state, calls)
     asked = [_ask_right(right, state.account) for right in rights]
     look = Call(to=state.cage, data=encode_call(FUNCTIONS["measure"]), value=0, label="what the cage sees")
+    count = Call(to=state.account, data=encode_call(NONCE), value=0, label="what the Safe has sent")
     prices = [
         Call(to=state.cage, data=encode_call(FUNCTIONS["priceOf"], asset), value=0, label="a price")
         for asset in state.assets
@@ -57,7 +60,7 @@ def observe_batch(
     request = SimulationRequest(
         chain_id=chain.chain_id,
         sender=state.account,
-        calls=(look, *prices, *asked, *calls, look, *asked),
+        calls=(look, *prices, *asked, count, *calls, look, *asked, count),
         block=chain.block,
     )
     result = run_simulation(request, deadline=deadline, risk_tier=risk_tier, setting=setting)
@@ -66,8 +69,9 @@ def observe_batch(
     def take(count: int) -> list[CallOutcome]:
         return [next(outcomes) for _ in range(count)]
 
-    [before], priced, held = take(1), take(len(prices)), take(len(rights))
-    ran, [after], held_after = take(len(calls)), take(1), take(len(rights))
+    [before], priced, held, [sent] = take(1), take(len(prices)), take(len(rights)), take(1)
+    ran, [after], held_after, [sent_after] = take(len(calls)), take(1), take(len(rights)), take(1)
+    nonce = _read_count(sent)
     at = max(now, chain.block.timestamp + 1)
     failed = next((index for index, outcome in enumerate(ran) if not outcome.succeeded), None)
     codeless = [to for to in dict.fromkeys(call.to for call in calls) if not is_contract(chain.code(to))]
@@ -80,6 +84,10 @@ def observe_batch(
         codeless=frozenset(codeless),
         hooks=_read_hooks(chain, state.account),
         modules=_read_modules(chain, state.account, calls),
+        owned=_read_owned(chain, state.account, calls),
+        is_key_owner=_read_is_owner(chain, state),
+        nonce=nonce,
+        acted=_read_count(sent_after) - nonce,
         has_account_code=is_contract(chain.code(state.account)),
         rights_before={right: _read_right(right, one, at) for right, one in zip(rights, held, strict=True)},
         rights_after={right: _read_right(right, one, at) for right, one in zip(rights, held_after, strict=True)},
@@ -89,6 +97,12 @@ def observe_batch(
 def is_contract(code: bytes) -> bool:
     """Whether the cage takes this for a contract: there is code, and it is no delegation of an EOA (EIP-7702)."""
     return len(code) not in (0, _DELEGATION_BYTES)
+
+
+def read_measured(output: bytes) -> Measured:
+    """What `measure` of the contract answered."""
+    [(balances, _, gross, debts, largest, newest, _, *rest)] = decode_output(FUNCTIONS["measure"], output)
+    return Measured(balances, gross, debts, largest, newest, *rest)
 
 
 def _ask_right(right: Right, account: str) -> Call:
@@ -120,8 +134,7 @@ def _read_price(outcome: CallOutcome) -> tuple[int, int] | Refusal:
 def _read_measure(outcome: CallOutcome) -> Measured | Refusal:
     if not outcome.succeeded:
         return _read_refusal(outcome)
-    [(balances, _, gross, debts, largest, newest, _)] = decode_output(FUNCTIONS["measure"], outcome.output)
-    return Measured(balances, gross, debts, largest, newest)
+    return read_measured(outcome.output)
 
 
 def _read_refusal(outcome: CallOutcome) -> Refusal:
@@ -140,3 +153,20 @@ def _read_modules(chain: ChainReader, account: str, calls: Sequence[Call]) -> fr
     outcomes = chain.call_many([ReadCall(account, IS_MODULE_ENABLED, (target,)) for target in targets])
     pairs = zip(targets, outcomes, strict=True)
     return frozenset(target for target, outcome in pairs if outcome.ok and outcome.values[0])
+
+
+def _read_owned(chain: ChainReader, account: str, calls: Sequence[Call]) -> frozenset[str]:
+    targets = list(dict.fromkeys(call.to for call in calls))
+    outcomes = chain.call_many([ReadCall(target, _OWNER, ()) for target in targets])
+    pairs = zip(targets, outcomes, strict=True)
+    return frozenset(target for target, outcome in pairs if outcome.ok and outcome.values[0] == account)
+
+
+def _read_is_owner(chain: ChainReader, state: CageState) -> bool:
+    [outcome] = chain.call_many([ReadCall(state.account, _IS_OWNER, (state.session.key,))])
+    return outcome.ok and bool(outcome.values[0])
+
+
+def _read_count(outcome: CallOutcome) -> int:
+    """The Safe's nonce; an account that has none never signs."""
+    return int.from_bytes(outcome.output[:32], "big") if outcome.succeeded and len(outcome.output) >= 32 else 0

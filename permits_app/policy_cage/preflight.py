@@ -22,13 +22,29 @@ from permits_app.policy_cage.verdicts import (
     Refused,
     Right,
     Verdict,
-    price_of,
     value_of,
 )
 from tools_app.core.units import BPS
 from tools_app.toolkit.plan import Call
 
 _DEFENSIVE: Final = 2
+_DUST_BPS: Final = 100
+_DUST_MICRO_USD: Final = 10_000
+
+
+@dataclass(slots=True)
+class _Moves:
+    """What went up and down: in the wallet, and (sinks, gains) in wallet and positions together."""
+
+    base_falls: bool = False
+    other_falls: bool = False
+    other_rises: bool = False
+    base_sinks: bool = False
+    other_sinks: bool = False
+    other_gains: bool = False
+    position_falls: bool = False
+    position_rises: bool = False
+    debt_rises: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +61,13 @@ def predict(state: CageState, calls: Sequence[Call], observed: Observed, *, send
     try:
         _check_entry(state, observed, sender)
         check_calls(state, calls, observed)
-        for asset in state.assets:
-            price_of(observed, asset)
         before = _value(state, observed, _need(observed.before))
         rights = list_rights(state, calls)
         held = [_need_right(observed.rights_before, right) for right in rights]
         if observed.failure is not None:
             return observed.failure
+        if observed.acted:
+            raise Refused("AccountActed", observed.nonce + observed.acted, observed.nonce)
         if observed.after is None:
             raise ValueError("neither an end nor a failure was observed")
         after = _value(state, observed, _need(observed.after))
@@ -90,6 +106,8 @@ def _check_entry(state: CageState, observed: Observed, sender: str) -> None:
             raise Refused("SessionTooLarge", has, most)
     if not observed.has_account_code:
         raise Refused("AccountIsNoContract", state.account)
+    if observed.is_key_owner:
+        raise Refused("KeyIsOwner", session.key)
 
 
 # ---- what came of it -----------------------------------------------------------------------------------------------
@@ -97,10 +115,10 @@ def _check_entry(state: CageState, observed: Observed, sender: str) -> None:
 
 def _judge(state: CageState, observed: Observed, before: _Valued, after: _Valued, given: Mapping[str, int]) -> Verdict:
     _judge_outflows(state, observed, before, after, given)
-    verdict = _describe(state, before, after)
+    verdict = _describe(state, observed, before, after)
     _judge_loss(state, observed, verdict, before.total)
     _judge_class(state, observed, verdict.batch_class, after.total)
-    _judge_concentration(state, before, after)
+    _judge_concentration(state, observed, before, after)
     _judge_positions(state, before, after)
     return verdict
 
@@ -111,7 +129,8 @@ def _judge_outflows(
     for asset, was, now in zip(state.assets, before.measured.balances, after.measured.balances, strict=True):
         if now > was and not state.is_approved(asset):
             raise Refused("AssetNotApproved", asset)
-        amount, key = given[asset] + max(0, was - now), address_key(asset)
+        index, key = state.assets.index(asset), address_key(asset)
+        amount = given[asset] + max(0, was - now) + _sunk(before, after, index)
         if not amount:
             continue
         most = state.rule(RuleKind.OUTFLOW_PER_BATCH, key)
@@ -123,33 +142,73 @@ def _judge_outflows(
             raise Refused("OutflowInWindowTooLarge", asset, spent, most)
 
 
-def _describe(state: CageState, before: _Valued, after: _Valued) -> Verdict:
-    moved, base_falls, other_falls, other_rises = 0, False, False, False
-    held = zip(
-        state.assets, before.measured.balances, after.measured.balances, before.values, after.values, strict=True
+def _sunk(before: _Valued, after: _Valued, index: int) -> int:
+    """By how much more an asset fell in wallet and positions together than in the wallet; base units."""
+    was, now = before.measured, after.measured
+    fall = was.exposures[index] - now.exposures[index]
+    return max(0, fall - max(0, was.balances[index] - now.balances[index]))
+
+
+def _describe(state: CageState, observed: Observed, before: _Valued, after: _Valued) -> Verdict:
+    was, now = before.measured, after.measured
+    moves, moved, sunk = _Moves(), 0, 0
+    for index, asset in enumerate(state.assets):
+        is_base = asset == state.base_asset
+        if now.balances[index] < was.balances[index]:
+            moves.base_falls |= is_base
+            moves.other_falls |= not is_base
+            moved += before.values[index] - after.values[index]
+        elif now.balances[index] > was.balances[index]:
+            moves.other_rises |= not is_base
+        if now.exposures[index] < was.exposures[index]:
+            moves.base_sinks |= is_base
+            moves.other_sinks |= not is_base
+            sunk += value_of(observed, asset, _sunk(before, after, index))
+    fallen = sum(max(0, each - since) for each, since in zip(was.gross, now.gross, strict=True))
+    owed = sum(max(0, since - each) for each, since in zip(was.debts, now.debts, strict=True))
+    moves.position_falls, moves.debt_rises = fallen > 0, owed > 0
+    moved += max(sunk, fallen + owed)
+    dust = moved * _DUST_BPS // BPS + _DUST_MICRO_USD
+    _describe_positions(state, observed, moves, was, now, dust)
+    return Verdict(_classify(state, moves, was, now, dust), moved, max(0, before.total - after.total))
+
+
+def _describe_positions(
+    state: CageState, observed: Observed, moves: _Moves, was: Measured, now: Measured, dust: int
+) -> None:
+    source = [0] * len(state.assets)
+    for at in range(len(state.positions)):
+        moves.position_rises |= now.gross[at] > was.gross[at] + dust or now.newest[at] > was.newest[at]
+        for index, asset in enumerate(state.assets):
+            place = at * len(state.assets) + index
+            change = now.held[place] - was.held[place]
+            is_dust = change == 0 or value_of(observed, asset, abs(change)) <= dust
+            moves.position_rises |= change > 0 and not is_dust
+            moves.position_falls |= change < 0 and not is_dust
+            if was.held[place]:
+                source[index] += max(0, was.gross[at] - now.gross[at])
+    for index, asset in enumerate(state.assets):
+        gain = now.exposures[index] - was.exposures[index]
+        if asset != state.base_asset and gain > 0:
+            moves.other_gains |= value_of(observed, asset, gain) > dust + source[index]
+
+
+def _classify(state: CageState, moves: _Moves, was: Measured, now: Measured, dust: int) -> BatchClass:
+    is_paid = moves.base_falls or moves.other_falls
+    most = 0 if is_paid else sum(was.gross) * state.limit(Limit.MAX_LOSS_BPS) // BPS
+    grows = sum(now.gross) > sum(was.gross) + max(most, dust)
+    opens = (
+        moves.debt_rises
+        or (moves.position_rises and (grows or not moves.position_falls))
+        or (moves.base_falls and moves.other_rises)
+        or (moves.base_sinks and moves.other_gains)
     )
-    for asset, was, now, value_was, value_now in held:
-        if now < was:
-            base_falls |= asset == state.base_asset
-            other_falls |= asset != state.base_asset
-            moved += value_was - value_now
-        elif now > was:
-            other_rises |= asset != state.base_asset
-    falls, rises, debt_rises = False, False, False
-    for index in range(len(state.positions)):
-        gross_was, gross_now = before.measured.gross[index], after.measured.gross[index]
-        debt_was, debt_now = before.measured.debts[index], after.measured.debts[index]
-        if gross_now < gross_was:
-            falls = True
-            moved += gross_was - gross_now
-        if debt_now > debt_was:
-            debt_rises = True
-            moved += debt_now - debt_was
-        rises |= gross_now > gross_was or after.measured.newest[index] > before.measured.newest[index]
-    grows = sum(after.measured.gross) * BPS > sum(before.measured.gross) * (BPS + state.limit(Limit.MAX_LOSS_BPS))
-    opens = debt_rises or (rises and (grows or not falls)) or (base_falls and other_rises)
-    exchanges = (rises and falls) or (other_falls and other_rises)
-    return Verdict(BatchClass(2 * opens + exchanges), moved, max(0, before.total - after.total))
+    exchanges = (
+        (moves.position_rises and moves.position_falls)
+        or (moves.other_falls and moves.other_rises)
+        or (moves.other_sinks and moves.other_gains)
+    )
+    return BatchClass(2 * opens + exchanges)
 
 
 def _judge_loss(state: CageState, observed: Observed, verdict: Verdict, total_before: int) -> None:
@@ -197,10 +256,14 @@ def _judge_drawdown(state: CageState, total_after: int) -> None:
         raise Refused("DrawdownNotAcknowledged")
 
 
-def _judge_concentration(state: CageState, before: _Valued, after: _Valued) -> None:
+def _judge_concentration(state: CageState, observed: Observed, before: _Valued, after: _Valued) -> None:
     most = state.limit(Limit.MAX_CONCENTRATION_BPS)
-    for asset, was, now in zip(state.assets, before.values, after.values, strict=True):
-        if asset != state.base_asset and _is_too_large(was, before.total, now, after.total, most):
+    exposures = zip(state.assets, before.measured.exposures, after.measured.exposures, strict=True)
+    for asset, amount_was, amount_now in exposures:
+        if asset == state.base_asset:
+            continue
+        was, now = (value_of(observed, asset, max(0, amount)) for amount in (amount_was, amount_now))
+        if _is_too_large(was, before.total, now, after.total, most):
             raise Refused("ConcentrationTooLarge", asset, _share(now, after.total), most)
 
 
@@ -211,11 +274,22 @@ def _judge_positions(state: CageState, before: _Valued, after: _Valued) -> None:
         if _is_too_large(was, before.total, now, after.total, most):
             raise Refused("PositionTooLarge", target, _share(now, after.total), most)
         gross, debt = after.measured.gross[index], after.measured.debts[index]
+        _judge_cover(state, before.measured, after.measured, index)
         if gross * BPS >= least * debt:
             continue
         debt_was = before.measured.debts[index]
         if debt_was == 0 or gross * debt_was < before.measured.gross[index] * debt:
             raise Refused("CollateralRatioTooLow", target, gross * BPS // debt, least)
+
+
+def _judge_cover(state: CageState, was: Measured, now: Measured, index: int) -> None:
+    debt, cover, least = now.debts[index], now.covers[index], state.limit(Limit.MIN_COVER_BPS)
+    debt_was, cover_was = was.debts[index], was.covers[index]
+    is_untouched = debt <= debt_was and cover >= cover_was and now.gross[index] >= was.gross[index]
+    if debt == 0 or is_untouched or cover * BPS >= least * debt:
+        return
+    if debt >= debt_was or cover * debt_was <= cover_was * debt:
+        raise Refused("CoverTooLow", state.positions[index], cover * BPS // debt, least)
 
 
 def _is_too_large(was: int, total_was: int, now: int, total: int, most_bps: int) -> bool:

@@ -39,11 +39,12 @@ RuleId = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class PendingChange:
-    """A loosening that waits: `ready_at` in unix seconds."""
+    """A loosening that waits: `ready_at` in unix seconds. Those of one `bundle` take effect together or not at all."""
 
     value: int
     base: int
     ready_at: int
+    bundle: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class CageState:
 
     def _on_change_proposed(self, args: Mapping[str, Any], _: int) -> None:
         rule = (int(args["kind"]), "0x" + args["key"].hex())
-        self.pending[rule] = PendingChange(args["to"], args["from"], args["readyAt"])
+        self.pending[rule] = PendingChange(args["to"], args["from"], args["readyAt"], args["bundle"])
 
     def _on_change_cancelled(self, args: Mapping[str, Any], _: int) -> None:
         self.pending.pop((int(args["kind"]), "0x" + args["key"].hex()), None)
@@ -177,7 +178,7 @@ class CageState:
             "rules": [[kind, key, str(value)] for (kind, key), value in sorted(self.rules.items())],
             "rules_digest": self.rules_digest,
             "pending": [
-                [kind, key, str(change.value), str(change.base), change.ready_at]
+                [kind, key, str(change.value), str(change.base), change.ready_at, change.bundle]
                 for (kind, key), change in sorted(self.pending.items())
             ],
             "assets": list(self.assets),
@@ -208,8 +209,9 @@ class CageState:
             rules={(kind, key): int(value) for kind, key, value in kept["rules"]},
             rules_digest=kept.get("rules_digest", NO_RULES),
             pending={
-                (kind, key): PendingChange(int(value), int(base), ready_at)
-                for kind, key, value, base, ready_at in kept["pending"]
+                (kind, key): PendingChange(int(value), int(base), ready_at, *bundle or (0,))
+                # Of a contract before version 4 no bundle is told.
+                for kind, key, value, base, ready_at, *bundle in kept["pending"]
             },
             assets=list(kept["assets"]),
             positions=list(kept["positions"]),

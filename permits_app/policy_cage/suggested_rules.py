@@ -6,7 +6,7 @@ registry. The owner reads and signs them with the deployment. Seed: decisions, "
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from archetypes_app.models import Golem
@@ -16,13 +16,16 @@ from permits_app.policy_cage.contract import (
     AssetRule,
     Limit,
     Rule,
+    RuleKind,
     asset_rules,
-    call_rule,
+    conditional_call_rules,
     guardian_rule,
+    key_address,
     limit_rule,
     spender_rule,
     valuer_rule,
 )
+from permits_app.policy_cage.suggested_conditions import suggest_conditions
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS
 from tools_app.chain.signatures import parse_signature
@@ -32,6 +35,7 @@ from tools_app.toolkit.protocol import SHELF, ValuerKind
 
 MAX_LOSS_BPS: Final = 300
 MAX_WINDOW_LOSS_BPS: Final = 300
+MIN_COVER_BPS: Final = 11_500
 MAX_GAS_TOP_UP_WEI: Final = 5 * 10**16
 MAX_SESSION_SECONDS: Final = 30 * 86_400
 MAX_SESSION_OPERATIONS: Final = 10_000
@@ -59,7 +63,13 @@ def suggest_rules(
     rules = _limit_rules(golem, cage, limits, high_water_mark_micro_usd)
     for token in addresses[AllowlistKind.TOKEN][: cage.max_assets]:
         rules += _asset_rules(chain, token, limits)
-    rules += call_rules(chain.chain_id, set(addresses[AllowlistKind.CONTRACT]))
+    counted = {each.key for each in rules if each.kind is RuleKind.ASSET}
+    valued = {key_address(key) for key in counted} | {
+        address
+        for address, contract in SHELF.contracts_on(chain.chain_id)
+        if contract.valuer is not None and contract.valuer in valuers
+    }
+    rules += call_rules(chain.chain_id, set(addresses[AllowlistKind.CONTRACT]), valued=valued)
     for spender in addresses[AllowlistKind.SPENDER]:
         rules.append(spender_rule(spender, most_micro_usd=limits.per_transaction_micro_usd))
     for address, contract in SHELF.contracts_on(chain.chain_id):
@@ -78,6 +88,7 @@ def _limit_rules(golem: Golem, cage: PolicyCage, limits: SpendingLimits, mark: i
         Limit.MAX_CONCENTRATION_BPS: cage.max_concentration_bps,
         Limit.MAX_DRAWDOWN_BPS: cage.max_drawdown_bps,
         Limit.MIN_COLLATERAL_RATIO_BPS: cage.min_collateral_ratio_bps,
+        Limit.MIN_COVER_BPS: MIN_COVER_BPS,
         Limit.MIN_REBALANCE_INTERVAL_SECONDS: cage.min_rebalance_interval_seconds,
         Limit.MAX_REBALANCES_PER_DAY: cage.max_rebalances_per_day,
         Limit.MAX_ASSETS: min(cage.max_assets, 10),
@@ -117,11 +128,19 @@ def _asset_rules(chain: ChainReader, token: str, limits: SpendingLimits) -> list
     )
 
 
-def call_rules(chain_id: int, contracts: set[str]) -> list[Rule]:
-    """What the golem's own tools call at these contracts, allowed; nothing for a contract they do not know."""
-    return [
-        call_rule(address, parse_signature("function " + text.removeprefix("function ")).selector)
-        for address, contract in SHELF.contracts_on(chain_id)
-        if address in contracts
-        for text in contract.functions
-    ]
+def call_rules(chain_id: int, contracts: set[str], *, valued: Collection[str] | None) -> list[Rule]:
+    """What the golem's own tools call at these contracts, under conditions on who receives and which tokens.
+
+    Nothing for a contract they do not know.
+
+    Nor for a place of positions that is not `valued`, by a valuer or as an asset with a feed: what counts as nothing
+    there could be taken for nothing. None values everything.
+    """
+    rules: list[Rule] = []
+    for address, contract in SHELF.contracts_on(chain_id):
+        if address not in contracts or not (contract.valuer is None or valued is None or address in valued):
+            continue
+        for text in contract.functions:
+            selector = parse_signature("function " + text.removeprefix("function ")).selector
+            rules += conditional_call_rules(address, selector, suggest_conditions(contract, text))
+    return rules

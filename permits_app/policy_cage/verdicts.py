@@ -30,13 +30,20 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What the account held at one moment, in the order of the state's assets and positions; positions in micro-USD."""
+    """What the account held at one moment, in the order of the state's assets and positions; positions in micro-USD.
+
+    `exposures` are base units in wallet and positions less what is owed, `held` what each position holds of each asset,
+    position by position.
+    """
 
     balances: tuple[int, ...]
     gross: tuple[int, ...]
     debts: tuple[int, ...]
     largest: tuple[int, ...]
     newest: tuple[int, ...]
+    covers: tuple[int, ...]
+    exposures: tuple[int, ...]
+    held: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,9 @@ class Observed:
 
     `rights_before` and `rights_after` are the base units of every right the batch names, or why one cannot be read.
     `prices` are (answer, unit) or the refusal of the feed, by asset; `after` is None when a call failed, and then
-    `failure` says which and why. `hooks` are the Safe's guards and handler, the zero address where one is not set.
+    `failure` says which and why. `owned` are targets that the account owns; `acted` is how many of the owners'
+    transactions ran inside the batch, `nonce` how many before it. `hooks` are the Safe's guards and handler, the zero
+    address where one is not set.
     """
 
     now: int
@@ -65,6 +74,10 @@ class Observed:
     codeless: frozenset[str] = frozenset()
     hooks: frozenset[str] = frozenset()
     modules: frozenset[str] = frozenset()
+    owned: frozenset[str] = frozenset()
+    is_key_owner: bool = False
+    nonce: int = 0
+    acted: int = 0
     has_account_code: bool = True
     rights_before: Mapping[Right, int | Refusal] = field(default_factory=dict)
     rights_after: Mapping[Right, int | Refusal] = field(default_factory=dict)
@@ -80,7 +93,9 @@ class Verdict:
 
 
 def value_of(observed: Observed, asset: str, amount: int) -> int:
-    """Micro-USD of base units, rounded down as the contract rounds. Raises Refused."""
+    """Micro-USD of base units, rounded down as the contract rounds; of none without asking. Raises Refused."""
+    if not amount:
+        return 0
     answer, unit = price_of(observed, asset)
     return amount * answer * MICRO_USD // unit
 

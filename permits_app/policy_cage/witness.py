@@ -33,7 +33,7 @@ def find_contradiction(*, chain: ChainReader, state: CageState, now: datetime) -
         ("assets", (), (tuple(state.assets),)),
         ("positions", (), (tuple(state.positions),)),
         *(
-            ("pending", (kind, bytes.fromhex(key[2:])), (change.value, change.base, change.ready_at))
+            ("pending", (kind, bytes.fromhex(key[2:])), (change.value, change.base, change.ready_at, change.bundle))
             for (kind, key), change in pending
         ),
     ]

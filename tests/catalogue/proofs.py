@@ -105,10 +105,8 @@ def is_refused_with_any_word_changed(trial: Trial) -> list[str]:
 def is_covered_by_what_is_suggested(trial: Trial) -> list[str]:
     """Allowlist and cage, as they are suggested, let every call and token of it pass."""
     choices, plan = suggest_allowlist(CHAIN_ID), trial.plan
-    rules = {
-        rule.key
-        for rule in call_rules(CHAIN_ID, {each.address for each in choices if each.kind == AllowlistKind.CONTRACT})
-    }
+    contracts = {each.address for each in choices if each.kind == AllowlistKind.CONTRACT}
+    rules = {rule.key for rule in call_rules(CHAIN_ID, contracts, valued=None)}
     unlisted = find_unlisted(
         plan=plan,
         account=trial.stage.account,

@@ -16,6 +16,7 @@ from golem_project.proof.caged.safe import (
     USD,
     CagedSafe,
     deploy,
+    selector,
     set_session,
     sign_digest,
 )
@@ -101,14 +102,15 @@ def test_a_token_that_calls_back_enters_no_door_of_the_cage(hooked: tuple[CagedS
     assert decode_revert(answer, tuple(ERRORS.values())).name == expected
 
 
-def test_a_transaction_of_the_owners_sent_from_inside_a_batch_is_judged_with_it(hooked: tuple[CagedSafe, str]) -> None:
+def test_a_transaction_of_the_owners_sent_from_inside_a_batch_undoes_it(hooked: tuple[CagedSafe, str]) -> None:
     """The owners' signature is public once it is relayed; a thief may choose the moment."""
     caged, token = hooked
     usdc = caged.coins["USDC"].address
     payment = encode_call(TRANSFER, caged.stranger.address, 5_000 * USD)
     listen(caged, token, caged.safe, owners_transaction(caged, usdc, payment))
     sent = caged.execute(caged.call(token, TRANSFER, caged.venue, 0))
-    expect(caged, sent, ("LossTooLarge", (5_000 * USD, 150 * USD)))
+    [nonce] = caged.read(caged.safe, NONCE)
+    expect(caged, sent, ("AccountActed", (nonce + 1, nonce)))
     assert caged.balance("USDC") == 70_000 * USD
 
 
@@ -272,6 +274,7 @@ def test_a_balance_beyond_128_bits_is_not_believed(caged: CagedSafe) -> None:
 def test_a_target_that_lives_for_one_transaction_is_bound_like_any_other_and_gone_afterwards(caged: CagedSafe) -> None:
     """CREATE2 puts it at the same address again, since Cancun only what was made in a transaction can vanish in it."""
     allow_all(caged)
+    caged.change(call_rule(caged.coins["USDC"].address, selector(TRANSFER)))
     phoenix = deploy(caged, "Phoenix")
     session = cage_contract.encode_set_session(
         key=phoenix, expires_at=caged.engine.now() + DAY, operations=9, budget_micro_usd=10**6 * USD

@@ -51,8 +51,14 @@ def test_an_unlisted_target_or_selector_is_refused(caged: CagedSafe) -> None:
 def test_arbitrary_calls_run_only_when_the_owner_allows_them_and_are_judged_the_same(caged: CagedSafe) -> None:
     allow_everything(caged)
     expect(caged, caged.execute(*caged.trade("USDC", 300 * USD, "WETH", 10**17)), None)
-    stolen = caged.execute(caged.transfer("USDC", caged.stranger.address, 1_000 * USD))
+    usdc = caged.coins["USDC"].address
+    unlisted = "function takeFrom(address token, address from, uint256 amount)"
+    taken = caged.call(caged.venue, unlisted, usdc, caged.safe, 1_000 * USD)
+    stolen = caged.execute(caged.approve("USDC", 1_000 * USD), taken)
     expect(caged, stolen, ("LossTooLarge", (1_000 * USD, 30 * USD)))
+    # Assets are called along their two decoded paths, and else as listed.
+    stolen = caged.execute(caged.transfer("USDC", caged.stranger.address, 1))
+    expect(caged, stolen, ("CallNotAllowed", (usdc, selector(TRANSFER))))
 
 
 def test_the_safe_the_cage_its_module_its_handler_and_codeless_targets_are_never_called(caged: CagedSafe) -> None:

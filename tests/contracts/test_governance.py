@@ -77,7 +77,6 @@ def test_new_targets_spenders_assets_feeds_and_valuers_wait_two_days(built: Cage
         Rule(RuleKind.ASSET, key, older.pack()),
         valuer_rule(built.venue, built.lender),
         guardian_rule(built.stranger.address),
-        Rule(RuleKind.GUARDIAN, bytes(32), 0),
     ):
         assert delay(built, rule) == TWO_DAYS, rule
     for rule in (
@@ -86,6 +85,7 @@ def test_new_targets_spenders_assets_feeds_and_valuers_wait_two_days(built: Cage
         Rule(RuleKind.OUTFLOW_PER_BATCH, key, 1),
         spender_rule(built.venue, most_micro_usd=0),
         Rule(RuleKind.VALUER, address_key(built.lender), 0),
+        Rule(RuleKind.GUARDIAN, bytes(32), 0),
     ):
         assert delay(built, rule) == 0, rule
 

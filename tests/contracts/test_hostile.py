@@ -126,12 +126,11 @@ def test_a_fee_on_transfer_counts_as_the_loss_it_is(caged: CagedSafe) -> None:
 
 
 def test_a_rebase_inside_a_batch_is_judged_by_what_is_left(caged: CagedSafe) -> None:
-    allow_all(caged)
-    token = deploy(caged, "RebasingToken")
+    token, rebase = deploy(caged, "RebasingToken"), "function rebase(uint256 factor)"
     add_asset(caged, token, caged.coins["USDC"].feed)
+    caged.change(call_rule(token, selector(rebase)))
     mint = encode_call("function mint(address to, uint256 amount)", caged.safe, 1_000 * 10**18)
     assert caged.engine.send(caged.deployer, token, mint).succeeded
-    rebase = "function rebase(uint256 factor)"
     expect(caged, caged.execute(caged.call(token, rebase, 101 * 10**16)), None)
     lost = caged.execute(caged.call(token, rebase, 91 * 10**16))
     expect(caged, lost, ("LossTooLarge", (100 * USD, 3 * USD)))

@@ -55,7 +55,7 @@ class WorldCage:
             base_asset=world.tokens["USDC"].address,
             rules=rules,
         )
-        receipt = world.send(deployer, None, "0x" + data.hex(), gas=12_000_000)
+        receipt = world.send(deployer, None, "0x" + data.hex(), gas=16_000_000)
         assert receipt["status"] == "0x1"
         self.cage = receipt["contractAddress"]
 

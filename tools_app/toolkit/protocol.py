@@ -42,8 +42,10 @@ class ValuerKind(StrEnum):
 class Contract:
     """A contract that the protocol's write tools call. `key` is its name in `deployments`, `label` one for people.
 
-    `functions` are the signatures the tools call; `takes_tokens` is whether it takes tokens by allowance, `is_token`
-    whether it is itself a token that stands for a position and that plans approve.
+    `functions` are the signatures the tools call. `own` are, by function, the places of arguments that must be the
+    account (who receives, for whom), and `tokens` those of tokens, of lists of tokens and of packed paths of them;
+    places are counted from 0 and downwards into structs. `takes_tokens` is whether it takes tokens by allowance,
+    `is_token` whether it is itself a token that stands for a position and that plans approve.
     """
 
     key: str
@@ -52,6 +54,8 @@ class Contract:
     takes_tokens: bool = False
     valuer: ValuerKind | None = None
     is_token: bool = False
+    own: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    tokens: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
+
+from eth_utils.crypto import keccak
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.paths import CHECKOUT
@@ -12,6 +15,8 @@ from golem_project.embedded.world.solidity import Contract, load_contract
 BINDINGS = {
     "PolicyCage": CHECKOUT / "permits_app" / "policy_cage" / "abi.py",
 }
+# Contracts whose code runs as another's: what they refuse and tell is told by that one.
+PARTS = {"PolicyCage": ("CageGovernance", "CageGate")}
 LINE_LENGTH = 120
 HEADER = '''"""Signatures of {name}, generated from its compiled output; not to be edited.
 
@@ -40,15 +45,16 @@ def check_bindings() -> None:
 
 
 def render_bindings(contract: Contract) -> str:
-    """The text of the generated file: one mapping of name to signature for each kind of entry."""
+    """The text of the generated file: a mapping of name to signature for each kind of entry, and the published code."""
     sections = [HEADER.format(name=contract.name)]
+    parts = [load_contract(name) for name in PARTS.get(contract.name, ())]
     for title, kind in (
         ("CONSTRUCTOR", "constructor"),
         ("FUNCTIONS", "function"),
         ("EVENTS", "event"),
         ("ERRORS", "error"),
     ):
-        entries = [entry for entry in contract.abi if entry["type"] == kind]
+        entries = merge_entries(contract, parts, kind)
         if kind == "constructor":
             lines = _lines_of("", describe_entry(entries[0])) if entries else ['    ""\n']
             sections.append(f"\n{title}: Final = (\n{''.join(lines)})\n")
@@ -61,7 +67,34 @@ def render_bindings(contract: Contract) -> str:
                 row = f'    "{entry["name"]}": (\n{"".join(_lines_of("    ", text))}    ),\n'
             rows.append(row)
         sections.append(f"\n{title}: Final[dict[str, str]] = {{\n{''.join(rows)}}}\n")
+    sections.append(render_published([contract, *parts]))
     return "".join(sections)
+
+
+def merge_entries(contract: Contract, parts: Sequence[Contract], kind: str) -> list[dict[str, Any]]:
+    """A contract's entries of one kind; events and errors also of its parts, whose words for arguments it takes."""
+    found = {entry.get("name", kind): entry for entry in contract.abi if entry["type"] == kind}
+    for part in parts:
+        for entry in part.abi:
+            if entry["type"] != kind or kind == "constructor":
+                continue
+            name = entry["name"]
+            if name in found:
+                found[name] = {**found[name], "inputs": entry["inputs"]}
+            elif kind != "function":
+                found[name] = entry
+    return list(found.values())
+
+
+def render_published(contracts: Sequence[Contract]) -> str:
+    """keccak256 of what each contract's code is on a chain, with zeros where its constructor wrote."""
+    rows = []
+    for contract in contracts:
+        digest = keccak(bytes.fromhex(contract.deployed_bytecode[2:])).hex()
+        places = "".join(f"            ({start}, {length}),\n" for start, length in contract.immutables)
+        rows.append(f'    "{contract.name}": (\n        "0x{digest}",\n        (\n{places}        ),\n    ),\n')
+    kind = "dict[str, tuple[str, tuple[tuple[int, int], ...]]]"
+    return f"\nPUBLISHED: Final[{kind}] = {{\n{''.join(rows)}}}\n"
 
 
 def describe_entry(entry: dict[str, Any]) -> str:

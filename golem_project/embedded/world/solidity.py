@@ -32,6 +32,8 @@ SETTINGS: dict[str, Any] = {
 VIA_IR_FILES = frozenset(
     {
         "PolicyCage.sol",
+        "CageGovernance.sol",
+        "CageGate.sol",
         "V3PositionValuer.sol",
         "Erc4626Valuer.sol",
         "LendingValuer.sol",
@@ -39,6 +41,8 @@ VIA_IR_FILES = frozenset(
         "CageWatcher.sol",
     }
 )
+# Whose code is compared with what lies on a chain before owners are asked to sign for it.
+PUBLISHED = frozenset({"PolicyCage", "CageGovernance", "CageGate"})
 IMPORT = re.compile(r"""^import [^;]*?"\./([^"]+)";""", re.MULTILINE)
 # Emscripten build without callbacks: imports are answered from `sources`, so nothing is read from disk or network.
 COMPILE_SCRIPT = """
@@ -56,6 +60,8 @@ class Contract:
     abi: list[dict[str, Any]]
     bytecode: str
     deployed_bytecode: str
+    immutables: tuple[tuple[int, int], ...] = ()
+    """Where the constructor writes into the deployed code: (first byte, how many); zeros in `deployed_bytecode`."""
 
 
 @cache
@@ -67,7 +73,11 @@ def load_contract(name: str) -> Contract:
     except FileNotFoundError:
         raise EmbeddedError(f"{path} is missing. Fix: python -m golem_project.embedded.world compile") from None
     return Contract(
-        name=name, abi=output["abi"], bytecode=output["bytecode"], deployed_bytecode=output["deployedBytecode"]
+        name=name,
+        abi=output["abi"],
+        bytecode=output["bytecode"],
+        deployed_bytecode=output["deployedBytecode"],
+        immutables=tuple((start, length) for start, length in output.get("immutables", ())),
     )
 
 
@@ -111,7 +121,7 @@ def compile_contracts(*, say: Say = say_to_stderr) -> dict[str, str]:
 
 def run_compiler(compiler: Path, sources: dict[str, str], wanted: set[str], *, is_via_ir: bool) -> dict[str, Any]:
     """What the compiler makes of `wanted`, by file and contract. Raises EmbeddedError on a compiler error."""
-    parts = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]
+    parts = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object", "evm.deployedBytecode.immutableReferences"]
     request = {
         "language": "Solidity",
         "sources": {name: {"content": text} for name, text in sources.items()},
@@ -156,6 +166,9 @@ def render_outputs(compiled: dict[str, Any], sources: dict[str, str], version: s
                 "bytecode": "0x" + contract["evm"]["bytecode"]["object"],
                 "deployedBytecode": "0x" + contract["evm"]["deployedBytecode"]["object"],
             }
+            places = contract["evm"]["deployedBytecode"].get("immutableReferences", {})
+            if places and name in PUBLISHED:
+                output["immutables"] = sorted([at["start"], at["length"]] for each in places.values() for at in each)
             outputs[f"{name}.json"] = json.dumps(output, indent=1) + "\n"
     return outputs
 

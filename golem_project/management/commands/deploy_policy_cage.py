@@ -19,6 +19,7 @@ from golem_project.embedded.world.rpc import JsonRpc, checksum
 from golem_project.embedded.world.solidity import load_contract
 from permits_app.actions.sync_policy_cage import register_cage
 from permits_app.models import CageMirror
+from permits_app.policy_cage.abi import PUBLISHED
 from permits_app.policy_cage.contract import encode_deployment
 from permits_app.policy_cage.safe_tx import ENABLE_MODULE, NONCE, SafeTx, build_typed_data
 from permits_app.policy_cage.suggested_rules import suggest_rules
@@ -32,7 +33,9 @@ from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.protocol import SHELF, ValuerKind
 
 BUDGET_MS = 30_000
-DEPLOYMENT_GAS = 10_000_000
+DEPLOYMENT_GAS = 16_000_000
+MOST_BYTES_OF_CREATION = 49_152
+"""EIP-3860: creation code with the constructor's arguments."""
 
 
 class Command(BaseCommand):
@@ -89,6 +92,8 @@ class Command(BaseCommand):
         [nonce] = chain.call(mirror.account, NONCE)
         tx = SafeTx(to=mirror.account, data=encode_call(ENABLE_MODULE, mirror.contract), nonce=nonce)
         typed = build_typed_data(tx, safe=mirror.account, chain_id=mirror.chain_id)
+        for name, (digest, _) in PUBLISHED.items():
+            self.stdout.write(f"code of {name}, as published: {digest}")
         self.stdout.write("the owners of the Safe sign this, so that the cage may act for it:")
         self.stdout.write(json.dumps(typed, indent=2))
 
@@ -130,7 +135,13 @@ def build_deployment(golem: Golem, chain: ChainReader, options: dict[str, Any], 
     )
     code = bytes.fromhex(load_contract("PolicyCage").bytecode[2:])
     base_asset = chain.token(golem.base_asset).address
-    return encode_deployment(code, account=checksum(options["account"]), base_asset=base_asset, rules=rules)
+    data = encode_deployment(code, account=checksum(options["account"]), base_asset=base_asset, rules=rules)
+    if len(data) > MOST_BYTES_OF_CREATION:
+        raise CommandError(
+            f"the cage with its {len(rules)} rules is {len(data)} bytes to create, and no chain takes more than"
+            f" {MOST_BYTES_OF_CREATION}; allow fewer contracts now, and propose the others afterwards"
+        )
+    return data
 
 
 def build_valuer(chain_id: int) -> bytes | None:

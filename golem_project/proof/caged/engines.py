@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from golem_project.embedded.world.rpc import JsonRpc
 
 CHAIN_ID = 31337
-GAS = 12_000_000
+GAS = 16_000_000
 COINS_WEI = 10**24
 
 

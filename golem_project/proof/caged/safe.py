@@ -51,6 +51,7 @@ DEFAULT_LIMITS: dict[Limit, int] = {
     Limit.MAX_SESSION_SECONDS: 30 * 86_400,
     Limit.MAX_SESSION_OPERATIONS: 1_000_000,
     Limit.MAX_SESSION_BUDGET_MICRO_USD: 10**9 * USD,
+    Limit.MIN_COVER_BPS: 11_500,
 }
 SAFE_CALLS = ("nonce()", "setup")
 TAKE = "function take(address token, uint256 amount)"
@@ -133,9 +134,11 @@ class CagedSafe:
         pending = [rule for rule in rules if self.rule(rule) != rule.value]
         if pending:
             self.engine.advance(48 * 3_600)
-        for rule in pending:
-            data = cage_contract.encode_apply_change(rule.kind, rule.key)
-            assert self.engine.send(self.stranger, self.cage, data).succeeded
+            # What was proposed together is applied together.
+            data = cage_contract.encode_apply_change(pending[0].kind, pending[0].key)
+            sent = self.engine.send(self.stranger, self.cage, data)
+            assert sent.succeeded, self.error(sent)
+        assert all(self.rule(rule) == rule.value for rule in rules)
 
     def read(self, to: str, signature: str, *args: Any, sender: str | None = None) -> tuple[Any, ...]:
         return decode_output(signature, self.engine.read(to, encode_call(signature, *args), sender))

@@ -20,6 +20,7 @@ from permits_app.approvals.safe_nonces import find_free_nonce
 from permits_app.approvals.safe_view import open_chain, read_delays, read_safe
 from permits_app.approvals.write_policy import write_policy
 from permits_app.models import CageMirror
+from permits_app.policy_cage.abi import PUBLISHED
 from permits_app.policy_cage.contract import (
     Limit,
     Rule,
@@ -39,7 +40,7 @@ from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.enums import RiskTier
 
-MOST_RULES = 48
+MOST_RULES = 128
 
 
 def find_mirror(golem: Golem) -> CageMirror | None:
@@ -164,7 +165,9 @@ def _propose_rules(golem: Golem, mirror: CageMirror, state: CageState, arguments
             kept.append((rule, before, int(delay)))
     if not kept:
         raise ChangeUnchanged("the contract says so already")
-    lines = [_spell_rule(rule, before, delay, mirror.chain_id) for rule, before, delay in kept]
+    # What waits of one proposal waits together, for the longest of its delays.
+    longest = max(delay for _, _, delay in kept)
+    lines = [_spell_rule(rule, before, longest if delay else 0, mirror.chain_id) for rule, before, delay in kept]
     local = list(arguments.get("policy", ()))
     before_policy = read_policy_state(golem)
     found = diff_policy(before_policy, apply_differences(before_policy, local))
@@ -172,7 +175,6 @@ def _propose_rules(golem: Golem, mirror: CageMirror, state: CageState, arguments
         Difference(each.words, each.shown_before, each.shown_after, "loosens" if each.loosens else "tightens")
         for each in found
     ]
-    longest = max(delay for _, _, delay in kept)
     loosens = longest > 0 or any(each.loosens for each in found)
     title = str(arguments.get("title") or f"{'Loosen' if loosens else 'Tighten'} the cage on chain: {lines[0].words}")
     change = {
@@ -288,10 +290,14 @@ def _propose_acknowledge(golem: Golem, mirror: CageMirror, state: CageState, arg
 def _propose_enable(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
     if mirror.is_enforced:
         raise ChangeUnchanged("the Safe acts through this cage already")
-    line = Difference("Modules of the Safe", "the cage is none of them", "the cage is one of them", "loosens")
+    lines = [
+        Difference("Modules of the Safe", "the cage is none of them", "the cage is one of them", "loosens"),
+        # The mirror follows no code but this: it is compared at every sync.
+        *(Difference(f"Code of {name}", "", digest, "as published") for name, (digest, _) in PUBLISHED.items()),
+    ]
     data = encode_call(ENABLE_MODULE, mirror.contract)
     return _simple(
-        mirror, state, arguments, "Let the cage act for the Safe", [line], RiskTier.CRITICAL, data, to=mirror.account
+        mirror, state, arguments, "Let the cage act for the Safe", lines, RiskTier.CRITICAL, data, to=mirror.account
     )
 
 

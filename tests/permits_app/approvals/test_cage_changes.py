@@ -119,6 +119,30 @@ def test_what_loosens_waits_in_the_contract_and_is_applied_when_its_delay_is_ove
     assert apply_cage_changes(now=clock.now()) == 0
 
 
+def test_what_was_proposed_together_is_applied_by_one_transaction_and_told_rule_by_rule(
+    caged: tuple[OwnedSafe, Any, Any],
+) -> None:
+    safe, owner, other = caged
+    wish = [limit_change(Limit.MAX_DRAWDOWN_BPS, 3_000), limit_change(Limit.MAX_REBALANCES_PER_DAY, 25)]
+    request = ask(safe, owner, *wish)
+    # The second would wait an hour by itself.
+    assert all("the contract lets it wait 2 d" in line["note"] for line in request.shown["differences"])
+    assert run(approve(request, other, signature=signature(safe, request, 1))).state == "EXECUTED"
+    assert len({change.bundle for change in safe.sync().pending.values()}) == 1
+    safe.pass_time(HOUR + 60)
+    safe.sync()
+    assert apply_cage_changes(now=clock.now()) == 0
+    safe.pass_time(47 * HOUR)
+    safe.sync()
+    assert apply_cage_changes(now=clock.now()) == 2
+    state = safe.sync()
+    assert (state.limit(Limit.MAX_DRAWDOWN_BPS), state.limit(Limit.MAX_REBALANCES_PER_DAY)) == (3_000, 25)
+    told = AuditEntry.objects.filter(event="CageChangeApplied")
+    assert sorted(entry.data["to"] for entry in told) == ["25", "30.00%"]
+    assert len({entry.data["tx_hash"] for entry in told}) == 1
+    assert RelayedTransaction.objects.filter(purpose=RelayPurpose.APPLY).count() == 1
+
+
 def test_a_waiting_change_is_cancelled_by_any_owner_alone(caged: tuple[OwnedSafe, Any, Any]) -> None:
     safe, owner, other = caged
     request = ask(safe, owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 1_500))

@@ -12,13 +12,23 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from golem_project.embedded.world.solidity import load_contract
 from golem_project.proof.caged.engines import make_account
-from golem_project.proof.caged.safe import CagedSafe
+from golem_project.proof.caged.safe import DEFAULT_LIMITS, CagedSafe
 from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.errors import CageMirrorBehind, CageWouldRefuse
 from permits_app.models import CageMirror, PolicyCage, SpendingLimits
 from permits_app.policy_cage.abi import FUNCTIONS
-from permits_app.policy_cage.contract import Limit, RuleKind, encode_execute, encode_set_session
+from permits_app.policy_cage.contract import (
+    AssetRule,
+    Limit,
+    RuleKind,
+    asset_rules,
+    encode_deployment,
+    encode_execute,
+    encode_set_session,
+    limit_rule,
+)
 from permits_app.policy_cage.mirror import list_allowed
 from permits_app.policy_cage.state import CageState
 from permits_app.safety.cage_contract import judge_contract
@@ -32,7 +42,7 @@ from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.toolkit.plan import Call
-from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.protocol import SHELF, ValuerKind
 
 CHAIN_ID = 31337
 APPROVE = "function approve(address spender, uint256 amount)"
@@ -121,8 +131,12 @@ def test_the_golems_policy_becomes_the_contracts_rules(caged: tuple[LiveGolem, S
     assert set(state.assets) == {token.address for token in golem.world.tokens.values()}
     assert state.positions == [golem.world.contracts["uniswap_v3_position_manager"]]
     known = SHELF.contracts_on(golem.golem.home_chain_id)
-    selectors = {(address, text) for address, contract in known for text in contract.functions}
+    # A place of positions that nobody values is not called: there is a valuer for V3, and tokens have feeds.
+    counted = (None, ValuerKind.CONCENTRATED_LIQUIDITY)
+    valued = [(at, each) for at, each in known if each.valuer in counted or at in state.assets]
+    selectors = {(address, text) for address, contract in valued for text in contract.functions}
     assert len(list_allowed(state, RuleKind.CALL)) == len(selectors) > 14
+    assert len(list_allowed(state, RuleKind.CONDITION)) > 20
     spenders = {address for address, contract in known if contract.takes_tokens}
     assert len(list_allowed(state, RuleKind.SPENDER)) == len(spenders) >= 3
 
@@ -212,7 +226,7 @@ def test_the_owners_transactions_are_written_and_nothing_is_sent(live_golem: Liv
         stdout=io.StringIO(),
     )
     plan = json.loads(out.read_text())
-    assert plan["deploy"]["data"].startswith("0x60")
+    assert plan["deploy"]["data"].startswith("0x61")
     assert int(live_golem.world.rpc.call("eth_blockNumber"), 16) == before
     assert not CageMirror.objects.exists()
 
@@ -220,6 +234,33 @@ def test_the_owners_transactions_are_written_and_nothing_is_sent(live_golem: Liv
 def test_registering_what_is_no_cage_says_so(live_golem: LiveGolem) -> None:
     with pytest.raises(CommandError, match="NOT_A_CAGE"):
         call_command("deploy_policy_cage", live_golem.golem.name, "--register", live_golem.world.contracts["weth9"])
+
+
+def test_what_answers_as_a_cage_and_is_of_other_code_is_offered_to_nobody(live_golem: LiveGolem) -> None:
+    """A cage in which changes may be applied for a second longer: it answers every question as the published one."""
+    world = live_golem.world
+    week, longer = bytes.fromhex("093a80"), bytes.fromhex("093a81")
+    code = bytes.fromhex(load_contract("PolicyCage").bytecode[2:])
+    assert week in code
+    published, other = (create_cage(live_golem, each) for each in (code, code.replace(week, longer)))
+    out = io.StringIO()
+    call_command("deploy_policy_cage", live_golem.golem.name, "--register", published, stdout=out)
+    assert published.lower() in out.getvalue().lower()
+    with pytest.raises(CommandError, match="NOT_A_CAGE: the code at .* is not that of the published"):
+        call_command("deploy_policy_cage", live_golem.golem.name, "--register", other, stdout=io.StringIO())
+    assert runner_read(other, FUNCTIONS["GRACE_SECONDS"]) == (7 * 86_400 + 1,) and world
+
+
+def create_cage(golem: LiveGolem, code: bytes) -> str:
+    """A cage over the golem's plain account, with the fewest rules it may have."""
+    usdc = golem.world.tokens["USDC"]
+    asset = AssetRule(usdc.feed, 3_600, usdc.decimals, 8)
+    rules = [limit_rule(limit, value) for limit, value in DEFAULT_LIMITS.items()]
+    rules += asset_rules(usdc.address, asset, per_batch=0, per_window=0)
+    data = encode_deployment(code, account=golem.golem.address, base_asset=usdc.address, rules=rules)
+    receipt = golem.world.send(golem.world.actors.deployer, None, "0x" + data.hex(), gas=16_000_000)
+    assert receipt["status"] == "0x1"
+    return str(receipt["contractAddress"])
 
 
 def test_a_real_v3_position_is_valued_and_its_fees_and_liquidity_cannot_be_sent_away(
@@ -253,9 +294,9 @@ def test_a_real_v3_position_is_valued_and_its_fees_and_liquidity_cannot_be_sent_
         Call(manager, encode_call(v3.COLLECT, (position_id, thief, 2**128 - 1, 2**128 - 1)), 0, "collect for a thief"),
     )
     refusal = judge_contract(hook_call(golem, mirror, sent_away))
-    assert isinstance(refusal, Reject) and refusal.data["error"] == "LossTooLarge"
+    assert isinstance(refusal, Reject) and refusal.data["error"] == "ConditionNotMet"
     theft = safe.engine.send(safe.session, mirror.contract, encode_execute(sent_away))
-    assert CagedSafe.error(None, theft)[0] == "LossTooLarge"  # type: ignore[arg-type]
+    assert CagedSafe.error(None, theft)[0] == "ConditionNotMet"  # type: ignore[arg-type]
     own = encode_call(v3.COLLECT, (position_id, safe.address, 2**128 - 1, 2**128 - 1))
     home = (sent_away[0], Call(manager, own, 0, "collect"))
     assert judge_contract(hook_call(golem, mirror, home)) is None

@@ -7,9 +7,15 @@ from tools_app.protocols.erc4626.effects import VaultEffects
 from tools_app.protocols.erc4626.positions import VaultExits, VaultPositions
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, ValuerKind
 
-_FUNCTIONS = (
-    "function deposit(uint256,address)",
-    "function redeem(uint256,address,address)",
+_DEPOSIT = "function deposit(uint256,address)"
+_REDEEM = "function redeem(uint256,address,address)"
+_VAULT = Contract(
+    ENTRY,
+    "ERC-4626 vault",
+    (_DEPOSIT, _REDEEM),
+    takes_tokens=True,
+    valuer=ValuerKind.SHARE,
+    own={_DEPOSIT: ((1,),), _REDEEM: ((1,), (2,))},
 )
 
 PROTOCOL = ProtocolDef(
@@ -17,10 +23,10 @@ PROTOCOL = ProtocolDef(
     label="ERC-4626 vaults",
     deployments=deployments,
     entry=ENTRY,
-    contracts=(Contract(ENTRY, "ERC-4626 vault", _FUNCTIONS, takes_tokens=True, valuer=ValuerKind.SHARE),),
+    contracts=(_VAULT,),
     positions=VaultPositions(),
     exits=VaultExits(),
-    leaving=(LeavingCall(ENTRY, "function redeem(uint256,address,address)", own=((1,), (2,))),),
+    leaving=(LeavingCall(ENTRY, _REDEEM, own=((1,), (2,))),),
     effects=VaultEffects(),
     events=(
         "event Deposit(address indexed sender, address indexed owner, uint256 assets, uint256 shares)",

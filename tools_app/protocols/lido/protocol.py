@@ -53,6 +53,10 @@ PROTOCOL: Final = ProtocolDef(
             ),
             takes_tokens=True,
             valuer=ValuerKind.QUEUE,
+            own={
+                "function requestWithdrawals(uint256[],address)": ((1,),),
+                "function requestWithdrawalsWstETH(uint256[],address)": ((1,),),
+            },
         ),
     ),
     positions=LidoPositions(),

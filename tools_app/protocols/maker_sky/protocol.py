@@ -8,6 +8,7 @@ from tools_app.protocols.maker_sky.positions import NEW_CDP, MakerExits, MakerPo
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Trait, ValuerKind
 
 _JOIN = ("join(address,uint256)", "exit(address,uint256)")
+_EXIT = {"exit(address,uint256)": ((0,),)}
 
 PROTOCOL = ProtocolDef(
     name=NAME,
@@ -25,13 +26,14 @@ PROTOCOL = ProtocolDef(
                 "move(uint256,address,uint256)",
             ),
             valuer=ValuerKind.COLLATERAL_VAULT,
+            own={"open(bytes32,address)": ((1,),), "flux(uint256,address,uint256)": ((1,),)},
         ),
         Contract("vat", "Maker ledger", ("hope(address)", "nope(address)")),
         Contract("jug", "Maker fees", ("drip(bytes32)",)),
-        Contract("join_dai", "Maker DAI adapter", _JOIN, takes_tokens=True),
-        Contract("join_eth_a", "Maker ETH-A adapter", _JOIN, takes_tokens=True),
-        Contract("join_eth_b", "Maker ETH-B adapter", _JOIN, takes_tokens=True),
-        Contract("join_eth_c", "Maker ETH-C adapter", _JOIN, takes_tokens=True),
+        Contract("join_dai", "Maker DAI adapter", _JOIN, takes_tokens=True, own=_EXIT),
+        Contract("join_eth_a", "Maker ETH-A adapter", _JOIN, takes_tokens=True, own=_EXIT),
+        Contract("join_eth_b", "Maker ETH-B adapter", _JOIN, takes_tokens=True, own=_EXIT),
+        Contract("join_eth_c", "Maker ETH-C adapter", _JOIN, takes_tokens=True, own=_EXIT),
     ),
     positions=MakerPositions(),
     exits=MakerExits(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from tools_app.protocols.morpho_blue import plans
@@ -12,6 +13,14 @@ from tools_app.protocols.morpho_blue.positions import MorphoExits, MorphoPositio
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait, ValuerKind
 
 _PARAMS: Final = "(address,address,address,address,uint256)"
+_OWN: Final[Mapping[str, tuple[tuple[int, ...], ...]]] = {
+    f"supply({_PARAMS},uint256,uint256,address,bytes)": ((3,),),
+    f"withdraw({_PARAMS},uint256,uint256,address,address)": ((3,), (4,)),
+    f"borrow({_PARAMS},uint256,uint256,address,address)": ((3,), (4,)),
+    f"repay({_PARAMS},uint256,uint256,address,bytes)": ((3,),),
+    f"supplyCollateral({_PARAMS},uint256,address,bytes)": ((2,),),
+    f"withdrawCollateral({_PARAMS},uint256,address,address)": ((2,), (3,)),
+}
 _EVENTS: Final = (
     "event Supply(bytes32 indexed id, address indexed caller, address indexed onBehalf, uint256 assets,"
     " uint256 shares)",
@@ -45,16 +54,9 @@ PROTOCOL = ProtocolDef(
         Contract(
             key=MORPHO,
             label="Morpho",
-            functions=(
-                f"supply({_PARAMS},uint256,uint256,address,bytes)",
-                f"withdraw({_PARAMS},uint256,uint256,address,address)",
-                f"borrow({_PARAMS},uint256,uint256,address,address)",
-                f"repay({_PARAMS},uint256,uint256,address,bytes)",
-                f"supplyCollateral({_PARAMS},uint256,address,bytes)",
-                f"withdrawCollateral({_PARAMS},uint256,address,address)",
-                f"liquidate({_PARAMS},address,uint256,uint256,bytes)",
-                "setAuthorization(address,bool)",
-            ),
+            functions=(*_OWN, f"liquidate({_PARAMS},address,uint256,uint256,bytes)", "setAuthorization(address,bool)"),
+            own=_OWN,
+            tokens=dict.fromkeys(_OWN, ((0, 0), (0, 1))),
             takes_tokens=True,
             valuer=ValuerKind.LENDING_MARKET,
         ),

@@ -11,6 +11,8 @@ from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, ValuerKind
 
+_V2_SWAPS = (v2.TOKENS_IN, v2.TOKENS_IN_FEE, v2.TOKENS_OUT)
+
 PROTOCOL = ProtocolDef(
     name=NAME,
     label="Uniswap",
@@ -22,6 +24,8 @@ PROTOCOL = ProtocolDef(
             label="Uniswap V2 router",
             functions=(v2.TOKENS_IN, v2.TOKENS_IN_FEE, v2.TOKENS_OUT, v2.REMOVE),
             takes_tokens=True,
+            own={**dict.fromkeys(_V2_SWAPS, ((3,),)), v2.REMOVE: ((5,),)},
+            tokens={**dict.fromkeys(_V2_SWAPS, ((2,),)), v2.REMOVE: ((0,), (1,))},
         ),
         Contract(
             key="v3_router",
@@ -35,6 +39,16 @@ PROTOCOL = ProtocolDef(
                 v3.V2_TOKENS_IN,
             ),
             takes_tokens=True,
+            own={
+                **dict.fromkeys((v3.EXACT_IN_SINGLE, v3.EXACT_OUT_SINGLE), ((0, 3),)),
+                **dict.fromkeys((v3.EXACT_IN, v3.EXACT_OUT), ((0, 1),)),
+                v3.V2_TOKENS_IN: ((3,),),
+            },
+            tokens={
+                **dict.fromkeys((v3.EXACT_IN_SINGLE, v3.EXACT_OUT_SINGLE), ((0, 0), (0, 1))),
+                **dict.fromkeys((v3.EXACT_IN, v3.EXACT_OUT), ((0, 0),)),
+                v3.V2_TOKENS_IN: ((2,),),
+            },
         ),
         Contract(
             key="v3_position_manager",
@@ -42,6 +56,8 @@ PROTOCOL = ProtocolDef(
             functions=(v3.MULTICALL, v3.MINT, v3.INCREASE, v3.DECREASE, v3.COLLECT),
             takes_tokens=True,
             valuer=ValuerKind.CONCENTRATED_LIQUIDITY,
+            own={v3.MINT: ((0, 9),), v3.COLLECT: ((0, 1),)},
+            tokens={v3.MINT: ((0, 0), (0, 1))},
         ),
     ),
     positions=UniswapPositions(),

@@ -10,6 +10,8 @@ from tools_app.standards.aave_like.lending import PoolLending
 from tools_app.standards.aave_like.positions import AccountExits, AccountPositions
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait, ValuerKind
 
+_CALLS = (words.SUPPLY, words.WITHDRAW, words.BORROW, words.REPAY, words.USE_AS_COLLATERAL)
+
 
 def describe_lender(
     *, name: str, label: str, prefix: str, deployments: Callable[[int], Mapping[str, str] | None]
@@ -24,9 +26,11 @@ def describe_lender(
             Contract(
                 key="pool",
                 label=f"{label} pool",
-                functions=(words.SUPPLY, words.WITHDRAW, words.BORROW, words.REPAY, words.USE_AS_COLLATERAL),
+                functions=_CALLS,
                 takes_tokens=True,
                 valuer=ValuerKind.LENDING_ACCOUNT,
+                own={words.SUPPLY: ((2,),), words.WITHDRAW: ((2,),), words.BORROW: ((4,),), words.REPAY: ((3,),)},
+                tokens=dict.fromkeys(_CALLS, ((0,),)),
             ),
         ),
         positions=AccountPositions(name, label, deployments),

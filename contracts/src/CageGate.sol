@@ -2,15 +2,16 @@
 pragma solidity 0.8.30;
 
 import "./CageTypes.sol";
-import {CagePrices} from "./CagePrices.sol";
+import {CageConditions} from "./CageConditions.sol";
+import {CageRules} from "./CageRules.sol";
 
 /// @title What may be called at all
 /// @notice Judged before anything runs. Some calls are refused whatever the owner allows; rights over what the account
 /// holds are given only along the two paths that are decoded here, `approve` of a token and of Permit2.
-abstract contract CageCalls is CagePrices {
-    uint256 public constant MOST_CALLS = 32;
-    /// @notice How long a right given through Permit2 may last.
-    uint256 public constant MOST_ALLOWANCE_SECONDS = 24 hours;
+/// A part of the cage: its code runs as the cage, its own storage is empty.
+contract CageGate is CageConditions {
+    /// @dev What a target may spend on saying whose it is.
+    uint256 private constant OWNER_GAS = 30_000;
 
     bytes4 private constant APPROVE = 0x095ea7b3;
     bytes4 private constant PERMIT2_APPROVE = 0x87517c45;
@@ -23,11 +24,18 @@ abstract contract CageCalls is CagePrices {
         hex"095ea7b3" // approve(address,uint256)
         hex"0b52d558" // delegationWithSig(address,address,uint256,uint256,uint8,bytes32,bytes32)
         hex"0b63fb62" // cdpAllow(uint256,address,uint256)
+        hex"0d0d9800" // createWithContext((address,bytes32,bytes),address,bytes,bool)
         hex"0f5730f1" // permit(address,uint256,uint256,uint256,bytes)
         hex"110496e5" // allow(address,bool)
+        hex"1ab0dd9d" // setRoot(bytes32,(uint256,bytes))
+        hex"1f8b5215" // call(address,address,uint256,bytes)
+        hex"205c2878" // withdrawTo(address,uint256)
+        hex"292a3f0b" // setRemoveManager(uint256,address)
         hex"2a2d80d1" // permit(address,((address,uint160,uint48,uint48)[],address,uint256),bytes)
         hex"2b67b570" // permit(address,((address,uint160,uint48,uint48),address,uint256),bytes)
+        hex"2b99e506" // execTransactionWithRoleReturnData(address,uint256,bytes,uint8,bytes32,bool)
         hex"3177029f" // approveAndCall(address,uint256)
+        hex"3659cfe6" // upgradeTo(address)
         hex"3683ef8e" // preSign(bytes32,address,bytes)
         hex"38c74dd9" // approvePlugin(address)
         hex"39509351" // increaseAllowance(address,uint256)
@@ -37,10 +45,13 @@ abstract contract CageCalls is CagePrices {
         hex"447fbc63" // approveExchangeOnBehalf(address)
         hex"4659a494" // selfPermitAllowed(address,uint256,uint256,uint8,bytes32,bytes32)
         hex"468721a7" // execTransactionFromModule(address,uint256,bytes,uint8)
+        hex"4f1ef286" // upgradeToAndCall(address,bytes)
         hex"5229073f" // execTransactionFromModuleReturnData(address,uint256,bytes,uint8)
         hex"53755b8f" // authorizeSender(address)
         hex"558a7297" // setOperator(address,bool)
+        hex"57f1d41a" // setRootWithContext(bytes32,(uint256,bytes),address,bytes)
         hex"6a761202" // execTransaction(address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes)
+        hex"6bfae1ca" // create((address,bytes32,bytes),bool)
         hex"745a41bc" // permit(address,uint256,uint256,bytes)
         hex"77fcce68" // setSignatureValidatorApproval(address,bool)
         hex"7ac2ff7b" // permit(address,uint256,uint256,uint8,bytes32,bytes32)
@@ -51,6 +62,8 @@ abstract contract CageCalls is CagePrices {
         hex"88147732" // validate(((...),bytes)[]) of Seaport's orders
         hex"8d6aae58" // approveTransferors(address[])
         hex"8d80ff0a" // multiSend(bytes)
+        hex"8f283970" // changeAdmin(address)
+        hex"8f7984ed" // setSwapGuard(address)
         hex"8fcbaf0c" // permit(address,address,uint256,uint256,bool,uint8,bytes32,bytes32)
         hex"959b8c3f" // authorizeOperator(address)
         hex"9c79ce35" // approveBurnOnBehalf(address)
@@ -64,20 +77,30 @@ abstract contract CageCalls is CagePrices {
         hex"b68f4004" // urnAllow(address,uint256)
         hex"b6a5d7de" // authorize(address)
         hex"b8caa7c5" // approvePositionManager(address,bool)
+        hex"b9b70ff5" // controlCollateral(address,address,uint256,bytes)
         hex"bb24d994" // allowBySig(address,address,bool,uint256,uint256,uint8,bytes32,bytes32)
         hex"bc87acbf" // approveAllDelegatePowers(address)
+        hex"bdf98116" // set_rewards_receiver(address)
         hex"bfe51c10" // authorizeSigner(address)
         hex"c04a8a10" // approveDelegation(address,uint256)
         hex"c14c11bf" // setOperator(bytes19,address,uint256)
+        hex"c16ae7a4" // batch((address,address,uint256,bytes)[])
         hex"c2e3140a" // selfPermitIfNecessary(address,uint256,uint256,uint8,bytes32,bytes32)
+        hex"c6fe8747" // execTransactionWithRole(address,uint256,bytes,uint8,bytes32,bool)
         hex"cae9ca51" // approveAndCall(address,uint256,bytes)
+        hex"d3695fa5" // setAddManager(uint256,address)
         hex"d4d9bdcd" // approveHash(bytes32)
         hex"d505accf" // permit(address,address,uint256,uint256,uint8,bytes32,bytes32)
+        hex"d6491eaf" // setRemoveManagerWithReceiver(uint256,address,address)
+        hex"d691c964" // executeFromExecutor(bytes32,bytes)
         hex"d73dd623" // increaseApproval(address,uint256)
         hex"e71bdf41" // addDelegate(address)
+        hex"e9ae5c53" // execute(bytes32,bytes)
         hex"ea7faa61" // registerAllowedOrderSigner(address,bool)
         hex"ec6cb13f" // setPreSignature(bytes,bool)
         hex"eecea000" // setAuthorization(address,bool)
+        hex"ef9aacfd" // signalTransfer(address)
+        hex"f2fde38b" // transferOwnership(address)
         hex"f3995c67" // selfPermit(address,uint256,uint256,uint8,bytes32,bytes32)
         hex"fa6e671d"; // setRelayerApproval(address,address,bool)
 
@@ -99,8 +122,10 @@ abstract contract CageCalls is CagePrices {
         return false;
     }
 
-    function _checkCalls(Call[] calldata calls) internal view {
-        if (calls.length == 0 || calls.length > MOST_CALLS) revert CallCount(calls.length, MOST_CALLS);
+    constructor(address account_, address baseAsset_) CageRules(account_, baseAsset_) {}
+
+    function checkCalls(Call[] calldata calls) external view {
+        if (calls.length == 0 || calls.length > MOST_CALLS_OF_BATCH) revert CallCount(calls.length, MOST_CALLS_OF_BATCH);
         address[3] memory hooks = _hooksOf(account);
         for (uint256 i = 0; i < calls.length; ++i) {
             _checkCall(calls[i], hooks);
@@ -117,7 +142,8 @@ abstract contract CageCalls is CagePrices {
         if (call.value != 0 && _stateOf(NATIVE) == 0) revert CoinNotApproved(call.value);
         if (call.data.length < 4) {
             if (call.data.length != 0) revert CallDataMalformed(0);
-            _checkListed(to, 0);
+            if (_isOwned(to)) revert TargetForbidden(to);
+            _checkListed(to, 0, call.value, "");
             return;
         }
         bytes4 selector = bytes4(call.data);
@@ -128,13 +154,20 @@ abstract contract CageCalls is CagePrices {
             (uint256 spender, uint256 amount) = abi.decode(call.data[4:], (uint256, uint256));
             _checkAllowance(to, spender, amount, selector);
         } else {
-            _checkPlain(to, selector, call.data);
+            _checkPlain(to, selector, call.value, call.data);
         }
     }
 
-    function _checkPlain(address to, bytes4 selector, bytes calldata data) private view {
+    /// @dev Whoever owns a contract may give it away, upgrade it or take all that is in it, in words nobody can list.
+    function _isOwned(address to) private view returns (bool) {
+        (bool isOk, bytes memory output) = to.staticcall{gas: OWNER_GAS}(abi.encodeCall(IOwned.owner, ()));
+        return isOk && output.length == 32 && abi.decode(output, (uint256)) == uint160(account);
+    }
+
+    function _checkPlain(address to, bytes4 selector, uint256 value, bytes calldata data) private view {
+        if (_isOwned(to)) revert TargetForbidden(to);
         if (isForbidden(selector)) revert SelectorForbidden(selector);
-        _checkListed(to, selector);
+        _checkListed(to, selector, value, data);
         bytes[] memory inner;
         if (selector == MULTICALL) {
             inner = abi.decode(data[4:], (bytes[]));
@@ -146,7 +179,7 @@ abstract contract CageCalls is CagePrices {
             bytes4 one = bytes4(inner[i]);
             bool isNested = one == MULTICALL || one == MULTICALL_UNTIL || one == MULTICALL_AFTER;
             if (isNested || isForbidden(one)) revert SelectorForbidden(one);
-            _checkListed(to, one);
+            _checkListed(to, one, value, inner[i]);
         }
     }
 
@@ -157,83 +190,49 @@ abstract contract CageCalls is CagePrices {
             abi.decode(data[4:], (uint256, uint256, uint256, uint256));
         if (token >> 160 != 0) revert CallDataMalformed(selector);
         if (_stateOf(address(uint160(token))) == 0) revert AssetNotApproved(address(uint160(token)));
-        uint256 latest = block.timestamp + MOST_ALLOWANCE_SECONDS;
+        uint256 latest = block.timestamp + MOST_SECONDS_OF_ALLOWANCE;
         if (expiration > latest) revert AllowanceTooLong(expiration, latest);
         _checkAllowance(address(uint160(token)), spender, amount, selector);
-    }
-
-    /// @return held for each call that names one, what its spender may take of its asset now: base units, at most 128
-    /// bits. Permit2 itself is none: it takes nothing but along rights that are read where they are given.
-    function _readRights(Call[] calldata calls) internal view returns (uint256[] memory held) {
-        held = new uint256[](calls.length);
-        bytes32[] memory seen = new bytes32[](calls.length);
-        for (uint256 i = 0; i < calls.length; ++i) {
-            (address token, address spender) = _rightOf(calls[i]);
-            if (spender == address(0) || spender == PERMIT2) continue;
-            bool isOfPermit2 = calls[i].to == PERMIT2;
-            seen[i] = keccak256(abi.encode(isOfPermit2, token, spender));
-            if (_isAmong(seen, i)) continue;
-            uint256 amount = isOfPermit2 ? _readPermit2(token, spender) : _readAllowance(token, spender);
-            held[i] = amount > type(uint128).max ? type(uint128).max : amount;
-        }
-    }
-
-    /// @return given how much more of each asset may be taken without the cage than before the batch.
-    function _sumGiven(Call[] calldata calls, uint256[] memory before, uint256[] memory after_)
-        internal
-        view
-        returns (uint256[] memory given)
-    {
-        given = new uint256[](assetList.length);
-        for (uint256 i = 0; i < calls.length; ++i) {
-            if (after_[i] <= before[i]) continue;
-            (address token,) = _rightOf(calls[i]);
-            uint256 index = 0;
-            while (assetList[index] != token) ++index;
-            given[index] += after_[i] - before[i];
-        }
-    }
-
-    /// @dev The asset and the spender of a call along a decoded path; zeros for any other.
-    function _rightOf(Call calldata call) private view returns (address token, address spender) {
-        if (call.data.length == 132 && call.to == PERMIT2) {
-            return abi.decode(call.data[4:], (address, address));
-        }
-        bool isApproval = call.data.length == 68 && bytes4(call.data) == APPROVE && _stateOf(call.to) != 0;
-        if (isApproval) return (call.to, abi.decode(call.data[4:], (address)));
-    }
-
-    function _readAllowance(address token, address spender) private view returns (uint256) {
-        (bool isOk, bytes memory output) = token.staticcall(abi.encodeCall(IToken.allowance, (account, spender)));
-        if (!isOk || output.length < 32) revert BalanceUnreadable(token);
-        return abi.decode(output, (uint256));
-    }
-
-    function _readPermit2(address token, address spender) private view returns (uint256) {
-        (uint160 amount, uint48 expiration,) = IPermit2(PERMIT2).allowance(account, token, spender);
-        return expiration < block.timestamp ? 0 : amount;
-    }
-
-    function _isAmong(bytes32[] memory seen, uint256 index) private pure returns (bool) {
-        for (uint256 i = 0; i < index; ++i) {
-            if (seen[i] == seen[index]) return true;
-        }
-        return false;
     }
 
     /// @dev Taking a right back is always allowed.
     function _checkAllowance(address token, uint256 spender, uint256 amount, bytes4 selector) private view {
         if (spender >> 160 != 0) revert CallDataMalformed(selector);
         if (amount == 0) return;
-        uint256 most = rules[Kind.SPENDER][bytes32(spender)];
+        uint256 most = ruleOf[Kind.SPENDER][bytes32(spender)];
         if (most == 0) revert SpenderNotAllowed(address(uint160(spender)));
         uint256 worth = amount > type(uint128).max ? type(uint256).max : _valueOf(token, amount);
         if (worth > most) revert AllowanceTooLarge(worth, most);
     }
 
-    function _checkListed(address to, bytes4 selector) private view {
+    /// @dev What is not listed is no asset and no place of positions even where the owner allows all calls.
+    function _checkListed(address to, bytes4 selector, uint256 value, bytes memory data) private view {
         bytes32 key = bytes32(uint256(uint160(to)) << 32 | uint32(selector));
-        if (rules[Kind.CALL][key] == 0 && _limit(ALLOWS_ARBITRARY_CALLS) == 0) revert CallNotAllowed(to, selector);
+        uint256 listed = ruleOf[Kind.CALL][key];
+        if (listed > 1) return _checkConditions(to, selector, value, data, listed - 1);
+        if (listed == 1) return;
+        bool isOwnersOwn = _stateOf(to) != 0 || ruleOf[Kind.VALUER][_keyOf(to)] != 0;
+        if (_limit(ALLOWS_ARBITRARY_CALLS) == 0 || isOwnersOwn) revert CallNotAllowed(to, selector);
+    }
+
+    /// @dev One condition of every group must be met; groups are numbered as they come.
+    function _checkConditions(address to, bytes4 selector, uint256 value, bytes memory data, uint256 count)
+        private
+        view
+    {
+        uint256 first = (uint256(uint160(to)) << 32 | uint32(selector)) << 8;
+        uint256 group = 0;
+        bool isGroupMet = true;
+        for (uint256 i = 0; i < count; ++i) {
+            uint256 condition = ruleOf[Kind.CONDITION][bytes32(first | i)];
+            uint256 one = (condition >> 240) & 0xff;
+            if (i == 0 || one != group) {
+                if (!isGroupMet) revert ConditionNotMet(to, selector, i - 1);
+                (group, isGroupMet) = (one, false);
+            }
+            if (!isGroupMet) isGroupMet = _isMet(condition, value, data);
+        }
+        if (!isGroupMet) revert ConditionNotMet(to, selector, count - 1);
     }
 
     /// @dev The Safe's guard, its modules' guard and its fallback handler; 0 where there is none.

@@ -1,0 +1,55 @@
+"""The conditions a call of the product's own tools starts with: the account receives, tokens are approved assets.
+
+Which arguments these are stands in each protocol's folder; here their places become the words that lead to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from permits_app.policy_cage.conditions import Condition, Must
+from tools_app.chain.signatures import AbiParam, parse_signature
+from tools_app.toolkit.protocol import Contract
+
+_MUST_OF_TOKENS = {
+    "address": Must.BE_ASSET,
+    "address[]": Must.BE_ASSETS,
+    "bytes": Must.BE_PATH_OF_ASSETS,
+}
+
+
+def suggest_conditions(contract: Contract, function: str) -> list[Condition]:
+    """One group for each argument that is pinned, none for a function without any. Raises ValueError for no place."""
+    inputs = parse_signature("function " + function.removeprefix("function ")).inputs
+    found = [(Must.BE_ACCOUNT, _find_words(inputs, place)[0]) for place in contract.own.get(function, ())]
+    for place in contract.tokens.get(function, ()):
+        words, kind = _find_words(inputs, place)
+        found.append((_MUST_OF_TOKENS[kind], words))
+    return [Condition(must, words, group=group) for group, (must, words) in enumerate(found)]
+
+
+def _find_words(params: Sequence[AbiParam], place: Sequence[int]) -> tuple[tuple[int, ...], str]:
+    """The words that lead to an argument, and its type. A struct of fixed size lies in place, others behind a word."""
+    first, *rest = place
+    if first >= len(params):
+        raise ValueError(f"no argument {first}")
+    word = sum(_count_words(param) for param in params[:first])
+    param = params[first]
+    if not rest:
+        return (word,), param.type
+    inner, kind = _find_words(param.members, rest)
+    return ((word, *inner) if _is_behind(param) else (word + inner[0], *inner[1:])), kind
+
+
+def _count_words(param: AbiParam) -> int:
+    """How many words it takes in the head."""
+    if param.members and not _is_behind(param):
+        return sum(_count_words(member) for member in param.members)
+    return 1
+
+
+def _is_behind(param: AbiParam) -> bool:
+    """Whether the head holds where it lies rather than what it is."""
+    if param.members and not param.array_suffix:
+        return any(_is_behind(member) for member in param.members)
+    return param.type in ("string", "bytes") or param.type.endswith("[]")

@@ -1,0 +1,152 @@
+"""The pre-flight and the contract answer alike where positions have legs, on the real Aave V3 and Uniswap V3."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from golem_project.proof.caged.engines import InProcessEngine, Sent
+from golem_project.proof.caged.safe import TRANSFER, USD, CagedSafe, build_caged_safe
+from permits_app.policy_cage.abi import FUNCTIONS
+from permits_app.policy_cage.call_rules import list_rights
+from permits_app.policy_cage.contract import BatchClass, Limit, decode_cage_error, decode_cage_event, limit_rule
+from permits_app.policy_cage.observing import read_measured
+from permits_app.policy_cage.preflight import predict
+from permits_app.policy_cage.safe_tx import NONCE, ZERO_ADDRESS
+from permits_app.policy_cage.state import CageState
+from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Verdict
+from tests.contracts.attackers import V3, WHOLE, Lent, list_hooked_token, listen, ran, sign_a_deposit
+from tests.permits_app.policy_cage.test_preflight import follow
+from tools_app.chain.abi import encode_call
+from tools_app.toolkit.plan import Call
+
+
+def look(caged: CagedSafe) -> Measured:
+    return read_measured(caged.engine.read(caged.cage, encode_call(FUNCTIONS["measure"])))
+
+
+def observe(caged: CagedSafe, calls: Sequence[Call]) -> Observed:
+    """What the cage would see of a batch: the owners make the same calls from the Safe, and all of it is undone."""
+    engine, before, at = caged.engine, look(caged), caged.engine.now()
+    [nonce] = caged.read(caged.safe, NONCE)
+    prices = {asset: caged.ask("priceOf", asset) for asset in caged.ask("assets")}
+    is_owner = caged.read(caged.safe, "function isOwner(address owner) view returns (bool)", caged.session.address)
+    snapshot = engine.snapshot()
+    for call in calls:
+        assert caged.owner_call(call.to, call.data).succeeded
+    after = look(caged)
+    engine.revert(snapshot)
+    return Observed(
+        now=at,
+        prices=prices,
+        before=before,
+        after=after,
+        hooks=frozenset({ZERO_ADDRESS, caged.handler}),
+        modules=frozenset({caged.cage}),
+        is_key_owner=bool(is_owner[0]),
+        nonce=nonce,
+    )
+
+
+def said(caged: CagedSafe, sent: Sent) -> Verdict | Refusal:
+    if not sent.succeeded:
+        reason = decode_cage_error(sent.output)
+        return Refusal(reason.name or "", tuple(reason.args.values()))
+    events = [event for event in map(decode_cage_event, sent.logs) if event is not None]
+    [done] = [event.args for event in events if event.name == "BatchExecuted"]
+    return Verdict(BatchClass(done["batchClass"]), done["moved"], done["loss"])
+
+
+def compare(caged: CagedSafe, *calls: Call) -> str:
+    """The answer of both, by its name."""
+    state = follow(caged.engine, caged)
+    predicted = predict(state, calls, without_rights(observe(caged, calls), state, calls), sender=caged.session.address)
+    answer = said(caged, caged.execute(*calls))
+    assert predicted == answer
+    return answer.name if isinstance(answer, Refusal) else BatchClass(answer.batch_class).name
+
+
+def without_rights(observed: Observed, state: CageState, calls: Sequence[Call]) -> Observed:
+    """Every right in these batches is used up in its batch."""
+    nothing = dict.fromkeys(list_rights(state, calls), 0)
+    return replace(observed, rights_before=nothing, rights_after=nothing)
+
+
+@pytest.fixture(scope="module")
+def lent() -> Lent:
+    return Lent(InProcessEngine())
+
+
+def test_a_life_with_a_loan_is_foreseen_step_by_step(lent: Lent) -> None:
+    caged = lent.caged
+    turned = [
+        lent.withdraw("WETH", WHOLE),
+        *caged.trade("WETH", WHOLE, "USDC", 3_000 * USD),
+        *lent.supply("USDC", 3_000 * USD),
+    ]
+    steps: list[tuple[Sequence[Call], str]] = [
+        (lent.supply("WETH", 4 * WHOLE), "OPENING"),
+        (turned, "REBALANCE"),
+        ([lent.borrow("USDC", 5_000 * USD)], "OPENING"),
+        ([lent.borrow("USDC", 5_700 * USD)], "CoverTooLow"),
+        ([lent.borrow("USDC", 500 * USD), *caged.take("USDC", 500 * USD)], "LossTooLarge"),
+        ([lent.withdraw("WETH", WHOLE // 10), *caged.trade("WETH", WHOLE // 10, "WBTC", 500_000)], "RebalanceTooSoon"),
+        ([lent.withdraw("WETH", WHOLE // 10), *caged.trade("WETH", WHOLE // 10, "USDC", 300 * USD)], "LEAVING"),
+        ([lent.withdraw("USDC", 3_000 * USD)], "LEAVING"),
+    ]
+    for calls, expected in steps:
+        assert compare(caged, *calls) == expected
+
+
+def test_a_life_with_liquidity_is_foreseen_step_by_step() -> None:
+    caged = build_caged_safe(InProcessEngine())
+    usdc, weth = (caged.coins[symbol].address for symbol in ("USDC", "WETH"))
+    v3 = V3(caged)
+    v3.open_pool(usdc, weth, 3_000)
+    assert compare(caged, *v3.open_position(usdc, weth, 3_000, 5_000)) == "OPENING"
+    half = v3.leave(1, v3.liquidity(1) // 2)
+    assert compare(caged, *half, *caged.trade("USDC", 600 * USD, "WBTC", 1_000_000)) == "OPENING"
+    assert compare(caged, *v3.leave(1, v3.liquidity(1) // 2), *caged.take("USDC", 300 * USD)) == "LossTooLarge"
+    assert compare(caged, *v3.leave(1, v3.liquidity(1))) == "LEAVING"
+
+
+def with_the_owners_deposit(caged: CagedSafe) -> list[Call]:
+    token = list_hooked_token(caged)
+    listen(caged, token, caged.safe, sign_a_deposit(caged, 30_000))
+    return [caged.call(token, TRANSFER, caged.venue, 0)]
+
+
+def with_a_key_that_became_an_owner(caged: CagedSafe) -> list[Call]:
+    add = "function addOwnerWithThreshold(address owner, uint256 threshold)"
+    assert caged.owner_call(caged.safe, encode_call(add, caged.session.address, 2)).succeeded
+    return [caged.approve("USDC", 0)]
+
+
+def test_a_key_that_became_an_owner_is_foreseen() -> None:
+    caged = build_caged_safe(InProcessEngine())
+    assert compare(caged, *with_a_key_that_became_an_owner(caged)) == "KeyIsOwner"
+
+
+def test_a_transaction_of_the_owners_inside_a_batch_is_foreseen() -> None:
+    caged = build_caged_safe(InProcessEngine())
+    calls = with_the_owners_deposit(caged)
+    state, before = follow(caged.engine, caged), look(caged)
+    [nonce] = caged.read(caged.safe, NONCE)
+    prices = {asset: caged.ask("priceOf", asset) for asset in state.assets}
+    observed = Observed(now=caged.engine.now(), prices=prices, before=before, after=before, nonce=nonce, acted=1)
+    predicted = predict(state, calls, observed, sender=caged.session.address)
+    assert predicted == said(caged, caged.execute(*calls)) == Refusal("AccountActed", (nonce + 1, nonce))
+
+
+def test_a_phase_that_forbids_is_foreseen_with_legs(lent: Lent) -> None:
+    caged = lent.caged
+    ran(caged, caged.execute(*lent.supply("USDC", 1_000 * USD)))
+    assert caged.propose(limit_rule(Limit.PHASE, 4)).succeeded
+    turned = [
+        lent.withdraw("USDC", 1_000 * USD),
+        *caged.trade("USDC", 900 * USD, "WETH", 3 * WHOLE // 10),
+        *lent.supply("WETH", 3 * WHOLE // 10),
+    ]
+    assert compare(caged, *turned) == "PhaseForbids"

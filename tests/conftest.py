@@ -15,6 +15,7 @@ pytest_plugins = [
     "tests.live_golem",
     "tests.lying_chain",
     "tests.made_up_bank.on_the_shelf",
+    "tests.migrated_database",
     "tests.receiver",
     "tests.watched_locks",
 ]

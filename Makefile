@@ -18,10 +18,10 @@ RESET := $(PYTHON) -I golem_project/embedded/reset.py
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/var/cache/python
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help python setup run demo test check bench proof clean reset
+.PHONY: help python setup run demo test test-fast check bench proof clean reset
 
 help: ## list the commands
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | while IFS='|' read -r name text; do printf '  make %-7s %s\n' "$$name" "$$text"; done
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | while IFS='|' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
 
 python:
 	@command -v "$(PYTHON)" >/dev/null || { echo "golem: $(PYTHON) is not installed. Fix: apt-get install python3 python3-venv (3.11 or newer)" >&2; exit 1; }
@@ -38,6 +38,10 @@ demo: setup ## the main job, headless, on throw-away servers; writes var/demo.js
 test: python ## the test suite (ARGS='-k swap' passes options on, WORKERS=0 runs it in one process)
 	@$(BOOTSTRAP) --browser
 	@$(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+
+test-fast: python ## the tests without chain, browser, commits and processes, for the loop of a day
+	@$(BOOTSTRAP)
+	@$(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not slow' $(ARGS)
 
 bench: setup ## measure what the project promises; writes var/bench.json (ONLY=id for one)
 	@$(SUPERVISOR) exec $(PY) manage.py bench $(if $(ONLY),--only $(ONLY))

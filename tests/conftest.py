@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import sys
 from collections.abc import Iterator
 
@@ -15,6 +16,7 @@ pytest_plugins = [
     "tests.live_golem",
     "tests.lying_chain",
     "tests.made_up_bank.on_the_shelf",
+    "tests.migrated_database",
     "tests.receiver",
     "tests.watched_locks",
 ]
@@ -38,6 +40,49 @@ def gas_limits_are_forgotten_between_tests() -> Iterator[None]:
         rehearsal.LIMITS.clear()
 
 
+# What asks for a chain, a committed database or a browser takes its time, and so does what starts processes.
+_SLOW_FIXTURES = {"world", "transactional_db", "live_server"}
+_SLOW_PLACES = (
+    "tests/admin/test_owner_scope.py",
+    "tests/concurrency/",
+    "tests/contracts/",
+    "tests/golem_project/embedded/",
+    "tests/golem_project/proof/",
+    "tests/golem_project/test_boot.py",
+    "tests/golem_project/test_warm_workers.py",
+    "tests/golem_project/world/",
+    "tests/memory_app/test_archive.py",
+    "tests/memory_app/test_labelled.py",
+    "tests/permits_app/policy_cage/test_preflight.py",
+    "tests/tools_app/sandbox/test_hostile_modules.py",
+)
+
+
+def is_slow(item: pytest.Item) -> bool:
+    """Whether `make test-fast` leaves a test out."""
+    mark = item.get_closest_marker("django_db")
+    return (
+        item.get_closest_marker("browser") is not None
+        or bool(_SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())))
+        or bool(mark and mark.kwargs.get("transaction"))
+        or item.nodeid.startswith(_SLOW_PLACES)
+    )
+
+
+# First, since `-m` chooses by the mark.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests come last: Playwright's event loop stays in the main thread once it has begun."""
+    """Mark what is slow, and shuffle files and their tests by GOLEM_TEST_SEED, if there is one.
+
+    Browser tests come last: Playwright's event loop stays in the main thread once it has begun.
+    """
+    for item in items:
+        if is_slow(item):
+            item.add_marker("slow")
+    seed = os.environ.get("GOLEM_TEST_SEED")
+    if seed:
+        chance = random.Random(seed)  # each worker of a run draws the same
+        files = {item.location[0]: chance.random() for item in items}
+        drawn = {id(item): chance.random() for item in items}
+        items.sort(key=lambda item: (files[item.location[0]], drawn[id(item)]))
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)

@@ -11,7 +11,6 @@ import pytest
 from django.contrib.auth.models import User
 
 from archetypes_app.actions.create_api_key import NewApiKey, create_api_key
-from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.models.api_key import Scope
 from archetypes_app.models.override import OverrideMode
@@ -21,6 +20,7 @@ from permits_app.actions.commit import commit_permit, start_commit
 from permits_app.actions.create_wallet import create_wallet
 from permits_app.actions.preview import preview_action
 from permits_app.models import ActionPermit, PolicyCage, SpendingLimits
+from tests.builtin_rows import provide_builtins
 from tests.evm.world import CHAIN_ID, World
 from tools_app.core import clock
 from tools_app.toolkit.enums import Category
@@ -77,7 +77,7 @@ class LiveGolem:
 def make_live_golem(world: World, *, name: str = "Live", owner_name: str = "owner-a") -> LiveGolem:
     """A new golem with its own new wallet."""
     now = clock.now()
-    sync_builtins()
+    provide_builtins()
     owner, _ = User.objects.get_or_create(username=owner_name, defaults={"is_staff": True})
     golem = Golem.objects.create(
         name=name, owner=owner, archetype=Archetype.objects.get(name="golem-instance"), home_chain_id=CHAIN_ID

@@ -47,6 +47,11 @@ class TestServers:
             os.environ.update(base_environment(self.paths, os.environ))
         return self.paths
 
+    @property
+    def owns_postgres(self) -> bool:
+        """Whether the database is one of this run's own."""
+        return any(isinstance(server, EmbeddedPostgres) for server in self._running)
+
     def start(self) -> None:
         """Start what every run needs."""
         paths = self.provide_folders()

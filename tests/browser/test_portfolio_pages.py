@@ -71,6 +71,7 @@ def test_a_loan_a_vault_share_and_a_queue_are_seen_with_dollars_health_and_times
     approval = visit.page.inner_text("body")
     assert "900 USDC" in approval and "2.75, no debt before" in approval
     assert "borrow on Aave V3 pool" in approval and "unknown function" not in approval
+    assert "base units" not in approval
 
 
 def test_a_halt_tells_the_way_out_of_each_position_and_when(open_window: Any, owned: LiveGolem) -> None:

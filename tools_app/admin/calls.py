@@ -190,7 +190,7 @@ def _token_of(name: str, named: Mapping[str, Any], to: str) -> str:
     for prefix, field in (("amount0", "token0"), ("amount1", "token1"), ("amountMinimum", "token")):
         if name.startswith(prefix):
             return str(named.get(field, ""))
-    return str(named.get("token") or to) if name == "amount" else ""
+    return str(named.get("token") or named.get("asset") or to) if name == "amount" else ""
 
 
 def _path_of(named: Mapping[str, Any]) -> list[str]:

@@ -69,16 +69,17 @@ def is_slow(item: pytest.Item) -> bool:
     )
 
 
-# First, since `-m` chooses by the mark.
-@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what is slow, before `-m` chooses by the mark."""
+    if is_slow(item):
+        item.add_marker("slow")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is slow, and shuffle files and their tests by GOLEM_TEST_SEED, if there is one.
+    """Shuffle files and their tests by GOLEM_TEST_SEED, if there is one; after pytest-django's own order.
 
     Browser tests come last: Playwright's event loop stays in the main thread once it has begun.
     """
-    for item in items:
-        if is_slow(item):
-            item.add_marker("slow")
     seed = os.environ.get("GOLEM_TEST_SEED")
     if seed:
         chance = random.Random(seed)  # each worker of a run draws the same

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
@@ -72,6 +73,14 @@ class LiveGolem:
     def mined_nonce(self) -> int:
         """How many of its transactions are mined."""
         return int(self.world.rpc.call("eth_getTransactionCount", self.golem.address, "latest"), 16)
+
+    def wait_until_mined(self, count: int) -> None:
+        """The node mines what it was sent, and what waited behind it, a moment later."""
+        for _ in range(100):
+            if self.mined_nonce() >= count:
+                return
+            time.sleep(0.05)
+        pytest.fail(f"{self.mined_nonce()} of {count} transactions are mined")
 
 
 def make_live_golem(world: World, *, name: str = "Live", owner_name: str = "owner-a") -> LiveGolem:

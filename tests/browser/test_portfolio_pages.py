@@ -92,6 +92,8 @@ def test_a_halt_tells_the_way_out_of_each_position_and_when(open_window: Any, ow
     assert "Aave V3" in exits
     visit.open("/admin/permits_app/haltrecord/")
     page.get_by_role("link", name="Live").first.click()
+    # Before its style is there, what is folded counts as shown.
+    page.wait_for_load_state("networkidle")
     record = page.inner_text("#content")
     visit.shoot("holder-halt-record")
     assert "{" not in record and "0x" not in record.replace("0x…", "").split("Steps")[0]

@@ -85,15 +85,6 @@ def test_nodes_that_do_not_settle_on_a_nonce_have_nothing_signed(
     commit_again(golem)
 
 
-def wait_until_mined(golem: LiveGolem, count: int) -> None:
-    """What waited in the node's pool is mined a moment after the last of what it waited for."""
-    for _ in range(100):
-        if golem.mined_nonce() >= count:
-            return
-        time.sleep(0.05)
-    pytest.fail(f"{golem.mined_nonce()} of {count} transactions are mined")
-
-
 @pytest.mark.parametrize("tags", [("pending",), ("pending", "latest")])
 def test_a_lie_that_lasts_leaves_a_gap_that_is_found_and_filled_once_it_ends(
     golem: LiveGolem,
@@ -110,7 +101,7 @@ def test_a_lie_that_lasts_leaves_a_gap_that_is_found_and_filled_once_it_ends(
         reconcile_transactions(now=clock.now())
     assert golem.permit(permit_id).status == PermitStatus.UNKNOWN
     assert reconcile_transactions(now=clock.now())["filled"] == 5
-    wait_until_mined(golem, mined + 6)
+    golem.wait_until_mined(mined + 6)
     golem.work(permit_id)
     assert golem.permit(permit_id).status == PermitStatus.COMMITTED
     assert usdc - golem.balance("USDC") == 400_000_000

@@ -54,6 +54,8 @@ def test_what_no_node_takes_ends_once_it_is_sure_that_none_will(
         assert "cancelled" not in reconcile_transactions(now=clock.now())
         done = reconcile_transactions(now=clock.now() + timedelta(seconds=91))
         assert done.get("cancelled", 0) == (2 if is_for_good else 0)
+        if is_for_good:
+            golem.wait_until_mined(mined + 2)
     answer = golem.work(permit_id)
 
     assert answer is not None

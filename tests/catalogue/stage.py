@@ -135,6 +135,7 @@ class Stage:
             yield
         finally:
             assert self.world.rpc.call("evm_revert", snapshot)
+            self.world.rpc.call("anvil_dropAllTransactions")
             self.world.rpc.call("evm_setTime", now)
             self.told, self.refs = told, refs
 

@@ -227,3 +227,5 @@ def chain(world: World, request: pytest.FixtureRequest) -> Iterator[World]:
     world.rpc.call("evm_setTime", int(time.time()))
     yield world
     assert world.rpc.call("evm_revert", snapshot), "the node lost its snapshot"
+    # It keeps what it mined in its pool for a moment; after going back it would mine that a second time.
+    world.rpc.call("anvil_dropAllTransactions")

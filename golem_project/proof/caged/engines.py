@@ -192,6 +192,8 @@ class NodeEngine:
 
     def revert(self, snapshot: tuple[str, int, int]) -> None:
         assert self.rpc.call("evm_revert", snapshot[0])
+        # It keeps what it mined in its pool for a moment; after going back it would mine that a second time.
+        self.rpc.call("anvil_dropAllTransactions")
         self._next = snapshot[1]
         del self.history[snapshot[2] :]
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from archetypes_app.errors import ToolNotLoaded
+from tools_app.adapters import normalize_key
 from tools_app.toolkit.enums import Category, PiTool
 from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
@@ -142,8 +143,8 @@ def choose_core(*, toolset: Toolset, first: Iterable[Category]) -> tuple[str, ..
 
 def find_served(*, toolset: Toolset, pi_tool: PiTool, key: str, venue: str | None) -> list[ToolDef]:
     """The tools of `toolset` that serve this word, at `venue` where one is named."""
-    word = key.strip().lower().replace("-", "_")
-    place = None if venue is None else venue.strip().lower().replace("-", "_")
+    word = normalize_key(key)
+    place = None if venue is None else normalize_key(venue)
     served = (tool for tool in toolset if tool.pi_tool is pi_tool and tool.key == word)
     return [tool for tool in served if place is None or tool.venue == place]
 

@@ -14,8 +14,7 @@ from archetypes_app.tier_queries import TIER_QUERIES
 from golem_project.pi.authentication import Agent
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.next_call import teach
-from permits_app.actions.query import OWN_QUERIES
-from tools_app.adapters import list_keys, normalize_key
+from tools_app.adapters import normalize_key
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.schema import json_schema
@@ -45,12 +44,7 @@ def teach_caller(problem: Mapping[str, Any], request: Request) -> dict[str, Any]
     if not isinstance(body, Mapping):
         return {}
     pi_tool = PiTool(tool)
-    own = (
-        [*(query.key for query in OWN_QUERIES), *(query.key for query in TIER_QUERIES)]
-        if pi_tool is PiTool.QUERY_STATE
-        else []
-    )
-    words = sorted({*own, *list_keys(toolset=shown, pi_tool=pi_tool)})
+    words = agent.shelf.list_words(pi_tool)
     members = teach(problem, tool=tool, body=body, words=words, describe=partial(_describe, shown, pi_tool))
     if problem["code"] == "UNKNOWN_ACTION" and agent.key.most_tools is not None:
         # What is not loaded is found by browsing; hundreds of words in a refusal help nobody.

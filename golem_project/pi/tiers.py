@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from archetypes_app.actions.load_tools import load_tools, note_tool_use
 from archetypes_app.loadout import Loading, Loadout, find_served, make_loadout, not_loaded
 from archetypes_app.models import ApiKey, Golem
-from archetypes_app.tier_queries import answer_tier_query
+from archetypes_app.tier_queries import TIER_KEYS, answer_tier_query
 from archetypes_app.toolset import resolve_toolset
 from golem_project.pi import recent_shelves
 from golem_project.pi.manifest import describe_route
-from tools_app.adapters import UnknownAction, UnknownVenue, normalize_key, resolve_action
+from permits_app.actions.query import OWN_QUERIES
+from tools_app.adapters import UnknownAction, UnknownVenue, list_keys, normalize_key, resolve_action
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import Category, PiTool
 from tools_app.toolkit.result import ToolResult
 from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
+
+_OWN_WORDS: Final = TIER_KEYS.union(query.key for query in OWN_QUERIES)
 
 
 class KeyShelf:
@@ -42,6 +45,11 @@ class KeyShelf:
     def shown(self) -> Toolset:
         """What of it is loaded, as a toolset."""
         return self.loadout.cut(self.toolset)
+
+    def list_words(self, pi_tool: PiTool) -> list[str]:
+        """The action types or queries that the key may say to `pi_tool`, in the alphabet's order."""
+        own = _OWN_WORDS if pi_tool is PiTool.QUERY_STATE else frozenset()
+        return sorted({*own, *list_keys(toolset=self.shown, pi_tool=pi_tool)})
 
     def check(self, *, pi_tool: PiTool, key: str, venue: str | None) -> ToolDef | None:
         """The loaded tool that serves this, noted as used; None where every tool is loaded or nothing serves it.

@@ -16,7 +16,6 @@ from rest_framework.response import Response
 
 from archetypes_app.models.api_key import Scope
 from archetypes_app.tier_queries import TIER_KEYS
-from archetypes_app.toolset import resolve_toolset
 from golem_project.pi import serializers as wire
 from golem_project.pi.authentication import Agent
 from golem_project.pi.commit_slots import waiting_slot
@@ -36,7 +35,7 @@ from permits_app.actions.request_halt import request_halt
 from permits_app.actions.request_preview import request_preview
 from permits_app.errors import PermitNotFound
 from permits_app.safety.hooks.result_filter import filter_result
-from tools_app.adapters import MemoryNotEnabled, flatten_params, list_keys, normalize_key
+from tools_app.adapters import MemoryNotEnabled, flatten_params, normalize_key
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import PiTool
@@ -62,7 +61,7 @@ class PreviewActionView(PiView):
     def post(self, request: Request) -> Response:
         body = flatten_params(self.body)
         agent = self.agent
-        action = wire.check_word(body, "action_type", is_required=True, known=partial(_list_keys, agent, _PREVIEW))
+        action = wire.check_word(body, "action_type", is_required=True, known=partial(agent.shelf.list_words, _PREVIEW))
         venue = wire.check_word(body, "venue")
         tool = agent.shelf.check(pi_tool=_PREVIEW, key=str(action), venue=venue)
         if tool is not None and body.get(WISH_ID) is None:
@@ -260,7 +259,7 @@ class UnknownToolView(PiView):
 
 
 def _query(agent: Agent, body: Mapping[str, Any], *, word: str, pi_tool: PiTool) -> dict[str, Any]:
-    query = wire.check_word(body, word, is_required=True, known=partial(_list_keys, agent, pi_tool))
+    query = wire.check_word(body, word, is_required=True, known=partial(agent.shelf.list_words, pi_tool))
     # query_grimoire filters by venue; the other two choose one with it.
     chooses_venue = pi_tool is not PiTool.QUERY_GRIMOIRE
     own_words = (word, "cursor", "venue") if chooses_venue else (word, "cursor")
@@ -287,12 +286,6 @@ def _query(agent: Agent, body: Mapping[str, Any], *, word: str, pi_tool: PiTool)
 def _with_cursor(body: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
     """A query about tools reads its own pages."""
     return {**params, "cursor": body["cursor"]} if body.get("cursor") is not None else dict(params)
-
-
-def _list_keys(agent: Agent, pi_tool: PiTool) -> list[str]:
-    """The words this golem may say to `pi_tool`."""
-    own = (*_OWN_KEYS, *TIER_KEYS) if pi_tool is PiTool.QUERY_STATE else ()
-    return sorted({*own, *list_keys(toolset=agent.shelf.shown, pi_tool=pi_tool)})
 
 
 def _list_callable(agent: Agent) -> list[str]:
@@ -340,7 +333,7 @@ def _unless_absent(error: GolemError, name: PiTool) -> GolemError:
 
 
 def _unless_writeless(error: PermitNotFound, agent: Agent, name: PiTool) -> GolemError:
-    toolset = resolve_toolset(agent.golem)
+    toolset = agent.shelf.toolset
     if toolset.has_writes or (name is PiTool.CANCEL_ACTION and toolset.cancels_announced):
         return error
     return UnknownTool(f"this golem has no tool called {str(name)!r}")

@@ -162,6 +162,10 @@ class FlashTerms:
     liquidity: int
     fee_ppm: int
 
+    def fee(self, amount: int) -> int:
+        """Base units that come on top of `amount`, rounded up."""
+        return -(-amount * self.fee_ppm // PPM)
+
 
 class Lending(Protocol):
     """What one lender offers to those who know no lender by name."""

@@ -34,7 +34,7 @@ class LoanSource:
 
     def fee(self, amount: int) -> int:
         """Base units that come on top of `amount`, rounded up."""
-        return -(-amount * self.terms.fee_ppm // PPM)
+        return self.terms.fee(amount)
 
     def check(self, amount: int) -> None:
         """Raises MarketClosed for more than there is."""
@@ -109,7 +109,7 @@ def lending_flash_loan(
     check_receiver(reader, ctx.account, lender.label, offer.flash_probe(reader.chain_id, ctx.account, token.address))
     terms = _read_terms(reader, lender, offer, token)
     check_liquidity(token, terms, amount)
-    fee = -(-amount * terms.fee_ppm // PPM)
+    fee = terms.fee(amount)
     ctx.step("Building calls")
     data = bytes.fromhex(receiver_calldata[2:])
     call = offer.flash_call(reader.chain_id, ctx.account, token.address, amount, data)

@@ -34,8 +34,7 @@ def draft_loop(loop: LoopPlan, *, initial: int, leverage: Fraction) -> list[Roun
         raise MarketClosed(f"no loop here: {pair.closed}", reason="closed")
     own = pair.collateral_raw + initial - pair.debt_raw / pair.rate
     wanted = int(own * leverage)
-    if initial > pair.supply_room:
-        raise MarketClosed("the supply cap leaves less", reason="supply_cap", room=str(pair.supply_room))
+    _check_room(pair, initial)
     if loop.source is not None:
         rounds = [_draft_at_once(loop, loop.source, initial=initial, wanted=wanted)]
         _check_reached(loop, wanted=wanted, own=own)
@@ -51,8 +50,7 @@ def draft_loop(loop: LoopPlan, *, initial: int, leverage: Fraction) -> list[Roun
             break
         loop.borrow(amount)
         bought = loop.swap(loop.debt, loop.collateral, amount)
-        if loop.collateral_now - pair.collateral_raw + bought > pair.supply_room:
-            raise MarketClosed("the supply cap leaves less", reason="supply_cap", room=str(pair.supply_room))
+        _check_room(pair, loop.collateral_now - pair.collateral_raw + bought)
         loop.supply(bought)
         rounds.append(Round(amount, bought))
     _check_reached(loop, wanted=wanted, own=own)
@@ -83,8 +81,7 @@ def _draft_at_once(loop: LoopPlan, source: LoanSource, *, initial: int, wanted: 
             "nothing can be borrowed here against that collateral", most="1.00", least_health_bps=str(floor)
         )
     bought = loop.swap(loop.debt, loop.collateral, low)
-    if loop.collateral_now - pair.collateral_raw + initial + bought > pair.supply_room:
-        raise MarketClosed("the supply cap leaves less", reason="supply_cap", room=str(pair.supply_room))
+    _check_room(pair, loop.collateral_now - pair.collateral_raw + initial + bought)
     loop.supply(initial + bought)
     loop.borrow(low + source.fee(low))
     loop.give_back(source, low)
@@ -95,6 +92,11 @@ def _draft_at_once(loop: LoopPlan, source: LoanSource, *, initial: int, wanted: 
             least_health_bps=str(floor),
         )
     return Round(low + source.fee(low), bought)
+
+
+def _check_room(pair: LendingPair, supplied: int) -> None:
+    if supplied > pair.supply_room:
+        raise MarketClosed("the supply cap leaves less", reason="supply_cap", room=str(pair.supply_room))
 
 
 def _check_reached(loop: LoopPlan, *, wanted: int, own: Fraction) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.call_rules import list_rights
@@ -14,6 +15,7 @@ from tools_app.chain.abi import checksum, decode_output, encode_call
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import CallOutcome, SimulationRequest
 from tools_app.simulation.select import run_simulation
+from tools_app.standards.loan_callback import HANDLER_SLOT
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.enums import EngineSetting, RiskTier
 from tools_app.toolkit.plan import Call
@@ -31,8 +33,18 @@ _GET_STORAGE: str = "function getStorageAt(uint256 offset, uint256 length) view 
 _HOOK_SLOTS = (
     0x4A204F620C8C5CCDCA3FD54D003BADD85BA500436A431F0CBDA4F558C93C34C8,
     0xB104E0B93118902C651344349B610029D694CFDEC91C589C91EBAFBCD0289947,
-    0x6C9A6C4A39284E37ED1CF53D337577D14212A4870FB976A4366C693B939918D5,
+    HANDLER_SLOT,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Account:
+    """What the Safe is: its guards and handler, which targets are its modules or its own, whether the key owns it."""
+
+    hooks: frozenset[str]
+    modules: frozenset[str]
+    owned: frozenset[str]
+    is_key_owner: bool
 
 
 def observe_batch(
@@ -74,18 +86,19 @@ def observe_batch(
     nonce = _read_count(sent)
     at = max(now, chain.block.timestamp + 1)
     failed = next((index for index, outcome in enumerate(ran) if not outcome.succeeded), None)
-    codeless = [to for to in dict.fromkeys(call.to for call in calls) if not is_contract(chain.code(to))]
+    targets = list(dict.fromkeys(call.to for call in calls))
+    account = _look_at_account(chain, state, targets)
     return Observed(
         now=at,
         prices={asset: _read_price(one) for asset, one in zip(state.assets, priced, strict=True)},
         before=_read_measure(before),
         after=None if failed is not None else _read_measure(after),
         failure=None if failed is None else Refusal("CallFailed", (failed, ran[failed].output)),
-        codeless=frozenset(codeless),
-        hooks=_read_hooks(chain, state.account),
-        modules=_read_modules(chain, state.account, calls),
-        owned=_read_owned(chain, state.account, calls),
-        is_key_owner=_read_is_owner(chain, state),
+        codeless=frozenset(to for to in targets if not is_contract(chain.code(to))),
+        hooks=account.hooks,
+        modules=account.modules,
+        owned=account.owned,
+        is_key_owner=account.is_key_owner,
         nonce=nonce,
         acted=_read_count(sent_after) - nonce,
         has_account_code=is_contract(chain.code(state.account)),
@@ -142,29 +155,30 @@ def _read_refusal(outcome: CallOutcome) -> Refusal:
     return Refusal(reason.name or "", tuple(reason.args.values()))
 
 
-def _read_hooks(chain: ChainReader, account: str) -> frozenset[str]:
-    outcomes = chain.call_many([ReadCall(account, _GET_STORAGE, (slot, 1)) for slot in _HOOK_SLOTS])
-    found = {checksum("0x" + outcome.values[0][-20:].hex()) for outcome in outcomes if outcome.ok}
-    return frozenset(found | {ZERO_ADDRESS})
-
-
-def _read_modules(chain: ChainReader, account: str, calls: Sequence[Call]) -> frozenset[str]:
-    targets = list(dict.fromkeys(call.to for call in calls))
-    outcomes = chain.call_many([ReadCall(account, IS_MODULE_ENABLED, (target,)) for target in targets])
-    pairs = zip(targets, outcomes, strict=True)
-    return frozenset(target for target, outcome in pairs if outcome.ok and outcome.values[0])
-
-
-def _read_owned(chain: ChainReader, account: str, calls: Sequence[Call]) -> frozenset[str]:
-    targets = list(dict.fromkeys(call.to for call in calls))
-    outcomes = chain.call_many([ReadCall(target, _OWNER, ()) for target in targets])
-    pairs = zip(targets, outcomes, strict=True)
-    return frozenset(target for target, outcome in pairs if outcome.ok and outcome.values[0] == account)
-
-
-def _read_is_owner(chain: ChainReader, state: CageState) -> bool:
-    [outcome] = chain.call_many([ReadCall(state.account, _IS_OWNER, (state.session.key,))])
-    return outcome.ok and bool(outcome.values[0])
+def _look_at_account(chain: ChainReader, state: CageState, targets: Sequence[str]) -> _Account:
+    """What the Safe says of itself and of `targets`, and what those say of their owner: one batch of reads."""
+    account = state.account
+    outcomes = iter(
+        chain.call_many(
+            [
+                *(ReadCall(account, _GET_STORAGE, (slot, 1)) for slot in _HOOK_SLOTS),
+                *(ReadCall(account, IS_MODULE_ENABLED, (target,)) for target in targets),
+                *(ReadCall(target, _OWNER, ()) for target in targets),
+                ReadCall(account, _IS_OWNER, (state.session.key,)),
+            ]
+        )
+    )
+    hooks = [next(outcomes) for _ in _HOOK_SLOTS]
+    enabled = [next(outcomes) for _ in targets]
+    owners = [next(outcomes) for _ in targets]
+    [is_owner] = outcomes
+    found = {checksum("0x" + hook.values[0][-20:].hex()) for hook in hooks if hook.ok}
+    return _Account(
+        hooks=frozenset(found | {ZERO_ADDRESS}),
+        modules=frozenset(to for to, one in zip(targets, enabled, strict=True) if one.ok and one.values[0]),
+        owned=frozenset(to for to, one in zip(targets, owners, strict=True) if one.ok and one.values[0] == account),
+        is_key_owner=is_owner.ok and bool(is_owner.values[0]),
+    )
 
 
 def _read_count(outcome: CallOutcome) -> int:

@@ -46,12 +46,12 @@ def measure_gas(caged: CagedSafe) -> Iterator[Figure]:
     weth = caged.coins["WETH"]
     doors = {
         "approve": [caged.approve("USDC", 1)],
-        "swap": caged.trade("USDC", 300 * USD, "WETH", weth.units(0.1)),
-        "swap_again": caged.trade("USDC", 300 * USD, "WETH", weth.units(0.1)),
-        "losing_swap": caged.trade("WETH", weth.units(0.1), "USDC", 295 * USD),
+        "swap": caged.trade("USDC", 300 * USD, "WETH", weth.units("0.1")),
+        "swap_again": caged.trade("USDC", 300 * USD, "WETH", weth.units("0.1")),
+        "losing_swap": caged.trade("WETH", weth.units("0.1"), "USDC", 295 * USD),
         "open_position": [caged.position(10_000 * USD), *caged.take("USDC", 10_000 * USD)],
         "four_calls": [
-            *caged.trade("USDC", 300 * USD, "WETH", weth.units(0.1)),
+            *caged.trade("USDC", 300 * USD, "WETH", weth.units("0.1")),
             *caged.trade("USDC", 300 * USD, "WBTC", 500_000),
         ],
     }

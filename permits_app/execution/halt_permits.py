@@ -92,6 +92,7 @@ def execute_halt_plan(
         execution = executor.execute(
             permit=permit,
             capability=capability,
+            # A halt leaves at whatever price there is: it was judged by its end in this very moment, not by its worth.
             worth_micro_usd=permit.value_micro_usd,
             pending_nonce=pending,
             lease=lease,

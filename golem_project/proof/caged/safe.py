@@ -26,6 +26,7 @@ from permits_app.policy_cage.safe_tx import (
     join_signatures,
 )
 from tools_app.chain.abi import decode_output, encode_call, encode_constructor
+from tools_app.core.units import parse_units
 from tools_app.toolkit.plan import Call
 
 if TYPE_CHECKING:
@@ -75,9 +76,9 @@ class Coin:
     decimals: int
     price: int
 
-    def units(self, amount: float | int) -> int:
-        """Base units of a small decimal amount."""
-        return round(amount * 10**6) * 10**self.decimals // 10**6
+    def units(self, amount: str) -> int:
+        """Base units of a decimal amount in whole units, exactly."""
+        return parse_units(amount, self.decimals)
 
     def value(self, amount: int) -> int:
         """Micro-USD of base units, as the cage computes it."""
@@ -192,6 +193,7 @@ def sign_digest(account: LocalAccount, digest: bytes) -> bytes:
     return bytes(signed.signature)
 
 
+HOLDINGS = {"USDC": "70000", "WETH": "5", "WBTC": "0.25"}
 COINS = (("USDC", 6, 10**8), ("WETH", 18, 3_000 * 10**8), ("WBTC", 8, 60_000 * 10**8))
 
 
@@ -199,14 +201,13 @@ def build_caged_safe(
     engine: Engine,
     *,
     limits: dict[Limit, int] | None = None,
-    holdings: dict[str, float] | None = None,
     extra_rules: Sequence[Rule] = (),
     most_usd: int = 50_000,
     salt: int = 0,
 ) -> CagedSafe:
     """A Safe worth 100,000 USD with its cage enabled.
 
-    `holdings` are whole units by symbol; `most_usd` of each asset may leave at once, and twice that in a day.
+    `most_usd` of each asset may leave at once, and twice that in a day.
     """
     caged = CagedSafe(
         engine=engine,
@@ -222,7 +223,7 @@ def build_caged_safe(
     deploy_safe(caged, salt=salt)
     for name in ("venue", "lender"):
         setattr(caged, name, deploy(caged, "FuzzVenue"))
-    for symbol, amount in (holdings or {"USDC": 70_000, "WETH": 5, "WBTC": 0.25}).items():
+    for symbol, amount in HOLDINGS.items():
         caged.mint(symbol, caged.safe, caged.coins[symbol].units(amount))
     for coin in caged.coins.values():
         caged.mint(coin.symbol, caged.venue, 10**9 * 10**coin.decimals)

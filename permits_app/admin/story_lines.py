@@ -178,12 +178,19 @@ def list_deltas(permit: ActionPermit) -> tuple[Fact, ...]:
 
 
 def list_surprises(permit: ActionPermit) -> tuple[str, ...]:
-    """Movements and rights the plan did not speak of."""
+    """Movements and rights the plan did not speak of; a token that stands for a position is told with the position."""
     run = permit.simulation or {}
+    claims = {
+        token
+        for position in run.get("positions", [])
+        for side in ("before", "after")
+        for token in (position[side] or {}).get("claim_tokens", [])
+    }
     transfers = [
         f"{format_token_amount(permit.chain_id, seen['token'], seen['amount'])} "
         f"from {seen['sender']} to {seen['recipient']}"
         for seen in run.get("unexpected_transfers", [])
+        if seen["token"] not in claims
     ]
     approvals = [
         f"{seen['spender']} may take {seen['amount']} base units of {seen['token']}"

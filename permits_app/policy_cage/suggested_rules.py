@@ -31,7 +31,7 @@ from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS
 from tools_app.chain.signatures import parse_signature
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import Phase
-from tools_app.toolkit.protocol import SHELF, ValuerKind
+from tools_app.toolkit.protocol import SHELF
 
 MAX_LOSS_BPS: Final = 300
 MAX_WINDOW_LOSS_BPS: Final = 300
@@ -48,11 +48,11 @@ def suggest_rules(
     chain: ChainReader,
     high_water_mark_micro_usd: int,
     guardian: str | None,
-    valuers: Mapping[ValuerKind, str],
+    valuers: Mapping[str, str],
 ) -> list[Rule]:
     """Rules for the golem's home chain. An allowed token without a feed is left out: the cage could not value it.
 
-    `valuers` are contracts on the chain that value positions, by what they can value.
+    `valuers` are contracts on the chain that value positions, by their subjects.
 
     Raises what a feed raises.
     """
@@ -64,20 +64,23 @@ def suggest_rules(
     for token in addresses[AllowlistKind.TOKEN][: cage.max_assets]:
         rules += _asset_rules(chain, token, limits)
     counted = {each.key for each in rules if each.kind is RuleKind.ASSET}
-    valued = {key_address(key) for key in counted} | {
-        address
-        for address, contract in SHELF.contracts_on(chain.chain_id)
-        if contract.valuer is not None and contract.valuer in valuers
-    }
+    valued = {key_address(key) for key in counted}
+    valued |= {place for place, subject in SHELF.valued_on(chain.chain_id).items() if subject in valuers}
     rules += call_rules(chain.chain_id, set(addresses[AllowlistKind.CONTRACT]), valued=valued)
     for spender in addresses[AllowlistKind.SPENDER]:
         rules.append(spender_rule(spender, most_micro_usd=limits.per_transaction_micro_usd))
-    for address, contract in SHELF.contracts_on(chain.chain_id):
-        if contract.valuer is not None and contract.valuer in valuers:
-            rules.append(valuer_rule(address, valuers[contract.valuer]))
+    rules += [valuer_rule(subject, valuer) for subject, valuer in valuers.items()]
     if guardian is not None:
         rules.append(guardian_rule(guardian))
     return rules
+
+
+def list_subjects(golem: Golem, chain_id: int) -> list[str]:
+    """The places on a chain where the golem may hold something that needs a valuer, by the contracts it may call."""
+    allowed = AllowlistEntry.objects.filter(golem=golem, chain_id=chain_id, kind=AllowlistKind.CONTRACT)
+    places = SHELF.valued_on(chain_id)
+    called = set(allowed.values_list("address", flat=True))
+    return list(dict.fromkeys(subject for place, subject in places.items() if place in called))
 
 
 def _limit_rules(golem: Golem, cage: PolicyCage, limits: SpendingLimits, mark: int) -> list[Rule]:
@@ -138,7 +141,7 @@ def call_rules(chain_id: int, contracts: set[str], *, valued: Collection[str] | 
     """
     rules: list[Rule] = []
     for address, contract in SHELF.contracts_on(chain_id):
-        if address not in contracts or not (contract.valuer is None or valued is None or address in valued):
+        if address not in contracts or not (not contract.valued_at or valued is None or address in valued):
             continue
         for text in contract.functions:
             selector = parse_signature("function " + text.removeprefix("function ")).selector

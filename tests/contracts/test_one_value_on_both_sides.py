@@ -4,43 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from golem_project.embedded.world.accounts import derive_account
+from golem_project.embedded.world.accounts import CHAIN_ID, derive_account
+from golem_project.management.commands.deploy_policy_cage import build_valuer
+from golem_project.proof.caged.safe import FEED_DECIMALS
 from golem_project.proof.holding_steps import STEPS
 from golem_project.proof.holding_walk import HoldingsWalk
 from permits_app.policy_cage.abi import FUNCTIONS
-from permits_app.policy_cage.contract import valuer_rule
+from permits_app.policy_cage.contract import AssetRule, asset_rules, valuer_rule
 from tests.contracts.test_valuers import WorldCage
 from tests.evm.world import World
 from tests.tools_app.protocols.uniswap.test_liquidity import ETH, open_position
+from tools_app.chain.abi import checksum
+from tools_app.core.units import BPS
 from tools_app.portfolio.holdings import Holdings
-from tools_app.toolkit.protocol import SHELF, ValuerKind
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import NATIVE
 
-RESERVES_LIST = "function getReservesList() view returns (address[] list)"
-RESERVE_DATA = (
-    "function getReserveData(address asset) view returns ((uint256 configuration, uint128 liquidityIndex,"
-    " uint128 liquidityRate, uint128 borrowIndex, uint128 borrowRate, uint128 stableRate, uint40 updatedAt, uint16 id,"
-    " address aToken, address stableDebt, address variableDebt, address strategy, uint128 toTreasury,"
-    " uint128 unbacked, uint128 isolatedDebt) data)"
-)
-VALUED: dict[ValuerKind, tuple[str, frozenset[str]]] = {
-    ValuerKind.CONCENTRATED_LIQUIDITY: ("V3PositionValuer", frozenset({"uniswap"})),
-    ValuerKind.LENDING_ACCOUNT: ("LendingValuer", frozenset({"aave_v3", "spark"})),
-    ValuerKind.SHARE: ("Erc4626Valuer", frozenset({"erc4626"})),
-}
-"""Kinds that a contract can value, and the protocols whose contracts it knows how to ask."""
-NOT_VALUED_YET = {
-    ("lido", ValuerKind.SHARE): "stETH and wstETH tell their worth in calls of their own",
-    ("lido", ValuerKind.QUEUE): "no contract values a place in a queue",
-    ("maker", ValuerKind.COLLATERAL_VAULT): "no contract values a vault of collateral and debt",
-    ("morpho", ValuerKind.LENDING_MARKET): "no contract values an account in one market",
-    ("rocketpool", ValuerKind.SHARE): "rETH tells its worth in a call of its own",
-}
-"""Under a cage on a chain these count as nothing; what goes in is lost to its limits."""
+PROTOCOLS: Final = ("aave_v3", "spark", "erc4626", "morpho", "maker", "lido", "rocketpool")
+BY_KIND: Final = {"uniswap": "nft"}
+"""Kinds of positions that a protocol's valuer counts, where it does not count them all."""
 LEND_AND_SHARE = (
     "aave_supply WETH",
     "aave_supply DAI",
@@ -55,6 +41,23 @@ LEND_AND_SHARE = (
     "aave_withdraw",
     "spark_withdraw",
 )
+STAKE_AND_PLEDGE = (
+    "lido_stake stETH",
+    "lido_stake wstETH",
+    "rocketpool_stake",
+    "maker_open_vault",
+    "maker_deposit_collateral",
+    "maker_generate_dai",
+    "morpho_supply_market WETH",
+    "morpho_supply_market USDC",
+    "morpho_borrow_market",
+    "lido_unstake stETH",
+    "lido_unstake wstETH",
+    "lido_unwrap",
+    "morpho_repay_market",
+    "morpho_withdraw_market lent",
+    "rocketpool_unstake",
+)
 
 
 @dataclass
@@ -63,8 +66,8 @@ class BothSides:
 
     walk: HoldingsWalk
     cage: WorldCage
-    targets: dict[str, tuple[str, str]]
-    """Protocol -> the contract that stands for it in the cage, and the kind of its positions."""
+    targets: dict[str, str]
+    """Protocol -> the contract that stands for it in the cage."""
 
     def compare(self) -> Holdings:
         """Each protocol's positions and the whole of the account, at one block."""
@@ -74,8 +77,13 @@ class BothSides:
         listed = self.cage.read(self.cage.cage, FUNCTIONS["positions"], block=reader.block.number)[0]
         places = [address.lower() for address in listed]
         legs = 0
-        for protocol, (target, kind) in self.targets.items():
-            mine = [each for each in holdings.positions if each.ref.protocol == protocol and each.ref.kind == kind]
+        for protocol, target in self.targets.items():
+            kind = BY_KIND.get(protocol)
+            mine = [
+                each
+                for each in holdings.positions
+                if each.ref.protocol == protocol and (kind is None or each.ref.kind == kind)
+            ]
             at = places.index(target.lower())
             told, debt = measured[2][at] - measured[3][at], measured[3][at]
             parts = sum(len(each.parts) for each in mine)
@@ -83,17 +91,28 @@ class BothSides:
             assert abs(told - sum(each.micro_usd or 0 for each in mine)) <= parts, protocol
             assert abs(debt - sum(each.debt_micro_usd for each in mine)) <= parts, protocol
             legs += parts
-        coin = holdings.token(NATIVE)
-        assert coin is not None and coin.micro_usd is not None
-        assert abs(measured[6] - (holdings.nav_micro_usd - coin.micro_usd)) <= legs + len(holdings.tokens)
+            health = min((each.position.health_bps for each in mine if each.position.health_bps is not None), default=0)
+            if debt:
+                assert abs(measured[7][at] * BPS // debt - health) <= 1 + health // 10_000, protocol
+        for asset, exposure in zip(*self._exposures(measured, reader.block.number), strict=True):
+            held = [leg.raw for each in holdings.positions for leg in each.position.legs if leg.token == asset]
+            wallet = self.cage.read(self.cage.cage, FUNCTIONS["balanceOf"], asset, block=reader.block.number)[0]
+            assert abs(exposure - wallet - sum(held)) <= 2 * len(held), asset
+        assert abs(measured[6] - holdings.nav_micro_usd) <= legs + len(holdings.tokens)
         return holdings
 
+    def _exposures(self, measured: Any, block: int) -> tuple[list[str], list[int]]:
+        [assets] = self.cage.read(self.cage.cage, FUNCTIONS["assets"], block=block)
+        return [checksum(asset) for asset in assets], list(measured[8])
 
-def deploy_lending(world: World, pool: str, *, ask: Any) -> str:
-    [reserves] = ask(pool, RESERVES_LIST)
-    data = [ask(pool, RESERVE_DATA, reserve)[0] for reserve in reserves]
-    rows = [(reserve, each[8], each[10]) for reserve, each in zip(reserves, data, strict=True)]
-    return world.deploy(world.actors.deployer, "LendingValuer", "(address,(address,address,address)[])", pool, rows)
+    def walk_through(self, names: tuple[str, ...]) -> set[str]:
+        """Take these steps, comparing after each; returns the protocols where something was held."""
+        seen: set[str] = set()
+        for name in names:
+            found = STEPS[name](self.walk, 60, 0)
+            assert found is not None and self.walk.act(found), name
+            seen |= {each.ref.protocol for each in self.compare().positions}
+        return seen
 
 
 @pytest.fixture
@@ -101,50 +120,51 @@ def both(local_chain: World) -> Iterator[BothSides]:
     world = local_chain
     account = derive_account("both sides")
     walk = HoldingsWalk.begin(world.rpc, "both sides", world.protocols)
-    looking = WorldCage.__new__(WorldCage)
-    looking.world = world
-    aave, spark = (world.protocols[name]["pool"] for name in ("aave_v3", "spark"))
-    vault = world.protocols["erc4626"]["vault"]
-    valuers = {
-        aave: deploy_lending(world, aave, ask=looking.read),
-        spark: deploy_lending(world, spark, ask=looking.read),
-        vault: world.deploy(world.actors.deployer, "Erc4626Valuer", "(address)", vault),
-    }
-    cage = WorldCage(world, [valuer_rule(*each) for each in valuers.items()], account)
-    targets = {
-        "aave_v3": (aave, "account"),
-        "spark": (spark, "account"),
-        "erc4626": (vault, "vault"),
-        "uniswap": (cage.manager, "nft"),
-    }
-    yield BothSides(walk, cage, targets)
+    reader, _ = walk.read()
+    rules = asset_rules(
+        NATIVE, AssetRule(world.tokens["WETH"].feed, 3_600, 18, FEED_DECIMALS), per_batch=1, per_window=1
+    )
+    targets = {"uniswap": world.contracts["uniswap_v3_position_manager"]}
+    for subject, valuer in SHELF.valuers_on(CHAIN_ID):
+        if valuer.code == "V3PositionValuer":
+            continue
+        made = world.send(world.actors.deployer, None, "0x" + build_valuer(reader, valuer).hex())["contractAddress"]
+        rules.append(valuer_rule(subject, made))
+        protocol = SHELF.of_contract(CHAIN_ID, subject)
+        assert protocol is not None
+        targets[protocol.name] = subject
+    assert targets.keys() == {"uniswap", *PROTOCOLS}
+    yield BothSides(walk, WorldCage(world, rules, account), targets)
 
 
-@pytest.mark.protocols("aave_v3", "spark", "erc4626")
+@pytest.mark.protocols(*PROTOCOLS)
 def test_after_every_step_contracts_and_product_tell_one_value(both: BothSides) -> None:
     both.compare()
     open_position(both.cage.world, both.cage.maker)
     open_position(both.cage.world, both.cage.maker, price_lower="3100", price_upper="3600")
     assert len(both.compare().positions) == 2
-    seen: set[str] = set()
-    for name in LEND_AND_SHARE:
-        found = STEPS[name](both.walk, 60, 0)
-        assert found is not None and both.walk.act(found), name
-        seen |= {each.ref.protocol for each in both.compare().positions}
-    assert seen == set(both.targets)
+    assert both.walk_through(LEND_AND_SHARE) >= {"aave_v3", "spark", "erc4626"}
     # Interest that no transaction wrote down yet, and fees that somebody paid.
     both.walk.pass_time(1_800)
-    holdings = both.compare()
-    assert holdings.debt_micro_usd > 0
+    assert both.compare().debt_micro_usd > 0
 
 
-@pytest.mark.protocols("aave_v3", "spark", "erc4626")
+@pytest.mark.protocols(*PROTOCOLS)
+def test_what_is_staked_pledged_and_waits_in_a_queue_has_one_value_too(both: BothSides) -> None:
+    assert both.walk_through(STAKE_AND_PLEDGE) == {"lido", "rocketpool", "maker", "morpho"}
+    both.walk.pass_time(1_800)
+    assert both.compare().debt_micro_usd > 0
+    # A final place in the queue is worth what can be claimed.
+    both.walk.finalize()
+    both.compare()
+    assert both.walk_through(("lido_claim_withdrawal",))
+
+
+@pytest.mark.protocols(*PROTOCOLS)
 def test_a_pushed_pool_and_a_fallen_feed_leave_both_at_one_value(both: BothSides) -> None:
     world = both.cage.world
     open_position(world, both.cage.maker)
-    for name in LEND_AND_SHARE[:7]:
-        found = STEPS[name](both.walk, 60, 0)
-        assert found is not None and both.walk.act(found), name
+    both.walk_through((*LEND_AND_SHARE[:7], *STAKE_AND_PLEDGE[:9]))
     trader, usdc, weth = world.new_account(ETH, {"USDC": 10**12}), world.tokens["USDC"], world.tokens["WETH"]
     router = world.contracts["uniswap_v3_swap_router_02"]
     world.transact(trader, usdc.address, "approve(address,uint256)", router, 10**12)
@@ -155,16 +175,7 @@ def test_a_pushed_pool_and_a_fallen_feed_leave_both_at_one_value(both: BothSides
     assert both.compare().nav_micro_usd < before
 
 
-def test_every_kind_of_position_is_valued_by_a_contract_or_named_as_missing() -> None:
-    kinds = {
-        (protocol.name, contract.valuer)
-        for protocol in SHELF
-        for contract in protocol.contracts
-        if contract.valuer is not None and protocol.name in {"uniswap", *_protocols()}
-    }
-    valued = {(name, kind) for kind, (_, names) in VALUED.items() for name in names}
-    assert kinds == valued | NOT_VALUED_YET.keys()
-
-
-def _protocols() -> set[str]:
-    return {name for _, names in VALUED.values() for name in names} | {name for name, _ in NOT_VALUED_YET}
+def test_every_place_where_something_may_be_held_is_valued_by_a_contract() -> None:
+    subjects = {subject for subject, _ in SHELF.valuers_on(CHAIN_ID)}
+    assert set(SHELF.valued_on(CHAIN_ID).values()) <= subjects
+    assert {protocol.name for protocol in SHELF if protocol.valuers} >= {"uniswap", *PROTOCOLS}

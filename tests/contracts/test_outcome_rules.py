@@ -27,7 +27,7 @@ def tighten(caged: CagedSafe, limit: Limit, value: int) -> None:
     assert caged.rule(limit_rule(limit, 0)) == value
 
 
-def sell_weth(caged: CagedSafe, dollars_back: int, whole: float = 1) -> list[Call]:
+def sell_weth(caged: CagedSafe, dollars_back: int, whole: str | int = 1) -> list[Call]:
     """WETH worth 3,000 USD each for `dollars_back` micro-USD of USDC."""
     return caged.trade("WETH", caged.coins["WETH"].units(whole), "USDC", dollars_back)
 
@@ -63,7 +63,7 @@ def test_the_outflow_of_an_asset_in_one_batch_is_capped_to_the_base_unit(
 ) -> None:
     usdc = caged.coins["USDC"]
     assert caged.propose(Rule(RuleKind.OUTFLOW_PER_BATCH, address_key(usdc.address), 10**9)).succeeded
-    sent = caged.execute(*caged.trade("USDC", amount, "WETH", caged.coins["WETH"].units(0.334)))
+    sent = caged.execute(*caged.trade("USDC", amount, "WETH", caged.coins["WETH"].units("0.334")))
     expect(caged, sent, ("OutflowTooLarge", (usdc.address, amount, 10**9)) if refused else None)
 
 
@@ -71,8 +71,8 @@ def test_outflows_add_up_over_the_window_whatever_comes_back(caged: CagedSafe) -
     usdc, weth = caged.coins["USDC"], caged.coins["WETH"]
     assert caged.propose(Rule(RuleKind.OUTFLOW_PER_WINDOW, address_key(usdc.address), 2 * 10**9)).succeeded
     buy, sell = (
-        caged.trade("USDC", 10**9, "WETH", weth.units(0.333334)),
-        caged.trade("WETH", weth.units(0.333334), "USDC", 10**9),
+        caged.trade("USDC", 10**9, "WETH", weth.units("0.333334")),
+        caged.trade("WETH", weth.units("0.333334"), "USDC", 10**9),
     )
     for batch in (buy, sell, buy, sell):
         expect(caged, caged.execute(*batch), None)

@@ -47,7 +47,7 @@ def test_a_spender_that_takes_between_batches_gets_no_more_than_the_window(cappe
 
 def test_a_right_left_over_and_what_left_in_the_same_batch_are_one_outflow(capped: CagedSafe) -> None:
     usdc, weth = capped.coins["USDC"].address, capped.coins["WETH"]
-    swap = capped.trade("USDC", CAP, "WETH", weth.units(0.3334))
+    swap = capped.trade("USDC", CAP, "WETH", weth.units("0.3334"))
     expect(capped, capped.execute(*swap, capped.approve("USDC", 1)), ("OutflowTooLarge", (usdc, CAP + 1, CAP)))
     expect(capped, capped.execute(*swap), None)
     assert capped.ask("spent", usdc) == CAP
@@ -58,7 +58,7 @@ def test_an_allowance_used_up_in_its_batch_counts_once(capped: CagedSafe) -> Non
     twice = [
         capped.approve("USDC", 1),
         capped.approve("USDC", 5),
-        *capped.trade("USDC", 600 * USD, "WETH", weth.units(0.2)),
+        *capped.trade("USDC", 600 * USD, "WETH", weth.units("0.2")),
     ]
     expect(capped, capped.execute(*twice), None)
     assert capped.ask("spent", usdc) == 600 * USD
@@ -146,7 +146,7 @@ def test_a_right_through_permit2_used_up_in_its_batch_counts_once(capped: CagedS
             through.usdc,
             0,
             weth.address,
-            weth.units(0.2),
+            weth.units("0.2"),
         ),
     ]
     expect(capped, capped.execute(*calls), None)
@@ -178,5 +178,5 @@ def test_a_session_gives_no_larger_right_away_than_its_budget(caged: CagedSafe) 
 
 def test_a_right_used_up_in_its_batch_costs_the_session_what_was_moved(caged: CagedSafe) -> None:
     set_session(caged, budget=600 * USD)
-    expect(caged, caged.execute(*caged.trade("USDC", 600 * USD, "WETH", caged.coins["WETH"].units(0.2))), None)
+    expect(caged, caged.execute(*caged.trade("USDC", 600 * USD, "WETH", caged.coins["WETH"].units("0.2"))), None)
     assert caged.ask("session")[3] == 0

@@ -8,13 +8,22 @@ from typing import Any
 import pytest
 
 from golem_project.embedded.world.protocols import erc4626
-from golem_project.proof.caged.safe import DEFAULT_LIMITS, FEED_DECIMALS, USD, CagedSafe, deploy
+from golem_project.proof.caged.safe import DEFAULT_LIMITS, FEED_DECIMALS, USD, CagedSafe, deploy, selector
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.abi import FUNCTIONS
-from permits_app.policy_cage.contract import AssetRule, Rule, asset_rules, limit_rule, valuer_rule
+from permits_app.policy_cage.contract import (
+    AssetRule,
+    Rule,
+    asset_rules,
+    call_rule,
+    limit_rule,
+    spender_rule,
+    valuer_rule,
+)
 from tests.evm.world import World
 from tools_app.chain.abi import decode_output, encode_call, encode_constructor
 from tools_app.standards.concentrated import amounts_for_liquidity, sqrt_price_at_tick, sqrt_price_of_ratio
+from tools_app.standards.erc4626 import TO_ASSETS
 
 VAULT_CONSTRUCTOR = "constructor(address asset, string name, string symbol)"
 POSITIONS = (
@@ -35,14 +44,22 @@ UINT128_MAX = 2**128 - 1
 class WorldCage:
     """A cage over a plain account of the local world, else over a maker: enough to read what positions count as."""
 
-    def __init__(self, world: World, extra_rules: Sequence[Rule] = (), account: Any = None) -> None:
+    def __init__(
+        self,
+        world: World,
+        extra_rules: Sequence[Rule] = (),
+        account: Any = None,
+        *,
+        symbols: Sequence[str] = ("USDC", "WETH", "WBTC", "DAI"),
+        base: str = "USDC",
+    ) -> None:
         self.world = world
         self.maker = account or world.actors.makers[0]
         self.manager = world.contracts["uniswap_v3_position_manager"]
         deployer = world.actors.deployer
         self.valuer = world.deploy(deployer, "V3PositionValuer", "(address)", self.manager)
         rules: list[Rule] = [limit_rule(limit, value) for limit, value in DEFAULT_LIMITS.items()]
-        for symbol in ("USDC", "WETH", "WBTC", "DAI"):
+        for symbol in symbols:
             token = world.tokens[symbol]
             asset = AssetRule(token.feed, 3_600, token.decimals, FEED_DECIMALS)
             rules += asset_rules(token.address, asset, per_batch=1, per_window=1)
@@ -52,7 +69,7 @@ class WorldCage:
         data = cage_contract.encode_deployment(
             bytes.fromhex(load_contract("PolicyCage").bytecode[2:]),
             account=self.maker.address,
-            base_asset=world.tokens["USDC"].address,
+            base_asset=world.tokens[base].address,
             rules=rules,
         )
         receipt = world.send(deployer, None, "0x" + data.hex(), gas=16_000_000)
@@ -205,10 +222,8 @@ def test_an_erc_4626_share_counts_as_the_assets_it_would_give(caged: CagedSafe) 
     sent = caged.engine.send(caged.deployer, None, code + encode_constructor(VAULT_CONSTRUCTOR, usdc, "Vault", "V"))
     vault = sent.created
     assert sent.succeeded and vault
-    valuer = deploy(caged, "Erc4626Valuer", "constructor(address vault)", vault)
-    from golem_project.proof.caged.safe import selector
-    from permits_app.policy_cage.contract import call_rule, spender_rule
-
+    made = "constructor(address token, address underlying, bytes4 worthOf)"
+    valuer = deploy(caged, "ShareValuer", made, vault, usdc, selector(TO_ASSETS))
     deposit = "function deposit(uint256 assets, address receiver)"
     redeem = "function redeem(uint256 shares, address receiver, address owner)"
     caged.change(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait, ValuerKind
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait
 
 from .addresses import deployments
 from .effects import BankEffects
@@ -27,7 +27,7 @@ PROTOCOL = ProtocolDef(
                 "function cancelOffer(uint256)",
             ),
             takes_tokens=True,
-            valuer=ValuerKind.LENDING_ACCOUNT,
+            valued_at="bank",
         ),
     ),
     positions=BankPositions(),

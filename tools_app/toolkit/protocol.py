@@ -14,7 +14,7 @@ from typing import Any, Final
 from tools_app.toolkit.effects import EffectsReader
 from tools_app.toolkit.lending import Lending
 from tools_app.toolkit.markets import Markets
-from tools_app.toolkit.positions import Exits, Positions, Trail
+from tools_app.toolkit.positions import Exits, Positions, Reads, Trail
 from tools_app.toolkit.promises import Promises
 
 
@@ -27,15 +27,19 @@ class Trait(StrEnum):
     ASYNC = "ASYNC"
 
 
-class ValuerKind(StrEnum):
-    """How a contract on the chain can put a value on what an account has at a contract."""
+@dataclass(frozen=True, slots=True)
+class Valuer:
+    """The contract of ours that tells a cage what an account has at `subject`, a key of `deployments`.
 
-    CONCENTRATED_LIQUIDITY = "CONCENTRATED_LIQUIDITY"
-    SHARE = "SHARE"
-    LENDING_ACCOUNT = "LENDING_ACCOUNT"
-    LENDING_MARKET = "LENDING_MARKET"
-    COLLATERAL_VAULT = "COLLATERAL_VAULT"
-    QUEUE = "QUEUE"
+    `code` is its name in `contracts/src`, `constructor` its signature, `arguments` reads the values for it by chain
+    (raising PositionsUnreadable), and `views` are the calls that tell these values again, in their order.
+    """
+
+    subject: str
+    code: str
+    constructor: str
+    arguments: Callable[[int], Reads[tuple[Any, ...]]]
+    views: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +49,15 @@ class Contract:
     `functions` are the signatures the tools call. `own` are, by function, the places of arguments that must be the
     account (who receives, for whom), and `tokens` those of tokens, of lists of tokens and of packed paths of them;
     places are counted from 0 and downwards into structs. `takes_tokens` is whether it takes tokens by allowance,
-    `is_token` whether it is itself a token that stands for a position and that plans approve.
+    `is_token` whether it is itself a token that stands for a position and that plans approve. `valued_at` is the
+    subject of the valuer that counts what is held there, empty where nothing is.
     """
 
     key: str
     label: str
     functions: tuple[str, ...]
     takes_tokens: bool = False
-    valuer: ValuerKind | None = None
+    valued_at: str = ""
     is_token: bool = False
     own: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     tokens: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
@@ -112,6 +117,7 @@ class ProtocolDef:
     deployments: Callable[[int], Mapping[str, str] | None]
     entry: str
     contracts: tuple[Contract, ...] = ()
+    valuers: tuple[Valuer, ...] = ()
     positions: Positions | None = None
     exits: Exits | None = None
     effects: EffectsReader | None = None
@@ -181,6 +187,24 @@ class Shelf:
             for each in self.on(chain_id)
             for contract in each.contracts
             if (address := each.address(chain_id, contract.key)) is not None
+        ]
+
+    def valued_on(self, chain_id: int) -> Mapping[str, str]:
+        """Contracts at which something may be held, and the subject of the valuer that would count it: addresses."""
+        return {
+            address: protocol.address(chain_id, contract.valued_at) or ""
+            for protocol in self.on(chain_id)
+            for contract in protocol.contracts
+            if contract.valued_at and (address := protocol.address(chain_id, contract.key)) is not None
+        }
+
+    def valuers_on(self, chain_id: int) -> list[tuple[str, Valuer]]:
+        """What a chain's positions can be valued by: addresses of subjects, and how their valuers are made."""
+        return [
+            (address, valuer)
+            for protocol in self.on(chain_id)
+            for valuer in protocol.valuers
+            if (address := protocol.address(chain_id, valuer.subject)) is not None
         ]
 
     def claims_on(self, chain_id: int) -> frozenset[str]:

@@ -34,15 +34,21 @@ VIA_IR_FILES = frozenset(
         "PolicyCage.sol",
         "CageGovernance.sol",
         "CageGate.sol",
-        "V3PositionValuer.sol",
-        "Erc4626Valuer.sol",
+        "CollateralVaultValuer.sol",
         "LendingValuer.sol",
+        "MarketValuer.sol",
+        "ShareValuer.sol",
+        "StakeValuer.sol",
+        "V3PositionValuer.sol",
         "FuzzVenue.sol",
         "CageWatcher.sol",
     }
 )
 # Whose code is compared with what lies on a chain before owners are asked to sign for it.
-PUBLISHED = frozenset({"PolicyCage", "CageGovernance", "CageGate"})
+VALUERS = frozenset(
+    {"CollateralVaultValuer", "LendingValuer", "MarketValuer", "ShareValuer", "StakeValuer", "V3PositionValuer"}
+)
+PUBLISHED = frozenset({"PolicyCage", "CageGovernance", "CageGate", *VALUERS})
 IMPORT = re.compile(r"""^import [^;]*?"\./([^"]+)";""", re.MULTILINE)
 # Emscripten build without callbacks: imports are answered from `sources`, so nothing is read from disk or network.
 COMPILE_SCRIPT = """

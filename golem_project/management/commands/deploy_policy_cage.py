@@ -7,6 +7,7 @@ else it writes the transactions for the owner's own wallet, and `--register` fol
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,19 @@ from permits_app.models import CageMirror
 from permits_app.policy_cage.abi import PUBLISHED
 from permits_app.policy_cage.contract import encode_deployment
 from permits_app.policy_cage.safe_tx import ENABLE_MODULE, NONCE, SafeTx, build_typed_data
-from permits_app.policy_cage.suggested_rules import suggest_rules
+from permits_app.policy_cage.suggested_rules import list_subjects, suggest_rules
 from tools_app import runner
 from tools_app.chain.abi import encode_call, encode_constructor
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.units import usd_to_micro
-from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.protocol import SHELF, ValuerKind
+from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.toolkit.positions import drive
+from tools_app.toolkit.protocol import SHELF, Valuer
 
 BUDGET_MS = 30_000
+_SUBJECT = "function subject() view returns (address)"
 DEPLOYMENT_GAS = 16_000_000
 MOST_BYTES_OF_CREATION = 49_152
 """EIP-3860: creation code with the constructor's arguments."""
@@ -46,7 +49,9 @@ class Command(BaseCommand):
         parser.add_argument("--account", help="the Safe that holds the funds; in development a plain account")
         parser.add_argument("--high-water-mark-usd", default="", help="dollars from which a drawdown is measured")
         parser.add_argument("--guardian", help="an address that may halt the cage, and nothing else")
-        parser.add_argument("--v3-valuer", help="a V3PositionValuer that is deployed already")
+        parser.add_argument(
+            "--valuer", action="append", default=[], help="a valuer that is deployed already; may be said several times"
+        )
         parser.add_argument(
             "--out", type=Path, help="write the owner's transactions to this file instead of the screen"
         )
@@ -123,9 +128,8 @@ def describe(mirror: CageMirror) -> str:
     return f"{mirror.contract} follows block {mirror.block_number}: {word}"
 
 
-def build_deployment(golem: Golem, chain: ChainReader, options: dict[str, Any], *, v3_valuer: str | None) -> bytes:
-    """The data of the transaction that creates the cage. Raises what a feed raises."""
-    valuers = {ValuerKind.CONCENTRATED_LIQUIDITY: v3_valuer} if v3_valuer is not None else {}
+def build_deployment(golem: Golem, chain: ChainReader, options: dict[str, Any], *, valuers: Mapping[str, str]) -> bytes:
+    """The data of the transaction that creates the cage; `valuers` by subject. Raises what a feed raises."""
     rules = suggest_rules(
         golem=golem,
         chain=chain,
@@ -144,25 +148,57 @@ def build_deployment(golem: Golem, chain: ChainReader, options: dict[str, Any], 
     return data
 
 
-def build_valuer(chain_id: int) -> bytes | None:
-    """The data that creates a valuer of V3 positions, None on a chain without any."""
-    kind = ValuerKind.CONCENTRATED_LIQUIDITY
-    manager = next((each for each, contract in SHELF.contracts_on(chain_id) if contract.valuer is kind), None)
-    if manager is None:
-        return None
-    code = bytes.fromhex(load_contract("V3PositionValuer").bytecode[2:])
-    return code + encode_constructor("constructor(address manager)", manager)
+def find_valuers(golem: Golem, chain: ChainReader, given: Sequence[str]) -> tuple[dict[str, str], dict[str, Valuer]]:
+    """Valuers that were `given`, and how those are made that are missing, both by the subject they value.
+
+    Raises CommandError for one of other code or made of something else, PositionsUnreadable.
+    """
+    known = dict(SHELF.valuers_on(chain.chain_id))
+    there: dict[str, str] = {}
+    for address in map(checksum, given):
+        [told] = chain.call_many([ReadCall(address, _SUBJECT)])
+        subject = str(told.values[0]) if told.ok else ""
+        valuer = known.get(subject)
+        if valuer is None:
+            raise CommandError(f"{address} is no valuer of anything that is known on chain {chain.chain_id}")
+        check_valuer(chain, address, valuer)
+        there[subject] = address
+    wanted = [each for each in list_subjects(golem, chain.chain_id) if each in known and each not in there]
+    return there, {subject: known[subject] for subject in wanted if chain.code(subject)}
+
+
+def check_valuer(chain: ChainReader, address: str, valuer: Valuer) -> None:
+    """Raises CommandError for other code than ours, and for a valuer that was made of other values."""
+    contract = load_contract(valuer.code)
+    code = bytearray(chain.code(address))
+    for start, length in contract.immutables:
+        code[start : start + length] = bytes(length)
+    if code != bytes.fromhex(contract.deployed_bytecode[2:]):
+        raise CommandError(f"the code at {address} is not that of {valuer.code}")
+    told = [chain.call(address, view)[0] for view in valuer.views]
+    if told != list(drive(valuer.arguments(chain.chain_id), chain.call_many)):
+        raise CommandError(f"the {valuer.code} at {address} was made of other values; deploy one that fits")
+
+
+def build_valuer(chain: ChainReader, valuer: Valuer) -> bytes:
+    """The data that creates a valuer. Raises PositionsUnreadable."""
+    values = drive(valuer.arguments(chain.chain_id), chain.call_many)
+    return bytes.fromhex(load_contract(valuer.code).bytecode[2:]) + encode_constructor(valuer.constructor, *values)
 
 
 def plan_owner_transactions(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> dict[str, Any]:
     """What the owner's wallet sends and signs; the address of the cage is known once the first is mined."""
     account = checksum(options["account"])
-    valuer = build_valuer(chain.chain_id)
+    valuers, missing = find_valuers(golem, chain, options["valuer"])
     plan: dict[str, Any] = {"chain_id": chain.chain_id, "account": account}
-    if options["v3_valuer"] is None and valuer is not None:
-        plan["deploy_valuer_first"] = {"data": "0x" + valuer.hex(), "then": "run this again with --v3-valuer ADDRESS"}
+    if missing:
+        plan["deploy_valuers_first"] = [
+            {"contract": valuer.code, "values": subject, "data": "0x" + build_valuer(chain, valuer).hex()}
+            for subject, valuer in missing.items()
+        ]
+        plan["then"] = "run this again with --valuer ADDRESS for each of them"
         return plan
-    data = build_deployment(golem, chain, options, v3_valuer=options["v3_valuer"])
+    data = build_deployment(golem, chain, options, valuers=valuers)
     plan["deploy"] = {"data": "0x" + data.hex(), "gas": str(DEPLOYMENT_GAS)}
     plan["then"] = "manage.py deploy_policy_cage GOLEM --register CONTRACT --deployed-block NUMBER"
     return plan
@@ -174,11 +210,10 @@ def deploy_locally(golem: Golem, chain: ChainReader, options: dict[str, Any]) ->
     try:
         if int(rpc.call("eth_chainId"), 16) != CHAIN_ID:
             raise CommandError(f"{options['send_locally']} is not the local chain")
-        valuer_data = build_valuer(chain.chain_id)
-        valuer = options["v3_valuer"]
-        if valuer is None and valuer_data is not None:
-            valuer, _ = create(rpc, valuer_data)
-        return create(rpc, build_deployment(golem, chain, options, v3_valuer=valuer))
+        valuers, missing = find_valuers(golem, chain, options["valuer"])
+        for subject, valuer in missing.items():
+            valuers[subject], _ = create(rpc, build_valuer(chain, valuer))
+        return create(rpc, build_deployment(golem, chain, options, valuers=valuers))
     finally:
         rpc.close()
 

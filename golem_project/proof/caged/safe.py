@@ -76,9 +76,9 @@ class Coin:
     decimals: int
     price: int
 
-    def units(self, amount: str) -> int:
+    def units(self, amount: str | int) -> int:
         """Base units of a decimal amount in whole units, exactly."""
-        return parse_units(amount, self.decimals)
+        return parse_units(str(amount), self.decimals)
 
     def value(self, amount: int) -> int:
         """Micro-USD of base units, as the cage computes it."""

@@ -13,6 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from golem_project.embedded.world.solidity import load_contract
+from golem_project.management.commands.deploy_policy_cage import check_valuer
 from golem_project.proof.caged.engines import make_account
 from golem_project.proof.caged.safe import DEFAULT_LIMITS, CagedSafe
 from permits_app.actions.sync_policy_cage import sync_policy_cage
@@ -41,8 +42,9 @@ from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.protocols.uniswap.v3 import plans as v3
+from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import Call
-from tools_app.toolkit.protocol import SHELF, ValuerKind
+from tools_app.toolkit.protocol import SHELF
 
 CHAIN_ID = 31337
 APPROVE = "function approve(address spender, uint256 amount)"
@@ -129,12 +131,14 @@ def test_the_golems_policy_becomes_the_contracts_rules(caged: tuple[LiveGolem, S
     assert state.limit(Limit.MAX_CONCENTRATION_BPS) == 6_000
     assert state.limit(Limit.HIGH_WATER_MARK_MICRO_USD) == 26_000 * USD
     assert set(state.assets) == {token.address for token in golem.world.tokens.values()}
-    assert state.positions == [golem.world.contracts["uniswap_v3_position_manager"]]
+    assert golem.world.contracts["uniswap_v3_position_manager"] in state.positions
     known = SHELF.contracts_on(golem.golem.home_chain_id)
-    # A place of positions that nobody values is not called: there is a valuer for V3, and tokens have feeds.
-    counted = (None, ValuerKind.CONCENTRATED_LIQUIDITY)
-    valued = [(at, each) for at, each in known if each.valuer in counted or at in state.assets]
-    selectors = {(address, text) for address, contract in valued for text in contract.functions}
+    places, rpc = SHELF.valued_on(golem.golem.home_chain_id), golem.world.rpc
+    there = {each for each in set(places.values()) if rpc.call("eth_getCode", each, "latest") != "0x"}
+    assert set(state.positions) == there
+    # Where something may be held that nobody values, nothing is called.
+    counted = {address for address, _ in known if places.get(address) in {None, *there} or address in state.assets}
+    selectors = {(address, text) for address, each in known if address in counted for text in each.functions}
     assert len(list_allowed(state, RuleKind.CALL)) == len(selectors) > 14
     assert len(list_allowed(state, RuleKind.CONDITION)) > 20
     spenders = {address for address, contract in known if contract.takes_tokens}
@@ -210,25 +214,48 @@ def test_a_plain_account_is_mirrored_and_labelled_as_not_enforced(live_golem: Li
 
 
 def test_the_owners_transactions_are_written_and_nothing_is_sent(live_golem: LiveGolem, tmp_path: Path) -> None:
-    out = tmp_path / "plan.json"
-    before = int(live_golem.world.rpc.call("eth_blockNumber"), 16)
-    call_command(
-        "deploy_policy_cage",
-        live_golem.golem.name,
-        "--account",
-        live_golem.golem.address,
-        "--high-water-mark-usd",
-        "26000",
-        "--v3-valuer",
-        live_golem.world.contracts["multicall3"],
-        "--out",
-        str(out),
-        stdout=io.StringIO(),
-    )
-    plan = json.loads(out.read_text())
-    assert plan["deploy"]["data"].startswith("0x61")
-    assert int(live_golem.world.rpc.call("eth_blockNumber"), 16) == before
-    assert not CageMirror.objects.exists()
+    world, out = live_golem.world, tmp_path / "plan.json"
+    before = int(world.rpc.call("eth_blockNumber"), 16)
+
+    def plan(*valuers: str) -> dict[str, Any]:
+        given = [word for each in valuers for word in ("--valuer", each)]
+        call_command(
+            "deploy_policy_cage",
+            live_golem.golem.name,
+            "--account",
+            live_golem.golem.address,
+            "--high-water-mark-usd",
+            "26000",
+            *given,
+            "--out",
+            str(out),
+            stdout=io.StringIO(),
+        )
+        told: dict[str, Any] = json.loads(out.read_text())
+        return told
+
+    first = plan()
+    assert "deploy" not in first and "--valuer ADDRESS" in first["then"]
+    assert int(world.rpc.call("eth_blockNumber"), 16) == before and not CageMirror.objects.exists()
+    # The owner's wallet sends what is missing.
+    made = [world.send(world.actors.deployer, None, each["data"]) for each in first["deploy_valuers_first"]]
+    assert plan(*(each["contractAddress"] for each in made))["deploy"]["data"].startswith("0x61")
+    with pytest.raises(CommandError, match="no valuer of anything"):
+        plan(world.contracts["multicall3"])
+
+
+def test_a_valuer_of_other_code_or_of_other_values_is_not_taken(live_golem: LiveGolem) -> None:
+    world = live_golem.world
+    manager = world.contracts["uniswap_v3_position_manager"]
+    valuer = dict(SHELF.valuers_on(CHAIN_ID))[manager]
+    right = world.deploy(world.actors.deployer, "V3PositionValuer", "(address)", manager)
+    check_valuer(open_reader(), right, valuer)
+    wrong = world.deploy(world.actors.deployer, "V3PositionValuer", "(address)", world.contracts["weth9"])
+    with pytest.raises(CommandError, match="made of other values"):
+        check_valuer(open_reader(), wrong, valuer)
+    other = world.deploy(world.actors.deployer, "HostileValuer", "()")
+    with pytest.raises(CommandError, match="is not that of V3PositionValuer"):
+        check_valuer(open_reader(), other, valuer)
 
 
 def test_registering_what_is_no_cage_says_so(live_golem: LiveGolem) -> None:
@@ -304,5 +331,8 @@ def test_a_real_v3_position_is_valued_and_its_fees_and_liquidity_cannot_be_sent_
 
 
 def runner_read(to: str, signature: str, *args: Any) -> tuple[Any, ...]:
-    reader = runner.open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(10_000))
-    return reader.call(to, signature, *args)
+    return open_reader().call(to, signature, *args)
+
+
+def open_reader() -> ChainReader:
+    return runner.open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(10_000))

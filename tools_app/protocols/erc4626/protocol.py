@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from tools_app.protocols.erc4626.addresses import ENTRY, NAME, deployments
+from tools_app.protocols.erc4626.addresses import ENTRY, NAME, deployments, find_vault
 from tools_app.protocols.erc4626.effects import VaultEffects
 from tools_app.protocols.erc4626.positions import VaultExits, VaultPositions
-from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, ValuerKind
+from tools_app.standards.erc4626 import TO_ASSETS
+from tools_app.standards.share_valuer import describe_share_valuer
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef
 
 _DEPOSIT = "function deposit(uint256,address)"
 _REDEEM = "function redeem(uint256,address,address)"
@@ -14,9 +16,15 @@ _VAULT = Contract(
     "ERC-4626 vault",
     (_DEPOSIT, _REDEEM),
     takes_tokens=True,
-    valuer=ValuerKind.SHARE,
+    valued_at=ENTRY,
     own={_DEPOSIT: ((1,),), _REDEEM: ((1,), (2,))},
 )
+
+
+def _underlying_of(chain_id: int, vault: str) -> str | None:
+    found = find_vault(chain_id, vault)
+    return None if found is None else found.asset
+
 
 PROTOCOL = ProtocolDef(
     name=NAME,
@@ -24,6 +32,7 @@ PROTOCOL = ProtocolDef(
     deployments=deployments,
     entry=ENTRY,
     contracts=(_VAULT,),
+    valuers=(describe_share_valuer(deployments, ENTRY, _underlying_of, worth_of=TO_ASSETS),),
     positions=VaultPositions(),
     exits=VaultExits(),
     leaving=(LeavingCall(ENTRY, _REDEEM, own=((1,), (2,))),),

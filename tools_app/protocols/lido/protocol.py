@@ -8,8 +8,9 @@ from tools_app.protocols.lido import plans
 from tools_app.protocols.lido.addresses import LOCAL_CHAIN_ID, NAME, deployments
 from tools_app.protocols.lido.effects import LidoEffects
 from tools_app.protocols.lido.positions import LidoExits, LidoPositions
+from tools_app.protocols.lido.valuer import VALUER
 from tools_app.standards import erc721
-from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait, ValuerKind
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait
 
 _NOBODY: Final = "0x0000000000000000000000000000000000000000"
 
@@ -32,7 +33,7 @@ PROTOCOL: Final = ProtocolDef(
             "steth",
             "Lido stETH",
             ("function submit(address)", "function approve(address,uint256)"),
-            valuer=ValuerKind.SHARE,
+            valued_at="steth",
             is_token=True,
         ),
         Contract(
@@ -40,7 +41,7 @@ PROTOCOL: Final = ProtocolDef(
             "Lido wstETH",
             ("function wrap(uint256)", "function unwrap(uint256)", "function approve(address,uint256)"),
             takes_tokens=True,
-            valuer=ValuerKind.SHARE,
+            valued_at="steth",
             is_token=True,
         ),
         Contract(
@@ -52,13 +53,14 @@ PROTOCOL: Final = ProtocolDef(
                 "function claimWithdrawals(uint256[],uint256[])",
             ),
             takes_tokens=True,
-            valuer=ValuerKind.QUEUE,
+            valued_at="steth",
             own={
                 "function requestWithdrawals(uint256[],address)": ((1,),),
                 "function requestWithdrawalsWstETH(uint256[],address)": ((1,),),
             },
         ),
     ),
+    valuers=(VALUER,),
     positions=LidoPositions(),
     exits=LidoExits(),
     leaving=(

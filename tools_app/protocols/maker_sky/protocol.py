@@ -5,7 +5,8 @@ from __future__ import annotations
 from tools_app.protocols.maker_sky.addresses import LOCAL_CHAIN_ID, NAME, deployments
 from tools_app.protocols.maker_sky.effects import MakerEffects
 from tools_app.protocols.maker_sky.positions import NEW_CDP, MakerExits, MakerPositions
-from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Trait, ValuerKind
+from tools_app.protocols.maker_sky.valuer import VALUER
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Trait
 
 _JOIN = ("join(address,uint256)", "exit(address,uint256)")
 _EXIT = {"exit(address,uint256)": ((0,),)}
@@ -25,16 +26,17 @@ PROTOCOL = ProtocolDef(
                 "flux(uint256,address,uint256)",
                 "move(uint256,address,uint256)",
             ),
-            valuer=ValuerKind.COLLATERAL_VAULT,
+            valued_at="cdp_manager",
             own={"open(bytes32,address)": ((1,),), "flux(uint256,address,uint256)": ((1,),)},
         ),
         Contract("vat", "Maker ledger", ("hope(address)", "nope(address)")),
         Contract("jug", "Maker fees", ("drip(bytes32)",)),
-        Contract("join_dai", "Maker DAI adapter", _JOIN, takes_tokens=True, own=_EXIT),
-        Contract("join_eth_a", "Maker ETH-A adapter", _JOIN, takes_tokens=True, own=_EXIT),
-        Contract("join_eth_b", "Maker ETH-B adapter", _JOIN, takes_tokens=True, own=_EXIT),
-        Contract("join_eth_c", "Maker ETH-C adapter", _JOIN, takes_tokens=True, own=_EXIT),
+        Contract("join_dai", "Maker DAI adapter", _JOIN, takes_tokens=True, valued_at="cdp_manager", own=_EXIT),
+        Contract("join_eth_a", "Maker ETH-A adapter", _JOIN, takes_tokens=True, valued_at="cdp_manager", own=_EXIT),
+        Contract("join_eth_b", "Maker ETH-B adapter", _JOIN, takes_tokens=True, valued_at="cdp_manager", own=_EXIT),
+        Contract("join_eth_c", "Maker ETH-C adapter", _JOIN, takes_tokens=True, valued_at="cdp_manager", own=_EXIT),
     ),
+    valuers=(VALUER,),
     positions=MakerPositions(),
     exits=MakerExits(),
     # DAI goes into a vault by the address of its urn, which no bytes tell whose it is: that the account's own debt

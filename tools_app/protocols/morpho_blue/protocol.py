@@ -10,7 +10,8 @@ from tools_app.protocols.morpho_blue.addresses import MORPHO, NAME, deployments
 from tools_app.protocols.morpho_blue.effects import MorphoEffects
 from tools_app.protocols.morpho_blue.lending import MorphoLending
 from tools_app.protocols.morpho_blue.positions import MorphoExits, MorphoPositions, trails
-from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait, ValuerKind
+from tools_app.protocols.morpho_blue.valuer import VALUER
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait
 
 _PARAMS: Final = "(address,address,address,address,uint256)"
 _OWN: Final[Mapping[str, tuple[tuple[int, ...], ...]]] = {
@@ -58,9 +59,10 @@ PROTOCOL = ProtocolDef(
             own=_OWN,
             tokens=dict.fromkeys(_OWN, ((0, 0), (0, 1))),
             takes_tokens=True,
-            valuer=ValuerKind.LENDING_MARKET,
+            valued_at=MORPHO,
         ),
     ),
+    valuers=(VALUER,),
     positions=MorphoPositions(),
     exits=MorphoExits(),
     leaving=(

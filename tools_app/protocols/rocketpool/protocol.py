@@ -7,7 +7,10 @@ from typing import Final
 from tools_app.protocols.rocketpool.addresses import LOCAL_CHAIN_ID, NAME, deployments
 from tools_app.protocols.rocketpool.effects import RocketPoolEffects
 from tools_app.protocols.rocketpool.positions import RocketPoolExits, RocketPoolPositions
-from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, ValuerKind
+from tools_app.protocols.rocketpool.reads import ETH_VALUE
+from tools_app.standards.share_valuer import describe_share_valuer
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef
+from tools_app.toolkit.views import NATIVE
 
 PROTOCOL: Final = ProtocolDef(
     name=NAME,
@@ -15,9 +18,10 @@ PROTOCOL: Final = ProtocolDef(
     deployments=deployments,
     entry="storage",
     contracts=(
-        Contract("deposit_pool", "Rocket Pool deposit pool", ("function deposit()",)),
-        Contract("reth", "Rocket Pool rETH", ("function burn(uint256)",), valuer=ValuerKind.SHARE, is_token=True),
+        Contract("deposit_pool", "Rocket Pool deposit pool", ("function deposit()",), valued_at="reth"),
+        Contract("reth", "Rocket Pool rETH", ("function burn(uint256)",), valued_at="reth", is_token=True),
     ),
+    valuers=(describe_share_valuer(deployments, "reth", lambda chain_id, reth: NATIVE, worth_of=ETH_VALUE),),
     positions=RocketPoolPositions(),
     exits=RocketPoolExits(),
     # What is burned comes back to who burns it.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tools_app.protocols.uniswap import words
 from tools_app.protocols.uniswap.addresses import NAME, contracts_on
 from tools_app.protocols.uniswap.effects import UniswapEffects
@@ -9,7 +11,14 @@ from tools_app.protocols.uniswap.markets import UniswapMarkets
 from tools_app.protocols.uniswap.positions import UniswapExits, UniswapPositions
 from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
-from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, ValuerKind
+from tools_app.toolkit.positions import Reads
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Valuer
+
+
+def _ask_manager(chain_id: int) -> Reads[tuple[Any, ...]]:
+    yield []
+    return ((contracts_on(chain_id) or {})["v3_position_manager"],)
+
 
 _V2_SWAPS = (v2.TOKENS_IN, v2.TOKENS_IN_FEE, v2.TOKENS_OUT)
 
@@ -55,9 +64,18 @@ PROTOCOL = ProtocolDef(
             label="Uniswap V3 positions",
             functions=(v3.MULTICALL, v3.MINT, v3.INCREASE, v3.DECREASE, v3.COLLECT),
             takes_tokens=True,
-            valuer=ValuerKind.CONCENTRATED_LIQUIDITY,
+            valued_at="v3_position_manager",
             own={v3.MINT: ((0, 9),), v3.COLLECT: ((0, 1),)},
             tokens={v3.MINT: ((0, 0), (0, 1))},
+        ),
+    ),
+    valuers=(
+        Valuer(
+            subject="v3_position_manager",
+            code="V3PositionValuer",
+            constructor="constructor(address manager_)",
+            arguments=_ask_manager,
+            views=("function manager() view returns (address)",),
         ),
     ),
     positions=UniswapPositions(),

@@ -8,7 +8,8 @@ from tools_app.standards.aave_like import words
 from tools_app.standards.aave_like.effects import PoolEffects
 from tools_app.standards.aave_like.lending import PoolLending
 from tools_app.standards.aave_like.positions import AccountExits, AccountPositions
-from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait, ValuerKind
+from tools_app.standards.aave_like.valuer import describe_valuer
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait
 
 _CALLS = (words.SUPPLY, words.WITHDRAW, words.BORROW, words.REPAY, words.USE_AS_COLLATERAL)
 
@@ -28,11 +29,12 @@ def describe_lender(
                 label=f"{label} pool",
                 functions=_CALLS,
                 takes_tokens=True,
-                valuer=ValuerKind.LENDING_ACCOUNT,
+                valued_at="pool",
                 own={words.SUPPLY: ((2,),), words.WITHDRAW: ((2,),), words.BORROW: ((4,),), words.REPAY: ((3,),)},
                 tokens=dict.fromkeys(_CALLS, ((0,),)),
             ),
         ),
+        valuers=(describe_valuer(deployments),),
         positions=AccountPositions(name, label, deployments),
         exits=AccountExits(f"{prefix}_repay", f"{prefix}_withdraw"),
         leaving=(

@@ -192,7 +192,7 @@ def account_calls(pool: str, account: str) -> list[ReadCall]:
 
 def read_account(outcomes: Sequence[ReadOutcome]) -> Account:
     """Raises PositionsUnreadable."""
-    data, e_mode, bitmap = (_values(outcome, "the pool") for outcome in outcomes)
+    data, e_mode, bitmap = (answer_of(outcome, "the pool") for outcome in outcomes)
     collateral, debt, available, threshold, ltv, health = data
     return Account(collateral, debt, available, threshold, ltv, health, e_mode[0], bitmap[0])
 
@@ -211,8 +211,8 @@ def read_reserve(asset: str, outcomes: Sequence[ReadOutcome], *, label: str = "t
     if not outcomes[0].ok or outcomes[0].values[0][8] == ZERO:
         raise MarketNotFound(f"{label} has no market for {asset}", asset=asset)
     [data] = outcomes[0].values
-    totals = _values(outcomes[1], "the data provider")
-    [price] = _values(outcomes[2], "the oracle")
+    totals = answer_of(outcomes[1], "the data provider")
+    [price] = answer_of(outcomes[2], "the oracle")
     return Reserve(
         asset=asset,
         id=data[7],
@@ -238,7 +238,7 @@ def held_call(where: Mapping[str, str], asset: str, account: str) -> ReadCall:
 
 def read_held(outcome: ReadOutcome) -> Held:
     """Raises PositionsUnreadable."""
-    told = _values(outcome, "the data provider")
+    told = answer_of(outcome, "the data provider")
     return Held(supplied=told[0], stable_owed=told[1], variable_owed=told[2], is_collateral=told[8])
 
 
@@ -257,7 +257,7 @@ def read_stand(
     )
     reserve = read_reserve(asset, reserve_told, label=label)
     found, held = read_account(about), read_held(held_told[0])
-    balance, allowance = (_values(outcome, "the token")[0] for outcome in wallet)
+    balance, allowance = (answer_of(outcome, "the token")[0] for outcome in wallet)
     category = (yield from read_category(where["pool"], found.e_mode, reserve)) if found.e_mode else None
     isolated_by = yield from read_isolation(where, found)
     return Stand(where["pool"], found, reserve, held, balance, allowance, category, isolated_by)
@@ -268,7 +268,7 @@ def read_category(pool: str, number: int, reserve: Reserve) -> Reads[Category]:
     outcomes = yield [
         ReadCall(pool, each, (number,)) for each in (words.E_MODE, words.E_MODE_COLLATERALS, words.E_MODE_BORROWABLES)
     ]
-    [about] = _values(outcomes[0], "the pool")
+    [about] = answer_of(outcomes[0], "the pool")
     if outcomes[1].ok and outcomes[2].ok:
         has_collateral, has_debt = (bool(each.values[0] >> reserve.id & 1) for each in outcomes[1:])
     else:
@@ -281,12 +281,12 @@ def read_isolation(where: Mapping[str, str], account: Account) -> Reads[Reserve 
     if len(account.collateral_ids) != 1:
         return None
     [told] = yield [ReadCall(where["pool"], words.RESERVE_BY_ID, account.collateral_ids)]
-    asset = str(_values(told, "the pool")[0])
+    asset = str(answer_of(told, "the pool")[0])
     only = read_reserve(asset, (yield reserve_calls(where, asset)))
     return only if only.configuration.debt_ceiling else None
 
 
-def _values(outcome: ReadOutcome, who: str) -> tuple[Any, ...]:
+def answer_of(outcome: ReadOutcome, who: str) -> tuple[Any, ...]:
     if not outcome.ok:
         raise PositionsUnreadable(f"{who} does not answer: {outcome.revert_reason}")
     return outcome.values

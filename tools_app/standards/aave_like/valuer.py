@@ -1,0 +1,35 @@
+"""How a cage's valuer of an account at a lender of Aave's code is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tools_app.standards.aave_like import words
+from tools_app.standards.aave_like.reads import answer_of
+from tools_app.toolkit.context import ReadCall
+from tools_app.toolkit.positions import Reads
+from tools_app.toolkit.protocol import Valuer
+
+
+def describe_valuer(deployments: Callable[[int], Mapping[str, str] | None]) -> Valuer:
+    """Over every reserve that the pool has when it is made; a debt in a later one is refused by it."""
+
+    def ask(chain_id: int) -> Reads[tuple[Any, ...]]:
+        pool = (deployments(chain_id) or {})["pool"]
+        (listed,) = yield [ReadCall(pool, words.RESERVES_LIST)]
+        (reserves,) = answer_of(listed, "the pool")
+        outcomes = yield [ReadCall(pool, words.RESERVE, (asset,)) for asset in reserves]
+        told = [answer_of(outcome, "the pool")[0] for outcome in outcomes]
+        return pool, [(asset, data[8], data[10]) for asset, data in zip(reserves, told, strict=True)]
+
+    return Valuer(
+        subject="pool",
+        code="LendingValuer",
+        constructor=("constructor(address pool_, (address underlying, address aToken, address debtToken)[] reserves_)"),
+        arguments=ask,
+        views=(
+            "function pool() view returns (address)",
+            "function listReserves() view returns ((address underlying, address aToken, address debtToken)[])",
+        ),
+    )

@@ -206,7 +206,9 @@ class Site:
         if nonce < self._mined[sender.address]:
             self._check_earlier(one)
             return
-        if sum(other.gas for other in self._queue) + gas > QUEUE_GAS:
+        # A node takes what it is handed at once in any order, and keeps that of one sender's nonces alone.
+        is_another = any(other.replay["from"] != sender.address for other in self._queue)
+        if is_another or sum(other.gas for other in self._queue) + gas > QUEUE_GAS:
             self.flush()
         self._queue.append(one)
 

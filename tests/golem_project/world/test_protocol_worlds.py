@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,28 @@ def test_apart_on_another_chain_they_get_the_same_addresses(chain: World, worlds
     assert read_note(chain.rpc, "pear") is None
     chain.fund(chain.actors.makers[0].address)
     assert deploy_protocols(chain.rpc_url, ["pear", "apple"])["apple"] == alone["apple"]
+
+
+def test_what_one_account_does_never_overtakes_what_another_did_before(
+    chain: World, worlds: dict[str, ProtocolWorld], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A node may take what it is handed at once in any order; here it is the worst."""
+    in_order = JsonRpc.call_all
+
+    def last_first(rpc: JsonRpc, calls: list[tuple[str, list[Any]]]) -> list[Any]:
+        return in_order(rpc, calls[::-1])[::-1]
+
+    def deploy(site: Site) -> dict[str, str]:
+        token = site.create_ours("SimulatedToken", "(string,string,uint8)", "First", "ONE", 6)
+        holder = site.account("holder")
+        site.transact(token, "mint(address,uint256)", holder.address, 5)
+        site.transact(token, "transfer(address,uint256)", site.deployer.address, 5, sender=holder)
+        assert site.read(token, "balanceOf(address)", site.deployer.address, returns="(uint256)") == (5,)
+        return {"token": token}
+
+    monkeypatch.setattr(JsonRpc, "call_all", last_first)
+    worlds["apple"] = ProtocolWorld("apple", deploy)
+    assert deploy_protocols(chain.rpc_url, ["apple"])["apple"].keys() == {"token"}
 
 
 def test_what_is_needed_comes_first(chain: World, worlds: dict[str, ProtocolWorld]) -> None:

@@ -1143,7 +1143,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description A provider's own shape */
-                dialect?: "anthropic" | "gemini" | "openai" | "pi";
+                dialect?: "anthropic" | "gemini" | "mcp" | "openai" | "pi";
             };
             header?: {
                 "If-None-Match"?: string;

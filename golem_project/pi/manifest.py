@@ -143,6 +143,11 @@ def describe_route(tool: ToolDef) -> dict[str, Any]:
         "annotations": annotate(tool),
         "parameters": tool.schema,
     }
+    if tool.old_shapes:
+        route["old_shapes"] = [
+            {"schema_version": shape.schema_version, "served_until": shape.served_until.isoformat()}
+            for shape in tool.old_shapes
+        ]
     if isinstance(tool, ForeignReadTool):
         route["definition_hash"] = tool.pinned_hash
     if isinstance(tool, WriteTool | LocalWriteTool):

@@ -1,6 +1,7 @@
 """The ASGI entry point. Views and middleware are synchronous, so a request crosses into a thread once.
 
-Event streams are served in front of Django, on the event loop alone; what is not HTTP is refused before both.
+Event streams are served in front of Django, on the event loop alone, and so is the Model Context Protocol where it is
+on; what is not HTTP is refused before all of them.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ django.setup(set_prefix=False)
 # Their models need the apps to be loaded.
 from golem_project.boot import check_before_serving  # noqa: E402
 from golem_project.checked_start import CheckedStart  # noqa: E402
+from golem_project.pi.mcp_door import McpDoor  # noqa: E402
 from golem_project.plain_http import PlainHttp  # noqa: E402
 from golem_project.stream.sse import EventStream  # noqa: E402
 from golem_project.threaded_handler import ThreadedHandler  # noqa: E402
 
 event_stream = EventStream(ThreadedHandler())
-application = CheckedStart(PlainHttp(event_stream), check=check_before_serving)
+application = CheckedStart(PlainHttp(McpDoor(event_stream)), check=check_before_serving)

@@ -46,15 +46,17 @@ def call(name: str, *, tokens: tuple[int, int] = (1_000, 60), **arguments: Any) 
 
 def calls(*wanted: tuple[str, str], tokens: tuple[int, int] = (1_000, 60)) -> Answer:
     """Several calls in one answer; the arguments are text, which may be anything."""
-    message = {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [
-            {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+    def answer(request: dict[str, Any]) -> Reply:
+        # A call's id is never used twice in one conversation, as with any provider.
+        turn = len(request.get("messages", ()))
+        listed = [
+            {"id": f"call_{turn}_{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
             for number, (name, arguments) in enumerate(wanted)
-        ],
-    }
-    return lambda _: _completion(message, "tool_calls", tokens)
+        ]
+        return _completion({"role": "assistant", "content": None, "tool_calls": listed}, "tool_calls", tokens)
+
+    return answer
 
 
 def commit_last(*, tokens: tuple[int, int] = (1_200, 30)) -> Answer:

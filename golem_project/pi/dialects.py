@@ -4,6 +4,7 @@
 - anthropic: `input_schema`, plain JSON Schema with one type each, optional where a property may be left out.
 - gemini: `functionDeclarations` in its OpenAPI 3.0 subset: upper-case types, `nullable`, no additionalProperties.
 - pi: the ToolDefinition of the pi extension API, without its functions.
+- mcp: a Tool of the Model Context Protocol, with its hints.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from golem_project.pi.annotations import annotate_pi_tool
 from golem_project.pi.parameter_union import Schema, make_nullable
 from golem_project.pi.pi_tool import PiToolDef
 
@@ -23,6 +25,7 @@ class Dialect(StrEnum):
     ANTHROPIC = "anthropic"
     GEMINI = "gemini"
     PI = "pi"
+    MCP = "mcp"
 
 
 def render_tools(dialect: Dialect, tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
@@ -197,9 +200,28 @@ def _pi(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
     ]
 
 
+def _mcp(tools: Sequence[PiToolDef]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": str(tool.name),
+            "title": tool.label,
+            "description": tool.description,
+            "inputSchema": tool.shown,
+            "annotations": {f"{_camel(name)}Hint": holds for name, holds in annotate_pi_tool(tool).items()},
+        }
+        for tool in tools
+    ]
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
 _RENDERERS: dict[Dialect, Callable[[Sequence[PiToolDef]], list[dict[str, Any]]]] = {
     Dialect.OPENAI: _openai,
     Dialect.ANTHROPIC: _anthropic,
     Dialect.GEMINI: _gemini,
     Dialect.PI: _pi,
+    Dialect.MCP: _mcp,
 }

@@ -15,12 +15,13 @@ from archetypes_app.builtin_profiles import BUILTIN_PROFILES
 from archetypes_app.catalogue_lines import CATEGORY_LINES
 from archetypes_app.loadout import choose_core
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, resolve_archetype_tools
+from golem_project.pi.annotations import annotate
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.manifest import describe_route
 from tools_app.chain.networks import KNOWN_NETWORKS
-from tools_app.toolkit.enums import CapabilityTier, Category
+from tools_app.toolkit.enums import Category
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import ReadTool, ToolDef
+from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
 
 _PERMIT_TTL_SECONDS = 60
@@ -42,7 +43,7 @@ def write_short() -> str:
     links = [
         "- [Everything, tool by tool](/llms-full.txt)",
         "- [OpenAPI](/api/v1/schema)",
-        "- [Manifest of your golem](/api/v1/pi/manifest): needs a token; `?dialect=openai|anthropic|gemini|pi`",
+        "- [Manifest of your golem](/api/v1/pi/manifest): needs a token; `?dialect=openai|anthropic|gemini|pi|mcp`",
         "- [Which tool on which chain](/support.json)",
         "- [Refusals by code](/errors/)",
     ]
@@ -118,18 +119,6 @@ def build_support() -> dict[str, Any]:
             }
             for tool in sorted(REGISTRY, key=lambda tool: tool.name)
         ],
-    }
-
-
-def annotate(tool: ToolDef) -> dict[str, bool]:
-    """Hints for any door: whether it only reads, may end something that was, changes nothing twice, reaches outside."""
-    is_read = isinstance(tool, ReadTool)
-    return {
-        "read_only": is_read,
-        "destructive": not is_read,
-        "idempotent": is_read,
-        "open_world": tool.venue not in ("memory", "golem"),
-        "needs_owner_approval": tool.capability is CapabilityTier.PRIVILEGED,
     }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from archetypes_app.loadout import Loadout
 from archetypes_app.tier_queries import TIER_QUERIES
+from golem_project.pi.annotations import annotate, annotate_pi_tool
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.dialects import Dialect, render_tools
 from golem_project.pi.pi_tool import PiToolDef
@@ -139,8 +140,14 @@ def describe_route(tool: ToolDef) -> dict[str, Any]:
         "sprite_trigger": tool.sprite_trigger.value,
         "chains": sorted(tool.supported_chains) if tool.supported_chains is not None else None,
         "schema_version": tool.schema_version,
+        "annotations": annotate(tool),
         "parameters": tool.schema,
     }
+    if tool.old_shapes:
+        route["old_shapes"] = [
+            {"schema_version": shape.schema_version, "served_until": shape.served_until.isoformat()}
+            for shape in tool.old_shapes
+        ]
     if isinstance(tool, ForeignReadTool):
         route["definition_hash"] = tool.pinned_hash
     if isinstance(tool, WriteTool | LocalWriteTool):
@@ -160,6 +167,7 @@ def _as_json(tool: PiToolDef) -> dict[str, Any]:
         "guidelines": [{"text": line.text, "phases": [p.value for p in line.phases]} for line in tool.guidelines],
         "parameters": tool.parameters,
         "schema_version": tool.schema_version,
+        "annotations": annotate_pi_tool(tool),
         "scope": str(tool.scope),
         "is_write": tool.is_write,
         "method": "POST",

@@ -31,10 +31,10 @@ def count_json(value: Any, *, tokenizer: str) -> int:
 
 
 def count_definitions(tools: Sequence[PiToolDef], *, dialect: Dialect, tokenizer: str) -> int:
-    """Tokens of the tools in a provider's shape; of pi's, what it hands on to a provider."""
+    """Tokens of the tools in a provider's shape; of pi's and MCP's, what a client hands on to a provider."""
     rendered = render_tools(dialect, tools)
-    if dialect is Dialect.PI:
-        sent = ("name", "description", "parameters")
+    if dialect in (Dialect.PI, Dialect.MCP):
+        sent = ("name", "description", "parameters" if dialect is Dialect.PI else "inputSchema")
         rendered = [{name: tool[name] for name in sent} for tool in rendered]
     return count_json(rendered, tokenizer=tokenizer)
 

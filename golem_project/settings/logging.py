@@ -25,6 +25,8 @@ LOGGING: dict[str, Any] = {
         "httpcore2": {"level": "WARNING"},
         "openai": {"level": "WARNING"},
         "anthropic": {"level": "WARNING"},
+        # At INFO this writes two lines for every request, and below it their bodies.
+        "mcp": {"level": "WARNING"},
         "urllib3": {"level": "WARNING"},
         "django.request": {"level": "ERROR"},
         # At INFO Celery writes every task's whole answer into the log, the golem's strategy with it.

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from golem_project.settings.environment import read_integer
+from golem_project.settings.environment import read_flag, read_integer
 
 # Requests that one server process works on at once; most of them wait for a worker, and a waiting one costs a stack.
 GOLEM_WEB_THREADS = read_integer("GOLEM_WEB_THREADS", 200)
+
+# The Model Context Protocol at /mcp, over the same manifest and the same rules.
+GOLEM_MCP = read_flag("GOLEM_MCP", False)
 
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["golem_project.pi.authentication.ApiKeyAuthentication"],

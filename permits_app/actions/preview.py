@@ -62,6 +62,7 @@ from tools_app.core.whole import whole
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass, PiTool, RiskTier
+from tools_app.toolkit.old_shape import renew_params
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
 from tools_app.toolkit.toolset import Toolset
@@ -109,7 +110,7 @@ def preview_action(
 
     With `is_rescue`, the health tripwire's own, tools that lower a debt are there whatever the profiles hold.
     Raises GolemHalted, UnknownAction, InvalidParams, a handler's error, PolicyRejected, SimulationFailed,
-    ReviewVetoed, TooManyChanges, SameActionPending.
+    ReviewVetoed, TooManyChanges, SameActionPending, SchemaRetired.
     """
     with event_bus.holding(golem_id=golem_id, now=now):
         return _preview(golem_id, api_key_id, body, now, actor, is_rescue)
@@ -124,7 +125,7 @@ def _preview(
         raise GolemHalted("this golem is halted; only its owner can resume it", reason=golem.halt_reason)
     toolset, why = resolve_toolset(golem), read_why(body)
     body, wished_by = take_up_wish(golem_id=golem.pk, body=body, toolset=toolset, now=now)
-    tool, params = _resolve(body, add_rescue_tools(golem, toolset) if is_rescue else toolset)
+    tool, params = _resolve(body, add_rescue_tools(golem, toolset) if is_rescue else toolset, now)
     action_hash = hash_meant(golem=golem, tool=tool, params=params)
     waiting = _find_equal_action(golem, action_hash, now)
     if waiting is not None:
@@ -142,7 +143,9 @@ def _preview(
     return {**view_permit(permit), "missing": list_missing(permit), "timings_ms": watch.laps}
 
 
-def _resolve(body: Mapping[str, Any], toolset: Toolset) -> tuple[WriteTool | LocalWriteTool, dict[str, Any]]:
+def _resolve(
+    body: Mapping[str, Any], toolset: Toolset, now: datetime
+) -> tuple[WriteTool | LocalWriteTool, dict[str, Any]]:
     venue = body.get("venue")
     tool = resolve_action(
         pi_tool=PiTool.PREVIEW_ACTION,
@@ -153,7 +156,8 @@ def _resolve(body: Mapping[str, Any], toolset: Toolset) -> tuple[WriteTool | Loc
     )
     if not isinstance(tool, WriteTool | LocalWriteTool):
         raise TypeError(f"{tool.name} is routed as a write but is none")
-    return tool, runner.check_params(tool=tool, params=read_params(body))
+    params = renew_params(tool=tool, params=read_params(body), now=now)
+    return tool, runner.check_params(tool=tool, params=params)
 
 
 def _select_equal_actions(golem_id: UUID, action_hash: str) -> QuerySet[Any, Any]:

@@ -32,6 +32,7 @@ from tools_app.adapters import UnknownAction, normalize_key, resolve_action
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.toolkit.enums import ActionClass, Phase, PiTool
+from tools_app.toolkit.old_shape import renew_params
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.result import ToolResult
 from tools_app.toolkit.tooldef import ReadTool
@@ -74,7 +75,8 @@ def query_state(
 
     `cursor` continues an answer that was too long; it is the `next_cursor` of the part before. Parameters in
     `ignored` that the tool does not have are dropped, all others refused.
-    Raises UnknownAction, UnknownVenue, VenueRequired, a requirement's error, InvalidParams, the handler's error.
+    Raises UnknownAction, UnknownVenue, VenueRequired, a requirement's error, InvalidParams, SchemaRetired, the
+    handler's error.
     """
     given = {name: value for name, value in params.items() if value is not None}
     if chain_id is not None:
@@ -83,6 +85,7 @@ def query_state(
     if own is not None and (venue is None or normalize_key(venue) == OWN_VENUE):
         return _filter(_answer_own(own, golem, given, api_key_id, now), cursor)
     tool = _resolve(golem, pi_tool, query, venue)
+    given = dict(renew_params(tool=tool, params=given, now=now))
     known = tool.params_model.model_fields
     wanted = {name: value for name, value in given.items() if name in known or name not in ignored}
     reading = speculation.Reading(

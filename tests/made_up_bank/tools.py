@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from tools_app.chain.abi import encode_call
+from tools_app.core import clock
 from tools_app.core.units import format_units
 from tools_app.standards import erc20
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import DeadlineSeconds, PositionId, RawAmount
+from tools_app.toolkit.params import DeadlineSeconds, PositionId, RawAmount, Token
 from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.positions import PositionChange, PositionRef
+from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.typed_data import TypedData
 
 from .addresses import DEPLOYED
@@ -21,6 +23,9 @@ from .positions import NAME, REQUEST
 
 SLIPS: dict[str, int] = {}
 """Slips of their author: by how much an offer says otherwise than its plan, and a claim that promises nothing."""
+
+REPLACED_ON = clock.now().date()
+"""The day the bank's deposit changed its parameters: as late as it can be, whenever the tests run."""
 
 bank = ToolFamily(prefix="bank", category=Category.LENDING, venue=NAME)
 
@@ -86,11 +91,18 @@ def _plan(
     budget=TickBudget.MEDIUM,
     report=report,
     action_class=ActionClass.INCREASE_POSITION,
+    schema_version=2,
 )
 def bank_deposit(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     """Put cash into the bank. Does not borrow."""
     changes = (("account", "cash", amount),)
     return _plan(ctx, "deposit", amount, action_class=ActionClass.INCREASE_POSITION, spends="cash", changes=changes)
+
+
+@bank.used_to_take(of="bank_deposit", schema_version=1, replaced_on=REPLACED_ON)
+def first_bank_deposit(tool: ToolDef, sum: RawAmount, memo: Token | None = None) -> dict[str, Any]:
+    """Its amount was called a sum, and it took a remark that it never used."""
+    return {"amount": str(sum)}
 
 
 @bank.write(

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, TypeVar
 
 from tools_app.toolkit.enums import (
@@ -26,6 +27,7 @@ from tools_app.toolkit.enums import (
     SpriteTrigger,
     TickBudget,
 )
+from tools_app.toolkit.old_shape import OldShape
 from tools_app.toolkit.plan import LocalEffect, PlanOutcome
 from tools_app.toolkit.schema import build_params_model
 from tools_app.toolkit.tooldef import LocalWriteTool, PrivilegedTool, ReadTool, ToolDef, WriteTool
@@ -204,6 +206,23 @@ class ToolFamily:
                 )
             )
             return handler
+
+        return declare
+
+    def used_to_take(self, *, of: str, schema_version: int, replaced_on: date) -> Callable[[F], F]:
+        """Declare what the tool `of` took before a breaking change: a function with those parameters that returns the
+        present ones. It is served for ninety days from `replaced_on`.
+
+        Raises TypeError at import for a tool that is not declared above, or a version that is not an earlier one.
+        """
+
+        def declare(renew: F) -> F:
+            tool = next((tool for tool in self.tools if tool.name == of), None)
+            if tool is None or schema_version >= tool.schema_version:
+                raise TypeError(f"{of} is no tool of this family with a version above {schema_version}")
+            shape = OldShape(schema_version, replaced_on, build_params_model(renew), renew)
+            self.tools[self.tools.index(tool)] = replace(tool, old_shapes=(*tool.old_shapes, shape))
+            return renew
 
         return declare
 

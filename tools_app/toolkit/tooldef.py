@@ -23,6 +23,7 @@ from tools_app.toolkit.enums import (
     SpriteTrigger,
     TickBudget,
 )
+from tools_app.toolkit.old_shape import OldShape
 from tools_app.toolkit.plan import LocalEffect, PlanOutcome, TxPlan
 from tools_app.toolkit.schema import ToolParams, json_schema
 
@@ -57,6 +58,7 @@ class ToolDef:
     handler: Callable[..., Any]
     source: str
     keeps_checkpoint: bool = field(default=False, kw_only=True)
+    old_shapes: tuple[OldShape, ...] = field(default=(), kw_only=True)
 
     @cached_property
     def schema(self) -> dict[str, Any]:

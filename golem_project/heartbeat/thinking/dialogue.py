@@ -11,7 +11,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import AgentRunError, ModelHTTPError, UserError
@@ -67,6 +67,9 @@ class ModelDialogue:
         # A local server often asks for no key; the clients insist on one.
         key = api_key.reveal() if api_key is not None else "none"
         self._model, self._client_error = open_model(endpoint, key, model_name, self._client)
+        # What stands before the mark, the tools and the instructions, is the same in every round. OpenAI's interface
+        # and local servers keep a beginning they know by themselves and take no marks.
+        self._cache_marks: dict[str, Any] = {"anthropic_cache_instructions": True} if provider == "anthropic" else {}
         self._most_output = most_output_llm_tokens
         self._instructions = instructions
         self._messages: list[ModelMessage] = []
@@ -94,7 +97,8 @@ class ModelDialogue:
     def ask(self, *, seconds: float) -> Turn:
         """The model's next turn, within `seconds`. Raises ModelTimedOut, ModelUnavailable, ModelAnswerInvalid."""
         request = ModelRequest(parts=self._waiting, instructions=self._instructions)
-        settings: ModelSettings = {"max_tokens": self._most_output, "timeout": seconds, "max_retries": 0}
+        limits: ModelSettings = {"max_tokens": self._most_output, "timeout": seconds, "max_retries": 0}
+        settings = cast("ModelSettings", {**limits, **self._cache_marks})
         try:
             response = self._runner.run(self._request(request, settings, seconds))
         except (ModelEndpointRefused, ModelAnswerInvalid):
@@ -192,6 +196,10 @@ def _read_turn(response: ModelResponse) -> Turn:
             arguments = part.args if isinstance(part.args, str) else json.dumps(part.args or {})
             calls.append(AskedCall(id=part.tool_call_id, name=make_plain(part.tool_name), arguments=arguments))
     read, written = response.usage.input_tokens, response.usage.output_tokens
+    if _is_count(read) and _is_count(response.usage.cache_write_tokens):
+        # Text that is put into a cache costs a quarter more. Text out of one costs less, and counts in full: a cap errs
+        # on its own side.
+        read += -(-response.usage.cache_write_tokens // 4)
     if not (_is_count(read) and _is_count(written)):
         read = written = 0
     return Turn(

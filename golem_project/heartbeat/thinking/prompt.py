@@ -45,15 +45,16 @@ def write_instructions(
         _section("Rules of your kind", archetype.safety_rules),
         _section("How you work", archetype.workflow),
         _section("How this house works", HOUSE_RULES),
+        _section("How your last answer looks", archetype.output_format),
+        # From here on it changes from tick to tick; a provider that keeps a prompt's beginning keeps what is above.
+        _section("Your tools", [f"{tool.name}: {tool.snippet}" for tool in tools]),
+        _section("Actions and reads you have now", [f"{tool.snippet}" for tool in toolset]),
+        _section("About them", [line for tool in toolset for line in tool.guidelines]),
+        _section("Guidelines", _list_guidelines(tools, phase)),
         f"Your phase is {phase.value}. It allows: {', '.join(allowed)}.",
         "You are live: a commit sends transactions."
         if is_live
         else "This is a rehearsal: you may preview, and commit_action is refused with GOLEM_IN_DRY_RUN.",
-        _section("Your tools", [f"{tool.name}: {tool.snippet}" for tool in tools]),
-        _section("Guidelines", _list_guidelines(tools, phase)),
-        _section("Actions and reads you have now", [f"{tool.snippet}" for tool in toolset]),
-        _section("About them", [line for tool in toolset for line in tool.guidelines]),
-        _section("How your last answer looks", archetype.output_format),
     ]
     return "\n\n".join(part for part in parts if part)
 

@@ -8,11 +8,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from drf_spectacular.generators import SchemaGenerator
 
-from golem_project.pi.python_client import PATH, write_operations
+from golem_project.embedded.errors import EmbeddedError
+from golem_project.pi import python_client, typescript_client
 
 
 class Command(BaseCommand):
-    """Writes or checks clients/python."""
+    """Writes or checks clients/python and clients/typescript."""
 
     help = "Write the clients' operations from the OpenAPI document; --check only compares."
 
@@ -20,9 +21,17 @@ class Command(BaseCommand):
         parser.add_argument("--check", action="store_true", help="write nothing, fail when a file is out of date")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        text = write_operations(SchemaGenerator().get_schema(request=None, public=True))
-        if not options["check"]:
-            PATH.write_text(text, encoding="utf-8")
-            self.stdout.write(f"wrote {PATH.name}")
-        elif PATH.read_text(encoding="utf-8") != text:
-            raise CommandError(f"{PATH.name} is out of date. Fix: manage.py clients")
+        document = SchemaGenerator().get_schema(request=None, public=True)
+        try:
+            texts = {
+                python_client.PATH: python_client.write_operations(document),
+                typescript_client.PATH: typescript_client.write_schema(document),
+            }
+        except EmbeddedError as error:
+            raise CommandError(str(error)) from None
+        for path, text in texts.items():
+            if not options["check"]:
+                path.write_text(text, encoding="utf-8")
+                self.stdout.write(f"wrote {path.name}")
+            elif not path.exists() or path.read_text(encoding="utf-8") != text:
+                raise CommandError(f"{path.name} is out of date. Fix: manage.py clients")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -47,6 +47,12 @@ class Command(BaseCommand):
         if unraised:
             raise CommandError(
                 f"the parameters of {', '.join(unraised)} changed and their schema_version did not rise. Fix: raise it"
+            )
+        unserved = find_unserved(stored=_read_stored("tool_manifest.json"), now=snapshots["tool_manifest.json"])
+        if unserved:
+            raise CommandError(
+                f"calls of {', '.join(unserved)} that were valid no longer are, and the shape they had is not served."
+                " Fix: declare it with used_to_take beside the tool"
             )
         for name, content in snapshots.items():
             path = FOLDER / name
@@ -101,10 +107,25 @@ def find_unraised(*, stored: Mapping[str, Any], now: Mapping[str, Any]) -> list[
     )
 
 
-def _read_stored(name: str) -> dict[str, Any]:
+def find_unserved(*, stored: Iterable[Mapping[str, Any]], now: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Tools that lost a parameter or need one more than in `stored`, and do not serve what they took then."""
+    before = {entry["tool"]: entry for entry in stored}
+    broken = []
+    for entry in now:
+        old = before.get(entry["tool"])
+        if old is None or old["schema_version"] == entry["schema_version"]:
+            continue
+        lost = set(old["parameters"]["properties"]) - set(entry["parameters"]["properties"])
+        needed = set(entry["parameters"].get("required", ())) - set(old["parameters"].get("required", ()))
+        served = {shape["schema_version"] for shape in entry.get("old_shapes", ())}
+        if (lost or needed) and old["schema_version"] not in served:
+            broken.append(entry["tool"])
+    return sorted(broken)
+
+
+def _read_stored(name: str) -> Any:
     path = FOLDER / name
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return found
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def render_snapshot(content: Any) -> str:

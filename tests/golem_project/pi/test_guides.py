@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from archetypes_app.builtin_archetypes import BUILTIN_ARCHETYPES
+from tests.golem_project.pi.conftest import MakeAgent
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool
 
@@ -50,3 +51,23 @@ def test_each_built_in_archetype_has_a_skill_file(name: str) -> None:
 def test_a_skill_of_nobody_is_not_found() -> None:
     assert Client().get("/skills/nobody.md").status_code == 404
     assert Client().post("/llms.txt").status_code == 405
+
+
+def test_the_matrix_and_the_manifest_say_the_same_of_a_tool(make_agent: MakeAgent) -> None:
+    told = {entry["tool"]: entry["annotations"] for entry in Client().get("/support.json").json()["tools"]}
+    manifest = make_agent().get("manifest").json()
+    routes = [each for each in (*manifest["actions"], *manifest["queries"]) if "tool" in each]
+    assert routes
+    assert {each["tool"]: each["annotations"] for each in routes} == {
+        each["tool"]: told[each["tool"]] for each in routes
+    }
+
+
+def test_only_what_cannot_be_taken_back_is_called_destructive(make_agent: MakeAgent) -> None:
+    tools = {tool["name"]: tool["annotations"] for tool in make_agent().get("manifest").json()["tools"]}
+    assert {name for name, told in tools.items() if told["destructive"]} == {"commit_action", "emergency_halt"}
+    assert {name for name, told in tools.items() if told["read_only"]} == {
+        "query_state",
+        "search_context",
+        "query_grimoire",
+    }

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from anthropic import transform_schema
+from google.genai import types as google
 from openai.lib._pydantic import _ensure_strict_json_schema
 
 from archetypes_app.loadout import Loadout, make_loadout
@@ -62,6 +63,35 @@ def test_anthropics_library_loses_no_property_and_no_value(tools: tuple[PiToolDe
         assert sorted(list_properties(judged)) == sorted(list_properties(shown)), tool["name"]
         for name, prop in shown["properties"].items():
             assert judged["properties"][name].get("enum") == prop.get("enum"), (tool["name"], name)
+
+
+def list_declared(schema: google.Schema | None, path: str = "") -> Iterator[str]:
+    """Every property that Google's own types kept, with its way."""
+    if schema is None:
+        return
+    for name, inner in (schema.properties or {}).items():
+        yield f"{path}.{name}"
+        yield from list_declared(inner, f"{path}.{name}")
+    for part in schema.any_of or ():
+        yield from list_declared(part, path)
+    yield from list_declared(schema.items, f"{path}[]")
+
+
+def test_googles_library_takes_every_declaration_and_loses_no_property_and_no_value(
+    tools: tuple[PiToolDef, ...],
+) -> None:
+    for tool in render_tools(Dialect.GEMINI, tools)[0]["functionDeclarations"]:
+        # Its types forbid what they do not know, so a keyword that Gemini lacks is an error here.
+        judged = google.FunctionDeclaration.model_validate(tool)
+        assert sorted(list_declared(judged.parameters)) == sorted(list_properties(tool["parameters"])), tool["name"]
+        sent = judged.model_dump(by_alias=True, exclude_none=True, mode="json")["parameters"]
+        assert sent == tool["parameters"]
+
+
+def test_googles_library_refuses_what_its_provider_would(tools: tuple[PiToolDef, ...]) -> None:
+    (tool, *_) = render_tools(Dialect.GEMINI, tools)[0]["functionDeclarations"]
+    with pytest.raises(ValueError, match="additional_properties|additionalProperties|Extra"):
+        google.FunctionDeclaration.model_validate({**tool, "parameters": {**tool["parameters"], "oneOf": []}})
 
 
 def test_no_shape_loses_a_property_of_what_the_server_takes(tools: tuple[PiToolDef, ...]) -> None:

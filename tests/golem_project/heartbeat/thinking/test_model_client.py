@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -124,6 +125,42 @@ def test_anthropics_messages_are_spoken_too(live_golem: LiveGolem, think: Think)
     assert set(model.paths) == {"/v1/messages"}
     assert all(API_KEY in str(each) for each in model.authorizations)
     assert (found.input_llm_tokens, found.output_llm_tokens) == (1_600, 40)
+
+
+def test_what_stays_the_same_in_every_round_is_marked_for_anthropics_cache(live_golem: LiveGolem, think: Think) -> None:
+    found, model = think(
+        live_golem.golem,
+        anthropic_calls("query_state", query="phase"),
+        anthropic_says("seen"),
+        client={"provider": "anthropic"},
+    )
+    assert found.stopped_by == ""
+    first, second = model.requests
+    assert first["system"][-1]["cache_control"]["type"] == "ephemeral"
+    assert (first["system"], first["tools"]) == (second["system"], second["tools"])
+    assert second["messages"][: len(first["messages"])] == first["messages"]
+
+
+def test_writing_to_a_cache_is_paid_for_and_reading_from_it_never_lowers_the_count(
+    live_golem: LiveGolem, think: Think
+) -> None:
+    def paid(**usage: int) -> int:
+        body = {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "m",
+            "content": [{"type": "text", "text": "done"}],
+            "stop_reason": "end_turn",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 100, "output_tokens": 5, **usage},
+        }
+        answer = raw(json.dumps(body).encode())
+        return think(live_golem.golem, answer, client={"provider": "anthropic"})[0].input_llm_tokens
+
+    assert paid() == 100
+    assert paid(cache_creation_input_tokens=1_001) == 100 + 1_001 + 251
+    assert paid(cache_read_input_tokens=1_000) == 1_100
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"[]", b'{"content": 7}', b"<html>", b'{"type": "error"}'], ids=range(6))

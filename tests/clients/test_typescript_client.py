@@ -1,0 +1,114 @@
+"""The TypeScript client: compiled by the pinned compiler from what npm packs, and run against the live server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from archetypes_app.loadout import MOST_TOOLS
+from archetypes_app.models import ApiKey
+from golem_project.embedded.npm import find_node
+from permits_app.models import ActionPermit, OutcomeRecord
+from tests.architecture.sources import ROOT
+from tests.catalogue.door import Door
+from tests.clients.lossy_line import LossyLine
+from tests.clients.npm_package import pack, tree_or_skip
+
+FOLDER = ROOT / "clients" / "typescript"
+PAGE = ROOT / "docs" / "how-to" / "use-the-typescript-client.md"
+OPTIONS = ["--target", "es2022", "--module", "nodenext", "--strict", "--types", "node", "--skipLibCheck"]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Somebody's project that has the packed client among its packages."""
+    scratch = tmp_path_factory.mktemp("typescript")
+    package = pack(FOLDER, scratch)
+    folder = scratch / "project"
+    modules = folder / "node_modules"
+    modules.mkdir(parents=True)
+    package.rename(modules / "golem-client")
+    for each in tree_or_skip(FOLDER).iterdir():
+        (modules / each.name).symlink_to(each)
+    (folder / "package.json").write_text('{"type": "module"}')
+    return folder
+
+
+@pytest.fixture
+def line(live_server: Any, door: Door) -> Iterator[LossyLine]:
+    """A line to the server; the golem's key is an ordinary one."""
+    ApiKey.objects.filter(pk=door.agent.key.key.pk).update(most_tools=MOST_TOOLS, loaded_tools=[])
+    found = LossyLine((live_server.thread.host, live_server.thread.port))
+    yield found
+    found.close()
+
+
+def compile_program(project: Path, name: str, program: str) -> subprocess.CompletedProcess[str]:
+    (project / f"{name}.ts").write_text(program)
+    compiler = project / "node_modules" / "typescript" / "bin" / "tsc"
+    argv = [find_node(), str(compiler), *OPTIONS, f"{name}.ts"]
+    return subprocess.run(argv, cwd=project, capture_output=True, text=True, timeout=90)
+
+
+def run_program(project: Path, name: str, program: str, line: LossyLine, door: Door) -> str:
+    compiled = compile_program(project, name, program)
+    assert compiled.returncode == 0, compiled.stdout
+    environment = {"GOLEM_URL": line.url, "GOLEM_TOKEN": door.agent.key.token}
+    argv = [find_node(), f"{name}.js"]
+    ran = subprocess.run(argv, cwd=project, env=environment, capture_output=True, text=True, timeout=90)
+    assert ran.returncode == 0, ran.stderr
+    assert door.agent.key.token not in ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def test_the_program_of_the_page_goes_from_the_manifest_to_the_outcome(
+    project: Path, line: LossyLine, door: Door
+) -> None:
+    program = PAGE.read_text().partition("```ts\n")[2].partition("```")[0]
+    printed = run_program(project, "page", program, line, door)
+    assert printed.splitlines()[-1] == "COMMITTED"
+    assert OutcomeRecord.objects.get(permit=ActionPermit.objects.get()).is_verified
+
+
+def test_answers_that_are_lost_are_given_again_and_a_refusal_is_told_once(
+    project: Path, line: LossyLine, door: Door
+) -> None:
+    program = """
+import { createGolemClient, GolemProblem, GolemUnreachable } from "golem-client";
+const sleep = async () => {};
+const golem = createGolemClient(process.env.GOLEM_URL!, process.env.GOLEM_TOKEN!, { sleep });
+const swap = { action_type: "swap", token_in: "USDC", token_out: "WETH", amount: "500000000" };
+const { data } = await golem.POST("/api/v1/pi/preview_action", { body: swap });
+const told: unknown[] = [data?.permit_id];
+const ask = golem.POST("/api/v1/pi/query_state", { body: { query: "gas_price" } });
+await ask.catch((error) => told.push(error instanceof GolemProblem && error.members.code));
+const dead = createGolemClient("http://127.0.0.1:1", process.env.GOLEM_TOKEN!, { sleep, attempts: 2 });
+const halt = dead.POST("/api/v1/pi/emergency_halt", { body: { reason: "x" } });
+await halt.catch((error) => told.push(error instanceof GolemUnreachable && error.idempotencyKey.length));
+console.log(JSON.stringify(told));
+"""
+    line.loses = 2
+    told = json.loads(run_program(project, "lossy", program, line, door))
+    assert line.requests == 4
+    assert told == [str(ActionPermit.objects.get().pk), "TOOL_NOT_LOADED", 36]
+
+
+def test_the_compiler_refuses_a_path_a_field_and_a_type_that_are_not_there(project: Path) -> None:
+    program = """
+import { createGolemClient } from "golem-client";
+const golem = createGolemClient("http://127.0.0.1", "x");
+await golem.POST("/api/v1/pi/commit_actoin", {});
+await golem.POST("/api/v1/pi/commit_action", { body: { permit: "x" } });
+await golem.POST("/api/v1/pi/commit_action", { body: { permit_id: 1 } });
+"""
+    refused = compile_program(project, "wrong", program).stdout
+    assert sorted({text.split("(")[1].split(",")[0] for text in refused.splitlines() if text.startswith("wrong")}) == [
+        "4",
+        "5",
+        "6",
+    ]

@@ -1,6 +1,6 @@
 """The ASGI entry point. Views and middleware are synchronous, so a request crosses into a thread once.
 
-Event streams are served in front of Django, on the event loop alone; what is not HTTP is refused before both.
+Event streams and A2A are served in front of Django, on the event loop; what is not HTTP is refused before all of them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 django.setup(set_prefix=False)
 
 # Their models need the apps to be loaded.
+from golem_project.a2a.door import A2ADoor  # noqa: E402
 from golem_project.boot import check_before_serving  # noqa: E402
 from golem_project.checked_start import CheckedStart  # noqa: E402
 from golem_project.plain_http import PlainHttp  # noqa: E402
@@ -25,4 +26,4 @@ from golem_project.stream.sse import EventStream  # noqa: E402
 from golem_project.threaded_handler import ThreadedHandler  # noqa: E402
 
 event_stream = EventStream(ThreadedHandler())
-application = CheckedStart(PlainHttp(event_stream), check=check_before_serving)
+application = CheckedStart(PlainHttp(A2ADoor(event_stream, events=event_stream)), check=check_before_serving)

@@ -1,0 +1,37 @@
+"""The official client of the protocol, from a golem's card to a verified outcome."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from a2a.types import a2a_pb2 as wire
+from google.protobuf.json_format import MessageToDict
+
+from permits_app.models import OutcomeRecord
+from tests.golem_project.a2a.conftest import JSON_RPC, REST, SWAP, Line, answer_of, ask, run, send, state_of
+
+
+@pytest.mark.parametrize(
+    ("binding", "version", "is_streaming"),
+    [(JSON_RPC, "1.0", False), (REST, "1.0", True), (JSON_RPC, "0.3", True), (REST, "0.3", False)],
+)
+def test_a_swap_goes_from_the_card_to_its_outcome(line: Line, binding: str, version: str, is_streaming: bool) -> None:
+    async def play() -> list[dict[str, Any]]:
+        async with line.open(binding=binding, version=version, is_streaming=is_streaming) as client:
+            previewed = await send(client, ask("preview_action", SWAP))
+            task_id = previewed[0]["task"]["id"]
+            permit = answer_of(MessageToDict(await client.get_task(wire.GetTaskRequest(id=task_id))))
+            assert permit["status"] == "CREATED"
+            committed = await send(client, ask("commit_action", {"permit_id": permit["permit_id"]}))
+            last = MessageToDict(await client.get_task(wire.GetTaskRequest(id=committed[0]["task"]["id"])))
+            return [*committed, {"task": last}]
+
+    told = run(play())
+    assert state_of(told[-1]) == "COMPLETED"
+    answer = answer_of(told[-1]["task"])
+    assert answer["status"] == "COMMITTED"
+    assert OutcomeRecord.objects.get(permit_id=answer["permit"]["permit_id"]).is_verified
+    if is_streaming:
+        assert [state_of(each) for each in told if state_of(each)][-2:] == ["COMPLETED", "COMPLETED"]
+        assert any("artifactUpdate" in each for each in told)

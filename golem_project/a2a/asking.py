@@ -53,7 +53,7 @@ def read_ask(message: wire.Message) -> Ask | None:
         return None
     if len(asked) > 1:
         raise InvalidParams("a message asks for one thing: send one data part", fields={"parts": "several data parts"})
-    return _read_data(MessageToDict(asked[0].data))
+    return _read_data(_as_written(MessageToDict(asked[0].data)))
 
 
 def _read_data(data: Any) -> Ask:
@@ -72,6 +72,17 @@ def _read_data(data: Any) -> Ask:
 
 def _refuse_number(text: str) -> Any:
     raise NumberNotExact(f"{text[:40]} would be rounded on the way; write it as text")
+
+
+def _as_written(value: Any) -> Any:
+    """The protocol's doubles as the integers that `read_body` let through."""
+    if isinstance(value, dict):
+        return {name: _as_written(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_as_written(member) for member in value]
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else _refuse_number(str(value))
+    return value
 
 
 def _check_numbers(value: Any) -> None:

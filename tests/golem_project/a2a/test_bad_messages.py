@@ -203,3 +203,9 @@ def test_tokens_and_secrets_of_a_message_are_kept_nowhere(mine: Line) -> None:
     mine.post(_call("SendMessage", _message(_asked("query_state", {"query": secret}))))
     assert secret not in str(list(Task.objects.values()))
     assert secret not in str(list(AuditEntry.objects.values()))
+
+
+def test_a_whole_number_arrives_as_it_was_written(mine: Line) -> None:
+    wish = {**SWAP, "chain_id": 31337, "slippage_bps": 50}
+    mine.post(_call("SendMessage", _message(_asked("preview_action", wish))))
+    assert Task.objects.get().params == wish

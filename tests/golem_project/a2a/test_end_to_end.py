@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -9,6 +12,7 @@ from a2a.types import a2a_pb2 as wire
 from google.protobuf.json_format import MessageToDict
 
 from permits_app.models import OutcomeRecord
+from tests.architecture.sources import ROOT
 from tests.golem_project.a2a.conftest import JSON_RPC, REST, SWAP, Line, answer_of, ask, run, send, state_of
 
 
@@ -35,3 +39,14 @@ def test_a_swap_goes_from_the_card_to_its_outcome(line: Line, binding: str, vers
     if is_streaming:
         assert [state_of(each) for each in told if state_of(each)][-2:] == ["COMPLETED", "COMPLETED"]
         assert any("artifactUpdate" in each for each in told)
+
+
+def test_the_program_of_the_page_swaps(line: Line) -> None:
+    page = (ROOT / "docs" / "how-to" / "talk-a2a.md").read_text()
+    program = page.partition("```python\n")[2].partition("```")[0]
+    environment = {**os.environ, "GOLEM_A2A_URL": line.url, "GOLEM_TOKEN": line.token}
+    ran = subprocess.run(
+        [sys.executable, "-c", program, SWAP["amount"]], env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert ran.stdout.splitlines()[-1:] == ["COMMITTED"], ran.stdout + ran.stderr
+    assert "commit_action TASK_STATE_COMPLETED" in ran.stdout

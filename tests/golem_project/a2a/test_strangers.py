@@ -166,7 +166,14 @@ PARAMS = st.dictionaries(
     max_size=4,
 )
 # What asking leaves behind: the question itself, and the log of events and of refusals.
-_TRACES = {"a2a.Task", "a2a.Visit", "a2a.Challenge", "tools_app.OutboxEvent", "tools_app.EventSequence"}
+_TRACES = {
+    "a2a.Task",
+    "a2a.Visit",
+    "a2a.Challenge",
+    "tools_app.OutboxEvent",
+    "tools_app.EventSequence",
+    "tools_app.EventHead",
+}
 _OURS = ("tools_app", "archetypes_app", "memory_app", "permits_app", "stream", "a2a", "auth")
 
 
@@ -179,7 +186,7 @@ def _snapshot() -> dict[str, list[Any]]:
     }
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(skill=st.one_of(st.sampled_from([str(tool) for tool in PiTool]), st.text(min_size=1, max_size=8)), params=PARAMS)
 def test_nothing_a_stranger_sends_moves_anything_of_the_golem(visitor: Line, skill: str, params: Any) -> None:
     Task.objects.all().delete()
@@ -187,4 +194,5 @@ def test_nothing_a_stranger_sends_moves_anything_of_the_golem(visitor: Line, ski
     before = _snapshot()
     answer = _ask(visitor, skill, params)
     assert "result" in answer or answer["error"]["code"] != -32603, answer
-    assert _snapshot() == before
+    after = _snapshot()
+    assert {label for label, rows in after.items() if rows != before[label]} == set()

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from a2a.types import a2a_pb2 as wire
 from google.protobuf.json_format import MessageToDict
 
+from golem_project.embedded.npm import load_lock, wheel_folder
 from permits_app.models import OutcomeRecord
 from tests.architecture.sources import ROOT
 from tests.golem_project.a2a.conftest import JSON_RPC, REST, SWAP, Line, answer_of, ask, run, send, state_of
+from tests.tools_app.simulation.protocol_bytecode import fetch_or_skip
 
 
 @pytest.mark.parametrize(
@@ -50,3 +54,21 @@ def test_the_program_of_the_page_swaps(line: Line) -> None:
     )
     assert ran.stdout.splitlines()[-1:] == ["COMMITTED"], ran.stdout + ran.stderr
     assert "commit_action TASK_STATE_COMPLETED" in ran.stdout
+
+
+@pytest.mark.parametrize("binding", [JSON_RPC, REST])
+def test_the_official_javascript_client_swaps_too(line: Line, binding: str, tmp_path: Path) -> None:
+    here = Path(__file__).parent
+    for name, folder in fetch_or_skip(load_lock(here / "client_packages.json").values()).items():
+        shutil.copytree(folder, tmp_path / "node_modules" / name)
+    program = shutil.copy(here / "official_client.mjs", tmp_path)
+    wheel = wheel_folder()
+    assert wheel is not None
+    card = f"{line.url}/.well-known/agent-card.json"
+    ran = subprocess.run(
+        [wheel / "bin" / "node", program, card, line.token, binding, SWAP["amount"]],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ran.stdout.split() == ["CREATED", "COMMITTED"], ran.stdout + ran.stderr

@@ -59,7 +59,7 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("stream", "webhookendpoint"): ("view", "add"),
     ("stream", "webhookdelivery"): ("view",),
     ("a2a", "task"): ("view",),
-    ("a2a", "openedread"): ("view", "add", "delete"),
+    ("a2a", "openedread"): ("view", "add"),
     ("tools_app", "auditentry"): ("view",),
     ("tools_app", "outboxevent"): ("view",),
 }

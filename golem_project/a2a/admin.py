@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
-from django.contrib import admin
-from django.http import HttpRequest
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.decorators import display
+from unfold.decorators import action, display
 
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.forms import ConfirmForm
 from archetypes_app.models import Golem
 from golem_project.a2a.models import OpenedRead, Task, TaskState
 from golem_project.a2a.opened_reads import list_openable
 from tools_app.adapters import normalize_key
+from tools_app.admin.confirm import show_confirmation
 from tools_app.admin.display import show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
@@ -127,6 +129,33 @@ class OpenedReadAdmin(OwnerScopedAdmin):
     list_select_related = ("golem",)
     form = OpenedReadForm
     fields = ("golem", "query", "venue")
+    actions_detail: ClassVar[tuple[str, ...]] = ("close",)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Closed by its own button, which asks first."""
+        return False
+
+    def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        """Whoever may open a read may close one; the row itself is looked up among theirs."""
+        return bool(self.has_add_permission(request))
+
+    @action(description="Close", icon="visibility_off", url_path="close", permissions=["manage"])
+    def close(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Strangers read it no more."""
+        row = self.get_row(request, object_id)
+        if request.method == "POST":
+            row.delete()
+            messages.success(request, f"{row} is closed.")
+            return HttpResponseRedirect(reverse("admin:a2a_openedread_changelist"))
+        return show_confirmation(
+            request=request,
+            model_admin=self,
+            title=f"Close {row}",
+            form=ConfirmForm(),
+            submit="Close it",
+            back_url=reverse("admin:a2a_openedread_change", args=[row.pk]),
+            explanation="From now on only agents with a key of this golem can ask for it.",
+        )
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Never: another read is another row."""

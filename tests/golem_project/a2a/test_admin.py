@@ -11,6 +11,7 @@ from django.urls import reverse
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.a2a.models import OpenedRead, TaskState
 from tests import factories
+from tools_app.core import clock
 
 LIST, ADD = "admin:a2a_openedread_changelist", "admin:a2a_openedread_add"
 
@@ -53,3 +54,17 @@ def test_nobody_opens_a_read_of_another_owners_golem(browser: Client) -> None:
     golem = factories.make_golem(owner=factories.make_owner(name="ben"))
     browser.post(reverse(ADD), {"golem": golem.pk, "query": "limits", "venue": "golem"})
     assert not OpenedRead.objects.exists()
+
+
+def test_an_opened_read_is_closed_by_its_owner_and_by_nobody_else(owner: Any, browser: Client) -> None:
+    mine = factories.make_golem(owner=owner)
+    theirs = factories.make_golem(owner=factories.make_owner(name="ben"))
+    now = clock.now()
+    rows = [
+        OpenedRead.objects.create(golem=golem, query="limits", venue="golem", created_at=now)
+        for golem in (mine, theirs)
+    ]
+    close = [reverse("admin:a2a_openedread_close", args=[row.pk]) for row in rows]
+    assert browser.get(close[0]).status_code == 200
+    assert [browser.post(each, {"sure": "on"}).status_code for each in close] == [302, 404]
+    assert OpenedRead.objects.get() == rows[1]

@@ -1,4 +1,4 @@
-"""What the server says has exactly the protocol's published types: no member it does not know, none missing it needs."""
+"""What the server says has exactly the protocol's published types: no member unknown, none missing that it needs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ def test_answers_of_1_0_are_of_its_published_types(line: Line, skill: str) -> No
     _check(sent, wire.SendMessageResponse)
     task_id = sent["task"]["id"]
     _check(_call(line, "GetTask", {"id": task_id})["result"], wire.Task)
-    _check(_call(line, "ListTasks", {"includeArtifacts": True})["result"], wire.ListTasksResponse)
+    listed = _call(line, "ListTasks", {"includeArtifacts": True})["result"]
+    ParseDict(listed, wire.ListTasksResponse(), ignore_unknown_fields=False)
+    assert set(listed) == {"tasks", "nextPageToken", "pageSize", "totalSize"}
+    _check(listed["tasks"][0], wire.Task)
     _check(_call(line, "GetExtendedAgentCard", {})["result"], wire.AgentCard)
     headers = {"Authorization": f"Bearer {line.token}", "A2A-Version": "1.0"}
     over_http = httpx.get(f"{line.url}/rest/tasks/{task_id}", headers=headers)

@@ -30,6 +30,7 @@ from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
 
 T = TypeVar("T")
+_ASKING_THREADS = 8
 CALLER, IS_LEGACY, BASE_URL = "caller", "is_legacy", "base_url"
 """What the door leaves in a call's state."""
 
@@ -48,7 +49,9 @@ class GolemRequestHandler(RequestHandler):
 
     def __init__(self, streams: TaskStreams) -> None:
         self._streams = streams
-        self._threads = ThreadPoolExecutor(settings.GOLEM_A2A_THREADS, thread_name_prefix="a2a")
+        self._threads = ThreadPoolExecutor(_ASKING_THREADS, thread_name_prefix="a2a")
+        # Apart, so that who looks at a task waits for nobody's preview.
+        self._workers = ThreadPoolExecutor(settings.GOLEM_A2A_THREADS, thread_name_prefix="a2a-work")
         self._running: set[asyncio.Future[None]] = set()
 
     async def on_message_send(
@@ -172,7 +175,7 @@ class GolemRequestHandler(RequestHandler):
 
     def _start(self, row: Task, caller: Caller) -> asyncio.Future[None]:
         work = asyncio.ensure_future(
-            run_blocking(partial(carry_out, task_id=row.pk, token=caller.token), threads=self._threads)
+            run_blocking(partial(carry_out, task_id=row.pk, token=caller.token), threads=self._workers)
         )
         # Held here, because nobody else may be waiting for it.
         self._running.add(work)

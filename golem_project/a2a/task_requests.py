@@ -17,6 +17,7 @@ from golem_project.a2a.errors import TaskNotCancelable, TaskTakesNoMessage, Task
 from golem_project.a2a.following import follow_task
 from golem_project.a2a.models import OPEN_STATES, Task, TaskState
 from golem_project.a2a.opened_reads import check_pace
+from golem_project.a2a.pace import take_turn
 from golem_project.a2a.task_states import move_task, tell_change
 from golem_project.a2a.wire_tasks import WIRE_STATES
 from golem_project.pi.call import call_tool
@@ -54,10 +55,6 @@ def open_task(*, caller: Caller, message: wire.Message, ask: Ask, now: datetime)
     known = _find_same(caller, message, ask)
     if known is not None:
         return known, False
-    if caller.key is None:
-        check_pace(golem=caller.golem, visitor=caller.visitor, now=now)
-    elif _count_open(caller) >= settings.GOLEM_A2A_MOST_OPEN_TASKS:
-        raise TooManyTasks("this key has too many open tasks", limit=settings.GOLEM_A2A_MOST_OPEN_TASKS)
     row = Task(
         golem=caller.golem,
         api_key=caller.key,
@@ -72,7 +69,7 @@ def open_task(*, caller: Caller, message: wire.Message, ask: Ask, now: datetime)
         updated_at=now,
     )
     try:
-        _insert(row, now)
+        _insert(row, caller, now)
     except IntegrityError:
         known = _find_same(caller, message, ask)
         if known is None:
@@ -82,8 +79,15 @@ def open_task(*, caller: Caller, message: wire.Message, ask: Ask, now: datetime)
 
 
 @whole
-def _insert(row: Task, now: datetime) -> None:
+def _insert(row: Task, caller: Caller, now: datetime) -> None:
+    most = settings.GOLEM_A2A_MOST_OPEN_TASKS
     with transaction.atomic():
+        # Of two at once the second counts the first.
+        take_turn(caller.name if caller.key is not None else f"visitors:{caller.golem.pk}")
+        if caller.key is None:
+            check_pace(golem=caller.golem, visitor=caller.visitor, now=now)
+        elif _count_open(caller) >= most:
+            raise TooManyTasks("this key has too many open tasks", limit=most)
         row.save(force_insert=True)
         tell_change(row, now=now)
 

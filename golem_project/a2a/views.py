@@ -18,9 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 from archetypes_app.models import Golem
 from golem_project.a2a import visits
 from golem_project.a2a.card_key import list_public_keys
-from golem_project.a2a.cards import make_card, show_card
 from golem_project.a2a.errors import AgentUnknown
-from golem_project.a2a.skills import list_public
 from golem_project.pi.errors import BodyTooLarge
 from golem_project.pi.exception_handler import PROBLEM_JSON, answer_request
 from golem_project.pi.parsers import MAX_BODY_BYTES, parse_object
@@ -49,6 +47,10 @@ def answers_problems(view: View) -> View:
 @answers_problems
 def show_agent_card(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     """The card of one golem, with an entity tag over all but its signature."""
+    # Slow to load, and every process knows the paths.
+    from golem_project.a2a.cards import make_card, show_card
+    from golem_project.a2a.skills import list_public
+
     golem = _find_golem(golem_id)
     base_url = f"{request.scheme}://{request.get_host()}"
     shown = show_card(make_card(golem=golem, base_url=base_url, skills=list_public(golem)))

@@ -21,6 +21,7 @@ from archetypes_app.models import Golem
 from golem_project.a2a.callers import VISIT_PREFIX
 from golem_project.a2a.errors import ChallengeRefused, TooManyTasks
 from golem_project.a2a.models import Challenge, Visit
+from golem_project.a2a.pace import take_turn
 from tools_app.core.errors import InvalidParams
 from tools_app.core.whole import whole
 
@@ -42,17 +43,24 @@ def make_challenge(*, golem: Golem, who: str, domain: str, now: datetime) -> Cha
     match = _WHO.fullmatch(who)
     if match is None:
         raise InvalidParams("send an address, or a did:pkh of one", fields={"wallet": "0x… or did:pkh:eip155:1:0x…"})
+    return _keep_challenge(golem, match.group(1).lower(), domain[:255], now)
+
+
+@whole
+def _keep_challenge(golem: Golem, address: str, domain: str, now: datetime) -> Challenge:
     most = settings.GOLEM_A2A_MOST_CHALLENGES_PER_MINUTE
-    if Challenge.objects.filter(golem=golem, created_at__gt=now - _MINUTE).count() >= most:
-        raise TooManyTasks("this golem gave out enough challenges for this minute", limit=most)
-    return Challenge.objects.create(
-        golem=golem,
-        address=match.group(1).lower(),
-        nonce=secrets.token_hex(16),
-        domain=domain[:255],
-        created_at=now,
-        expires_at=now + timedelta(seconds=settings.GOLEM_A2A_CHALLENGE_SECONDS),
-    )
+    with transaction.atomic():
+        take_turn(f"challenges:{golem.pk}")
+        if Challenge.objects.filter(golem=golem, created_at__gt=now - _MINUTE).count() >= most:
+            raise TooManyTasks("this golem gave out enough challenges for this minute", limit=most)
+        return Challenge.objects.create(
+            golem=golem,
+            address=address,
+            nonce=secrets.token_hex(16),
+            domain=domain,
+            created_at=now,
+            expires_at=now + timedelta(seconds=settings.GOLEM_A2A_CHALLENGE_SECONDS),
+        )
 
 
 def show_challenge(challenge: Challenge) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def test_the_card_is_the_same_at_both_paths_and_reads_in_both_versions(agent: Ag
     }
     legacy = LegacyCard.model_validate(shown)
     assert legacy.url == f"http://testserver/a2a/{agent.golem.pk}"
-    assert legacy.protocol_version.startswith("0.3")
+    assert str(legacy.protocol_version).startswith("0.3")
 
 
 def test_the_signature_is_the_servers_and_covers_every_word(agent: Agent) -> None:

@@ -15,12 +15,14 @@ from a2a.utils.errors import TaskNotCancelableError
 from asgiref.sync import sync_to_async
 from google.protobuf.json_format import MessageToDict
 
+from archetypes_app.models import ApiKey
 from golem_project.a2a.following import follow_task
 from golem_project.a2a.models import Task, TaskState
 from golem_project.a2a.tasks import follow_tasks_task
 from golem_project.embedded.process import free_port
 from permits_app.actions.execute_change import execute_change
 from permits_app.models import ActionPermit, ChangeRequest
+from tests import factories
 from tests.golem_project.a2a.conftest import SWAP, Line, answer_of, ask, run, send, state_of
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem
@@ -187,3 +189,34 @@ def test_who_does_not_wait_is_answered_at_once_and_finds_the_end_later(line: Lin
         return ""
 
     assert run(play()) == line.golem.name
+
+
+def test_who_lost_their_key_hears_no_more(line: Line, decide: Decide, settings: Any) -> None:
+    task = _preview(line)
+    settings.GOLEM_STREAM_RECHECK_SECONDS, settings.GOLEM_STREAM_HEARTBEAT_SECONDS = 0, 0.1
+
+    def revoke() -> None:
+        ApiKey.objects.update(revoked_at=clock.now())
+
+    async def play() -> list[str]:
+        async with line.open(is_streaming=True) as client:
+            told = []
+            async for event in client.subscribe(wire.SubscribeToTaskRequest(id=task["id"])):
+                told.append(state_of(MessageToDict(event)))
+                await sync_to_async(revoke, thread_sensitive=False)()
+            return told
+
+    assert run(play()) == ["INPUT_REQUIRED"]
+
+
+def test_a_key_has_so_many_open_tasks_and_streams_and_no_more(line: Line, live: Agent, settings: Any) -> None:
+    factories.make_a2a_task(golem=live.golem, api_key=live.key.key, lease_until=clock.now() + timedelta(hours=1))
+    settings.GOLEM_A2A_MOST_OPEN_TASKS = 1
+    part = {"data": {"skill": "query_state", "params": {"query": "golem"}}}
+    params = {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [part]}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params}
+    assert "A2A_TOO_MANY_TASKS" in line.post(body).json()["error"]["message"]
+    settings.GOLEM_A2A_MOST_OPEN_TASKS, settings.GOLEM_STREAM_MOST_CLIENTS_PER_CALLER = 50, 0
+    refused = line.post({**body, "method": "SendStreamingMessage"}).json()["error"]
+    assert "STREAM_LIMIT_REACHED" in refused["message"]
+    assert Task.objects.count() == 1

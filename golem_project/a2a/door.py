@@ -37,6 +37,7 @@ from golem_project.a2a.callers import Caller, identify_caller
 from golem_project.a2a.request_handler import BASE_URL, CALLER, IS_LEGACY, GolemRequestHandler
 from golem_project.a2a.task_streams import TaskStreams
 from golem_project.pi.errors import BadRequest, BodyNotJson, BodyTooLarge, UnsupportedContentType
+from golem_project.request_id import set_request_id
 from golem_project.stream.in_thread import run_blocking
 from golem_project.stream.sse import EventStream, send_problem
 from tools_app.core import clock
@@ -78,6 +79,7 @@ class A2ADoor:
         self, scope: Scope, receive: Receive, send: Send, *, golem_id: UUID, rest_path: str | None
     ) -> None:
         request_id = uuid.uuid4().hex
+        set_request_id(request_id)
         try:
             request = ASGIRequest(scope, BytesIO())
             base_url = _read_base_url(request)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 from uuid import UUID, uuid4
@@ -27,7 +29,9 @@ from golem_project.a2a.wire_tasks import data_part, show_task
 from golem_project.pi.exception_handler import as_golem_error
 from golem_project.stream.in_thread import run_blocking
 from tools_app.core import clock
-from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.errors import GolemError, InternalError, InvalidParams
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 _ASKING_THREADS = 8
@@ -175,7 +179,10 @@ class GolemRequestHandler(RequestHandler):
 
     def _start(self, row: Task, caller: Caller) -> asyncio.Future[None]:
         work = asyncio.ensure_future(
-            run_blocking(partial(carry_out, task_id=row.pk, token=caller.token), threads=self._workers)
+            run_blocking(
+                partial(copy_context().run, partial(carry_out, task_id=row.pk, token=caller.token)),
+                threads=self._workers,
+            )
         )
         # Held here, because nobody else may be waiting for it.
         self._running.add(work)
@@ -184,8 +191,11 @@ class GolemRequestHandler(RequestHandler):
 
     async def _follow(self, caller: Caller, task_id: UUID) -> AsyncGenerator[Any, None]:
         self._check_room(caller)
-        async for event in self._streams.follow(caller=caller, task_id=task_id):
-            yield event
+        try:
+            async for event in self._streams.follow(caller=caller, task_id=task_id):
+                yield event
+        except Exception as error:  # noqa: BLE001  (rendered as every error of the API)
+            raise_protocol_error(error)
 
     def _check_room(self, caller: Caller) -> None:
         try:
@@ -199,7 +209,7 @@ class GolemRequestHandler(RequestHandler):
 
     async def _run(self, function: Callable[[], T]) -> T:
         try:
-            return await run_blocking(function, threads=self._threads)
+            return await run_blocking(partial(copy_context().run, function), threads=self._threads)
         except Exception as error:  # noqa: BLE001  (rendered as every error of the API)
             raise_protocol_error(error)
 
@@ -207,6 +217,8 @@ class GolemRequestHandler(RequestHandler):
 def raise_protocol_error(error: Exception) -> NoReturn:
     """Raise what the protocol calls `error`, with our code and next step as its data."""
     known = as_golem_error(error)
+    if isinstance(known, InternalError) and known is not error:
+        logger.error("unexpected failure of A2A", exc_info=error)
     kind = _PROTOCOL_ERRORS.get(type(known))
     if kind is None:
         kind = protocol.UnsupportedOperationError if known.http_status < 500 else protocol.InternalError

@@ -16,7 +16,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.urls import resolve
 
 from golem_project.pi.views import UnknownToolView
-from golem_project.request_id import RequestIdMiddleware
+from golem_project.request_id import NO_REQUEST, RequestIdMiddleware, current_request_id
 from tools_app.toolkit.enums import PiTool
 
 _TOOLS = frozenset(str(tool) for tool in PiTool)
@@ -44,6 +44,8 @@ def call_tool(name: str, body: Mapping[str, Any], *, token: str, idempotency_key
         (b"content-length", str(len(raw)).encode()),
         (b"authorization", f"Bearer {token}".encode()),
     ]
+    if current_request_id() != NO_REQUEST:
+        headers.append((b"x-request-id", current_request_id().encode()))
     if idempotency_key:
         headers.append((b"idempotency-key", idempotency_key.encode()))
     scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}

@@ -209,3 +209,23 @@ def test_a_whole_number_arrives_as_it_was_written(mine: Line) -> None:
     wish = {**SWAP, "chain_id": 31337, "slippage_bps": 50}
     mine.post(_call("SendMessage", _message(_asked("preview_action", wish))))
     assert Task.objects.get().params == wish
+
+
+def test_a_failure_of_ours_is_told_without_its_words_and_found_in_the_log(
+    mine: Line, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(**_: Any) -> None:
+        raise RuntimeError("words of a library")
+
+    monkeypatch.setattr("golem_project.a2a.task_requests.list_tasks", fail)
+    answer = mine.post(_call("ListTasks"))
+    assert answer.json()["error"]["code"] == -32603
+    assert "library" not in answer.text
+    (record,) = [each for each in caplog.records if each.name == "golem_project.a2a.request_handler"]
+    assert record.exc_info is not None and "words of a library" in str(record.exc_info[1])
+
+
+def test_one_request_has_one_id_from_the_door_to_the_refusal(mine: Line) -> None:
+    answer = mine.post(_call("SendMessage", _message(_asked("no_such_tool", {}))))
+    problem = answer.json()["result"]["task"]["status"]["message"]["parts"][1]["data"]
+    assert problem["request_id"] == answer.headers["X-Request-Id"]

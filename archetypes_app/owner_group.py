@@ -58,6 +58,8 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("tools_app", "auditcheckpoint"): ("view",),
     ("stream", "webhookendpoint"): ("view", "add"),
     ("stream", "webhookdelivery"): ("view",),
+    ("a2a", "task"): ("view",),
+    ("a2a", "openedread"): ("view", "add"),
     ("tools_app", "auditentry"): ("view",),
     ("tools_app", "outboxevent"): ("view",),
 }

@@ -1,6 +1,6 @@
 """The ASGI entry point. Views and middleware are synchronous, so a request crosses into a thread once.
 
-Event streams are served in front of Django, on the event loop alone, and so is the Model Context Protocol where it is
+Event streams and A2A are served in front of Django, on the event loop, and so is the Model Context Protocol where it is
 on; what is not HTTP is refused before all of them.
 """
 
@@ -19,6 +19,7 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 django.setup(set_prefix=False)
 
 # Their models need the apps to be loaded.
+from golem_project.a2a.door import A2ADoor  # noqa: E402
 from golem_project.boot import check_before_serving  # noqa: E402
 from golem_project.checked_start import CheckedStart  # noqa: E402
 from golem_project.pi.mcp_door import McpDoor  # noqa: E402
@@ -27,4 +28,5 @@ from golem_project.stream.sse import EventStream  # noqa: E402
 from golem_project.threaded_handler import ThreadedHandler  # noqa: E402
 
 event_stream = EventStream(ThreadedHandler())
-application = CheckedStart(PlainHttp(McpDoor(event_stream)), check=check_before_serving)
+doors = McpDoor(A2ADoor(event_stream, events=event_stream))
+application = CheckedStart(PlainHttp(doors), check=check_before_serving)

@@ -10,7 +10,9 @@ from contextvars import ContextVar
 
 from django.http import HttpRequest, HttpResponse
 
-_current: ContextVar[str] = ContextVar("request_id", default="-")
+NO_REQUEST = "-"
+"""Where there is none."""
+_current: ContextVar[str] = ContextVar("request_id", default=NO_REQUEST)
 _ACCEPTED = re.compile(r"^[A-Za-z0-9._\-]{8,64}$")
 
 

@@ -20,6 +20,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/events", EventPageView.as_view(), name="events"),
     path("api/v1/", include("golem_project.pi.urls")),
+    path("", include("golem_project.a2a.urls")),
     path("healthz", status.healthz, name="healthz"),
     path("readyz", status.readyz, name="readyz"),
     path("about", status.about, name="about"),

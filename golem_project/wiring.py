@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from eth_utils import is_address, to_checksum_address
 
 from archetypes_app import requirements
+from golem_project.a2a import card_key
 from golem_project.dev_chains import EmbeddedDevChains
 from golem_project.embedded.token_list import token_list_path
 from golem_project.heartbeat.thinking import model_planner
@@ -56,6 +57,7 @@ def configure() -> None:
     )
     runner.configure(runner.ToolEnvironment(open_reader=open_reader, services=_build_services()))
     sealed.configure(_read_passphrase())
+    card_key.configure(_read_passphrase())
     event_bus.configure(
         _open_stream,
         checks_payloads=settings.GOLEM_EVENT_PAYLOADS_ARE_CHECKED,

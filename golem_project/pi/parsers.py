@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import IO, Any
 
 from django.utils.http import parse_header_parameters
@@ -42,18 +42,20 @@ class StrictJsonParser(BaseParser):
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         _check_charset(media_type or "")
-        return _without_secrets(parse_object(_read(stream, parser_context)))
+        return without_secrets(parse_object(_read(stream, parser_context)))
 
 
-def parse_object(raw: bytes) -> dict[str, Any]:
+def parse_object(
+    raw: bytes, *, most_levels: int = MAX_DEPTH, read_fraction: Callable[[str], Any] = str
+) -> dict[str, Any]:
     """One JSON object from `raw`. Fractions and integers beyond 80 characters stay text."""
     try:
         text = raw.decode("utf-8")
-        _check_depth(text)
+        _check_depth(text, most_levels)
         body = json.loads(
             text,
             object_pairs_hook=_refuse_duplicates,
-            parse_float=str,
+            parse_float=read_fraction,
             parse_int=_parse_integer,
             parse_constant=_refuse_constant,
         )
@@ -67,7 +69,8 @@ def parse_object(raw: bytes) -> dict[str, Any]:
     return body
 
 
-def _without_secrets(body: dict[str, Any]) -> dict[str, Any]:
+def without_secrets(body: Mapping[str, Any]) -> dict[str, Any]:
+    """`body` with what looks like a secret blacked out in its texts."""
     # What an agent says is stored, reasons above all; a secret it got hold of stops here.
     return {name: _redact(member) for name, member in body.items()}
 
@@ -100,13 +103,13 @@ def _check_charset(media_type: str) -> None:
         raise UnsupportedContentType(f"JSON is UTF-8 here, not {charset!r}")
 
 
-def _check_depth(text: str) -> None:
+def _check_depth(text: str, most_levels: int) -> None:
     # Before parsing: how deep the parser itself can go depends on a limit that libraries change.
     depth = 0
     for bracket in _BRACKET.findall(_STRING.sub("", text)):
         depth += 1 if bracket in "[{" else -1
-        if depth > MAX_DEPTH:
-            raise BodyTooDeep(f"at most {MAX_DEPTH} levels of lists and objects", limit_levels=MAX_DEPTH)
+        if depth > most_levels:
+            raise BodyTooDeep(f"at most {most_levels} levels of lists and objects", limit_levels=most_levels)
 
 
 def _check_value(value: Any) -> None:

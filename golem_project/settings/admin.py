@@ -110,6 +110,8 @@ MACHINERY: list[dict[str, Any]] = [
             _link("Events", "bolt", "tools_app.outboxevent"),
             _link("Webhooks", "webhook", "stream.webhookendpoint"),
             _link("Deliveries", "outgoing_mail", "stream.webhookdelivery"),
+            _link("Tasks of other agents", "handshake", "a2a.task"),
+            _link("Reads for strangers", "visibility", "a2a.openedread"),
         ],
     },
     {

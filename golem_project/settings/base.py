@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import django_stubs_ext
 
+from golem_project.settings.a2a import *  # noqa: F403
 from golem_project.settings.admin import *  # noqa: F403
 from golem_project.settings.celery import *  # noqa: F403
 from golem_project.settings.chains import *  # noqa: F403
@@ -51,6 +52,7 @@ INSTALLED_APPS = [
     "memory_app.apps.MemoryConfig",
     "permits_app.apps.PermitsConfig",
     "golem_project.stream.apps.StreamConfig",
+    "golem_project.a2a.apps.A2AConfig",
 ]
 
 MIDDLEWARE = [

@@ -25,6 +25,7 @@ CELERY_TASK_ROUTES: dict[str, Any] = {
     "tools_app.tasks.*": {"queue": "heartbeat"},
     "golem_project.heartbeat.tasks.*": {"queue": "heartbeat"},
     "golem_project.stream.tasks.*": {"queue": "stream"},
+    "golem_project.a2a.tasks.*": {"queue": "stream"},
 }
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -98,6 +99,17 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         "schedule": 2.0,
         "options": {"expires": 10},
     },
+    "follow-a2a-tasks": {
+        "task": "golem_project.a2a.tasks.follow_tasks_task",
+        "schedule": 2.0,
+        "options": {"expires": 5},
+    },
+    "notify-a2a-tasks": {
+        "task": "golem_project.a2a.tasks.notify_due_task",
+        "schedule": 2.0,
+        "options": {"expires": 5},
+    },
+    "forget-a2a-rows": {"task": "golem_project.a2a.tasks.forget_old_rows_task", "schedule": 3_600.0},
     "forget-events": {"task": "golem_project.stream.tasks.forget_old_events_task", "schedule": 3_600.0},
     "run-heartbeat-duties": {"task": "golem_project.heartbeat.tasks.run_duties_task", "schedule": 60.0},
     "value-unattended-golems": {

@@ -28,6 +28,8 @@ LOGGING: dict[str, Any] = {
         # At INFO this writes two lines for every request, and below it their bodies.
         "mcp": {"level": "WARNING"},
         "urllib3": {"level": "WARNING"},
+        # Below it writes requests and what is wrong with them, the credentials of notifications too.
+        "a2a": {"level": "CRITICAL"},
         "django.request": {"level": "ERROR"},
         # At INFO Celery writes every task's whole answer into the log, the golem's strategy with it.
         "celery.app.trace": {"level": "WARNING"},

@@ -15,8 +15,8 @@ T = TypeVar("T")
 _threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="event-log")
 
 
-async def run_blocking(function: Callable[[], T]) -> T:
-    """The result of `function`, run in a thread that gives its database connection back."""
+async def run_blocking(function: Callable[[], T], *, threads: ThreadPoolExecutor = _threads) -> T:
+    """The result of `function`, run in one of `threads`, which gives its database connection back."""
 
     def run() -> T:
         try:
@@ -24,4 +24,4 @@ async def run_blocking(function: Callable[[], T]) -> T:
         finally:
             connections.close_all()
 
-    return await asyncio.get_running_loop().run_in_executor(_threads, run)
+    return await asyncio.get_running_loop().run_in_executor(threads, run)

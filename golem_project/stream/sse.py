@@ -10,7 +10,8 @@ import asyncio
 import json
 import uuid
 from collections import Counter
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from io import BytesIO
@@ -65,20 +66,28 @@ class EventStream:
         request = ASGIRequest(scope, BytesIO())
         try:
             caller, question = await run_blocking(partial(_admit, request))
-            self._check_room(caller)
+            self.check_room(caller.name)
         except Exception as error:  # noqa: BLE001  (rendered as every error of the API)
-            await _answer_problem(error, send, request_id=request_id)
+            await send_problem(error, send, request_id=request_id)
             return
-        self._open[caller.name] += 1
-        try:
+        with self.hold_room(caller.name):
             await self._stream(request, caller, question, receive, send, request_id=request_id)
+
+    @contextmanager
+    def hold_room(self, caller: str) -> Iterator[None]:
+        """One more stream of `caller` is open. Raises StreamLimitReached."""
+        self.check_room(caller)
+        self._open[caller] += 1
+        try:
+            yield
         finally:
-            self._open[caller.name] -= 1
+            self._open[caller] -= 1
             self._open += Counter()
 
-    def _check_room(self, caller: Caller) -> None:
+    def check_room(self, caller: str) -> None:
+        """Raises StreamLimitReached where `caller`, or everybody, has as many streams open as may be."""
         most, mine = settings.GOLEM_STREAM_MOST_CLIENTS, settings.GOLEM_STREAM_MOST_CLIENTS_PER_CALLER
-        if self._open[caller.name] >= mine:
+        if self._open[caller] >= mine:
             raise StreamLimitReached(f"you have {mine} event streams open here already; close one", limit=mine)
         if self._open.total() >= most:
             raise StreamLimitReached("this server holds as many event streams as it may", limit=most)
@@ -86,7 +95,7 @@ class EventStream:
     async def _stream(
         self, request: ASGIRequest, caller: Caller, question: Question, receive: Receive, send: Send, *, request_id: str
     ) -> None:
-        hub = self._hub()
+        hub = self.hub()
         hub.enter()
         try:
             await self._stream_from(hub, request, caller, question, receive, send, request_id=request_id)
@@ -108,7 +117,7 @@ class EventStream:
             head = await hub.ready()
             position = await run_blocking(lambda: question.start(head=head, default=head.position))
         except Exception as error:  # noqa: BLE001  (rendered as every error of the API)
-            await _answer_problem(error, send, request_id=request_id)
+            await send_problem(error, send, request_id=request_id)
             return
         client = Client(wanted=question.wanted, after=position, most=settings.GOLEM_STREAM_QUEUE_EVENTS)
         writer = asyncio.create_task(_Writer(hub, client, request, caller, question, send, request_id).write())
@@ -121,7 +130,8 @@ class EventStream:
                 task.cancel()
             await asyncio.gather(writer, listener, return_exceptions=True)
 
-    def _hub(self) -> EventHub:
+    def hub(self) -> EventHub:
+        """The reader of this event loop."""
         loop = asyncio.get_running_loop()
         if loop not in self._hubs:
             self._hubs = {loop: EventHub(redis_url=settings.REDIS_URL)}
@@ -240,8 +250,9 @@ def _wants_stream(scope: Scope) -> bool:
     return scope["method"] == "GET" and EVENT_STREAM in accepted.decode("latin-1").lower()
 
 
-async def _answer_problem(error: Exception, send: Send, *, request_id: str) -> None:
-    problem, headers = describe_problem(error, instance=EVENTS_PATH)
+async def send_problem(error: Exception, send: Send, *, request_id: str, instance: str = EVENTS_PATH) -> None:
+    """Answer `error` at the path `instance` as every error of the API."""
+    problem, headers = describe_problem(error, instance=instance)
     problem["request_id"] = request_id
     body = json.dumps(problem).encode()
     headers = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 from django.urls import reverse
 
@@ -20,6 +21,7 @@ from archetypes_app.models import (
     VitalityRecord,
 )
 from archetypes_app.models.tick import TickStatus
+from golem_project.a2a.models import OpenedRead
 from permits_app.models import ActionRecord, HaltSetting, HighWaterMark, IdempotencyRecord
 from tests import factories
 from tests.architecture.sources import ROOT
@@ -184,6 +186,10 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
         golem_id=golem.pk, seq=1, entry_hash="0x", signed_at_ms=0, public_key="00", signature="00"
     ),
     "stream.webhookendpoint": lambda golem: factories.make_webhook(golem=golem),
+    "a2a.task": lambda golem: factories.make_a2a_task(golem=golem),
+    "a2a.openedread": lambda golem: OpenedRead.objects.create(
+        golem=golem, query=uuid4().hex, venue="golem", created_at=clock.now()
+    ),
     "stream.webhookdelivery": lambda golem: factories.make_webhook_delivery(golem=golem),
     "tools_app.auditentry": lambda golem: factories.make_audit_entry(golem=golem),
     "tools_app.outboxevent": lambda golem: factories.make_event(golem=golem),

@@ -237,7 +237,7 @@ def test_someone_who_is_not_staff_reaches_nothing(people: People) -> None:
 
 
 def test_every_model_of_ours_is_in_the_admin_and_in_this_table() -> None:
-    ours = {"tools_app", "archetypes_app", "memory_app", "permits_app", "stream"}
+    ours = {"tools_app", "archetypes_app", "memory_app", "permits_app", "stream", "a2a"}
     registered = {model._meta.label_lower for model in admin.site._registry if model._meta.app_label in ours}
     assert registered == set(MAKERS) | {
         "permits_app.knowncontract",

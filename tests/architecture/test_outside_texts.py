@@ -24,6 +24,7 @@ _REASONS = {
     "tools_app/chain/rpc.py": "the same parser, which counts levels itself, on the path of every preview",
     "golem_project/pi/parsers.py": "counts levels and bytes itself, before it parses",
     "golem_project/pi/mcp_door.py": "an answer of ours, from the interface in the same process",
+    "golem_project/pi/call.py": "an answer of ours, from a view of this process",
     "golem_project/pi/idempotency.py": "an answer of ours, from our database",
     "golem_project/management/commands/snapshots.py": "a file of this repository",
     "golem_project/status.py": "packages of this repository",

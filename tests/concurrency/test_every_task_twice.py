@@ -18,6 +18,7 @@ from django.conf import settings
 from django.test import override_settings
 
 from archetypes_app.models import Golem, Heartbeat, HeartbeatTick
+from golem_project.a2a import tasks as a2a_tasks
 from golem_project.celery import app
 from golem_project.heartbeat import tasks as heartbeat_tasks
 from golem_project.heartbeat.claims import claim_due
@@ -41,6 +42,7 @@ from permits_app.models import (
 )
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
+from tests import factories
 from tests.concurrency.test_sixty_four_at_once import at_once
 from tests.golem_project.heartbeat.pulses import turn_on
 from tests.live_golem import LiveGolem
@@ -204,7 +206,7 @@ def unchanged_task(task: Any) -> Callable[[LiveGolem], Prepared]:
 
 def count_rows() -> dict[str, int]:
     """How many rows each model of the product has."""
-    ours = ("tools_app", "archetypes_app", "memory_app", "permits_app", "stream")
+    ours = ("tools_app", "archetypes_app", "memory_app", "permits_app", "stream", "a2a")
     models = [model for label in ours for model in apps.get_app_config(label).get_models()]
     return {model._meta.label: model._base_manager.count() for model in models}
 
@@ -311,6 +313,28 @@ def forget_events_task(golem: LiveGolem) -> Prepared:
     return stream_tasks.forget_old_events_task.run, check
 
 
+def follow_a2a_task(golem: LiveGolem) -> Prepared:
+    task = factories.make_a2a_task(golem=golem.golem, api_key=golem.key.key, lease_until=clock.now())
+
+    def check() -> None:
+        task.refresh_from_db()
+        assert (task.state, task.version) == ("FAILED", 2)
+
+    return a2a_tasks.follow_tasks_task.run, check
+
+
+def notify_a2a_task(golem: LiveGolem) -> Prepared:
+    """An address that would be refused today; it is tried once, and the next try has its time."""
+    row = factories.make_a2a_notification(golem=golem.golem, url="https://127.0.0.1:1/hook")
+
+    def check() -> None:
+        row.refresh_from_db()
+        assert (row.state, row.attempts) == ("WAITING", 1)
+        assert row.next_attempt_at is not None and row.next_attempt_at > clock.now()
+
+    return lambda: a2a_tasks.notify_task.run(notification_id=str(row.pk)), check
+
+
 ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "permits_app.tasks.preview_action_task": preview_task,
     "permits_app.tasks.commit_permit_task": commit_task,
@@ -340,6 +364,10 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "golem_project.stream.tasks.spread_webhooks_task": spread_task,
     "golem_project.stream.tasks.deliver_webhook_task": deliver_task,
     "golem_project.stream.tasks.forget_old_events_task": forget_events_task,
+    "golem_project.a2a.tasks.follow_tasks_task": follow_a2a_task,
+    "golem_project.a2a.tasks.notify_due_task": unchanged_task(a2a_tasks.notify_due_task),
+    "golem_project.a2a.tasks.notify_task": notify_a2a_task,
+    "golem_project.a2a.tasks.forget_old_rows_task": unchanged_task(a2a_tasks.forget_old_rows_task),
 }
 
 ELSEWHERE: dict[str, str] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.factories.a2a import make_a2a_notification, make_a2a_task
 from tests.factories.approvals import make_change_request
 from tests.factories.golems import make_api_key, make_archetype, make_golem, make_operator, make_owner, make_profile
 from tests.factories.permits import (
@@ -37,6 +38,8 @@ from tests.factories.requests import make_pending_request, make_signed_promise
 from tests.factories.webhooks import make_webhook, make_webhook_delivery
 
 __all__ = [
+    "make_a2a_notification",
+    "make_a2a_task",
     "make_allowlist_entry",
     "make_api_key",
     "make_archetype",

@@ -555,6 +555,10 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         "A webhook failed for 24 hours, or its receiver is gone, and was switched off.",
         {"endpoint_id": UUID, "label": TEXT, "reason": TEXT},
     ),
+    E.A2A_TASK: _describe(
+        "A task that another agent asked for over A2A is in another state.",
+        {"task_id": UUID, "skill": TEXT, "state": TEXT, "task_version": INTEGER},
+    ),
     E.POOL_EVENT: _describe(
         "A swap, mint, burn or collect of a pool. Amounts in base units, positive into the pool. `is_removed` says "
         "that a reorganisation took the block of an earlier event away.",

@@ -76,6 +76,7 @@ class EventType(StrEnum):
     STREAM_ENDED = "stream:ended"
     STREAM_FAILED = "stream:failed"
     STREAM_WEBHOOK_DISABLED = "stream:webhook_disabled"
+    A2A_TASK = "a2a:task"
     POOL_EVENT = "pool:event"
     POOL_STATE = "pool:state"
     POSITION_ALERT = "position:alert"

@@ -38,6 +38,8 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     ("permits_app_ownertransaction",),
     ("permits_app_capabilitygrant",),
     ("permits_app_signedpromise",),
+    # What another agent asked for with it.
+    ("a2a_task",),
     # The account that sends it.
     ("permits_app_noncecursor",),
     ("permits_app_outboundtransaction",),

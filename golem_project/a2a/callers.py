@@ -1,0 +1,74 @@
+"""Who asks: the holder of a key of the golem, or a stranger who proved a wallet and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from archetypes_app.actions.create_api_key import hash_token
+from archetypes_app.models import ApiKey, Golem
+from golem_project.a2a.errors import AgentUnknown, VisitOver
+from golem_project.a2a.models import Visit
+from golem_project.pi.authentication import Agent, identify, read_bearer
+from golem_project.pi.errors import ApiKeyMissing
+
+VISIT_PREFIX = "visit_"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One asker at one golem. `key` None: a stranger, who is the wallet `visitor` (lower-case 0x address)."""
+
+    golem: Golem
+    key: ApiKey | None
+    visitor: str = ""
+    token: str = field(default="", repr=False)
+
+    @property
+    def name(self) -> str:
+        """How limits name this caller."""
+        return f"key:{self.key.prefix}" if self.key is not None else f"visitor:{self.golem.pk}:{self.visitor}"
+
+    @property
+    def agent(self) -> Agent | None:
+        """The same as the agent API knows it."""
+        return Agent(golem=self.golem, key=self.key) if self.key is not None else None
+
+    def match_theirs(self) -> Q:
+        """The condition on tasks that are this caller's."""
+        if self.key is not None:
+            return Q(golem=self.golem, api_key=self.key)
+        return Q(golem=self.golem, api_key__isnull=True, visitor=self.visitor)
+
+
+def identify_caller(request: Any, *, golem_id: UUID, now: datetime) -> Caller:
+    """The caller behind a request's bearer token.
+
+    Raises ApiKeyMissing, ApiKeyInvalid, ApiKeyExpired, ApiKeyRevoked, VisitOver, AgentUnknown.
+    """
+    token = read_bearer(request)
+    if token is None:
+        raise ApiKeyMissing(
+            "send a token of this golem as `Authorization: Bearer golem_…`, or prove a wallet at its /challenge"
+        )
+    if token.startswith(VISIT_PREFIX):
+        return _identify_visitor(token, golem_id=golem_id, now=now)
+    key = identify(token, now=now)
+    if key.golem_id != golem_id:
+        raise AgentUnknown("this token is not for an agent at this address")
+    return Caller(golem=key.golem, key=key, token=token)
+
+
+def _identify_visitor(token: str, *, golem_id: UUID, now: datetime) -> Caller:
+    visit = (
+        Visit.objects.select_related("golem__archetype", "golem__warden")
+        .filter(digest=hash_token(token), golem_id=golem_id)
+        .first()
+    )
+    if visit is None or now >= visit.expires_at:
+        raise VisitOver("sign a new challenge")
+    return Caller(golem=visit.golem, key=None, visitor=visit.address)

@@ -1,0 +1,63 @@
+"""A golem's agent card: who it is, where and how it is asked, and its skills; signed, in the words of 1.0 and 0.3."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from a2a.server.request_handlers.response_helpers import agent_card_to_dict
+from a2a.types import a2a_pb2 as wire
+
+from archetypes_app.models import Golem
+from golem_project.a2a.card_key import sign_card
+from golem_project.a2a.skills import HOW_TO_ASK
+from golem_project.a2a.wire_tasks import JSON, TEXT
+from golem_project.pi.manifest import MANIFEST_VERSION
+
+KEYS_PATH = "/a2a/keys.json"
+_KEY, _WALLET = "golemToken", "walletVisit"
+_BINDINGS = (
+    ("JSONRPC", "1.0", ""),
+    ("HTTP+JSON", "1.0", "/rest"),
+    ("JSONRPC", "0.3", ""),
+    ("HTTP+JSON", "0.3", "/rest"),
+)
+
+
+def make_card(*, golem: Golem, base_url: str, skills: Sequence[wire.AgentSkill]) -> wire.AgentCard:
+    """The signed card of `golem` at `base_url`, which is scheme and host without a slash at its end."""
+    home = f"{base_url}/a2a/{golem.pk}"
+    card = wire.AgentCard(
+        name=golem.name,
+        description=f"A golem: an agent with a wallet, limits and an owner. {HOW_TO_ASK}",
+        version=f"{MANIFEST_VERSION}.0.0",
+        documentation_url=f"{base_url}/llms.txt",
+        provider=wire.AgentProvider(organization="Golem", url=base_url),
+        supported_interfaces=[
+            wire.AgentInterface(url=f"{home}{path}", protocol_binding=binding, protocol_version=version)
+            for binding, version, path in _BINDINGS
+        ],
+        capabilities=wire.AgentCapabilities(streaming=True, push_notifications=True, extended_agent_card=True),
+        default_input_modes=[JSON, TEXT],
+        default_output_modes=[JSON],
+        skills=skills,
+    )
+    for name, text in (
+        (_KEY, "A token of this golem, from its owner."),
+        (
+            _WALLET,
+            f"A visit: sign the challenge of {home}/challenge (EIP-191 or EIP-712) and exchange it at {home}/visit.",
+        ),
+    ):
+        card.security_schemes[name].http_auth_security_scheme.CopyFrom(
+            wire.HTTPAuthSecurityScheme(scheme="bearer", description=text)
+        )
+        # Either of them.
+        requirement = card.security_requirements.add()
+        requirement.schemes[name].SetInParent()
+    return sign_card(card, keys_url=f"{base_url}{KEYS_PATH}")
+
+
+def show_card(card: wire.AgentCard) -> dict[str, Any]:
+    """The card as JSON, with the fields that clients of 0.3 and before look for beside those of 1.0."""
+    return agent_card_to_dict(card)

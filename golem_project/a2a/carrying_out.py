@@ -1,0 +1,64 @@
+"""Carries a task out: a key's by the very views of the agent API, a stranger's by an opened read and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from golem_project.a2a.following import STATE_OF, describe_permit
+from golem_project.a2a.models import OPEN_STATES, Task, TaskState
+from golem_project.a2a.opened_reads import answer_stranger
+from golem_project.a2a.task_states import move_task
+from golem_project.pi.call import ToolAnswer, call_tool
+from golem_project.pi.exception_handler import describe_problem
+from tools_app.core import clock
+from tools_app.toolkit.enums import PiTool
+
+
+def carry_out(*, task_id: UUID, token: str) -> None:
+    """Call the task's tool with the asker's token and keep what came of it. Nothing happens when it began before."""
+    if not move_task(task_id=task_id, leaving=[TaskState.SUBMITTED], to=TaskState.WORKING, now=clock.now()):
+        return
+    task = Task.objects.select_related("golem__archetype").get(pk=task_id)
+    _finish(task, _answer(task, token))
+
+
+def _answer(task: Task, token: str) -> ToolAnswer:
+    try:
+        if task.visitor:
+            return ToolAnswer(status=200, body=answer_stranger(task=task, now=clock.now()))
+        return call_tool(task.skill, task.params, token=token, idempotency_key=f"a2a-{task.pk}")
+    except Exception as error:  # noqa: BLE001  (kept as the task's refusal, like every error of the API)
+        problem, _ = describe_problem(error, instance=f"/a2a/{task.golem_id}")
+        return ToolAnswer(status=int(problem["status"]), body=problem)
+
+
+def _finish(task: Task, answer: ToolAnswer) -> None:
+    now = clock.now()
+    if answer.is_refusal:
+        # What the golem would not do is rejected; what it could not do has failed.
+        to = TaskState.REJECTED if answer.status < 500 else TaskState.FAILED
+        note = f"{answer.body.get('code', '')}: {answer.body.get('detail', '')}"
+        move_task(task_id=task.pk, leaving=OPEN_STATES, to=to, now=now, note=note, problem=answer.body)
+        return
+    permit = _find_permit(task, answer.body)
+    to = TaskState.COMPLETED if permit is None else STATE_OF[permit["status"]]
+    move_task(
+        task_id=task.pk,
+        leaving=OPEN_STATES,
+        to=to,
+        now=now,
+        note="" if permit is None else describe_permit(permit),
+        answer=answer.body,
+        permit_id=None if permit is None else UUID(permit["permit_id"]),
+        lease_until=None,
+    )
+
+
+def _find_permit(task: Task, body: dict[str, Any]) -> dict[str, Any] | None:
+    if task.skill == PiTool.PREVIEW_ACTION:
+        return body
+    if task.skill == PiTool.COMMIT_ACTION:
+        permit: dict[str, Any] = body["permit"]
+        return permit
+    return None

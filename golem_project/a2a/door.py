@@ -1,0 +1,231 @@
+"""The A2A door in front of Django: admits a caller, reads the body strictly, and hands both to the official SDK.
+
+/a2a/<golem>/ speaks JSON-RPC, /a2a/<golem>/rest/ HTTP+JSON; each in 1.0 and 0.3. Whatever else is asked of it goes on
+to Django: cards, keys, challenges.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Awaitable, Callable, MutableMapping
+from functools import partial
+from io import BytesIO
+from typing import Any
+from uuid import UUID
+
+from a2a.compat.v0_3.versions import is_legacy_version
+from a2a.server.context import ServerCallContext
+from a2a.server.routes.common import DefaultServerCallContextBuilder
+from a2a.server.routes.jsonrpc_dispatcher import JSONRPC03Adapter, JsonRpcDispatcher
+from a2a.server.routes.jsonrpc_routes import create_jsonrpc_routes
+from a2a.server.routes.rest_routes import create_rest_routes
+from a2a.utils.constants import PROTOCOL_VERSION_0_3, VERSION_HEADER
+from a2a.utils.errors import InvalidParamsError
+from a2a.utils.proto_utils import validate_proto_required_fields
+from django.conf import settings
+from django.core.exceptions import DisallowedHost
+from django.core.handlers.asgi import ASGIRequest
+from google.protobuf.json_format import ParseDict, ParseError
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.routing import Mount, Router
+
+from golem_project.a2a.asking import read_body
+from golem_project.a2a.callers import Caller, identify_caller
+from golem_project.a2a.request_handler import BASE_URL, CALLER, IS_LEGACY, GolemRequestHandler
+from golem_project.a2a.task_streams import TaskStreams
+from golem_project.pi.errors import BadRequest, BodyNotJson, BodyTooLarge, UnsupportedContentType
+from golem_project.request_id import set_request_id
+from golem_project.stream.in_thread import run_blocking
+from golem_project.stream.sse import EventStream, send_problem
+from tools_app.core import clock
+from tools_app.core.errors import GolemError
+
+_PATH = re.compile(r"/a2a/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(/?|/rest(/.*))")
+_STATE = "a2a"
+_CONTENT_TYPES = ("application/json", "application/a2a+json")
+_NOT_JSON, _INVALID_REQUEST, _INVALID_PARAMS = -32700, -32600, -32602
+
+Scope = MutableMapping[str, Any]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+App = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+class A2ADoor:
+    """An ASGI application around another: serves the protocol itself and hands everything else on."""
+
+    def __init__(self, inner: App, *, events: EventStream) -> None:
+        self._inner = inner
+        handler = GolemRequestHandler(TaskStreams(events))
+        builder = _ContextBuilder()
+        self._json_rpc: App = Router(
+            create_jsonrpc_routes(handler, "/", context_builder=builder, enable_v0_3_compat=True)
+        )
+        rest = create_rest_routes(handler, context_builder=builder, enable_v0_3_compat=True)
+        # The SDK's mount for tenants would take every path; here a golem's address says whose it is.
+        self._rest: App = Router([route for route in rest if not isinstance(route, Mount)])
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        match = _PATH.fullmatch(scope["path"]) if scope["type"] == "http" else None
+        if match is None or (match.group(3) is None and scope["method"] != "POST"):
+            await self._inner(scope, receive, send)
+        else:
+            await self._serve(scope, receive, send, golem_id=UUID(match.group(1)), rest_path=match.group(3))
+
+    async def _serve(
+        self, scope: Scope, receive: Receive, send: Send, *, golem_id: UUID, rest_path: str | None
+    ) -> None:
+        request_id = uuid.uuid4().hex
+        set_request_id(request_id)
+        try:
+            request = ASGIRequest(scope, BytesIO())
+            base_url = _read_base_url(request)
+            caller = await run_blocking(partial(_admit, request, golem_id))
+            raw = await _read_raw(receive)
+            if scope["method"] == "POST":
+                _check_type(request)
+        except Exception as error:  # noqa: BLE001  (rendered as every error of the API)
+            await send_problem(error, send, request_id=request_id, instance=scope["path"])
+            return
+        refusal = _check_body(raw, is_rest=rest_path is not None) if raw or rest_path is None else None
+        if isinstance(refusal, GolemError):
+            await send_problem(refusal, send, request_id=request_id, instance=scope["path"])
+            return
+        sender = _with_headers(send, request_id=request_id)
+        if refusal is not None:
+            await _send_json(refusal, sender)
+            return
+        path = rest_path or "/"
+        inner = {
+            **scope,
+            "path": path,
+            "raw_path": path.encode(),
+            "root_path": "",
+            "state": {**scope.get("state", {}), _STATE: (caller, base_url)},
+        }
+        await (self._rest if rest_path else self._json_rpc)(inner, _replay(raw, receive), sender)
+
+
+class _ContextBuilder(DefaultServerCallContextBuilder):
+    """Hands the admitted caller to the request handler."""
+
+    def build(self, request: Request) -> ServerCallContext:
+        context = super().build(request)
+        caller, base_url = request.scope["state"][_STATE]
+        version = request.headers.get(VERSION_HEADER) or PROTOCOL_VERSION_0_3
+        context.state.update({CALLER: caller, BASE_URL: base_url, IS_LEGACY: is_legacy_version(version)})
+        # Nothing of ours looks at them, and a token is among them.
+        context.state["headers"] = {VERSION_HEADER: request.headers.get(VERSION_HEADER, "")}
+        return context
+
+
+def _read_base_url(request: ASGIRequest) -> str:
+    try:
+        return f"{request.scheme}://{request.get_host()}"
+    except DisallowedHost:
+        raise BadRequest("this host name is not served here") from None
+
+
+def _admit(request: ASGIRequest, golem_id: UUID) -> Caller:
+    return identify_caller(request, golem_id=golem_id, now=clock.now())
+
+
+def _check_type(request: ASGIRequest) -> None:
+    # The protocol's verbs without a body, such as tasks/<id>:cancel, declare nothing.
+    declared = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if declared and declared not in _CONTENT_TYPES:
+        raise UnsupportedContentType("declare the body as application/json")
+
+
+async def _read_raw(receive: Receive) -> bytes:
+    most = settings.GOLEM_A2A_MOST_BODY_BYTES
+    pieces, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise BadRequest("the body ended early")
+        pieces.append(message.get("body", b""))
+        size += len(pieces[-1])
+        if size > most:
+            raise BodyTooLarge(f"a body is at most {most} bytes", limit_bytes=most)
+        if not message.get("more_body", False):
+            return b"".join(pieces)
+
+
+def _check_body(raw: bytes, *, is_rest: bool) -> GolemError | dict[str, Any] | None:
+    """What is wrong with a body before anybody acts on it: a refusal, or a JSON-RPC error; None where it is fine."""
+    try:
+        body = read_body(raw)
+    except GolemError as error:
+        if is_rest:
+            return error
+        code = _NOT_JSON if isinstance(error, BodyNotJson) else _INVALID_REQUEST
+        return _rpc_error(None, code, f"{error.code}: {error.detail}")
+    return None if is_rest else _check_params(body)
+
+
+def _check_params(body: dict[str, Any]) -> dict[str, Any] | None:
+    """The SDK answers wrong parameters of 0.3 as a wrong request; they are -32602 in both versions."""
+    method, request_id = body.get("method"), body.get("id")
+    if body.get("jsonrpc") != "2.0" or not isinstance(method, str) or isinstance(request_id, bool):
+        return None
+    if request_id is not None and not isinstance(request_id, str | int):
+        return None
+    params = body.get("params", {})
+    legacy: Any = JSONRPC03Adapter.METHOD_TO_MODEL.get(method)
+    current: Any = JsonRpcDispatcher.METHOD_TO_MODEL.get(method)
+    try:
+        if legacy is not None:
+            legacy.model_validate(body)
+        elif current is not None and isinstance(params, dict):
+            validate_proto_required_fields(ParseDict(params, current(), ignore_unknown_fields=True))
+        elif current is not None:
+            return _rpc_error(request_id, _INVALID_PARAMS, "params must be an object")
+    except ValidationError as error:
+        places = sorted({".".join(str(step) for step in found["loc"]) for found in error.errors()})
+        return _rpc_error(request_id, _INVALID_PARAMS, f"wrong or missing: {', '.join(places[:5])[:300]}")
+    except InvalidParamsError as error:
+        return _rpc_error(request_id, _INVALID_PARAMS, f"{error.message}: {str(error.data)[:300]}")
+    except ParseError as error:
+        return _rpc_error(request_id, _INVALID_PARAMS, f"malformed: {str(error)[:200]}")
+    return None
+
+
+def _rpc_error(request_id: str | int | None, code: int, message: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}
+
+
+def _replay(raw: bytes, receive: Receive) -> Receive:
+    is_given = False
+
+    async def give() -> MutableMapping[str, Any]:
+        nonlocal is_given
+        if is_given:
+            return await receive()
+        is_given = True
+        return {"type": "http.request", "body": raw, "more_body": False}
+
+    return give
+
+
+def _with_headers(send: Send, *, request_id: str) -> Send:
+    ours = [(b"x-request-id", request_id.encode()), (b"x-content-type-options", b"nosniff")]
+
+    async def pass_on(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            names = {name.lower() for name, _ in message.get("headers", [])}
+            extra = [] if b"cache-control" in names else [(b"cache-control", b"no-store")]
+            message = {**message, "headers": [*message.get("headers", []), *ours, *extra]}
+        await send(message)
+
+    return pass_on
+
+
+async def _send_json(document: dict[str, Any], send: Send) -> None:
+    body = json.dumps(document).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,178 @@
+"""Push notifications: each change of a task goes to the addresses its asker named, signed, a bounded number of times.
+
+Where they go is checked when they are named and again each time, as every request of ours to an address that others
+chose. What the receiver knows us by is sealed in the database and shown to nobody again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from a2a.types import a2a_pb2 as wire
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from google.protobuf.json_format import MessageToDict
+
+from golem_project.a2a.card_key import sign_detached
+from golem_project.a2a.errors import PushRefused, PushUnknown
+from golem_project.a2a.models import PushConfig, PushNotification, PushState, Task
+from golem_project.a2a.wire_tasks import show_change
+from golem_project.stream import sealed
+from tools_app.core import outgoing
+from tools_app.core.outgoing import AddressRefused, ExchangeFailed
+from tools_app.core.whole import whole
+
+# Seconds before the second, third, … try; after the last one it is given up.
+RETRY_AFTER_SECONDS = (5, 30, 120, 600, 1_800)
+_LEASE = timedelta(seconds=60)
+_LONGEST = 2_000
+_DUE = 100
+_SIGNATURE, _TOKEN = "A2A-Notification-Signature", "X-A2A-Notification-Token"
+
+
+def add_config(*, task: Task, config: wire.TaskPushNotificationConfig, is_legacy: bool, now: datetime) -> PushConfig:
+    """Keep where `task` is to be told of; the same id again replaces it. Raises PushRefused."""
+    try:
+        outgoing.resolve(config.url, allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
+    except (AddressRefused, ExchangeFailed) as error:
+        raise PushRefused(str(error)) from None
+    token, secret, scheme = config.token, config.authentication.credentials, config.authentication.scheme
+    for text in (token, secret, scheme):
+        if len(text) > _LONGEST or not text.isascii() or not text.isprintable():
+            raise PushRefused("token and credentials are printable ASCII of at most 2000 characters")
+    if len(scheme) > 32 or len(config.id) > 64 or " " in scheme:
+        raise PushRefused("id or scheme is too long, or the scheme is not one word")
+    row = PushConfig(task=task, url=config.url, scheme=scheme, is_legacy=is_legacy, created_at=now)
+    row.name = config.id or str(row.pk)
+    row.sealed_token = _seal(row, token)
+    row.sealed_credentials = _seal(row, secret)
+    return _replace(row)
+
+
+@whole
+def _replace(row: PushConfig) -> PushConfig:
+    most = settings.GOLEM_A2A_MOST_PUSH_CONFIGS
+    try:
+        with transaction.atomic():
+            Task.objects.select_for_update(no_key=True).only("pk").get(pk=row.task_id)
+            PushConfig.objects.filter(task=row.task, name=row.name).delete()
+            if PushConfig.objects.filter(task=row.task).count() >= most:
+                raise PushRefused(f"a task tells at most {most} addresses", limit=most)
+            row.save(force_insert=True)
+    except IntegrityError:
+        raise PushRefused("this id is being set by another request") from None
+    return row
+
+
+def get_config(*, task: Task, name: str) -> PushConfig:
+    """One of the task's. Raises PushUnknown."""
+    row = PushConfig.objects.filter(task=task, name=name).first()
+    if row is None:
+        raise PushUnknown("the task has no notification address with this id")
+    return row
+
+
+def list_configs(*, task: Task) -> list[PushConfig]:
+    """All of the task's, oldest first."""
+    return list(PushConfig.objects.filter(task=task).order_by("created_at", "pk"))
+
+
+def delete_config(*, task: Task, name: str) -> None:
+    """Forget one; nothing happens where there is none."""
+    PushConfig.objects.filter(task=task, name=name).delete()
+
+
+def show_config(row: PushConfig) -> wire.TaskPushNotificationConfig:
+    """As its asker sees it: without token and credentials, which are shown to nobody."""
+    shown = wire.TaskPushNotificationConfig(id=row.name, task_id=str(row.task_id), url=row.url)
+    if row.scheme:
+        shown.authentication.scheme = row.scheme
+    return shown
+
+
+def note_change(task: Task, *, now: datetime) -> None:
+    """Make a notification of the task's state for each of its addresses; joins the caller's transaction."""
+    configs = list(PushConfig.objects.filter(task=task))
+    if not configs:
+        return
+    told = wire.StreamResponse(status_update=show_change(task))
+    bodies: dict[bool, dict[str, Any]] = {False: MessageToDict(told)}
+    if any(config.is_legacy for config in configs):
+        # Loaded where it is needed: few are told in these words, and every worker knows this module.
+        from a2a.compat.v0_3.conversions import to_compat_stream_response
+
+        legacy = to_compat_stream_response(told, str(task.pk))
+        bodies[True] = legacy.model_dump(mode="json", by_alias=True, exclude_none=True)["result"]
+    PushNotification.objects.bulk_create(
+        [
+            PushNotification(
+                config=config, version=task.version, body=bodies[config.is_legacy], next_attempt_at=now, created_at=now
+            )
+            for config in configs
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def list_due(*, now: datetime) -> list[UUID]:
+    """Notifications whose time has come, the oldest first."""
+    rows = PushNotification.objects.filter(state=PushState.WAITING, next_attempt_at__lte=now)
+    return list(rows.order_by("next_attempt_at").values_list("pk", flat=True)[:_DUE])
+
+
+def notify(*, notification_id: UUID, now: datetime) -> bool:
+    """Try one whose time has come; True when it was taken. The claim is a lease: a process may die."""
+    claimed = PushNotification.objects.filter(
+        pk=notification_id, state=PushState.WAITING, next_attempt_at__lte=now
+    ).update(next_attempt_at=now + _LEASE, attempts=F("attempts") + 1)
+    if not claimed:
+        return False
+    row = PushNotification.objects.select_related("config").get(pk=notification_id)
+    body = json.dumps(row.body, separators=(",", ":")).encode()
+    try:
+        target = outgoing.resolve(row.config.url, allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
+        answer = outgoing.post(
+            target, headers=_headers(row.config, body), body=body, seconds=settings.GOLEM_A2A_PUSH_TIMEOUT_SECONDS
+        )
+    except (AddressRefused, ExchangeFailed, sealed.SealBroken) as error:
+        _record(row, now=now, error=str(error))
+        return False
+    is_taken = 200 <= answer.status < 300
+    _record(row, now=now, error="" if is_taken else f"answered {answer.status}")
+    return is_taken
+
+
+def _record(row: PushNotification, *, now: datetime, error: str) -> None:
+    state, next_at = PushState.DELIVERED, None
+    if error:
+        is_over = row.attempts > len(RETRY_AFTER_SECONDS)
+        state = PushState.DEAD if is_over else PushState.WAITING
+        next_at = None if is_over else now + timedelta(seconds=RETRY_AFTER_SECONDS[row.attempts - 1])
+    PushNotification.objects.filter(pk=row.pk).update(state=state, next_attempt_at=next_at, last_error=error[:200])
+
+
+def _headers(config: PushConfig, body: bytes) -> Mapping[str, str]:
+    headers = {
+        "Content-Type": "application/json" if config.is_legacy else "application/a2a+json",
+        "User-Agent": "golem-a2a/1",
+        _SIGNATURE: sign_detached(body),
+    }
+    token, credentials = _unseal(config, config.sealed_token), _unseal(config, config.sealed_credentials)
+    if token:
+        headers[_TOKEN] = token
+    if config.scheme and credentials:
+        headers["Authorization"] = f"{config.scheme} {credentials}"
+    return headers
+
+
+def _seal(row: PushConfig, text: str) -> bytes | None:
+    return sealed.seal(text.encode(), bound_to=row.pk.bytes) if text else None
+
+
+def _unseal(row: PushConfig, text: bytes | memoryview | None) -> str:
+    return sealed.unseal(bytes(text), bound_to=row.pk.bytes).decode() if text is not None else ""

@@ -1,0 +1,177 @@
+"""What a caller may do with tasks: open one, look at theirs, cancel one. Another's answers as if it did not exist."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+from a2a.types import a2a_pb2 as wire
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+
+from golem_project.a2a.asking import Ask
+from golem_project.a2a.callers import Caller
+from golem_project.a2a.errors import TaskNotCancelable, TaskTakesNoMessage, TaskUnknown, TooManyTasks
+from golem_project.a2a.following import follow_task
+from golem_project.a2a.models import OPEN_STATES, Task, TaskState
+from golem_project.a2a.opened_reads import check_pace
+from golem_project.a2a.pace import take_turn
+from golem_project.a2a.task_states import move_task, tell_change
+from golem_project.a2a.wire_tasks import WIRE_STATES
+from golem_project.pi.call import call_tool
+from permits_app.models.permit import PermitStatus
+from tools_app.core.errors import InvalidParams
+from tools_app.core.whole import whole
+from tools_app.toolkit.enums import PiTool
+
+LARGEST_PAGE = 100
+_DEFAULT_PAGE = 50
+_LONGEST_CONTEXT, _LONGEST_MESSAGE = 64, 128
+_CANCELLABLE = (PermitStatus.CREATED, PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED)
+_REASON = "cancelled over A2A by the agent that asked for it"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some tasks of a caller, newest first; `next_token` continues."""
+
+    rows: list[Task]
+    next_token: str
+    size: int
+    total: int
+
+
+def open_task(*, caller: Caller, message: wire.Message, ask: Ask, now: datetime) -> tuple[Task, bool]:
+    """The task of a message, and whether it is new: the same message again is the same task.
+
+    Raises TaskUnknown, TaskTakesNoMessage, TooManyTasks, InvalidParams.
+    """
+    if message.task_id:
+        find_task(caller=caller, task_id=message.task_id, now=now)
+        raise TaskTakesNoMessage("its owners or the chain decide how it goes on; ask for another thing in a new task")
+    _check_ids(message)
+    known = _find_same(caller, message, ask)
+    if known is not None:
+        return known, False
+    row = Task(
+        golem=caller.golem,
+        api_key=caller.key,
+        visitor=caller.visitor,
+        context_id=message.context_id or str(uuid4()),
+        message_id=message.message_id,
+        asked_digest=ask.digest,
+        skill=ask.skill,
+        params=ask.params,
+        lease_until=now + timedelta(seconds=settings.GOLEM_A2A_LEASE_SECONDS),
+        created_at=now,
+        updated_at=now,
+    )
+    try:
+        _insert(row, caller, now)
+    except IntegrityError:
+        known = _find_same(caller, message, ask)
+        if known is None:
+            raise
+        return known, False
+    return row, True
+
+
+@whole
+def _insert(row: Task, caller: Caller, now: datetime) -> None:
+    most = settings.GOLEM_A2A_MOST_OPEN_TASKS
+    with transaction.atomic():
+        # Of two at once the second counts the first.
+        take_turn(caller.name if caller.key is not None else f"visitors:{caller.golem.pk}")
+        if caller.key is None:
+            check_pace(golem=caller.golem, visitor=caller.visitor, now=now)
+        elif _count_open(caller) >= most:
+            raise TooManyTasks("this key has too many open tasks", limit=most)
+        row.save(force_insert=True)
+        tell_change(row, now=now)
+
+
+def find_task(*, caller: Caller, task_id: str, now: datetime) -> Task:
+    """A task of the caller's, as it is now. Raises TaskUnknown."""
+    row = Task.objects.filter(caller.match_theirs(), pk=_parse_id(task_id)).first()
+    if row is None:
+        raise TaskUnknown("you have no task with this id")
+    return follow_task(task_id=row.pk, now=now)
+
+
+def list_tasks(*, caller: Caller, request: wire.ListTasksRequest) -> Page:
+    """The caller's tasks, newest first. Raises InvalidParams."""
+    rows = Task.objects.filter(caller.match_theirs())
+    if request.context_id:
+        rows = rows.filter(context_id=request.context_id)
+    if request.status:
+        states = [state for state, number in WIRE_STATES.items() if number == request.status]
+        rows = rows.filter(state__in=states)
+    if request.HasField("status_timestamp_after"):
+        rows = rows.filter(updated_at__gt=request.status_timestamp_after.ToDatetime(tzinfo=UTC))
+    total = rows.count()
+    size = request.page_size if request.HasField("page_size") else _DEFAULT_PAGE
+    if not 1 <= size <= LARGEST_PAGE:
+        raise InvalidParams(f"a page is 1 to {LARGEST_PAGE} tasks", fields={"pageSize": "out of range"})
+    if request.page_token:
+        anchor = Task.objects.filter(caller.match_theirs(), pk=_parse_token(request.page_token)).first()
+        if anchor is None:
+            raise InvalidParams("the page token is none of ours", fields={"pageToken": "unknown"})
+        rows = rows.filter(Q(created_at__lt=anchor.created_at) | Q(created_at=anchor.created_at, pk__lt=anchor.pk))
+    page = list(rows.order_by("-created_at", "-id")[: size + 1])
+    next_token = str(page[size - 1].pk) if len(page) > size else ""
+    return Page(rows=page[:size], next_token=next_token, size=size, total=total)
+
+
+def cancel_task(*, caller: Caller, task_id: str, now: datetime) -> Task:
+    """Cancel a task and the permit it holds, by the agent API's own cancel_action.
+
+    Raises TaskUnknown, TaskNotCancelable.
+    """
+    row = find_task(caller=caller, task_id=task_id, now=now)
+    if row.state not in OPEN_STATES:
+        raise TaskNotCancelable(f"it is {row.get_state_display()}", state=row.get_state_display())
+    if row.permit is None or row.permit.status not in _CANCELLABLE:
+        raise TaskNotCancelable("it is being worked on and cannot be taken back; look at it again")
+    answer = call_tool(PiTool.CANCEL_ACTION, {"permit_id": str(row.permit_id), "reason": _REASON}, token=caller.token)
+    if answer.is_refusal:
+        raise TaskNotCancelable(str(answer.body["detail"]), refused_with=str(answer.body["code"]))
+    move_task(task_id=row.pk, leaving=OPEN_STATES, to=TaskState.CANCELED, now=now, note=_REASON, answer=answer.body)
+    return Task.objects.get(pk=row.pk)
+
+
+def _count_open(caller: Caller) -> int:
+    return Task.objects.filter(caller.match_theirs(), state__in=[str(state) for state in OPEN_STATES]).count()
+
+
+def _find_same(caller: Caller, message: wire.Message, ask: Ask) -> Task | None:
+    row = Task.objects.filter(caller.match_theirs(), message_id=message.message_id).first()
+    if row is not None and row.asked_digest != ask.digest:
+        raise InvalidParams("this message id came with another question before", fields={"messageId": "used"})
+    return row
+
+
+def _check_ids(message: wire.Message) -> None:
+    for name, text, longest in (
+        ("messageId", message.message_id, _LONGEST_MESSAGE),
+        ("contextId", message.context_id, _LONGEST_CONTEXT),
+    ):
+        if len(text) > longest or not text.isascii() or not text.isprintable():
+            raise InvalidParams(f"{name} is printable ASCII of at most {longest}", fields={name: "malformed"})
+    if not message.message_id:
+        raise InvalidParams("a message needs an id of your own", fields={"messageId": "missing"})
+
+
+def _parse_id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise TaskUnknown("you have no task with this id") from None
+
+
+def _parse_token(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise InvalidParams("the page token is none of ours", fields={"pageToken": "malformed"}) from None

@@ -1,0 +1,49 @@
+"""The only place a task's state changes: one conditional UPDATE, told by an event and to whoever is notified."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from golem_project.a2a.models import OPEN_STATES, Task, TaskState
+from golem_project.a2a.notifications import note_change
+from tools_app.core import event_bus
+from tools_app.core.events import Event, EventType
+from tools_app.core.storable_text import make_plain
+from tools_app.core.whole import whole
+
+LONGEST_NOTE = 500
+
+
+@whole
+def move_task(
+    *, task_id: UUID, leaving: Collection[TaskState], to: TaskState, now: datetime, note: str = "", **columns: Any
+) -> bool:
+    """Take a task from one of `leaving` to `to`; False when it was in none of them."""
+    if to not in OPEN_STATES:
+        columns |= {"finished_at": now, "lease_until": None}
+    with transaction.atomic():
+        changed = Task.objects.filter(pk=task_id, state__in=[str(state) for state in leaving]).update(
+            state=str(to), note=make_plain(note)[:LONGEST_NOTE], version=F("version") + 1, updated_at=now, **columns
+        )
+        if not changed:
+            return False
+        tell_change(Task.objects.get(pk=task_id), now=now)
+    return True
+
+
+def tell_change(task: Task, *, now: datetime) -> None:
+    """Tell the event log and the addresses to notify; joins the caller's transaction."""
+    facts = {
+        "task_id": str(task.pk),
+        "skill": task.skill,
+        "state": task.get_state_display(),
+        "task_version": task.version,
+    }
+    event_bus.emit(golem_id=task.golem_id, event=Event(EventType.A2A_TASK, facts), now=now)
+    note_change(task, now=now)

@@ -1,0 +1,127 @@
+"""What is asked around the protocol: cards, keys, and the proof of a wallet. Public; a golem is found by its id."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.http import http_date
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+
+from archetypes_app.models import Golem
+from golem_project.a2a import visits
+from golem_project.a2a.card_key import list_public_keys
+from golem_project.a2a.errors import AgentUnknown
+from golem_project.pi.errors import BodyTooLarge
+from golem_project.pi.exception_handler import PROBLEM_JSON, answer_request
+from golem_project.pi.parsers import MAX_BODY_BYTES, parse_object
+from tools_app.core import clock
+from tools_app.core.errors import GolemError, InvalidParams
+
+_SECONDS = 60
+View = Callable[..., HttpResponse]
+
+
+def answers_problems(view: View) -> View:
+    """A refusal of `view` is answered as every error of the API."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except GolemError as error:
+            problem, headers = answer_request(error, request)
+            return JsonResponse(problem, status=problem["status"], headers=headers, content_type=PROBLEM_JSON)
+
+    return answer
+
+
+@require_safe
+@answers_problems
+def show_agent_card(request: HttpRequest, golem_id: UUID) -> HttpResponse:
+    """The card of one golem, with an entity tag over all but its signature."""
+    # Slow to load, and every process knows the paths.
+    from golem_project.a2a.cards import make_card, show_card
+    from golem_project.a2a.skills import list_public
+
+    golem = _find_golem(golem_id)
+    base_url = f"{request.scheme}://{request.get_host()}"
+    shown = show_card(make_card(golem=golem, base_url=base_url, skills=list_public(golem)))
+    unsigned = {name: value for name, value in shown.items() if name != "signatures"}
+    etag = f'W/"{sha256(json.dumps(unsigned, sort_keys=True).encode()).hexdigest()[:32]}"'
+    headers = {
+        "ETag": etag,
+        "Cache-Control": f"public, max-age={_SECONDS}",
+        "Last-Modified": http_date(golem.updated_at.timestamp()),
+        "Access-Control-Allow-Origin": "*",
+    }
+    if etag.removeprefix("W/") in {
+        tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")
+    }:
+        return HttpResponse(status=304, headers=headers)
+    return JsonResponse(shown, headers=headers)
+
+
+@require_safe
+@answers_problems
+def show_root_card(request: HttpRequest) -> HttpResponse:
+    """The card of the golem this host stands for, if it stands for one."""
+    try:
+        golem_id = UUID(settings.GOLEM_A2A_ROOT_GOLEM)
+    except ValueError:
+        raise AgentUnknown(
+            "this host is several agents; the card of each is at /a2a/<golem id>/.well-known/agent-card.json"
+        ) from None
+    return show_agent_card(request, golem_id)
+
+
+@require_safe
+def show_keys(request: HttpRequest) -> HttpResponse:
+    """The public keys of card and notification signatures."""
+    return JsonResponse(list_public_keys(), headers={"Cache-Control": f"public, max-age={_SECONDS}"})
+
+
+@csrf_exempt
+@require_POST
+@answers_problems
+def give_challenge(request: HttpRequest, golem_id: UUID) -> HttpResponse:
+    """`{"wallet": address or did:pkh}` -> what to sign."""
+    golem, body = _find_golem(golem_id), _read(request, {"wallet"})
+    challenge = visits.make_challenge(golem=golem, who=body["wallet"], domain=request.get_host(), now=clock.now())
+    return JsonResponse(visits.show_challenge(challenge), status=201, headers={"Cache-Control": "no-store"})
+
+
+@csrf_exempt
+@require_POST
+@answers_problems
+def give_visit(request: HttpRequest, golem_id: UUID) -> HttpResponse:
+    """`{"nonce", "signature"}` -> a token for this golem's opened reads."""
+    body = _read(request, {"nonce", "signature"})
+    new = visits.open_visit(golem_id=golem_id, nonce=body["nonce"], signature=body["signature"], now=clock.now())
+    answer = {"token": new.token, "wallet": new.visit.address, "expires_at": new.visit.expires_at.isoformat()}
+    return JsonResponse(answer, status=201, headers={"Cache-Control": "no-store"})
+
+
+def _find_golem(golem_id: UUID) -> Golem:
+    golem = Golem.objects.select_related("archetype", "warden").filter(pk=golem_id).first()
+    if golem is None:
+        raise AgentUnknown("no agent has this address")
+    return golem
+
+
+def _read(request: HttpRequest, names: set[str]) -> dict[str, str]:
+    raw = request.read(MAX_BODY_BYTES + 1)
+    if len(raw) > MAX_BODY_BYTES:
+        raise BodyTooLarge(f"a body is at most {MAX_BODY_BYTES} bytes", limit_bytes=MAX_BODY_BYTES)
+    body = parse_object(raw)
+    wrong = sorted(set(body) ^ names) or sorted(name for name in names if not isinstance(body[name], str))
+    if wrong:
+        raise InvalidParams(f"send {', '.join(sorted(names))} as text", fields=dict.fromkeys(wrong, "text"))
+    return {name: str(body[name]) for name in names}

@@ -1,0 +1,201 @@
+"""Push notifications: signed, tried a bounded number of times, to addresses that are allowed, secrets sealed."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import jwt
+import pytest
+from a2a.types import a2a_pb2 as wire
+from google.protobuf.json_format import MessageToDict, ParseDict
+
+from golem_project.a2a import notifications
+from golem_project.a2a.models import PushConfig, PushNotification, Task, TaskState
+from golem_project.a2a.task_states import move_task
+from tests import factories
+from tests.golem_project.a2a.conftest import Line, ask, run, send
+from tests.golem_project.pi.conftest import Agent, MakeAgent
+from tests.receiver import Receiver
+from tools_app.core import clock
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TOKEN, CREDENTIALS = "the-receivers-own-token", "the-receivers-credentials"
+
+
+@pytest.fixture
+def line(make_agent: MakeAgent, web_port: int, eager_work: None, settings: Any) -> Line:
+    """To a golem without funds, from where loopback may be notified."""
+    settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES = True
+    agent = make_agent()
+    return Line(f"http://127.0.0.1:{web_port}/a2a/{agent.golem.pk}", agent.key.token, agent.golem)
+
+
+def _config(url: str, **columns: str) -> wire.TaskPushNotificationConfig:
+    return wire.TaskPushNotificationConfig(
+        url=url,
+        token=TOKEN,
+        authentication=wire.AuthenticationInfo(scheme="Bearer", credentials=CREDENTIALS),
+        **columns,
+    )
+
+
+def _deliver_all() -> None:
+    for notification_id in notifications.list_due(now=clock.now()):
+        notifications.notify(notification_id=notification_id, now=clock.now())
+
+
+@pytest.mark.parametrize("version", ["1.0", "0.3"])
+def test_each_change_reaches_the_receiver_signed(line: Line, receiver: Receiver, version: str) -> None:
+    async def play() -> None:
+        async with line.open(version=version) as client:
+            request = ask("query_state", {"query": "golem"})
+            request.configuration.task_push_notification_config.CopyFrom(_config(receiver.url))
+            await send(client, request)
+
+    run(play())
+    _deliver_all()
+    states = []
+    for headers, body in receiver.got:
+        header, _, signature = headers["a2a-notification-signature"].partition("..")
+        payload = jwt.utils.base64url_encode(body).decode()
+        kid = jwt.get_unverified_header(f"{header}.{payload}.{signature}")["kid"]
+        (key,) = [key for key in line_keys(line) if key["kid"] == kid]
+        assert json.loads(body) == jwt.decode(f"{header}.{payload}.{signature}", jwt.PyJWK(key), algorithms=["EdDSA"])
+        assert headers["x-a2a-notification-token"] == TOKEN
+        assert headers["authorization"] == f"Bearer {CREDENTIALS}"
+        told = json.loads(body)
+        states.append(told["statusUpdate"]["status"]["state"] if version == "1.0" else told["status"]["state"])
+    assert states[-1] in ("TASK_STATE_COMPLETED", "completed")
+
+
+def line_keys(line: Line) -> list[dict[str, str]]:
+    """The public keys of the running server."""
+    import httpx
+
+    found: list[dict[str, str]] = httpx.get(line.url.partition("/a2a/")[0] + "/a2a/keys.json").json()["keys"]
+    return found
+
+
+def test_a_receiver_that_fails_is_tried_again_a_bounded_number_of_times(
+    make_agent: MakeAgent, receiver: Receiver, settings: Any
+) -> None:
+    settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES = True
+    row = factories.make_a2a_notification(golem=make_agent().golem, url=receiver.url)
+    receiver.statuses = [500] * 20
+    now = clock.now()
+    for _ in range(20):
+        notifications.notify(notification_id=row.pk, now=now)
+        now += timedelta(hours=1)
+    row.refresh_from_db()
+    assert (row.state, row.attempts) == ("DEAD", len(notifications.RETRY_AFTER_SECONDS) + 1)
+    assert len(receiver.got) == row.attempts
+    assert row.last_error == "answered 500"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/x",
+        "https://127.0.0.1/x",
+        "https://localhost/x",
+        "https://169.254.169.254/latest/meta-data",
+        "https://10.0.0.1/",
+        "https://[::1]/",
+        "https://[::ffff:127.0.0.1]/",
+        "https://user:secret@example.org/",
+        "file:///etc/passwd",
+        "gopher://example.org/",
+        "",
+    ],
+)
+def test_an_address_that_is_not_the_open_internets_is_refused(make_agent: MakeAgent, settings: Any, url: str) -> None:
+    settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES = False
+    agent = make_agent()
+    task = factories.make_a2a_task(golem=agent.golem, api_key=agent.key.key)
+    with pytest.raises(notifications.PushRefused):
+        notifications.add_config(task=task, config=_config(url), is_legacy=False, now=clock.now())
+    assert not PushConfig.objects.exists()
+
+
+def test_an_address_that_became_private_meanwhile_is_not_sent_to(
+    make_agent: MakeAgent, receiver: Receiver, settings: Any
+) -> None:
+    settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES = False
+    row = factories.make_a2a_notification(golem=make_agent().golem, url=receiver.url)
+    assert not notifications.notify(notification_id=row.pk, now=clock.now())
+    assert receiver.got == []
+
+
+@pytest.mark.parametrize("bad", ["line\r\nX-Injected: 1", "t\u00f6ken", "x" * 3_000])
+def test_a_token_that_would_break_a_header_is_refused(make_agent: MakeAgent, settings: Any, bad: str) -> None:
+    settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES = True
+    agent = make_agent()
+    task = factories.make_a2a_task(golem=agent.golem, api_key=agent.key.key)
+    config = wire.TaskPushNotificationConfig(url="http://127.0.0.1/", token=bad)
+    with pytest.raises(notifications.PushRefused):
+        notifications.add_config(task=task, config=config, is_legacy=False, now=clock.now())
+
+
+def test_addresses_are_listed_without_secrets_kept_sealed_and_forgotten(line: Line, receiver: Receiver) -> None:
+    async def play() -> list[dict[str, Any]]:
+        async with line.open() as client:
+            task = (await send(client, ask("query_state", {"query": "golem"})))[0]["task"]["id"]
+            config = _config(receiver.url, task_id=task, id="mine")
+            made = await client.create_task_push_notification_config(config)
+            again = await client.create_task_push_notification_config(config)
+            found = await client.get_task_push_notification_config(
+                wire.GetTaskPushNotificationConfigRequest(task_id=task, id="mine")
+            )
+            listed = await client.list_task_push_notification_configs(
+                wire.ListTaskPushNotificationConfigsRequest(task_id=task)
+            )
+            return [MessageToDict(each) for each in (made, again, found, listed)]
+
+    told = run(play())
+    assert told[2]["id"] == "mine" and len(told[3]["configs"]) == 1
+    assert TOKEN not in str(told) and CREDENTIALS not in str(told)
+    stored = str(
+        [
+            {name: bytes(v) if isinstance(v, memoryview) else v for name, v in row.items()}
+            for row in PushConfig.objects.values()
+        ]
+    )
+    assert TOKEN not in stored and CREDENTIALS not in stored
+
+    async def forget() -> None:
+        async with line.open() as client:
+            await client.delete_task_push_notification_config(
+                wire.DeleteTaskPushNotificationConfigRequest(task_id=told[2]["taskId"], id="mine")
+            )
+
+    run(forget())
+    assert not PushConfig.objects.exists()
+
+
+def test_a_task_tells_a_few_addresses_at_most(agent: Agent, settings: Any) -> None:
+    settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES = True
+    task = factories.make_a2a_task(golem=agent.golem, api_key=agent.key.key)
+    for number in range(settings.GOLEM_A2A_MOST_PUSH_CONFIGS):
+        notifications.add_config(
+            task=task, config=_config(f"http://127.0.0.1/{number}"), is_legacy=False, now=clock.now()
+        )
+    with pytest.raises(notifications.PushRefused):
+        notifications.add_config(task=task, config=_config("http://127.0.0.1/x"), is_legacy=False, now=clock.now())
+
+
+def test_one_change_is_one_notification_for_each_address(agent: Agent) -> None:
+    task = factories.make_a2a_task(golem=agent.golem, api_key=agent.key.key)
+    for name in ("one", "two"):
+        PushConfig.objects.create(task=task, name=name, url="https://example.org/", created_at=clock.now())
+    leaving = [TaskState.WORKING]
+    assert move_task(task_id=task.pk, leaving=leaving, to=TaskState.COMPLETED, now=clock.now())
+    assert not move_task(task_id=task.pk, leaving=leaving, to=TaskState.FAILED, now=clock.now())
+    assert PushNotification.objects.count() == 2
+    for body in PushNotification.objects.values_list("body", flat=True):
+        told = ParseDict(body, wire.StreamResponse()).status_update
+        assert UUID(told.task_id) == task.pk
+        assert told.status.state == wire.TASK_STATE_COMPLETED
+    assert Task.objects.get().version == 2

@@ -305,7 +305,7 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         checkpoint=OBJECT,
     ),
     E.PERMIT_CREATED: _describe(
-        "A preview ended in a permit.",
+        "A preview ended in a permit; `verdicts` is what each safety hook said, in their order, and how long it took.",
         {
             "permit_id": UUID,
             "tool_name": TEXT,
@@ -318,6 +318,7 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         status=TEXT,
         delegated_by=TEXT,
         reason=TEXT,
+        verdicts=OBJECTS,
     ),
     E.PERMIT_COMMITTED: _describe(
         "The permit's transactions are in a block; `status` says COMMITTED or REVERTED.", _PERMIT, **_PERMIT_MORE

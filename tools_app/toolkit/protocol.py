@@ -45,7 +45,8 @@ class Contract:
     `functions` are the signatures the tools call. `own` are, by function, the places of arguments that must be the
     account (who receives, for whom), and `tokens` those of tokens, of lists of tokens and of packed paths of them;
     places are counted from 0 and downwards into structs. `takes_tokens` is whether it takes tokens by allowance,
-    `is_token` whether it is itself a token that stands for a position and that plans approve.
+    `is_token` whether it is itself a token that stands for a position and that plans approve. `besides` are
+    functions that the tools call and that no cage is suggested: parts of a bundle of calls, and loans within one call.
     """
 
     key: str
@@ -54,6 +55,7 @@ class Contract:
     takes_tokens: bool = False
     valuer: ValuerKind | None = None
     is_token: bool = False
+    besides: tuple[str, ...] = ()
     own: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     tokens: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
 

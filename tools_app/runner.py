@@ -252,7 +252,13 @@ def _run(
     started_ms = clock.monotonic_ms()
     params_hash = hash_params(params)
     told = _Told(golem, now)
-    told.add(EventType.TOOL_START, tool_name=tool.name, params_hash=params_hash)
+    told.add(
+        EventType.TOOL_START,
+        tool_name=tool.name,
+        params_hash=params_hash,
+        sprite_trigger=tool.sprite_trigger.value,
+        budget_ms=int(tool.tick_budget),
+    )
     place: dict[str, Any] = {"golem_id": golem.id, "tool_name": tool.name, "params_hash": params_hash}
     left = load_checkpoint(**place, now=now) if tool.keeps_checkpoint else {}
     ctx = _make_context(

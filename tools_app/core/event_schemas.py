@@ -274,9 +274,12 @@ _POOL_NUMBERS: Final = {
 
 SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
     E.TOOL_START: _describe(
-        "A handler is entered, or the commit of what it planned begins (then with `permit_id`).",
+        "A handler is entered, or the commit of what it planned begins (then with `permit_id`). `sprite_trigger` is how"
+        " a page or terminal may draw the golem meanwhile, `budget_ms` the longest it takes.",
         {**_CALL, "params_hash": HEX},
         call_id=UUID,
+        sprite_trigger=TEXT,
+        budget_ms=INTEGER,
         action_type=TEXT,
         permit_id=UUID,
     ),

@@ -181,7 +181,10 @@ class PolicyCageForm(forms.ModelForm[PolicyCage]):
             "is_action_gate_on",
             "allows_arbitrary_calldata",
         )
-        help_texts = {"min_rebalance_interval_seconds": "Seconds", "allows_arbitrary_calldata": "Leave it off"}
+        help_texts = {
+            "min_rebalance_interval_seconds": "Seconds",
+            "allows_arbitrary_calldata": "Off: only functions that a protocol here declares are called. Leave it off",
+        }
 
 
 class AllowlistEntryForm(forms.ModelForm[AllowlistEntry]):

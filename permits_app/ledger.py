@@ -33,6 +33,8 @@ from tools_app.toolkit.enums import ActionClass
 
 DAY = timedelta(hours=24)
 HOUR = timedelta(hours=1)
+WEEK = timedelta(days=7)
+"""The session of a golem that acts without a key, by its own heartbeat: what it claimed within so long."""
 _WRITE_STATES = (
     PermitStatus.CREATED,
     PermitStatus.COMMITTING,
@@ -45,30 +47,39 @@ _KEYS_OF_SESSION = """ARRAY(
               JOIN archetypes_app_apikey AS sharing ON sharing.session_id = asking.session_id
              WHERE asking.id = %(key)s
         )"""
-# Also a part of what the safety chain reads at once (`safety/record_reader.py`); seven columns, one row. What is held
+# What is held counts however old it is, as it does for the day.
+_OF_SESSION = f"""(api_key_id = ANY({_KEYS_OF_SESSION}) OR (
+            %(key)s::uuid IS NULL AND api_key_id IS NULL AND (state = 'RESERVED' OR counted_at > %(week_start)s)
+        ))"""
+_NOT_TAKEN_BACK = """reverses_id IS NULL AND id <> ALL(ARRAY(
+                SELECT reverses_id FROM permits_app_spendentry WHERE golem_id = %(golem)s AND state = 'REVERSED'
+            ))"""
+# Also a part of what the safety chain reads at once (`safety/record_reader.py`); eight columns, one row. What is held
 # counts against the day until it ends, however old it is; an entry and the one that reverses it are nothing together.
 USAGE_SQL = f"""
-SELECT spent.tick, spent.session, spent.day, spent.oldest, written.writes, written.oldest AS oldest_write,
+SELECT spent.tick, spent.session, spent.day, spent.oldest, spent.oldest_keyless, written.writes,
+       written.oldest AS oldest_write,
        (SELECT next_tick_at FROM {Heartbeat._meta.db_table} WHERE golem_id = %(golem)s AND is_on) AS next_tick
   FROM (
     SELECT
         COALESCE(SUM(amount) FILTER (WHERE %(tick)s::bigint > 0 AND heartbeat_tick = %(tick)s), 0) AS tick,
-        COALESCE(SUM(amount) FILTER (WHERE api_key_id = ANY({_KEYS_OF_SESSION})), 0) AS session,
+        COALESCE(SUM(amount) FILTER (WHERE {_OF_SESSION}), 0) AS session,
+        MIN(counted_at) FILTER (
+            WHERE %(key)s::uuid IS NULL AND {_OF_SESSION} AND amount > 0 AND {_NOT_TAKEN_BACK}
+        ) AS oldest_keyless,
         COALESCE(SUM(amount) FILTER (WHERE counts_per_day AND (is_held OR counted_at > %(day_start)s)), 0) + (
             SELECT COALESCE(SUM(worth_micro_usd), 0) FROM permits_app_standingallowance
              WHERE golem_id = %(golem)s AND counted_at <= %(day_start)s
         ) AS day,
         MIN(counted_at) FILTER (
-            WHERE counts_per_day AND counted_at > %(day_start)s AND reverses_id IS NULL AND id <> ALL(ARRAY(
-                SELECT reverses_id FROM permits_app_spendentry WHERE golem_id = %(golem)s AND state = 'REVERSED'
-            ))
+            WHERE counts_per_day AND counted_at > %(day_start)s AND {_NOT_TAKEN_BACK}
         ) AS oldest
       FROM (
-        SELECT COALESCE(settled_micro_usd, reserved_micro_usd) AS amount, state = 'RESERVED' AS is_held,
+        SELECT COALESCE(settled_micro_usd, reserved_micro_usd) AS amount, state, state = 'RESERVED' AS is_held,
                id, reverses_id, heartbeat_tick, api_key_id, counts_per_day, counted_at
           FROM permits_app_spendentry
          WHERE golem_id = %(golem)s AND state <> 'RELEASED' AND permit_id IS DISTINCT FROM %(excluded)s
-           AND (counted_at > %(day_start)s OR state = 'RESERVED' OR api_key_id = ANY({_KEYS_OF_SESSION})
+           AND (counted_at > %(day_start)s OR state = 'RESERVED' OR {_OF_SESSION}
                 OR (%(tick)s::bigint > 0 AND heartbeat_tick = %(tick)s))
       ) AS entries
   ) AS spent
@@ -79,7 +90,7 @@ SELECT spent.tick, spent.session, spent.day, spent.oldest, written.writes, writt
        AND id IS DISTINCT FROM %(excluded)s
   ) AS written
 """  # noqa: S608  (our own constants)
-USAGE_COLUMNS = 7
+USAGE_COLUMNS = 8
 _USAGE = Prepared("read_usage", USAGE_SQL)
 _LOCKED_LIMITS: CompiledQuery[SpendingLimits] = CompiledQuery(
     lambda golem_id: SpendingLimits.objects.select_for_update(no_key=True).filter(golem_id=golem_id), UUID(int=0)
@@ -97,7 +108,7 @@ def read_usage(
     """What `golem_id` has reserved or settled in each window ending at `now`, in micro-USD.
 
     A golem whose heartbeat has not run yet (tick 0) has no tick window; a session is the life of one key
-    and of those that its owner made to share its limit.
+    and of those that its owner made to share its limit, and without a key the seven days that end at `now`.
     """
     arguments = usage_arguments(
         golem_id=golem_id,
@@ -120,13 +131,14 @@ def usage_arguments(
         "tick": heartbeat_tick,
         "excluded": exclude_permit_id,
         "day_start": now - DAY,
+        "week_start": now - WEEK,
         "hour_start": now - HOUR,
     }
 
 
 def read_usage_columns(row: Sequence[Any]) -> Usage:
-    """The seven columns of USAGE_SQL as a value."""
-    tick, session, day, oldest_spend, writes, oldest_write, next_tick = row
+    """The eight columns of USAGE_SQL as a value."""
+    tick, session, day, oldest_spend, oldest_keyless, writes, oldest_write, next_tick = row
     return Usage(
         tick_micro_usd=int(tick),
         session_micro_usd=int(session),
@@ -135,6 +147,7 @@ def read_usage_columns(row: Sequence[Any]) -> Usage:
         day_resets_at=oldest_spend + DAY if oldest_spend else None,
         hour_resets_at=oldest_write + HOUR if oldest_write else None,
         tick_resets_at=next_tick,
+        session_resets_at=oldest_keyless + WEEK if oldest_keyless else None,
     )
 
 

@@ -37,6 +37,7 @@ from permits_app.lifecycle import FINAL
 from permits_app.models.permit import PermitStatus
 from tools_app.chain.networks import configured_networks
 from tools_app.core import clock
+from tools_app.core.blocked_flows import audited
 from tools_app.core.dispatch import BROKER_FAILURES, enqueue
 from tools_app.core.errors import DatabaseUnavailable, GolemError, InternalError
 
@@ -56,12 +57,13 @@ def preview_action_task(
     """The whole preview of one action. Not repeated when its worker dies: nobody waits for it any more."""
 
     def preview() -> dict[str, Any]:
-        key_id = UUID(api_key_id) if api_key_id else None
-        try:
-            return preview_action(golem_id=UUID(golem_id), api_key_id=key_id, body=body, actor=actor, now=clock.now())
-        except GolemError as error:
-            record_preview_denial(golem_id=UUID(golem_id), actor=actor, body=body, error=error, now=clock.now())
-            raise
+        golem, key_id = UUID(golem_id), UUID(api_key_id) if api_key_id else None
+        with audited(golem_id=lambda: golem, actor=actor, now=clock.now):
+            try:
+                return preview_action(golem_id=golem, api_key_id=key_id, body=body, actor=actor, now=clock.now())
+            except GolemError as error:
+                record_preview_denial(golem_id=golem, actor=actor, body=body, error=error, now=clock.now())
+                raise
 
     return _answer(preview)
 

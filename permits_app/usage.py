@@ -18,3 +18,5 @@ class Usage:
     hour_resets_at: datetime | None = None
     tick_resets_at: datetime | None = None
     """When the next heartbeat tick is due; None while the heartbeat is off."""
+    session_resets_at: datetime | None = None
+    """When a session of seven days frees its oldest part; None for a key's, and while nothing is used."""

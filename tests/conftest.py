@@ -28,6 +28,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=os.environ.get("CI", "").lower() == "true",
 )
+# Drawn by chance and ten times as many: `make proof` asks for it.
+settings.register_profile("random", settings.get_profile("suite"), max_examples=1_000, derandomize=False)
 settings.load_profile("suite")
 
 

@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
-from django.db import transaction
+from django.db import OperationalError, transaction
 
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.chain.node_errors import RpcTimeout
@@ -26,6 +26,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import BudgetExceeded, GolemError
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.statement_watch import ended_by, was_cancelled
 from tools_app.core.whole import whole
 from tools_app.models.tool_checkpoint import forget_checkpoint, keep_checkpoint, load_checkpoint
 from tools_app.toolkit.capability import Capability
@@ -251,7 +252,13 @@ def _run(
     started_ms = clock.monotonic_ms()
     params_hash = hash_params(params)
     told = _Told(golem, now)
-    told.add(EventType.TOOL_START, tool_name=tool.name, params_hash=params_hash)
+    told.add(
+        EventType.TOOL_START,
+        tool_name=tool.name,
+        params_hash=params_hash,
+        sprite_trigger=tool.sprite_trigger.value,
+        budget_ms=int(tool.tick_budget),
+    )
     place: dict[str, Any] = {"golem_id": golem.id, "tool_name": tool.name, "params_hash": params_hash}
     left = load_checkpoint(**place, now=now) if tool.keeps_checkpoint else {}
     ctx = _make_context(
@@ -267,6 +274,9 @@ def _run(
     try:
         answer = _call_in_time(tool, ctx, call)
     except GolemError as error:
+        if isinstance(error, BudgetExceeded):
+            # What was done of it, and whether the next call of the same goes on from there.
+            error.data |= {"steps_done": list(told.reached), "goes_on": bool(ctx.checkpoint.kept)}
         told.add(
             EventType.TOOL_ERROR,
             tool_name=tool.name,
@@ -299,10 +309,16 @@ def _call_in_time(tool: ToolDef, ctx: ReadContext, call: Callable[[Any], T]) -> 
     """The answer, or BudgetExceeded when the time is over before, during or after the call."""
     _check_time(tool, ctx.deadline)
     try:
-        answer = call(ctx)
+        with ended_by(ctx.deadline):
+            answer = call(ctx)
     except RpcTimeout as error:
         # The node was given as long as the tool had; that it did not answer by then is an overrun.
         if ctx.deadline.is_over:
+            raise _overrun(tool) from error
+        raise
+    except OperationalError as error:
+        # So was the database.
+        if ctx.deadline.is_over and was_cancelled(error):
             raise _overrun(tool) from error
         raise
     _check_time(tool, ctx.deadline)
@@ -350,6 +366,7 @@ class _Told:
         self._now = now
         self._call_id = str(uuid4())
         self._events: list[Event] = []
+        self.reached: list[str] = []
         self._flushed_ms = clock.monotonic_ms()
 
     def add(self, kind: EventType, **payload: Any) -> None:
@@ -408,6 +425,7 @@ def _make_context(
         if name not in steps:
             raise ValueError(f"{tool.name} reports the step {name!r}, which it does not declare")
         _check_time(tool, deadline)
+        told.reached.append(name)
         told.add(
             EventType.TOOL_UPDATE, tool_name=tool.name, step_name=name, step_index=steps[name], total_steps=len(steps)
         )

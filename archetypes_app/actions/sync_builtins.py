@@ -136,7 +136,7 @@ def _may_update(row: Archetype | ToolProfile, here: State, shipped: State, label
         report.updated.append(label)
         return True
     report.differing.extend(
-        Difference(label, name, here[name], shipped[name]) for name in shipped if here[name] != shipped[name]
+        Difference(label, name, here.get(name), shipped[name]) for name in shipped if here.get(name) != shipped[name]
     )
     return False
 
@@ -169,6 +169,7 @@ def _shipped_archetype(builtin: BuiltinArchetype) -> State:
         "is_read_only": builtin.is_read_only,
         "keeps_local_writes": builtin.keeps_local_writes,
         "role": builtin.role,
+        "expertise": list(builtin.expertise),
         "safety_rules": list(builtin.safety_rules),
         "workflow": builtin.workflow,
         "output_format": builtin.output_format,
@@ -183,7 +184,9 @@ def _shipped_archetype(builtin: BuiltinArchetype) -> State:
 def _archetype_state(row: Archetype) -> State:
     overrides = [(override.mode, override.tool_name) for override in row.tool_overrides.all()]
     return {
-        **{name: getattr(row, name) for name in _COLUMNS},
+        **{name: getattr(row, name) for name in _COLUMNS if name != "expertise"},
+        # Rows from before archetypes came with it were digested without.
+        **({"expertise": list(row.expertise)} if row.expertise else {}),
         "tool_categories": sorted(row.tool_categories),
         "profiles": sorted(profile.name for profile in row.profiles.all()),
         "delegates_to": sorted(delegate.name for delegate in row.delegates_to.all()),
@@ -201,6 +204,7 @@ _COLUMNS = (
     "is_read_only",
     "keeps_local_writes",
     "role",
+    "expertise",
     "safety_rules",
     "workflow",
     "output_format",

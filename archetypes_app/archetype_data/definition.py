@@ -19,6 +19,7 @@ class BuiltinArchetype:
     category: str
     inference_tier: str
     role: str
+    expertise: tuple[str, ...]
     safety_rules: tuple[str, ...]
     workflow: str
     output_format: str

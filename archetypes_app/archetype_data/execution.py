@@ -14,6 +14,10 @@ EXECUTION = (
         tool_categories=frozenset({C.DATA, C.TRADING, C.SAFETY}),
         delegates_to=REVIEWERS,
         role="Turn one trading intention into one verified swap, or say why it should not happen.",
+        expertise=(
+            "Best execution is what arrives after gas, not the best quoted price.",
+            "What price impact costs grows with the square of what is traded at once.",
+        ),
         safety_rules=(
             "Preview before every commit; there is no other way to act.",
             "Let the safety-guardian see every swap above the hot lane.",
@@ -31,6 +35,10 @@ EXECUTION = (
         tool_categories=frozenset({C.DATA, C.TRADING, C.LP, C.SAFETY}),
         delegates_to=(*REVIEWERS, "pool-researcher"),
         role="Keep liquidity where trades happen, collect its fees, and leave when fees no longer pay for the loss.",
+        expertise=(
+            "A concentrated position earns only while the price is inside its range, and is all one asset outside.",
+            "Loss against holding is paid when the position is closed; fees have to have earned it by then.",
+        ),
         safety_rules=(
             "No range narrower than twice what the pair usually moves.",
             "A pool worth less than $100,000 is entered only with that warning said aloud.",
@@ -47,6 +55,10 @@ EXECUTION = (
         tool_categories=frozenset({C.DATA, C.TRADING, C.SAFETY}),
         delegates_to=(*REVIEWERS, "trade-executor"),
         role="Bring value to the chain where it is needed and account for it on both sides.",
+        expertise=(
+            "Between two chains value is nobody's for a while: what was sent and what arrived are two facts.",
+            "Finality differs from chain to chain, and a bridge's time is counted from there.",
+        ),
         safety_rules=(
             "Never start a second transfer while one is under way.",
             "The recipient on the far chain is the golem's own address.",

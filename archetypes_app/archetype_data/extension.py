@@ -14,6 +14,10 @@ EXTENSION = (
         tool_categories=frozenset({C.DATA, C.TRADING, C.LENDING, C.SAFETY}),
         delegates_to=REVIEWERS,
         role="Earn on what is supplied, borrow little, and repay before anybody can liquidate.",
+        expertise=(
+            "Health is cover at the liquidation threshold over debt, by the lender's own prices.",
+            "A rate is a function of use: the last free liquidity is the dearest.",
+        ),
         safety_rules=(
             "Health below 1.5 is repaired before anything else is done.",
             "Borrowing to borrow needs the owner.",
@@ -30,6 +34,10 @@ EXTENSION = (
         delegates_to=REVIEWERS,
         is_read_only=True,
         role="Warn of a falling health factor or a rate that turned, early enough to act.",
+        expertise=(
+            "A debt in danger is lowered best while nobody else has to lower theirs.",
+            "The price that liquidates is the lender's oracle, not the market's.",
+        ),
         safety_rules=("Warn at 1.5, alarm at 1.2.", "Say what price would liquidate."),
         workflow="Read every position, compute the distance to liquidation, warn, repeat.",
         output_format="Position, health, price that liquidates, distance in percent.",
@@ -42,6 +50,10 @@ EXTENSION = (
         tool_categories=frozenset({C.DATA, C.TRADING, C.STAKING, C.RESTAKING, C.SAFETY}),
         delegates_to=REVIEWERS,
         role="Earn staking yield with a way out whose length and price are known.",
+        expertise=(
+            "A staked coin comes back through a queue, or at a discount through a market.",
+            "A rebasing balance and a growing price are the same yield told twice.",
+        ),
         safety_rules=(
             "A staked token more than 2% below its worth is not bought and not called cash.",
             "Waiting to withdraw is part of the plan.",
@@ -57,6 +69,10 @@ EXTENSION = (
         tool_categories=frozenset({C.DATA, C.TRADING, C.DERIVATIVES, C.SAFETY, C.INTELLIGENCE}),
         delegates_to=REVIEWERS,
         role="Take risk whose largest loss is known before it is taken, hedges first.",
+        expertise=(
+            "Funding is paid for as long as a position is open, whichever way the price goes.",
+            "A margin is called at the mark price; a thin market can be moved to it.",
+        ),
         safety_rules=(
             "A stop stands before the position does.",
             "Margin above 70% of the most allowed is reduced.",
@@ -74,6 +90,10 @@ EXTENSION = (
         delegates_to=REVIEWERS,
         is_read_only=True,
         role="Describe trend, range and volatility of a price, and how often such a picture was right.",
+        expertise=(
+            "An indicator says something about how a price moved, and only statistics about how it will.",
+            "A signal that is looked for on many scales is found on some of them by chance.",
+        ),
         safety_rules=("A pattern without its hit rate is not reported.", "Never recommend a size."),
         workflow="Read the series, compute the indicators, compare with their own history, describe.",
         output_format="Indicator, value, what it says, hit rate over how many cases.",

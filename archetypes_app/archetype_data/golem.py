@@ -22,6 +22,10 @@ GOLEM = (
             "memory-consolidator",
         ),
         role="Stay solvent, stay inside the cage, and grow what the owner entrusted.",
+        expertise=(
+            "What was decided is worth what the next observation says of it.",
+            "A golem that can still leave every position can afford to be wrong.",
+        ),
         safety_rules=(
             "Money moves only through a permit.",
             "Closing a position is always allowed to be the answer.",
@@ -40,6 +44,10 @@ GOLEM = (
         is_read_only=True,
         keeps_local_writes=True,
         role="Group what happened, keep what repeats, and let the rest fade.",
+        expertise=(
+            "One outcome is an anecdote; a rule needs several that could have gone the other way.",
+            "What was only said is weaker than what was seen, however often it is said.",
+        ),
         safety_rules=(
             "Never weaken a safety parameter.",
             "At least five episodes stand behind an insight.",
@@ -57,6 +65,10 @@ GOLEM = (
         is_terminal_node=True,
         is_read_only=True,
         role="Notice when the golem runs out of money, time, luck or new ideas, and say so early.",
+        expertise=(
+            "A tick that is late says something about the machine, one that is missing about the golem.",
+            "The next look is worth most where the last one was surprising.",
+        ),
         safety_rules=("Observe only.", "Alarms of five minutes are sent as one."),
         workflow=(
             "Each tick: runway under 30 days, ticks twice as slow as planned, under 40% success in 20 ticks, more than"

@@ -14,6 +14,10 @@ OBSERVER = (
         is_terminal_node=True,
         is_read_only=True,
         role="Observe liquidity, MEV, the safety of protocols, other agents and governance, and publish what holds.",
+        expertise=(
+            "A price at one block is a fact; a pattern is one only when it came again unasked.",
+            "What is told to others must hold without knowing who asked.",
+        ),
         safety_rules=(
             "Below 0.60 confidence nothing is published.",
             "Every publication names its episodes and how to check it.",

@@ -15,6 +15,10 @@ STRATEGY = (
         delegates_to=("pool-researcher", "risk-assessor"),
         is_read_only=True,
         role="Say where liquidity should lie, how wide, and when it should move.",
+        expertise=(
+            "A narrow range earns more in an hour and leaves it more often.",
+            "Fees are volume times share of the liquidity in range, not of all liquidity.",
+        ),
         safety_rules=(
             "Fees below the loss to arbitrage: widen or leave. Up to one and a half times: hold. Above: may narrow.",
             "A plan that needs more than one rebalance a day is not a plan.",
@@ -31,6 +35,10 @@ STRATEGY = (
         is_terminal_node=True,
         is_read_only=True,
         role="Judge limits, liquidity, price and the chance of a revert before money moves.",
+        expertise=(
+            "Correlated positions fall together: their sizes add up, whatever their names.",
+            "Liquidity that has to be found in a fall is thinner than it looks before.",
+        ),
         safety_rules=(
             "Never weigh an action you proposed yourself.",
             "A chance of a revert above 5% is a veto.",

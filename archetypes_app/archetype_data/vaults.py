@@ -14,6 +14,10 @@ VAULTS = (
         tool_categories=frozenset({C.DATA, C.VAULT, C.SAFETY, C.MEMORY}),
         delegates_to=REVIEWERS,
         role="Keep the vault's assets where its mandate says, and its depositors able to leave.",
+        expertise=(
+            "A share is worth the vault's assets over its shares; rounding always favours the vault.",
+            "What a vault can pay out at once is less than what its shares are worth.",
+        ),
         safety_rules=(
             "The safety-guardian sees every write first.",
             "A defensive vault opens nothing; one that only survives shrinks and closes.",
@@ -31,6 +35,10 @@ VAULTS = (
         delegates_to=("pool-researcher", "risk-assessor"),
         is_read_only=True,
         role="Say how a vault should be split over strategies and what would make that wrong.",
+        expertise=(
+            "A yield is what is left after fees, losses and the cost of moving in and out.",
+            "Two vaults that lend to the same market are one risk.",
+        ),
         safety_rules=("Propose only.", "Compare every plan with doing nothing."),
         workflow="Read strategies and their record, let the pool-researcher compare, propose, have it judged.",
         output_format="Allocation in percent, expected return and loss, and when to look again.",
@@ -45,6 +53,10 @@ VAULTS = (
         is_read_only=True,
         includes=("vault_proxy_cancel",),
         role="Look at every announced action while it waits, and cancel the one that would do harm.",
+        expertise=(
+            "A price per share that falls without a loss being told is the first sign of a wrong one.",
+            "An announced change can be stopped only before its time has come.",
+        ),
         safety_rules=("Cancel only what is announced and not yet executed.", "Silence approves nothing."),
         workflow="List what is pending, decode it, compare with the mandate, cancel or let it be, say why.",
         output_format="Action, verdict, reason, and the cancellation's transaction if there was one.",
@@ -57,6 +69,10 @@ VAULTS = (
         tool_categories=frozenset({C.DATA, C.VAULT, C.INTELLIGENCE, C.MEMORY}),
         delegates_to=("risk-assessor", "pool-researcher", "safety-guardian"),
         role="Bid what managing a pool is worth and not more, and set its fee while it is ours.",
+        expertise=(
+            "A falling price finds its buyer; the last price it may reach is the seller's own.",
+            "An auction with one bidder has no price but that bidder's.",
+        ),
         safety_rules=("Rent is paid from expected fees, not from hope.", "A lost auction is a good auction."),
         workflow="Estimate fees, read the current bid, compute ours, have it reviewed, bid, set the fee.",
         output_format="Pool, bid, rent, expected fees, days until it pays.",
@@ -69,6 +85,10 @@ VAULTS = (
         tool_categories=frozenset({C.DATA, C.VAULT, C.SAFETY}),
         delegates_to=("safety-guardian", "wallet-provisioner"),
         role="Create a vault whose fees, limits and roles are what its owner asked for, and prove it.",
+        expertise=(
+            "The first deposit sets the price of a share, and a gift to an empty vault can distort it.",
+            "What may be changed later by whom is as much of a vault as its strategy.",
+        ),
         safety_rules=(
             "Roles are given to addresses the owner named.",
             "Fees respect the cap before the first deposit.",
@@ -84,6 +104,10 @@ VAULTS = (
         tool_categories=frozenset({C.DATA, C.VAULT, C.IDENTITY}),
         delegates_to=("risk-assessor", "vault-strategist", "safety-guardian"),
         role="Choose vaults by record, terms and who runs them, and keep the spread as planned.",
+        expertise=(
+            "Moving has a cost; a better rate has to last longer than it takes to earn that back.",
+            "A cap for each market bounds what one failure can take.",
+        ),
         safety_rules=("No vault holds more than the plan's share.", "A manager without identity gets little."),
         workflow="List vaults, verify managers, ask the vault-strategist, plan, have it reviewed, move.",
         output_format="Share of each vault before and after, reason, cost of moving.",
@@ -96,6 +120,10 @@ VAULTS = (
         tool_categories=frozenset({C.DATA, C.VAULT, C.SAFETY}),
         delegates_to=("safety-guardian",),
         role="Do the jobs that are due, once, when their reward pays for them.",
+        expertise=(
+            "Assets that leave a market come back as what the market holds, less what it charges.",
+            "An exact approval ends with the call it was given for.",
+        ),
         safety_rules=("A job is simulated before it is sent.", "A job somebody else did is not done again."),
         workflow="List jobs, estimate reward and gas, simulate, have it reviewed, execute, record.",
         output_format="Job, reward, gas, net US dollars, transaction hash.",

@@ -20,7 +20,7 @@ from golem_project.heartbeat import claims
 from golem_project.heartbeat.abandoned import record_abandoned
 from golem_project.heartbeat.budget import open_tick_budget
 from golem_project.heartbeat.claims import Claim
-from golem_project.heartbeat.cycle_state import CycleState, Work
+from golem_project.heartbeat.cycle_state import ACTOR, CycleState, Work
 from golem_project.heartbeat.planners import choose_planner
 from golem_project.heartbeat.steps.alarm import alarm
 from golem_project.heartbeat.steps.analyze import analyze
@@ -35,6 +35,7 @@ from golem_project.heartbeat.steps.verify import verify
 from golem_project.heartbeat.tick_events import make_opening_events
 from golem_project.heartbeat.working import hand_to_worker
 from tools_app.core import clock, event_bus
+from tools_app.core.blocked_flows import audited
 from tools_app.core.errors import GolemError, InternalError
 
 logger = logging.getLogger(__name__)
@@ -54,6 +55,7 @@ def run_heartbeat_tick(
     if begun.abandoned_tick_id is not None:
         record_abandoned(tick_id=begun.abandoned_tick_id, golem=begun.golem, now=now())
     with (
+        audited(golem_id=lambda: begun.golem.pk, actor=ACTOR, now=now),
         event_bus.within_tick(begun.number),
         open_tick_budget(
             theta_seconds=begun.theta_seconds, most_seconds=settings.GOLEM_HEARTBEAT_TICK_SECONDS

@@ -9,6 +9,7 @@ from typing import Any
 
 from redis.exceptions import RedisError
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
@@ -83,7 +84,7 @@ class TailView:
                 self.progress.remove_task(bar)
             return
         if call not in self._bars:
-            self._bars[call] = self.progress.add_task(name, total=1, step="")
+            self._bars[call] = self.progress.add_task(_word_start(name, payload), total=1, step="")
         if kind == "tool:update":
             self.progress.update(
                 self._bars[call],
@@ -91,6 +92,14 @@ class TailView:
                 total=payload["total_steps"],
                 step=str(payload["step_name"]),
             )
+
+
+def _word_start(name: str, payload: dict[str, Any]) -> str:
+    """The tool, what the golem looks like meanwhile, and the longest it takes, as far as the event says."""
+    sprite, budget_ms = payload.get("sprite_trigger"), payload.get("budget_ms")
+    told = [str(sprite).lower()] if sprite else []
+    told += [f"at most {int(budget_ms) / 1_000:g} s"] if budget_ms else []
+    return escape(f"{name} ({', '.join(told)})" if told else name)
 
 
 def _draw_line(body: dict[str, Any]) -> Text:

@@ -101,7 +101,9 @@ def preview_episode(
     in_database=True,
     preview=preview_episode,
     action_class=ActionClass.READ_ONLY,
-    snippet="store_episode: remember something that happened, with your reflection, for as long as it matters.",
+    snippet=(
+        "store_episode: remember something that happened, with your own reflection on it, for as long as it matters."
+    ),
     guidelines=("Outcomes of permits are remembered by themselves; store what no permit shows.",),
     aliases=("store_episode",),
 )

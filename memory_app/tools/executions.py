@@ -113,7 +113,10 @@ def preview_execution(
     in_database=True,
     preview=preview_execution,
     action_class=ActionClass.READ_ONLY,
-    snippet="record_execution: write down situation, decision and prediction of an execution before it settles.",
+    snippet=(
+        "record_execution: write down the situation, your decision and your prediction of an execution "
+        "before it settles."
+    ),
     guidelines=("Name pnl_usd and confidence in predicted_outcome, so that the outcome can be held against them.",),
     aliases=("record_execution",),
 )
@@ -181,7 +184,10 @@ def preview_outcome(
     in_database=True,
     preview=preview_outcome,
     action_class=ActionClass.READ_ONLY,
-    snippet="record_outcome: write down what a recorded execution really brought; answers the prediction error.",
+    snippet=(
+        "record_outcome: write down what a recorded execution really brought; it answers how far the "
+        "prediction was off."
+    ),
     aliases=("record_outcome",),
 )
 def memory_record_outcome(

@@ -28,7 +28,7 @@ from permits_app.actions.expire import expire_found, fill_lapsed
 from permits_app.actions.read_wish import read_params, read_why
 from permits_app.actions.request_change import find_waiting_permit, request_permit_approval
 from permits_app.actions.take_up_wish import take_up_wish
-from permits_app.actions.waiting import cover_wait, life_of, list_missing, needs_owners
+from permits_app.actions.waiting import cover_wait, find_wait, life_of, list_missing, needs_owners
 from permits_app.approvals.plan_by_owners import draft_plan
 from permits_app.equality import hash_meant
 from permits_app.errors import RateLimited, ReviewVetoed, SameActionPending, SpendingLimitExceeded
@@ -245,16 +245,23 @@ def _plan_and_judge(
     plan_with: Callable[..., HookCall], judge: Callable[..., HookReport], params: dict[str, Any], watch: _Stopwatch
 ) -> tuple[HookCall, HookReport]:
     call = plan_with(params=params)
-    longer = cover_wait(call)
-    if longer is not None:
-        call = plan_with(params=longer)
+    wait_seconds = find_wait(call)
+    if wait_seconds:
+        call = plan_with(params=cover_wait(params, wait_seconds), wait_seconds=wait_seconds)
     watch.lap("memory, plan and prices")
     report = judge(call)
     if report.modified_params is not None:
-        call = plan_with(params=dict(report.modified_params))
-        report = judge(call, may_modify=False)
+        call = plan_with(params=dict(report.modified_params), wait_seconds=wait_seconds)
+        report = _keep_change(report, judge(call, may_modify=False))
     watch.lap("hooks and simulation")
     return call, report
+
+
+def _keep_change(first: HookReport, second: HookReport) -> HookReport:
+    """What the chain decided of the changed call, with what the hook said that changed it."""
+    changed = first.decisions[-1]
+    kept = [{**each, **changed} if each["hook"] == changed["hook"] else each for each in second.decisions]
+    return replace(second, decisions=tuple(kept))
 
 
 def make_hook_call(
@@ -268,9 +275,10 @@ def make_hook_call(
     api_key_id: UUID | None,
     now: datetime,
     action_hash: str = "",
+    wait_seconds: int = 0,
 ) -> HookCall:
     """Ask the tool for its plan and put together what the hooks judge. `action_hash` names what was asked for, before
-    memory or a wait changed `params`; empty: they are it. Raises the handler's error, PriceStale.
+    memory or a wait of `wait_seconds` changed `params`; empty: they are it. Raises the handler's error, PriceStale.
     """
     view = view_golem(golem)
     plan, effect, chain, value, route = None, None, None, PlanValue(), None
@@ -304,6 +312,7 @@ def make_hook_call(
         now=now,
         route=route,
         action_hash=action_hash or hash_meant(golem=golem, tool=tool, params=params),
+        wait_seconds=wait_seconds,
     )
 
 
@@ -361,7 +370,7 @@ def _open_permit(
             "simulation_hash": permit.simulation_hash,
             "expires_at": permit.expires_at.isoformat(),
         }
-        created = Event(EventType.PERMIT_CREATED, facts)
+        created = Event(EventType.PERMIT_CREATED, {**facts, "verdicts": list(permit.hook_decisions)})
         audit_log.append(
             golem_id=golem.pk,
             event="PermitCreated",

@@ -16,6 +16,7 @@ from django.db.models import F, Q
 
 from archetypes_app.models import Golem
 from archetypes_app.phases import is_allowed
+from archetypes_app.profiles import writes_per_hour_cap
 from archetypes_app.tier_queries import TIER_KEYS
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app import ledger
@@ -26,6 +27,7 @@ from permits_app.models.pending_request import FOLLOWED
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.signed_promise import PromiseState
 from permits_app.safety.hooks.result_filter import filter_result
+from permits_app.safety.rate_rules import most_writes_per_hour
 from permits_app.signed_promises import list_open, tell
 from tools_app import speculation
 from tools_app.adapters import UnknownAction, normalize_key, resolve_action
@@ -121,15 +123,18 @@ def describe_limits(golem: Golem, api_key_id: UUID | None, now: datetime) -> dic
     """Every spending limit with what is used and left; USD as text and as integer micro-USD in a decimal string."""
     limits, _ = SpendingLimits.objects.get_or_create(golem=golem)
     usage = ledger.read_usage(golem_id=golem.pk, api_key_id=api_key_id, heartbeat_tick=golem.heartbeat_tick, now=now)
+    most_writes = most_writes_per_hour(configured=limits.writes_per_hour, cap=writes_per_hour_cap(golem))
     return {
         "per_transaction": _usd("limit", limits.per_transaction_micro_usd),
         "per_tick": _window(limits.per_tick_micro_usd, usage.tick_micro_usd),
-        "per_session": _window(limits.per_session_micro_usd, usage.session_micro_usd),
+        "per_session": _window(
+            limits.per_session_micro_usd, usage.session_micro_usd, resets_at=usage.session_resets_at
+        ),
         "per_day": _window(limits.per_day_micro_usd, usage.day_micro_usd, resets_at=usage.day_resets_at),
         "writes_per_hour": {
-            "limit": limits.writes_per_hour,
+            "limit": most_writes,
             "used": usage.writes_last_hour,
-            "remaining": max(0, limits.writes_per_hour - usage.writes_last_hour),
+            "remaining": max(0, most_writes - usage.writes_last_hour),
             "resets_at": usage.hour_resets_at.isoformat() if usage.hour_resets_at else None,
         },
         "standing_allowances": [_describe_allowance(row) for row in list_standing(golem)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
@@ -39,15 +40,18 @@ def list_missing(permit: ActionPermit) -> list[str]:
     return [*approval, "delay"] if expected_wait_of(golem=permit.golem, tier=tier) else approval
 
 
-def cover_wait(call: HookCall) -> dict[str, Any] | None:
-    """The call's parameters with a deadline on chain beyond all it may have to wait; None when it needs none."""
-    asked = call.params.get(_DEADLINE)
-    if call.plan is None or call.plan.deadline is None or not isinstance(asked, int):
-        return None
+def find_wait(call: HookCall) -> int:
+    """Seconds a call may wait for owners and the Warden before it is sent, where it has a deadline that has to cover
+    them; 0 where it waits for nobody.
+    """
+    if call.plan is None or call.plan.deadline is None or not isinstance(call.params.get(_DEADLINE), int):
+        return 0
     tier = classify_call(call)
     approval = settings.GOLEM_APPROVAL_HOURS * _HOUR_SECONDS if needs_owners(tier=tier, call=call) else 0
     delay = expected_wait_of(golem=call.golem, tier=tier)
-    if not approval and not delay:
-        return None
-    # What the agent asked for counts from the moment the wait is over.
-    return {**call.params, _DEADLINE: asked + approval + delay + settings.GOLEM_WARDEN_WINDOW_SECONDS}
+    return approval + delay + settings.GOLEM_WARDEN_WINDOW_SECONDS if approval or delay else 0
+
+
+def cover_wait(params: Mapping[str, Any], wait_seconds: int) -> dict[str, Any]:
+    """The parameters with a deadline on chain that counts from the moment the wait is over."""
+    return {**params, _DEADLINE: params[_DEADLINE] + wait_seconds}

@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.phases import is_allowed
+from archetypes_app.profiles import writes_per_hour_cap
 from archetypes_app.toolset import resolve_toolset
 from permits_app import ledger
 from permits_app.admin.exit_lines import ExitLine, list_halt_exits
@@ -26,6 +27,7 @@ from permits_app.effective_limits import list_effective_limits
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
 from permits_app.models.permit import PermitStatus
 from permits_app.move_words import describe_move
+from permits_app.safety.rate_rules import most_writes_per_hour
 from tools_app.admin.display import (
     format_age,
     format_chain,
@@ -177,13 +179,14 @@ def build_meters(golem: Golem, limits: SpendingLimits, *, now: datetime) -> tupl
     meters = [meter_day(usage.day_micro_usd, limits, hint=resets)]
     if golem.heartbeat_tick:
         meters.append(_usd_meter("In this heartbeat tick", usage.tick_micro_usd, limits.per_tick_micro_usd, ""))
-    percent = _percent(usage.writes_last_hour, limits.writes_per_hour)
+    most_writes = most_writes_per_hour(configured=limits.writes_per_hour, cap=writes_per_hour_cap(golem))
+    percent = _percent(usage.writes_last_hour, most_writes)
     meters.append(
         Meter(
             name="Writes in the last hour",
             used=str(usage.writes_last_hour),
-            limit=str(limits.writes_per_hour),
-            remaining=f"{max(0, limits.writes_per_hour - usage.writes_last_hour)} left",
+            limit=str(most_writes),
+            remaining=f"{max(0, most_writes - usage.writes_last_hour)} left",
             percent=percent,
             tone=_meter_tone(percent),
             hint=hour,

@@ -19,6 +19,7 @@ from permits_app.usage import Usage
 
 DAY: Final = timedelta(hours=24)
 HOUR: Final = timedelta(hours=1)
+WEEK: Final = timedelta(days=7)
 _KEPT_ONE_BY_ONE: Final = 2 * DAY
 
 
@@ -36,13 +37,17 @@ class Flip:
         return self.sign * self.past.claim.amount_at(time)
 
     def is_of_day(self, time: datetime) -> bool:
-        """Whether it is within the 24 h that end at `time`: counted from its block once it is settled, until then
+        """Whether it is of the 24 h that end at `time`."""
+        return self.counts_per_day and self.is_within(DAY, time)
+
+    def is_within(self, window: timedelta, time: datetime) -> bool:
+        """Whether it counts in the `window` that ends at `time`: from its block once it is settled, until then
         whenever it was made.
         """
         claim = self.past.claim
         if claim.ended_at is None or time < claim.ended_at:
-            return self.counts_per_day
-        return self.counts_per_day and (claim.settled_at or self.past.at) > time - DAY
+            return True
+        return (claim.settled_at or self.past.at) > time - window
 
 
 class UsedUp:
@@ -50,19 +55,22 @@ class UsedUp:
 
     def __init__(self) -> None:
         self._recent: list[Flip] = []
-        self._by_key: dict[UUID | None, int] = {}
+        self._by_key: dict[UUID, int] = {}
+        self._keyless: list[Flip] = []
 
     def note(self, past: PastDecision, call: HookCall, facts: JudgedFacts, *, is_allowed: bool) -> None:
         """Remember that the draft answers otherwise than it was."""
         flip = Flip(past, 1 if is_allowed else -1, facts.tick, counts_per_day(call))
         self._recent.append(flip)
+        if past.key_id is None:
+            self._keyless.append(flip)
 
     def correct(self, past: PastDecision, facts: JudgedFacts) -> Usage:
         """What the draft has used up before `past`."""
         self._fold(past.at)
         now, read = past.at, facts.usage
         held = [flip for flip in self._recent if flip.past.claim.is_held_at(now)]
-        session = self._by_key.get(past.key_id, 0) if past.key_id is not None else 0
+        session = self._by_key.get(past.key_id, 0) if past.key_id is not None else self._sum_keyless(now)
         tick = day = writes = 0
         for flip in held:
             amount = flip.amount_at(now)
@@ -98,6 +106,11 @@ class UsedUp:
         old = [flip for flip in self._recent if flip.past.at <= now - _KEPT_ONE_BY_ONE]
         self._recent = [flip for flip in self._recent if flip.past.at > now - _KEPT_ONE_BY_ONE]
         for flip in old:
-            if flip.past.claim.is_held_at(now):
-                key = flip.past.key_id
+            key = flip.past.key_id
+            if key is not None and flip.past.claim.is_held_at(now):
                 self._by_key[key] = self._by_key.get(key, 0) + flip.amount_at(now)
+
+    def _sum_keyless(self, now: datetime) -> int:
+        """Micro-USD to add to the seven days of what acts without a key; what is older is forgotten."""
+        self._keyless = [flip for flip in self._keyless if flip.is_within(WEEK, now)]
+        return sum(flip.amount_at(now) for flip in self._keyless if flip.past.claim.is_held_at(now))

@@ -36,6 +36,7 @@ from permits_app.plan_store import list_sent_calls
 from permits_app.policy import check_policy_stands
 from permits_app.row_locks import lock_golem_and_permit, lock_halt_and_lease
 from permits_app.sealing import hash_plan
+from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.rows import fill_change, insert_rows
@@ -136,7 +137,24 @@ def store_signed(
             for index, (plain, payload) in enumerate(zip(unsigned, signed, strict=True))
         ]
         used = fill_change(NonceReservation, where={"permit_id": permit.pk}, state=NonceState.SIGNED)
+        # Before the reservation, as the end of a permit has them.
+        head = audit_log.fill_lock(permit.golem_id).fetch()
         insert_rows(*rows, along=[used])
+        audit_log.append(
+            golem_id=permit.golem_id,
+            head=head,
+            event="Transaction",
+            actor="system:worker",
+            data={
+                "permit_id": str(permit.pk),
+                "tool_name": row.tool_name,
+                "plan_hash": row.plan_hash,
+                "chain_id": permit.chain_id,
+                "sender": permit.signer,
+                "signed": [{"tx_hash": each.tx_hash, "nonce": each.nonce, "to": each.to} for each in rows],
+            },
+            now=clock.now(),
+        )
     return rows
 
 

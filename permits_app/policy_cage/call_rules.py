@@ -91,7 +91,7 @@ def _check_plain(state: CageState, to: str, selector: bytes, value: int, data: b
     if selector in FORBIDDEN_SELECTORS:
         raise Refused("SelectorForbidden", selector)
     _check_listed(state, to, selector, value, data)
-    for inner in _unwrap(selector, data):
+    for inner in unwrap(selector, data):
         if len(inner) < 4:
             raise Refused("CallDataMalformed", selector)
         one = inner[:4]
@@ -100,7 +100,8 @@ def _check_plain(state: CageState, to: str, selector: bytes, value: int, data: b
         _check_listed(state, to, one, value, inner)
 
 
-def _unwrap(selector: bytes, data: bytes) -> Sequence[bytes]:
+def unwrap(selector: bytes, data: bytes) -> Sequence[bytes]:
+    """The calls that a bundle of calls holds; none for any other function. Raises Refused."""
     if selector not in _MULTICALLS:
         return ()
     types = ("bytes[]",) if selector == _MULTICALL else ("bytes32", "bytes[]")

@@ -74,10 +74,11 @@ def _windows(limits: SpendCeilings, usage: Usage) -> Sequence[_Window]:
         ),
         _Window(
             "spending_limiter.per_session",
-            "with one token",
+            "in one session",
             usage.session_micro_usd,
             limits.per_session_micro_usd,
-            Recovery.ASK_OWNER,
+            Recovery.WAIT if usage.session_resets_at else Recovery.ASK_OWNER,
+            usage.session_resets_at,
         ),
         _Window(
             "spending_limiter.per_day",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from archetypes_app.models import Golem
+from archetypes_app.profiles import writes_per_hour_cap
 from permits_app import ledger
 from permits_app.models import AllowlistEntry, OutboundTransaction, SigningKey, SpendingLimits, Wallet
 from permits_app.models.allowlist import AllowlistKind
@@ -13,6 +14,7 @@ from permits_app.models.signing_key import KeyState
 from permits_app.models.transaction import UNSETTLED
 from permits_app.models.wallet import WalletKind
 from permits_app.profit_days import read_worth
+from permits_app.safety.rate_rules import most_writes_per_hour
 from permits_app.tools.wallet_holdings import (
     Balance,
     DayProfit,
@@ -329,8 +331,9 @@ def _list_pending(ctx: ReadContext, account: str, chain_id: int) -> tuple[Pendin
 
 def _summarize_policy(ctx: ReadContext) -> PolicySummary:
     limits = SpendingLimits.objects.filter(golem_id=ctx.golem.id).first() or SpendingLimits(golem_id=ctx.golem.id)
-    heartbeat_tick = Golem.objects.values_list("heartbeat_tick", flat=True).filter(pk=ctx.golem.id).first() or 0
-    usage = ledger.read_usage(golem_id=ctx.golem.id, api_key_id=None, heartbeat_tick=heartbeat_tick, now=ctx.now)
+    golem = Golem.objects.get(pk=ctx.golem.id)
+    usage = ledger.read_usage(golem_id=golem.pk, api_key_id=None, heartbeat_tick=golem.heartbeat_tick, now=ctx.now)
+    most_writes = most_writes_per_hour(configured=limits.writes_per_hour, cap=writes_per_hour_cap(golem))
     return PolicySummary(
         per_transaction_usd=UsdAmount(limits.per_transaction_micro_usd),
         per_tick_usd=UsdAmount(limits.per_tick_micro_usd),
@@ -340,8 +343,8 @@ def _summarize_policy(ctx: ReadContext) -> PolicySummary:
         per_day_left_usd=UsdAmount(max(0, limits.per_day_micro_usd - usage.day_micro_usd)),
         day_resets_at=usage.day_resets_at.isoformat() if usage.day_resets_at else None,
         hot_lane_usd=UsdAmount(limits.hot_lane_micro_usd),
-        writes_per_hour=limits.writes_per_hour,
-        writes_left=max(0, limits.writes_per_hour - usage.writes_last_hour),
+        writes_per_hour=most_writes,
+        writes_left=max(0, most_writes - usage.writes_last_hour),
         hour_resets_at=usage.hour_resets_at.isoformat() if usage.hour_resets_at else None,
         max_slippage_bps=limits.max_slippage_bps,
         max_price_impact_bps=limits.max_price_impact_bps,

@@ -83,8 +83,6 @@ def test_there_is_no_door_for_raw_calls_or_unlimited_approvals(robbed: Adversary
         {"spender": THIEF},
         {"calls": [{"to": THIEF, "data": "0x", "value": "1"}]},
         {"params": {"recipient": THIEF}},
-        {"slippage_bps": 10_000},
-        {"slippage_bps": 101},
         {"amount": str(2**255)},
         {"amount": "-1"},
         {"golem_id": "00000000-0000-0000-0000-000000000000"},

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from eth_abi.abi import encode
 
-from permits_app.models import ActionPermit, SpendingLimits
+from permits_app.models import ActionPermit, PolicyCage, SpendingLimits
 from tests.adversary.conftest import SWAP, THIEF, Adversary
 from tests.evm.world import World
 from tests.tools_app.simulation.protocol_bytecode import bytecode as bytecode
@@ -259,6 +259,7 @@ def test_commands_behind_one_call_of_the_universal_router_hide_nothing(
     robbed: Adversary, bend: Callable[[Bend], None], universal_router: str, hides: str
 ) -> None:
     SpendingLimits.objects.filter(golem=robbed.live.golem).update(allowlist_mode="OFF")
+    PolicyCage.objects.filter(golem=robbed.live.golem).update(allows_arbitrary_calldata=True)
     world = robbed.live.world
     commands = list_commands(world, robbed.live.golem.address)
     bend(through(universal_router, world, commands[hides]))
@@ -271,6 +272,7 @@ def test_without_the_theft_the_simulation_passes_and_only_paying_a_contract_is_r
     robbed: Adversary, bend: Callable[[Bend], None], universal_router: str
 ) -> None:
     SpendingLimits.objects.filter(golem=robbed.live.golem).update(allowlist_mode="OFF")
+    PolicyCage.objects.filter(golem=robbed.live.golem).update(allows_arbitrary_calldata=True)
     world = robbed.live.world
     bend(through(universal_router, world, list_commands(world, robbed.live.golem.address)["honest"]))
     status, problem = robbed.preview(**SWAP)

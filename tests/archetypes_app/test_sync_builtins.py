@@ -15,6 +15,7 @@ from archetypes_app.builtin_profiles import BUILTIN_PROFILES
 from archetypes_app.graph import find_stored_violations, read_builtin_nodes, read_nodes
 from archetypes_app.models import Archetype, ToolOverride, ToolProfile
 from archetypes_app.models.override import OverrideMode
+from tools_app.core.hashing import hash_canonical
 
 pytestmark = pytest.mark.django_db
 
@@ -99,3 +100,14 @@ def test_the_command_reports_as_text_and_as_json() -> None:
     told = json.loads(out.getvalue())
     assert [each["field"] for each in told["differing"]] == ["workflow"]
     assert told["violations"] == []
+
+
+def test_a_row_from_before_archetypes_had_expertise_gets_it() -> None:
+    sync_builtins()
+    row = Archetype.objects.get(name="trade-executor")
+    state = module._archetype_state(row)
+    del state["expertise"]
+    Archetype.objects.filter(pk=row.pk).update(expertise=[], builtin_digest=hash_canonical(state))
+    assert sync_builtins().updated == ["archetype trade-executor"]
+    row.refresh_from_db()
+    assert row.expertise and sync_builtins().updated == []

@@ -33,6 +33,10 @@ TESTS: dict[str, str] = {
     "SpendingLimits.per_tick_micro_usd": WINDOW,
     "SpendingLimits.per_session_micro_usd": WINDOW,
     "SpendingLimits.per_day_micro_usd": WINDOW,
+    "WEEK": "permits_app/test_ledger.py::test_every_window_is_the_naive_sum_of_what_lies_in_it",
+    "LONGEST_DEADLINE_SECONDS": (
+        "golem_project/pi/test_mended_previews.py::test_only_what_is_beyond_the_edge_is_changed"
+    ),
     "SpendingLimits.hot_lane_micro_usd": f"{EDGES}a_preview_above_the_hot_lane_carries_its_review",
     "SpendingLimits.writes_per_hour": f"{EDGES}an_hour_takes_exactly_its_writes",
     "SpendingLimits.max_slippage_bps": f"{EDGES}slippage_passes_up_to_the_owners_limit",

@@ -199,8 +199,8 @@ REFUSED: dict[str, Attack] = {
     ),
     "a delegation of credit": Attack(
         "aave_borrow",
-        "SAFETY_ADDRESS_NOT_ALLOWED",
-        rule="allowlist_guard.contract",
+        "POLICY_REJECTED",
+        rule="policy_cage.arbitrary_calldata",
         before=("aave_supply",),
         bend=hidden(delegate_debt),
     ),

@@ -32,11 +32,11 @@ DOORS = {
 }
 
 
-def _start(door: str) -> subprocess.CompletedProcess[str]:
+def _start(door: str, options: str = "") -> subprocess.CompletedProcess[str]:
     name = connections["default"].settings_dict["NAME"]
     environment = {
         **os.environ,
-        "DATABASE_URL": f"{os.environ['DATABASE_URL'].rpartition('/')[0]}/{name}",
+        "DATABASE_URL": f"{os.environ['DATABASE_URL'].rpartition('/')[0]}/{name}{options}",
         "DJANGO_SETTINGS_MODULE": "golem_project.settings.test",
         "PYTHONWARNINGS": "ignore",
     }
@@ -62,3 +62,21 @@ def test_a_sound_graph_lets_the_server_start() -> None:
     sync_builtins()
     done = _start("wsgi")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.usefixtures("transactional_db")
+@pytest.mark.parametrize(("seconds", "starts"), [(-60, False), (8, True)])
+def test_a_server_with_another_clock_than_the_database_does_not_start(seconds: int, starts: bool) -> None:
+    sync_builtins()
+    with connections["default"].cursor() as cursor:
+        cursor.execute("CREATE SCHEMA other_clock")
+        cursor.execute(
+            "CREATE FUNCTION other_clock.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS"
+            f" $$ SELECT pg_catalog.clock_timestamp() + interval '{seconds} seconds' $$"
+        )
+        try:
+            done = _start("wsgi", options="?options=-c%20search_path%3Dother_clock,public,pg_catalog")
+        finally:
+            cursor.execute("DROP SCHEMA other_clock CASCADE")
+    assert (done.returncode == 0) is starts, done.stderr
+    assert starts or "clock" in done.stderr

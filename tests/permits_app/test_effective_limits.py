@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.test import Client
 
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.models import Archetype, Golem, ToolProfile
+from archetypes_app.profiles import CONSERVATIVE_WRITES_PER_HOUR
 from permits_app.effective_limits import FROM_OWNER, FROM_SERVER, EffectiveLimit, list_effective_limits
 from permits_app.models import PolicyCage, SpendingLimits
+from tests.golem_project.pi.conftest import Agent
+from tests.live_golem import LiveGolem
 
 
 @pytest.fixture
@@ -50,3 +54,13 @@ def test_a_conservative_profile_caps_writes_and_is_named(
     limit = limits_of(golem)["writes_per_hour"]
     assert limit.value == value
     assert ("capped by the profile conservative" in limit.source) == is_capped
+
+
+def test_an_agent_is_told_the_writes_an_hour_that_a_conservative_profile_leaves(live_golem: LiveGolem) -> None:
+    agent = Agent(live_golem.golem, live_golem.key, Client())
+    told = agent.post("query_state", {"query": "limits"}).json()["data"]["writes_per_hour"]
+    assert told["limit"] == told["remaining"] == 500
+    careful = ToolProfile.objects.create(name="careful", categories=["trading"], is_conservative=True)
+    live_golem.golem.profiles.add(careful)
+    told = agent.post("query_state", {"query": "limits"}).json()["data"]["writes_per_hour"]
+    assert told["limit"] == told["remaining"] == CONSERVATIVE_WRITES_PER_HOUR

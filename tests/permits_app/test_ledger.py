@@ -28,7 +28,8 @@ from tests.factories.permits import make_permit, make_standing_allowance
 from tools_app.core import clock
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-HOUR, DAY, MOMENT = timedelta(hours=1), timedelta(hours=24), timedelta(microseconds=1)
+HOUR, DAY, WEEK = timedelta(hours=1), timedelta(hours=24), timedelta(days=7)
+MOMENT = timedelta(microseconds=1)
 STATES_OF_A_CLAIM = ["RESERVED", "SETTLED", "RELEASED"]
 COUNTED_WRITES = {"CREATED", "COMMITTING", "COMMITTED", "REVERTED", "UNKNOWN"}
 
@@ -53,7 +54,18 @@ class Spend:
         return self.settled if self.state == "SETTLED" else self.reserved
 
 
-AGES = [timedelta(0), HOUR - MOMENT, HOUR, HOUR + MOMENT, DAY - MOMENT, DAY, DAY + MOMENT, timedelta(days=9)]
+AGES = [
+    timedelta(0),
+    HOUR - MOMENT,
+    HOUR,
+    HOUR + MOMENT,
+    DAY - MOMENT,
+    DAY,
+    DAY + MOMENT,
+    WEEK - MOMENT,
+    WEEK,
+    timedelta(days=9),
+]
 SPENDS = st.builds(
     Spend,
     golem=st.sampled_from([0, 0, 0, 1]),
@@ -156,13 +168,19 @@ def add_up(
         spend for spend in claims if spend.counts_per_day and spend.state == "RESERVED" and spend.counted_ago >= DAY
     ]
     written = [spend for spend in mine if spend.status in COUNTED_WRITES and spend.created_ago < HOUR]
+    keyless = [
+        spend for spend in claims if spend.key is None and (spend.counted_ago < WEEK or spend.state == "RESERVED")
+    ]
+    session = keyless if key is None else [spend for spend in claims if spend.key == key]
+    oldest = [spend.counted_ago for spend in keyless if key is None and spend.amount > 0]
     return Usage(
         tick_micro_usd=sum(spend.amount for spend in claims if tick > 0 and spend.tick == tick),
-        session_micro_usd=sum(spend.amount for spend in claims if key is not None and spend.key == key),
+        session_micro_usd=sum(spend.amount for spend in session),
         day_micro_usd=sum(spend.amount for spend in (*recent, *held)) + left,
         writes_last_hour=len(written),
         day_resets_at=NOW - max(spend.counted_ago for spend in recent) + DAY if recent else None,
         hour_resets_at=NOW - max(spend.created_ago for spend in written) + HOUR if written else None,
+        session_resets_at=NOW - max(oldest) + WEEK if oldest else None,
     )
 
 

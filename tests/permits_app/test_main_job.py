@@ -70,7 +70,7 @@ def test_the_audit_log_tells_the_story_in_an_unbroken_chain(live_golem: LiveGole
     live_golem.commit(permit["permit_id"])
     entries = list(AuditEntry.objects.filter(golem_id=live_golem.golem.pk).order_by("seq"))
     told = [entry.event for entry in entries if entry.data.get("permit_id") == permit["permit_id"]]
-    assert told == ["PermitCreated", "PermitCommitStarted", "PermitConsumed"]
+    assert told == ["PermitCreated", "PermitCommitStarted", "Transaction", "PermitConsumed"]
     assert find_broken_link(entries) is None
 
 

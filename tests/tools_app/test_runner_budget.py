@@ -6,12 +6,13 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
@@ -23,6 +24,7 @@ from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import BudgetExceeded
 from tools_app.core.models import OutboxEvent
+from tools_app.core.statement_watch import ended_by
 from tools_app.models import ToolCheckpoint
 from tools_app.models.tool_checkpoint import keep_checkpoint, load_checkpoint
 from tools_app.portfolio.markets import ChainMarkets
@@ -160,6 +162,46 @@ def test_a_tool_that_keeps_a_checkpoint_goes_on_where_its_time_was_over(
     assert ask().data == whole
     assert scanned == [each for each in ranges if each[0] >= left.data["next"]], "it began again"
     assert not ToolCheckpoint.objects.exists()
+
+
+@pytest.fixture
+def slow_statement(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Golem]:
+    """A golem whose price tool asks the database something that takes a minute, behind its first step."""
+
+    def ask_slowly(ctx: Any, **params: Any) -> Any:
+        ctx.report_step(tool.progress_steps[0])
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(60)")
+
+    tool = REGISTRY.get(TOOL)
+    assert isinstance(tool, ReadTool)
+    slow = replace(tool, handler=ask_slowly)
+    monkeypatch.setitem(REGISTRY._tools, TOOL, slow)
+    wiring.configure_networks({31337: ("http://127.0.0.1:1",)})
+    yield make_golem(name="slow", owner=make_owner(name="slow owner"))
+    wiring.configure_networks({})
+
+
+def test_a_statement_that_outlives_its_tool_is_cancelled_in_the_server(slow_statement: Golem) -> None:
+    started = time.monotonic()
+    with runner.bounded_by(Deadline.after_ms(300)), pytest.raises(BudgetExceeded) as overrun:
+        _ask_price(slow_statement)
+    assert time.monotonic() - started < 2
+    assert overrun.value.data["steps_done"] == [REGISTRY.get(TOOL).progress_steps[0]]
+    assert overrun.value.data["goes_on"] is False
+    with connection.cursor() as cursor:
+        # The connection is as good as before, and nothing of ours runs on in the server.
+        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep(60)%'")
+        assert cursor.fetchone()[0] == 1, "only this question itself"
+    assert OutboxEvent.objects.get(type="tool:error").payload["error_code"] == "BUDGET_EXCEEDED"
+
+
+def test_a_statement_behind_the_end_of_a_call_is_not_cancelled(transactional_db: None) -> None:
+    with ended_by(Deadline.after_ms(20)), connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_sleep(0.2)")
+        assert cursor.rowcount == 1
 
 
 def test_a_checkpoint_of_another_golem_or_another_question_is_not_taken(golem: Golem) -> None:

@@ -274,9 +274,12 @@ _POOL_NUMBERS: Final = {
 
 SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
     E.TOOL_START: _describe(
-        "A handler is entered, or the commit of what it planned begins (then with `permit_id`).",
+        "A handler is entered, or the commit of what it planned begins (then with `permit_id`). `sprite_trigger` is how"
+        " a page or terminal may draw the golem meanwhile, `budget_ms` the longest it takes.",
         {**_CALL, "params_hash": HEX},
         call_id=UUID,
+        sprite_trigger=TEXT,
+        budget_ms=INTEGER,
         action_type=TEXT,
         permit_id=UUID,
     ),
@@ -305,7 +308,7 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         checkpoint=OBJECT,
     ),
     E.PERMIT_CREATED: _describe(
-        "A preview ended in a permit.",
+        "A preview ended in a permit; `verdicts` is what each safety hook said, in their order, and how long it took.",
         {
             "permit_id": UUID,
             "tool_name": TEXT,
@@ -318,6 +321,7 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         status=TEXT,
         delegated_by=TEXT,
         reason=TEXT,
+        verdicts=OBJECTS,
     ),
     E.PERMIT_COMMITTED: _describe(
         "The permit's transactions are in a block; `status` says COMMITTED or REVERTED.", _PERMIT, **_PERMIT_MORE

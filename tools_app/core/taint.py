@@ -10,8 +10,10 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -48,6 +50,10 @@ _ALLOWED: dict[TaintLabel, frozenset[DataSink]] = {
 
 
 REMOVED: Final = "[removed]"
+
+Blocked = Counter[tuple[TaintLabel, DataSink]]
+"""How often a value of a label was kept from a sink."""
+_watch: ContextVar[Blocked | None] = ContextVar("blocked_flows", default=None)
 
 _SHORTEST_KNOWN: Final = 8
 _MOST_KNOWN: Final = 4_096
@@ -120,6 +126,24 @@ def can_flow_to(label: TaintLabel, sink: DataSink) -> bool:
     return sink in _ALLOWED[label]
 
 
+@contextmanager
+def watching() -> Iterator[Blocked]:
+    """Counts, inside, what is kept from sinks that may not see it; what a watch within this one counts is its own."""
+    found: Blocked = Counter()
+    token = _watch.set(found)
+    try:
+        yield found
+    finally:
+        _watch.reset(token)
+
+
+def _block(label: TaintLabel, sink: DataSink) -> str:
+    found = _watch.get()
+    if found is not None:
+        found[label, sink] += 1
+    return REMOVED
+
+
 class Secret:
     """A value no sink may see. `reveal()` is grep-able and called in the signer alone."""
 
@@ -169,17 +193,22 @@ def redact_text(text: str, *, sink: DataSink = DataSink.MODEL) -> str:
     E-mail addresses go too where personal data may not: hashed in the audit log, left alone for a model.
     """
     if len(text) >= _KEY_LENGTH and _known_keys:
-        text = _KEY.sub(lambda found: REMOVED if _fingerprint(found[1]) in _known_keys else found[0], text)
+        text = _KEY.sub(
+            lambda found: _block(TaintLabel.WALLET_SECRET, sink) if _fingerprint(found[1]) in _known_keys else found[0],
+            text,
+        )
     for value in _known_texts:
         if value in text:
-            text = text.replace(value, REMOVED)
+            text = text.replace(value, _block(TaintLabel.OWNER_SECRET, sink))
     if _is_suspicious(text):
         for pattern, replacement in _SECRET_TEXT:
-            text = pattern.sub(replacement, text)
+            text, count = pattern.subn(replacement, text)
+            if count:
+                _block(TaintLabel.OWNER_SECRET, sink)
     if "@" not in text:
         return text
     if not can_flow_to(TaintLabel.USER_PII, sink):
-        text = _EMAIL.sub(REMOVED, text)
+        text = _EMAIL.sub(lambda found: _block(TaintLabel.USER_PII, sink), text)
     elif sink is DataSink.AUDIT:
         text = _EMAIL.sub(lambda found: _fingerprint(found[0]), text)
     return text
@@ -223,12 +252,16 @@ def clean_for(sink: DataSink, value: Any) -> Any:
     if isinstance(value, str):
         return redact_text(value, sink=sink)
     if isinstance(value, Secret):
-        return REMOVED
+        return _block(value.label, sink)
     if isinstance(value, Tainted):
         return _clean_tainted(sink, value)
     if isinstance(value, Mapping):
         return {
-            str(name): REMOVED if is_secret_key(str(name)) and member is not None else clean_for(sink, member)
+            str(name): (
+                _block(TaintLabel.OWNER_SECRET, sink)
+                if is_secret_key(str(name)) and member is not None
+                else clean_for(sink, member)
+            )
             for name, member in value.items()
         }
     if isinstance(value, list | tuple):
@@ -245,7 +278,7 @@ def is_secret_key(key: str) -> bool:
 
 def _clean_tainted(sink: DataSink, tainted: Tainted) -> Any:
     if not can_flow_to(tainted.label, sink):
-        return REMOVED
+        return _block(tainted.label, sink)
     if tainted.label is TaintLabel.USER_PII and sink is DataSink.AUDIT:
         return _fingerprint(str(tainted.value))
     if tainted.label is TaintLabel.UNTRUSTED_EXTERNAL:

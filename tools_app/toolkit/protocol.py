@@ -50,7 +50,8 @@ class Contract:
     account (who receives, for whom), and `tokens` those of tokens, of lists of tokens and of packed paths of them;
     places are counted from 0 and downwards into structs. `takes_tokens` is whether it takes tokens by allowance,
     `is_token` whether it is itself a token that stands for a position and that plans approve. `valued_at` is the
-    subject of the valuer that counts what is held there, empty where nothing is.
+    subject of the valuer that counts what is held there, empty where nothing is. `besides` are functions that the tools
+    call and that no cage is suggested: parts of a bundle of calls, and loans within one call.
     """
 
     key: str
@@ -59,6 +60,7 @@ class Contract:
     takes_tokens: bool = False
     valued_at: str = ""
     is_token: bool = False
+    besides: tuple[str, ...] = ()
     own: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     tokens: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
 

@@ -25,6 +25,7 @@ from permits_app.safety.assets import (
     read_portfolio,
 )
 from permits_app.safety.cage_contract import judge_contract
+from permits_app.safety.calldata_rules import judge_calldata
 from permits_app.safety.chain_facts import preload_chain_facts
 from permits_app.safety.drawdown import Fall, fall_of, judge_fall, record_value
 from permits_app.safety.holding_rules import (
@@ -92,7 +93,7 @@ class PolicyCageHook:
         if refusal is not None:
             return refusal
         rows = load_rows(call)
-        refusal = judge_rows(call, rows) or judge_contract(call)
+        refusal = judge_rows(call, rows) or judge_calldata(call) or judge_contract(call)
         if refusal is None and call.plan is not None and call.action_class in RAISING:
             holdings = load_holdings(call)
             refusal = judge_holdings(call, rows, holdings)

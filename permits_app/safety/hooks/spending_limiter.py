@@ -14,7 +14,7 @@ from django.conf import settings
 
 from permits_app.errors import AmountLooksLikeWholeUnits, SlippageLimitExceeded
 from permits_app.safety.figures import format_bps
-from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from permits_app.safety.hook import Allow, AllowModified, HookCall, HookStage, Reject, Verdict
 from permits_app.safety.record_reader import records_of
 from permits_app.safety.spend_rules import judge_spend
 from permits_app.safety.tiers import returns_to_golem
@@ -29,6 +29,11 @@ from tools_app.toolkit.views import FeedPrice, TokenMeta
 LARGEST_PLAUSIBLE_MICRO_USD = 1_000_000_000 * MICRO_USD_PER_USD
 """Read as whole units, an amount worth more than this was not meant that way: a wei amount is dust, not a slip."""
 
+LONGEST_DEADLINE_SECONDS = 3_600
+"""What is sent may lie in the open no longer than this after its last wait: a price does not hold for a day."""
+
+_SLIPPAGE = "slippage_bps"
+_DEADLINE = "deadline"
 NOTHING_USED = Usage(tick_micro_usd=0, session_micro_usd=0, day_micro_usd=0, writes_last_hour=0)
 
 
@@ -46,8 +51,8 @@ class SpendingLimiter:
     name = "spending_limiter"
 
     def check(self, call: HookCall) -> Verdict:
-        """Allow, or Reject with the first limit that does not hold."""
-        return self.decide(call, load_facts(call))
+        """Allow, AllowModified with what can be mended, or Reject with the first limit that does not hold."""
+        return mend(call) or self.decide(call, load_facts(call))
 
     def decide(self, call: HookCall, facts: SpendFacts) -> Verdict:
         """The same answer from what was loaded before; reads nothing."""
@@ -71,6 +76,29 @@ class SpendingLimiter:
             limits=call.limits, usage=facts.usage, amount_micro_usd=amount, counts_per_day=counts_per_day(call)
         )
         return refused or Allow(note=f"spends at most {format_micro_usd(amount)} without gas")
+
+
+def mend(call: HookCall) -> AllowModified | None:
+    """The call with less slippage or an earlier deadline where it asks for more than may be; None where it does not.
+
+    Only at a preview, and only what the caller named itself: it is planned, judged and simulated again with what the
+    owner accepts, so that the permit is for those bytes.
+    """
+    if call.plan is None or call.stage is not HookStage.PREVIEW:
+        return None
+    ceilings = {_SLIPPAGE: call.limits.max_slippage_bps, _DEADLINE: LONGEST_DEADLINE_SECONDS + call.wait_seconds}
+    mended = {
+        name: most
+        for name, most in ceilings.items()
+        if isinstance(asked := call.params.get(name), int) and asked > most
+    }
+    # What the plan ends by is no word of its tool: a route may be held to less than was asked.
+    if _SLIPPAGE in mended and (call.plan.slippage_bps or 0) <= call.limits.max_slippage_bps:
+        del mended[_SLIPPAGE]
+    if not mended:
+        return None
+    changes = ", ".join(f"{name} {most} for {call.params[name]}" for name, most in mended.items())
+    return AllowModified(params={**call.params, **mended}, note=f"judged again with {changes}")
 
 
 def load_facts(call: HookCall) -> SpendFacts:

@@ -17,6 +17,7 @@ from tests.golem_project.stream.conftest import emit
 from tools_app.core import clock, event_bus, event_log
 from tools_app.core.event_log import EventFilter
 from tools_app.core.events import Event, EventType
+from tools_app.toolkit.registry import REGISTRY
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SINCE = "2020-01-01T00:00:00Z"
@@ -66,6 +67,23 @@ def test_a_running_tool_has_a_bar_that_moves_and_goes(make_agent: MakeAgent) -> 
         seen.append([(task.description, task.completed, task.total) for task in view.progress.tasks])
     name = call["tool_name"]
     assert seen == [[(name, 0, 1)], *([(name, n, 4)] for n in range(4)), []]
+
+
+def test_a_tool_that_starts_says_how_its_golem_looks_and_how_long_it_takes_at_most(make_agent: MakeAgent) -> None:
+    agent = make_agent()
+    head = event_log.read_head().position
+    agent.post("query_state", {"query": "token_price", "token": "WETH"})
+    started = [
+        event for event in follow_log(head, wanted=EventFilter(), is_endless=False) if event.type == "tool:start"
+    ]
+    assert started, "the read ran no tool"
+    payload = json.loads(started[0].body)["payload"]
+    tool = REGISTRY.get(payload["tool_name"])
+    assert (payload["sprite_trigger"], payload["budget_ms"]) == (tool.sprite_trigger.value, int(tool.tick_budget))
+    view = TailView(Console(file=StringIO(), force_terminal=True))
+    view.show(started[0])
+    [task] = view.progress.tasks
+    assert task.description == f"{tool.name} (thinking, at most {int(tool.tick_budget) / 1_000:g} s)"
 
 
 def test_what_comes_while_it_waits_is_shown(make_agent: MakeAgent) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from permits_app.errors import AmountLooksLikeWholeUnits, SlippageLimitExceeded
 from permits_app.models import ActionPermit, SpendEntry, SpendingLimits
-from permits_app.safety.hook import Allow, Reject
+from permits_app.safety.hook import Allow, AllowModified, HookStage, Reject
 from permits_app.safety.hooks.spending_limiter import (
     SpendingLimiter,
     counts_per_day,
@@ -167,8 +167,14 @@ def test_five_hundred_base_units_of_usdc_are_taken_for_a_slip(live_golem: LiveGo
     assert refused.error is AmountLooksLikeWholeUnits
 
 
-def test_more_slippage_than_the_owner_accepts_is_refused(live_golem: LiveGolem) -> None:
+def test_more_slippage_than_the_owner_accepts_is_mended_at_a_preview_and_refused_at_a_commit(
+    live_golem: LiveGolem,
+) -> None:
     assert isinstance(HOOK.check(swap_call(live_golem, slippage_bps=100)), Allow)
-    refused = HOOK.check(swap_call(live_golem, slippage_bps=101))
+    call = swap_call(live_golem, slippage_bps=101)
+    mended = HOOK.check(call)
+    assert isinstance(mended, AllowModified)
+    assert mended.params == {**call.params, "slippage_bps": 100}
+    refused = HOOK.check(replace(call, stage=HookStage.COMMIT))
     assert isinstance(refused, Reject)
     assert refused.rule == "spending_limiter.slippage"

@@ -8,7 +8,7 @@ from typing import Any, Final
 from tools_app.protocols.morpho_blue import plans
 from tools_app.protocols.morpho_blue.addresses import MORPHO, NAME, deployments
 from tools_app.protocols.morpho_blue.effects import MorphoEffects
-from tools_app.protocols.morpho_blue.lending import MorphoLending
+from tools_app.protocols.morpho_blue.lending import FLASH_LOAN, MorphoLending
 from tools_app.protocols.morpho_blue.positions import MorphoExits, MorphoPositions, trails
 from tools_app.protocols.morpho_blue.valuer import VALUER
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait
@@ -56,6 +56,7 @@ PROTOCOL = ProtocolDef(
             key=MORPHO,
             label="Morpho",
             functions=(*_OWN, f"liquidate({_PARAMS},address,uint256,uint256,bytes)", "setAuthorization(address,bool)"),
+            besides=(FLASH_LOAN,),
             own=_OWN,
             tokens=dict.fromkeys(_OWN, ((0, 0), (0, 1))),
             takes_tokens=True,

@@ -47,6 +47,7 @@ PROTOCOL = ProtocolDef(
                 v3.EXACT_OUT,
                 v3.V2_TOKENS_IN,
             ),
+            besides=(v3.UNWRAP, v3.REFUND),
             takes_tokens=True,
             own={
                 **dict.fromkeys((v3.EXACT_IN_SINGLE, v3.EXACT_OUT_SINGLE), ((0, 3),)),

@@ -28,6 +28,7 @@ def describe_lender(
                 key="pool",
                 label=f"{label} pool",
                 functions=_CALLS,
+                besides=(words.FLASH_LOAN_SIMPLE,),
                 takes_tokens=True,
                 valued_at="pool",
                 own={words.SUPPLY: ((2,),), words.WITHDRAW: ((2,),), words.BORROW: ((4,),), words.REPAY: ((3,),)},

@@ -341,6 +341,7 @@ def test_prompt_has_the_archetypes_fragments_and_the_phases_guidelines(live_gole
     _, model = think(live_golem.golem, say("x"), interventions=("Sell everything you can.",))
     archetype = live_golem.golem.archetype
     assert archetype.role in model.instructions
+    assert archetype.expertise and all(line in model.instructions for line in archetype.expertise)
     assert "recall how earlier exits went before choosing one." in model.instructions
     assert "Your phase is SURVIVAL" in model.instructions
     assert "Sell everything you can." in model.opening.split("The situation, as data:")[0]

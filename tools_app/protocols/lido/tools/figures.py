@@ -202,7 +202,7 @@ def lido_get_rates(ctx: ReadContext, chain_id: ChainId | None = None, days: Days
     query="oracle_status",
     budget=TickBudget.FAST,
     steps=("Reading the oracle",),
-    snippet="oracle_status at lido: whether the oracle that moves rates and the queue reports in time.",
+    snippet="oracle_status at lido: whether the oracle that moves the rate and the withdrawal queue reports in time.",
     guidelines=("While is_oracle_stalled is true only look on and leave; nothing new is staked.",),
 )
 def lido_get_oracle_status(ctx: ReadContext, chain_id: ChainId | None = None) -> OracleStatus:

@@ -90,7 +90,7 @@ class Operators:
     query="staking_position",
     budget=TickBudget.MEDIUM,
     steps=("Reading the network", "Reading the past"),
-    snippet="staking_position at rocketpool: rETH, its worth in ETH, and what it earned.",
+    snippet="staking_position at rocketpool: the rETH an account holds, its worth in ETH, and what it earned.",
 )
 def rocketpool_get_position(
     ctx: ReadContext, account: Address | None = None, chain_id: ChainId | None = None
@@ -163,7 +163,9 @@ def rocketpool_get_rates(ctx: ReadContext, chain_id: ChainId | None = None) -> N
     query="staking_operators",
     budget=TickBudget.MEDIUM,
     steps=("Reading operators",),
-    snippet="staking_operators at rocketpool: node operators with their minipools and commission.",
+    snippet=(
+        "staking_operators at rocketpool: node operators with their minipools, their commission and what they stake."
+    ),
 )
 def rocketpool_get_operators(
     ctx: ReadContext,

@@ -1,0 +1,36 @@
+"""What models are told of archetypes and tools is there, and as long as it should be."""
+
+from __future__ import annotations
+
+import pytest
+
+from archetypes_app.builtin_archetypes import BUILTIN_ARCHETYPES, BuiltinArchetype
+from golem_project.pi.definitions import define_tools
+from golem_project.pi.token_count import count_text
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.toolset import Toolset
+
+LEAST, MOST = 20, 50
+"""Tokens of a snippet."""
+
+
+def test_every_snippet_is_as_long_as_a_line_should_be() -> None:
+    shown = define_tools(toolset=Toolset.of(REGISTRY, "all"), permit_ttl_seconds=60)
+    lines = {tool.name: tool.snippet for tool in (*REGISTRY, *shown)}
+    lengths = {name: count_text(text, tokenizer="o200k_base") for name, text in lines.items()}
+    assert len(lengths) > 100
+    assert {name: length for name, length in lengths.items() if not LEAST <= length <= MOST} == {}
+
+
+@pytest.mark.parametrize("archetype", BUILTIN_ARCHETYPES, ids=lambda each: each.name)
+def test_every_archetype_says_what_it_is_what_it_knows_and_how_it_works(archetype: BuiltinArchetype) -> None:
+    for part in (archetype.role, archetype.workflow, archetype.output_format):
+        assert 20 <= len(part) <= 400
+    for lines in (archetype.expertise, archetype.safety_rules):
+        assert len(lines) >= 2 and len(set(lines)) == len(lines)
+        assert all(line.strip() == line and line.endswith(".") for line in lines)
+
+
+def test_no_two_archetypes_know_the_same() -> None:
+    known = [line for archetype in BUILTIN_ARCHETYPES for line in archetype.expertise]
+    assert len(known) == len(set(known))

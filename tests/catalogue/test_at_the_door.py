@@ -24,7 +24,6 @@ NAMES = (
     "lido_claim_withdrawal",
     "rocketpool_stake",
     "rocketpool_unstake",
-    "identity_register_agent",
     "identity_submit_feedback",
     "identity_transfer_ownership",
     "uniswap_execute_swap",

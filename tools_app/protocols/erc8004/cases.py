@@ -20,20 +20,20 @@ CASES: Final = (
         {
             "name": "Night watch",
             "description": "Watches lending positions while their owners sleep.",
-            "a2a_endpoint": "https://agents.example/card.json",
-            "a2a_skills": ["watch"],
+            "registration": '{"a2a_endpoint": "https://agents.example/card.json", "a2a_skills": ["watch"]}',
         },
         ActionClass.NEW_POSITION,
         tells={"chain_id": LOCAL_CHAIN_ID},
         refuses=(
-            ({"a2a_endpoint": "http://127.0.0.1/card"}, "INVALID_PARAMS"),
+            ({"registration": '{"a2a_endpoint": "http://127.0.0.1/card"}'}, "INVALID_PARAMS"),
+            ({"registration": '{"a2a": "https://agents.example"}'}, "INVALID_PARAMS"),
             ({"description": "password: hunter2hunter2"}, "INVALID_PARAMS"),
             ({"name": ""}, "INVALID_PARAMS"),
         ),
     ),
     Case(
         "identity_update_metadata",
-        {**_OWN, "active": False, "a2a_endpoint": "https://agents.example/other.json"},
+        {**_OWN, "updates": '{"active": false, "a2a_endpoint": "https://agents.example/other.json"}'},
         ActionClass.NEW_POSITION,
         after=("identity_register_agent",),
         tells={"fields_updated": ["active", "services"]},
@@ -41,7 +41,7 @@ CASES: Final = (
             (_OTHERS, "AGENT_NOT_OWNED"),
             (_NOBODY, "AGENT_NOT_FOUND"),
             (_ELSEWHERE, "AGENT_ON_ANOTHER_CHAIN"),
-            ({"active": True, "a2a_endpoint": None}, "NOTHING_TO_UPDATE"),
+            ({"updates": '{"active": true}'}, "NOTHING_TO_UPDATE"),
         ),
     ),
     Case(

@@ -34,13 +34,13 @@ def ask(chain: World, tool: str, *, address: str | None = None, **params: Any) -
 
 def register(chain: World, account: Any, **params: Any) -> str:
     """A new agent of the account; its id."""
-    made = act(chain, account, "identity_register_agent", **{"name": "Night watch", **params})
+    made = act(chain, account, "identity_register_agent", **{"name": "Night watch", "registration": "{}", **params})
     return str(report_of("identity_register_agent", made)["agent_id"])
 
 
 def register_raw(chain: World, account: Any, uri: str) -> str:
     """An agent with whatever a stranger writes for its address."""
-    chain.transact(account, registry("identity"), "register(string)", uri)
+    chain.transact(account, registry("identity"), "register(string)", uri, gas=12_000_000)
     newest = ask(chain, "identity_discover_agents", limit=1)
     return str(newest["agents"][0]["agent_id"])
 

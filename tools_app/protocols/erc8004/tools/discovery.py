@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from tools_app.protocols.erc8004 import math
 from tools_app.protocols.erc8004.addresses import registries_on
@@ -18,15 +18,18 @@ from tools_app.protocols.erc8004.tools.family import Score, identity, is_simulat
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.foreign_text import ForeignText
-from tools_app.toolkit.params import ChainId, Limit, check_whole
+from tools_app.toolkit.params import PLAIN, ChainId, Limit
 
-Words = Annotated[str, Field(min_length=1, max_length=80, description="Words to look for in name and description.")]
-Spoken = Annotated[Literal["mcp", "a2a", "oasf"], Field(description="A protocol the agent says it speaks.")]
-Order = Annotated[Literal["newest", "reputation", "relevance"], Field(description="Which come first.")]
-Offset = Annotated[int, Field(ge=0, le=10_000, description="Rows to leave out."), BeforeValidator(check_whole)]
-BlockNumber = Annotated[
-    int, Field(ge=0, le=2**53 - 1, description="next_block of the answer before."), BeforeValidator(check_whole)
+Words = Annotated[
+    str, Field(min_length=1, max_length=80, description="Words to look for in name and description."), PLAIN
 ]
+Spoken = Annotated[
+    str, Field(pattern=r"^(mcp|a2a|oasf)$", description="mcp, a2a or oasf: what the agent says it speaks.")
+]
+Order = Annotated[
+    str, Field(pattern=r"^(newest|reputation|relevance)$", description="newest, reputation or relevance first.")
+]
+Page = Annotated[str, Field(pattern=r"^[0-9]{1,16}:[0-9]{1,4}$", description="next_page of the answer before.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +49,12 @@ class FoundAgent:
 
 @dataclass(frozen=True, slots=True)
 class FoundAgents:
-    """`total` counts those of the blocks looked through; older ones follow with `next_block`, null at the beginning."""
+    """`total` counts those of the blocks looked through; more follow with `next_page`, which is null at the end."""
 
     agents: tuple[FoundAgent, ...]
     total: int
     has_more: bool
-    next_block: int | None
+    next_page: str | None
     is_simulated: bool
 
 
@@ -69,11 +72,11 @@ class _Row:
 
 
 @identity.read(
-    query="discover_agents",
+    query="agents",
     budget=TickBudget.MEDIUM,
     steps=("Searching the logs", "Reading agents"),
     aliases=("erc8004_search_agents",),
-    snippet="discover_agents: agents registered on a chain, newest first, a page at a time; all words are theirs.",
+    snippet="agents: who is registered as an agent on a chain, newest first, a page at a time; all words are theirs.",
 )
 def identity_discover_agents(
     ctx: ReadContext,
@@ -81,10 +84,9 @@ def identity_discover_agents(
     protocol: Spoken | None = None,
     chain_id: ChainId | None = None,
     min_reputation: Score | None = None,
-    sort_by: Order = "newest",
+    sort_by: Order | None = None,
     limit: Limit = 20,
-    offset: Offset = 0,
-    before_block: BlockNumber | None = None,
+    page: Page | None = None,
 ) -> FoundAgents:
     """Search agents that were registered on a chain, by the registry's own logs.
 
@@ -94,7 +96,8 @@ def identity_discover_agents(
     reader = ctx.chain(chain_id)
     at = registries_on(reader)
     ctx.step("Searching the logs")
-    found = find_registrations(reader, at, to_block=before_block)
+    to_block, offset = (reader.block.number, 0) if page is None else map(int, page.split(":"))
+    found = find_registrations(reader, at, to_block=to_block)
     ctx.step("Reading agents")
     rows = [
         row
@@ -107,12 +110,15 @@ def identity_discover_agents(
         rows.sort(key=lambda row: -1 if row.score is None else row.score, reverse=True)
     elif sort_by == "relevance":
         rows.sort(key=lambda row: row.relevance, reverse=True)
-    page = rows[offset : offset + limit]
+    end = offset + limit
+    next_page = f"{to_block}:{end}" if end < len(rows) else None
+    if next_page is None and found.next_block is not None:
+        next_page = f"{found.next_block}:0"
     return FoundAgents(
-        agents=tuple(_show(row, is_asked=text is not None) for row in page),
+        agents=tuple(_show(row, is_asked=text is not None) for row in rows[offset:end]),
         total=len(rows),
-        has_more=offset + limit < len(rows) or found.next_block is not None,
-        next_block=found.next_block,
+        has_more=next_page is not None,
+        next_page=next_page,
         is_simulated=is_simulated(reader),
     )
 

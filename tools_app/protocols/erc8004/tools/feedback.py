@@ -12,7 +12,8 @@ from tools_app.protocols.erc8004.addresses import REPUTATION, registries_on
 from tools_app.protocols.erc8004.agent_ids import AgentIdText, agent_on
 from tools_app.protocols.erc8004.errors import OwnAgentFeedback
 from tools_app.protocols.erc8004.reads import STARS, may_manage, read_agent
-from tools_app.protocols.erc8004.tools.family import Score, Tag, check_published, identity
+from tools_app.protocols.erc8004.tools.family import Score, Tag, identity
+from tools_app.protocols.erc8004.tools.registration_fields import check_published
 from tools_app.standards import erc8004
 from tools_app.standards.receipts import describe_mined, events_of
 from tools_app.toolkit.context import WriteContext

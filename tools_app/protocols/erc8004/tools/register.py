@@ -12,23 +12,24 @@ from tools_app.protocols.erc8004.agent_ids import AgentId, AgentIdText, agent_on
 from tools_app.protocols.erc8004.errors import AgentNotOwned, NothingToUpdate, RegistrationElsewhere
 from tools_app.protocols.erc8004.reads import Agent, may_manage, read_agent
 from tools_app.protocols.erc8004.registration_file import FileSource, make_document, read_file, write_file
-from tools_app.protocols.erc8004.tools.family import (
+from tools_app.protocols.erc8004.tools.family import identity
+from tools_app.protocols.erc8004.tools.registration_fields import (
     AgentName,
     AgentText,
-    Endpoint,
-    Handle,
-    Skills,
-    Trusts,
-    Version,
-    check_endpoints,
+    Image,
+    RegistrationFields,
+    RegistrationText,
+    UpdateFields,
+    UpdatesText,
+    check_image,
     check_published,
-    identity,
+    parse_fields,
 )
 from tools_app.standards import erc8004
 from tools_app.standards.receipts import describe_mined, events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
-from tools_app.toolkit.params import ChainId, Flag
+from tools_app.toolkit.params import ChainId
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 
 _A2A, _MCP, _ENS, _DID = "A2A", "MCP", "ENS", "DID"
@@ -105,17 +106,9 @@ def report_update(outcome: PlanOutcome) -> UpdateReport:
 def identity_register_agent(
     ctx: WriteContext,
     name: AgentName,
+    registration: RegistrationText,
     description: AgentText | None = None,
-    image: Endpoint | None = None,
-    tool_endpoint: Endpoint | None = None,
-    tool_version: Version | None = None,
-    a2a_endpoint: Endpoint | None = None,
-    a2a_version: Version | None = None,
-    a2a_skills: Skills | None = None,
-    ens: Handle | None = None,
-    did: Handle | None = None,
-    x402_support: Flag | None = None,
-    supported_trusts: Trusts | None = None,
+    image: Image | None = None,
     chain_id: ChainId | None = None,
 ) -> TxPlan:
     """Register the golem's account as an agent by ERC-8004.
@@ -123,17 +116,17 @@ def identity_register_agent(
     Use once, so that others find the golem's doors and speak of it. The registration file is written on the chain.
     Does not prove that anything in it is true, and is never undone.
     """
-    check_published(name=name, description=description, image=image, ens=ens, did=did)
-    check_published(tool_endpoint=tool_endpoint, a2a_endpoint=a2a_endpoint)
-    check_endpoints(image=image, tool_endpoint=tool_endpoint, a2a_endpoint=a2a_endpoint)
+    told = parse_fields(RegistrationFields, registration, parameter="registration")
+    check_image(image)
+    check_published(name=name, registration=registration, description=description, image=image)
     reader = ctx.chain(chain_id)
     at = registries_on(reader)
     ctx.step("Writing the file")
     services = [
-        *_service(_A2A, a2a_endpoint, a2a_version or _A2A_VERSION, skills=a2a_skills),
-        *_service(_MCP, tool_endpoint, tool_version or _MCP_VERSION),
-        *_service(_ENS, ens, "v1"),
-        *_service(_DID, did, "v1"),
+        *_service(_A2A, told.a2a_endpoint, told.a2a_version or _A2A_VERSION, skills=told.a2a_skills),
+        *_service(_MCP, told.tool_endpoint, told.tool_version or _MCP_VERSION),
+        *_service(_ENS, told.ens, "v1"),
+        *_service(_DID, told.did, "v1"),
     ]
     uri = write_file(
         make_document(
@@ -141,8 +134,8 @@ def identity_register_agent(
             description=description or "",
             image=image or "",
             services=services,
-            x402=bool(x402_support),
-            trusts=list(dict.fromkeys(supported_trusts or ["reputation"])),
+            x402=told.x402_support,
+            trusts=list(dict.fromkeys(told.supported_trusts or ["reputation"])),
         )
     )
     ctx.step("Building calls")
@@ -161,24 +154,15 @@ def identity_register_agent(
     guidelines=("active false tells others to leave the agent alone; the registration itself stays.",),
 )
 def identity_update_metadata(
-    ctx: WriteContext,
-    agent_id: AgentIdText,
-    name: AgentName | None = None,
-    description: AgentText | None = None,
-    image: Endpoint | None = None,
-    tool_endpoint: Endpoint | None = None,
-    a2a_endpoint: Endpoint | None = None,
-    active: Flag | None = None,
-    chain_id: ChainId | None = None,
+    ctx: WriteContext, agent_id: AgentIdText, updates: UpdatesText, chain_id: ChainId | None = None
 ) -> TxPlan:
     """Change fields of the registration file of an agent that is the golem's own.
 
     Use when a door moved or the agent rests. What is not named stays as it is.
     Does not change files that are kept elsewhere than on the chain.
     """
-    check_published(name=name, description=description, image=image)
-    check_published(tool_endpoint=tool_endpoint, a2a_endpoint=a2a_endpoint)
-    check_endpoints(image=image, tool_endpoint=tool_endpoint, a2a_endpoint=a2a_endpoint)
+    told = parse_fields(UpdateFields, updates, parameter="updates")
+    check_published(updates=updates)
     reader = ctx.chain(chain_id)
     named, at = agent_on(reader, agent_id), registries_on(reader)
     ctx.step("Reading the agent")
@@ -188,9 +172,9 @@ def identity_update_metadata(
         raise RegistrationElsewhere(
             f"the file of agent {named} is not written on the chain ({found.source})", agent_id=agent_id
         )
-    wanted = {"name": name, "description": description, "image": image, "active": active}
-    document = {**found.document, **{key: value for key, value in wanted.items() if value is not None}}
-    for word, endpoint in ((_MCP, tool_endpoint), (_A2A, a2a_endpoint)):
+    plain = told.model_dump(include={"name", "description", "image", "active"}, exclude_none=True)
+    document = {**found.document, **plain}
+    for word, endpoint in ((_MCP, told.tool_endpoint), (_A2A, told.a2a_endpoint)):
         if endpoint is not None:
             document = _move_door(document, word, endpoint)
     updated = tuple(sorted(key for key in document if document[key] != found.document.get(key)))

@@ -13,8 +13,9 @@ from tools_app.protocols.erc8004.addresses import VALIDATION, VALIDATION_CHAINS,
 from tools_app.protocols.erc8004.agent_ids import AgentIdText, agent_on, parse_agent_id
 from tools_app.protocols.erc8004.errors import ValidationNotOffered, ValidationRequested
 from tools_app.protocols.erc8004.reads import Validation, read_agent, read_validations
-from tools_app.protocols.erc8004.tools.family import Method, check_published, identity, is_simulated, line
+from tools_app.protocols.erc8004.tools.family import Method, identity, is_simulated, line
 from tools_app.protocols.erc8004.tools.register import check_managed
+from tools_app.protocols.erc8004.tools.registration_fields import check_published
 from tools_app.standards import erc8004
 from tools_app.standards.receipts import describe_mined
 from tools_app.toolkit.context import ReadCall, ReadContext, WriteContext

@@ -178,3 +178,23 @@ def test_the_file_on_the_chain_is_what_was_asked_for_and_changes_field_by_field(
         )
     assert refused.value.code == "REGISTRATION_ELSEWHERE"
     assert as_data({})[:5] == "data:"
+
+
+def test_a_milestone_is_claimed_once_and_not_before_others_spoke(chain: World) -> None:
+    owner = chain.new_account(ETH)
+    agent_id = register(chain, owner)
+    claim = {"agent_id": agent_id, "tier": "silver"}
+    with pytest.raises(GolemError) as early:
+        call_tool(make_context(chain, address=owner.address), "identity_claim_milestone", **claim)
+    assert (early.value.code, early.value.data["points"]) == ("MILESTONE_NOT_REACHED", 10)
+    asked = {"agent_id": agent_id, "min_reputation": 400, "min_clients": 4}
+    assert ask(chain, "identity_check_eligibility", **asked)["eligible"] is False
+    for _ in range(4):
+        speak(chain, agent_id, 100)
+    told = ask(chain, "identity_get_tier", agent_id=agent_id)
+    assert (told["tier"], told["points"], told["next_tier_threshold"]) == ("silver", 50, 100)
+    assert ask(chain, "identity_check_eligibility", **asked)["eligible"] is True
+    act(chain, owner, "identity_claim_milestone", **claim)
+    with pytest.raises(GolemError) as again:
+        call_tool(make_context(chain, address=owner.address), "identity_claim_milestone", **claim)
+    assert "already" in again.value.detail

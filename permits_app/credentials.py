@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime
+from typing import Final
 from uuid import UUID
 
 from archetypes_app.models import ApiKey
@@ -11,8 +12,8 @@ from permits_app.models import SigningKey
 from permits_app.models.signing_key import KeyState
 from tools_app.toolkit.credentials import Credential, Credentials
 
-_MOST: int = 50
-_SHOWN = 16
+_MOST: Final = 50
+_SHOWN: Final = 16
 
 
 def list_credentials(*, golem_id: UUID, now: datetime) -> Credentials:

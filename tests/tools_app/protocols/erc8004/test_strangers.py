@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
+from golem_project import wiring
 from memory_app.models import Insight
 from permits_app.models import PolicyCage, SpendingLimits, VenueTrust
 from permits_app.policy import read_policy
@@ -176,8 +177,6 @@ def test_agents_are_found_in_pages_that_leave_nobody_out(chain: World, monkeypat
 
 
 def test_credentials_are_fingerprints_and_hold_nothing_that_opens_a_door(live_golem: LiveGolem) -> None:
-    from golem_project import wiring
-
     services = wiring._build_services()
     context = make_context(
         live_golem.world, address=live_golem.golem.address, golem_id=live_golem.golem.pk, services=services

@@ -18,6 +18,7 @@ class AgentOnAnotherChain(GolemError):
     """The agent's id names another chain than the call does."""
 
     code = "AGENT_ON_ANOTHER_CHAIN"
+    http_status = 422
     recovery = Recovery.FIX_PARAMS
     title = "The agent is registered on another chain"
 
@@ -44,6 +45,7 @@ class RegistrationTooLong(GolemError):
     """The registration file would be longer than what is written on a chain here."""
 
     code = "REGISTRATION_TOO_LONG"
+    http_status = 422
     recovery = Recovery.FIX_PARAMS
     title = "The registration file is too long"
 
@@ -61,6 +63,7 @@ class NothingToUpdate(GolemError):
     """No field is named, or each is as it should be already."""
 
     code = "NOTHING_TO_UPDATE"
+    http_status = 422
     recovery = Recovery.FIX_PARAMS
     title = "The registration says that already"
 

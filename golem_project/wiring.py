@@ -23,6 +23,7 @@ from golem_project.pi.definitions import define_tools
 from golem_project.stream import sealed
 from memory_app.actions.search_memory import search_memory
 from permits_app import delegation_router
+from permits_app.credentials import list_credentials
 from permits_app.execution import broadcast
 from permits_app.execution.signers import choose
 from permits_app.execution.signers.bundler import BundlerClient
@@ -39,6 +40,7 @@ from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.sandbox.host import MemorySearch
 from tools_app.subsystems.testnet.dev_chains import DevChains
+from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
 
 
@@ -124,7 +126,11 @@ def configure_networks(rpc_urls: dict[int, tuple[str, ...]], *, limits: RpcLimit
 
 
 def _build_services() -> dict[type, object]:
-    return {DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains"), MemorySearch: search_memory}
+    return {
+        DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains"),
+        MemorySearch: search_memory,
+        CredentialBook: list_credentials,
+    }
 
 
 def _read_passphrase() -> Secret:

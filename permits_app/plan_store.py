@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 from permits_app.models import ActionPermit, DeniedCall
@@ -11,7 +11,7 @@ from permits_app.safe_batches import put_signatures
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.units import format_units
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
+from tools_app.toolkit.plan import AllowanceLeft, Call, ItemGiven, Statement, TokenFlow, TxPlan
 from tools_app.toolkit.positions import Gauge, GaugeBound, PositionChange, PositionRef
 from tools_app.toolkit.typed_data import TypedData
 from tools_app.toolkit.views import TokenMeta
@@ -73,6 +73,8 @@ def encode_bounds(plan: TxPlan) -> dict[str, Any]:
         "details": dict(plan.details),
         **({"changes": [_encode_change(change) for change in plan.changes]} if plan.changes else {}),
         **({"gauges": [_encode_gauge(promise) for promise in plan.gauges]} if plan.gauges else {}),
+        **({"statements": [asdict(each) for each in plan.statements]} if plan.statements else {}),
+        **({"items": [{**asdict(each), "token_id": str(each.token_id)} for each in plan.items]} if plan.items else {}),
         **({"promise": plan.promise.as_json()} if plan.promise is not None else {}),
     }
 
@@ -102,6 +104,11 @@ def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:
         collateral_ratio_bps=bounds.get("collateral_ratio_bps"),
         changes=decode_changes(bounds.get("changes", ())),
         gauges=tuple(_decode_gauge(stored) for stored in bounds.get("gauges", ())),
+        statements=tuple(Statement(**stored) for stored in bounds.get("statements", ())),
+        items=tuple(
+            ItemGiven(stored["contract"], int(stored["token_id"]), stored["recipient"])
+            for stored in bounds.get("items", ())
+        ),
         promise=TypedData.of_json(bounds["promise"]) if "promise" in bounds else None,
         details=bounds["details"],
     )

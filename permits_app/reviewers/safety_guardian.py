@@ -10,7 +10,7 @@ Seed: 001, "safety-guardian"; facts 1.2 (revert probability); decisions, "Tiers 
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -91,6 +91,7 @@ def _judge(call: HookCall, figures: dict[str, Any]) -> tuple[list[Finding], list
         ("approvals", lambda: judge_approvals(effects, plan)),
         ("rights", lambda: judge_rights(effects, plan)),
         ("positions change as the plan says", lambda: judge_changes(effects, plan)),
+        ("writes down what the plan says", lambda: judge_statements(effects, plan)),
         ("deadline", lambda: judge_deadlines(effects, plan, now=now)),
         ("within the limits", lambda: judge_limits(call, spent_micro_usd=value_spends(effects, chain))),
         (
@@ -225,6 +226,18 @@ def judge_changes(effects: Effects, plan: TxPlan) -> list[Finding]:
             findings.append(f"the plan says that {where} changes, and the calls do not touch it")
         elif key not in inexact and abs(read[key] - promised[key]) > DUST:
             findings.append(f"the calls change {where} by {read[key]} base units; the plan says {promised[key]}")
+    return findings
+
+
+def judge_statements(effects: Effects, plan: TxPlan) -> list[Finding]:
+    """The calls write down word for word what the plan says, and hand over the items it names and no other."""
+    found = [
+        *(("writes", each) for each in (Counter(effects.statements) - Counter(plan.statements)).elements()),
+        *(("does not write", each) for each in (Counter(plan.statements) - Counter(effects.statements)).elements()),
+    ]
+    findings = [f"{each.key} of {each.subject} at {each.contract} is not what the plan {verb}" for verb, each in found]
+    if Counter(effects.items) != Counter(plan.items):
+        findings.append("the items handed over are not those that the plan names")
     return findings
 
 

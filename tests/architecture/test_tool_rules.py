@@ -32,7 +32,7 @@ _IN_APPS = {
     "vault": "tools_app/protocols/erc4626/",
 }
 # Prefixes whose protocol has a longer name, or the name of a standard.
-_FOLDERS = {"morpho": "morpho_blue", "vault": "erc4626"}
+_FOLDERS = {"morpho": "morpho_blue", "vault": "erc4626", "identity": "erc8004"}
 # Whole words of a parameter that is an amount of money or of a token's base units.
 _AMOUNT = re.compile(r"^(amount\w*|value|max_amount\w*|min_amount\w*|liquidity)$")
 # Named like an amount, and none: each with what it is.

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from permits_app.actions.allow_addresses import AllowlistChoice, allow_addresses
+from permits_app.models.allowlist import AllowlistKind
+from tests.evm.world import CHAIN_ID
+from tests.tools_app.protocols.erc8004.registries import registry
 from tests.tools_app.protocols.lido.staking import at, report
 from tests.tools_app.protocols.lido.test_figures import make_market
 from tests.tools_app.protocols.morpho_blue.golem import make_golem, set_price, usdc_market
 from tests.tools_app.protocols.uniswap.test_liquidity import trade_back_and_forth
 from tests.tools_app.protocols.uniswap.test_positions import add_shares
+from tools_app.core import clock
 
 if TYPE_CHECKING:
     from tests.catalogue.stage import Stage
@@ -51,11 +56,28 @@ def give_shares(stage: Stage) -> None:
     stage.told["pair"] = pair
 
 
+def praise(stage: Stage) -> None:
+    """Five people give the golem's agent five stars."""
+    world, number = stage.world, int(str(stage.told["agent_id"]).rpartition(":")[2])
+    give = "giveFeedback(uint256,int128,uint8,string,string,string,string,bytes32)"
+    for _ in range(5):
+        client = world.new_account(ETH)
+        world.transact(client, registry("reputation"), give, number, 100, 0, "starred", "", "", "", bytes(32))
+
+
+def register_recipient(stage: Stage) -> None:
+    """The golem's owner registers whom it may pay and hand things to."""
+    payee = AllowlistChoice(CHAIN_ID, AllowlistKind.RECIPIENT, "0x" + "55" * 20, "successor")
+    allow_addresses(golem=stage.live.golem, choices=[payee], actor="user:owner", now=clock.now())
+
+
 CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "a day has passed": lambda stage: stage.pass_days(1),
     "the queue has paid all requests": pay_queue,
     "staking earned a tenth of a percent": earn,
     "somebody makes a market of wstETH and USDC": lambda stage: make_market(stage.world, other="USDC", ether=400 * ETH),
+    "five clients praise its agent": praise,
+    "its owner registered who gets it": register_recipient,
     "a borrower of the market is no longer covered": uncover,
     "somebody gives it shares of the pair of WETH and USDC": give_shares,
     "others trade back and forth through the pool": lambda stage: trade_back_and_forth(stage.world, 500),

@@ -88,6 +88,7 @@ def list_differences(call: HookCall, effects: Effects, plan: TxPlan) -> list[str
         *guardian.judge_approvals(effects, plan),
         *guardian.judge_rights(effects, plan),
         *guardian.judge_changes(effects, plan),
+        *guardian.judge_statements(effects, plan),
         *guardian.judge_deadlines(effects, plan, now=now),
     ]
 

@@ -24,6 +24,8 @@ NAMES = (
     "lido_claim_withdrawal",
     "rocketpool_stake",
     "rocketpool_unstake",
+    "identity_submit_feedback",
+    "identity_transfer_ownership",
     "uniswap_execute_swap",
     "uniswap_swap_v2",
     "uniswap_lp_add_liquidity",

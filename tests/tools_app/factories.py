@@ -72,13 +72,13 @@ def find_tool(name: str) -> ToolDef:
     raise LookupError(name)
 
 
-def call_tool(ctx: WriteContext, name: str, **params: Any) -> Any:
+def call_tool(ctx: WriteContext, name: str, /, **params: Any) -> Any:
     """What a tool's handler answers for parameters as an agent sends them, validated like theirs."""
     tool = find_tool(name)
     return tool.handler(ctx, **validate_params(tool.params_model, params))
 
 
-def answer_of(ctx: WriteContext, name: str, **params: Any) -> Any:
+def answer_of(ctx: WriteContext, name: str, /, **params: Any) -> Any:
     """The JSON-ready answer of a read tool."""
     return encode_result(call_tool(ctx, name, **params))
 

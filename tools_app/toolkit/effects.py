@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.plan import Call
+from tools_app.toolkit.plan import Call, ItemGiven, Statement
 from tools_app.toolkit.positions import PositionRef
 
 
@@ -65,7 +65,8 @@ class Effects:
     calldata bounds only in part. `approvals` are (token, spender, amount). `recipients` is everyone who is paid, and
     `paid_plainly` those who are paid by a transfer and not out of a protocol. `lent` is what a call hands to the
     account and takes back before it ends, by an allowance. `positions` are the account's own that calls touch; a reader
-    that meets somebody else's raises UnknownCall.
+    that meets somebody else's raises UnknownCall. `statements` are what the calls write down and `items` what of a kind
+    of its own they hand over.
     """
 
     spends: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -80,6 +81,8 @@ class Effects:
     changes: list[ChangeRead] = field(default_factory=list)
     positions: list[PositionRef] = field(default_factory=list)
     markets: list[MarketRead] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+    items: list[ItemGiven] = field(default_factory=list)
 
 
 class EffectsReader(Protocol):

@@ -49,12 +49,36 @@ class AllowanceLeft:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """What a call writes down at a contract without moving anything: `text` under the word `key`, about `subject`.
+
+    It cannot be measured as money is, so whoever reads the bytes has to read the very same.
+    """
+
+    contract: str
+    subject: str
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemGiven:
+    """A token that is one of a kind, `token_id` of `contract`, which leaves the account for `recipient` by name."""
+
+    contract: str
+    token_id: int
+    recipient: str
+
+
+@dataclass(frozen=True, slots=True)
 class TxPlan:
     """An immutable list of calls with its promises. `details` is JSON-ready text for the permit, amounts as strings.
 
     `collateral_ratio_bps` is collateral over debt after the plan, in basis points; a plan that borrows must state it.
     `changes` are what it changes in positions and `gauges` figures that no token tells; both are measured before and
     after in the same simulation, and a position that changes unannounced refuses the plan.
+    `statements` are what it writes down at contracts, and `items` what of a kind of its own it hands over: only those
+    may leave.
     `promise` is typed data that is signed and not sent: such a plan has no calls, and its flows and changes say what
     comes of the promise when somebody carries it out whole, until its `deadline` in Unix seconds.
     """
@@ -72,6 +96,8 @@ class TxPlan:
     collateral_ratio_bps: int | None = None
     changes: tuple[PositionChange, ...] = ()
     gauges: tuple[GaugeBound, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    items: tuple[ItemGiven, ...] = ()
     promise: TypedData | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 

@@ -421,15 +421,18 @@ def judge_allowances(*, plan: TxPlan, simulation: SimulationResult) -> Reject | 
 def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | None:
     """A token moves, or a right is given away, of which the plan says nothing.
 
-    Two things are let through: an NFT that a contract of the plan mints to the golem, such as a liquidity position, and
-    tokens that stand for a position which was measured itself.
+    Three things are let through: an NFT that a contract of the plan mints to the golem, such as a liquidity position,
+    one that the plan hands over by name, and tokens that stand for a position which was measured itself.
     """
     claims = list_claim_tokens(simulation)
+    handed_over = {(simulation.account, item.contract, item.token_id, item.recipient) for item in plan.items}
     for seen in simulation.unexpected_transfers:
         if seen.token in claims:
             continue
         is_mint = seen.token_id is not None and seen.sender == _ZERO_ADDRESS and seen.token in plan.contracts
         if is_mint and seen.recipient == simulation.account:
+            continue
+        if (seen.sender, seen.token, seen.token_id, seen.recipient) in handed_over:
             continue
         direction = "leave" if seen.sender == simulation.account else "arrive"
         what = f"NFT {seen.token_id}" if seen.token_id is not None else f"{seen.amount} base units"

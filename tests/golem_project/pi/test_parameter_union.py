@@ -99,6 +99,7 @@ EXAMPLES: dict[str, Any] = {
         "text",
         "AUTO",
         "00000000-0000-4000-8000-000000000001",
+        "31337:0",
     ],
     "integer": [1, 30, 50, 100, 500, 3000],
     "boolean": [True, False],

@@ -83,7 +83,7 @@ def test_a_tool_that_does_not_exist_is_answered_with_those_this_key_may_call(mak
         "search_context",
         "query_grimoire",
     ]
-    tradeless = make_agent(categories=["identity"]).post("do_magic")
+    tradeless = make_agent(categories=["data"]).post("do_magic")
     assert "preview_action" not in assert_problem(tradeless, 404, "UNKNOWN_TOOL")["available"]
 
 

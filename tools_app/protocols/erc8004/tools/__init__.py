@@ -1,0 +1,1 @@
+"""The `identity_*` tools."""

@@ -1,0 +1,42 @@
+"""The family of the `identity_*` tools, and the words that several of them take."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from tools_app.protocols.erc8004.addresses import CHAINS, LOCAL_CHAIN_ID, NAME
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.enums import Category
+from tools_app.toolkit.family import ToolFamily
+from tools_app.toolkit.foreign_text import ForeignText, mark_foreign
+
+identity = ToolFamily(prefix="identity", category=Category.IDENTITY, chains=CHAINS, venue=NAME)
+
+LONGEST_LINE: Final = 120
+LONGEST_TEXT: Final = 600
+
+Tag = Annotated[str, Field(pattern=r"^[0-9A-Za-z._:/\-]{1,32}$", description="One word to find it by.")]
+Score = Annotated[int, Field(ge=0, le=500, description="Hundredths of a star, 0 to 500.", strict=True)]
+Method = Annotated[Literal["zkml", "tee-attestation", "stake-secured"], Field(description="How it is validated.")]
+
+
+def line(text: object) -> ForeignText:
+    """A short text of a stranger."""
+    return mark_foreign(text, most=LONGEST_LINE)
+
+
+def passage(text: object) -> ForeignText:
+    """A longer text of a stranger."""
+    return mark_foreign(text, most=LONGEST_TEXT)
+
+
+def is_simulated(reader: ChainReader) -> bool:
+    """Whether our own contracts stand in for the registries there."""
+    return reader.chain_id == LOCAL_CHAIN_ID
+
+
+def percent(millionths: int) -> str:
+    """`750000` -> `0.750000`: a share as decimal text."""
+    return f"{millionths // 10**6}.{millionths % 10**6:06d}"

@@ -1,0 +1,151 @@
+"""`identity_transfer_ownership`, `identity_claim_milestone`: an agent handed over, and a tier that was reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tools_app.protocols.erc8004 import math, plans
+from tools_app.protocols.erc8004.addresses import IDENTITY, registries_on
+from tools_app.protocols.erc8004.agent_ids import AgentIdText, agent_on
+from tools_app.protocols.erc8004.errors import AgentNotOwned, MilestoneNotReached
+from tools_app.protocols.erc8004.reads import read_agent
+from tools_app.protocols.erc8004.standing import read_standing
+from tools_app.protocols.erc8004.tools.family import identity
+from tools_app.protocols.erc8004.tools.register import check_managed
+from tools_app.standards import erc8004
+from tools_app.standards.receipts import describe_mined
+from tools_app.toolkit.context import ReadCall, WriteContext
+from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.params import Address, ChainId
+from tools_app.toolkit.plan import PlanOutcome, TxPlan
+
+Milestone = Annotated[Literal["silver", "gold", "platinum"], Field(description="The tier that was reached.")]
+
+
+@dataclass(frozen=True, slots=True)
+class TransferReport:
+    """Who has the agent now."""
+
+    tx_hash: str
+    agent_id: str
+    owner: str
+    block_number: int
+    gas_used: int
+    explorer_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MilestoneReport:
+    """What the agent's metadata says now."""
+
+    tx_hash: str
+    agent_id: str
+    tier: str
+    points: int
+    block_number: int
+    gas_used: int
+    explorer_url: str | None
+
+
+def report_transfer(outcome: PlanOutcome) -> TransferReport:
+    """As the plan said it, which was carried out whole."""
+    mined, details = describe_mined(outcome), outcome.plan.details
+    return TransferReport(
+        tx_hash=mined.tx_hash,
+        agent_id=str(details["agent_id"]),
+        owner=str(details["recipient"]),
+        block_number=mined.block_number,
+        gas_used=mined.gas_used,
+        explorer_url=mined.explorer_url,
+    )
+
+
+def report_milestone(outcome: PlanOutcome) -> MilestoneReport:
+    """As the plan said it."""
+    mined, details = describe_mined(outcome), outcome.plan.details
+    return MilestoneReport(
+        tx_hash=mined.tx_hash,
+        agent_id=str(details["agent_id"]),
+        tier=str(details["tier"]),
+        points=int(details["points"]),
+        block_number=mined.block_number,
+        gas_used=mined.gas_used,
+        explorer_url=mined.explorer_url,
+    )
+
+
+@identity.write(
+    action_type="transfer_agent",
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=report_transfer,
+    action_class=ActionClass.NEW_POSITION,
+    privileged=True,
+    steps=("Reading the agent", "Building calls"),
+    snippet="transfer_agent: hand one of the golem's agents to a recipient its owner registered; not undone from here.",
+    guidelines=("With the agent goes all that was said of it; only its new owner can give it back.",),
+)
+def identity_transfer_ownership(
+    ctx: WriteContext, agent_id: AgentIdText, recipient: Address, chain_id: ChainId | None = None
+) -> TxPlan:
+    """Hand an agent of the golem over to another account.
+
+    Use when its owner moves the golem's identity elsewhere; owners approve it. The agent's wallet is forgotten by it.
+    Does not hand over what the golem holds, and does not take the agent back.
+    """
+    reader = ctx.chain(chain_id)
+    named, at = agent_on(reader, agent_id), registries_on(reader)
+    ctx.step("Reading the agent")
+    agent = read_agent(reader, at, named.number)
+    if agent.owner != ctx.account or recipient == ctx.account:
+        raise AgentNotOwned(
+            f"agent {named} belongs to {agent.owner}, and only its owner hands it to somebody else",
+            agent_id=agent_id,
+            owner=agent.owner,
+        )
+    ctx.step("Building calls")
+    details = {"registry": at[IDENTITY], "agent_id": agent_id, "recipient": recipient}
+    return plans.hand_over(reader, at, ctx.account, agent=named, to=recipient, details=details)
+
+
+@identity.write(
+    action_type="claim_milestone",
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.MEDIUM,
+    report=report_milestone,
+    action_class=ActionClass.NEW_POSITION,
+    steps=("Reading the agent", "Counting points", "Building calls"),
+    snippet="claim_milestone: write into an own agent's metadata that it reached silver, gold or platinum; no more.",
+    guidelines=("Others count for themselves; a milestone brings no limit and no permission.",),
+)
+def identity_claim_milestone(
+    ctx: WriteContext, agent_id: AgentIdText, tier: Milestone, chain_id: ChainId | None = None
+) -> TxPlan:
+    """Write a tier that one of the golem's own agents has reached into its metadata.
+
+    Use to show it to those who do not count themselves. Refused while the points are too few.
+    Does not change what the golem itself may do.
+    """
+    reader = ctx.chain(chain_id)
+    named, at = agent_on(reader, agent_id), registries_on(reader)
+    ctx.step("Reading the agent")
+    check_managed(reader, at, named, ctx.account)
+    (claimed,) = reader.call_many([ReadCall(at[IDENTITY], erc8004.GET_METADATA, (named.number, plans.MILESTONE_KEY))])
+    ctx.step("Counting points")
+    points, needed = read_standing(reader, at, named.number).points, math.THRESHOLDS[math.Tier(tier)]
+    is_claimed = claimed.ok and bytes(claimed.values[0]) == tier.encode()
+    if points < needed or is_claimed:
+        raise MilestoneNotReached(
+            f"agent {named} has said so already"
+            if is_claimed
+            else f"{tier} takes {needed} points, and it has {points}",
+            agent_id=agent_id,
+            points=points,
+            needed=needed,
+        )
+    ctx.step("Building calls")
+    details = {"registry": at[IDENTITY], "agent_id": agent_id, "tier": tier, "points": points}
+    return plans.claim(reader, at, ctx.account, agent=named, tier=tier, details=details)

@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from eth_utils import is_address, to_checksum_address
 
 from archetypes_app import requirements
+from golem_project.coding.workspaces import GolemWorkspaces
 from golem_project.dev_chains import EmbeddedDevChains
 from golem_project.embedded.token_list import token_list_path
 from golem_project.heartbeat.thinking import model_planner
@@ -37,6 +38,7 @@ from tools_app.core import event_bus, wakeups
 from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.sandbox.host import MemorySearch
+from tools_app.subsystems.coding.operations import Workspaces
 from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.enums import Requirement
 
@@ -122,7 +124,16 @@ def configure_networks(rpc_urls: dict[int, tuple[str, ...]], *, limits: RpcLimit
 
 
 def _build_services() -> dict[type, object]:
-    return {DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains"), MemorySearch: search_memory}
+    return {
+        DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains"),
+        MemorySearch: search_memory,
+        Workspaces: GolemWorkspaces(
+            Path(settings.GOLEM_CODING_DIR),
+            key_folder=Path(settings.GOLEM_KEYSTORE_DIR) / "ssh",
+            passphrase=_read_passphrase(),
+            allows_private=settings.GOLEM_SSH_ALLOWS_PRIVATE_ADDRESSES,
+        ),
+    }
 
 
 def _read_passphrase() -> Secret:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
+    "tests.coding_agent",
     "tests.emptied_database",
     "tests.evm.world",
     "tests.live_golem",

@@ -75,7 +75,8 @@ class GolemWorkspaces:
         uid = uid_of(row.golem_id.int)
         work = self._own(row.golem_id) / "work"
         if not work.exists():
-            work.mkdir(mode=0o700, exist_ok=True)
+            # Its own folder above is closed to everybody else.
+            work.mkdir(mode=0o755, exist_ok=True)
             if uid is not None:
                 os.chown(work, uid, uid)
         return Workspace(

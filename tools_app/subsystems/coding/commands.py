@@ -89,4 +89,4 @@ def _show(ran: RanCommand, timeout_ms: int) -> tuple[ContentBlock, ...]:
 
 
 def _decode(data: bytes) -> str:
-    return data.decode("utf-8", errors="replace").replace("\x00", "\ufffd")
+    return data.decode("utf-8", errors="replace")

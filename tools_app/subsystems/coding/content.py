@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from tools_app.core.storable_text import make_plain_value
 from tools_app.core.taint import DataSink, Tainted, TaintLabel, clean_for
 
 
@@ -84,8 +85,9 @@ class ToolOutput:
         }
 
     def as_untrusted(self) -> Mapping[str, Any]:
-        """As a model may have it: inside an object that says it is foreign, without known secrets."""
-        told: Mapping[str, Any] = clean_for(DataSink.MODEL, Tainted(self.as_dict(), TaintLabel.UNTRUSTED_EXTERNAL))
+        """As a model may have it: inside an object that says it is foreign, plain, and without known secrets."""
+        plain = make_plain_value(self.as_dict())
+        told: Mapping[str, Any] = clean_for(DataSink.MODEL, Tainted(plain, TaintLabel.UNTRUSTED_EXTERNAL))
         return told
 
 

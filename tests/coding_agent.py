@@ -113,6 +113,14 @@ class CodingAgent:
         row, _ = CodingWorkspace.objects.update_or_create(golem=self.golem, defaults=columns)
         return row
 
+    def get(self, path: str) -> dict[str, Any]:
+        """A GET of the agent's. Raises Refused."""
+        answer = Client().get(f"{PI}/{path}", headers={"Authorization": f"Bearer {self.key.token}"})
+        told: dict[str, Any] = answer.json()
+        if answer.status_code >= 400:
+            raise Refused(told)
+        return told
+
     def _post(self, tool: str, body: dict[str, Any]) -> dict[str, Any]:
         answer = Client().post(
             f"{PI}/{tool}",

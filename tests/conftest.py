@@ -19,6 +19,7 @@ pytest_plugins = [
     "tests.made_up_bank.on_the_shelf",
     "tests.migrated_database",
     "tests.receiver",
+    "tests.sshd",
     "tests.watched_locks",
 ]
 

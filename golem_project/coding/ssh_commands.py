@@ -92,12 +92,16 @@ async def _watch(
     """Until it tells how it ended, is over its time, or floods."""
     loop = asyncio.get_running_loop()
     ends = loop.time() + seconds
-    while process.exit_status is None and process.exit_signal is None and not process.is_closing():
-        if sum(kept.total for kept in outputs) > LIMITS.flood_bytes:
-            return EndedBy.FLOOD
-        if loop.time() >= ends:
-            return EndedBy.TIMEOUT
-        await asyncio.sleep(_LOOK_SECONDS)
+    closed = asyncio.ensure_future(process.wait_closed())
+    try:
+        while process.exit_status is None and process.exit_signal is None and not closed.done():
+            if sum(kept.total for kept in outputs) > LIMITS.flood_bytes:
+                return EndedBy.FLOOD
+            if loop.time() >= ends:
+                return EndedBy.TIMEOUT
+            await asyncio.sleep(_LOOK_SECONDS)
+    finally:
+        closed.cancel()
     return EndedBy.ITSELF
 
 

@@ -6,6 +6,7 @@ The connection lives in an event loop of its own thread, since tools are plain f
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -23,6 +24,18 @@ T = TypeVar("T")
 
 _CONNECT_SECONDS: Final = 5
 _LEAST_SECONDS: Final = 0.05
+_KEY_KINDS: Final = (
+    "ssh-ed25519",
+    "ecdsa-sha2-nistp256",
+    "ecdsa-sha2-nistp384",
+    "ecdsa-sha2-nistp521",
+    "rsa-sha2-512",
+    "rsa-sha2-256",
+)
+
+# At INFO it writes out every command, which may hold what nobody else should read.
+asyncssh.set_log_level(logging.WARNING)
+asyncssh.set_sftp_log_level(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +123,8 @@ def _connect(
             username=target.username,
             client_keys=[key],
             known_hosts=([trusted], [], []),
+            # Every kind is asked for, so that a machine with a key of another kind is told from one that is down.
+            server_host_key_algs=_KEY_KINDS,
             preferred_auth="publickey",
             agent_path=None,
             config=None,

@@ -94,7 +94,8 @@ class SshFiles:
                 part = await handle.read(min(left, _PART))
                 if not part:
                     break
-                parts.append(bytes(part))
+                # Asked for without an encoding; a text would be another library's mistake.
+                parts.append(part if isinstance(part, bytes) else part.encode())
                 left -= len(part)
         data = b"".join(parts)
         return FileBytes(data, max(found.size, len(data)))

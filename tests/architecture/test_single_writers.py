@@ -22,6 +22,7 @@ _MEASURING = ("golem_project/bench/", "golem_project/proof/")
 _ALLOWED_STATUS = {"permits_app/lifecycle.py"}
 
 _REVEALERS = {
+    "golem_project/coding/ssh_keys.py",
     "golem_project/heartbeat/thinking/dialogue.py",
     "golem_project/stream/admin.py",
     "golem_project/stream/sealed.py",

@@ -101,6 +101,6 @@ def _listen(child: subprocess.Popen[bytes], outputs: tuple[KeptOutput, KeptOutpu
 
 def _take(pipe: int | IO[bytes] | object, kept: KeptOutput) -> bool:
     """Whether more may come."""
-    part = os.read(pipe.fileno(), _PART)  # type: ignore[union-attr, attr-defined]
+    part = os.read(pipe.fileno(), _PART)  # type: ignore[union-attr]
     kept.add(part)
     return bool(part)

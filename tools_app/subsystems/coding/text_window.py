@@ -33,7 +33,8 @@ def cut_window(text: str, *, offset: int, limit: int | None, is_whole: bool, lim
             f"offset {offset} is behind the last line, {len(lines)}", fields={"offset": f"at most {len(lines)}"}
         )
     most = min(limit or limits.read_lines, limits.read_lines)
-    shown, room = [], min(limits.shown_characters, limits.read_bytes)
+    shown: list[str] = []
+    room = min(limits.shown_characters, limits.read_bytes)
     for line in lines[offset - 1 : offset - 1 + most]:
         told = _cut_line(line, limits.line_characters)
         room -= len(told) + 1

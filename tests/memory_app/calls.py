@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from archetypes_app.toolset import view_golem
 from tests.memory_app.factories import NOW
@@ -20,10 +20,10 @@ class OneUse:
     permit_id = uuid.UUID(int=1)
     plan_hash = "0x00"
     value_limit_micro_usd = 0
-    bound: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, tool_name: str) -> None:
         self.tool_name = tool_name
+        self.bound: dict[str, Any] = {}
         self.uses = 0
 
     def consume(self, *, tool_name: str, plan_hash: str) -> None:

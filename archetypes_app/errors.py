@@ -192,3 +192,12 @@ class CategoryUnknown(GolemError):
     http_status = 422
     recovery = Recovery.FIX_PARAMS
     title = "There is no such category of tools here"
+
+
+class LiveToolsRefused(GolemError):
+    """A live golem's tools are not changed here: its owners decide that together."""
+
+    code = "LIVE_TOOLS_REFUSED"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "A live golem's tools are decided by its owners"

@@ -14,6 +14,7 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("archetypes_app", "archetype"): ("view", "add", "change", "delete"),
     ("archetypes_app", "toolprofile"): ("view", "add", "change", "delete"),
     ("archetypes_app", "tooloverride"): ("view", "add", "change", "delete"),
+    ("archetypes_app", "codingworkspace"): ("view", "add", "change"),
     ("archetypes_app", "apikey"): ("view", "add"),
     ("archetypes_app", "definitionapproval"): ("view", "change"),
     ("archetypes_app", "phasetransition"): ("view",),

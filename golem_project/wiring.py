@@ -13,6 +13,7 @@ from eth_utils import is_address, to_checksum_address
 
 from archetypes_app import requirements
 from golem_project.a2a import card_key
+from golem_project.coding.workspaces import GolemWorkspaces
 from golem_project.dev_chains import EmbeddedDevChains
 from golem_project.embedded.token_list import token_list_path
 from golem_project.heartbeat.thinking import model_planner
@@ -39,6 +40,7 @@ from tools_app.core import event_bus, wakeups
 from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.sandbox.host import MemorySearch
+from tools_app.subsystems.coding.operations import Workspaces
 from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
@@ -130,6 +132,12 @@ def _build_services() -> dict[type, object]:
         DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains"),
         MemorySearch: search_memory,
         CredentialBook: list_credentials,
+        Workspaces: GolemWorkspaces(
+            Path(settings.GOLEM_CODING_DIR),
+            key_folder=Path(settings.GOLEM_KEYSTORE_DIR) / "ssh",
+            passphrase=_read_passphrase(),
+            allows_private=settings.GOLEM_SSH_ALLOWS_PRIVATE_ADDRESSES,
+        ),
     }
 
 

@@ -9,7 +9,9 @@ hostile code in our own process. Seed: 002, "Capability flow"; decisions, "Outsi
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NoReturn, final
 from uuid import UUID
 
@@ -20,6 +22,7 @@ from archetypes_app.models import Golem
 from permits_app.errors import CapabilityError, CapabilityExpired, CapabilityValueExceeded
 from permits_app.models import ActionPermit, CapabilityGrant
 from permits_app.models.permit import PermitStatus
+from permits_app.plan_store import read_effect_bound
 from tools_app.core import clock
 from tools_app.core.prepared import Prepared
 from tools_app.core.units import apply_bps_up, format_micro_usd
@@ -32,6 +35,7 @@ class MintedCapability:
     """Proof that the safety chain agreed to one plan of one tool. Consumed once."""
 
     __slots__ = (
+        "_bound",
         "_expires_at",
         "_expires_at_tick",
         "_is_used",
@@ -44,7 +48,7 @@ class MintedCapability:
         "_value_limit",
     )
 
-    def __init__(self, seal: object, grant: CapabilityGrant) -> None:
+    def __init__(self, seal: object, grant: CapabilityGrant, bound: Mapping[str, Any]) -> None:
         if seal is not _SEAL:
             raise CapabilityError("a capability comes from the mint only")
         self._permit_id: UUID = grant.permit_id
@@ -54,6 +58,7 @@ class MintedCapability:
         self._value_limit = grant.value_limit_micro_usd
         self._expires_at = grant.expires_at
         self._expires_at_tick = grant.expires_at_tick
+        self._bound = MappingProxyType(dict(bound))
         self._is_used = False
         self._used_in: object = None
         self._lock = threading.Lock()
@@ -76,6 +81,10 @@ class MintedCapability:
     @property
     def value_limit_micro_usd(self) -> int:
         return self._value_limit
+
+    @property
+    def bound(self) -> Mapping[str, Any]:
+        return self._bound
 
     def check_value(self, micro_usd: int) -> None:
         """Raises CapabilityValueExceeded when the call is worth more than was granted, at the prices of now."""
@@ -168,7 +177,7 @@ def mint(*, permit: ActionPermit, expires_at: datetime, now: datetime) -> Minted
         expires_at=until,
         expires_at_tick=tick,
     )
-    return MintedCapability(_SEAL, grant)
+    return MintedCapability(_SEAL, grant, read_effect_bound(permit))
 
 
 # One that is there and unused is held longer and gives what it said before; a used one gives no row.

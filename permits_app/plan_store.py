@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import Any
+from typing import Any, Final
 
 from permits_app.models import ActionPermit, DeniedCall
 from permits_app.safe_batches import put_signatures
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.units import format_units
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.plan import AllowanceLeft, Call, ItemGiven, Statement, TokenFlow, TxPlan
+from tools_app.toolkit.plan import AllowanceLeft, Call, ItemGiven, LocalEffect, Statement, TokenFlow, TxPlan
 from tools_app.toolkit.positions import Gauge, GaugeBound, PositionChange, PositionRef
 from tools_app.toolkit.typed_data import TypedData
 from tools_app.toolkit.views import TokenMeta
+
+_EFFECT: Final = "effect"
 
 
 def encode_calls(calls: Sequence[Call], gas_limits: Sequence[int]) -> list[dict[str, Any]]:
@@ -77,6 +79,17 @@ def encode_bounds(plan: TxPlan) -> dict[str, Any]:
         **({"items": [{**asdict(each), "token_id": str(each.token_id)} for each in plan.items]} if plan.items else {}),
         **({"promise": plan.promise.as_json()} if plan.promise is not None else {}),
     }
+
+
+def encode_effect_bound(effect: LocalEffect | None) -> dict[str, Any]:
+    """What a write without a transaction rests on, as the permit keeps it and its hash covers it."""
+    return {_EFFECT: dict(effect.bound)} if effect is not None and effect.bound else {}
+
+
+def read_effect_bound(permit: ActionPermit) -> Mapping[str, Any]:
+    """What the effect of a permit's local write rested on when it was previewed; empty for everything else."""
+    bound: Mapping[str, Any] = permit.bounds.get(_EFFECT, {})
+    return bound
 
 
 def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:

@@ -25,7 +25,10 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget |
         return _describe_promise(call, call.plan)
     if call.plan is None or call.simulation is None:
         effect = call.effect
-        return {"summary": effect.summary if effect else "", "details": dict(effect.details) if effect else {}}
+        if effect is None:
+            return {"summary": "", "details": {}}
+        lines = {"differences": [dict(line) for line in effect.differences]} if effect.differences else {}
+        return {"summary": effect.summary, "details": dict(effect.details), **lines}
     sent = call.sent_by.outcomes_of_sent(call.simulation.calls)
     gas_used = sum(outcome.gas_used for outcome in sent)
     native = call.chain.native() if call.chain else None

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
+    "tests.coding_agent",
     "tests.emptied_database",
     "tests.evm.world",
     "tests.live_golem",
@@ -18,6 +19,7 @@ pytest_plugins = [
     "tests.made_up_bank.on_the_shelf",
     "tests.migrated_database",
     "tests.receiver",
+    "tests.sshd",
     "tests.watched_locks",
 ]
 

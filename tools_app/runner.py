@@ -204,6 +204,7 @@ def run_local_write(
         now=now,
         context=WriteContext,
         call=call_in_database if tool.is_in_database else call,
+        budget_ms=tool.write_ms or int(tool.tick_budget),
     )
 
 
@@ -247,6 +248,7 @@ def _run(
     call: Callable[[Any], T],
     chain: ChainReader | None = None,
     on_chain: Callable[[ChainReader], None] | None = None,
+    budget_ms: int | None = None,
 ) -> T:
     check_chain(tool=tool, params=params, golem=golem)
     started_ms = clock.monotonic_ms()
@@ -270,6 +272,7 @@ def _run(
         chain=chain,
         checkpoint=Checkpoint(left),
         on_chain=on_chain,
+        budget_ms=budget_ms,
     )
     try:
         answer = _call_in_time(tool, ctx, call)
@@ -407,9 +410,10 @@ def _make_context(
     chain: ChainReader | None,
     checkpoint: Checkpoint,
     on_chain: Callable[[ChainReader], None] | None = None,
+    budget_ms: int | None = None,
 ) -> ReadContext:
     environment = _get_environment()
-    deadline = _within(Deadline.after_ms(int(tool.tick_budget)))
+    deadline = _within(Deadline.after_ms(budget_ms or int(tool.tick_budget)))
     steps = {name: index for index, name in enumerate(tool.progress_steps)}
 
     @cache

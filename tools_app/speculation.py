@@ -78,13 +78,15 @@ _lock = threading.Lock()
 
 
 def is_predictable(tool: ToolDef) -> bool:
-    """Whether running it once more than asked leaves no trace: streams write subscriptions, others a
-    checkpoint, an owner's module its history and its wishes.
+    """Whether running it once more than asked leaves no trace and answers the same until the next block.
+
+    Streams write subscriptions, others a checkpoint, an owner's module its history and its wishes; a folder of files
+    changes without any block.
     """
     return (
         isinstance(tool, ReadTool)
         and tool.pi_tool is PiTool.QUERY_STATE
-        and tool.category is not Category.STREAMING
+        and tool.category not in (Category.STREAMING, Category.CODING)
         and not tool.keeps_checkpoint
         and not isinstance(tool, ForeignReadTool)
     )

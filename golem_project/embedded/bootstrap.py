@@ -31,6 +31,9 @@ DOWNLOAD_MB = 300
 LEAST_FREE_MB = 3_000
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER_PACKAGES = ("chromium", "fonts-liberation")
+# Fences around golems' commands, and a server for the tests of commands elsewhere: each program with its package.
+FENCE_PACKAGES = {"bwrap": "bubblewrap"}
+TEST_PACKAGES = {"sshd": "openssh-server"}
 
 
 class SetupError(Exception):
@@ -197,6 +200,28 @@ def provide_browser() -> None:
             return
 
 
+def provide_fences(*, for_tests: bool) -> None:
+    """Install what fences commands in, where that is allowed; without it golems run no command on this machine."""
+    wanted = {**FENCE_PACKAGES, **(TEST_PACKAGES if for_tests else {})}
+    places = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin"
+    missing = [package for program, package in wanted.items() if shutil.which(program, path=places) is None]
+    if not missing:
+        return
+    without = "golems run no commands on this machine" if "bubblewrap" in missing else "tests of SSH are not run"
+    by_hand = f"apt-get install {' '.join(missing)}"
+    apt = shutil.which("apt-get")
+    if os.geteuid() != 0 or apt is None:
+        say(f"not installed here: {', '.join(missing)}; {without}. Fix: {by_hand}")
+        return
+    say(f"installing {', '.join(missing)} with apt-get")
+    environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+    install = [apt, "install", "-y", "--no-install-recommends", "-qq", *missing]
+    for command in ([apt, "update", "-qq"], install):
+        if subprocess.run(command, env=environment, stdout=sys.stderr, check=False).returncode != 0:  # noqa: S603
+            say(f"{', '.join(missing)} could not be installed; {without}. Fix: {by_hand}")
+            return
+
+
 def set_up(arguments: argparse.Namespace) -> None:
     """Everything, in order; each step is skipped when it is done."""
     require_python()
@@ -216,6 +241,7 @@ def set_up(arguments: argparse.Namespace) -> None:
             say(f"packages installed after {time.monotonic() - begun:.0f} s")
         if not arguments.no_world:
             prepare_world()
+        provide_fences(for_tests=arguments.browser)
         if arguments.browser:
             provide_browser()
 

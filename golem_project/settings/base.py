@@ -8,6 +8,7 @@ from golem_project.settings.a2a import *  # noqa: F403
 from golem_project.settings.admin import *  # noqa: F403
 from golem_project.settings.celery import *  # noqa: F403
 from golem_project.settings.chains import *  # noqa: F403
+from golem_project.settings.coding import *  # noqa: F403
 from golem_project.settings.database import *  # noqa: F403
 from golem_project.settings.environment import BASE_DIR, VAR_DIR, read_flag, read_secret, read_text
 from golem_project.settings.golems import *  # noqa: F403

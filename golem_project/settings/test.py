@@ -11,5 +11,6 @@ STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # noqa: F405  (whitenoise warns 
 GOLEM_EVENT_PAYLOADS_ARE_CHECKED = True
 GOLEM_EVENT_PUBLICATION_IS_AWAITED = True
 GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES = True
+GOLEM_SSH_ALLOWS_PRIVATE_ADDRESSES = True
 # Without a follower beside it, who commits in a test looks as long as the follower would.
 GOLEM_FIRST_LOOK_SECONDS = 30

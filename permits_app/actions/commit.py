@@ -177,7 +177,7 @@ def _work(permit: ActionPermit, lease: Lease, *, is_signed: bool) -> None:
         return
     tool = REGISTRY.get(permit.tool_name)
     if isinstance(tool, LocalWriteTool):
-        _commit_local(permit, tool)
+        _commit_local(permit, tool, lease)
         return
     if not isinstance(tool, WriteTool):
         raise TypeError(f"{tool.name} is no write")
@@ -313,7 +313,7 @@ def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: dateti
     return call
 
 
-def _commit_local(permit: ActionPermit, tool: LocalWriteTool) -> None:
+def _commit_local(permit: ActionPermit, tool: LocalWriteTool, lease: Lease) -> None:
     """A write without a transaction: the capability is consumed first, so it never happens twice.
 
     What is written in our database alone holds together with the permit's end; only a write that reaches outside can be
@@ -327,6 +327,8 @@ def _commit_local(permit: ActionPermit, tool: LocalWriteTool) -> None:
     try:
         _check_in_time(permit)
         _recheck(permit, tool, now)
+        if tool.write_ms:
+            lease.hold(seconds=tool.write_ms / 1000)
         capability = capabilities.mint(permit=permit, expires_at=now + timedelta(seconds=60), now=now)
         params = runner.check_params(tool=tool, params=permit.params)
         runner.run_local_write(
@@ -339,6 +341,8 @@ def _commit_local(permit: ActionPermit, tool: LocalWriteTool) -> None:
             begin=lambda: _lock_for_local(permit),
             close=lambda result: _close_local(permit, S.COMMITTED, "", result.as_dict(), now),
         )
+    except LeaseLost:
+        raise
     except GolemError as error:
         # After the effect, as when its budget was overrun, the permit is closed already and this changes nothing.
         _block(permit, error)

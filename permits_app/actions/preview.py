@@ -34,7 +34,7 @@ from permits_app.equality import hash_meant
 from permits_app.errors import RateLimited, ReviewVetoed, SameActionPending, SpendingLimitExceeded
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, PermitStatus
-from permits_app.plan_store import encode_batch, encode_bounds
+from permits_app.plan_store import encode_batch, encode_bounds, encode_effect_bound
 from permits_app.policy import Policy, load_for_decision, read_policy
 from permits_app.prediction import describe_expected
 from permits_app.risk import needs_guardian
@@ -428,7 +428,7 @@ def _make_permit(
         status=PermitStatus.AWAITING_APPROVAL if awaits_owner else PermitStatus.CREATED,
         expires_at=now + life_of(golem=golem, awaits_owner=awaits_owner),
         expires_at_tick=golem.heartbeat_tick + 3,
-        bounds=encode_bounds(call.plan) if call.plan else {},
+        bounds=encode_bounds(call.plan) if call.plan else encode_effect_bound(call.effect),
         code=judged.report.bound.as_dict() if judged.report.bound else {},
         calls=call.sent_by.encode_sent(call.sent_calls, judged.gas.limits) if call.plan and judged.gas else [],
         batch=encode_batch(call.plan.calls) if call.plan and call.sent_by.acts_for else [],

@@ -33,6 +33,7 @@ def describe_permit(permit: ActionPermit) -> dict[str, Any]:
         "bounds": summarize_bounds(permit.bounds, chain_id=permit.chain_id),
         "balances": _describe_balances(permit),
         **({"positions": said} if (said := say_moved(permit.expected_outcome.get("positions", []))) else {}),
+        **_describe_differences(permit),
         "effect": str(permit.expected_outcome.get("summary", "")),
         "value_at_stake": format_micro_usd(permit.value_micro_usd),
         "gas_at_most": _describe_gas(permit),
@@ -107,6 +108,13 @@ def _describe_allowance(item: Mapping[str, Any], chain_id: int) -> dict[str, Any
         "granted": format_units(int(item["granted"]), decimals, symbol),
         "stays_allowed": format_units(int(item["left"]), decimals, symbol),
     }
+
+
+def _describe_differences(permit: ActionPermit) -> dict[str, Any]:
+    """What a write without a transaction changes, line by line, as the page of an owners' operation shows it."""
+    lines = permit.expected_outcome.get("differences", [])
+    names = ("words", "before", "after", "note")
+    return {"differences": [{name: str(line.get(name, "")) for name in names} for line in lines]} if lines else {}
 
 
 def _describe_balances(permit: ActionPermit) -> list[dict[str, str]]:

@@ -38,6 +38,15 @@ class Lease:
             raise LeaseLost("another worker took over this commit", permit_id=str(self.permit_id))
         self.ends = now + _length()
 
+    def hold(self, *, seconds: float) -> None:
+        """Hold it through one step that takes so long and cannot renew it meanwhile. Raises LeaseLost."""
+        now = clock.now()
+        ends = now + timedelta(seconds=seconds) + _length()
+        where = {"pk": self.permit_id, "lease_owner": self.owner, "lease_expires_at__gt": now}
+        if not change_rows(ActionPermit, where=where, lease_expires_at=ends):
+            raise LeaseLost("another worker took over this commit", permit_id=str(self.permit_id))
+        self.ends = ends
+
     def put_off(self, *, until: datetime) -> None:
         """Let another worker take the permit up from `until` on."""
         ActionPermit.objects.filter(pk=self.permit_id, lease_owner=self.owner).update(

@@ -17,8 +17,11 @@ def returns_to_golem(call: HookCall) -> bool:
 
 
 def classify_call(call: HookCall) -> RiskTier:
-    """The tier of `call`: from its tool, class and recipients, the most it can spend and the trust in its venue."""
-    return classify_risk(
+    """The tier of `call`: from its tool, class and recipients, the most it can spend and the trust in its venue.
+
+    A write whose effect asks for owners is at least HIGH, the lowest tier that they decide.
+    """
+    tier = classify_risk(
         category=call.tool.category,
         capability=call.tool.capability,
         risk_layer=call.tool.risk_layer,
@@ -27,6 +30,8 @@ def classify_call(call: HookCall) -> RiskTier:
         returns_to_golem=returns_to_golem(call),
         is_venue_trusted=call.is_venue_trusted,
     )
+    asks = call.effect is not None and call.effect.needs_owners
+    return RiskTier.HIGH if asks and is_riskier(RiskTier.HIGH, than=tier) else tier
 
 
 def check_tier_holds(*, call: HookCall, permit: ActionPermit) -> None:

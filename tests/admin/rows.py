@@ -12,6 +12,7 @@ from archetypes_app.actions.update_vitality import VitalityFacts, update_vitalit
 from archetypes_app.models import (
     AlertBatch,
     Artifact,
+    CodingWorkspace,
     DecisionCycleRecord,
     DefinitionApproval,
     Golem,
@@ -140,6 +141,7 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "permits_app.actionrecord": lambda golem: ActionRecord.objects.create(
         tick=make_tick(golem), golem=golem, position=0, action_type="swap"
     ),
+    "archetypes_app.codingworkspace": lambda golem: CodingWorkspace.objects.create(golem=golem),
     "archetypes_app.definitionapproval": make_approval,
     "tools_app.tooldefinition": make_tool_definition,
     "tools_app.wasmrun": make_wasm_run,
@@ -198,6 +200,7 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
 EDITED_BY_OWNERS = frozenset(
     {
         "archetypes_app.golem",
+        "archetypes_app.codingworkspace",
         "archetypes_app.heartbeat",
         "archetypes_app.archetype",
         "archetypes_app.toolprofile",

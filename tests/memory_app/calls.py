@@ -23,6 +23,7 @@ class OneUse:
 
     def __init__(self, tool_name: str) -> None:
         self.tool_name = tool_name
+        self.bound: dict[str, Any] = {}
         self.uses = 0
 
     def consume(self, *, tool_name: str, plan_hash: str) -> None:

@@ -186,7 +186,7 @@ def test_a_capability_cannot_be_subclassed_built_or_changed(live_golem: LiveGole
     with pytest.raises(TypeError):
         type("Wider", (MintedCapability,), {})
     with pytest.raises(CapabilityError):
-        MintedCapability(object(), CapabilityGrant.objects.get(permit=permit))
+        MintedCapability(object(), CapabilityGrant.objects.get(permit=permit), {})
     with pytest.raises(AttributeError):
         token.extra = 1  # type: ignore[attr-defined]
     assert permit.plan_hash not in repr(token)

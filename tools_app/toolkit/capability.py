@@ -7,7 +7,8 @@ hostile code in our own process; hostile code runs in WASM. Seed: 002, "Capabili
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 from uuid import UUID
 
 
@@ -25,6 +26,10 @@ class Capability(Protocol):
 
     @property
     def value_limit_micro_usd(self) -> int: ...
+
+    @property
+    def bound(self) -> Mapping[str, Any]:
+        """What the effect rested on when it was previewed, as its tool told it; empty for most."""
 
     def consume(self, *, tool_name: str, plan_hash: str) -> None:
         """Use the token up. Raises CapabilityError on a second use, another tool, another plan, or after expiry."""

@@ -172,10 +172,12 @@ class ToolFamily:
         schema_version: int = 1,
         privileged: bool = False,
         in_database: bool = False,
+        write_ms: int = 0,
     ) -> Callable[[F], F]:
         """Declare a write that is no transaction; its handler takes `capability` and consumes it.
 
         `in_database`: it writes rows of ours alone; with the end of its permit it is one transaction.
+        `write_ms`: the write runs in its worker for as long as this, beyond the budget, and its lease is held so long.
         A privileged one asks the golem's owners: what its preview names is done once they approved.
         """
 
@@ -203,6 +205,7 @@ class ToolFamily:
                     action_class=action_class,
                     preview=preview,
                     is_in_database=in_database,
+                    write_ms=write_ms,
                 )
             )
             return handler

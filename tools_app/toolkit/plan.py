@@ -126,10 +126,18 @@ class TxPlan:
 
 @dataclass(frozen=True, slots=True)
 class LocalEffect:
-    """What a write without a transaction would do, shown at preview: a sentence and JSON-ready details."""
+    """What a write without a transaction would do, shown at preview: a sentence and JSON-ready details.
+
+    `differences` are lines an owner reads: `words`, `before`, `after`, `note`. `bound` is JSON-ready and is what the
+    effect rests on: the permit's hash covers it, and the write finds it in its capability, to refuse when it does not
+    hold any more. `needs_owners`: it waits for an owner's approval.
+    """
 
     summary: str
     details: Mapping[str, Any] = field(default_factory=dict)
+    differences: tuple[Mapping[str, str], ...] = ()
+    bound: Mapping[str, Any] = field(default_factory=dict)
+    needs_owners: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,11 +138,14 @@ class LocalWriteTool(ToolDef):
     """A write that is no transaction: `preview` says its effect, the handler does it once with a capability.
 
     `is_in_database`: the effect is rows of ours alone, and holds together with the end of its permit or not at all.
+    `write_ms` is how long the write itself may take where that is longer than the tool's budget, which its preview
+    keeps all the same; 0 is the budget.
     """
 
     action_class: ActionClass | None
     preview: Callable[..., LocalEffect]
     is_in_database: bool = False
+    write_ms: int = 0
 
 
 def is_rescue(tool: ToolDef) -> bool:

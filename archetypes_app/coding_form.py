@@ -1,0 +1,54 @@
+"""The form of a golem's coding workspace: what one place needs, and a host key that is one."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django import forms
+
+from archetypes_app.models import CodingWorkspace
+from archetypes_app.models.coding_workspace import WorkspacePlace
+from tools_app.subsystems.coding.presets import PRESETS, Preset
+
+_REMOTE: Final = ("host", "username", "folder", "host_key")
+_KINDS: Final = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa")
+
+
+class CodingWorkspaceForm(forms.ModelForm[CodingWorkspace]):
+    """Where it works, and what waits for an owner."""
+
+    class Meta:
+        model = CodingWorkspace
+        fields = ("golem", "needs_owner", "place", "allows_network", "host", "port", "username", "folder", "host_key")
+
+    def clean_host_key(self) -> str:
+        """Its kind and its key; a comment behind them is left out."""
+        words = str(self.cleaned_data["host_key"]).split()
+        if not words:
+            return ""
+        if len(words) < 2 or words[0] not in _KINDS or not words[1].startswith("AAAA"):
+            raise forms.ValidationError(f"One line: a kind ({', '.join(_KINDS)}) and the key, AAAA…")
+        return " ".join(words[:2])
+
+    def clean(self) -> dict[str, Any]:
+        """Another machine needs all that names it."""
+        cleaned = super().clean() or {}
+        if cleaned.get("place") == WorkspacePlace.SSH:
+            for name in _REMOTE:
+                if not cleaned.get(name) and name not in self.errors:
+                    self.add_error(name, "Another machine needs this.")
+            if cleaned.get("allows_network"):
+                self.add_error("allows_network", "This is about commands on this server; leave it off.")
+        return cleaned
+
+
+class PresetForm(forms.Form):
+    """Which tools."""
+
+    preset = forms.ChoiceField(
+        choices=[
+            (preset.value, f"{preset.value}: {', '.join(name.removeprefix('coding_') for name in names)}")
+            for preset, names in PRESETS.items()
+        ],
+        initial=Preset.READ_ONLY.value,
+    )

@@ -18,7 +18,7 @@ from archetypes_app.loadout import Loading, Loadout, find_served, not_loaded
 from archetypes_app.models import Golem
 from archetypes_app.tier_queries import TIER_KEYS, answer_tier_query
 from golem_project.heartbeat.thinking.conversation import ManualTool
-from golem_project.heartbeat.thinking.errors import GolemInDryRun
+from golem_project.heartbeat.thinking.errors import ChatOnlyRehearses, GolemInDryRun
 from golem_project.heartbeat.thinking.planner import PermitStep, TouchedPermit
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.update_directive import update_directive
@@ -50,6 +50,9 @@ _DEFAULT_LIMIT = 10
 _SEARCH_WORDS = frozenset({"query", "limit", "store"})
 _FREE_FORM = frozenset({PiTool.PREVIEW_ACTION, PiTool.QUERY_STATE})
 """Their parameters are those of what they name, and that tool's own schema checks them."""
+_LASTING = frozenset({PiTool.COMMIT_ACTION, PiTool.UPDATE_DIRECTIVE, PiTool.EMERGENCY_HALT})
+"""What no rehearsal may do; a preview's permit is cancelled when the rehearsal ends."""
+_READING = frozenset({PiTool.QUERY_STATE, PiTool.SEARCH_CONTEXT, PiTool.QUERY_GRIMOIRE})
 _OWN_KEYS = frozenset(query.key for query in OWN_QUERIES)
 
 
@@ -65,12 +68,14 @@ class ToolDesk:
         write_tools: Callable[[Toolset], Sequence[ManualTool]],
         actor: str,
         is_live: bool,
+        only_rehearses: bool = False,
         api_key_id: UUID | None = None,
         read_now: Callable[[], datetime] = clock.now,
     ) -> None:
         self._golem = golem
         self._toolset = toolset
         self._write_tools = write_tools
+        self._only_rehearses = only_rehearses
         self._show(loadout)
         self._actor = actor
         self._is_live = is_live
@@ -97,8 +102,9 @@ class ToolDesk:
     def _show(self, loadout: Loadout) -> None:
         self._loadout = loadout
         self._shown = loadout.cut(self._toolset)
-        self._offered = tuple(self._write_tools(self._shown))
-        self._tools = {str(tool.name): tool for tool in self._offered}
+        written = self._write_tools(self._shown)
+        self._tools = {str(tool.name): tool for tool in written}
+        self._offered = tuple(tool for tool in written if not (self._only_rehearses and str(tool.name) in _LASTING))
 
     def _load(self, names: Sequence[str]) -> Loading:
         loading = self._loadout.load(names)
@@ -118,12 +124,20 @@ class ToolDesk:
         self._loadout = self._loadout.use(tool.name)
         return tool
 
+    def may_run_beside(self, *, name: str, arguments: Mapping[str, Any]) -> bool:
+        """Whether it is a read; browsing and loading change what is shown, and keep their turn."""
+        asked = arguments.get("query")
+        is_tier = isinstance(asked, str) and normalize_key(asked) in TIER_KEYS
+        return normalize_key(name) in _READING and not is_tier
+
     def run(self, *, name: str, arguments: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
         """The call's answer, filtered and cut. Raises UnknownTool, InvalidParams, and what the domain call raises."""
         tool = self._tools.get(normalize_key(name))
         if tool is None:
             raise UnknownTool(f"no tool is called {name[:64]!r}", available=sorted(self._tools))
         pi_tool = PiTool(str(tool.name))
+        if self._only_rehearses and pi_tool in _LASTING:
+            raise ChatOnlyRehearses(f"{tool.name} would take effect; here actions are previewed and nothing more")
         # A strict provider sends every parameter of the union, those not meant as null.
         given = {str(key): value for key, value in arguments.items() if value is not None}
         if pi_tool not in _FREE_FORM:
@@ -189,6 +203,8 @@ class ToolDesk:
         }
 
     def _cancel(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+        if self._only_rehearses and UUID(given["permit_id"]) not in self._touched:
+            raise ChatOnlyRehearses("only a permit that was made in this conversation is cancelled in it")
         permit = request_cancel(
             golem=self._golem,
             permit_id=UUID(given["permit_id"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from archetypes_app.models.api_key import ApiKey
 from archetypes_app.models.archetype import Archetype
 from archetypes_app.models.artifact import Artifact
+from archetypes_app.models.chat import ChatStep, ChatTurn
 from archetypes_app.models.definition_approval import DefinitionApproval
 from archetypes_app.models.golem import Golem, PhaseTransition
 from archetypes_app.models.model_spend import ModelSpendDay
@@ -18,6 +19,8 @@ __all__ = [
     "ApiKey",
     "Archetype",
     "Artifact",
+    "ChatStep",
+    "ChatTurn",
     "DecisionCycleRecord",
     "DefinitionApproval",
     "Golem",

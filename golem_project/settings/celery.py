@@ -25,6 +25,7 @@ CELERY_TASK_ROUTES: dict[str, Any] = {
     "tools_app.tasks.*": {"queue": "heartbeat"},
     "golem_project.heartbeat.tasks.*": {"queue": "heartbeat"},
     "golem_project.stream.tasks.*": {"queue": "stream"},
+    "golem_project.chat.tasks.*": {"queue": "chat"},
 }
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

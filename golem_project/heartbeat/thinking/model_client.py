@@ -158,7 +158,7 @@ class GolemPurse:
         most = self._price.cost(input_llm_tokens=self._held_tokens, output_llm_tokens=self._most_output)
         if self._most_micro_usd is not None and self.spent_micro_usd + most > self._most_micro_usd:
             raise ThinkingTooDear(
-                f"the next request may cost {most} micro-USD; {self.spent_micro_usd} of {self._most_micro_usd} are spent",
+                f"the next may cost {most} micro-USD; {self.spent_micro_usd} of {self._most_micro_usd} is spent",
                 spent_micro_usd=str(self.spent_micro_usd),
                 most_micro_usd=str(self._most_micro_usd),
             )

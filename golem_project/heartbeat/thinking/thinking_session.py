@@ -103,6 +103,7 @@ def think(
             write_tools=write_tools,
             actor=actor,
             is_live=is_live,
+            only_rehearses=talk is not None,
             api_key_id=api_key_id,
         )
         tools = desk.tools

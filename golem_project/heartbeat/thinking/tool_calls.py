@@ -50,8 +50,8 @@ _DEFAULT_LIMIT = 10
 _SEARCH_WORDS = frozenset({"query", "limit", "store"})
 _FREE_FORM = frozenset({PiTool.PREVIEW_ACTION, PiTool.QUERY_STATE})
 """Their parameters are those of what they name, and that tool's own schema checks them."""
-_LASTING = frozenset({PiTool.COMMIT_ACTION, PiTool.UPDATE_DIRECTIVE, PiTool.EMERGENCY_HALT})
-"""What no rehearsal may do; a preview's permit is cancelled when the rehearsal ends."""
+_LASTING = frozenset({PiTool.COMMIT_ACTION, PiTool.CANCEL_ACTION, PiTool.UPDATE_DIRECTIVE, PiTool.EMERGENCY_HALT})
+"""What no conversation may do."""
 _READING = frozenset({PiTool.QUERY_STATE, PiTool.SEARCH_CONTEXT, PiTool.QUERY_GRIMOIRE})
 _OWN_KEYS = frozenset(query.key for query in OWN_QUERIES)
 
@@ -171,7 +171,17 @@ class ToolDesk:
             )
             raise
         self._note(permit, PermitStep.PREVIEWED)
-        return permit
+        return self._give_back(permit) if self._only_rehearses else permit
+
+    def _give_back(self, permit: Mapping[str, Any]) -> dict[str, Any]:
+        """A permit made in a rehearsal: cancelled at once, so that it holds no limit and nobody can use it."""
+        return request_cancel(
+            golem=self._golem,
+            permit_id=UUID(str(permit["permit_id"])),
+            reason="previewed in a conversation, where nothing takes effect",
+            actor=self._actor,
+            now=self._read_now(),
+        )
 
     def _find_announced(self, tool: ToolDef, body: Mapping[str, Any]) -> dict[str, Any] | None:
         """The permit of an equal action that waits for its announced time: it comes by itself, and only once."""
@@ -203,8 +213,6 @@ class ToolDesk:
         }
 
     def _cancel(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
-        if self._only_rehearses and UUID(given["permit_id"]) not in self._touched:
-            raise ChatOnlyRehearses("only a permit that was made in this conversation is cancelled in it")
         permit = request_cancel(
             golem=self._golem,
             permit_id=UUID(given["permit_id"]),

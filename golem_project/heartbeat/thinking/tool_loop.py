@@ -1,7 +1,8 @@
 """The tool loop: ask a model, run the calls it makes, give it the answers, until it is done or has to stop.
 
-One loop for heartbeats, delegates and conversations with an owner. Every limit is a number of `ConversationLimits`; what
-ends a loop early is named by the code of an error and never raised. Seed: 003, "Tool loop integration"; facts 7, 10, 15.
+One loop for heartbeats, delegates and conversations with an owner. Every limit is a number of `ConversationLimits`;
+what ends a loop early is named by the code of an error and never raised.
+Seed: 003, "Tool loop integration"; facts 7, 10, 15.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from golem_project.pi.definitions import define_tools
 from golem_project.stream import sealed
 from memory_app.actions.search_memory import search_memory
 from permits_app import delegation_router
+from permits_app.actions.read_for_tool import read_for_tool
 from permits_app.execution import broadcast
 from permits_app.execution.signers import choose
 from permits_app.execution.signers.bundler import BundlerClient
@@ -37,6 +38,7 @@ from tools_app.core import event_bus, wakeups
 from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.sandbox.host import MemorySearch
+from tools_app.sandbox.written_call import OutsideReads, OwnReads
 from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.enums import Requirement
 
@@ -122,7 +124,12 @@ def configure_networks(rpc_urls: dict[int, tuple[str, ...]], *, limits: RpcLimit
 
 
 def _build_services() -> dict[type, object]:
-    return {DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains"), MemorySearch: search_memory}
+    return {
+        DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains"),
+        MemorySearch: search_memory,
+        OwnReads: read_for_tool,
+        OutsideReads: OutsideReads(allows_private=settings.GOLEM_WRITTEN_TOOLS_ALLOW_PRIVATE_ADDRESSES),
+    }
 
 
 def _read_passphrase() -> Secret:

@@ -11,6 +11,7 @@ from archetypes_app.models.golem import Golem, PhaseTransition
 from archetypes_app.models.model_spend import ModelSpendDay
 from archetypes_app.models.override import ToolOverride
 from archetypes_app.models.profile import ToolProfile
+from archetypes_app.models.seen_definition import SeenDefinition
 from archetypes_app.models.tick import AlertBatch, DecisionCycleRecord, Heartbeat, HeartbeatTick
 from archetypes_app.models.vitality import VitalityRecord
 
@@ -28,6 +29,7 @@ __all__ = [
     "HeartbeatTick",
     "ModelSpendDay",
     "PhaseTransition",
+    "SeenDefinition",
     "ToolOverride",
     "ToolProfile",
     "VitalityRecord",

@@ -34,6 +34,9 @@ GOLEM_THINKING_RESULT_CHARACTERS = 12_000  # of one answer of a tool; the rest c
 GOLEM_THINKING_SUMMARY_CHARACTERS = 4_000  # of the model's own last word, kept in the record
 GOLEM_THINKING_TOOLS = 12  # adapters a model is shown in one tick
 
+# A tool an owner wrote as TOML asks public https addresses; 1 lets it reach this machine and its private network.
+GOLEM_WRITTEN_TOOLS_ALLOW_PRIVATE_ADDRESSES = read_flag("GOLEM_WRITTEN_TOOLS_ALLOW_PRIVATE_ADDRESSES", False)
+
 # A conversation of an owner with a golem, one message and its answer. Shorter than a task's `visibility_timeout`.
 GOLEM_CHAT_SECONDS = 100
 GOLEM_CHAT_ROUNDS = 12

@@ -6,7 +6,6 @@ DefinitionsUnpinned or DefinitionsSeen.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -102,10 +101,5 @@ def list_unseen(golem: Golem) -> list[UnseenTool]:
 
 
 def _compare(tool: ToolDef, before: SeenDefinition | None, *, is_new: bool) -> UnseenTool:
-    changes = compare_bodies(_open(before.body) if before is not None else None, _open(tool.definition_body))
+    changes = compare_bodies(before.body if before is not None else None, tool.definition_body)
     return UnseenTool(tool.name, tool.definition_hash, is_new, tuple(changes))
-
-
-def _open(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The body with its parameters member by member, so that a difference is told where it stands."""
-    return {**body, "parameters": json.loads(body["parameters"])}

@@ -65,7 +65,7 @@ class ToolDef:
 
     @cached_property
     def definition_body(self) -> dict[str, Any]:
-        """What a model is told of it and what it may do, JSON-ready; `parameters` is JSON Schema as a text."""
+        """What a model is told of it and what it may do, JSON-ready; `parameters` is JSON Schema."""
         return {
             "name": self.name,
             "pi_tool": str(self.pi_tool),
@@ -82,13 +82,14 @@ class ToolDef:
             "description": self.description,
             "snippet": self.snippet,
             "guidelines": list(self.guidelines),
-            "parameters": json.dumps(self.schema, sort_keys=True),
+            "parameters": self.schema,
         }
 
     @cached_property
     def definition_hash(self) -> str:
         """All of `definition_body` as one hash: it moves whenever any of that does."""
-        return hash_canonical(self.definition_body)
+        # A schema may hold fractions, which the canonical form has no place for.
+        return hash_canonical({**self.definition_body, "parameters": json.dumps(self.schema, sort_keys=True)})
 
     def supports_chain(self, chain_id: int) -> bool:
         return self.supported_chains is None or chain_id in self.supported_chains

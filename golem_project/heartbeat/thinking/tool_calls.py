@@ -155,15 +155,12 @@ class ToolDesk:
         tool = self._resolve(pi_tool=PiTool.PREVIEW_ACTION, key=action_type, venue=venue or None)
         body["venue"] = tool.venue
         try:
-            announced = self._find_announced(tool, body)
-            if announced is not None:
-                return announced
+            waiting = self._find_waiting(tool, body)
+            if waiting is not None:
+                return waiting
+            now = self._read_now()
             permit = preview_action(
-                golem_id=self._golem.pk,
-                api_key_id=self._api_key_id,
-                body=body,
-                now=self._read_now(),
-                actor=self._actor,
+                golem_id=self._golem.pk, api_key_id=self._api_key_id, body=body, now=now, actor=self._actor
             )
         except GolemError as error:
             record_preview_denial(
@@ -171,7 +168,9 @@ class ToolDesk:
             )
             raise
         self._note(permit, PermitStep.PREVIEWED)
-        return self._give_back(permit) if self._only_rehearses else permit
+        # An equal action that began to wait for owners meanwhile is answered with its own permit, which stays.
+        is_ours = datetime.fromisoformat(permit["created_at"]) >= now
+        return self._give_back(permit) if self._only_rehearses and is_ours else permit
 
     def _give_back(self, permit: Mapping[str, Any]) -> dict[str, Any]:
         """A permit made in a rehearsal: cancelled at once, so that it holds no limit and nobody can use it."""
@@ -183,13 +182,17 @@ class ToolDesk:
             now=self._read_now(),
         )
 
-    def _find_announced(self, tool: ToolDef, body: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The permit of an equal action that waits for its announced time: it comes by itself, and only once."""
+    def _find_waiting(self, tool: ToolDef, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The permit of an equal action that waits for its announced time: it comes by itself, and only once.
+
+        In a rehearsal also one that waits for owners: it is somebody's who means it.
+        """
+        statuses = [PermitStatus.ANNOUNCED]
+        if self._only_rehearses:
+            statuses.append(PermitStatus.AWAITING_APPROVAL)
         params = runner.check_params(tool=tool, params=read_params(body))
         action_hash = hash_meant(golem=self._golem, tool=tool, params=params)
-        permit = ActionPermit.objects.filter(
-            golem=self._golem, action_hash=action_hash, status=PermitStatus.ANNOUNCED
-        ).first()
+        permit = ActionPermit.objects.filter(golem=self._golem, action_hash=action_hash, status__in=statuses).first()
         return None if permit is None else view_permit(permit)
 
     def _commit(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:

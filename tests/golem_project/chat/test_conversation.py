@@ -16,7 +16,8 @@ from golem_project.chat.answering import answer_turn
 from golem_project.chat.errors import ChatBusy
 from golem_project.chat.turns import ask_golem, stop_turn
 from golem_project.heartbeat.thinking import model_planner
-from permits_app.models import ActionPermit, SpendEntry
+from permits_app.actions.sweep_changes import time_out_changes
+from permits_app.models import ActionPermit, ChangeRequest, SpendEntry
 from tests import factories
 from tests.golem_project.chat.conftest import Script, Talk
 from tests.golem_project.heartbeat.thinking.test_loading import actions
@@ -25,6 +26,7 @@ from tests.scripted_model import call, calls, last_tool_answer, raw, say
 from tools_app.core import clock
 from tools_app.core.errors import InvalidParams
 from tools_app.core.models import AuditEntry, OutboxEvent
+from tools_app.toolkit.enums import RiskTier
 
 GHOST = "00000000-0000-4000-8000-000000000000"
 PREVIEW = calls(("preview_action", json.dumps(SWAP)))
@@ -52,6 +54,24 @@ def test_a_preview_in_a_conversation_gives_its_permit_back_and_the_page_shows_it
         "nobody has",
     ):
         assert shown in page, shown
+
+
+def test_what_an_agent_asked_its_owners_for_is_not_withdrawn_by_talking_about_it(
+    talk: Talk, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("permits_app.actions.preview.classify_call", lambda _: RiskTier.CRITICAL)
+    asked = talk.live.preview()
+    assert asked["status"] == "AWAITING_APPROVAL"
+    script(PREVIEW, calls(("preview_action", json.dumps({**SWAP, "amount": "400000000"}))), say("It waits."))
+    first, second = talk.steps(talk.say("Is it allowed?"))
+    assert str(first.permit_id) == asked["permit_id"]
+    permit = ActionPermit.objects.get(pk=first.permit_id)
+    assert (permit.status, ChangeRequest.objects.get(permit=permit).repeats) == ("AWAITING_APPROVAL", 1)
+    withdrawn = ActionPermit.objects.get(pk=second.permit_id)
+    assert withdrawn.status == "CANCELLED"
+    time_out_changes(now=clock.now())
+    states = {each.permit_id: each.state for each in ChangeRequest.objects.filter(golem=talk.live.golem)}
+    assert states == {permit.pk: "OPEN", withdrawn.pk: "CANCELLED"}
 
 
 @pytest.mark.parametrize(

@@ -65,9 +65,9 @@ def test_what_an_agent_asked_its_owners_for_is_not_withdrawn_by_talking_about_it
     script(PREVIEW, calls(("preview_action", json.dumps({**SWAP, "amount": "400000000"}))), say("It waits."))
     first, second = talk.steps(talk.say("Is it allowed?"))
     assert str(first.permit_id) == asked["permit_id"]
-    permit = ActionPermit.objects.get(pk=first.permit_id)
+    permit = ActionPermit.objects.get(pk=str(first.permit_id))
     assert (permit.status, ChangeRequest.objects.get(permit=permit).repeats) == ("AWAITING_APPROVAL", 1)
-    withdrawn = ActionPermit.objects.get(pk=second.permit_id)
+    withdrawn = ActionPermit.objects.get(pk=str(second.permit_id))
     assert withdrawn.status == "CANCELLED"
     time_out_changes(now=clock.now())
     states = {each.permit_id: each.state for each in ChangeRequest.objects.filter(golem=talk.live.golem)}

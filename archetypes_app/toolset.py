@@ -121,7 +121,7 @@ def cut_toolset(*, delegate: ArchetypeRule, golem: ToolsetInputs) -> Toolset:
         if name not in tools:
             reasons[name] = f"the golem does not have it: {of_golem.reasons.get(name, 'it is unknown')}"
     missing = {name: needed for name, needed in own.missing.items() if name in of_golem.missing}
-    return Toolset(tools=tools, reasons=reasons, missing=missing)
+    return Toolset(tools=tools, reasons=reasons, missing=missing, unseen=own.unseen & of_golem.unseen)
 
 
 def hash_toolset(toolset: Toolset) -> str:
@@ -224,11 +224,13 @@ def resolve_among(everything: Sequence[ToolDef], inputs: ToolsetInputs, *, proto
     tools: dict[str, ToolDef] = {}
     reasons: dict[str, str] = {}
     missing: dict[str, Requirement] = {}
+    unseen: set[str] = set()
     for tool in everything:
         is_in, reason = _judge(tool, inputs, holders[tool.category])
         if is_in and inputs.allowed_protocols and tool.venue in protocols - inputs.allowed_protocols:
             is_in, reason = False, f"its protocol {tool.venue} is not allowed for this golem"
         if is_in and not _is_seen(tool, inputs):
+            unseen.add(tool.name)
             is_in, reason = False, "its definition is newer than what the golem's owner saw"
         if is_in and not tool.requires <= inputs.requirements:
             missing[tool.name] = requirement = min(tool.requires - inputs.requirements)
@@ -236,7 +238,13 @@ def resolve_among(everything: Sequence[ToolDef], inputs: ToolsetInputs, *, proto
         if is_in:
             tools[tool.name] = tool
         reasons[tool.name] = reason
-    return Toolset(tools=tools, reasons=reasons, missing=missing, cancels_announced=inputs.archetype.name == WATCHDOG)
+    return Toolset(
+        tools=tools,
+        reasons=reasons,
+        missing=missing,
+        cancels_announced=inputs.archetype.name == WATCHDOG,
+        unseen=frozenset(unseen),
+    )
 
 
 def list_protocols(tools: Iterable[ToolDef]) -> frozenset[str]:

@@ -39,7 +39,16 @@ app.conf["CELERY_DB_REUSE_MAX"] = _NEVER
 app.Task.resultrepr_maxsize = 1
 # Threads of the web server look the application up too; without this only the main thread finds it.
 app.set_default()
-app.autodiscover_tasks(["tools_app", "memory_app", "permits_app", "golem_project.heartbeat", "golem_project.stream"])
+app.autodiscover_tasks(
+    [
+        "tools_app",
+        "memory_app",
+        "permits_app",
+        "golem_project.heartbeat",
+        "golem_project.stream",
+        "golem_project.chat",
+    ]
+)
 
 
 @worker_init.connect

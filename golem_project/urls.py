@@ -15,6 +15,7 @@ from golem_project.stream.pages import EventPageView
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("admin/cockpit/", include("golem_project.cockpit.urls")),
+    path("admin/chat/", include("golem_project.chat.urls")),
     path("admin/faucet/<uuid:golem_id>/", admin.site.admin_view(give_test_money), name="faucet"),
     path("admin/machinery/", admin.site.admin_view(show_machinery), name="machinery"),
     path("admin/", admin.site.urls),

@@ -25,6 +25,7 @@ from golem_project.stream import sealed
 from memory_app.actions.search_memory import search_memory
 from permits_app import delegation_router
 from permits_app.credentials import list_credentials
+from permits_app.actions.read_for_tool import read_for_tool
 from permits_app.execution import broadcast
 from permits_app.execution.signers import choose
 from permits_app.execution.signers.bundler import BundlerClient
@@ -41,6 +42,7 @@ from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.sandbox.host import MemorySearch
 from tools_app.subsystems.coding.operations import Workspaces
+from tools_app.sandbox.written_call import OutsideReads, OwnReads
 from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
@@ -138,6 +140,8 @@ def _build_services() -> dict[type, object]:
             passphrase=_read_passphrase(),
             allows_private=settings.GOLEM_SSH_ALLOWS_PRIVATE_ADDRESSES,
         ),
+        OwnReads: read_for_tool,
+        OutsideReads: OutsideReads(allows_private=settings.GOLEM_WRITTEN_TOOLS_ALLOW_PRIVATE_ADDRESSES),
     }
 
 

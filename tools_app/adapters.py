@@ -50,6 +50,15 @@ class RequirementMissing(GolemError):
     title = "What the tool needs is not set up"
 
 
+class DefinitionNotSeen(GolemError):
+    """The golem is pinned, and this tool reads otherwise than its owner saw, or is new. `tools` are their names."""
+
+    code = "DEFINITION_NOT_SEEN"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "The golem's owner has not seen this tool as it is now"
+
+
 class WalletNotConfigured(RequirementMissing):
     code = "WALLET_NOT_CONFIGURED"
     title = "This golem has no wallet"
@@ -98,6 +107,7 @@ def resolve_action(
     requirement's code, from one that does not exist here, which answers UnknownAction.
     """
     key = normalize_key(key)
+    _refuse_unseen(pi_tool, key, venue, toolset, known)
     served = [tool for tool in toolset if tool.pi_tool is pi_tool and tool.key == key]
     if not served:
         for tool in known:
@@ -119,6 +129,20 @@ def resolve_action(
         if tool.venue == normalize_key(venue):
             return tool
     raise UnknownVenue(f"{key!r} is not served at {venue!r}", venues=venues)
+
+
+def _refuse_unseen(pi_tool: PiTool, key: str, venue: str | None, toolset: Toolset, known: Iterable[ToolDef]) -> None:
+    """Raises DefinitionNotSeen where what is asked for is dropped for that; another venue that is named stays."""
+    if not toolset.unseen:
+        return
+    place = None if venue is None else normalize_key(venue)
+    asked = [tool for tool in known if tool.pi_tool is pi_tool and tool.key == key and place in (None, tool.venue)]
+    unseen = sorted(tool.name for tool in asked if tool.name in toolset.unseen)
+    if unseen and not any(tool.name in toolset for tool in asked):
+        raise DefinitionNotSeen(
+            f"{key!r} reads otherwise than the golem's owner saw; they look at it on its page and agree, or not",
+            tools=unseen,
+        )
 
 
 def list_keys(*, toolset: Toolset, pi_tool: PiTool) -> list[str]:

@@ -6,11 +6,13 @@ from archetypes_app.models.api_key import ApiKey
 from archetypes_app.models.archetype import Archetype
 from archetypes_app.models.artifact import Artifact
 from archetypes_app.models.coding_workspace import CodingWorkspace
+from archetypes_app.models.chat import ChatStep, ChatTurn
 from archetypes_app.models.definition_approval import DefinitionApproval
 from archetypes_app.models.golem import Golem, PhaseTransition
 from archetypes_app.models.model_spend import ModelSpendDay
 from archetypes_app.models.override import ToolOverride
 from archetypes_app.models.profile import ToolProfile
+from archetypes_app.models.seen_definition import SeenDefinition
 from archetypes_app.models.tick import AlertBatch, DecisionCycleRecord, Heartbeat, HeartbeatTick
 from archetypes_app.models.vitality import VitalityRecord
 
@@ -20,6 +22,8 @@ __all__ = [
     "Archetype",
     "Artifact",
     "CodingWorkspace",
+    "ChatStep",
+    "ChatTurn",
     "DecisionCycleRecord",
     "DefinitionApproval",
     "Golem",
@@ -27,6 +31,7 @@ __all__ = [
     "HeartbeatTick",
     "ModelSpendDay",
     "PhaseTransition",
+    "SeenDefinition",
     "ToolOverride",
     "ToolProfile",
     "VitalityRecord",

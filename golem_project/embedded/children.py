@@ -60,6 +60,8 @@ def plan_workers() -> tuple[ChildPlan, ...]:
         plan_worker("memory", "memory", pool="threads", concurrency=1),
         # Webhooks and subscriptions wait for other people's servers; no heartbeat may wait with them.
         plan_worker("stream", "stream", pool="threads", concurrency=4),
+        # A conversation waits for a model, a hundred seconds at most; nobody else may wait with it.
+        plan_worker("chat", "chat", pool="threads", concurrency=2),
     )
 
 

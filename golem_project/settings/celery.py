@@ -26,6 +26,7 @@ CELERY_TASK_ROUTES: dict[str, Any] = {
     "golem_project.heartbeat.tasks.*": {"queue": "heartbeat"},
     "golem_project.stream.tasks.*": {"queue": "stream"},
     "golem_project.a2a.tasks.*": {"queue": "stream"},
+    "golem_project.chat.tasks.*": {"queue": "chat"},
 }
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -33,3 +33,15 @@ GOLEM_THINKING_ARGUMENT_BYTES = 16_384  # of one call
 GOLEM_THINKING_RESULT_CHARACTERS = 12_000  # of one answer of a tool; the rest comes with its cursor
 GOLEM_THINKING_SUMMARY_CHARACTERS = 4_000  # of the model's own last word, kept in the record
 GOLEM_THINKING_TOOLS = 12  # adapters a model is shown in one tick
+
+# A tool an owner wrote as TOML asks public https addresses; 1 lets it reach this machine and its private network.
+GOLEM_WRITTEN_TOOLS_ALLOW_PRIVATE_ADDRESSES = read_flag("GOLEM_WRITTEN_TOOLS_ALLOW_PRIVATE_ADDRESSES", False)
+
+# A conversation of an owner with a golem, one message and its answer. Shorter than a task's `visibility_timeout`.
+GOLEM_CHAT_SECONDS = 100
+GOLEM_CHAT_ROUNDS = 12
+GOLEM_CHAT_LLM_TOKENS = 200_000  # read and written
+GOLEM_CHAT_MOST_MICRO_USD = 1_000_000  # $1, within the golem's daily cap
+GOLEM_CHAT_BESIDE = 4  # reads of one answer that run at once
+GOLEM_CHAT_RETRIES = 2  # of a request that found the endpoint away
+GOLEM_CHAT_REMEMBERED = 10  # earlier messages that a model is told again

@@ -6,7 +6,7 @@ previewed before loses its permit, because the policy hash covers definitions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -20,7 +20,7 @@ from permits_app.errors import DefinitionNotShown
 from tools_app.core import audit_log
 from tools_app.core.whole import whole
 from tools_app.models import ToolDefinition
-from tools_app.sandbox.definition import check_definition
+from tools_app.sandbox.stored_definition import check_stored
 
 MOST_TOOLS = 20
 
@@ -33,7 +33,7 @@ def approve_definition(
 
     `seen_hash` is the hash on the page the owner agreed to: another one means that they agreed to something else.
     """
-    checked = check_definition(definition.body)
+    checked = check_stored(definition.body)
     if seen_hash != definition.definition_hash or checked.hash != seen_hash:
         raise DefinitionNotShown("the definition is not the one that was shown; look at it again")
     # A built-in of that name may have come since it was uploaded.
@@ -82,7 +82,7 @@ def _tell(approval: DefinitionApproval, before: DefinitionApproval | None, owner
             "tool": approval.tool_name,
             "version": str(approval.definition.version),
             "definition_hash": approval.definition_hash,
-            "module": approval.definition.body["module"],
+            "module": approval.definition.body.get("module"),
             "replaces": before.definition_hash if before is not None else None,
         },
         now=now,
@@ -91,8 +91,12 @@ def _tell(approval: DefinitionApproval, before: DefinitionApproval | None, owner
 
 def compare_definitions(before: ToolDefinition | None, after: ToolDefinition) -> list[dict[str, Any]]:
     """Every member that differs, as the owner is asked about it: where it stands, what it was, what it is."""
-    old = _flatten(before.body) if before is not None else {}
-    new = _flatten(after.body)
+    return compare_bodies(before.body if before is not None else None, after.body)
+
+
+def compare_bodies(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The same of two definitions as JSON; against None everything is new."""
+    old, new = _flatten(before or {}), _flatten(after)
     return [
         {"where": where, "before": old.get(where), "after": new.get(where)}
         for where in sorted({*old, *new})
@@ -101,9 +105,9 @@ def compare_definitions(before: ToolDefinition | None, after: ToolDefinition) ->
 
 
 def _flatten(value: Any, path: str = "") -> dict[str, Any]:
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         flat: dict[str, Any] = {}
         for name, member in value.items():
             flat.update(_flatten(member, f"{path}.{name}" if path else str(name)))
         return flat
-    return {path: value}
+    return {path: value} if path else {}

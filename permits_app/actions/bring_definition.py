@@ -1,6 +1,6 @@
-"""An owner brings a module with its definition: both are checked, screened and stored; nothing is a tool by that.
+"""An owner brings a tool, a text or a module with one: it is checked, screened and stored, and is no tool by that.
 
-The module is compiled in a process of its own before anything is stored. Locks nothing; the rows are the owner's own.
+A module is compiled in a process of its own before anything is stored. Locks nothing; the rows are the owner's own.
 Seed: 002, "WASM sandbox for untrusted tools".
 """
 
@@ -20,14 +20,23 @@ from tools_app.models import ToolDefinition, WasmModule
 from tools_app.sandbox.compiling import compile_module, hash_module
 from tools_app.sandbox.definition import Definition, DefinitionRefused, read_definition
 from tools_app.sandbox.imitation import find_imitated
+from tools_app.sandbox.written_definition import read_written
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import ReadTool
 
 MOST_VERSIONS = 200
 
 
-def bring_definition(*, owner: Any, definition_text: str, module: bytes, now: datetime) -> ToolDefinition:
-    """The stored definition; the same one where nothing of it changed. Raises ModuleRefused, DefinitionRefused."""
+def bring_definition(*, owner: Any, definition_text: str, module: bytes | None, now: datetime) -> ToolDefinition:
+    """The stored definition; the same one where nothing of it changed. Without a module it is a text alone.
+
+    Raises ModuleRefused, DefinitionRefused, CommandNotRunnable.
+    """
+    if module is None:
+        written = read_written(definition_text)
+        check_texts(written)
+        return _store(owner, written, None, [], now)
     definition = read_definition(definition_text, module_sha256=hash_module(module))
     check_texts(definition)
     compiled = compile_module(module)
@@ -46,14 +55,26 @@ def check_texts(definition: Definition) -> None:
         raise DefinitionRefused(
             f"{definition.name} could be taken for {imitated}, which is built in", imitates=imitated
         )
+    _check_reads(definition)
     for where, text in definition.texts():
         signs = find_poison(text)
         if signs:
             raise DefinitionRefused(f"{where} {'; '.join(signs)}", where=where)
 
 
+def _check_reads(definition: Definition) -> None:
+    """What a composition reads is built in: an owner's tool calls no other, and nothing that acts."""
+    built_in = {tool.key for tool in REGISTRY if isinstance(tool, ReadTool) and tool.pi_tool is PiTool.QUERY_STATE}
+    built_in |= {query.key for query in OWN_QUERIES}
+    for read in definition.body.get("compose", ()):
+        if read["query"] not in built_in:
+            raise DefinitionRefused(f"compose.{read['id']}: {read['query']!r} is no built-in read", where=read["id"])
+
+
 @whole
-def _store(owner: Any, definition: Definition, module: bytes, imports: list[str], now: datetime) -> ToolDefinition:
+def _store(
+    owner: Any, definition: Definition, module: bytes | None, imports: list[str], now: datetime
+) -> ToolDefinition:
     with transaction.atomic():
         # Two uploads at once number their versions one after the other.
         get_user_model()._default_manager.select_for_update(no_key=True).get(pk=owner.pk)
@@ -63,11 +84,13 @@ def _store(owner: Any, definition: Definition, module: bytes, imports: list[str]
         rows = ToolDefinition.objects.filter(owner=owner, name=definition.name)
         if rows.count() >= MOST_VERSIONS:
             raise DefinitionRefused(f"{definition.name} has {MOST_VERSIONS} versions; give a new tool a new name")
-        stored, _ = WasmModule.objects.get_or_create(
-            owner=owner,
-            sha256=hash_module(module),
-            defaults={"content": module, "size": len(module), "imports": imports, "uploaded_at": now},
-        )
+        stored = None
+        if module is not None:
+            stored, _ = WasmModule.objects.get_or_create(
+                owner=owner,
+                sha256=hash_module(module),
+                defaults={"content": module, "size": len(module), "imports": imports, "uploaded_at": now},
+            )
         return ToolDefinition.objects.create(
             owner=owner,
             name=definition.name,

@@ -10,6 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.safestring import SafeString
 from unfold.decorators import display
@@ -18,7 +19,7 @@ from archetypes_app.admin.audited import name_actor
 from archetypes_app.admin.golem import GolemAdmin as GolemFormAdmin
 from archetypes_app.models import Golem
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
-from permits_app.actions.pin_definitions import list_unseen, pin_definitions
+from permits_app.actions.pin_definitions import list_unseen, pin_definitions, see_definitions
 from permits_app.actions.retire_golem import bring_back, retire_golem
 from permits_app.admin.cage_pages import CagePages
 from permits_app.admin.golem_page import build_golem_page
@@ -158,13 +159,15 @@ class GolemAdmin(StopPages, ProposalPages, PolicyPages, CagePages, LiveToolsMixi
         )
 
     def definitions_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
-        """Pin the golem to the built-in tools as they read now, or let it have them however they change."""
+        """Pin the golem to the built-in tools as they read now, or let it have them; agree to what reads otherwise."""
         golem = self.get_own_golem(request, golem_id)
         # A box that is not ticked is an empty form, and an answer all the same.
         form = PinForm(
             request.POST if request.method == "POST" else None,
             initial={"is_pinned": golem.seen_definitions is not None},
         )
+        if request.method == "POST" and request.POST.get("do") == "see":
+            return self._see_definitions(request, golem)
         if request.method == "POST" and form.is_valid():
             is_pinned = form.cleaned_data["is_pinned"]
             pin_definitions(golem=golem, is_pinned=is_pinned, owner=request.user, now=clock.now())
@@ -172,19 +175,28 @@ class GolemAdmin(StopPages, ProposalPages, PolicyPages, CagePages, LiveToolsMixi
                 request, f"{golem.name} has the tools you saw." if is_pinned else "It follows every change."
             )
             return HttpResponseRedirect(self.page_of(golem))
-        unseen = list_unseen(golem)
-        left_out = f" Left out until you agree: {', '.join(unseen)}." if unseen else ""
-        return show_confirmation(
-            request=request,
-            model_admin=self,
-            form=form,
-            back_url=self.page_of(golem),
-            subject=golem,
-            title=f"Definitions of the tools of {golem.name}",
-            submit="Save",
-            explanation="A pinned golem has no built-in tool whose name, texts, parameters or risk read otherwise than "
-            f"when you last saved this page.{left_out}",
-        )
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": "Definitions of its tools",
+            "golem": golem,
+            "form": form,
+            "back_url": self.page_of(golem),
+            "unseen": list_unseen(golem),
+        }
+        return TemplateResponse(request, "admin/archetypes_app/golem/definitions.html", context)
+
+    def _see_definitions(self, request: HttpRequest, golem: Golem) -> HttpResponse:
+        """Agree to the chosen tools, by the hashes the page showed."""
+        pairs = (chosen.partition(" ") for chosen in request.POST.getlist("seen"))
+        back = reverse("admin:archetypes_app_golem_definitions", args=[golem.pk])
+        try:
+            shown = {name: fingerprint for name, _, fingerprint in pairs}
+            see_definitions(golem=golem, shown=shown, owner=request.user, now=clock.now())
+        except GolemError as error:
+            return report_refusal(request, error, back)
+        messages.success(request, f"{golem.name} has {', '.join(sorted(shown))} from now on.")
+        return HttpResponseRedirect(back)
 
     def get_own_golem(self, request: HttpRequest, golem_id: Any) -> Golem:
         """A golem this person may change. Raises Http404 and PermissionDenied."""

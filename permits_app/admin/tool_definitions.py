@@ -36,18 +36,24 @@ from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.core.outside_json import OutsideTextRefused, read_json
 from tools_app.models import ToolDefinition, WasmRun
-from tools_app.sandbox.definition import MOST_BYTES, check_definition
+from tools_app.sandbox.definition import MOST_BYTES
 from tools_app.sandbox.foreign_tool import make_dry_tool
 from tools_app.sandbox.limits import MOST_MODULE_BYTES, limits_of
+from tools_app.sandbox.stored_definition import check_stored, write_toml
+from tools_app.sandbox.written_call import MOST_ANSWER_BYTES
 
 _MOST_PARAMS: Final = 8 * 1024
 
 
 class UploadForm(forms.Form):
-    """The two files of a tool."""
+    """The files of a tool; one that is a text alone has no module."""
 
     definition = forms.FileField(help_text=f"TOML, at most {MOST_BYTES} bytes")
-    module = forms.FileField(help_text=f"A WebAssembly component, at most {MOST_MODULE_BYTES} bytes")
+    module = forms.FileField(
+        required=False,
+        help_text=f"A WebAssembly component, at most {MOST_MODULE_BYTES} bytes; none for a tool that asks over HTTP or "
+        "puts reads together",
+    )
 
 
 class ApproveForm(forms.Form):
@@ -79,7 +85,7 @@ class _OwnDefinitions(ReadOnlyAdminMixin, OwnerScopedAdmin):
 class ToolDefinitionAdmin(_OwnDefinitions):
     """Every version of every tool an owner brought."""
 
-    empty_text = "Nobody brought a tool yet. A definition and its module are uploaded together."
+    empty_text = "Nobody brought a tool yet. A definition is uploaded, with its module where it has one."
     list_display = ("name", "version", "state", "fingerprint", "brought")
     search_fields = ("=name", "=definition_hash")
     list_select_related = ("module", "owner")
@@ -87,7 +93,7 @@ class ToolDefinitionAdmin(_OwnDefinitions):
     fields = ("name", "version", "state", "fingerprint", "texts", "limits", "module_facts", "changes", "brought")
     readonly_fields = fields
     actions_list = ("upload",)
-    actions_detail = ("approve", "try_out")
+    actions_detail = ("approve", "try_out", "download")
 
     @display(description="State")
     def state(self, obj: ToolDefinition) -> SafeString:
@@ -108,21 +114,26 @@ class ToolDefinitionAdmin(_OwnDefinitions):
     @display(description="What a model is told")
     def texts(self, obj: ToolDefinition) -> SafeString:
         """Each text with where it stands; words of whoever wrote it."""
-        told = check_definition(obj.body).texts()
+        told = check_stored(obj.body).texts()
         return format_html_join("", "<div><b>{}</b> {}</div>", told)
 
     @display(description="What one call may use")
     def limits(self, obj: ToolDefinition) -> str:
-        """Fuel, time, memory."""
-        limits = limits_of(check_definition(obj.body).budget)
+        """Fuel, time, memory of a module; the time and the answer of a text alone."""
+        limits = limits_of(check_stored(obj.body).budget)
+        if obj.module is None:
+            return f"{limits.milliseconds:,} ms, {MOST_ANSWER_BYTES // 1024} KiB of an answer over HTTP"
         return (
             f"{limits.fuel:,} units of fuel, {limits.milliseconds:,} ms, {limits.memory_bytes // 2**20} MiB,"
             f" {limits.host_calls} calls of the host, {limits.answer_bytes // 1024} KiB of answer"
         )
 
-    @display(description="Module")
+    @display(description="What it does")
     def module_facts(self, obj: ToolDefinition) -> SafeString:
-        """Its bytes, and what it imports beside what it may."""
+        """A module's bytes, and what it imports beside what it may; what a text alone asks, to the letter."""
+        if obj.module is None:
+            asked = {name: obj.body[name] for name in ("http", "compose") if name in obj.body}
+            return format_html("<pre>{}</pre>", json.dumps(asked, indent=1, ensure_ascii=False))
         return format_html(
             "{} bytes, {}<br>imports {}<br>may use {}",
             f"{obj.module.size:,}",
@@ -154,12 +165,13 @@ class ToolDefinitionAdmin(_OwnDefinitions):
         if request.method == "POST" and form.is_valid():
             files = form.cleaned_data
             try:
-                if files["definition"].size > MOST_BYTES or files["module"].size > MOST_MODULE_BYTES:
+                module = files["module"]
+                if files["definition"].size > MOST_BYTES or (module and module.size > MOST_MODULE_BYTES):
                     raise InvalidParams("a file is larger than it may be")
                 definition = bring_definition(
                     owner=request.user,
                     definition_text=files["definition"].read().decode("utf-8"),
-                    module=files["module"].read(),
+                    module=module.read() if module else None,
                     now=clock.now(),
                 )
             except UnicodeDecodeError:
@@ -175,7 +187,7 @@ class ToolDefinitionAdmin(_OwnDefinitions):
             form=form,
             submit="Upload",
             back_url=back,
-            explanation="The module is compiled and inspected; it does not run, and no golem has it by this.",
+            explanation="It is read and screened, a module compiled; nothing runs, and no golem has it by this.",
         )
 
     @action(description="Approve", url_path="approve", permissions=["upload"])
@@ -237,6 +249,15 @@ class ToolDefinitionAdmin(_OwnDefinitions):
             subject=row,
             explanation=told,
         )
+
+    @action(description="Download", url_path="download", permissions=["upload"])
+    def download(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Its definition as the TOML it is read from."""
+        row: ToolDefinition = self.get_row(request, object_id)
+        self._check_owner(request, row)
+        response = HttpResponse(write_toml(row.body), content_type="application/toml; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="{row.name}.toml"'
+        return response
 
     def _check_owner(self, request: HttpRequest, row: ToolDefinition) -> None:
         if not self.has_upload_permission(request) or row.owner_id != request.user.pk:

@@ -12,8 +12,10 @@ from django.urls import reverse
 from archetypes_app.models import DefinitionApproval, Golem
 from archetypes_app.toolset import resolve_toolset
 from tests import factories
+from tests.architecture.sources import ROOT
 from tests.tools_app.sandbox.wat import answering
 from tools_app.models import ActionWish, ToolDefinition, WasmRun
+from tools_app.sandbox.written_definition import read_written
 
 pytestmark = pytest.mark.django_db
 
@@ -35,11 +37,10 @@ class Owner:
         self.client = Client()
         self.client.force_login(self.user)
 
-    def upload(self, definition: str = TOML, module: bytes = MOON) -> Any:
-        files = {
-            "definition": SimpleUploadedFile("tool.toml", definition.encode()),
-            "module": SimpleUploadedFile("tool.wat", module),
-        }
+    def upload(self, definition: str = TOML, module: bytes | None = MOON) -> Any:
+        files = {"definition": SimpleUploadedFile("tool.toml", definition.encode())}
+        if module is not None:
+            files["module"] = SimpleUploadedFile("tool.wat", module)
         return self.client.post(reverse("admin:tools_app_tooldefinition_upload"), files, follow=True)
 
     def act(self, what: str, row: Any, **body: Any) -> Any:
@@ -88,6 +89,22 @@ def test_an_approval_of_what_was_shown_makes_it_a_tool_and_a_revocation_ends_it(
     assert "moon_gauge" not in resolve_toolset(ana.golem)
 
 
+def test_a_tool_that_is_a_text_alone_is_uploaded_tried_and_downloaded_as_it_was(ana: Owner) -> None:
+    text = (ROOT / "tools_app" / "sandbox" / "template" / "coin_lookup.toml").read_text()
+    ana.upload(text, None)
+    row = ToolDefinition.objects.get(owner=ana.user)
+    page = ana.client.get(reverse("admin:tools_app_tooldefinition_change", args=[row.pk])).content.decode()
+    assert "https://index.example.com/v1/coins/{coin}/price" in page and "not approved" in page
+    loop = text.replace("https://index.example.com", "https://127.0.0.1")
+    ana.upload(loop, None)
+    local = ToolDefinition.objects.get(owner=ana.user, version=2)
+    tried = ana.act("try_out", local, golem=ana.golem.pk, params='{"coin": "eth", "currency": "usd"}').content.decode()
+    assert "WRITTEN_TOOL_ADDRESS_REFUSED" in tried
+    saved = ana.client.get(reverse("admin:tools_app_tooldefinition_download", args=[row.pk]))
+    assert read_written(saved.content.decode()).hash == row.definition_hash
+    assert Owner("ben").client.get(reverse("admin:tools_app_tooldefinition_download", args=[row.pk])).status_code == 404
+
+
 def test_a_new_version_is_asked_about_with_what_changed(ana: Owner, uploaded: ToolDefinition) -> None:
     ana.act("approve", uploaded, seen_hash=uploaded.definition_hash, golems=[ana.golem.pk])
     ana.upload(TOML.replace("How full", "How round"))
@@ -118,7 +135,8 @@ def test_a_golem_is_pinned_on_its_page_and_told_what_is_left_out(ana: Owner) -> 
     ana.golem.refresh_from_db()
     name = next(iter(resolve_toolset(ana.golem).tools))
     Golem.objects.filter(pk=ana.golem.pk).update(seen_definitions={**ana.golem.seen_definitions, name: "0x00"})
-    assert f"Left out until you agree: {name}." in ana.client.get(page).content.decode()
+    text = ana.client.get(page).content.decode()
+    assert "Refused until you agree" in text and f"<strong>{name}</strong>" in text
     assert Owner("ben").client.get(page).status_code == 404
     ana.client.post(page, {})
     ana.golem.refresh_from_db()

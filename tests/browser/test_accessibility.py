@@ -37,6 +37,7 @@ def list_pages(house: House) -> list[str]:
         "/admin/archetypes_app/golem/",
         f"{own}/change/",
         f"{own}/halt/",
+        f"{own}/definitions/",
         f"{own}/live/",
         "/admin/archetypes_app/golem/add/",
         "/admin/permits_app/actionpermit/",

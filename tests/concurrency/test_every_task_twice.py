@@ -20,6 +20,8 @@ from django.test import override_settings
 from archetypes_app.models import Golem, Heartbeat, HeartbeatTick
 from golem_project.a2a import tasks as a2a_tasks
 from golem_project.celery import app
+from golem_project.chat import tasks as chat_tasks
+from golem_project.chat.turns import ask_golem
 from golem_project.heartbeat import tasks as heartbeat_tasks
 from golem_project.heartbeat.claims import claim_due
 from golem_project.stream import tasks as stream_tasks
@@ -301,6 +303,18 @@ def sessions_task(golem: LiveGolem) -> Prepared:
     return tasks.commit_sessions_task.run, check
 
 
+def answer_task(golem: LiveGolem) -> Prepared:
+    """A message that waits: without a model it ends with what is missing, once."""
+    turn = ask_golem(golem=golem.golem, owner=golem.owner, words="Hello?", begins_anew=False, now=clock.now())
+
+    def check() -> None:
+        turn.refresh_from_db()
+        assert (turn.state, turn.stopped_by) == ("STOPPED", "MODEL_NOT_CONFIGURED")
+        assert OutboxEvent.objects.filter(type="chat:turn", payload__step="ended").count() == 1
+
+    return lambda: chat_tasks.answer_turn_task.run(turn_id=str(turn.pk)), check
+
+
 def forget_events_task(golem: LiveGolem) -> Prepared:
     golem.preview()
     OutboxEvent.objects.update(published_at=clock.now() - timedelta(days=400))
@@ -336,6 +350,7 @@ def notify_a2a_task(golem: LiveGolem) -> Prepared:
 
 
 ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
+    "golem_project.chat.tasks.answer_turn_task": answer_task,
     "permits_app.tasks.preview_action_task": preview_task,
     "permits_app.tasks.commit_permit_task": commit_task,
     "permits_app.tasks.commit_halt_task": halt_task,

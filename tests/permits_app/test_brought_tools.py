@@ -423,7 +423,7 @@ def test_a_golem_pinned_to_what_its_owner_saw_has_no_tool_that_reads_otherwise(o
     assert list_unseen(golem) == []
     golem.seen_definitions = {**golem.seen_definitions, name: "0x" + "00" * 32}
     golem.save()
-    assert list_unseen(golem) == [name]
+    assert [tool.name for tool in list_unseen(golem)] == [name]
     toolset = resolve_toolset(golem)
     assert name not in toolset and "newer" in toolset.reasons[name]
     approve(bring(owner, write(), MOON), golem)

@@ -514,6 +514,15 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         "The chain lost blocks that had been final; what was in them is sent again and judged anew.",
         {"chain_id": INTEGER, "from_block": INTEGER, "transactions": INTEGER, "permit_ids": TEXTS},
     ),
+    E.CHAT_TURN: _describe(
+        "An owner's conversation with the golem went a step further. Nothing of it takes effect, and what was said is "
+        "on its page alone.",
+        {"turn_id": UUID, "state": TEXT, "step": TEXT},
+        tool_name=TEXT,
+        code=TEXT,
+        permit_id=UUID,
+        spent_micro_usd=AMOUNT,
+    ),
     E.WASM_START: _describe(
         "A sandboxed module starts.",
         {"module": TEXT},

@@ -70,6 +70,7 @@ class EventType(StrEnum):
     CHAIN_STOPPED = "chain:stopped"
     CHAIN_RESUMED = "chain:resumed"
     CHAIN_ROLLED_BACK = "chain:rolled_back"
+    CHAT_TURN = "chat:turn"
     WASM_START = "wasm:start"
     WASM_COMPLETE = "wasm:complete"
     STREAM_SUBSCRIBED = "stream:subscribed"

@@ -29,7 +29,8 @@ class WasmModule(models.Model):
 
 
 class ToolDefinition(models.Model):
-    """One version of a tool that an owner brings. `body` is everything a golem's model is told and the module's hash.
+    """One version of a tool that an owner brings. `body` is all a golem's model is told, and how it is done: the
+    module's hash, or what is asked.
 
     `definition_hash` names exactly that; triggers refuse any change, and who reads it computes the hash again.
     """
@@ -40,7 +41,14 @@ class ToolDefinition(models.Model):
     version = models.PositiveIntegerField()
     definition_hash = models.CharField(max_length=66)
     body = models.JSONField()
-    module: Any = models.ForeignKey(WasmModule, on_delete=models.PROTECT, related_name="definitions")
+    module: Any = models.ForeignKey(
+        WasmModule,
+        on_delete=models.PROTECT,
+        related_name="definitions",
+        null=True,
+        blank=True,
+        help_text="Empty for a tool that is a text alone",
+    )
     created_at = models.DateTimeField()
 
     class Meta:

@@ -26,6 +26,7 @@ from tools_app.sandbox.compiling import Compiled, compile_module, find_compiled,
 from tools_app.sandbox.definition import Definition
 from tools_app.sandbox.errors import ModuleFailed, ModuleRefused
 from tools_app.sandbox.limits import CallLimits, limits_of
+from tools_app.sandbox.plain_values import write_plain, write_without_fractions
 from tools_app.sandbox.running import Ran, run_module
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.result import encode_result
@@ -97,7 +98,7 @@ def call_module(*, ctx: ReadContext, origin: Origin, params: Mapping[str, Any]) 
     )
     if error is not None:
         raise error
-    told = encode_result(_without_fractions((ran.answer or {}).get("data")))
+    told = encode_result(write_without_fractions((ran.answer or {}).get("data")))
     return {
         "module": definition.name,
         "definition_hash": definition.hash,
@@ -120,26 +121,13 @@ def _load(sha256: str) -> Compiled:
 def describe_call(ctx: ReadContext, params: Mapping[str, Any]) -> dict[str, Any]:
     """What a module is told: its parameters, and of its golem what anybody may know. Whole numbers as decimal text."""
     return {
-        "parameters": {name: _plain(value) for name, value in params.items() if value is not None},
+        "parameters": {name: write_plain(value) for name, value in params.items() if value is not None},
         "golem": {
             "address": ctx.golem.address,
             "home_chain_id": ctx.golem.home_chain_id,
             "base_asset": ctx.golem.base_asset,
         },
     }
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, bool | str) else str(value)
-
-
-def _without_fractions(value: Any) -> Any:
-    """`value` with fractions as text, as every answer of a tool has them."""
-    if isinstance(value, float):
-        return repr(value)
-    if isinstance(value, dict):
-        return {name: _without_fractions(member) for name, member in value.items()}
-    return [_without_fractions(member) for member in value] if isinstance(value, list) else value
 
 
 def _read_wishes(ran: Ran, limits: CallLimits) -> tuple[list[_Wish], GolemError | None]:
@@ -223,7 +211,7 @@ def _show_wish(row: ActionWish, is_dry: bool) -> dict[str, Any]:
     told = {
         "action_type": row.action_type,
         "venue": row.venue or None,
-        "params": _without_fractions(row.params),
+        "params": write_without_fractions(row.params),
         "why": {"untrusted": True, "value": row.why},
     }
     return told if is_dry else {"wish_id": str(row.pk), "expires_at": row.expires_at.isoformat(), **told}

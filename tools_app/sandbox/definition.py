@@ -71,7 +71,7 @@ class Definition:
 
     @property
     def capabilities(self) -> frozenset[HostFunction]:
-        return frozenset(HostFunction(name) for name in self.body["capabilities"])
+        return frozenset(HostFunction(name) for name in self.body.get("capabilities", ()))
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Every text a model would read, with where it stands."""
@@ -105,30 +105,33 @@ def check_definition(body: Mapping[str, Any]) -> Definition:
     strange = sorted(set(body) - _MEMBERS - {"format", "module"})
     if missing or strange or body["format"] != FORMAT:
         raise DefinitionRefused(f"a definition has {', '.join(sorted(_MEMBERS))}", missing=missing, unknown=strange)
+    check_shared_members(body)
+    if body["category"] not in CATEGORIES:
+        raise DefinitionRefused(f"a module's category is one of {', '.join(sorted(CATEGORIES))}")
+    told = body["capabilities"]
+    if not isinstance(told, list) or len(told) > len(_FUNCTIONS) or len(set(map(str, told))) != len(told):
+        raise DefinitionRefused(f"capabilities is a list of at most {len(_FUNCTIONS)} different texts")
+    if not all(isinstance(each, str) and each in _FUNCTIONS for each in told):
+        raise DefinitionRefused(f"capabilities are among {', '.join(sorted(_FUNCTIONS))}")
+    ordered = {**body, "capabilities": sorted(told)}
+    return Definition({member: ordered[member] for member in sorted(ordered)})
+
+
+def check_shared_members(body: Mapping[str, Any]) -> None:
+    """What every form of definition has: name, texts, budget, steps, parameters. Raises DefinitionRefused."""
     name = body["name"]
     if not isinstance(name, str) or len(name) > LONGEST_NAME or not NAME.match(name):
         raise DefinitionRefused("a name is small letters a to z, digits and underscores, of two words at least")
     for member, longest in _LONGEST.items():
         _check_text(member, body[member], longest=longest, is_one_line=member != "description")
-    if body["category"] not in CATEGORIES:
-        raise DefinitionRefused(f"a module's category is one of {', '.join(sorted(CATEGORIES))}")
     if body["budget"] not in _BUDGETS:
         raise DefinitionRefused(f"its budget is one of {', '.join(_BUDGETS)}")
-    _check_lists(body)
-    _check_parameters(name, body["parameters"])
-    ordered = {**body, "capabilities": sorted(body["capabilities"])}
-    return Definition({member: ordered[member] for member in sorted(ordered)})
-
-
-def _check_lists(body: Mapping[str, Any]) -> None:
-    for member, most in (("steps", 8), ("capabilities", len(_FUNCTIONS))):
-        told = body[member]
-        if not isinstance(told, list) or len(told) > most or len(set(map(str, told))) != len(told):
-            raise DefinitionRefused(f"{member} is a list of at most {most} different texts")
-    for step in body["steps"]:
+    steps = body["steps"]
+    if not isinstance(steps, list) or len(steps) > 8 or len(set(map(str, steps))) != len(steps):
+        raise DefinitionRefused("steps is a list of at most 8 different texts")
+    for step in steps:
         _check_text("steps", step, longest=60, is_one_line=True)
-    if not all(isinstance(each, str) and each in _FUNCTIONS for each in body["capabilities"]):
-        raise DefinitionRefused(f"capabilities are among {', '.join(sorted(_FUNCTIONS))}")
+    _check_parameters(name, body["parameters"])
 
 
 def _check_parameters(name: str, declared: Any) -> None:

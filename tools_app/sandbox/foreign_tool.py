@@ -16,7 +16,10 @@ from uuid import UUID
 from tools_app.core.outside_json import OutsideTextRefused, read_exact_json
 from tools_app.models.wasm_module import ToolDefinition
 from tools_app.sandbox.calling import Origin, call_module
-from tools_app.sandbox.definition import MOST_BYTES, Definition, DefinitionRefused, check_definition
+from tools_app.sandbox.definition import MOST_BYTES, Definition, DefinitionRefused
+from tools_app.sandbox.stored_definition import check_stored
+from tools_app.sandbox.written_call import call_written
+from tools_app.sandbox.written_definition import CommandNotRunnable
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.declared_params import build_declared_model
 from tools_app.toolkit.enums import CapabilityTier, PiTool, RiskLayer, SpriteTrigger
@@ -31,7 +34,7 @@ def make_foreign_tool(row: ToolDefinition, *, approved_hash: str) -> ForeignRead
     """The tool of a definition; None where the row does not hash to what was approved, which the log tells."""
     try:
         tool = _make(row.pk, row.version, json.dumps(row.body, sort_keys=True), approved_hash)
-    except (DefinitionRefused, OutsideTextRefused):
+    except (DefinitionRefused, CommandNotRunnable, OutsideTextRefused):
         tool = None
     if tool is None:
         logger.error("the definition %s is not what was approved; it is left out", row.pk)
@@ -40,14 +43,14 @@ def make_foreign_tool(row: ToolDefinition, *, approved_hash: str) -> ForeignRead
 
 def make_dry_tool(row: ToolDefinition) -> ForeignReadTool:
     """The tool of a definition for its owner to try: its wishes are shown and not kept. Raises DefinitionRefused."""
-    definition = check_definition(row.body)
+    definition = check_stored(row.body)
     return _build(definition, row.version, Origin(row.pk, definition, is_dry=True))
 
 
 # One object for one definition, because toolsets are compared and cached by the tools they hold.
 @lru_cache(maxsize=512)
 def _make(definition_id: UUID, version: int, body: str, approved_hash: str) -> ForeignReadTool | None:
-    definition = check_definition(read_exact_json(body, most_bytes=2 * MOST_BYTES))
+    definition = check_stored(read_exact_json(body, most_bytes=2 * MOST_BYTES))
     if definition.hash != approved_hash:
         return None
     return _build(definition, version, Origin(definition_id, definition))
@@ -84,6 +87,8 @@ def _build(definition: Definition, version: int, origin: Origin) -> ForeignReadT
 
 def _handle(origin: Origin) -> Callable[..., dict[str, Any]]:
     def handle(ctx: ReadContext, **params: Any) -> dict[str, Any]:
-        return call_module(ctx=ctx, origin=origin, params=params)
+        if "module" in origin.definition.body:
+            return call_module(ctx=ctx, origin=origin, params=params)
+        return call_written(ctx=ctx, definition=origin.definition, params=params)
 
     return handle

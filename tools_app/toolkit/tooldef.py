@@ -66,28 +66,32 @@ class ToolDef:
         return json_schema(self.params_model)
 
     @cached_property
+    def definition_body(self) -> dict[str, Any]:
+        """What a model is told of it and what it may do, JSON-ready; `parameters` is JSON Schema."""
+        return {
+            "name": self.name,
+            "pi_tool": str(self.pi_tool),
+            "key": self.key,
+            "venue": self.venue,
+            "category": self.category.value,
+            "capability": self.capability.value,
+            "risk_layer": int(self.risk_layer),
+            "tick_budget": int(self.tick_budget),
+            "schema_version": self.schema_version,
+            "requires": sorted(self.requires),
+            "chains": None if self.supported_chains is None else sorted(self.supported_chains),
+            "summary": self.summary,
+            "description": self.description,
+            "snippet": self.snippet,
+            "guidelines": list(self.guidelines),
+            "parameters": self.schema,
+        }
+
+    @cached_property
     def definition_hash(self) -> str:
-        """What a model is told of it and what it may do, as one hash: it moves whenever any of that does."""
-        return hash_canonical(
-            {
-                "name": self.name,
-                "pi_tool": str(self.pi_tool),
-                "key": self.key,
-                "venue": self.venue,
-                "category": self.category.value,
-                "capability": self.capability.value,
-                "risk_layer": int(self.risk_layer),
-                "tick_budget": int(self.tick_budget),
-                "schema_version": self.schema_version,
-                "requires": sorted(self.requires),
-                "chains": None if self.supported_chains is None else sorted(self.supported_chains),
-                "summary": self.summary,
-                "description": self.description,
-                "snippet": self.snippet,
-                "guidelines": list(self.guidelines),
-                "parameters": json.dumps(self.schema, sort_keys=True),
-            }
-        )
+        """All of `definition_body` as one hash: it moves whenever any of that does."""
+        # A schema may hold fractions, which the canonical form has no place for.
+        return hash_canonical({**self.definition_body, "parameters": json.dumps(self.schema, sort_keys=True)})
 
     def supports_chain(self, chain_id: int) -> bool:
         return self.supported_chains is None or chain_id in self.supported_chains

@@ -17,6 +17,7 @@ from tools_app.toolkit.tooldef import ReadTool, ToolDef
 class Toolset:
     """Tools in registry order, reasons for every known tool, and those dropped for a missing requirement.
 
+    `unseen` are those dropped because they read otherwise than the golem's owner saw.
     `cancels_announced`: it may stop what other golems of its owner announced, whatever tools it has.
     """
 
@@ -24,6 +25,7 @@ class Toolset:
     reasons: Mapping[str, str]
     missing: Mapping[str, Requirement]
     cancels_announced: bool = False
+    unseen: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, tools: Iterable[ToolDef], reason: str) -> Toolset:
@@ -46,6 +48,7 @@ class Toolset:
             tools={**self.tools, **added},
             reasons={**self.reasons, **dict.fromkeys(added, reason)},
             missing=self.missing,
+            unseen=self.unseen,
         )
 
     @property
@@ -72,4 +75,4 @@ class Toolset:
                 reasons[name] = dropped
             elif kept is not None:
                 reasons[name] = kept
-        return Toolset(tools=tools, reasons=reasons, missing=self.missing)
+        return Toolset(tools=tools, reasons=reasons, missing=self.missing, unseen=self.unseen)

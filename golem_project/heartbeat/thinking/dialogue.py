@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, cast
 
@@ -29,19 +29,21 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from golem_project.heartbeat.thinking.conversation import AskedCall, ManualTool, Turn
+from golem_project.heartbeat.thinking.conversation import AskedCall, Exchange, ManualTool, Turn, never
 from golem_project.heartbeat.thinking.endpoint import Endpoint
 from golem_project.heartbeat.thinking.errors import (
     ModelAnswerInvalid,
     ModelEndpointRefused,
     ModelTimedOut,
     ModelUnavailable,
+    ThinkingCancelled,
 )
 from golem_project.heartbeat.thinking.transport import make_client
 from tools_app.core.storable_text import make_plain
 from tools_app.core.taint import Secret
 
 _MOST_LLM_TOKENS = 1_000_000_000  # fills any day's cap, and every column
+_LOOK_SECONDS = 0.1
 OPENAI_URL = "https://api.openai.com/v1"
 
 
@@ -60,6 +62,7 @@ class ModelDialogue:
         instructions: str,
         opening: str,
         tools: Sequence[ManualTool],
+        history: Sequence[Exchange] = (),
     ) -> None:
         self._runner = asyncio.Runner()
         self._client = make_client(endpoint, most_bytes=most_response_bytes)
@@ -72,9 +75,16 @@ class ModelDialogue:
         self._cache_marks: dict[str, Any] = {"anthropic_cache_instructions": True} if provider == "anthropic" else {}
         self._most_output = most_output_llm_tokens
         self._instructions = instructions
-        self._messages: list[ModelMessage] = []
+        self._messages: list[ModelMessage] = [
+            message
+            for exchange in history
+            for message in (
+                ModelRequest(parts=[UserPromptPart(content=exchange.asked)]),
+                ModelResponse(parts=[TextPart(content=exchange.said)]),
+            )
+        ]
         self._waiting: list[ModelRequestPart] = [UserPromptPart(content=opening)]
-        self._written = len(instructions) + len(opening)
+        self._written = len(instructions) + len(opening) + sum(len(each.asked) + len(each.said) for each in history)
         self._offered = 0
         self.offer(tools)
 
@@ -94,14 +104,17 @@ class ModelDialogue:
         """How much the next request carries, about."""
         return self._written
 
-    def ask(self, *, seconds: float) -> Turn:
-        """The model's next turn, within `seconds`. Raises ModelTimedOut, ModelUnavailable, ModelAnswerInvalid."""
+    def ask(self, *, seconds: float, is_cancelled: Callable[[], bool] = never) -> Turn:
+        """The model's next turn, within `seconds`.
+
+        Raises ModelTimedOut, ModelUnavailable, ModelAnswerInvalid, and ThinkingCancelled soon after it was cancelled.
+        """
         request = ModelRequest(parts=self._waiting, instructions=self._instructions)
         limits: ModelSettings = {"max_tokens": self._most_output, "timeout": seconds, "max_retries": 0}
         settings = cast("ModelSettings", {**limits, **self._cache_marks})
         try:
-            response = self._runner.run(self._request(request, settings, seconds))
-        except (ModelEndpointRefused, ModelAnswerInvalid):
+            response = self._runner.run(self._request(request, settings, seconds, is_cancelled))
+        except (ModelEndpointRefused, ModelAnswerInvalid, ThinkingCancelled):
             raise
         except TimeoutError:
             raise ModelTimedOut(f"no answer within {seconds:.1f} s") from None
@@ -137,14 +150,26 @@ class ModelDialogue:
         self._written += size - self._offered
         self._offered = size
 
-    async def _request(self, request: ModelRequest, settings: ModelSettings, seconds: float) -> ModelResponse:
-        async with asyncio.timeout(seconds):
-            return await model_request(
+    async def _request(
+        self, request: ModelRequest, settings: ModelSettings, seconds: float, is_cancelled: Callable[[], bool]
+    ) -> ModelResponse:
+        asked = asyncio.ensure_future(
+            model_request(
                 self._model,
                 [*self._messages, request],
                 model_settings=settings,
                 model_request_parameters=self._parameters,
             )
+        )
+        try:
+            async with asyncio.timeout(seconds):
+                while not (await asyncio.wait({asked}, timeout=_LOOK_SECONDS))[0]:
+                    if is_cancelled():
+                        raise ThinkingCancelled("it was cancelled while the model wrote")
+                return asked.result()
+        finally:
+            # What is not awaited any more ends with its connection.
+            asked.cancel()
 
 
 def _open_openai(endpoint: Endpoint, key: str, name: str, client: Any) -> tuple[Model[Any], type[Exception]]:

@@ -32,6 +32,12 @@ class ModelUnavailable(GolemError):
     cleared_by = "the model's endpoint answers again"
     title = "The language model does not answer"
 
+    @property
+    def is_passing(self) -> bool:
+        """Whether the same request may do a moment later: nobody answered, or who did was busy or broken."""
+        status = self.data.get("status")
+        return not isinstance(status, int) or status == 429 or status >= 500
+
 
 class ModelTimedOut(GolemError):
     """The model did not answer in the time that was left."""
@@ -88,3 +94,30 @@ class ThinkingOutOfTime(GolemError):
     recovery = Recovery.WAIT
     cleared_by = "the next heartbeat tick"
     title = "The time for this deliberation is used up"
+
+
+class ThinkingTooDear(GolemError):
+    """What one conversation may cost would not cover the worst case of its next request."""
+
+    code = "THINKING_TOO_DEAR"
+    http_status = 409
+    recovery = Recovery.GIVE_UP
+    title = "The conversation costs more than it may"
+
+
+class ThinkingCancelled(GolemError):
+    """Who asked for it wants no more of it."""
+
+    code = "THINKING_CANCELLED"
+    http_status = 409
+    recovery = Recovery.GIVE_UP
+    title = "It was cancelled"
+
+
+class ChatOnlyRehearses(GolemError):
+    """A conversation with an owner previews and reads; nothing it asks for takes effect."""
+
+    code = "CHAT_ONLY_REHEARSES"
+    http_status = 409
+    recovery = Recovery.GIVE_UP
+    title = "A conversation only rehearses"

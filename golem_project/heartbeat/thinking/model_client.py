@@ -15,9 +15,20 @@ from django.conf import settings
 
 from archetypes_app.actions.spend_on_model import ModelReservation, reserve_model_cost, settle_model_cost
 from archetypes_app.models.archetype import InferenceTier
-from golem_project.heartbeat.thinking.conversation import ConversationLimits, Dialogue, ManualTool, Turn
+from golem_project.heartbeat.thinking.conversation import (
+    ConversationLimits,
+    Dialogue,
+    Exchange,
+    ManualTool,
+    Turn,
+)
 from golem_project.heartbeat.thinking.endpoint import Endpoint, is_local, parse_endpoint
-from golem_project.heartbeat.thinking.errors import ModelEndpointRefused, ModelNotConfigured, ModelUnavailable
+from golem_project.heartbeat.thinking.errors import (
+    ModelEndpointRefused,
+    ModelNotConfigured,
+    ModelUnavailable,
+    ThinkingTooDear,
+)
 from tools_app.core import clock
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.toolkit.toolset import Toolset
@@ -86,9 +97,15 @@ class ModelClient:
         )
 
     def open(
-        self, *, model: ThinkingModel, instructions: str, opening: str, tools: Sequence[ManualTool]
+        self,
+        *,
+        model: ThinkingModel,
+        instructions: str,
+        opening: str,
+        tools: Sequence[ManualTool],
+        history: Sequence[Exchange] = (),
     ) -> AbstractContextManager[Dialogue]:
-        """Begin a dialogue; nothing is sent yet."""
+        """Begin a dialogue, after `history` where there was one; nothing is sent yet."""
         # The model library costs seconds and a hundred megabytes; only a process that thinks pays.
         door = import_module("golem_project.heartbeat.thinking.dialogue")
         opened: AbstractContextManager[Dialogue] = door.ModelDialogue(
@@ -101,6 +118,7 @@ class ModelClient:
             instructions=instructions,
             opening=opening,
             tools=tools,
+            history=history,
         )
         return opened
 
@@ -114,21 +132,36 @@ class ModelClient:
 
 
 class GolemPurse:
-    """Pays for one golem's requests out of its daily cap."""
+    """Pays for one golem's requests out of its daily cap, and at most `most_micro_usd` in all, where that is said."""
 
-    def __init__(self, *, golem_id: UUID, price: ModelPrice, most_output_llm_tokens: int, cap_micro_usd: int) -> None:
+    def __init__(
+        self,
+        *,
+        golem_id: UUID,
+        price: ModelPrice,
+        most_output_llm_tokens: int,
+        cap_micro_usd: int,
+        most_micro_usd: int | None = None,
+    ) -> None:
         self._golem_id = golem_id
         self._price = price
         self._most_output = most_output_llm_tokens
         self._cap = cap_micro_usd
+        self._most_micro_usd = most_micro_usd
         self._held: ModelReservation | None = None
         self._held_tokens = 0
         self.spent_micro_usd = 0
 
     def hold(self, *, characters: int) -> None:
-        """Reserve the worst case of the next request. Raises ModelBudgetSpent."""
+        """Reserve the worst case of the next request. Raises ModelBudgetSpent, ThinkingTooDear."""
         self._held_tokens = characters // _CHARACTERS_PER_LLM_TOKEN + 1
         most = self._price.cost(input_llm_tokens=self._held_tokens, output_llm_tokens=self._most_output)
+        if self._most_micro_usd is not None and self.spent_micro_usd + most > self._most_micro_usd:
+            raise ThinkingTooDear(
+                f"the next may cost {most} micro-USD; {self.spent_micro_usd} of {self._most_micro_usd} is spent",
+                spent_micro_usd=str(self.spent_micro_usd),
+                most_micro_usd=str(self._most_micro_usd),
+            )
         self._held = reserve_model_cost(
             golem_id=self._golem_id, most_micro_usd=most, cap_micro_usd=self._cap, now=clock.now()
         )

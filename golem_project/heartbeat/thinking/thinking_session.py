@@ -5,7 +5,7 @@ Appends InferenceCall to the golem's audit log: model, tier, tokens, cost, how i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,11 +16,19 @@ from django.conf import settings
 from archetypes_app.loadout import Loadout
 from archetypes_app.models import Archetype, Golem
 from archetypes_app.models.archetype import InferenceTier
-from golem_project.heartbeat.thinking.conversation import ManualTool, Transcript, hold_conversation
+from golem_project.heartbeat.thinking.conversation import (
+    ConversationLimits,
+    Exchange,
+    Listener,
+    ManualTool,
+    Transcript,
+    never,
+)
 from golem_project.heartbeat.thinking.model_client import GolemPurse, ModelClient, read_limits
 from golem_project.heartbeat.thinking.planner import TouchedPermit
 from golem_project.heartbeat.thinking.prompt import write_instructions, write_opening
 from golem_project.heartbeat.thinking.tool_calls import ToolDesk
+from golem_project.heartbeat.thinking.tool_loop import hold_conversation
 from permits_app.safety.hooks.result_filter import clean_text
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
@@ -39,6 +47,17 @@ class SessionReport:
     model: str
 
 
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What a conversation with a person has beyond a deliberation; costs in micro-USD."""
+
+    limits: ConversationLimits
+    most_micro_usd: int
+    history: Sequence[Exchange] = ()
+    listen: Listener | None = None
+    is_cancelled: Callable[[], bool] = never
+
+
 def think(
     *,
     client: ModelClient,
@@ -55,10 +74,12 @@ def think(
     owners_words: Iterable[str] = (),
     task: str = "",
     api_key_id: UUID | None = None,
+    talk: Talk | None = None,
 ) -> SessionReport:
     """Let `archetype` think for `golem`: it is shown `loadout` and may load the rest of `toolset`.
 
-    Raises no GolemError: what stopped it is in the report.
+    `talk` makes it a conversation with a person, in which nothing takes effect. Raises no GolemError: what stopped it
+    is in the report.
     """
     transcript, spent, name = Transcript(), 0, ""
     touched: tuple[TouchedPermit, ...] = ()
@@ -82,6 +103,7 @@ def think(
             write_tools=write_tools,
             actor=actor,
             is_live=is_live,
+            only_rehearses=talk is not None,
             api_key_id=api_key_id,
         )
         tools = desk.tools
@@ -90,6 +112,7 @@ def think(
             price=model.price,
             most_output_llm_tokens=settings.GOLEM_MODEL_OUTPUT_LLM_TOKENS,
             cap_micro_usd=settings.GOLEM_MODEL_DAILY_CAP_MICRO_USD,
+            most_micro_usd=talk.most_micro_usd if talk is not None else None,
         )
         instructions = write_instructions(
             archetype=archetype,
@@ -105,9 +128,21 @@ def think(
             task=task,
             most_characters=settings.GOLEM_THINKING_RESULT_CHARACTERS,
         )
-        with client.open(model=model, instructions=instructions, opening=opening, tools=tools) as dialogue:
+        with client.open(
+            model=model,
+            instructions=instructions,
+            opening=opening,
+            tools=tools,
+            history=talk.history if talk is not None else (),
+        ) as dialogue:
             transcript = hold_conversation(
-                dialogue=dialogue, desk=desk, purse=purse, limits=read_limits(), deadline=deadline
+                dialogue=dialogue,
+                desk=desk,
+                purse=purse,
+                limits=talk.limits if talk is not None else read_limits(),
+                deadline=deadline,
+                listen=talk.listen if talk is not None else None,
+                is_cancelled=talk.is_cancelled if talk is not None else never,
             )
         transcript.summary = clean_text(transcript.summary)
         touched, spent = desk.touched, purse.spent_micro_usd

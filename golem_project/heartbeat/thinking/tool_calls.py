@@ -18,7 +18,7 @@ from archetypes_app.loadout import Loading, Loadout, find_served, not_loaded
 from archetypes_app.models import Golem
 from archetypes_app.tier_queries import TIER_KEYS, answer_tier_query
 from golem_project.heartbeat.thinking.conversation import ManualTool
-from golem_project.heartbeat.thinking.errors import GolemInDryRun
+from golem_project.heartbeat.thinking.errors import ChatOnlyRehearses, GolemInDryRun
 from golem_project.heartbeat.thinking.planner import PermitStep, TouchedPermit
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.update_directive import update_directive
@@ -50,6 +50,9 @@ _DEFAULT_LIMIT = 10
 _SEARCH_WORDS = frozenset({"query", "limit", "store"})
 _FREE_FORM = frozenset({PiTool.PREVIEW_ACTION, PiTool.QUERY_STATE})
 """Their parameters are those of what they name, and that tool's own schema checks them."""
+_LASTING = frozenset({PiTool.COMMIT_ACTION, PiTool.CANCEL_ACTION, PiTool.UPDATE_DIRECTIVE, PiTool.EMERGENCY_HALT})
+"""What no conversation may do."""
+_READING = frozenset({PiTool.QUERY_STATE, PiTool.SEARCH_CONTEXT, PiTool.QUERY_GRIMOIRE})
 _OWN_KEYS = frozenset(query.key for query in OWN_QUERIES)
 
 
@@ -65,12 +68,14 @@ class ToolDesk:
         write_tools: Callable[[Toolset], Sequence[ManualTool]],
         actor: str,
         is_live: bool,
+        only_rehearses: bool = False,
         api_key_id: UUID | None = None,
         read_now: Callable[[], datetime] = clock.now,
     ) -> None:
         self._golem = golem
         self._toolset = toolset
         self._write_tools = write_tools
+        self._only_rehearses = only_rehearses
         self._show(loadout)
         self._actor = actor
         self._is_live = is_live
@@ -97,8 +102,9 @@ class ToolDesk:
     def _show(self, loadout: Loadout) -> None:
         self._loadout = loadout
         self._shown = loadout.cut(self._toolset)
-        self._offered = tuple(self._write_tools(self._shown))
-        self._tools = {str(tool.name): tool for tool in self._offered}
+        written = self._write_tools(self._shown)
+        self._tools = {str(tool.name): tool for tool in written}
+        self._offered = tuple(tool for tool in written if not (self._only_rehearses and str(tool.name) in _LASTING))
 
     def _load(self, names: Sequence[str]) -> Loading:
         loading = self._loadout.load(names)
@@ -118,12 +124,20 @@ class ToolDesk:
         self._loadout = self._loadout.use(tool.name)
         return tool
 
+    def may_run_beside(self, *, name: str, arguments: Mapping[str, Any]) -> bool:
+        """Whether it is a read; browsing and loading change what is shown, and keep their turn."""
+        asked = arguments.get("query")
+        is_tier = isinstance(asked, str) and normalize_key(asked) in TIER_KEYS
+        return normalize_key(name) in _READING and not is_tier
+
     def run(self, *, name: str, arguments: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
         """The call's answer, filtered and cut. Raises UnknownTool, InvalidParams, and what the domain call raises."""
         tool = self._tools.get(normalize_key(name))
         if tool is None:
             raise UnknownTool(f"no tool is called {name[:64]!r}", available=sorted(self._tools))
         pi_tool = PiTool(str(tool.name))
+        if self._only_rehearses and pi_tool in _LASTING:
+            raise ChatOnlyRehearses(f"{tool.name} would take effect; here actions are previewed and nothing more")
         # A strict provider sends every parameter of the union, those not meant as null.
         given = {str(key): value for key, value in arguments.items() if value is not None}
         if pi_tool not in _FREE_FORM:
@@ -141,15 +155,12 @@ class ToolDesk:
         tool = self._resolve(pi_tool=PiTool.PREVIEW_ACTION, key=action_type, venue=venue or None)
         body["venue"] = tool.venue
         try:
-            announced = self._find_announced(tool, body)
-            if announced is not None:
-                return announced
+            waiting = self._find_waiting(tool, body)
+            if waiting is not None:
+                return waiting
+            now = self._read_now()
             permit = preview_action(
-                golem_id=self._golem.pk,
-                api_key_id=self._api_key_id,
-                body=body,
-                now=self._read_now(),
-                actor=self._actor,
+                golem_id=self._golem.pk, api_key_id=self._api_key_id, body=body, now=now, actor=self._actor
             )
         except GolemError as error:
             record_preview_denial(
@@ -157,15 +168,31 @@ class ToolDesk:
             )
             raise
         self._note(permit, PermitStep.PREVIEWED)
-        return permit
+        # An equal action that began to wait for owners meanwhile is answered with its own permit, which stays.
+        is_ours = datetime.fromisoformat(permit["created_at"]) >= now
+        return self._give_back(permit) if self._only_rehearses and is_ours else permit
 
-    def _find_announced(self, tool: ToolDef, body: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The permit of an equal action that waits for its announced time: it comes by itself, and only once."""
+    def _give_back(self, permit: Mapping[str, Any]) -> dict[str, Any]:
+        """A permit made in a rehearsal: cancelled at once, so that it holds no limit and nobody can use it."""
+        return request_cancel(
+            golem=self._golem,
+            permit_id=UUID(str(permit["permit_id"])),
+            reason="previewed in a conversation, where nothing takes effect",
+            actor=self._actor,
+            now=self._read_now(),
+        )
+
+    def _find_waiting(self, tool: ToolDef, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The permit of an equal action that waits for its announced time: it comes by itself, and only once.
+
+        In a rehearsal also one that waits for owners: it is somebody's who means it.
+        """
+        statuses = [PermitStatus.ANNOUNCED]
+        if self._only_rehearses:
+            statuses.append(PermitStatus.AWAITING_APPROVAL)
         params = runner.check_params(tool=tool, params=read_params(body))
         action_hash = hash_meant(golem=self._golem, tool=tool, params=params)
-        permit = ActionPermit.objects.filter(
-            golem=self._golem, action_hash=action_hash, status=PermitStatus.ANNOUNCED
-        ).first()
+        permit = ActionPermit.objects.filter(golem=self._golem, action_hash=action_hash, status__in=statuses).first()
         return None if permit is None else view_permit(permit)
 
     def _commit(self, given: dict[str, Any], deadline: Deadline) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""`manage.py golem tail GOLEM`: what a golem does, as it does it."""
+"""`manage.py golem tail GOLEM`: what a golem does, as it does it. `golem chat GOLEM`: a conversation with it."""
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
 from contextlib import nullcontext
 from typing import Any
@@ -11,6 +12,8 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 
 from archetypes_app.models import Golem
+from golem_project.chat.converse import get_client
+from golem_project.chat.terminal import TerminalChat
 from golem_project.stream.parameters import read_since, read_types
 from golem_project.stream.tail import TailView, follow_log
 from tools_app.core import event_log
@@ -21,7 +24,7 @@ from tools_app.core.event_log import EventFilter
 class Command(BaseCommand):
     """Commands about one golem."""
 
-    help = "Follow one golem: `golem tail NAME_OR_ID`."
+    help = "Follow one golem, `golem tail NAME_OR_ID`, or talk to it, `golem chat NAME_OR_ID [WORDS]`."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         commands = parser.add_subparsers(dest="what", required=True)
@@ -31,8 +34,30 @@ class Command(BaseCommand):
         tail.add_argument("--since", default="", help="RFC 3339 time to start from; default: only what comes")
         tail.add_argument("--types", default="", help="wire names or families (tool:*), separated by commas")
         tail.add_argument("--no-follow", action="store_true", help="end at the newest event")
+        chat = commands.add_parser("chat", help="talk to the golem; it reads and previews, nothing is committed")
+        chat.add_argument("golem", help="its name or id")
+        chat.add_argument(
+            "words", nargs="*", help="say this and end; without it, lines are read until the end of input"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["what"] == "chat":
+            self._chat(find_golem(options["golem"]), " ".join(options["words"]))
+        else:
+            self._tail(options)
+
+    def _chat(self, golem: Golem, words: str) -> None:
+        try:
+            talk = TerminalChat(golem, get_client(), self.stdout.write)
+            if words:
+                talk.say(words)
+                return
+            self.stdout.write(f"{golem.name} reads and previews here, and commits nothing. Ctrl-C ends an answer.")
+            talk.read_lines(sys.stdin)
+        except GolemError as error:
+            raise CommandError(f"{error.code}: {error.detail}") from None
+
+    def _tail(self, options: dict[str, Any]) -> None:
         try:
             types, since = read_types(options["types"]), read_since(options["since"])
         except GolemError as error:

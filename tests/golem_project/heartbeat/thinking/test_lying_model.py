@@ -172,13 +172,12 @@ def test_brackets_without_end_do_not_end_a_thread_with_a_small_stack() -> None:
     seen: list[BaseException] = []
 
     def read() -> None:
-        from golem_project.heartbeat.thinking.conversation import AskedCall, _canonical, _parse
-        from golem_project.heartbeat.thinking.model_client import read_limits
+        from golem_project.heartbeat.thinking.call_arguments import read_arguments, spell_alike
 
         for arguments in ("[" * 15_000, '{"a":' * 3_000):
-            _canonical(arguments, 16_384)
+            spell_alike(arguments, most_bytes=16_384)
             try:
-                _parse(AskedCall("a", "query_state", arguments), read_limits())
+                read_arguments(arguments, most_bytes=16_384)
             except Exception as error:
                 seen.append(error)
 

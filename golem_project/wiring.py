@@ -24,8 +24,8 @@ from golem_project.pi.definitions import define_tools
 from golem_project.stream import sealed
 from memory_app.actions.search_memory import search_memory
 from permits_app import delegation_router
-from permits_app.credentials import list_credentials
 from permits_app.actions.read_for_tool import read_for_tool
+from permits_app.credentials import list_credentials
 from permits_app.execution import broadcast
 from permits_app.execution.signers import choose
 from permits_app.execution.signers.bundler import BundlerClient
@@ -41,8 +41,8 @@ from tools_app.core import event_bus, wakeups
 from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.sandbox.host import MemorySearch
-from tools_app.subsystems.coding.operations import Workspaces
 from tools_app.sandbox.written_call import OutsideReads, OwnReads
+from tools_app.subsystems.coding.operations import Workspaces
 from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement

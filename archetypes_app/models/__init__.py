@@ -5,8 +5,8 @@ from __future__ import annotations
 from archetypes_app.models.api_key import ApiKey
 from archetypes_app.models.archetype import Archetype
 from archetypes_app.models.artifact import Artifact
-from archetypes_app.models.coding_workspace import CodingWorkspace
 from archetypes_app.models.chat import ChatStep, ChatTurn
+from archetypes_app.models.coding_workspace import CodingWorkspace
 from archetypes_app.models.definition_approval import DefinitionApproval
 from archetypes_app.models.golem import Golem, PhaseTransition
 from archetypes_app.models.model_spend import ModelSpendDay

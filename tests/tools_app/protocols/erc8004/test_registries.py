@@ -187,7 +187,7 @@ def test_a_milestone_is_claimed_once_and_not_before_others_spoke(chain: World) -
     with pytest.raises(GolemError) as early:
         call_tool(make_context(chain, address=owner.address), "identity_claim_milestone", **claim)
     assert (early.value.code, early.value.data["points"]) == ("MILESTONE_NOT_REACHED", 10)
-    asked = {"agent_id": agent_id, "min_reputation": 400, "min_clients": 4}
+    asked: dict[str, Any] = {"agent_id": agent_id, "min_reputation": 400, "min_clients": 4}
     assert ask(chain, "identity_check_eligibility", **asked)["eligible"] is False
     for _ in range(4):
         speak(chain, agent_id, 100)

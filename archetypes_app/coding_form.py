@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from django import forms
+from django.conf import settings
 
 from archetypes_app.models import CodingWorkspace
 from archetypes_app.models.coding_workspace import WorkspacePlace
@@ -31,8 +32,15 @@ class CodingWorkspaceForm(forms.ModelForm[CodingWorkspace]):
         return " ".join(words[:2])
 
     def clean(self) -> dict[str, Any]:
-        """Another machine needs all that names it."""
+        """Another machine needs all that names it, and this server's network its operator's leave."""
         cleaned = super().clean() or {}
+        if cleaned.get("allows_network") and not settings.GOLEM_CODING_ALLOWS_NETWORK:
+            # The network of this server is that of every golem on it.
+            self.add_error(
+                "allows_network",
+                "Commands here reach no network: this server's operator has not allowed it"
+                " (GOLEM_CODING_ALLOWS_NETWORK). A machine of your own by SSH has its own network.",
+            )
         if cleaned.get("place") == WorkspacePlace.SSH:
             for name in _REMOTE:
                 if not cleaned.get(name) and name not in self.errors:

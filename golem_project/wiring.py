@@ -139,6 +139,7 @@ def _build_services() -> dict[type, object]:
             key_folder=Path(settings.GOLEM_KEYSTORE_DIR) / "ssh",
             passphrase=_read_passphrase(),
             allows_private=settings.GOLEM_SSH_ALLOWS_PRIVATE_ADDRESSES,
+            allows_network=settings.GOLEM_CODING_ALLOWS_NETWORK,
         ),
         OwnReads: read_for_tool,
         OutsideReads: OutsideReads(allows_private=settings.GOLEM_WRITTEN_TOOLS_ALLOW_PRIVATE_ADDRESSES),

@@ -30,13 +30,19 @@ _LOOK_SECONDS: Final = 0.05
 
 
 class GolemWorkspaces:
-    """The Workspaces interface. `folder` holds one folder for each golem that works on this server."""
+    """The Workspaces interface. `folder` holds one folder for each golem that works on this server.
 
-    def __init__(self, folder: Path, *, key_folder: Path, passphrase: Secret, allows_private: bool) -> None:
+    `allows_network` is the operator's leave for commands here, without which an owner's switch does nothing.
+    """
+
+    def __init__(
+        self, folder: Path, *, key_folder: Path, passphrase: Secret, allows_private: bool, allows_network: bool
+    ) -> None:
         self._folder = folder
         self._key_folder = key_folder
         self._passphrase = passphrase
         self._allows_private = allows_private
+        self._allows_network = allows_network
 
     @cached_property
     def _keys(self) -> SshKeys:
@@ -83,7 +89,7 @@ class GolemWorkspaces:
             name="this server",
             root=ROOT,
             files=JailFiles(work, uid=uid),
-            commands=FencedCommands(work, uid=uid, allows_network=row.allows_network),
+            commands=FencedCommands(work, uid=uid, allows_network=row.allows_network and self._allows_network),
             needs_owner=NeedsOwner(row.needs_owner),
             fingerprint=row.fingerprint,
         )

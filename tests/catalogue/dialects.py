@@ -41,7 +41,8 @@ def _parameters(dialect: Dialect, preview: Any) -> dict[str, Any]:
     if dialect is Dialect.GEMINI:
         (declaration,) = rendered["functionDeclarations"]
         return _as_json_schema(declaration["parameters"])
-    return dict(rendered["input_schema"] if dialect is Dialect.ANTHROPIC else rendered["parameters"])
+    place = {Dialect.ANTHROPIC: "input_schema", Dialect.MCP: "inputSchema"}.get(dialect, "parameters")
+    return dict(rendered[place])
 
 
 def _as_json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from golem_project.coding.workspaces import GolemWorkspaces
 from tests.coding_agent import CodingAgent, Refused, make_coding_agent
 from tests.tools_app.subsystems.coding.test_six_tools import put
+from tools_app.core.clock import Deadline
+from tools_app.core.taint import Secret
 
 
 @pytest.mark.parametrize(
@@ -136,10 +139,16 @@ def test_a_command_has_no_privilege_and_writes_in_its_folder_alone(coder: Coding
     assert told["content"][0]["text"].splitlines() == ["CapEff:\t0000000000000000", "mine"]
 
 
-def test_a_command_reaches_no_network_unless_its_owner_allows_it(coder: CodingAgent) -> None:
+def test_a_command_reaches_no_network_unless_operator_and_owner_allow_it(coder: CodingAgent, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         knock = f"(exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null && echo reached || echo refused"
         assert coder.run(knock)["content"][0]["text"] == "refused"
         coder.choose(allows_network=True)
         assert coder.run(knock)["content"][0]["text"] == "reached"
+        # An owner's switch alone opens nothing: the network is that of everybody on this server.
+        closed = GolemWorkspaces(
+            tmp_path, key_folder=tmp_path, passphrase=Secret("words"), allows_private=False, allows_network=False
+        )
+        with closed.open(golem_id=coder.golem.pk, deadline=Deadline.after_ms(5_000)) as workspace:
+            assert workspace.commands.run(knock, timeout_ms=5_000).stdout == b"refused\n"

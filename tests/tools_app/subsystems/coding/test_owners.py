@@ -168,6 +168,17 @@ def test_an_owner_chooses_in_the_form_and_the_choice_is_audited(careful: CodingA
     assert held(careful.golem) == set(PRESETS[Preset.READ_ONLY])
 
 
+def test_an_owner_opens_no_network_that_the_operator_keeps_closed(careful: CodingAgent, settings: Any) -> None:
+    settings.GOLEM_CODING_ALLOWS_NETWORK = False
+    browser = Client()
+    browser.force_login(careful.owner)
+    fields = {"golem": str(careful.golem.pk), "needs_owner": "COMMANDS", "place": "LOCAL", "port": 22}
+    url = reverse("admin:archetypes_app_codingworkspace_add")
+    refused = browser.post(url, {**fields, "allows_network": "on"})
+    assert "GOLEM_CODING_ALLOWS_NETWORK" in refused.content.decode() and not CodingWorkspace.objects.exists()
+    assert browser.post(url, fields).status_code == 302
+
+
 def test_the_database_refuses_a_machine_without_its_names(careful: CodingAgent) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         CodingWorkspace.objects.create(golem=careful.golem, place="SSH", host="example.com")

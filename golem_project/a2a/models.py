@@ -46,7 +46,7 @@ class Task(models.Model):
     answer = models.JSONField(default=dict, help_text="What the tool answered")
     problem = models.JSONField(default=dict, help_text="The refusal")
     permit: Any = models.ForeignKey(
-        "permits_app.ActionPermit", null=True, blank=True, on_delete=models.SET_NULL, related_name="a2a_tasks"
+        "permits_app.ActionPermit", null=True, blank=True, on_delete=models.RESTRICT, related_name="a2a_tasks"
     )
     version = models.PositiveIntegerField(default=1, help_text="Rises with every change")
     lease_until = models.DateTimeField(null=True, blank=True, help_text="A server process carries it out until then")

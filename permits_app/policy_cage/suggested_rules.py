@@ -49,10 +49,12 @@ def suggest_rules(
     high_water_mark_micro_usd: int,
     guardian: str | None,
     valuers: Mapping[str, str],
+    left_out: Collection[str] = (),
 ) -> list[Rule]:
     """Rules for the golem's home chain. An allowed token without a feed is left out: the cage could not value it.
 
-    `valuers` are contracts on the chain that value positions, by their subjects.
+    `valuers` are contracts on the chain that value positions, by their subjects; `left_out` are names of protocols that
+    the cage begins without.
 
     Raises what a feed raises.
     """
@@ -66,10 +68,17 @@ def suggest_rules(
     counted = {each.key for each in rules if each.kind is RuleKind.ASSET}
     valued = {key_address(key) for key in counted}
     valued |= {place for place, subject in SHELF.valued_on(chain.chain_id).items() if subject in valuers}
-    rules += call_rules(chain.chain_id, set(addresses[AllowlistKind.CONTRACT]), valued=valued)
+    gone = {
+        address
+        for protocol in SHELF.on(chain.chain_id)
+        if protocol.name in left_out
+        for address in (protocol.deployments(chain.chain_id) or {}).values()
+    }
+    rules += call_rules(chain.chain_id, set(addresses[AllowlistKind.CONTRACT]) - gone, valued=valued)
     for spender in addresses[AllowlistKind.SPENDER]:
-        rules.append(spender_rule(spender, most_micro_usd=limits.per_transaction_micro_usd))
-    rules += [valuer_rule(subject, valuer) for subject, valuer in valuers.items()]
+        if spender not in gone:
+            rules.append(spender_rule(spender, most_micro_usd=limits.per_transaction_micro_usd))
+    rules += [valuer_rule(subject, valuer) for subject, valuer in valuers.items() if subject not in gone]
     if guardian is not None:
         rules.append(guardian_rule(guardian))
     return rules

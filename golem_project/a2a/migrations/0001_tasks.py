@@ -163,7 +163,7 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         blank=True,
                         null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
+                        on_delete=django.db.models.deletion.RESTRICT,
                         related_name="a2a_tasks",
                         to="permits_app.actionpermit",
                     ),

@@ -77,9 +77,11 @@ class Command(BaseCommand):
         if options["send_locally"]:
             if golem.home_chain_id != CHAIN_ID:
                 raise CommandError(f"the server sends nothing on chain {golem.home_chain_id}; leave --send-locally out")
-            contract, block = deploy_locally(golem, chain, options)
+            contract, block, left_out = deploy_locally(golem, chain, options)
             mirror = follow(golem, contract, block)
             self.stdout.write(describe(mirror))
+            if left_out:
+                self.stdout.write(tell_left_out(left_out))
             self._offer_to_enable(mirror)
             return
         text = json.dumps(plan_owner_transactions(golem, chain, options), indent=2) + "\n"
@@ -128,7 +130,9 @@ def describe(mirror: CageMirror) -> str:
     return f"{mirror.contract} follows block {mirror.block_number}: {word}"
 
 
-def build_deployment(golem: Golem, chain: ChainReader, options: dict[str, Any], *, valuers: Mapping[str, str]) -> bytes:
+def build_deployment(
+    golem: Golem, chain: ChainReader, options: dict[str, Any], *, valuers: Mapping[str, str], left_out: Sequence[str]
+) -> bytes:
     """The data of the transaction that creates the cage; `valuers` by subject. Raises what a feed raises."""
     rules = suggest_rules(
         golem=golem,
@@ -136,19 +140,41 @@ def build_deployment(golem: Golem, chain: ChainReader, options: dict[str, Any], 
         high_water_mark_micro_usd=usd_to_micro(options["high_water_mark_usd"]),
         guardian=options["guardian"],
         valuers=valuers,
+        left_out=left_out,
     )
     code = bytes.fromhex(load_contract("PolicyCage").bytecode[2:])
     base_asset = chain.token(golem.base_asset).address
-    data = encode_deployment(code, account=checksum(options["account"]), base_asset=base_asset, rules=rules)
-    if len(data) > MOST_BYTES_OF_CREATION:
-        raise CommandError(
-            f"the cage with its {len(rules)} rules is {len(data)} bytes to create, and no chain takes more than"
-            f" {MOST_BYTES_OF_CREATION}; allow fewer contracts now, and propose the others afterwards"
-        )
-    return data
+    return encode_deployment(code, account=checksum(options["account"]), base_asset=base_asset, rules=rules)
 
 
-def find_valuers(golem: Golem, chain: ChainReader, given: Sequence[str]) -> tuple[dict[str, str], dict[str, Valuer]]:
+def choose_left_out(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> list[str]:
+    """The protocols that this golem's cage begins without, because no chain takes all rules in one creation.
+
+    Markets are kept longest, since everything is left through them; of the others the one with the most rules goes
+    first. Raises CommandError where even none of them fits, and what a feed raises.
+    """
+    known = dict(SHELF.valuers_on(chain.chain_id))
+    stand_ins = {each: each for each in list_subjects(golem, chain.chain_id) if each in known and chain.code(each)}
+    left: list[str] = []
+
+    def measure(*more: str) -> int:
+        return len(build_deployment(golem, chain, options, valuers=stand_ins, left_out=[*left, *more]))
+
+    size = measure()
+    while size > MOST_BYTES_OF_CREATION:
+        kept = [each for each in SHELF.on(chain.chain_id) if each.name not in left]
+        smaller = [(each.markets is not None, measure(each.name), each.name) for each in kept]
+        helping = [each for each in smaller if each[1] < size]
+        if not helping:
+            raise CommandError(f"the rules of this golem are {size} bytes to create, and no chain takes so many")
+        _, size, name = min(helping)
+        left.append(name)
+    return left
+
+
+def find_valuers(
+    golem: Golem, chain: ChainReader, given: Sequence[str], *, left_out: Sequence[str]
+) -> tuple[dict[str, str], dict[str, Valuer]]:
     """Valuers that were `given`, and how those are made that are missing, both by the subject they value.
 
     Raises CommandError for one of other code or made of something else, PositionsUnreadable.
@@ -163,8 +189,24 @@ def find_valuers(golem: Golem, chain: ChainReader, given: Sequence[str]) -> tupl
             raise CommandError(f"{address} is no valuer of anything that is known on chain {chain.chain_id}")
         check_valuer(chain, address, valuer)
         there[subject] = address
-    wanted = [each for each in list_subjects(golem, chain.chain_id) if each in known and each not in there]
+    gone = {subject for name in left_out for subject in _list_places(chain.chain_id, name)}
+    wanted = [each for each in list_subjects(golem, chain.chain_id) if each in known and each not in {*there, *gone}]
     return there, {subject: known[subject] for subject in wanted if chain.code(subject)}
+
+
+def _list_places(chain_id: int, name: str) -> list[str]:
+    protocol = SHELF.get(name)
+    return [] if protocol is None else list((protocol.deployments(chain_id) or {}).values())
+
+
+def tell_left_out(left_out: Sequence[str]) -> str:
+    """What owners do about the protocols that did not fit; empty where all did."""
+    if not left_out:
+        return ""
+    return (
+        f"left out, because no chain takes all rules at once: {', '.join(left_out)}; propose their calls, spenders and"
+        " valuers on the cage's page once it stands"
+    )
 
 
 def check_valuer(chain: ChainReader, address: str, valuer: Valuer) -> None:
@@ -189,7 +231,8 @@ def build_valuer(chain: ChainReader, valuer: Valuer) -> bytes:
 def plan_owner_transactions(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> dict[str, Any]:
     """What the owner's wallet sends and signs; the address of the cage is known once the first is mined."""
     account = checksum(options["account"])
-    valuers, missing = find_valuers(golem, chain, options["valuer"])
+    left_out = choose_left_out(golem, chain, options)
+    valuers, missing = find_valuers(golem, chain, options["valuer"], left_out=left_out)
     plan: dict[str, Any] = {"chain_id": chain.chain_id, "account": account}
     if missing:
         plan["deploy_valuers_first"] = [
@@ -198,22 +241,26 @@ def plan_owner_transactions(golem: Golem, chain: ChainReader, options: dict[str,
         ]
         plan["then"] = "run this again with --valuer ADDRESS for each of them"
         return plan
-    data = build_deployment(golem, chain, options, valuers=valuers)
+    data = build_deployment(golem, chain, options, valuers=valuers, left_out=left_out)
+    if left_out:
+        plan["left_out"] = tell_left_out(left_out)
     plan["deploy"] = {"data": "0x" + data.hex(), "gas": str(DEPLOYMENT_GAS)}
     plan["then"] = "manage.py deploy_policy_cage GOLEM --register CONTRACT --deployed-block NUMBER"
     return plan
 
 
-def deploy_locally(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> tuple[str, int]:
-    """Deploy on the local chain, paid by the world's deployer; returns the contract and the block it is in."""
+def deploy_locally(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> tuple[str, int, list[str]]:
+    """Deploy on the local chain, paid by the world's deployer; the contract, the block it is in, what did not fit."""
     rpc = JsonRpc(options["send_locally"])
     try:
         if int(rpc.call("eth_chainId"), 16) != CHAIN_ID:
             raise CommandError(f"{options['send_locally']} is not the local chain")
-        valuers, missing = find_valuers(golem, chain, options["valuer"])
+        left_out = choose_left_out(golem, chain, options)
+        valuers, missing = find_valuers(golem, chain, options["valuer"], left_out=left_out)
         for subject, valuer in missing.items():
             valuers[subject], _ = create(rpc, build_valuer(chain, valuer))
-        return create(rpc, build_deployment(golem, chain, options, valuers=valuers))
+        contract, block = create(rpc, build_deployment(golem, chain, options, valuers=valuers, left_out=left_out))
+        return contract, block, left_out
     finally:
         rpc.close()
 

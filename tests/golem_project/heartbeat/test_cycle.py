@@ -64,7 +64,8 @@ def test_a_quiet_tick_is_recorded_whole(live_golem: LiveGolem) -> None:
     assert golem.heartbeat_tick == 2
 
 
-def test_a_quiet_tick_with_a_position_asks_the_node_twice(
+@pytest.mark.protocols("aave_v3", "spark")
+def test_a_quiet_tick_with_a_position_asks_the_node_three_times(
     live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     golem = live_golem.golem
@@ -81,7 +82,7 @@ def test_a_quiet_tick_with_a_position_asks_the_node_twice(
     monkeypatch.setattr(RpcPool, "_ask", count)
     record = tick(golem)
     assert record.tier == "T0" and record.probes["positions"][0]["in_range"]
-    assert len(asked) == 2 and asked[0] == 1, "the head, and everything else in one batch"
+    assert len(asked) == 3 and asked[0] == 1, "the head, everything but what lenders tell of each reserve, and that"
 
 
 def test_a_golem_with_funds_and_a_rule_opens_its_position_in_its_first_tick(live_golem: LiveGolem) -> None:

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from golem_project.embedded.world.solidity import load_contract
-from golem_project.management.commands.deploy_policy_cage import check_valuer
+from golem_project.management.commands.deploy_policy_cage import check_valuer, choose_left_out
 from golem_project.proof.caged.engines import make_account
 from golem_project.proof.caged.safe import DEFAULT_LIMITS, CagedSafe
 from permits_app.actions.sync_policy_cage import sync_policy_cage
@@ -133,16 +133,32 @@ def test_the_golems_policy_becomes_the_contracts_rules(caged: tuple[LiveGolem, S
     assert set(state.assets) == {token.address for token in golem.world.tokens.values()}
     assert golem.world.contracts["uniswap_v3_position_manager"] in state.positions
     known = SHELF.contracts_on(golem.golem.home_chain_id)
-    places, rpc = SHELF.valued_on(golem.golem.home_chain_id), golem.world.rpc
-    there = {each for each in set(places.values()) if rpc.call("eth_getCode", each, "latest") != "0x"}
+    # Where something may be held that nobody values, nothing is called; nor at what did not fit into one creation.
+    places = SHELF.valued_on(golem.golem.home_chain_id)
+    left = set(
+        choose_left_out(
+            golem.golem, open_reader(), {"high_water_mark_usd": "26000", "guardian": None, "account": mirror.account}
+        )
+    )
+    assert "uniswap" not in left
+    gone = {at for name in left for at in (SHELF.get(name).deployments(CHAIN_ID) or {}).values()}  # type: ignore[union-attr]
+    there = {each for each in places.values() if golem.world.rpc.call("eth_getCode", each, "latest") != "0x"} - gone
     assert set(state.positions) == there
-    # Where something may be held that nobody values, nothing is called.
-    counted = {address for address, _ in known if places.get(address) in {None, *there} or address in state.assets}
+    counted = {at for at, _ in known if at not in gone and (places.get(at) in {None, *there} or at in state.assets)}
     selectors = {(address, text) for address, each in known if address in counted for text in each.functions}
     assert len(list_allowed(state, RuleKind.CALL)) == len(selectors) > 14
     assert len(list_allowed(state, RuleKind.CONDITION)) > 20
-    spenders = {address for address, contract in known if contract.takes_tokens}
+    spenders = {address for address, contract in known if contract.takes_tokens and address not in gone}
     assert len(list_allowed(state, RuleKind.SPENDER)) == len(spenders) >= 3
+
+
+@pytest.mark.protocols("aave_v3", "spark", "erc4626", "morpho", "maker", "lido", "rocketpool")
+def test_what_no_chain_takes_at_once_is_left_out_and_told(live_golem: LiveGolem) -> None:
+    out = deploy(live_golem, account=live_golem.golem.address)
+    assert "left out, because no chain takes all rules at once: " in out
+    state = CageState.from_dict(CageMirror.objects.get().state)
+    assert live_golem.world.contracts["uniswap_v3_position_manager"] in state.positions
+    assert 1 < len(state.positions) < 8
 
 
 def test_a_real_swap_is_let_through_by_pre_flight_and_by_the_contract(
@@ -312,9 +328,10 @@ def test_a_real_v3_position_is_valued_and_its_fees_and_liquidity_cannot_be_sent_
     assert safe.engine.send(safe.session, mirror.contract, encode_execute(calls)).succeeded
     mirror = sync_policy_cage(mirror_id=mirror.pk, now=clock.now())
     [measured] = runner_read(mirror.contract, FUNCTIONS["measure"])
-    assert measured[2][0] > 4_000 * USD
+    at = CageState.from_dict(mirror.state).positions.index(manager)
+    assert measured[2][at] > 4_000 * USD
     assert abs(measured[6] - 26_000 * USD) < 100 * USD
-    position_id = measured[5][0]
+    position_id = measured[5][at]
     liquidity = runner_read(manager, POSITIONS, position_id)[7]
     sent_away = (
         Call(manager, encode_call(v3.DECREASE, (position_id, liquidity, 0, 0, 2**40)), 0, "decrease"),

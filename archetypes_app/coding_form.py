@@ -16,8 +16,8 @@ _REMOTE: Final = ("host", "username", "folder", "host_key")
 _FREEDOM: Final = (NeedsOwner.EVERYTHING, NeedsOwner.COMMANDS, NeedsOwner.NOTHING)
 """What waits for an owner, from all of it to nothing."""
 _REHEARSE_FIRST: Final = (
-    "This golem is live, and one owner alone does not loosen what holds it. Press “Back to rehearsal” on its page, change"
-    " it here, and go live again, which is approved with a second factor."
+    "This golem is live, and one owner alone does not loosen what holds it. Press 'Back to rehearsal' on its page,"
+    " change it here, and go live again, which is approved with a second factor."
 )
 _KINDS: Final = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa")
 

@@ -14,7 +14,7 @@ from tools_app.subsystems.coding.family import (
     REPLACES,
     bind,
     coding,
-    open_workspace,
+    open_workspace_to_write,
     read_before,
     write_in_workspace,
 )
@@ -29,9 +29,9 @@ from tools_app.toolkit.plan import LocalEffect
 
 
 def preview_write(ctx: WriteContext, path: str, content: str) -> LocalEffect:
-    """The file before and after, as a diff. Raises PathRefused, FileTooLarge."""
+    """The file before and after, as a diff. Raises PathRefused, FileTooLarge, FolderFull."""
     data = _encode(content)
-    with open_workspace(ctx) as workspace:
+    with open_workspace_to_write(ctx) as workspace:
         place = parse_path(path, root=workspace.root)
         before = read_before(workspace, place, ctx)
         verb = "Replace" if before is not None else "Make"
@@ -66,8 +66,11 @@ def coding_write(ctx: WriteContext, capability: Capability, path: FilePath, cont
 
 
 def preview_edit(ctx: WriteContext, path: str, old_string: str, new_string: str) -> LocalEffect:
-    """The one replacement as a diff. Raises EditRefused, FileMissing, NotText, FileTooLarge, PathRefused."""
-    with open_workspace(ctx) as workspace:
+    """The one replacement as a diff.
+
+    Raises EditRefused, FileMissing, NotText, FileTooLarge, PathRefused, FolderFull.
+    """
+    with open_workspace_to_write(ctx) as workspace:
         place = parse_path(path, root=workspace.root)
         before = read_before(workspace, place, ctx)
         if before is None:

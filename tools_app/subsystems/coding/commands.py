@@ -10,7 +10,7 @@ from tools_app.subsystems.coding.content import ContentBlock, ToolOutput, error_
 from tools_app.subsystems.coding.family import IS_FULL, WORKSPACE, coding, open_workspace, write_in_workspace
 from tools_app.subsystems.coding.limits import LIMITS
 from tools_app.subsystems.coding.operations import EndedBy, NeedsOwner, RanCommand
-from tools_app.subsystems.coding.params import ShellCommand, TimeoutMs
+from tools_app.subsystems.coding.params import Shape, ShellCommand, TimeoutMs
 from tools_app.subsystems.coding.text_window import keep_end
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
@@ -21,7 +21,7 @@ _AROUND_MS: Final = 8_000
 """What connecting, killing and answering may take beside the command."""
 
 
-def preview_bash(ctx: WriteContext, command: str, timeout_ms: int) -> LocalEffect:
+def preview_bash(ctx: WriteContext, command: str, timeout_ms: int, result_shape: str) -> LocalEffect:
     """The command, where it runs and for how long; nothing runs. In a full folder it waits for an owner.
 
     Raises CommandsNotFenced.
@@ -48,6 +48,7 @@ def preview_bash(ctx: WriteContext, command: str, timeout_ms: int) -> LocalEffec
 
 @coding.local_write(
     action_type="bash",
+    schema_version=2,
     budget=TickBudget.SLOW,
     write_ms=LIMITS.longest_bash_ms + _AROUND_MS,
     preview=preview_bash,
@@ -65,7 +66,11 @@ def preview_bash(ctx: WriteContext, command: str, timeout_ms: int) -> LocalEffec
     ),
 )
 def coding_bash(
-    ctx: WriteContext, capability: Capability, command: ShellCommand, timeout_ms: TimeoutMs = LIMITS.bash_ms
+    ctx: WriteContext,
+    capability: Capability,
+    command: ShellCommand,
+    timeout_ms: TimeoutMs = LIMITS.bash_ms,
+    result_shape: Shape = "blocks",
 ) -> Mapping[str, Any]:
     """Run one shell command in the folder and show the end of what it prints.
 
@@ -78,7 +83,7 @@ def coding_bash(
         ran = workspace.commands.run(command, timeout_ms=timeout_ms)
         excess = workspace.files.find_excess(deadline=ctx.deadline)
     output = ToolOutput(_show(ran, timeout_ms, excess), int(clock.monotonic_ms() - begun), exit_code=ran.exit_code)
-    return output.as_untrusted()
+    return output.as_untrusted(tool="bash", shape=result_shape)
 
 
 def _show(ran: RanCommand, timeout_ms: int, excess: str) -> tuple[ContentBlock, ...]:

@@ -22,7 +22,6 @@ from tests.permits_app.approvals.people import reject
 from tests.tools_app.subsystems.coding.test_six_tools import put
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
-from tools_app.subsystems.coding.content import ToolOutput, as_legacy_result, error_block, image_block, text_block
 from tools_app.subsystems.coding.fences import Fences, find_fences
 from tools_app.subsystems.coding.presets import PRESETS, Preset
 from tools_app.toolkit.enums import Category
@@ -223,14 +222,3 @@ def test_the_database_refuses_a_machine_without_its_names(careful: CodingAgent) 
         CodingWorkspace.objects.create(golem=careful.golem, place="SSH", host="example.com")
     with pytest.raises(ValidationError):
         CodingWorkspace(golem=careful.golem, place="SSH", host="a b; rm", username="X", folder="relative").full_clean()
-
-
-def test_the_older_result_shape_keeps_what_it_lost() -> None:
-    told = as_legacy_result(ToolOutput((text_block("one"), text_block("two"))), tool="read")
-    assert told == {"tool": "read", "status": "success", "result": "one\ntwo"}
-    shown = as_legacy_result(ToolOutput((image_block("image/png", "AAAA"),)), tool="read")
-    assert shown["result"] == "[image image/png]"
-    failed = as_legacy_result(ToolOutput((error_block("timeout", "killed"),), exit_code=-1), tool="bash")
-    assert (failed["status"], failed["error"], failed["error_type"]) == ("error", "killed", "timeout")
-    ended = as_legacy_result(ToolOutput((text_block("no"),), exit_code=2), tool="bash")
-    assert (ended["status"], ended["error_type"], ended["result"]) == ("error", "exit_code", "no")

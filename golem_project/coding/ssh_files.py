@@ -42,6 +42,10 @@ class SshFiles:
         self._folder = folder
         self._client: asyncssh.SFTPClient | None = None
 
+    def find_excess(self, *, deadline: Deadline) -> str:
+        """See FileOps. How much an account holds on its owner's machine is bounded there, or not."""
+        return ""
+
     def read(self, place: Place, *, most_bytes: int, deadline: Deadline) -> FileBytes:
         """See FileOps."""
         return self._do(lambda client: self._read(client, place, most_bytes), place, deadline)

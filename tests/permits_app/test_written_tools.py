@@ -314,8 +314,8 @@ def test_a_text_that_says_more_less_or_otherwise_is_refused(owner: Any, text: st
     assert not ToolDefinition.objects.exists()
 
 
-def test_a_command_is_refused_with_its_code_and_what_is_missing(owner: Any) -> None:
-    with pytest.raises(CommandNotRunnable, match="coding tools, which this server does not have"):
+def test_a_command_is_refused_with_its_code_and_sent_to_where_commands_need_a_permit(owner: Any) -> None:
+    with pytest.raises(CommandNotRunnable, match="coding_bash, where each command is previewed and permitted"):
         bring(owner, WORDS + COIN + '[command]\nargv = ["curl", "$coin"]\n')
     assert not ToolDefinition.objects.exists()
 

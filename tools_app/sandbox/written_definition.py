@@ -41,12 +41,12 @@ Line = Annotated[str, StringConstraints(max_length=200)]
 
 
 class CommandNotRunnable(GolemError):
-    """The tool is a command, and this server runs none."""
+    """The tool is a command: it could change anything, and a tool of one text only reads."""
 
     code = "COMMAND_NOT_RUNNABLE"
-    http_status = 409
-    recovery = Recovery.ASK_OWNER
-    title = "This server runs no command of an owner's tool"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "A tool that is one text only reads, and a command may do more"
 
 
 class _Closed(BaseModel):
@@ -124,8 +124,9 @@ def check_written(body: Mapping[str, Any]) -> Definition:
         raise DefinitionRefused(f"its category is one of {', '.join(sorted(CATEGORIES))}")
     if tool.command is not None:
         raise CommandNotRunnable(
-            "a tool that runs a command needs the coding tools, which this server does not have; bring a module, "
-            "an http read or a composition instead"
+            "a tool that is one text only reads, and a command may change anything; let the golem run it with"
+            " coding_bash, where each command is previewed and permitted, or bring an http read, a composition or a"
+            " module"
         )
     used = _check_http(tool.http) if tool.http is not None else _check_composition(tool)
     _check_uses(used, set(tool.parameters))

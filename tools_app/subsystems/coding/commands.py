@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from tools_app.core import clock
 from tools_app.subsystems.coding.content import ContentBlock, ToolOutput, error_block, text_block
-from tools_app.subsystems.coding.family import WORKSPACE, coding, open_workspace, write_in_workspace
+from tools_app.subsystems.coding.family import IS_FULL, WORKSPACE, coding, open_workspace, write_in_workspace
 from tools_app.subsystems.coding.limits import LIMITS
 from tools_app.subsystems.coding.operations import EndedBy, NeedsOwner, RanCommand
-from tools_app.subsystems.coding.params import ShellCommand, TimeoutMs
+from tools_app.subsystems.coding.params import Shape, ShellCommand, TimeoutMs
 from tools_app.subsystems.coding.text_window import keep_end
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
@@ -21,28 +21,34 @@ _AROUND_MS: Final = 8_000
 """What connecting, killing and answering may take beside the command."""
 
 
-def preview_bash(ctx: WriteContext, command: str, timeout_ms: int) -> LocalEffect:
-    """The command, where it runs and for how long; nothing runs. Raises CommandsNotFenced."""
+def preview_bash(ctx: WriteContext, command: str, timeout_ms: int, result_shape: str) -> LocalEffect:
+    """The command, where it runs and for how long; nothing runs. In a full folder it waits for an owner.
+
+    Raises CommandsNotFenced.
+    """
     with open_workspace(ctx) as workspace:
         workspace.commands.check()
+        excess = workspace.files.find_excess(deadline=ctx.deadline)
+        full = f"; the folder is full, it holds {excess}" if excess else ""
         where = f"in {workspace.root} on {workspace.name}"
         line = {
             "words": f"Command {where}",
             "before": "",
             "after": command,
-            "note": f"killed after {timeout_ms} ms",
+            "note": f"killed after {timeout_ms} ms{full}",
         }
         return LocalEffect(
             f"Run a command {where}, for at most {timeout_ms} ms",
             {"command": command, "folder": workspace.root, "machine": workspace.name, "timeout_ms": timeout_ms},
             differences=(line,),
-            bound={WORKSPACE: workspace.fingerprint},
-            needs_owners=workspace.needs_owner is not NeedsOwner.NOTHING,
+            bound={WORKSPACE: workspace.fingerprint, IS_FULL: bool(excess)},
+            needs_owners=bool(excess) or workspace.needs_owner is not NeedsOwner.NOTHING,
         )
 
 
 @coding.local_write(
     action_type="bash",
+    schema_version=2,
     budget=TickBudget.SLOW,
     write_ms=LIMITS.longest_bash_ms + _AROUND_MS,
     preview=preview_bash,
@@ -60,7 +66,11 @@ def preview_bash(ctx: WriteContext, command: str, timeout_ms: int) -> LocalEffec
     ),
 )
 def coding_bash(
-    ctx: WriteContext, capability: Capability, command: ShellCommand, timeout_ms: TimeoutMs = LIMITS.bash_ms
+    ctx: WriteContext,
+    capability: Capability,
+    command: ShellCommand,
+    timeout_ms: TimeoutMs = LIMITS.bash_ms,
+    result_shape: Shape = "blocks",
 ) -> Mapping[str, Any]:
     """Run one shell command in the folder and show the end of what it prints.
 
@@ -71,11 +81,12 @@ def coding_bash(
     ctx.step("Running the command")
     with write_in_workspace(ctx, capability) as workspace:
         ran = workspace.commands.run(command, timeout_ms=timeout_ms)
-    output = ToolOutput(_show(ran, timeout_ms), int(clock.monotonic_ms() - begun), exit_code=ran.exit_code)
-    return output.as_untrusted()
+        excess = workspace.files.find_excess(deadline=ctx.deadline)
+    output = ToolOutput(_show(ran, timeout_ms, excess), int(clock.monotonic_ms() - begun), exit_code=ran.exit_code)
+    return output.as_untrusted(tool="bash", shape=result_shape)
 
 
-def _show(ran: RanCommand, timeout_ms: int) -> tuple[ContentBlock, ...]:
+def _show(ran: RanCommand, timeout_ms: int, excess: str) -> tuple[ContentBlock, ...]:
     stdout = keep_end(_decode(ran.stdout), left_out=ran.stdout_left_out, limits=LIMITS)
     stderr = keep_end(_decode(ran.stderr), left_out=ran.stderr_left_out, limits=LIMITS)
     blocks = [text_block(stdout)] if stdout else []
@@ -85,6 +96,8 @@ def _show(ran: RanCommand, timeout_ms: int) -> tuple[ContentBlock, ...]:
         blocks.append(error_block("timeout", f"killed after {timeout_ms} ms, with all it had started"))
     if ran.ended_by is EndedBy.FLOOD:
         blocks.append(error_block("flood", f"killed: it printed more than {LIMITS.flood_bytes} bytes"))
+    if excess:
+        blocks.append(error_block("folder_full", f"the folder holds {excess}: remove some of it"))
     return tuple(blocks) or (text_block("(no output)"),)
 
 

@@ -11,6 +11,13 @@ from tools_app.core.storable_text import make_plain_value
 from tools_app.core.taint import DataSink, Tainted, TaintLabel, clean_for
 
 
+class ResultShape(StrEnum):
+    """How an answer is built: of blocks, or as the older one text with a status."""
+
+    BLOCKS = "blocks"
+    LEGACY = "legacy"
+
+
 class ContentKind(StrEnum):
     """What a block is."""
 
@@ -84,9 +91,13 @@ class ToolOutput:
             **{name: value for name, value in extra.items() if value is not None},
         }
 
-    def as_untrusted(self) -> Mapping[str, Any]:
-        """As a model may have it: inside an object that says it is foreign, plain, and without known secrets."""
-        plain = make_plain_value(self.as_dict())
+    def as_untrusted(self, *, tool: str, shape: str) -> Mapping[str, Any]:
+        """As a model may have it: inside an object that says it is foreign, plain, and without known secrets.
+
+        `tool` is how the older shape names what answered; `shape` is a value of ResultShape.
+        """
+        told_as = as_legacy_result(self, tool=tool) if shape == ResultShape.LEGACY else self.as_dict()
+        plain = make_plain_value(told_as)
         told: Mapping[str, Any] = clean_for(DataSink.MODEL, Tainted(plain, TaintLabel.UNTRUSTED_EXTERNAL))
         return told
 

@@ -59,6 +59,15 @@ class FileChanged(GolemError):
     title = "The file changed since the preview"
 
 
+class FolderFull(GolemError):
+    """The golem's folder on this machine holds more bytes or files than it may, or cannot be measured."""
+
+    code = "FOLDER_FULL"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "The golem's folder is full"
+
+
 class WorkspaceChanged(GolemError):
     """The owner changed where or how the golem works since the preview."""
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from tools_app.subsystems.coding.editing import hash_bytes
-from tools_app.subsystems.coding.errors import FileMissing, WorkspaceChanged
+from tools_app.subsystems.coding.errors import FileMissing, FolderFull, WorkspaceChanged
 from tools_app.subsystems.coding.limits import LIMITS
 from tools_app.subsystems.coding.operations import FileBytes, Workspace, Workspaces
 from tools_app.subsystems.coding.paths import Place
@@ -21,6 +21,27 @@ coding = ToolFamily(prefix="coding", category=Category.CODING)
 WORKSPACE: Final = "workspace"
 REPLACES: Final = "replaces"
 BECOMES: Final = "becomes"
+IS_FULL: Final = "is_full"
+"""Bound by a command that was previewed in a full folder, and so waited for an owner."""
+
+
+@contextmanager
+def open_workspace_to_write(ctx: ReadContext) -> Iterator[Workspace]:
+    """Where this golem works now, with room for more. Raises FolderFull, and as `open_workspace`."""
+    with open_workspace(ctx) as workspace:
+        check_room(workspace, ctx)
+        yield workspace
+
+
+def check_room(workspace: Workspace, ctx: ReadContext) -> None:
+    """Raises FolderFull when the folder holds more than it may."""
+    excess = workspace.files.find_excess(deadline=ctx.deadline)
+    if excess:
+        raise FolderFull(
+            f"the folder holds {excess}: nothing is written until a command has removed something, and every command"
+            " waits for the owner until then",
+            holds=excess,
+        )
 
 
 @contextmanager
@@ -35,7 +56,7 @@ def open_workspace(ctx: ReadContext) -> Iterator[Workspace]:
 def write_in_workspace(ctx: ReadContext, capability: Capability) -> Iterator[Workspace]:
     """The workspace that the permit's effect was previewed in, with nobody else writing there.
 
-    Raises WorkspaceChanged, WorkspaceBusy.
+    Raises WorkspaceChanged, WorkspaceBusy, and FolderFull unless the permit was given for a full folder.
     """
     workspaces = ctx.service(Workspaces)  # type: ignore[type-abstract]
     with (
@@ -44,6 +65,8 @@ def write_in_workspace(ctx: ReadContext, capability: Capability) -> Iterator[Wor
     ):
         if capability.bound.get(WORKSPACE) != workspace.fingerprint:
             raise WorkspaceChanged("the owner changed where or how this golem works; preview it again")
+        if not capability.bound.get(IS_FULL, False):
+            check_room(workspace, ctx)
         yield workspace
 
 

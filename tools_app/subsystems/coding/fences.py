@@ -35,7 +35,7 @@ class Fences:
             ("no network unless its owner allows it", self.holds),
             ("no privileges, an empty environment, limits of memory, processes, files and time", self.holds),
             ("a user of its own that owns nothing else here", self.holds and self.own_user),
-            ("a limit on the size of the whole folder", False),
+            ("a limit on its folder before and after each command, not within one", True),
         )
 
 

@@ -31,6 +31,8 @@ class CodingLimits:
     grep_file_bytes: int = 1024 * 1024
     find_entries: int = 1_000
     walked_entries: int = 20_000
+    folder_bytes: int = 1024 * 1024 * 1024
+    folder_entries: int = 100_000
 
 
 LIMITS: Final = CodingLimits()

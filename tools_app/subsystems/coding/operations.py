@@ -84,6 +84,9 @@ class FileOps(Protocol):
     def list_folder(self, place: Place, *, deadline: Deadline) -> Iterator[Entry]:
         """What is in a folder, as it comes. Raises FileMissing."""
 
+    def find_excess(self, *, deadline: Deadline) -> str:
+        """What the folder holds beyond its bound, in words; empty while there is room."""
+
 
 class ExecOps(Protocol):
     """Runs one shell command at a time in the folder."""

@@ -23,6 +23,10 @@ def _check_visible(text: str) -> str:
     return text
 
 
+Shape = Annotated[
+    Literal["blocks", "legacy"],
+    Field(description="blocks, or legacy: one text with a status, in which images and resources are only named."),
+]
 FilePath = Annotated[
     str,
     Field(min_length=1, max_length=1_000, description="Path below the folder, such as src/main.py."),

@@ -14,13 +14,13 @@ from tools_app.subsystems.coding.family import (
     REPLACES,
     bind,
     coding,
-    open_workspace,
+    open_workspace_to_write,
     read_before,
     write_in_workspace,
 )
 from tools_app.subsystems.coding.limits import LIMITS
 from tools_app.subsystems.coding.operations import FileBytes, NeedsOwner, Workspace
-from tools_app.subsystems.coding.params import FilePath, FileText, NewText, OldText
+from tools_app.subsystems.coding.params import FilePath, FileText, NewText, OldText, Shape
 from tools_app.subsystems.coding.paths import Place, parse_path, spell
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
@@ -28,10 +28,10 @@ from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.plan import LocalEffect
 
 
-def preview_write(ctx: WriteContext, path: str, content: str) -> LocalEffect:
-    """The file before and after, as a diff. Raises PathRefused, FileTooLarge."""
+def preview_write(ctx: WriteContext, path: str, content: str, result_shape: str) -> LocalEffect:
+    """The file before and after, as a diff. Raises PathRefused, FileTooLarge, FolderFull."""
     data = _encode(content)
-    with open_workspace(ctx) as workspace:
+    with open_workspace_to_write(ctx) as workspace:
         place = parse_path(path, root=workspace.root)
         before = read_before(workspace, place, ctx)
         verb = "Replace" if before is not None else "Make"
@@ -40,6 +40,7 @@ def preview_write(ctx: WriteContext, path: str, content: str) -> LocalEffect:
 
 @coding.local_write(
     action_type="write",
+    schema_version=2,
     budget=TickBudget.SLOW,
     preview=preview_write,
     aliases=("write",),
@@ -50,7 +51,9 @@ def preview_write(ctx: WriteContext, path: str, content: str) -> LocalEffect:
     ),
     guidelines=("Edit what is there; write whole files only when they are new or all of them changes.",),
 )
-def coding_write(ctx: WriteContext, capability: Capability, path: FilePath, content: FileText) -> Mapping[str, Any]:
+def coding_write(
+    ctx: WriteContext, capability: Capability, path: FilePath, content: FileText, result_shape: Shape = "blocks"
+) -> Mapping[str, Any]:
     """Write a whole file, and the folders it lies in.
 
     Use for a new file. The preview says what is replaced, and a file that changed since is not.
@@ -62,12 +65,15 @@ def coding_write(ctx: WriteContext, capability: Capability, path: FilePath, cont
     with write_in_workspace(ctx, capability) as workspace:
         place = parse_path(path, root=workspace.root)
         workspace.files.write(place, data, replaces=capability.bound[REPLACES], deadline=ctx.deadline)
-    return _tell(f"Successfully wrote {len(data)} bytes to {spell(place)}", begun)
+    return _tell(f"Successfully wrote {len(data)} bytes to {spell(place)}", begun, tool="write", shape=result_shape)
 
 
-def preview_edit(ctx: WriteContext, path: str, old_string: str, new_string: str) -> LocalEffect:
-    """The one replacement as a diff. Raises EditRefused, FileMissing, NotText, FileTooLarge, PathRefused."""
-    with open_workspace(ctx) as workspace:
+def preview_edit(ctx: WriteContext, path: str, old_string: str, new_string: str, result_shape: str) -> LocalEffect:
+    """The one replacement as a diff.
+
+    Raises EditRefused, FileMissing, NotText, FileTooLarge, PathRefused, FolderFull.
+    """
+    with open_workspace_to_write(ctx) as workspace:
         place = parse_path(path, root=workspace.root)
         before = read_before(workspace, place, ctx)
         if before is None:
@@ -78,6 +84,7 @@ def preview_edit(ctx: WriteContext, path: str, old_string: str, new_string: str)
 
 @coding.local_write(
     action_type="edit",
+    schema_version=2,
     budget=TickBudget.SLOW,
     preview=preview_edit,
     aliases=("edit",),
@@ -89,7 +96,12 @@ def preview_edit(ctx: WriteContext, path: str, old_string: str, new_string: str)
     guidelines=("Give edit enough lines around the change that the text is there once.",),
 )
 def coding_edit(
-    ctx: WriteContext, capability: Capability, path: FilePath, old_string: OldText, new_string: NewText = ""
+    ctx: WriteContext,
+    capability: Capability,
+    path: FilePath,
+    old_string: OldText,
+    new_string: NewText = "",
+    result_shape: Shape = "blocks",
 ) -> Mapping[str, Any]:
     """Replace one exact piece of text in a file.
 
@@ -108,7 +120,7 @@ def coding_edit(
         if hash_bytes(data) != capability.bound[BECOMES]:
             raise FileChanged(f"{spell(place)} would become another file than the preview showed", path=spell(place))
         workspace.files.write(place, data, replaces=capability.bound[REPLACES], deadline=ctx.deadline)
-    return _tell(f"Successfully edited {spell(place)}", begun)
+    return _tell(f"Successfully edited {spell(place)}", begun, tool="edit", shape=result_shape)
 
 
 def _edit(place: Place, before: FileBytes, old: str, new: str) -> bytes:
@@ -157,5 +169,5 @@ def _decode(data: bytes) -> str | None:
         return None
 
 
-def _tell(text: str, begun: float) -> Mapping[str, Any]:
-    return ToolOutput((text_block(text),), int(clock.monotonic_ms() - begun)).as_untrusted()
+def _tell(text: str, begun: float, *, tool: str, shape: str) -> Mapping[str, Any]:
+    return ToolOutput((text_block(text),), int(clock.monotonic_ms() - begun)).as_untrusted(tool=tool, shape=shape)

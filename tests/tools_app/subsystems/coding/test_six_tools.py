@@ -110,3 +110,29 @@ def test_an_effect_is_shown_before_it_is_done(coder: CodingAgent) -> None:
     assert permit["expected_outcome"]["details"]["command"] == "touch b"
     assert permit["expected_outcome"]["details"]["folder"] == "/work"
     assert not (coder.folder / "b").exists()
+
+
+def test_the_older_result_shape_is_answered_where_it_is_asked_for(coder: CodingAgent) -> None:
+    told = coder.do("write", path="a.txt", content="one\ntwo\n", result_shape="legacy")
+    assert told == {"tool": "write", "status": "success", "result": "Successfully wrote 8 bytes to a.txt"}
+    assert coder.ask("read", path="a.txt", result_shape="legacy")["result"] == "one\ntwo"
+    assert coder.ask("grep", pattern="two", result_shape="legacy")["result"] == "a.txt:2: two"
+    assert coder.ask("find", pattern="*", result_shape="legacy")["tool"] == "find"
+    told = coder.do("edit", path="a.txt", old_string="two", new_string="2", result_shape="legacy")
+    assert (told["tool"], told["status"]) == ("edit", "success")
+    with pytest.raises(Refused, match="INVALID_PARAMS"):
+        coder.ask("read", path="a.txt", result_shape="older")
+
+
+def test_the_older_shape_names_what_it_lost_and_calls_a_failed_command_an_error(coder: CodingAgent) -> None:
+    put(coder, "a.png", PNG)
+    assert coder.ask("read", path="a.png", result_shape="legacy")["result"] == "[image image/png]"
+    ended = coder.run("echo no; exit 2", result_shape="legacy")
+    assert (ended["tool"], ended["status"], ended["error_type"], ended["result"]) == (
+        "bash",
+        "error",
+        "exit_code",
+        "no",
+    )
+    killed = coder.run("echo before; sleep 9", timeout_ms=400, result_shape="legacy")
+    assert (killed["status"], killed["error_type"], killed["result"]) == ("error", "timeout", "before")

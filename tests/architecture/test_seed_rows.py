@@ -1,0 +1,134 @@
+"""Each row of the two specifications of tools, and the tests that prove it by name. A row without a test fails here."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parents[1]
+CODING = "tools_app/subsystems/coding"
+PI = "golem_project/pi"
+
+BUILT_IN_TOOLS = {
+    "FileOps and ExecOps are handed in": (
+        f"{CODING}/test_ssh.py::test_all_six_tools_work_on_the_other_machine",
+        f"{CODING}/test_six_tools.py::test_absolute_paths_are_taken_as_commands_see_them",
+    ),
+    "LocalFileOps": (f"{CODING}/test_hostile_paths.py::test_a_path_that_leads_out_is_refused_by_every_tool",),
+    "LocalExecOps": (f"{CODING}/test_hostile_commands.py::test_a_command_over_its_time_is_killed_with_all_it_started",),
+    "SSHFileOps": (f"{CODING}/test_ssh.py::test_links_and_changes_are_refused_there_too",),
+    "SSHExecOps": (f"{CODING}/test_ssh.py::test_a_command_over_its_time_is_killed_there_with_all_it_started",),
+    "ToolBackend names its machine": (
+        "golem_project/test_let_a_golem_code.py"
+        "::test_an_agent_fixes_a_failing_test_and_the_owner_approves_the_one_command",
+    ),
+    "NewReadTool: text with limits": (
+        f"{CODING}/test_six_tools.py::test_a_long_file_is_continued_with_the_offset_that_the_answer_names",
+        f"{CODING}/test_editing.py::test_a_line_without_end_is_cut_and_an_enormous_file_says_so",
+    ),
+    "NewReadTool: images as base64": (
+        f"{CODING}/test_six_tools.py::test_an_image_is_an_image_block_and_a_large_one_a_resource",
+    ),
+    "NewWriteTool: parent folders are made": (
+        f"{CODING}/test_six_tools.py::test_write_makes_a_file_and_its_folders_and_read_shows_it",
+    ),
+    "NewEditTool: exact replacement": (
+        f"{CODING}/test_six_tools.py::test_edit_replaces_the_one_place",
+        f"{CODING}/test_editing.py::test_an_edit_that_does_not_say_one_change_is_refused",
+    ),
+    "NewBashTool: a command with a time-out": (
+        f"{CODING}/test_six_tools.py::test_bash_answers_output_errors_and_the_exit_code",
+        f"{CODING}/test_hostile_commands.py::test_a_command_over_its_time_is_killed_with_all_it_started",
+    ),
+    "NewGrepTool: search by regular expression": (
+        f"{CODING}/test_six_tools.py::test_grep_names_path_line_and_text_and_keeps_to_names",
+    ),
+    "NewFindTool: search by name": (f"{CODING}/test_six_tools.py::test_find_lists_names_by_pattern_and_kind",),
+    "CodingTools, ReadOnlyTools, AllTools": (f"{CODING}/test_owners.py::test_a_preset_is_exactly_its_tools",),
+    "RemoteTools": (f"{CODING}/test_ssh.py::test_all_six_tools_work_on_the_other_machine",),
+    "BuiltinToolOptions: defaults and bounds": (
+        f"{CODING}/test_seed_defaults.py::test_the_limits_are_those_specified",
+    ),
+    "ContentBlock: text, image, resource, error": (
+        f"{CODING}/test_six_tools.py::test_what_is_no_text_is_named_and_not_shown",
+        f"{CODING}/test_hostile_commands.py::test_a_flood_of_output_is_cut_and_its_end_is_kept",
+    ),
+    "ToLegacyResult": (
+        f"{CODING}/test_six_tools.py::test_the_older_result_shape_is_answered_where_it_is_asked_for",
+        f"{CODING}/test_six_tools.py::test_the_older_shape_names_what_it_lost_and_calls_a_failed_command_an_error",
+    ),
+    "RegisterBuiltinTools, GetBuiltinTool": (
+        f"{CODING}/test_owners.py::test_the_six_tools_are_the_category_and_no_profile_brings_them",
+    ),
+    "GenerateSchemasWithBuiltins: a built-in wins over TOML": (
+        "permits_app/test_written_tools.py::test_a_built_in_of_the_same_word_wins_whatever_was_approved",
+    ),
+    "Future work: tool loop": (
+        "golem_project/heartbeat/thinking/test_tool_loop.py"
+        "::test_reads_that_stand_together_run_beside_each_other_and_answer_in_the_order_they_were_asked",
+        "golem_project/chat/test_reads_beside_each_other.py"
+        "::test_reads_of_one_answer_meet_each_on_a_connection_of_its_own_and_answer_in_order",
+    ),
+    "Future work: HTTP backend": (
+        "permits_app/test_written_tools.py::test_a_tool_of_one_golem_asks_its_address_and_answers_marked_data",
+    ),
+    "Future work: tool composition": (
+        "permits_app/test_written_tools.py::test_a_composition_reads_what_its_golem_may_read_each_from_the_one_before",
+    ),
+}
+
+TIERED_TOOLS = {
+    "Core tools are always included": (
+        f"{PI}/test_tiers.py::test_a_key_as_owners_make_it_is_shown_a_core_and_no_more",
+    ),
+    "Categories are loaded on demand": (
+        f"{PI}/test_tiers.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
+    ),
+    "The execution path is unchanged": (
+        f"{PI}/test_tiers.py::test_what_is_outside_the_toolset_does_not_exist_whatever_is_loaded",
+    ),
+    "ToolRegistry: each tool in one place": (
+        f"{PI}/test_manifest.py::test_every_tool_is_reachable_through_exactly_one_route",
+    ),
+    "What was loaded is seen by the next turn": (
+        "golem_project/heartbeat/thinking/test_loading.py::test_a_model_browses_loads_and_is_shown_what_it_loaded",
+        f"{PI}/test_tiers.py::test_manifest_etag_and_schemas_follow_what_is_loaded",
+    ),
+    "Loading does not last beyond one chat": (
+        "golem_project/chat/test_conversation.py"
+        "::test_it_browses_and_loads_as_an_agent_and_the_next_message_begins_with_the_core",
+    ),
+    "browse_tools lists categories with counts": (
+        f"{PI}/test_token_budget.py::test_browsing_450_tools_costs_at_most_1500_tokens",
+    ),
+    "load_tools answers what was added": (
+        f"{PI}/test_tiers.py::test_loading_everything_loads_as_many_as_fit_and_names_the_rest",
+    ),
+    "Core tools cannot be unloaded": (f"{PI}/test_tiers.py::test_the_core_cannot_give_way",),
+    "Loading twice is idempotent": (f"{PI}/test_tiers.py::test_loading_twice_is_loading_once",),
+    "browse_tools and load_tools are core": (
+        f"{PI}/test_tiers.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
+    ),
+    "A tool that is not loaded says how to load it": (
+        f"{PI}/test_tiers.py::test_a_tool_that_is_not_loaded_answers_the_call_that_loads_it_and_then_exists",
+    ),
+}
+
+ROWS = [pytest.param(named, id=row) for row, named in (BUILT_IN_TOOLS | TIERED_TOOLS).items()]
+
+
+@lru_cache
+def list_tests(path: str) -> frozenset[str]:
+    tree = ast.parse((TESTS / path).read_text(encoding="utf-8"))
+    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
+
+
+@pytest.mark.parametrize("named", ROWS)
+def test_every_row_has_a_test_that_exists(named: tuple[str, ...]) -> None:
+    assert named
+    for each in named:
+        path, name = each.split("::")
+        assert name in list_tests(path), each

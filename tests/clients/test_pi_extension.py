@@ -49,9 +49,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     pi.parent.mkdir()
     pi.write_text(f'#!/bin/sh\nexec {" ".join(command_of(tree_or_skip(FOLDER), NEW))} "$@"\n')
     pi.chmod(0o755)
-    environment = npm_environment(
-        {"HOME": str(home), "PATH": f"{pi.parent}:{os.environ['PATH']}", "PI_OFFLINE": "1"}
-    )
+    environment = npm_environment({"HOME": str(home), "PATH": f"{pi.parent}:{os.environ['PATH']}", "PI_OFFLINE": "1"})
     ran = subprocess.run(
         ["sh", "-ec", f"{install}\npi list"], cwd=source, env=environment, capture_output=True, text=True, timeout=120
     )

@@ -81,9 +81,7 @@ def _preview(line: Line) -> dict[str, Any]:
     return run(play())
 
 
-@pytest.mark.parametrize(
-    ("binding", "version"), [(JSON_RPC, "1.0"), (REST, "1.0"), (JSON_RPC, "0.3"), (REST, "0.3")]
-)
+@pytest.mark.parametrize(("binding", "version"), [(JSON_RPC, "1.0"), (REST, "1.0"), (JSON_RPC, "0.3"), (REST, "0.3")])
 def test_a_client_that_went_away_sees_on_another_server_how_owners_decided(
     line: Line, decide: Decide, second_port: int, binding: str, version: str
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from permits_app.balance_deltas import describe_deltas
@@ -10,8 +12,10 @@ from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import HookCall
 from permits_app.safety.position_rules import list_claim_tokens, list_moved, price_on
 from tools_app.core.units import format_micro_usd, format_units
+from tools_app.toolkit.params import is_token
 from tools_app.toolkit.plan import TokenFlow, TxPlan
-from tools_app.toolkit.views import FeeQuote
+from tools_app.toolkit.result import encode_result
+from tools_app.toolkit.views import FeeQuote, TokenMeta
 
 
 def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget | None) -> dict[str, Any]:
@@ -20,6 +24,7 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget |
     `fee_wei` is what is expected, `l1_fee_wei` the part of it that a rollup takes for layer one, `l1_fee_most_wei` what
     is kept for that part.
     `payees` are those whom the plan pays, and what arrives there. A local write has `summary` and `details` instead.
+    `parameters` are those it was planned with: what was left out filled in, tokens with address and decimals.
     """
     if call.plan is not None and call.plan.promise is not None:
         return _describe_promise(call, call.plan)
@@ -81,8 +86,32 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget |
         "slippage_bps": call.plan.slippage_bps,
         "block_number": call.simulation.block.number,
         "details": dict(call.plan.details),
+        "parameters": _describe_parameters(call, known.values()),
         **({"positions": positions} if (positions := _describe_positions(call)) else {}),
     }
+
+
+def _describe_parameters(call: HookCall, known: Iterable[TokenMeta]) -> dict[str, Any]:
+    """Nothing is asked of the chain for it: a token is told in full where the plan moves it, else as it was named.
+
+    A symbol that two of the plan's tokens bear stays as it was named: anybody may call a token USDC.
+    """
+    tokens = list(known)
+    borne = Counter(token.symbol for token in tokens)
+    named = {token.symbol: token for token in tokens if borne[token.symbol] == 1}
+    named |= {token.address: token for token in tokens}
+    shapes, told = call.tool.schema["properties"], {}
+    for name, field in call.tool.params_model.model_fields.items():
+        value = call.params.get(name)
+        if value is None:
+            continue
+        if isinstance(value, str) and is_token(field) and value in named:
+            told[name] = encode_result(named[value])
+        elif isinstance(value, int) and not isinstance(value, bool) and shapes[name].get("type") == "string":
+            told[name] = str(value)
+        else:
+            told[name] = encode_result(value)
+    return told
 
 
 def _describe_promise(call: HookCall, plan: TxPlan) -> dict[str, Any]:
@@ -98,6 +127,7 @@ def _describe_promise(call: HookCall, plan: TxPlan) -> dict[str, Any]:
         ],
         "worst_cost_usd": format_micro_usd(call.value.total_micro_usd),
         "details": dict(plan.details),
+        "parameters": _describe_parameters(call, plan.tokens),
     }
 
 

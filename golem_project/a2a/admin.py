@@ -52,6 +52,7 @@ class TaskAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         "asked",
         "answered",
         "refusal",
+        "agent",
         "context_id",
         "message_id",
         "created_at",
@@ -97,6 +98,11 @@ class TaskAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     def refusal(self, obj: Task) -> SafeString:
         """Why it was refused."""
         return _show_json(obj.problem)
+
+    @display(description="Done as agent")
+    def agent(self, obj: Task) -> str:
+        """The golem's ERC-8004 agent, as feedback names it."""
+        return str(obj.done_by.get("agentId", "–"))
 
 
 class OpenedReadForm(forms.ModelForm):

@@ -45,6 +45,9 @@ class Task(models.Model):
     note = models.TextField(blank=True, help_text="Why it is in this state")
     answer = models.JSONField(default=dict, help_text="What the tool answered")
     problem = models.JSONField(default=dict, help_text="The refusal")
+    done_by = models.JSONField(
+        default=dict, help_text="The ERC-8004 agent that the golem was when the task completed: what feedback names"
+    )
     permit: Any = models.ForeignKey(
         "permits_app.ActionPermit", null=True, blank=True, on_delete=models.RESTRICT, related_name="a2a_tasks"
     )

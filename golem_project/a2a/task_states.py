@@ -12,6 +12,7 @@ from django.db.models import F
 
 from golem_project.a2a.models import OPEN_STATES, Task, TaskState
 from golem_project.a2a.notifications import note_change
+from permits_app.registered_agents import list_registered
 from tools_app.core import event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.storable_text import make_plain
@@ -27,6 +28,8 @@ def move_task(
     """Take a task from one of `leaving` to `to`; False when it was in none of them."""
     if to not in OPEN_STATES:
         columns |= {"finished_at": now, "lease_until": None}
+    if to == TaskState.COMPLETED:
+        columns["done_by"] = _name_agent(task_id)
     with transaction.atomic():
         changed = Task.objects.filter(pk=task_id, state__in=[str(state) for state in leaving]).update(
             state=str(to), note=make_plain(note)[:LONGEST_NOTE], version=F("version") + 1, updated_at=now, **columns
@@ -35,6 +38,14 @@ def move_task(
             return False
         tell_change(Task.objects.get(pk=task_id), now=now)
     return True
+
+
+def _name_agent(task_id: UUID) -> dict[str, str]:
+    """Whom a client's feedback can be about; empty where the golem registered no agent."""
+    golem_id = Task.objects.values_list("golem_id", flat=True).get(pk=task_id)
+    for agent in list_registered(golem_id=golem_id)[:1]:
+        return {"agentId": agent.agent_id, "agentRegistry": agent.registry_in_full}
+    return {}
 
 
 def tell_change(task: Task, *, now: datetime) -> None:

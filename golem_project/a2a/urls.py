@@ -9,6 +9,7 @@ from golem_project.a2a import views
 urlpatterns = [
     path(".well-known/agent-card.json", views.show_root_card, name="a2a_root_card"),
     path(".well-known/agent.json", views.show_root_card, name="a2a_root_card_before_0_3"),
+    path(".well-known/agent-registration.json", views.show_registrations, name="a2a_registrations"),
     path("a2a/keys.json", views.show_keys, name="a2a_keys"),
     path("a2a/<uuid:golem_id>/.well-known/agent-card.json", views.show_agent_card, name="a2a_card"),
     path("a2a/<uuid:golem_id>/.well-known/agent.json", views.show_agent_card, name="a2a_card_before_0_3"),

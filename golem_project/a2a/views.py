@@ -22,6 +22,7 @@ from golem_project.a2a.errors import AgentUnknown
 from golem_project.pi.errors import BodyTooLarge
 from golem_project.pi.exception_handler import PROBLEM_JSON, answer_request
 from golem_project.pi.parsers import MAX_BODY_BYTES, parse_object
+from permits_app.registered_agents import list_registered
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
 
@@ -73,13 +74,20 @@ def show_agent_card(request: HttpRequest, golem_id: UUID) -> HttpResponse:
 @answers_problems
 def show_root_card(request: HttpRequest) -> HttpResponse:
     """The card of the golem this host stands for, if it stands for one."""
-    try:
-        golem_id = UUID(settings.GOLEM_A2A_ROOT_GOLEM)
-    except ValueError:
-        raise AgentUnknown(
-            "this host is several agents; the card of each is at /a2a/<golem id>/.well-known/agent-card.json"
-        ) from None
-    return show_agent_card(request, golem_id)
+    return show_agent_card(request, _find_root_golem())
+
+
+@require_safe
+@answers_problems
+def show_registrations(request: HttpRequest) -> HttpResponse:
+    """The ERC-8004 agents of the golem this host stands for: by it others know that the host is theirs."""
+    golem_id = _find_root_golem()
+    registered = [
+        {"agentId": agent.number, "agentRegistry": agent.registry_in_full}
+        for agent in list_registered(golem_id=golem_id)
+    ]
+    headers = {"Cache-Control": f"public, max-age={_SECONDS}", "Access-Control-Allow-Origin": "*"}
+    return JsonResponse({"registrations": registered}, headers=headers)
 
 
 @require_safe
@@ -107,6 +115,15 @@ def give_visit(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     new = visits.open_visit(golem_id=golem_id, nonce=body["nonce"], signature=body["signature"], now=clock.now())
     answer = {"token": new.token, "wallet": new.visit.address, "expires_at": new.visit.expires_at.isoformat()}
     return JsonResponse(answer, status=201, headers={"Cache-Control": "no-store"})
+
+
+def _find_root_golem() -> UUID:
+    try:
+        return UUID(settings.GOLEM_A2A_ROOT_GOLEM)
+    except ValueError:
+        raise AgentUnknown(
+            "this host is several agents; the card of each is at /a2a/<golem id>/.well-known/agent-card.json"
+        ) from None
 
 
 def _find_golem(golem_id: UUID) -> Golem:

@@ -26,8 +26,11 @@ WIRE_STATES: Mapping[str, wire.TaskState] = {
 
 
 def show_task(row: Task, *, history_length: int | None = None, has_artifacts: bool = True) -> wire.Task:
-    """The whole task. Its history is the one message that asked for it, left out where `history_length` is 0."""
-    shown = wire.Task(id=str(row.pk), context_id=row.context_id, status=show_status(row))
+    """The whole task. Its history is the one message that asked for it, left out where `history_length` is 0.
+
+    The metadata of a completed one names the golem's ERC-8004 agent, where it has one: `agentId`, `agentRegistry`.
+    """
+    shown = wire.Task(id=str(row.pk), context_id=row.context_id, status=show_status(row), metadata=row.done_by or None)
     if history_length != 0:
         asked = data_part({"skill": row.skill, "params": row.params})
         shown.history.append(
@@ -71,7 +74,9 @@ def show_artifact(row: Task) -> wire.Artifact:
 
 def show_change(row: Task) -> wire.TaskStatusUpdateEvent:
     """The state alone, as streams and notifications tell it."""
-    return wire.TaskStatusUpdateEvent(task_id=str(row.pk), context_id=row.context_id, status=show_status(row))
+    return wire.TaskStatusUpdateEvent(
+        task_id=str(row.pk), context_id=row.context_id, status=show_status(row), metadata=row.done_by or None
+    )
 
 
 def show_answer(row: Task) -> wire.TaskArtifactUpdateEvent:

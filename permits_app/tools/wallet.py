@@ -14,6 +14,7 @@ from permits_app.models.signing_key import KeyState
 from permits_app.models.transaction import UNSETTLED
 from permits_app.models.wallet import WalletKind
 from permits_app.profit_days import read_worth
+from permits_app.registered_agents import list_registered
 from permits_app.safety.rate_rules import most_writes_per_hour
 from permits_app.tools.wallet_holdings import (
     Balance,
@@ -29,8 +30,8 @@ from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import InsufficientBalance, InvalidParams
 from tools_app.core.units import format_units, value_in_micro_usd
 from tools_app.portfolio.holdings import read_balances
-from tools_app.standards import erc20
-from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
+from tools_app.standards import erc20, erc8004
+from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, Requirement, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import Address, ChainId, RawAmount, Token
@@ -79,11 +80,21 @@ class PolicySummary:
 
 
 @dataclass(frozen=True, slots=True)
+class IdentityStatus:
+    """The agent that the golem registered last on the chain by ERC-8004; `is_owned`: its account owns it still."""
+
+    agent_id: str
+    registry: str
+    is_owned: bool
+
+
+@dataclass(frozen=True, slots=True)
 class WalletStatus:
     """The golem's account on one chain: `account_type` is eoa, safe or contract.
 
     `total_value_usd` is tokens plus positions less debts at the feeds; `not_counted` names what it leaves out.
     `active_session_keys` is 1 while a cage's session lasts; an account that signs for itself has none.
+    `identity_status` is null where the golem registered no agent itself, or handed it over.
     """
 
     provider: str
@@ -100,7 +111,7 @@ class WalletStatus:
     active_session_keys: int
     pending_transactions: tuple[PendingTransaction, ...]
     policy_summary: PolicySummary
-    identity_status: str | None
+    identity_status: IdentityStatus | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +180,15 @@ def wallet_get_status(ctx: ReadContext, chain_id: ChainId | None = None) -> Wall
         active_session_keys=_count_sessions(ctx, held),
         pending_transactions=_list_pending(ctx, account, reader.chain_id),
         policy_summary=_summarize_policy(ctx),
-        identity_status=None,
+        identity_status=_find_identity(ctx, reader, account),
     )
+
+
+def _find_identity(ctx: ReadContext, reader: ChainReader, account: str) -> IdentityStatus | None:
+    for agent in list_registered(golem_id=ctx.golem.id, chain_id=reader.chain_id)[:1]:
+        (owner,) = reader.call_many([ReadCall(agent.registry, erc8004.OWNER_OF, (agent.number,))])
+        return IdentityStatus(agent.agent_id, agent.registry_in_full, owner.ok and owner.values[0] == account)
+    return None
 
 
 def report_transfer(outcome: PlanOutcome) -> TransferReport:

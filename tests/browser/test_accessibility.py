@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from golem_project.a2a.models import OpenedRead, Task
 from tests import factories
 from tests.browser.axe import find_serious
 from tests.browser.conftest import PHONE, WIDE
 from tests.browser.owners import House, make_house
+from tools_app.core import clock
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -20,6 +22,8 @@ def house() -> House:
     factories.make_committed_permit(golem=found.golem)
     factories.make_pending_request(permit=factories.make_permit(golem=found.golem))
     factories.make_change_request(golem=found.golem)
+    factories.make_a2a_task(golem=found.golem)
+    OpenedRead.objects.create(golem=found.golem, query="limits", venue="golem", created_at=clock.now())
     return found
 
 
@@ -27,6 +31,7 @@ def list_pages(house: House) -> list[str]:
     golem, permit = house.golem.pk, house.golem.permits.order_by("created_at")[0].pk
     request = house.golem.change_requests.get().pk
     own = f"/admin/archetypes_app/golem/{golem}"
+    task, read = Task.objects.get().pk, OpenedRead.objects.get().pk
     return [
         "/admin/",
         "/admin/cockpit/",
@@ -49,6 +54,11 @@ def list_pages(house: House) -> list[str]:
         "/admin/tools_app/auditentry/",
         "/admin/archetypes_app/apikey/add/",
         "/admin/archetypes_app/heartbeat/",
+        "/admin/a2a/task/",
+        f"/admin/a2a/task/{task}/change/",
+        "/admin/a2a/openedread/",
+        "/admin/a2a/openedread/add/",
+        f"/admin/a2a/openedread/{read}/close",
     ]
 
 

@@ -24,12 +24,17 @@ def tree_or_skip(folder: Path) -> Path:
         pytest.skip(f"not run: {error}")
 
 
-def pack(folder: Path, scratch: Path) -> Path:
-    """The package unpacked from its own archive, beside what it runs with."""
-    tree = tree_or_skip(folder)
+def copy_source(folder: Path, scratch: Path) -> Path:
+    """The package's sources as a checkout has them after `npm ci`."""
     source = scratch / "source"
     shutil.copytree(folder, source, ignore=shutil.ignore_patterns("node_modules", "dist"))
-    (source / "node_modules").symlink_to(tree)
+    (source / "node_modules").symlink_to(tree_or_skip(folder))
+    return source
+
+
+def pack(folder: Path, scratch: Path) -> Path:
+    """The package unpacked from its own archive, beside what it runs with."""
+    source = copy_source(folder, scratch)
     ran = subprocess.run(
         [*npm_command(), "pack", "--pack-destination", str(scratch), "--loglevel=error"],
         cwd=source,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
@@ -23,6 +25,9 @@ from .positions import NAME, REQUEST
 
 SLIPS: dict[str, int] = {}
 """Slips of their author: by how much an offer says otherwise than its plan, and a claim that promises nothing."""
+
+Currency = Annotated[Literal["cash"], Field(description="What is counted.")]
+Whose = Annotated[Literal["mine"], Field(description="Whose account it is.")]
 
 REPLACED_ON = clock.now().date()
 """The day the bank's deposit changed its parameters: as late as it can be, whenever the tests run."""
@@ -168,13 +173,19 @@ def bank_claim(ctx: WriteContext, request_id: PositionId) -> TxPlan:
     )
 
 
-@bank.read(query="bank_account", budget=TickBudget.FAST)
-def bank_get_account(ctx: ReadContext) -> dict[str, str]:
+@bank.read(query="bank_account", budget=TickBudget.FAST, schema_version=2)
+def bank_get_account(ctx: ReadContext, currency: Currency = "cash") -> dict[str, str]:
     """What is in the bank and what is owed. Does not price it."""
     chain = ctx.chain()
     where = DEPLOYED[chain.chain_id]["bank"]
     [deposited] = chain.call(where, "function deposited(address) view returns (uint256)", ctx.golem.address)
     return {"deposited": str(deposited)}
+
+
+@bank.used_to_take(of="bank_get_account", schema_version=1, replaced_on=REPLACED_ON)
+def first_bank_get_account(tool: ToolDef, whose: Whose) -> dict[str, Any]:
+    """It was told whose account to read, which was never another's."""
+    return {"currency": "cash"}
 
 
 @bank.write(

@@ -47,7 +47,7 @@ def run(request: ChangeRequest) -> ChangeRequest:
     return ChangeRequest.objects.get(pk=request.pk)
 
 
-def send(safe: OwnedSafe, to: str, data: str) -> None:
+def send(safe: OwnedSafe, to: str, data: str) -> str:
     """A stranger's transaction, ahead of the relayer's."""
     rpc = safe.live.world.rpc
     rpc.call("anvil_setBalance", _STRANGER, hex(10**18))
@@ -60,7 +60,7 @@ def send(safe: OwnedSafe, to: str, data: str) -> None:
         "maxFeePerGas": hex(_AHEAD),
         "maxPriorityFeePerGas": hex(_AHEAD),
     }
-    rpc.call("eth_sendTransaction", fields)
+    return str(rpc.call("eth_sendTransaction", fields))
 
 
 @contextmanager
@@ -152,7 +152,7 @@ def test_what_failed_and_a_stranger_sent_again_is_recorded_as_executed(safe: Own
     request = fail(safe)
     rival = approved(safe, ask(safe, safe.live.owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 800)))
     assert owner_transaction(rival).safe_nonce == owner_transaction(request).safe_nonce
-    send(safe, safe.address, RelayedTransaction.objects.get().data)
+    safe.live.world.wait(send(safe, safe.address, RelayedTransaction.objects.get().data))
     assert reconcile_relays(now=clock.now())["late_executions"] == 1
     request.refresh_from_db()
     asked = owner_transaction(request)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from golem_project.management.commands.snapshots import find_unserved
 from golem_project.pi.manifest import describe_route
 from permits_app.actions.preview import preview_action
+from permits_app.actions.query import query_state
 from permits_app.models import ActionPermit
+from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem
 from tests.made_up_bank.on_the_shelf import NAME, Bank
 from tests.made_up_bank.tools import REPLACED_ON
@@ -46,6 +50,20 @@ def test_after_ninety_days_it_is_refused_and_the_refusal_says_where_to_look(save
     assert (problem["code"], problem["recovery"]) == ("SCHEMA_RETIRED", "FIX_PARAMS")
     assert problem["next_call"]["arguments"] == {"query": "describe_tool", "tools": ["bank_deposit"]}
     assert not ActionPermit.objects.exists()
+
+
+def test_a_read_in_its_old_shape_is_answered_until_its_time_is_over(saver: LiveGolem, bank: Bank) -> None:
+    """Through the agent's own interface, and where a later day is needed through the query itself."""
+    agent = Agent(golem=saver.golem, key=saver.key, client=Client())
+    old, new = {"query": "bank_account", "venue": NAME, "whose": "mine"}, {"query": "bank_account", "venue": NAME}
+    answers = [agent.post("query_state", body).json()["data"] for body in (old, {**new, "currency": "cash"})]
+    assert answers[0] == answers[1] == {"deposited": "0"}
+    read = partial(query_state, golem=saver.golem, query="bank_account", venue=NAME, params={"whose": "mine"})
+    with pytest.raises(SchemaRetired) as refused:
+        read(now=clock.now() + SERVED_FOR + timedelta(days=1))
+    assert refused.value.as_problem()["next_call"]["arguments"]["tools"] == ["bank_get_account"]
+    neither = agent.post("query_state", {**new, "whose": "mine", "currency": "cash"})
+    assert (neither.status_code, neither.json()["code"]) == (422, "INVALID_PARAMS")
 
 
 def test_the_last_moment_is_served_and_the_next_is_not(bank: Bank) -> None:

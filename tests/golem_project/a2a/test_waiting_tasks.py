@@ -23,7 +23,7 @@ from golem_project.embedded.process import free_port
 from permits_app.actions.execute_change import execute_change
 from permits_app.models import ActionPermit, ChangeRequest
 from tests import factories
-from tests.golem_project.a2a.conftest import SWAP, Line, answer_of, ask, run, send, state_of
+from tests.golem_project.a2a.conftest import JSON_RPC, REST, SWAP, Line, answer_of, ask, run, send, state_of
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.conftest import critical_swap as critical_swap
@@ -81,11 +81,12 @@ def _preview(line: Line) -> dict[str, Any]:
     return run(play())
 
 
+@pytest.mark.parametrize(("binding", "version"), [(JSON_RPC, "1.0"), (REST, "1.0"), (JSON_RPC, "0.3"), (REST, "0.3")])
 def test_a_client_that_went_away_sees_on_another_server_how_owners_decided(
-    line: Line, decide: Decide, second_port: int
+    line: Line, decide: Decide, second_port: int, binding: str, version: str
 ) -> None:
     async def play() -> list[dict[str, Any]]:
-        async with line.open(is_streaming=True) as client:
+        async with line.open(binding=binding, version=version, is_streaming=True) as client:
             stream = client.send_message(ask("preview_action", SWAP))
             async for event in stream:
                 first = MessageToDict(event)
@@ -95,7 +96,7 @@ def test_a_client_that_went_away_sees_on_another_server_how_owners_decided(
             await stream.aclose()
         task_id = first["statusUpdate"]["taskId"]
         elsewhere = Line(f"http://127.0.0.1:{second_port}/a2a/{line.golem.pk}", line.token, line.golem)
-        async with elsewhere.open(is_streaming=True) as client:
+        async with elsewhere.open(binding=binding, version=version, is_streaming=True) as client:
             told: list[dict[str, Any]] = []
             async for event in client.subscribe(wire.SubscribeToTaskRequest(id=task_id)):
                 told.append(MessageToDict(event))

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import httpx2
 import pytest
+from asgiref.sync import sync_to_async
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
@@ -19,12 +20,13 @@ from mcp.shared.exceptions import MCPError
 from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey
 from archetypes_app.models.api_key import Scope
-from permits_app.models import ActionPermit, OutcomeRecord
+from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord
 from tests.architecture.sources import ROOT
 from tests.catalogue.door import Door
 from tests.catalogue.door import door as door
 from tests.golem_project.pi.conftest import SWAP, Agent, MakeAgent
 from tests.golem_project.stream.conftest import web_port as web_port
+from tests.permits_app.approvals.conftest import critical_swap as critical_swap
 
 Work = Callable[[Client], Coroutine[Any, Any, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -61,6 +63,28 @@ def test_the_program_of_the_page_goes_from_the_tools_to_the_outcome(web_port: in
     ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=90)
     assert ran.stdout.splitlines() == ["8 tools", "COMMITTED"], ran.stdout + ran.stderr
     assert OutcomeRecord.objects.get(permit=ActionPermit.objects.get()).is_verified
+
+
+def test_what_waits_for_owners_is_carried_out_when_they_approve_and_the_client_finds_the_outcome(
+    web_port: int, door: Door, critical_swap: None
+) -> None:
+    swap = {**SWAP, "venue": "uniswap"}
+
+    async def play(client: Client) -> tuple[Any, Any, Any]:
+        permit = (await client.call_tool("preview_action", swap)).structured_content
+        early = await client.call_tool("commit_action", {"permit_id": permit["permit_id"]})
+        await sync_to_async(door.commit, thread_sensitive=False)({**permit, "http": 200})
+        late = await client.call_tool("commit_action", {"permit_id": permit["permit_id"]})
+        return permit, early, late
+
+    permit, early, late = with_client(web_port, door.agent.key.token, play)
+    assert (permit["status"], permit["waits"]["state"]) == ("AWAITING_APPROVAL", "waits for owners")
+    assert (early.is_error, early.structured_content["code"]) == (True, "PERMIT_NOT_COMMITTABLE")
+    told = late.structured_content
+    assert (told["code"], told["permit_status"]) == ("PERMIT_ALREADY_COMMITTED", "COMMITTED")
+    sent = OutboundTransaction.objects.filter(permit_id=permit["permit_id"]).order_by("call_index")
+    assert told["tx_hashes"] == [each.tx_hash for each in sent] != []
+    assert OutcomeRecord.objects.get(permit_id=permit["permit_id"]).is_verified
 
 
 def test_the_tools_are_those_of_the_manifest_with_hints_of_the_same_rule(web_port: int, make_agent: MakeAgent) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 from tools_app.protocols.erc8004 import math
 from tools_app.protocols.erc8004.addresses import registries_on
 from tools_app.protocols.erc8004.agent_ids import AgentIdText, parse_agent_id
+from tools_app.protocols.erc8004.endpoint_domains import DomainProof, check_domains
 from tools_app.protocols.erc8004.reads import Feedback, read_agent, read_voices
 from tools_app.protocols.erc8004.registration_file import FileSource, fetch_file
 from tools_app.protocols.erc8004.tools.family import identity, is_simulated, line, passage
@@ -21,11 +22,14 @@ MOST_SHOWN: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class ServiceLine:
-    """A door, as the agent names it. Nobody knocked."""
+    """A door, as the agent names it; nobody called it. `domain` is what the door's domain says of the agent: verified
+    (it names it), not_named, refused (not a public https address), unreachable, malformed, not_asked.
+    """
 
     name: ForeignText
     endpoint: ForeignText
     version: ForeignText
+    domain: DomainProof
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +85,16 @@ class AgentProfile:
 @identity.read(
     query="agent_profile",
     budget=TickBudget.MEDIUM,
-    steps=("Reading the agent", "Reading its file", "Reading feedback"),
+    steps=("Reading the agent", "Reading its file", "Reading feedback", "Asking domains"),
     aliases=("erc8004_get_agent",),
     snippet="agent_profile: one agent's owner, wallet, file, doors and feedback; its words are its own claims.",
 )
 def identity_get_agent_profile(ctx: ReadContext, agent_id: AgentIdText, include_feedback: Flag = False) -> AgentProfile:
     """Read everything about one registered agent.
 
-    Use before working with it. A file at an https address is fetched, never from a private one.
-    Does not knock at the agent's doors, and does not check what it claims.
+    Use before working with it. A file at an https address is fetched, never from a private one, and the first two
+    domains of its doors are asked whether they name it.
+    Does not call the agent's doors, and does not check what it claims to do.
     """
     named = parse_agent_id(agent_id)
     reader = ctx.chain(named.chain_id)
@@ -101,6 +106,14 @@ def identity_get_agent_profile(ctx: ReadContext, agent_id: AgentIdText, include_
     ctx.step("Reading feedback")
     voices = read_voices(reader, at, [named.number])[named.number]
     ratings = list(voices.ratings.values())
+    ctx.step("Asking domains")
+    proofs = check_domains(
+        [each.endpoint for each in file.services],
+        named=named,
+        uri=agent.uri,
+        file=file,
+        seconds=max(0.1, ctx.deadline.remaining_ms() / 2_000),
+    )
     return AgentProfile(
         agent_id=agent_id,
         registry=named.in_full.rpartition(":")[0],
@@ -115,7 +128,10 @@ def identity_get_agent_profile(ctx: ReadContext, agent_id: AgentIdText, include_
         supported_trusts=tuple(line(each) for each in file.trusts),
         registration=file.source,
         agent_uri=line(agent.uri),
-        services=tuple(ServiceLine(line(each.name), line(each.endpoint), line(each.version)) for each in file.services),
+        services=tuple(
+            ServiceLine(line(each.name), line(each.endpoint), line(each.version), proofs[each.endpoint])
+            for each in file.services
+        ),
         engagement=voices.clients,
         feedback_summary=FeedbackSummary(
             voices.clients, len(voices.said), math.mean_score(ratings) if ratings else None, voices.is_whole

@@ -182,6 +182,7 @@ def test_what_is_mined_again_with_other_amounts_stands_beside_what_was_settled(l
     rival = make_live_golem(live_golem.world, name="Rival", owner_name="owner-b")
     permit_id = commit_for_good(live_golem)
     first, judged = claim_of(live_golem, permit_id), live_golem.permit(permit_id).outcome
+    mined = live_golem.mined_nonce()
     roll_back(live_golem, permit_id)
     # The pool is another one by the time the same bytes are mined again.
     rival.commit(rival.preview(amount="900000000")["permit_id"])
@@ -193,6 +194,7 @@ def test_what_is_mined_again_with_other_amounts_stands_beside_what_was_settled(l
     ]
     assert live_golem.permit(permit_id).outcome is None
     assert used_today(live_golem) == add_up(permit_id) == first.reserved_micro_usd > first.settled_micro_usd
+    live_golem.wait_until_mined(mined)
     live_golem.work(permit_id)
     again, anew = claim_of(live_golem, permit_id), live_golem.permit(permit_id).outcome
     assert (again.life, again.state) == (2, SpendState.SETTLED)

@@ -236,7 +236,7 @@ def test_what_is_given_up_of_a_rollback_of_the_chain_is_done_again_whole(
     rows = OutboundTransaction.objects.filter(permit_id=UUID(permit_id))
     assert set(rows.values_list("state", flat=True)) == {TransactionState.FINAL}
     given_up_once(event)
-    head = int(shared_golem.world.rpc.call("eth_blockNumber"), 16)
+    head, mined = int(shared_golem.world.rpc.call("eth_blockNumber"), 16), shared_golem.mined_nonce()
     reorganise(shared_golem.world, head - min(row.block_number or 0 for row in rows) + 1)
     done = reconcile_transactions(now=clock.now())
     assert count_repeated() == {"deadlock": 1}
@@ -247,5 +247,6 @@ def test_what_is_given_up_of_a_rollback_of_the_chain_is_done_again_whole(
     assert entries.filter(event__in=["OutcomeTakenBack", "ChainRolledBack"]).count() == 2
     states = SpendEntry.objects.filter(permit_id=UUID(permit_id)).order_by("pk").values_list("state", flat=True)
     assert list(states) == ["SETTLED", "REVERSED", "RESERVED"]
+    shared_golem.wait_until_mined(mined)
     shared_golem.work(permit_id)
     assert shared_golem.permit(permit_id).status == PermitStatus.COMMITTED

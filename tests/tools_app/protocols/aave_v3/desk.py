@@ -50,8 +50,8 @@ class Desk:
         after = self.position()
         for change in plan.changes:
             moved = _raw(after, change.token) - _raw(before, change.token)
-            assert moved >= change.bound, (tool, moved, change)
             # Seconds pass while a test mines; interest on the rest is all there may be besides.
+            assert moved >= change.bound - abs(_raw(before, change.token)) // 10**7, (tool, moved, change)
             assert abs(moved - change.expected) <= 10 + abs(_raw(before, change.token)) // 10**5
         for allowance in plan.allowances:
             assert self.allowance(allowance.token.address) == 0

@@ -6,6 +6,8 @@ what this server was built with, and so is the code of its parts; only what a co
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from eth_utils.crypto import keccak
 
 from permits_app.errors import NotACage
@@ -17,10 +19,15 @@ _PARTS = {"governance": "CageGovernance", "gate": "CageGate"}
 
 def hash_code(name: str, code: bytes) -> str:
     """keccak256 of the code of one of the published contracts, with zeros where its constructor wrote."""
+    return "0x" + keccak(mask_immutables(code, PUBLISHED[name][1])).hex()
+
+
+def mask_immutables(code: bytes, places: Iterable[tuple[int, int]]) -> bytes:
+    """`code` with zeros where a constructor wrote: (first byte, how many)."""
     masked = bytearray(code)
-    for start, length in PUBLISHED[name][1]:
+    for start, length in places:
         masked[start : start + length] = bytes(length)
-    return "0x" + keccak(bytes(masked)).hex()
+    return bytes(masked)
 
 
 def check_published(chain: ChainReader, contract: str) -> dict[str, str]:

@@ -68,12 +68,7 @@ def suggest_rules(
     counted = {each.key for each in rules if each.kind is RuleKind.ASSET}
     valued = {key_address(key) for key in counted}
     valued |= {place for place, subject in SHELF.valued_on(chain.chain_id).items() if subject in valuers}
-    gone = {
-        address
-        for protocol in SHELF.on(chain.chain_id)
-        if protocol.name in left_out
-        for address in (protocol.deployments(chain.chain_id) or {}).values()
-    }
+    gone = _list_addresses(chain.chain_id, left_out)
     rules += call_rules(chain.chain_id, set(addresses[AllowlistKind.CONTRACT]) - gone, valued=valued)
     for spender in addresses[AllowlistKind.SPENDER]:
         if spender not in gone:
@@ -84,12 +79,21 @@ def suggest_rules(
     return rules
 
 
-def list_subjects(golem: Golem, chain_id: int) -> list[str]:
-    """The places on a chain where the golem may hold something that needs a valuer, by the contracts it may call."""
+def list_subjects(golem: Golem, chain_id: int, *, left_out: Collection[str] = ()) -> list[str]:
+    """The places on a chain where the golem may hold something that needs a valuer, by the contracts it may call.
+
+    `left_out` are names of protocols that do not count.
+    """
     allowed = AllowlistEntry.objects.filter(golem=golem, chain_id=chain_id, kind=AllowlistKind.CONTRACT)
     places = SHELF.valued_on(chain_id)
-    called = set(allowed.values_list("address", flat=True))
+    called = set(allowed.values_list("address", flat=True)) - _list_addresses(chain_id, left_out)
     return list(dict.fromkeys(subject for place, subject in places.items() if place in called))
+
+
+def _list_addresses(chain_id: int, names: Collection[str]) -> set[str]:
+    """Every contract on a chain of the protocols of these names."""
+    named = (protocol for protocol in SHELF.on(chain_id) if protocol.name in names)
+    return {address for protocol in named for address in (protocol.deployments(chain_id) or {}).values()}
 
 
 def _limit_rules(golem: Golem, cage: PolicyCage, limits: SpendingLimits, mark: int) -> list[Rule]:

@@ -22,6 +22,7 @@ from permits_app.actions.sync_policy_cage import register_cage
 from permits_app.models import CageMirror
 from permits_app.policy_cage.abi import PUBLISHED
 from permits_app.policy_cage.contract import encode_deployment
+from permits_app.policy_cage.published import mask_immutables
 from permits_app.policy_cage.safe_tx import ENABLE_MODULE, NONCE, SafeTx, build_typed_data
 from permits_app.policy_cage.suggested_rules import list_subjects, suggest_rules
 from tools_app import runner
@@ -153,8 +154,8 @@ def choose_left_out(golem: Golem, chain: ChainReader, options: dict[str, Any]) -
     Markets are kept longest, since everything is left through them; of the others the one with the most rules goes
     first. Raises CommandError where even none of them fits, and what a feed raises.
     """
-    known = dict(SHELF.valuers_on(chain.chain_id))
-    stand_ins = {each: each for each in list_subjects(golem, chain.chain_id) if each in known and chain.code(each)}
+    # Any address will do to measure with.
+    stand_ins = {subject: subject for subject in find_valuers(golem, chain, (), left_out=())[1]}
     left: list[str] = []
 
     def measure(*more: str) -> int:
@@ -189,14 +190,9 @@ def find_valuers(
             raise CommandError(f"{address} is no valuer of anything that is known on chain {chain.chain_id}")
         check_valuer(chain, address, valuer)
         there[subject] = address
-    gone = {subject for name in left_out for subject in _list_places(chain.chain_id, name)}
-    wanted = [each for each in list_subjects(golem, chain.chain_id) if each in known and each not in {*there, *gone}]
-    return there, {subject: known[subject] for subject in wanted if chain.code(subject)}
-
-
-def _list_places(chain_id: int, name: str) -> list[str]:
-    protocol = SHELF.get(name)
-    return [] if protocol is None else list((protocol.deployments(chain_id) or {}).values())
+    wanted = list_subjects(golem, chain.chain_id, left_out=left_out)
+    missing = (each for each in wanted if each in known and each not in there)
+    return there, {subject: known[subject] for subject in missing if chain.code(subject)}
 
 
 def tell_left_out(left_out: Sequence[str]) -> str:
@@ -212,9 +208,7 @@ def tell_left_out(left_out: Sequence[str]) -> str:
 def check_valuer(chain: ChainReader, address: str, valuer: Valuer) -> None:
     """Raises CommandError for other code than ours, and for a valuer that was made of other values."""
     contract = load_contract(valuer.code)
-    code = bytearray(chain.code(address))
-    for start, length in contract.immutables:
-        code[start : start + length] = bytes(length)
+    code = mask_immutables(chain.code(address), contract.immutables)
     if code != bytes.fromhex(contract.deployed_bytecode[2:]):
         raise CommandError(f"the code at {address} is not that of {valuer.code}")
     told = [chain.call(address, view)[0] for view in valuer.views]

@@ -47,6 +47,7 @@ app.autodiscover_tasks(
         "golem_project.heartbeat",
         "golem_project.stream",
         "golem_project.chat",
+        "golem_project.a2a",
     ]
 )
 

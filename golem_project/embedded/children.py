@@ -7,6 +7,16 @@ import http.client
 import sys
 from urllib.parse import urlsplit
 
+# What all of them use, loaded once where they start together: first what needs no settings, then the product.
+LIBRARIES = (
+    "celery.bin.celery",
+    "celery.apps.worker",
+    "celery.concurrency.prefork",
+    "uvicorn.main",
+    "web3",
+    "rest_framework",
+)
+MODULES = ("golem_project.loaded",)
 # -q: without the banner.
 CELERY = (sys.executable, "-m", "celery", "-q", "-A", "golem_project.celery")
 WEB_HOST = "127.0.0.1"

@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, Protocol
 
 import psutil
 
@@ -56,10 +56,28 @@ def identify(pid: int) -> ProcessIdentity | None:
     return ProcessIdentity(pid=pid, started_at_ticks=int(fields[19]), boot_id=BOOT_ID.read_text().strip())
 
 
+class Started(Protocol):
+    """A child process of this one that can be sent signals and waited for, as `subprocess.Popen` can."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def returncode(self) -> int | Any: ...
+
+    def send_signal(self, sig: int, /) -> None: ...
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+    def wait(self) -> int: ...
+
+
 class Child:
     """A process we started, the leader of its own session."""
 
-    def __init__(self, *, name: str, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, *, name: str, process: Started) -> None:
         self.name = name
         self.process = process
         identity = identify(process.pid)

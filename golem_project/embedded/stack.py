@@ -22,7 +22,8 @@ from golem_project.embedded.children import (
     plan_product,
 )
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.output import Output
+from golem_project.embedded.forked_children import Loading, Loads
+from golem_project.embedded.output import Output, Pump
 from golem_project.embedded.paths import CHECKOUT, Paths
 from golem_project.embedded.prepared import is_prepared, mark_prepared
 from golem_project.embedded.process import (
@@ -52,6 +53,7 @@ LONGEST_BACKOFF_AFTER_A_SIGNAL_SECONDS = 2.0
 FORGET_A_CRASH_AFTER_SECONDS = 10.0
 WEB_PORT_ATTEMPTS = 5
 SETTINGS_MODULE = "golem_project.settings.local"
+PREPARE = "prepare"
 # One process for all of them: loading the product takes longer than they do.
 PREPARATION = (
     *(sys.executable, "manage.py", "migrate", "--no-input", "-v", "0"),
@@ -110,6 +112,7 @@ class Stack:
         environment: dict[str, str],
         preparation: Sequence[str] = PREPARATION,
         plan_children: Callable[[int], Sequence[ChildPlan]] = plan_product,
+        loads: Loads | None = None,
     ) -> None:
         self.paths = paths
         self.output = output
@@ -124,6 +127,8 @@ class Stack:
         self.is_stopping = False
         self._preparation = preparation
         self._plan_children = plan_children
+        self._loads = loads
+        self._loading: Loading | None = None
         self._record = paths.run_dir / SUPERVISOR_RECORD
         self._children_record = paths.run_dir / "children.json"
 
@@ -138,15 +143,16 @@ class Stack:
         """Start everything and return when it is ready. Raises EmbeddedError or Stopped."""
         begun = time.monotonic()
         self._end_leftovers()
-        self._start_server("postgres", self.servers.start_postgres)
-        self._start_server("valkey", self.servers.start_valkey)
-        self._start_server("chain", self.servers.start_chain)
-        self.environment.update(self.servers.exported())
         self.environment.setdefault("DJANGO_SETTINGS_MODULE", SETTINGS_MODULE)
         self.environment.setdefault("PYTHONUNBUFFERED", "1")
         # Celery warns every root at every start; here root is the rule in containers, and tasks are JSON, not code.
         self.environment.setdefault("PYTHONWARNINGS", "ignore:You're running the worker with superuser")
         (self.paths.var_dir / "static").mkdir(exist_ok=True)
+        self._begin_loading()
+        self._start_server("postgres", self.servers.start_postgres)
+        self._start_server("valkey", self.servers.start_valkey)
+        self._start_server("chain", self.servers.start_chain)
+        self.environment.update(self.servers.exported())
         self._start_product()
         self.output.say(f"ready after {time.monotonic() - begun:.1f} s at {self.web_url}/admin/")
 
@@ -169,16 +175,48 @@ class Stack:
         plans = self._plan_children(port)
         data = self.servers.postgres.data if self.servers.postgres is not None else None
         may_overlap = data is not None and is_prepared(data)
+        if self._loading is not None:
+            self._loading.load(self.environment)
         if not may_overlap:
             self._prepare_database()
-        for plan in plans:
-            self._start_child(plan)
+        self._start_children(plans)
         if may_overlap:
             self._prepare_database()
         if data is not None:
             mark_prepared(data)
+        self._end_loading()
         for plan in plans:
             self._wait_until_ready(plan)
+
+    def _begin_loading(self) -> None:
+        """What the product's processes share is loaded beside the start of the servers."""
+        if self._loads is None:
+            return
+        names = [PREPARE, *(plan.name for plan in self._plan_children(0))]
+        self._loading = Loading(
+            self._loads,
+            environment=self.environment,
+            outputs={name: self.output.pump(name).write_end for name in names},
+            log=self.output.pump("load").write_end,
+            cwd=CHECKOUT,
+        )
+
+    def _start_children(self, plans: Sequence[ChildPlan]) -> None:
+        """All of them: forked where the product was loaded for them, else each on its own."""
+        if self._loading is None:
+            for plan in plans:
+                self._start_child(plan)
+            return
+        for plan in plans:
+            self._expect(plan)
+        children = self._loading.fork(plans, pause=self._pause)
+        for plan in plans:
+            self._keep(plan, children[plan.name])
+
+    def _end_loading(self) -> None:
+        if self._loading is not None:
+            self._loading.end()
+            self._loading = None
 
     def _use_web_port(self, port: int) -> None:
         self.web_url = f"http://{WEB_HOST}:{port}"
@@ -187,8 +225,13 @@ class Stack:
 
     def _prepare_database(self) -> None:
         """Tables, built-in rows, demo rows; each only where it is missing."""
-        if self.run_command("prepare", self._preparation) != 0:
-            last = " / ".join(self.output.pump("prepare").last_lines[-1:])
+        if self._loading is None:
+            status = self.run_command(PREPARE, self._preparation)
+        else:
+            plan = ChildPlan(PREPARE, tuple(self._preparation))
+            status = self._wait_for_end(self._loading.fork([plan], pause=self._pause)[PREPARE])
+        if status != 0:
+            last = " / ".join(self.output.pump(PREPARE).last_lines[-1:])
             raise EmbeddedError(f"`{' '.join(self._preparation[1:])}` failed: {last}")
 
     def run_command(self, name: str, argv: Sequence[str], *, log: int | None = None) -> int:
@@ -200,6 +243,9 @@ class Stack:
             log=self.output.pump(name).write_end if log is None else log,
             cwd=CHECKOUT,
         )
+        return self._wait_for_end(child)
+
+    def _wait_for_end(self, child: Child) -> int:
         try:
             while not child.has_ended():
                 self._pause()
@@ -223,6 +269,7 @@ class Stack:
     def stop(self) -> None:
         """Stop everything, last first: those that use the servers together, then the servers."""
         self.is_stopping = True
+        self._end_loading()
         self._stop_children()
         self.servers.stop()
         for record in (self._record, self._children_record):
@@ -278,10 +325,17 @@ class Stack:
             self._start_child(self.plans[name])
 
     def _start_child(self, plan: ChildPlan) -> None:
+        log = self._expect(plan).write_end
+        self._keep(plan, start_child(plan.argv, name=plan.name, environment=self.environment, log=log, cwd=CHECKOUT))
+
+    def _expect(self, plan: ChildPlan) -> Pump:
         pump = self.output.pump(plan.name)
         if plan.ready_line:
             pump.expect(plan.ready_line)
-        child = start_child(plan.argv, name=plan.name, environment=self.environment, log=pump.write_end, cwd=CHECKOUT)
+        return pump
+
+    def _keep(self, plan: ChildPlan, child: Child) -> None:
+        """Look after `child` from now on, and record who it is."""
         self.children[plan.name] = child
         self.plans[plan.name] = plan
         self.kept[plan.name] = Kept(

@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from golem_project.embedded.autostart import SUPERVISOR_RECORD
-from golem_project.embedded.children import answers_ok
+from golem_project.embedded.children import LIBRARIES, MODULES, answers_ok
 from golem_project.embedded.environment import current_environment
 from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.forked_children import Loads
 from golem_project.embedded.output import Output
 from golem_project.embedded.paths import CHECKOUT, Paths, locate
 from golem_project.embedded.process import dying_with_us, free_port, read_record
@@ -37,7 +38,13 @@ def run() -> int:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return tell_where_it_runs(paths)
-        stack = Stack(paths, throwaway=False, output=make_output(paths, environment), environment=environment)
+        stack = Stack(
+            paths,
+            throwaway=False,
+            output=make_output(paths, environment),
+            environment=environment,
+            loads=Loads(LIBRARIES, MODULES),
+        )
         with_signals(stack)
         try:
             stack.start()
@@ -76,7 +83,7 @@ def demo(report: Path) -> int:
         environment["GOLEM_WEB_PORT"] = str(free_port())
         output = make_output(paths, environment)
         output.quiet = not output.shows_chatter
-        stack = Stack(paths, throwaway=True, output=output, environment=environment)
+        stack = Stack(paths, throwaway=True, output=output, environment=environment, loads=Loads(LIBRARIES, MODULES))
         with_signals(stack)
         try:
             stack.start()

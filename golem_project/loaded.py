@@ -1,0 +1,13 @@
+"""Importing this loads what all processes of the product use, for who loads once and becomes each of them by a fork.
+
+It opens no connection and starts no thread: a fork would lose both.
+"""
+
+from __future__ import annotations
+
+import golem_project.asgi as _web_server  # noqa: F401  (loaded, not used)
+from golem_project.celery import app
+from tools_app.simulation.select import warm_up
+
+app.loader.import_default_modules()
+warm_up()

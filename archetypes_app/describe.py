@@ -5,20 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from archetypes_app.builtin_profiles import CONSERVATIVE_WRITE_CATEGORIES
-from archetypes_app.delegation import compute_levels, find_longest_chain, make_graph
-from archetypes_app.errors import DelegationCycle
-from archetypes_app.graph import read_nodes
-from archetypes_app.models import Archetype, ToolProfile
+from archetypes_app.models import Archetype
 from archetypes_app.toolset import (
-    ArchetypeRule,
-    ProfileRule,
     list_warnings,
-    make_profile_rule,
     read_archetype_rule,
     resolve_archetype_tools,
 )
-from tools_app.toolkit.enums import CapabilityTier, Category
+from tools_app.toolkit.enums import CapabilityTier
 from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, ToolDef, WriteTool
 from tools_app.toolkit.toolset import Toolset
 
@@ -101,65 +94,4 @@ def explain_toolset(toolset: Toolset) -> dict[str, Any]:
         ],
         "warnings": list(list_warnings(toolset)),
         "counts": count_tools(toolset),
-    }
-
-
-def describe_profiles() -> dict[str, Any]:
-    """The profile x category matrix: every category in order, and each profile with what it takes of it.
-
-    A cell is "all" (reads and writes), "reads", "plain" (a conservative profile's writes) or "" (nothing).
-    """
-    categories = [category for category in Category if category is not Category.CODING]
-    rows = []
-    for profile in ToolProfile.objects.select_related("owner").order_by("name"):
-        rule = make_profile_rule(profile)
-        rows.append(
-            {
-                "name": profile.name,
-                "description": profile.description,
-                "is_builtin": profile.is_builtin,
-                "owner": str(profile.owner) if profile.owner_id else None,
-                "is_read_only": profile.is_read_only,
-                "is_conservative": profile.is_conservative,
-                "cells": {category.value: _name_cell(rule, category) for category in categories},
-                "tools": count_tools(resolve_archetype_tools(ArchetypeRule(profile.name, profiles=(rule,)))),
-            }
-        )
-    return {"categories": [category.value for category in categories], "profiles": rows}
-
-
-def _name_cell(rule: ProfileRule, category: Category) -> str:
-    if category not in rule.categories:
-        return ""
-    if rule.is_read_only:
-        return "reads"
-    if rule.is_conservative:
-        return "plain" if category in CONSERVATIVE_WRITE_CATEGORIES else "reads"
-    return "all"
-
-
-def describe_graph() -> dict[str, Any]:
-    """The stored delegation graph to draw: nodes with their level, edges, and the longest chain.
-
-    A graph with a cycle has no levels: they are then all 0 and `cycle` names it.
-    """
-    nodes = read_nodes()
-    graph = make_graph(nodes)
-    try:
-        levels, longest, cycle = compute_levels(graph), find_longest_chain(graph), None
-    except DelegationCycle as error:
-        levels, longest, cycle = dict.fromkeys(graph, 0), (), error.data["cycle"]
-    return {
-        "nodes": [
-            {
-                "name": node.name,
-                "level": levels[node.name],
-                "is_terminal": node.is_terminal,
-                "returns_transactions": node.returns_transactions,
-            }
-            for node in nodes
-        ],
-        "edges": [{"from": node.name, "to": target} for node in nodes for target in node.delegates_to],
-        "longest_chain": list(longest),
-        "cycle": cycle,
     }

@@ -60,11 +60,6 @@ def reinforce(stability_days: float) -> float:
     return min(STABILITY_CAP_DAYS, stability_days * REINFORCEMENT)
 
 
-def is_forgotten(*, days_since_access: float, stability_days: float) -> bool:
-    """Whether an episode has faded far enough to be archived."""
-    return compute_retention(days_since_access=days_since_access, stability_days=stability_days) < ARCHIVE_BELOW
-
-
 def archived_from(*, last_accessed_at: datetime, stability_days: float) -> datetime:
     """When an episode that nobody retrieves again will have faded to the archive."""
     return last_accessed_at + timedelta(days=stability_days * STABILITIES_UNTIL_ARCHIVED)

@@ -6,7 +6,7 @@ The golem is no filter: every query names it apart from these. Seed: decisions, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -35,10 +35,6 @@ class EpisodeFilters:
     until: datetime | None = None
     include_archived: bool = False
     include_quarantined: bool = False
-
-    def for_owner(self) -> EpisodeFilters:
-        """The same filters over everything that is stored: for the owner's pages, never for an agent."""
-        return replace(self, include_archived=True, include_quarantined=True)
 
 
 def select_episodes(*, golem_id: UUID, filters: EpisodeFilters) -> QuerySet[Episode]:

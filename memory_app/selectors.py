@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from memory_app.decay import compute_retention, days_between, retention_at
+from memory_app.decay import compute_retention, days_between
 from memory_app.models import Directive, Episode
 from memory_app.models.directive import Document
 
@@ -24,16 +24,6 @@ class MemoryFigures:
 def get_directive(*, golem_id: UUID, document: Document = Document.PLAYBOOK) -> Directive | None:
     """The newest version of a document, or None when nothing was written yet."""
     return Directive.objects.filter(golem_id=golem_id, document=document).order_by("-version").first()
-
-
-def list_directive_versions(*, golem_id: UUID, document: Document, limit: int = 50) -> list[Directive]:
-    """The newest versions first."""
-    return list(Directive.objects.filter(golem_id=golem_id, document=document).order_by("-version")[:limit])
-
-
-def get_episode_of_permit(*, golem_id: UUID, permit_id: UUID) -> Episode | None:
-    """The episode a permit left, or None."""
-    return Episode.objects.filter(golem_id=golem_id, permit_id=permit_id).first()
 
 
 def count_memory(*, golem_id: UUID) -> MemoryFigures:
@@ -55,8 +45,3 @@ def plot_retention(*, episode: Episode, now: datetime, days: int = 365, points: 
         day = index * days // max(1, points - 1)
         curve.append((day, compute_retention(days_since_access=start + day, stability_days=episode.stability_days)))
     return curve
-
-
-def get_retention(*, episode: Episode, now: datetime) -> float:
-    """R of an episode at `now`, between 0 and 1."""
-    return retention_at(last_accessed_at=episode.last_accessed_at, stability_days=episode.stability_days, now=now)

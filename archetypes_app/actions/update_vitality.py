@@ -15,7 +15,6 @@ from django.db import transaction
 from archetypes_app.actions.change_phase import apply_vitality
 from archetypes_app.models import Golem, PhaseTransition, VitalityRecord
 from archetypes_app.vitality import (
-    PREDICTION_WINDOW_TICKS,
     Vitality,
     VitalitySigns,
     add_hazard,
@@ -96,12 +95,6 @@ def update_vitality(
         phase=Phase(golem.phase),
         transition=transition,
     )
-
-
-def first_counted_tick(golem: Golem) -> int:
-    """The heartbeat tick from which predictions count: 2,000 ticks back, and not before an owner's reset."""
-    known: VitalityRecord | None = getattr(golem, "vitality_record", None)
-    return max(0, golem.heartbeat_tick - PREDICTION_WINDOW_TICKS, known.since_tick if known else 0)
 
 
 def _store(

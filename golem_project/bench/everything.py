@@ -48,16 +48,6 @@ class Everything:
             self.servers["node"] = find_listener(settings.GOLEM_RPC_URLS[CHAIN_ID][0])
         return self.servers
 
-    def memory_mib(self) -> dict[str, float]:
-        """What each of the product's own processes holds for itself, shared pages divided (PSS)."""
-        held = {}
-        for name, child in self.children.items():
-            process = _process(child)
-            if process is not None:
-                family = [process, *process.children(recursive=True)]
-                held[name] = sum(one.memory_full_info().pss for one in family) / 2**20
-        return held
-
 
 def _process(child: Child) -> psutil.Process | None:
     return None if child.has_ended() else psutil.Process(child.pid)

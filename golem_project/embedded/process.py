@@ -286,13 +286,6 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def port_is_open(port: int) -> bool:
-    """Whether somebody listens on 127.0.0.1:port."""
-    with socket.socket() as probe:
-        probe.settimeout(0.5)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
 def listens_on(pid: int, port: int) -> bool:
     """Whether exactly this process listens on 127.0.0.1:port: a stranger there may answer just the same."""
     try:

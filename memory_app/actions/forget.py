@@ -110,20 +110,3 @@ def list_golems_over_cap() -> list[UUID]:
     """Golems with more unarchived episodes than they may keep."""
     counted = Episode.objects.filter(archived_at__isnull=True).values("golem_id").annotate(kept=Count("pk"))
     return list(counted.filter(kept__gt=settings.GOLEM_MEMORY_MOST_EPISODES).values_list("golem_id", flat=True))
-
-
-@whole
-def restore_episode(*, episode: Episode, actor: str, now: datetime) -> None:
-    """Bring an archived episode back as if it had just been retrieved; its stability stays. Writes the audit log."""
-    with transaction.atomic():
-        changed = Episode.objects.filter(pk=episode.pk, archived_at__isnull=False).update(
-            archived_at=None, last_accessed_at=now
-        )
-        if changed:
-            audit_log.append(
-                golem_id=episode.golem_id,
-                event="EpisodeRestored",
-                actor=actor,
-                data={"episode_id": str(episode.pk)},
-                now=now,
-            )

@@ -6,7 +6,6 @@ Safe's owners as the chain names them now. Seed: decisions, "PolicyCage" (the se
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from coincurve import PublicKey
@@ -14,7 +13,7 @@ from eth_utils.crypto import keccak
 
 from permits_app.approvals.errors import SignatureMissing, SignatureWrong
 from permits_app.approvals.safe_view import SafeView
-from permits_app.models import OwnerSignature, OwnerTransaction
+from permits_app.models import OwnerTransaction
 from permits_app.safe_batches import consent_of
 from tools_app.chain.abi import checksum
 
@@ -71,8 +70,3 @@ def pick_signatures(asked: OwnerTransaction, safe: SafeView) -> dict[str, bytes]
     given |= {row.signer: bytes.fromhex(row.signature[2:]) for row in asked.signatures.order_by("given_at")}
     usable = [owner for owner in given if owner in safe.owners][: safe.threshold]
     return {owner: given[owner] for owner in usable}
-
-
-def list_signers(rows: Iterable[OwnerSignature]) -> list[str]:
-    """Who signed, in the order they did."""
-    return [row.signer for row in rows]

@@ -18,7 +18,6 @@ from django.db.migrations.recorder import MigrationRecorder
 from archetypes_app import checks
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.delegation import Node
-from archetypes_app.describe import describe_graph, describe_profiles
 from archetypes_app.models import Archetype, Golem, ToolOverride
 from archetypes_app.requirements import list_absent_requirements
 from archetypes_app.toolset import resolve_toolset
@@ -99,31 +98,6 @@ def test_all_archetypes_are_listed_with_their_resolved_tool_counts(golem: Golem)
             assert counts["writes"] == counts["privileged"] == 0
     assert rows["golem-instance"]["tools"]["total"] > rows["trade-executor"]["tools"]["total"]
     assert "trade-executor" in run("archetypes", "list")
-
-
-def test_the_graph_to_draw_has_levels_edges_and_the_longest_chain(golem: Golem) -> None:
-    drawn = describe_graph()
-    levels = {node["name"]: node["level"] for node in drawn["nodes"]}
-    assert all(levels[edge["from"]] < levels[edge["to"]] for edge in drawn["edges"])
-    assert len(drawn["longest_chain"]) == 3
-    row = Archetype.objects.get(name="risk-assessor")
-    row.delegates_to.add(row)
-    assert describe_graph()["cycle"] == ["risk-assessor", "risk-assessor"]
-
-
-def test_the_matrix_of_profiles_and_categories_has_a_cell_for_each(golem: Golem) -> None:
-    matrix = describe_profiles()
-    rows = {row["name"]: row for row in matrix["profiles"]}
-    assert len(matrix["categories"]) == 20
-    assert len(rows) == 20
-    assert {name: rows["trader"]["cells"][name] for name in ("data", "trading", "lp")} == {
-        "data": "all",
-        "trading": "all",
-        "lp": "",
-    }
-    assert rows["observatory"]["cells"]["memory"] == "reads"
-    assert (rows["conservative"]["cells"]["lp"], rows["conservative"]["cells"]["lending"]) == ("plain", "reads")
-    assert rows["observatory"]["tools"]["writes"] == 0
 
 
 def test_the_shipped_data_passes_its_check(db: None) -> None:

@@ -8,7 +8,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from archetypes_app.actions.change_phase import reset_phase
-from archetypes_app.actions.update_vitality import VitalityFacts, first_counted_tick, update_vitality
+from archetypes_app.actions.update_vitality import VitalityFacts, update_vitality
 from archetypes_app.models import Golem, PhaseTransition, VitalityRecord
 from tests.factories import make_golem, make_owner
 from tools_app.core.models import AuditEntry, OutboxEvent
@@ -108,19 +108,11 @@ def test_an_owners_reset_begins_a_new_life_that_the_next_tick_does_not_undo(gole
     golem.refresh_from_db()
     assert golem.phase == Phase.TERMINAL
     reset_phase(golem=golem, to=Phase.THRIVING, reason="goes on with less", actor="owner:1", now=NOW)
-    fresh = Golem.objects.select_related("vitality_record").get(pk=golem.pk)
-    assert first_counted_tick(fresh) == 3_000
     beat(golem)
     update = update_vitality(golem_id=golem.pk, facts=VitalityFacts(100 * USD), now=NOW)
     assert update is not None
     assert (update.starting_budget_micro_usd, update.hazard_millionths) == (100 * USD, 1)
     assert update.phase is Phase.THRIVING
-
-
-def test_predictions_count_for_two_thousand_ticks(golem: Golem) -> None:
-    assert first_counted_tick(golem) == 0
-    beat(golem, ticks=2_500)
-    assert first_counted_tick(golem) == 500
 
 
 def test_impossible_figures_change_nothing(golem: Golem) -> None:

@@ -28,7 +28,7 @@ from memory_app.heuristic_text import list_heuristics
 from memory_app.insights import select_insights
 from memory_app.models import Episode
 from memory_app.retrieval import retrieve_episodes
-from memory_app.selectors import count_memory, get_directive, get_episode_of_permit, list_directive_versions
+from memory_app.selectors import count_memory, get_directive
 from memory_app.strategy_files import export_files
 from tests import factories
 from tests.memory_app.calls import read
@@ -117,8 +117,6 @@ WAYS: dict[str, Callable[[Golem], Any]] = {
     "list_heuristics": lambda g: [row.text for row in list_heuristics(golem_id=g.pk)],
     "search_context": lambda g: search_context(golem_id=g.pk, query="anything", now=NOW),
     "get_directive": lambda g: getattr(get_directive(golem_id=g.pk), "text", None),
-    "directive versions": lambda g: [row.diff for row in list_directive_versions(golem_id=g.pk, document="PLAYBOOK")],  # type: ignore[arg-type]
-    "episode of a permit": lambda g: getattr(get_episode_of_permit(golem_id=g.pk, permit_id=PERMIT), "summary", None),
     "list_strategies": lambda g: [row.name for row in list_strategies(golem_id=g.pk)],
     "augment": _augment,
     "export to files": _export_files,

@@ -11,7 +11,8 @@ import pytest
 from django.db import connections
 
 from memory_app import embedding
-from memory_app.actions.forget import archive_forgotten_episodes, restore_episode
+from memory_app.actions.forget import archive_forgotten_episodes
+from memory_app.actions.keep import Keeping, keep_memory
 from memory_app.actions.query_grimoire import query_grimoire, reinforce_episodes
 from memory_app.errors import EmbeddingUnavailable
 from memory_app.models import Episode
@@ -179,6 +180,6 @@ def test_faded_episodes_are_archived_not_deleted_and_can_be_restored() -> None:
     entry = AuditEntry.objects.get(golem_id=golem.pk, event="EpisodesArchived")
     assert entry.data == {"episodes": [str(faded.pk)]}
     faded.refresh_from_db()
-    restore_episode(episode=faded, actor="owner:1", now=later)
+    keep_memory(memory=faded, keeping=Keeping.RESTORE, actor="owner:1", reason="still true", now=later)
     assert str(faded.pk) in {told["id"] for told in ask(golem, now=later)["episodes"]}
     assert archive_forgotten_episodes(now=later) == 0

@@ -97,11 +97,6 @@ def decode_output(signature: str, data: bytes) -> tuple[Any, ...]:
     return decode_values(_output_types(signature), data)
 
 
-def name_outputs(signature: str, values: Sequence[Any]) -> dict[str, Any]:
-    """Decoded outputs by name, structs as dicts; unnamed ones under their position."""
-    return _name_values(parse_signature(signature).outputs, values)
-
-
 def event_topic(signature: str) -> str:
     """Topic 0 of an event, 0x-hex."""
     return "0x" + _parsed(signature, "event").digest.hex()

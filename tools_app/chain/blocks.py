@@ -99,15 +99,6 @@ class BlockSearch:
             self._low = max(self._low, header.number + 1)
 
 
-def find_first_block_since(send: Send, *, timestamp: int, head: BlockRef, block_seconds: int = 12) -> BlockRef:
-    """The first block at or after `timestamp`, not after `head`. Raises BlockUnavailable when `head` is before it."""
-    search = BlockSearch(timestamp=timestamp, head=head, block_seconds=block_seconds)
-    while not search.is_over:
-        replies = send([header_request(number) for number in search.next_numbers()])
-        search.take([parse_block(reply.unwrap()) for reply in replies])
-    return search.found
-
-
 def fetch_logs(send: Send, queries: Sequence[LogQuery], *, max_range: int) -> list[list[LogEntry]]:
     """Logs of each query in chain order, all asked together. Raises LogRangeTooWide, RpcNonsense."""
     waiting = [

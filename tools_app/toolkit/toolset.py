@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tools_app.toolkit.enums import CapabilityTier, Requirement
-from tools_app.toolkit.tooldef import ReadTool, ToolDef
+from tools_app.toolkit.tooldef import ToolDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,6 @@ class Toolset:
     def of(cls, tools: Iterable[ToolDef], reason: str) -> Toolset:
         kept = {tool.name: tool for tool in tools}
         return cls(tools=kept, reasons=dict.fromkeys(kept, reason), missing={})
-
-    def reads_only(self, *, reason: str) -> Toolset:
-        """Keep tools that read."""
-        return self._keep(lambda tool: isinstance(tool, ReadTool), kept=None, dropped=reason)
 
     def without(self, names: Iterable[str], *, reason: str) -> Toolset:
         """Drop tools by name."""

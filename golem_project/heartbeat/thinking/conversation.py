@@ -19,16 +19,6 @@ def never() -> bool:
     return False
 
 
-class GuidelineText(Protocol):
-    """One rule of use; `phases` empty means always."""
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def phases(self) -> tuple[Any, ...]: ...
-
-
 class ManualTool(Protocol):
     """One of the golem's Pi-facing tools as its model is shown it."""
 

@@ -14,14 +14,12 @@ from tools_app.chain.abi import (
     clean_text,
     decode_input,
     decode_log,
-    decode_output,
     decode_revert,
     decode_values,
     encode_args,
     encode_call,
     encode_event_topics,
     event_topic,
-    name_outputs,
 )
 from tools_app.toolkit.views import LogEntry
 
@@ -163,16 +161,6 @@ def test_any_bytes_decode_or_are_refused_but_never_crash(data: bytes) -> None:
         except AbiDecodeError:
             continue
     assert decode_revert(data).text
-
-
-def test_outputs_are_available_by_name_through_structs_and_arrays() -> None:
-    signature = "function f() view returns ((address token, uint24[] fees)[] paths, uint256)"
-    data = encode_args(("(address,uint24[])[]", "uint256"), ([(ALICE, [500, 3000])], 7))
-
-    assert name_outputs(signature, decode_output(signature, data)) == {
-        "paths": [{"token": ALICE, "fees": (500, 3000)}],
-        "1": 7,
-    }
 
 
 def test_call_data_of_another_function_is_not_decoded() -> None:

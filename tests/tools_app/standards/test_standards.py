@@ -9,8 +9,7 @@ from tests.tools_app.chain.conftest import OpenReader
 from tools_app.chain.node_errors import ContractOutputUnexpected
 from tools_app.chain.reader import PinnedReader
 from tools_app.core.units import format_units
-from tools_app.standards import erc20, multicall, permit2, weth
-from tools_app.toolkit.context import ReadCall
+from tools_app.standards import erc20, permit2, weth
 from tools_app.toolkit.plan import Call
 
 
@@ -134,14 +133,3 @@ def test_what_an_owner_signs_for_permit2_is_taken_by_the_contract(open_reader: O
     assert sent["status"] == "0x1"
     given = permit2.allowance(open_reader(), token=usdc, owner=account.address, spender=spender)
     assert given == permit2.Permit2Allowance(amount=7, expiration=until, nonce=1)
-
-
-def test_a_coin_balance_can_share_a_batch_with_token_balances(reader: PinnedReader, chain: World) -> None:
-    account = chain.new_account(eth_wei=31, tokens={"USDC": 7})
-    calls: list[ReadCall] = [
-        multicall.coin_balance_call(account.address),
-        erc20.balance_call(chain.tokens["USDC"].address, account.address),
-    ]
-
-    assert multicall.is_deployed(reader)
-    assert [outcome.values for outcome in reader.call_many(calls)] == [(31,), (7,)]

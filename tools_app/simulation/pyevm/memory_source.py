@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tools_app.chain.node_errors import BlockUnavailable
-from tools_app.simulation.pyevm.base import NO_ACCOUNT, Account, Header
+from tools_app.simulation.pyevm.base import NO_ACCOUNT, Account
 
 
 class MemorySource:
@@ -13,9 +12,6 @@ class MemorySource:
 
     def __init__(self, *, block_hash: Callable[[int], bytes]) -> None:
         self._block_hash = block_hash
-
-    def load_header(self) -> Header:
-        raise BlockUnavailable("There is no block behind a chain in memory")
 
     def load_account(self, address: bytes) -> Account:
         return NO_ACCOUNT

@@ -1,0 +1,106 @@
+"""What nobody calls at run time is hollow: every function, method and class of the product is used by the product.
+
+What a library calls by its name, and what is there to be called from outside, is listed with who calls it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+from vulture import Vulture
+
+PACKAGES = ("golem_project", "permits_app", "memory_app", "tools_app", "archetypes_app", "manage.py")
+NO_PRODUCT = ("*/node_modules/*",)
+DJANGO_FINDS = ("migrations", "commands")
+"""Folders whose classes Django looks up; they call others and nobody calls them."""
+
+REGISTERS = [
+    *("@*.read*", "@*.write*", "@*.local_write*", "@action*", "@display*", "@admin.*", "@*.connect*", "@register*"),
+    *("@shared_task*", "@measure*", "@proof*"),
+]
+"""Who is decorated by these is found by what the decorator keeps."""
+
+CALLED_BY_NAME = {
+    "Django": [
+        *(
+            "add_view",
+            "clean_*",
+            "delete_queryset",
+            "has_*_permission",
+            "label_from_instance",
+            "lookups",
+            "prepare_value",
+        ),
+        *("process_template_response", "*Config", "*Command"),
+    ],
+    "Django's settings": [
+        *("AnswerBackend", "KeptForms", "PageHeaders", "PageTitles", "RedactingFilter", "RedactingFormatter"),
+        *("RedactingReporter", "RequestIdFilter", "describe_environment", "fill_dashboard", "form_out_of_date"),
+        *(
+            "scope_choices",
+            "AgentSchema",
+            "ApiKeyScheme",
+            "CallerScheme",
+            "HasScope",
+            "StrictJsonParser",
+            "answer_problem",
+        ),
+    ],
+    "Django REST framework and its schema": [
+        *(
+            "authenticate",
+            "authenticate_header",
+            "get_security_definition",
+            "get_security_requirement",
+            "has_permission",
+        ),
+        *("map_serializer*", "ClosedBody", "OpenBody", "TextThatSaysSomething", "WrittenUuid"),
+    ],
+    "Celery": ["_store_result", "_get_task_meta_for"],
+    "the A2A SDK": ["on_*"],
+    "the cage's events, by their names": ["_on_*"],
+    "http.server": ["do_POST", "do_GET", "log_message"],
+    "pytest in a run of mutants": ["pytest_*"],
+    "py-evm": [
+        *("delete_code", "get_code_hash", "account_exists", "touch_account", "*_transient_storage", "is_*_warm"),
+        "get_ancestor_hash",
+    ],
+    "web3": ["make_request", "is_connected"],
+    "Python": ["__init_subclass__"],
+}
+
+ONLY_FROM_OUTSIDE = {
+    "PyEvmProvider": "docs/simulation.md gives it to who explores a simulation with web3",
+    "UnknownMethod": "what the same provider answers",
+    "verify_headers": "the receiver's half of a webhook's signature; tests receive",
+    "check_bindings": "a test asks whether the generated files are those of the contracts",
+    "stop_all": "a test's world ends its chains; those of a server end with it",
+    "set_price": "tests move the price of a proof's world",
+    "load_header": "a test fills a base while another thread reads it",
+    "used_to_take": "the day a tool changes in a breaking way, its old shape is declared by it (decision 0165)",
+    "newest_node": "tests start the real pi with it",
+    "replace_profile": "tests tell what a change of a profile would do",
+    "replace_own": "tests tell what a change of a golem would do",
+    "as_json_schema": "a test holds the catalogue of events against it",
+    "encode_top_up_gas": "a cage lets its session key refill its gas; the product leaves that to the owner",
+}
+
+
+def list_unused() -> dict[str, str]:
+    """What nobody in the product uses: name to place."""
+    names = [name for group in CALLED_BY_NAME.values() for name in group]
+    look = Vulture(ignore_names=names, ignore_decorators=REGISTERS)
+    look.scavenge([str(Path(settings.BASE_DIR) / package) for package in PACKAGES], exclude=list(NO_PRODUCT))
+    items = look.get_unused_code(min_confidence=60)
+    return {
+        item.name: f"{Path(item.filename).relative_to(settings.BASE_DIR)}:{item.first_lineno}"
+        for item in items
+        if item.typ in ("function", "method", "class") and Path(item.filename).parent.name not in DJANGO_FINDS
+    }
+
+
+def test_what_the_product_has_the_product_uses() -> None:
+    unused = list_unused()
+    assert {name: place for name, place in unused.items() if name not in ONLY_FROM_OUTSIDE} == {}
+    assert set(ONLY_FROM_OUTSIDE) - set(unused) == set(), "these are used now: take them off the list"

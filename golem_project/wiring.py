@@ -42,7 +42,9 @@ from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.sandbox.host import MemorySearch
 from tools_app.sandbox.written_call import OutsideReads, OwnReads
+from tools_app.sandbox.written_command import WorkspaceCommands
 from tools_app.subsystems.coding.operations import Workspaces
+from tools_app.subsystems.coding.written_commands import WrittenCommands
 from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
@@ -141,6 +143,7 @@ def _build_services() -> dict[type, object]:
             allows_private=settings.GOLEM_SSH_ALLOWS_PRIVATE_ADDRESSES,
             allows_network=settings.GOLEM_CODING_ALLOWS_NETWORK,
         ),
+        WorkspaceCommands: WrittenCommands(),
         OwnReads: read_for_tool,
         OutsideReads: OutsideReads(allows_private=settings.GOLEM_WRITTEN_TOOLS_ALLOW_PRIVATE_ADDRESSES),
     }

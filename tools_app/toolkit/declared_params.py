@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, create_model
 
 from tools_app.toolkit.params import (
+    EXACT,
     PLAIN,
     check_address,
     check_positive,
@@ -39,10 +40,11 @@ class DeclarationRefused(ValueError):
     """A declared parameter that is none of the kinds, or lacks what its kind needs."""
 
 
-def build_declared_model(title: str, declared: Mapping[str, Any]) -> type[ToolParams]:
+def build_declared_model(title: str, declared: Mapping[str, Any], *, is_exact: bool = False) -> type[ToolParams]:
     """The parameter model of `declared`: {name: {kind, description, required?, and what the kind takes}}.
 
-    Raises DeclarationRefused.
+    With `is_exact` a text with characters that nobody sees, line ends included, is refused instead of mended. Raises
+    DeclarationRefused.
     """
     if len(declared) > MOST_PARAMETERS:
         raise DeclarationRefused(f"at most {MOST_PARAMETERS} parameters")
@@ -64,12 +66,12 @@ def build_declared_model(title: str, declared: Mapping[str, Any]) -> type[ToolPa
             raise DeclarationRefused(f"{name}: required is true or false")
         if name == "chain_id" and kind != "chain_id":
             raise DeclarationRefused("chain_id is of the kind chain_id")
-        annotation = _annotate(name, str(kind), description, told)
+        annotation = _annotate(name, str(kind), description, told, EXACT if is_exact else PLAIN)
         members[name] = (annotation, ...) if told.get("required", True) else (annotation | None, None)
     return create_model(title, __base__=ToolParams, **members)
 
 
-def _annotate(name: str, kind: str, text: str, told: Mapping[str, Any]) -> Any:
+def _annotate(name: str, kind: str, text: str, told: Mapping[str, Any], check: Any) -> Any:
     if kind == "token":
         field = Field(pattern=r"^(0x[0-9a-fA-F]{40}|[A-Za-z0-9.+\-]{1,20})$", description=text)
         return Annotated[str, field, AfterValidator(check_token)]
@@ -86,7 +88,7 @@ def _annotate(name: str, kind: str, text: str, told: Mapping[str, Any]) -> Any:
         return Annotated[bool, Field(description=text, strict=True)]
     if kind == "text":
         longest = _whole(name, told.get("longest", 200), 1, LONGEST_TEXT)
-        return Annotated[str, Field(min_length=1, max_length=longest, description=text), PLAIN]
+        return Annotated[str, Field(min_length=1, max_length=longest, description=text), check]
     if kind == "integer":
         low = _whole(name, told.get("minimum", -_LARGEST), -_LARGEST, _LARGEST)
         high = _whole(name, told.get("maximum", _LARGEST), low, _LARGEST)

@@ -166,11 +166,30 @@ def test_one_owner_alone_gives_a_live_golem_no_program(coder: CodingAgent) -> No
 
 # ---- values -------------------------------------------------------------------------------------------------------
 
-HOSTILE = ["; id", "$(id)", "`id`", "a b", "*", "'", '"', "\\", "$HOME", "${PATH}", "&& id", "| id", "> x", "~", "#", "!!"]
+HOSTILE = [
+    "; id",
+    "$(id)",
+    "`id`",
+    "a b",
+    "*",
+    "'",
+    '"',
+    "\\",
+    "$HOME",
+    "${PATH}",
+    "&& id",
+    "| id",
+    "> x",
+    "~",
+    "#",
+    "!!",
+]
 
 
 def test_a_value_is_one_argument_whatever_it_holds(coder: CodingAgent) -> None:
-    give(coder, WORDS + WORD + WORD.replace("word", "more") + '[command]\nargv = ["printf", "[%s]", "$word", "$more"]\n')
+    give(
+        coder, WORDS + WORD + WORD.replace("word", "more") + '[command]\nargv = ["printf", "[%s]", "$word", "$more"]\n'
+    )
     for value in HOSTILE:
         assert say(coder, word=value, more="м°")["content"][0]["text"] == f"[{value}][м°]"
     assert not list(coder.folder.iterdir())
@@ -183,7 +202,9 @@ def test_a_value_is_one_argument_on_another_machine_too(remote: CodingAgent) -> 
     assert not list(remote.folder.iterdir())
 
 
-@pytest.mark.parametrize("value", ["-n", "--help", "-", "a\nb", "a\x00b", "a\tb", "a\u200bb", "a\u202eb", "a\x1b[31m", ""])
+@pytest.mark.parametrize(
+    "value", ["-n", "--help", "-", "a\nb", "a\x00b", "a\tb", "a\u200bb", "a\u202eb", "a\x1b[31m", ""]
+)
 def test_a_value_that_could_be_an_option_or_is_not_seen_is_refused(coder: CodingAgent, value: str) -> None:
     give(coder)
     with pytest.raises(Refused, match="INVALID_PARAMS"):
@@ -204,7 +225,7 @@ def test_what_is_left_out_is_no_argument(coder: CodingAgent) -> None:
 def test_a_program_of_the_folder_gets_its_values_through_an_interpreter(coder: CodingAgent) -> None:
     put(coder, "show.py", "import sys\nprint(sys.argv[1:])\n")
     give(coder, WORDS + WORD + '[command]\nargv = ["python3", "./show.py", "$word"]\n')
-    assert say(coder, word="__import__('os')")["content"][0]["text"] == '["__import__(\'os\')"]'
+    assert say(coder, word="__import__('os')")["content"][0]["text"] == "[\"__import__('os')\"]"
 
 
 # ---- what a text may say ------------------------------------------------------------------------------------------

@@ -25,12 +25,15 @@ MEBIBYTE: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """Of one call: fuel in wasmtime's units, bytes of each linear memory, milliseconds, counts."""
+    """Of one call: fuel in wasmtime's units, bytes of each linear memory, milliseconds, counts.
+
+    A component made of parts has a memory for each; all of them together stay below the seed's 256 MB.
+    """
 
     fuel: int
     milliseconds: int
     memory_bytes: int
-    memories: int = 2
+    memories: int = 3
     instances: int = 16
     tables: int = 8
     table_elements: int = 10_000
@@ -44,7 +47,7 @@ class CallLimits:
 _BY_BUDGET: Final = {
     TickBudget.FAST: CallLimits(fuel=10_000_000, milliseconds=1_000, memory_bytes=16 * MEBIBYTE),
     TickBudget.MEDIUM: CallLimits(fuel=100_000_000, milliseconds=5_000, memory_bytes=64 * MEBIBYTE),
-    TickBudget.SLOW: CallLimits(fuel=500_000_000, milliseconds=15_000, memory_bytes=128 * MEBIBYTE),
+    TickBudget.SLOW: CallLimits(fuel=500_000_000, milliseconds=15_000, memory_bytes=80 * MEBIBYTE),
 }
 
 

@@ -44,7 +44,6 @@ from tools_app.sandbox.host import MemorySearch
 from tools_app.sandbox.written_call import OutsideReads, OwnReads
 from tools_app.sandbox.written_command import WorkspaceCommands
 from tools_app.subsystems.coding.operations import Workspaces
-from tools_app.subsystems.coding.written_commands import WrittenCommands
 from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
@@ -132,6 +131,9 @@ def configure_networks(rpc_urls: dict[int, tuple[str, ...]], *, limits: RpcLimit
 
 
 def _build_services() -> dict[type, object]:
+    # Importing it declares the coding tools, and the registry keeps the order in which tools are declared.
+    from tools_app.subsystems.coding.written_commands import WrittenCommands
+
     return {
         DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains"),
         MemorySearch: search_memory,

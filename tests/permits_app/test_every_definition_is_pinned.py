@@ -1,4 +1,4 @@
-"""A pinned golem over REST: of whatever kind a definition is, none newer than its owner saw is used before their word."""
+"""A pinned golem over REST: no definition, of whatever kind, newer than its owner saw is used without their word."""
 
 from __future__ import annotations
 

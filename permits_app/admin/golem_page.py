@@ -312,7 +312,8 @@ def _list_tools(golem: Golem) -> tuple[tuple[ToolGroup, ...], tuple[ToolGroup, .
     toolset = resolve_toolset(golem)
     inside: dict[str, list[ToolLine]] = {}
     outside: dict[str, list[ToolLine]] = {}
-    for tool in (*REGISTRY, *(tool for tool in toolset if isinstance(tool, ForeignTool))):
+    brought = {tool.name: tool for tool in toolset if isinstance(tool, ForeignTool)}
+    for tool in ({tool.name: tool for tool in REGISTRY} | brought).values():
         line = ToolLine(
             name=tool.name,
             capability=tool.capability.value.lower(),

@@ -27,8 +27,6 @@ from permits_app.errors import DefinitionNotShown, PolicyChanged, WishDiffers, W
 from permits_app.models import ActionPermit
 from permits_app.policy import load_golem
 from tests import factories
-from tests.catalogue.door import Door
-from tests.catalogue.door import door as door
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem, make_live_golem
 from tests.tools_app.sandbox.wat import answering
@@ -113,20 +111,6 @@ def test_a_module_quotes_a_swap_and_asks_for_it_and_the_permit_shows_whose_wish_
     done = live_golem.commit(permit["permit_id"])
     assert done["status"] == "COMMITTED"
     assert done["wished_by"]["definition_hash"] == scout.definition_hash
-
-
-def test_over_the_agents_door_a_module_asks_for_a_swap_and_the_permit_shows_whose_wish_it_was(door: Door) -> None:
-    golem = door.agent.golem
-    definition = bring(golem.owner)
-    approve(definition, golem)
-    told = door.post("query_state", {"query": "quote_scout", **ASKED})
-    assert told["data"]["answer"]["untrusted"] is True and float(told["data"]["answer"]["value"]["usd"]) > 0
-    (wish,) = told["data"]["action_requests"]
-    permit = door.post("preview_action", {"action_type": "swap", "wish_id": wish["wish_id"]})
-    assert permit["wished_by"]["definition_hash"] == definition.definition_hash
-    ended = door.commit(permit)
-    assert (ended["status"], ended["wished_by"]["tool"]) == ("COMMITTED", "quote_scout")
-    assert ended["wished_by"]["wish_id"] == wish["wish_id"]
 
 
 def test_an_action_of_the_agents_own_names_no_wish(live_golem: LiveGolem, scout: ToolDefinition) -> None:

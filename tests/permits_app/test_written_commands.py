@@ -26,6 +26,7 @@ from tools_app.core import clock
 from tools_app.core.models import AuditEntry
 from tools_app.models import ToolDefinition
 from tools_app.sandbox.definition import DefinitionRefused
+from tools_app.sandbox.stored_definition import write_toml
 from tools_app.sandbox.written_definition import LONGEST_COMMAND_MS, read_written
 from tools_app.subsystems.coding.fences import Fences
 from tools_app.subsystems.coding.limits import LIMITS
@@ -303,4 +304,5 @@ def test_every_word_of_the_command_and_its_time_is_in_the_hash(coder: CodingAgen
         second = bring(coder.owner, WORDS + WORD + text)
         assert second.definition_hash != first.definition_hash
         assert compare_definitions(first, second)[0]["where"].startswith("command.")
+        assert read_written(write_toml(second.body)).hash == second.definition_hash
     assert LONGEST_COMMAND_MS == LIMITS.longest_bash_ms

@@ -324,7 +324,7 @@ def test_a_module_that_blows_up_its_compiler_ends_the_compiler_and_nothing_else(
     started = time.monotonic()
     with pytest.raises(ModuleRefused, match="more time or memory|longer than"):
         compile_module(bomb)
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 25
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
     assert run(GOOD).answer is not None
 

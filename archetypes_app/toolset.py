@@ -21,7 +21,15 @@ from tools_app.sandbox.foreign_tool import make_foreign_tool
 from tools_app.sandbox.replacing import is_replaceable
 from tools_app.toolkit.enums import Category, Phase, Requirement, RiskLayer
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import ForeignCommandTool, ForeignTool, LocalWriteTool, ReadTool, ToolDef, is_rescue
+from tools_app.toolkit.tooldef import (
+    ForeignCommandTool,
+    ForeignReadTool,
+    ForeignTool,
+    LocalWriteTool,
+    ReadTool,
+    ToolDef,
+    is_rescue,
+)
 from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
 
@@ -212,7 +220,9 @@ def split_overrides(overrides: Iterable[ToolOverride]) -> tuple[frozenset[str], 
 def resolve(inputs: ToolsetInputs) -> Toolset:
     """The toolset of `inputs` over the frozen registry; pure."""
     replaced = {
-        tool.name for tool in inputs.brought if tool.name in REGISTRY and is_replaceable(REGISTRY.get(tool.name))
+        tool.name
+        for tool in inputs.brought
+        if isinstance(tool, ForeignReadTool) and tool.name in REGISTRY and is_replaceable(REGISTRY.get(tool.name))
     }
     built_in = tuple(tool for tool in REGISTRY if tool.name not in replaced)
     # A built-in that came later under the same name or word wins: few let what an owner brought stand in their place.

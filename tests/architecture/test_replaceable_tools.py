@@ -40,7 +40,7 @@ def find_uses(tree: ast.Module) -> Iterator[str]:
 
 
 def test_nothing_of_ours_calls_what_may_be_replaced() -> None:
-    assert len(TOOLS) == 3 and MODULES
+    assert len(TOOLS) == 2 and MODULES
     found = [f"{path} {use}" for path, tree in list_sources() for use in find_uses(tree)]
     # The registry is filled by importing every family; that calls none.
     assert [each for each in found if not each.startswith("tools_app/apps.py")] == []

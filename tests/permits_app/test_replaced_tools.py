@@ -18,7 +18,7 @@ from permits_app.actions.pin_definitions import pin_definitions
 from permits_app.actions.revoke_definition import revoke_definition
 from permits_app.policy import load_golem
 from tests import factories
-from tests.coding_agent import CodingAgent, make_coding_agent
+from tests.coding_agent import CodingAgent, Refused, make_coding_agent
 from tests.permits_app.test_written_tools import Index, index
 from tests.tools_app.subsystems.coding.test_six_tools import put
 from tools_app.core import clock
@@ -155,29 +155,43 @@ def test_a_pinned_golem_has_the_text_its_owner_approved_and_no_other(coder: Codi
     assert held.source == f"definition:{row.definition_hash}"
 
 
-def test_no_read_of_another_owners_tool_goes_through_a_replaced_one(coder: CodingAgent) -> None:
-    text = GREP % "https://index.example.com"
-    find = (
-        'name = "coding_find"\nsummary = "Finds"\ndescription = "Finds files."\ncategory = "coding"\nbudget = "slow"\n'
-        '[parameters.pattern]\nkind = "text"\nlongest = 1000\ndescription = "Names."\n'
-        '[parameters.path]\nkind = "text"\nlongest = 1000\nrequired = false\ndescription = "Where."\n'
-        '[parameters.type]\nkind = "choice"\nvalues = ["f", "d"]\nrequired = false\ndescription = "Kind."\n'
-        '[parameters.result_shape]\nkind = "choice"\nvalues = ["blocks", "legacy"]\nrequired = false\n'
-        'description = "Shape."\n'
-        '[[compose]]\nid = "a"\nquery = "grep"\n'
-        'params = { pattern = "$pattern", path = "$path", include = "$type", result_shape = "$result_shape" }\n'
-    )
+READ = """
+name = "coding_read"
+summary = "Reads by searching"
+description = "Shows what an index says of a file. Does not look into the folder."
+category = "coding"
+budget = "slow"
+[parameters.path]
+kind = "text"
+longest = 1000
+description = "Which file."
+[parameters.offset]
+kind = "integer"
+required = false
+description = "First line."
+[parameters.limit]
+kind = "integer"
+required = false
+description = "Most lines."
+[parameters.result_shape]
+kind = "choice"
+values = ["blocks", "legacy"]
+required = false
+description = "How it is told."
+[[compose]]
+id = "found"
+query = "grep"
+params = { pattern = "$path", path = "$offset", include = "$limit", result_shape = "$result_shape" }
+"""
+
+
+def test_what_takes_a_place_reads_neither_itself_nor_another_that_did(coder: CodingAgent) -> None:
     with pytest.raises(BuiltInNotReplaceable, match="does not read it"):
-        bring(coder.owner, find.replace('query = "grep"', 'query = "find"'))
-    give(coder, find)
-    give(coder, text)
-    told = Client().post(
-        "/api/v1/pi/query_state",
-        json.dumps({"query": "find", "venue": "coding", "pattern": "x"}),
-        content_type="application/json",
-        headers={"Authorization": f"Bearer {coder.key.token}"},
-    )
-    assert (told.status_code, told.json()["code"]) == (404, "UNKNOWN_ACTION")
+        bring(coder.owner, READ.replace('query = "grep"', 'query = "read"'))
+    give(coder, READ)
+    give(coder, GREP % "https://index.example.com")
+    with pytest.raises(Refused, match="UNKNOWN_ACTION"):
+        coder.ask("read", path="a.py")
 
 
 @pytest.mark.parametrize("name", sorted(tool.name for tool in REGISTRY if not is_replaceable(tool)))
@@ -225,5 +239,5 @@ def test_what_takes_as_much_or_more_takes_less_nowhere() -> None:
 
 def test_what_may_be_replaced_are_reads_of_a_golems_folder() -> None:
     found = [tool for tool in REGISTRY if is_replaceable(tool)]
-    assert {tool.name for tool in found} == {"coding_read", "coding_grep", "coding_find"}
+    assert {tool.name for tool in found} == {"coding_read", "coding_grep"}
     assert all(isinstance(tool, ReadTool) for tool in found)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tools_app.core.errors import Recovery
 from tools_app.sandbox.definition import Definition, DefinitionRefused
-from tools_app.toolkit.declared_params import build_declared_model
+from tools_app.toolkit.declared_params import TAKEN_NAMES, build_declared_model
 from tools_app.toolkit.enums import CapabilityTier, Category, PiTool, RiskLayer
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.schema import json_schema
@@ -34,7 +34,9 @@ class BuiltInNotReplaceable(DefinitionRefused):
 
 
 def is_replaceable(tool: ToolDef) -> bool:
-    """Whether a text may stand in its place: a harmless read that agents ask for, about no money and no chain."""
+    """Whether a text may stand in its place: a harmless read that agents ask for, about no money and no chain, whose
+    parameters a text can declare.
+    """
     return (
         isinstance(tool, ReadTool)
         and not isinstance(tool, ForeignTool)
@@ -44,7 +46,7 @@ def is_replaceable(tool: ToolDef) -> bool:
         and tool.category in _WITHOUT_MONEY
         and not tool.requires
         and tool.supported_chains is None
-        and "chain_id" not in tool.schema["properties"]
+        and not (TAKEN_NAMES | {"chain_id"}) & set(tool.schema["properties"])
     )
 
 
@@ -58,8 +60,8 @@ def find_replaced(definition: Definition) -> ToolDef | None:
     tool = REGISTRY.get(definition.name)
     if not is_replaceable(tool):
         raise BuiltInNotReplaceable(
-            f"{tool.name} is built in, and nothing takes its place: it holds money, changes something, or is what"
-            " decisions about money read; give the text a name of its own",
+            f"{tool.name} is built in, and nothing takes its place: it holds money, changes something, is what"
+            " decisions about money read, or takes what no text declares; give the text a name of its own",
             tool=tool.name,
         )
     if "http" not in definition.body and "compose" not in definition.body:

@@ -29,7 +29,7 @@ _NAME: Final = re.compile(r"^[a-z][a-z0-9_]{0,39}$")
 _CHOICE: Final = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_.\-]{0,39}$")
 _LARGEST: Final = 2**53 - 1
 # Words of a call itself: a parameter of that name would take their place.
-_TAKEN: Final = frozenset(
+TAKEN_NAMES: Final = frozenset(
     {"query", "venue", "cursor", "params", "action_type", "kind", "type", "why", "wish_id", "read"}
 )
 _MORE: Final = {"integer": {"minimum", "maximum"}, "text": {"longest"}, "choice": {"values"}}
@@ -50,7 +50,7 @@ def build_declared_model(title: str, declared: Mapping[str, Any], *, is_exact: b
         raise DeclarationRefused(f"at most {MOST_PARAMETERS} parameters")
     members: dict[str, Any] = {}
     for name, told in declared.items():
-        if not _NAME.match(name) or name in _TAKEN:
+        if not _NAME.match(name) or name in TAKEN_NAMES:
             raise DeclarationRefused(f"{name[:40]!r} cannot be the name of a parameter")
         if not isinstance(told, Mapping):
             raise DeclarationRefused(f"{name}: a table of kind and description")

@@ -1,4 +1,7 @@
-"""A pinned golem over REST: no definition, of whatever kind, newer than its owner saw is used without their word."""
+"""A pinned golem: no definition, of whatever kind, newer than its owner saw is used without their word.
+
+Reads go over REST; writes in a test that is rolled back are called where REST calls them.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from archetypes_app.owner_group import ensure_owner_group
 from archetypes_app.toolset import resolve
 from permits_app.actions.bring_definition import bring_definition
 from permits_app.actions.pin_definitions import pin_definitions
+from permits_app.actions.preview import preview_action
 from tests.coding_agent import CodingAgent
 from tests.golem_project.pi.conftest import Agent, MakeAgent
 from tests.golem_project.pi.conftest import make_agent as make_agent
@@ -24,6 +28,7 @@ from tests.permits_app.test_written_tools import WORDS as LOOKUP
 from tests.permits_app.test_written_tools import index as index
 from tests.tools_app.sandbox.wat import answering
 from tools_app.core import clock
+from tools_app.core.errors import GolemError
 from tools_app.models import ToolDefinition
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY
@@ -65,12 +70,20 @@ def released(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     resolve.cache_clear()
 
 
-def call(agent: Agent, tool: ToolDef) -> Any:
-    word, door = ("query", "query_state") if isinstance(tool, ReadTool) else ("action_type", "preview_action")
-    return agent.post(door, {word: tool.key, "venue": tool.venue})
+def call(agent: Agent, tool: ToolDef) -> dict[str, Any]:
+    """What it is answered, without parameters: refused for that, or before."""
+    if isinstance(tool, ReadTool):
+        told: dict[str, Any] = agent.post("query_state", {"query": tool.key, "venue": tool.venue}).json()
+        return told
+    body = {"action_type": tool.key, "venue": tool.venue}
+    with pytest.raises(GolemError) as refused:
+        preview_action(golem_id=agent.golem.pk, api_key_id=agent.key.key.pk, body=body, now=clock.now())
+    return refused.value.as_problem()
 
 
 def log_in(owner: Any) -> Client:
+    owner.is_staff = True
+    owner.save()
     owner.groups.add(ensure_owner_group())
     browser = Client()
     browser.force_login(owner)
@@ -87,21 +100,17 @@ def test_a_built_in_that_a_release_changed_is_refused_until_its_owner_agrees(
     agent, tool = make_agent(categories=("data", "trading", "lp", "intelligence", "fees")), BUILT_IN[kind]
     free = make_agent(categories=("data", "trading", "lp", "intelligence", "fees"))
     pin_definitions(golem=agent.golem, is_pinned=True, owner=agent.golem.owner, now=clock.now())
-    assert call(agent, tool).json().get("code") != "DEFINITION_NOT_SEEN"
+    assert call(agent, tool).get("code") != "DEFINITION_NOT_SEEN"
     newer = released(tool, **change)
     refused = call(agent, tool)
-    assert (refused.status_code, refused.json()["code"], refused.json()["recovery"]) == (
-        409,
-        "DEFINITION_NOT_SEEN",
-        "ASK_OWNER",
-    )
-    assert call(free, tool).json().get("code") != "DEFINITION_NOT_SEEN"
+    assert (refused["status"], refused["code"], refused["recovery"]) == (409, "DEFINITION_NOT_SEEN", "ASK_OWNER")
+    assert call(free, tool).get("code") != "DEFINITION_NOT_SEEN"
     browser = log_in(agent.golem.owner)
     page = reverse("admin:archetypes_app_golem_definitions", args=[agent.golem.pk])
     browser.post(page, {"do": "see", "seen": [f"{tool.name} {tool.definition_hash}"]})
-    assert call(agent, tool).json()["code"] == "DEFINITION_NOT_SEEN", "they agreed to the old one"
+    assert call(agent, tool)["code"] == "DEFINITION_NOT_SEEN", "they agreed to the old one"
     browser.post(page, {"do": "see", "seen": [f"{tool.name} {newer.definition_hash}"]})
-    assert call(agent, tool).json().get("code") != "DEFINITION_NOT_SEEN"
+    assert call(agent, tool).get("code") != "DEFINITION_NOT_SEEN"
 
 
 def check_asks_again(golem: Golem, ask: Any, texts: tuple[str, str], module: bytes | None = None) -> None:

@@ -85,7 +85,7 @@ def test_a_module_in_javascript_is_built_checked_brought_and_called(make_agent: 
     )
     answer = agent.post("query_state", {"query": "word_count", "text": "one two  three"})
     assert answer.status_code == 200, answer.content
-    assert answer.json()["data"]["answer"] == {"untrusted": True, "value": {"words": "3"}}, json.dumps(answer.json())
+    assert answer.json()["data"]["answer"] == {"untrusted": True, "value": {"words": 3}}, json.dumps(answer.json())
 
 
 @ONLY_HERE

@@ -18,9 +18,18 @@ from archetypes_app.models.override import OverrideMode
 from archetypes_app.requirements import list_present_requirements
 from tools_app.core.hashing import hash_canonical
 from tools_app.sandbox.foreign_tool import make_foreign_tool
+from tools_app.sandbox.replacing import is_replaceable
 from tools_app.toolkit.enums import Category, Phase, Requirement, RiskLayer
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import ForeignReadTool, LocalWriteTool, ReadTool, ToolDef, is_rescue
+from tools_app.toolkit.tooldef import (
+    ForeignCommandTool,
+    ForeignReadTool,
+    ForeignTool,
+    LocalWriteTool,
+    ReadTool,
+    ToolDef,
+    is_rescue,
+)
 from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
 
@@ -75,7 +84,7 @@ class ToolsetInputs:
     excludes: frozenset[str] = frozenset()
     allowed_protocols: frozenset[str] = frozenset()
     requirements: frozenset[Requirement] = field(default_factory=lambda: frozenset(Requirement))
-    brought: tuple[ForeignReadTool, ...] = ()
+    brought: tuple[ForeignTool, ...] = ()
     seen: frozenset[tuple[str, str]] | None = None
 
 
@@ -127,7 +136,7 @@ def cut_toolset(*, delegate: ArchetypeRule, golem: ToolsetInputs) -> Toolset:
 def hash_toolset(toolset: Toolset) -> str:
     """A digest of tool names and schema versions: part of the policy hash, so a changed tool voids a permit."""
     return hash_canonical(
-        {tool.name: tool.pinned_hash if isinstance(tool, ForeignReadTool) else tool.schema_version for tool in toolset}
+        {tool.name: tool.pinned_hash if isinstance(tool, ForeignTool) else tool.schema_version for tool in toolset}
     )
 
 
@@ -170,7 +179,7 @@ def read_inputs(golem: Golem) -> ToolsetInputs:
     )
 
 
-def list_brought_tools(golem: Golem) -> tuple[ForeignReadTool, ...]:
+def list_brought_tools(golem: Golem) -> tuple[ForeignTool, ...]:
     """The tools whose definition is approved for `golem` and not revoked; one that was changed since is left out."""
     rows = golem.definition_approvals.all()
     if "definition_approvals" not in getattr(golem, "_prefetched_objects_cache", {}):
@@ -210,11 +219,20 @@ def split_overrides(overrides: Iterable[ToolOverride]) -> tuple[frozenset[str], 
 @lru_cache(maxsize=512)
 def resolve(inputs: ToolsetInputs) -> Toolset:
     """The toolset of `inputs` over the frozen registry; pure."""
-    built_in = tuple(REGISTRY)
-    # A built-in that came later under the same name or word wins: what an owner brought never stands in its place.
-    words = {(tool.pi_tool, tool.key) for tool in built_in}
-    brought = [tool for tool in inputs.brought if (tool.pi_tool, tool.key) not in words and tool.name not in REGISTRY]
-    return resolve_among((*built_in, *brought), inputs, protocols=list_protocols(built_in))
+    replaced = {
+        tool.name
+        for tool in inputs.brought
+        if isinstance(tool, ForeignReadTool) and tool.name in REGISTRY and is_replaceable(REGISTRY.get(tool.name))
+    }
+    built_in = tuple(tool for tool in REGISTRY if tool.name not in replaced)
+    # A built-in that came later under the same name or word wins: few let what an owner brought stand in their place.
+    words, names = {(tool.pi_tool, tool.key) for tool in built_in}, {tool.name for tool in built_in}
+    brought = [tool for tool in inputs.brought if (tool.pi_tool, tool.key) not in words and tool.name not in names]
+    found = resolve_among((*built_in, *brought), inputs, protocols=list_protocols(REGISTRY))
+    if any(tool.category is Category.CODING and not isinstance(tool, ForeignCommandTool) for tool in found):
+        return found
+    commands = [tool.name for tool in found if isinstance(tool, ForeignCommandTool)]
+    return found.without(commands, reason="a program runs only where the golem's owner included tools for code")
 
 
 def resolve_among(everything: Sequence[ToolDef], inputs: ToolsetInputs, *, protocols: frozenset[str]) -> Toolset:
@@ -254,7 +272,7 @@ def list_protocols(tools: Iterable[ToolDef]) -> frozenset[str]:
 
 def _is_seen(tool: ToolDef, inputs: ToolsetInputs) -> bool:
     """Whether the owner saw this tool as it is; what an owner brought is approved one by one, and pinned by that."""
-    return inputs.seen is None or isinstance(tool, ForeignReadTool) or (tool.name, tool.definition_hash) in inputs.seen
+    return inputs.seen is None or isinstance(tool, ForeignTool) or (tool.name, tool.definition_hash) in inputs.seen
 
 
 def _judge(tool: ToolDef, inputs: ToolsetInputs, holders: Sequence[ProfileRule]) -> tuple[bool, str]:
@@ -268,6 +286,10 @@ def _judge(tool: ToolDef, inputs: ToolsetInputs, holders: Sequence[ProfileRule])
         return True, "included by an override of the golem"
     if name in archetype.includes:
         return True, f"included by an override of the archetype {archetype.name}"
+    if isinstance(tool, ForeignCommandTool):
+        if archetype.is_read_only and not archetype.keeps_local_writes:
+            return False, f"the archetype {archetype.name} keeps reads only"
+        return True, "approved by the golem's owner"
     if not holders:
         return False, f"no profile holds the category {tool.category.value}"
     if tool.category is Category.CODING:

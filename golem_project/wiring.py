@@ -42,6 +42,7 @@ from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.sandbox.host import MemorySearch
 from tools_app.sandbox.written_call import OutsideReads, OwnReads
+from tools_app.sandbox.written_command import WorkspaceCommands
 from tools_app.subsystems.coding.operations import Workspaces
 from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.credentials import CredentialBook
@@ -130,6 +131,9 @@ def configure_networks(rpc_urls: dict[int, tuple[str, ...]], *, limits: RpcLimit
 
 
 def _build_services() -> dict[type, object]:
+    # Importing it declares the coding tools, and the registry keeps the order in which tools are declared.
+    from tools_app.subsystems.coding.written_commands import WrittenCommands
+
     return {
         DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains"),
         MemorySearch: search_memory,
@@ -141,6 +145,7 @@ def _build_services() -> dict[type, object]:
             allows_private=settings.GOLEM_SSH_ALLOWS_PRIVATE_ADDRESSES,
             allows_network=settings.GOLEM_CODING_ALLOWS_NETWORK,
         ),
+        WorkspaceCommands: WrittenCommands(),
         OwnReads: read_for_tool,
         OutsideReads: OutsideReads(allows_private=settings.GOLEM_WRITTEN_TOOLS_ALLOW_PRIVATE_ADDRESSES),
     }

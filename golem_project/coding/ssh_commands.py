@@ -18,7 +18,7 @@ from golem_project.coding.ssh_session import SshSession
 from tools_app.subsystems.coding.errors import RemoteUnavailable
 from tools_app.subsystems.coding.kept_output import KeptOutput
 from tools_app.subsystems.coding.limits import LIMITS
-from tools_app.subsystems.coding.operations import EndedBy, RanCommand
+from tools_app.subsystems.coding.operations import Command, EndedBy, RanCommand
 
 _PART: Final = 1 << 16
 _SWEEP_SECONDS: Final = 3
@@ -45,7 +45,7 @@ class SshCommands:
     def check(self) -> None:
         """See ExecOps: the connection stands, and what is run there is for the account to limit."""
 
-    def run(self, command: str, *, timeout_ms: int) -> RanCommand:
+    def run(self, command: Command, *, timeout_ms: int) -> RanCommand:
         """See ExecOps."""
         word = secrets.token_hex(16)
         seconds = timeout_ms / 1000
@@ -55,8 +55,10 @@ class SshCommands:
         )
 
 
-def _spell(command: str, *, folder: str, word: str, seconds: float) -> str:
-    inner = f"cd -- {shlex.quote(folder)} && exec /bin/bash --noprofile --norc -c {shlex.quote(command)}"
+def _spell(command: Command, *, folder: str, word: str, seconds: float) -> str:
+    # SSH carries one line, so that each argument is quoted for the shell that takes the line apart again.
+    argv = ("/bin/bash", "--noprofile", "--norc", "-c", command) if isinstance(command, str) else command
+    inner = f"cd -- {shlex.quote(folder)} && exec -- {shlex.join(argv)}"
     scrubbed = f'env -i PATH={_PATH} HOME="$HOME" LANG=C.UTF-8 TERM=dumb GOLEM_RUN={word}'
     # A little later than this server, which tells why; here it is for a line that is lost.
     watched = f"timeout --signal=KILL {seconds + 1:.1f} /bin/bash --noprofile --norc -c {shlex.quote(inner)}"

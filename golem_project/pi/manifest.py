@@ -21,7 +21,7 @@ from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.enums import CapabilityTier, PiTool, Requirement
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.schema import json_schema
-from tools_app.toolkit.tooldef import ForeignReadTool, LocalWriteTool, ReadTool, ToolDef, WriteTool
+from tools_app.toolkit.tooldef import ForeignTool, LocalWriteTool, ReadTool, ToolDef, WriteTool
 from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
 
@@ -148,7 +148,7 @@ def describe_route(tool: ToolDef) -> dict[str, Any]:
             {"schema_version": shape.schema_version, "served_until": shape.served_until.isoformat()}
             for shape in tool.old_shapes
         ]
-    if isinstance(tool, ForeignReadTool):
+    if isinstance(tool, ForeignTool):
         route["definition_hash"] = tool.pinned_hash
     if isinstance(tool, WriteTool | LocalWriteTool):
         route["risk_layer"] = int(tool.risk_layer)

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from archetypes_app.errors import LiveToolsRefused
 from archetypes_app.models import DefinitionApproval, Golem
 from archetypes_app.ownership import list_owned_golems
 from permits_app.actions.bring_definition import check_texts
@@ -20,6 +21,9 @@ from permits_app.errors import DefinitionNotShown
 from tools_app.core import audit_log
 from tools_app.core.whole import whole
 from tools_app.models import ToolDefinition
+from tools_app.sandbox.definition import DefinitionRefused
+from tools_app.sandbox.foreign_tool import make_dry_tool
+from tools_app.sandbox.replacing import find_replaced
 from tools_app.sandbox.stored_definition import check_stored
 
 MOST_TOOLS = 20
@@ -29,7 +33,7 @@ MOST_TOOLS = 20
 def approve_definition(
     *, definition: ToolDefinition, seen_hash: str, golem_ids: Iterable[UUID], owner: Any, now: datetime
 ) -> list[DefinitionApproval]:
-    """The approvals, one for each golem. Raises DefinitionNotShown, DefinitionRefused.
+    """The approvals, one for each golem. Raises DefinitionNotShown, DefinitionRefused, LiveToolsRefused.
 
     `seen_hash` is the hash on the page the owner agreed to: another one means that they agreed to something else.
     """
@@ -58,6 +62,11 @@ def _approve(
     before = living.filter(tool_name=definition.name).first()
     if before is not None and before.definition_hash == definition.definition_hash:
         return before, before
+    if golem.is_live and "command" in definition.body:
+        raise LiveToolsRefused(
+            f"{golem} is live, and one owner alone gives it no program to run; press 'Back to rehearsal' on its page,"
+            " approve it, and go live again, which is approved with a second factor"
+        )
     if before is None and living.count() >= MOST_TOOLS:
         raise DefinitionNotShown(f"{golem} has {MOST_TOOLS} tools of its owner already; revoke one first")
     if before is not None:
@@ -92,6 +101,20 @@ def _tell(approval: DefinitionApproval, before: DefinitionApproval | None, owner
 def compare_definitions(before: ToolDefinition | None, after: ToolDefinition) -> list[dict[str, Any]]:
     """Every member that differs, as the owner is asked about it: where it stands, what it was, what it is."""
     return compare_bodies(before.body if before is not None else None, after.body)
+
+
+def compare_with_replaced(after: ToolDefinition) -> list[dict[str, Any]]:
+    """What a model is told by a definition against the built-in in whose place it stands; nothing where there is none.
+
+    Nothing either where the built-in takes more by now than the text does, which approving it refuses.
+    """
+    try:
+        replaced = find_replaced(check_stored(after.body))
+    except DefinitionRefused:
+        replaced = None
+    if replaced is None:
+        return []
+    return compare_bodies(replaced.definition_body, make_dry_tool(after).definition_body)
 
 
 def compare_bodies(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from tools_app.models import ToolDefinition, WasmModule
 from tools_app.sandbox.compiling import compile_module, hash_module
 from tools_app.sandbox.definition import Definition, DefinitionRefused, read_definition
 from tools_app.sandbox.imitation import find_imitated
+from tools_app.sandbox.replacing import find_replaced
 from tools_app.sandbox.written_definition import read_written
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY
@@ -31,7 +32,7 @@ MOST_VERSIONS = 200
 def bring_definition(*, owner: Any, definition_text: str, module: bytes | None, now: datetime) -> ToolDefinition:
     """The stored definition; the same one where nothing of it changed. Without a module it is a text alone.
 
-    Raises ModuleRefused, DefinitionRefused, CommandNotRunnable.
+    Raises ModuleRefused, DefinitionRefused, BuiltInNotReplaceable.
     """
     if module is None:
         written = read_written(definition_text)
@@ -47,11 +48,15 @@ def bring_definition(*, owner: Any, definition_text: str, module: bytes | None, 
 
 
 def check_texts(definition: Definition) -> None:
-    """Refuse a name that could be taken for a built-in's, and texts that speak to a model. Raises DefinitionRefused."""
+    """Refuse a name that could be taken for a built-in's, and texts that speak to a model.
+
+    The very name of a built-in means to stand in its place, which few let. Raises DefinitionRefused,
+    BuiltInNotReplaceable.
+    """
     taken = {name for tool in REGISTRY for name in (tool.name, tool.key, *tool.aliases)}
     taken |= {query.key for query in OWN_QUERIES} | {str(name) for name in PiTool}
     imitated = find_imitated(definition.name, taken=taken, prefixes={tool.prefix for tool in REGISTRY})
-    if imitated is not None:
+    if find_replaced(definition) is None and imitated is not None:
         raise DefinitionRefused(
             f"{definition.name} could be taken for {imitated}, which is built in", imitates=imitated
         )

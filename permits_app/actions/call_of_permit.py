@@ -35,7 +35,7 @@ def make_permit_call(
 
     Raises PolicyChanged when another key or account acts for the golem now, and what reading the chain raises.
     """
-    tool = REGISTRY.get(permit.tool_name)
+    tool = find_local_write(permit, toolset) if permit.is_local else REGISTRY.get(permit.tool_name)
     if not isinstance(tool, WriteTool | LocalWriteTool):
         raise TypeError(f"{tool.name} is no write")
     policy = policy or read_policy(golem=golem, toolset=toolset)
@@ -73,3 +73,16 @@ def make_permit_call(
         bound=RunningCode.of_dict(permit.code) if permit.code else None,
         action_hash=permit.action_hash,
     )
+
+
+def find_local_write(permit: ActionPermit, toolset: Toolset) -> LocalWriteTool:
+    """The local write a permit is for: a built-in, or one its golem's owner brought and did not revoke.
+
+    Raises PolicyChanged for one that was revoked.
+    """
+    tool = REGISTRY.get(permit.tool_name) if permit.tool_name in REGISTRY else toolset.tools.get(permit.tool_name)
+    if tool is None:
+        raise PolicyChanged("the tool was revoked since the preview", permit_id=str(permit.pk))
+    if not isinstance(tool, LocalWriteTool):
+        raise TypeError(f"{tool.name} is no local write")
+    return tool

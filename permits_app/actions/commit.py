@@ -24,7 +24,7 @@ from archetypes_app.errors import GolemHalted
 from archetypes_app.models import Golem
 from archetypes_app.toolset import has_tool, resolve_toolset, view_golem
 from permits_app import capabilities, ledger, lifecycle
-from permits_app.actions.call_of_permit import make_permit_call
+from permits_app.actions.call_of_permit import find_local_write, make_permit_call
 from permits_app.actions.expire import expire_permit
 from permits_app.approvals.announced import check_announced, tell_wait
 from permits_app.approvals.owner_states import follow_plan, release_plan
@@ -175,10 +175,10 @@ def _work(permit: ActionPermit, lease: Lease, *, is_signed: bool) -> None:
     if permit.halt_epoch is not None:
         _resume_revocation(permit, lease)
         return
-    tool = REGISTRY.get(permit.tool_name)
-    if isinstance(tool, LocalWriteTool):
-        _commit_local(permit, tool, lease)
+    if permit.is_local:
+        _commit_local(permit, lease)
         return
+    tool = REGISTRY.get(permit.tool_name)
     if not isinstance(tool, WriteTool):
         raise TypeError(f"{tool.name} is no write")
     try:
@@ -313,7 +313,7 @@ def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: dateti
     return call
 
 
-def _commit_local(permit: ActionPermit, tool: LocalWriteTool, lease: Lease) -> None:
+def _commit_local(permit: ActionPermit, lease: Lease) -> None:
     """A write without a transaction: the capability is consumed first, so it never happens twice.
 
     What is written in our database alone holds together with the permit's end; only a write that reaches outside can be
@@ -326,6 +326,7 @@ def _commit_local(permit: ActionPermit, tool: LocalWriteTool, lease: Lease) -> N
         return
     try:
         _check_in_time(permit)
+        tool = find_local_write(permit, resolve_toolset(permit.golem))
         _recheck(permit, tool, now)
         if tool.write_ms:
             lease.hold(seconds=tool.write_ms / 1000)

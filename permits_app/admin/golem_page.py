@@ -39,7 +39,7 @@ from tools_app.admin.display import (
 from tools_app.admin.tokens import name_address
 from tools_app.toolkit.enums import ActionClass, CapabilityTier, Phase
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import ForeignReadTool
+from tools_app.toolkit.tooldef import ForeignTool
 
 LAST_PERMITS = 10
 _LOOKED_AT = 60  # permits, of which equal ones in a row become one line
@@ -312,7 +312,8 @@ def _list_tools(golem: Golem) -> tuple[tuple[ToolGroup, ...], tuple[ToolGroup, .
     toolset = resolve_toolset(golem)
     inside: dict[str, list[ToolLine]] = {}
     outside: dict[str, list[ToolLine]] = {}
-    for tool in (*REGISTRY, *(tool for tool in toolset if isinstance(tool, ForeignReadTool))):
+    brought = {tool.name: tool for tool in toolset if isinstance(tool, ForeignTool)}
+    for tool in ({tool.name: tool for tool in REGISTRY} | brought).values():
         line = ToolLine(
             name=tool.name,
             capability=tool.capability.value.lower(),

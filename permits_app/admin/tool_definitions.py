@@ -23,7 +23,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import DefinitionApproval, Golem
 from archetypes_app.toolset import view_golem
-from permits_app.actions.approve_definition import approve_definition, compare_definitions
+from permits_app.actions.approve_definition import approve_definition, compare_definitions, compare_with_replaced
 from permits_app.actions.bring_definition import bring_definition
 from permits_app.actions.revoke_definition import revoke_definition
 from permits_app.safety.hooks.result_filter import filter_result
@@ -41,6 +41,7 @@ from tools_app.sandbox.foreign_tool import make_dry_tool
 from tools_app.sandbox.limits import MOST_MODULE_BYTES, limits_of
 from tools_app.sandbox.stored_definition import check_stored, write_toml
 from tools_app.sandbox.written_call import MOST_ANSWER_BYTES
+from tools_app.toolkit.tooldef import ForeignCommandTool
 
 _MOST_PARAMS: Final = 8 * 1024
 
@@ -51,8 +52,8 @@ class UploadForm(forms.Form):
     definition = forms.FileField(help_text=f"TOML, at most {MOST_BYTES} bytes")
     module = forms.FileField(
         required=False,
-        help_text=f"A WebAssembly component, at most {MOST_MODULE_BYTES} bytes; none for a tool that asks over HTTP or "
-        "puts reads together",
+        help_text=f"A WebAssembly component, at most {MOST_MODULE_BYTES} bytes; none for a tool that asks over HTTP, "
+        "puts reads together or runs a program",
     )
 
 
@@ -120,6 +121,8 @@ class ToolDefinitionAdmin(_OwnDefinitions):
     @display(description="What one call may use")
     def limits(self, obj: ToolDefinition) -> str:
         """Fuel, time, memory of a module; the time and the answer of a text alone."""
+        if "command" in obj.body:
+            return f"{obj.body['command']['timeout_ms']:,} ms, behind the fences of the golem's coding workspace"
         limits = limits_of(check_stored(obj.body).budget)
         if obj.module is None:
             return f"{limits.milliseconds:,} ms, {MOST_ANSWER_BYTES // 1024} KiB of an answer over HTTP"
@@ -132,7 +135,7 @@ class ToolDefinitionAdmin(_OwnDefinitions):
     def module_facts(self, obj: ToolDefinition) -> SafeString:
         """A module's bytes, and what it imports beside what it may; what a text alone asks, to the letter."""
         if obj.module is None:
-            asked = {name: obj.body[name] for name in ("http", "compose") if name in obj.body}
+            asked = {name: obj.body[name] for name in ("http", "compose", "command") if name in obj.body}
             return format_html("<pre>{}</pre>", json.dumps(asked, indent=1, ensure_ascii=False))
         return format_html(
             "{} bytes, {}<br>imports {}<br>may use {}",
@@ -147,11 +150,10 @@ class ToolDefinitionAdmin(_OwnDefinitions):
         """Member by member."""
         before = _find_approved(obj)
         if before is None:
-            return "no version of it is approved"
+            return _list_changes(compare_with_replaced(obj)) or "no version of it is approved"
         if before.pk == obj.pk:
             return "this is the approved version"
-        found = [(each["where"], each["before"], each["after"]) for each in compare_definitions(before, obj)]
-        return format_html_join("", "<div><b>{}</b>: <del>{}</del> → {}</div>", found)
+        return _list_changes(compare_definitions(before, obj))
 
     def has_upload_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         """Whoever may bring a tool; approving and trying are for the same people, on rows of theirs."""
@@ -213,9 +215,8 @@ class ToolDefinitionAdmin(_OwnDefinitions):
             messages.success(request, f"{row} is a tool of {len(chosen)} golems from now on.")
             return HttpResponseRedirect(back)
         before = _find_approved(row)
-        told = "; ".join(
-            f"{each['where']}: {each['before']} → {each['after']}" for each in compare_definitions(before, row)
-        )
+        told = _spell_changes(compare_definitions(before, row))
+        replaced = compare_with_replaced(row)
         return show_confirmation(
             request=request,
             model_admin=self,
@@ -226,7 +227,8 @@ class ToolDefinitionAdmin(_OwnDefinitions):
             subject=row,
             is_dangerous=True,
             explanation=f"You approve exactly {row.definition_hash}. "
-            + (f"Against version {before.version}: {told}" if before is not None else "No version of it is approved."),
+            + (f"Against version {before.version}: {told}" if before is not None else "No version of it is approved.")
+            + (f" It takes the place of the built-in {row.name}: {_spell_changes(replaced)}" if replaced else ""),
         )
 
     @action(description="Try it", url_path="try", permissions=["upload"])
@@ -237,6 +239,8 @@ class ToolDefinitionAdmin(_OwnDefinitions):
         form = TryForm(request.POST or None)
         form.fields["golem"].queryset = Golem.objects.filter(owner_id=request.user.pk)  # type: ignore[attr-defined]
         told = "It runs as in earnest, on the chain as it is now. What it wishes for is shown and not kept."
+        if "command" in row.body:
+            told = "It is previewed in the golem's coding workspace. Nothing runs."
         if request.method == "POST" and form.is_valid():
             told = _try(row, form.cleaned_data["golem"], form.cleaned_data["params"])
         return show_confirmation(
@@ -342,6 +346,15 @@ class WasmRunAdmin(_OwnDefinitions):
         return show_badge(obj.error_code, "bad") if obj.error_code else show_badge("answered", "good")
 
 
+def _spell_changes(changes: list[dict[str, Any]]) -> str:
+    return "; ".join(f"{each['where']}: {each['before']} → {each['after']}" for each in changes)
+
+
+def _list_changes(changes: list[dict[str, Any]]) -> SafeString:
+    found = [(each["where"], each["before"], each["after"]) for each in changes]
+    return format_html_join("", "<div><b>{}</b>: <del>{}</del> → {}</div>", found)
+
+
 def _find_approved(row: ToolDefinition) -> ToolDefinition | None:
     """The version an owner is using now, the newest where golems differ."""
     found = ToolDefinition.objects.filter(owner_id=row.owner_id, name=row.name, approvals__revoked_at__isnull=True)
@@ -353,7 +366,12 @@ def _try(row: ToolDefinition, golem: Golem, params: str) -> str:
         given = read_json(params or "{}", most_bytes=_MOST_PARAMS)
         if not isinstance(given, dict):
             raise InvalidParams("the parameters are one JSON object")
-        result = runner.run_read(tool=make_dry_tool(row), params=given, golem=view_golem(golem), now=clock.now())
+        tool = make_dry_tool(row)
+        if isinstance(tool, ForeignCommandTool):
+            checked = runner.check_params(tool=tool, params=given)
+            effect = runner.preview_local(tool=tool, params=checked, golem=view_golem(golem), now=clock.now())
+            return f"{effect.summary}: {json.dumps(dict(effect.details), ensure_ascii=False)}"
+        result = runner.run_read(tool=tool, params=given, golem=view_golem(golem), now=clock.now())
     except OutsideTextRefused as refusal:
         return f"The parameters are no JSON: {refusal}"
     except GolemError as error:

@@ -37,7 +37,11 @@ def run(command: str, folder: Path) -> str:
 
 def test_every_command_about_bringing_a_tool_runs(live_golem: LiveGolem, tmp_path: Path) -> None:
     told = {command.split()[1]: run(command, tmp_path) for command in list_commands("bring-a-tool.md")}
-    assert "coin_lookup: 0x" in told["check"] and "swap_briefing: 0x" in told["check"]
+    assert (
+        "coin_lookup: 0x" in told["check"]
+        and "swap_briefing: 0x" in told["check"]
+        and "check_code: 0x" in told["check"]
+    )
     assert "approve it in the admin" in told["import"]
     assert "approved for 0 golems" in told["list"]
     assert (tmp_path / "swap_briefing.toml").exists()

@@ -37,7 +37,7 @@ from tools_app.sandbox.written_call import (
     WrittenToolAddressRefused,
     WrittenToolFailed,
 )
-from tools_app.sandbox.written_definition import CommandNotRunnable, read_written
+from tools_app.sandbox.written_definition import read_written
 
 WORDS = """
 name = "coin_lookup"
@@ -311,12 +311,6 @@ def test_a_name_that_is_a_built_ins_or_looks_like_one_is_refused(owner: Any, nam
 def test_a_text_that_says_more_less_or_otherwise_is_refused(owner: Any, text: str) -> None:
     with pytest.raises(DefinitionRefused):
         bring(owner, text)
-    assert not ToolDefinition.objects.exists()
-
-
-def test_a_command_is_refused_with_its_code_and_sent_to_where_commands_need_a_permit(owner: Any) -> None:
-    with pytest.raises(CommandNotRunnable, match="coding_bash, where each command is previewed and permitted"):
-        bring(owner, WORDS + COIN + '[command]\nargv = ["curl", "$coin"]\n')
     assert not ToolDefinition.objects.exists()
 
 

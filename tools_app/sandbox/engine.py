@@ -38,7 +38,8 @@ def make_engine() -> Engine:
     config.wasm_threads = False
     config.shared_memory = False
     config.wasm_memory64 = False
-    config.wasm_multi_memory = False
+    # What glues the parts of one component together copies from one memory to another; the store counts them all.
+    config.wasm_multi_memory = True
     config.wasm_custom_page_sizes = False
     config.wasm_relaxed_simd = False
     return Engine(config)

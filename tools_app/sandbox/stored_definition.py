@@ -12,7 +12,7 @@ from tools_app.sandbox.definition import Definition, DefinitionRefused
 
 
 def check_stored(body: Mapping[str, Any]) -> Definition:
-    """The definition of a stored body. Raises DefinitionRefused, CommandNotRunnable."""
+    """The definition of a stored body. Raises DefinitionRefused."""
     match body.get("format"):
         case definition.FORMAT:
             return definition.check_definition(body)

@@ -1,8 +1,9 @@
-"""A tool that is a TOML text alone: it asks an address over HTTP, or puts reads of the product together.
+"""A tool that is a TOML text alone: it asks over HTTP, puts reads of the product together, or runs a program.
 
 Read to the letter by one model and pinned by one hash, as a module's definition is. What it asks with is filled in
-whole: a parameter is a path segment, a query value or a parameter of a read, never a part of a text that is parsed
-again. It holds no money and moves none: there is no form for that. Seed: 003, "TOML-based tool definitions".
+whole: a parameter is a path segment, a query value, a parameter of a read or an argument of a program, never a part of
+a text that is parsed again. It holds no money and moves none: there is no form for that. A program is a local write.
+Seed: 003, "TOML-based tool definitions".
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
-from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.outgoing import AddressRefused, check_url
 from tools_app.core.outside_json import OutsideTextRefused, read_toml
 from tools_app.sandbox.definition import (
@@ -24,10 +24,14 @@ from tools_app.sandbox.definition import (
     DefinitionRefused,
     check_shared_members,
 )
+from tools_app.sandbox.written_argv import check_argv
+from tools_app.toolkit.enums import Category
+from tools_app.toolkit.registry import REGISTRY
 
 FORMAT: Final = 2
 MOST_READS: Final = 5
 MOST_QUERY: Final = 10
+LONGEST_COMMAND_MS: Final = 45_000
 _WORD: Final = r"^[a-z][a-z0-9_]{0,63}$"
 _PLACE: Final = re.compile(r"^\{([a-z][a-z0-9_]*)\}$")
 _REFERENCE: Final = re.compile(r"^\$([a-z][a-z0-9_]*)((?:\.[A-Za-z0-9_]{1,40})*)$")
@@ -38,15 +42,6 @@ _NO_QUERY: Final = re.compile(r"[^\x20-\x7e]")
 
 Word = Annotated[str, StringConstraints(pattern=_WORD)]
 Line = Annotated[str, StringConstraints(max_length=200)]
-
-
-class CommandNotRunnable(GolemError):
-    """The tool is a command: it could change anything, and a tool of one text only reads."""
-
-    code = "COMMAND_NOT_RUNNABLE"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "A tool that is one text only reads, and a command may do more"
 
 
 class _Closed(BaseModel):
@@ -73,9 +68,10 @@ class ComposedRead(_Closed):
 
 
 class Command(_Closed):
-    """A program and its arguments; a whole argument may be `$name`. No shell is between."""
+    """A program and its arguments; a whole argument may be `$name`. No shell is between. Killed after `timeout_ms`."""
 
     argv: list[Line] = Field(min_length=1, max_length=32)
+    timeout_ms: int = Field(default=30_000, ge=100, le=LONGEST_COMMAND_MS)
 
 
 class WrittenTool(_Closed):
@@ -102,16 +98,17 @@ class WrittenTool(_Closed):
 
 
 def read_written(text: str) -> Definition:
-    """The definition in a TOML text. Raises DefinitionRefused, CommandNotRunnable."""
+    """The definition in a TOML text. Raises DefinitionRefused."""
     try:
         told = read_toml(text, most_bytes=MOST_BYTES, most_depth=4)
     except OutsideTextRefused as refusal:
         raise DefinitionRefused(f"this TOML cannot be read: {refusal}") from None
-    return check_written({"steps": [], "parameters": {}, "budget": "fast", "format": FORMAT} | told)
+    budget = "slow" if "command" in told else "fast"
+    return check_written({"steps": [], "parameters": {}, "budget": budget, "format": FORMAT} | told)
 
 
 def check_written(body: Mapping[str, Any]) -> Definition:
-    """The definition of a stored body, checked as if it were new. Raises DefinitionRefused, CommandNotRunnable."""
+    """The definition of a stored body, checked as if it were new. Raises DefinitionRefused."""
     try:
         tool = WrittenTool.model_validate(dict(body))
     except ValidationError as error:
@@ -120,17 +117,22 @@ def check_written(body: Mapping[str, Any]) -> Definition:
         raise DefinitionRefused(f"{where[:120]}: {first['msg'][:200]}", where=where[:120]) from None
     normal = tool.model_dump(exclude_none=True)
     check_shared_members(normal)
-    if tool.category not in CATEGORIES:
-        raise DefinitionRefused(f"its category is one of {', '.join(sorted(CATEGORIES))}")
     if tool.command is not None:
-        raise CommandNotRunnable(
-            "a tool that is one text only reads, and a command may change anything; let the golem run it with"
-            " coding_bash, where each command is previewed and permitted, or bring an http read, a composition or a"
-            " module"
-        )
-    used = _check_http(tool.http) if tool.http is not None else _check_composition(tool)
+        used = _check_command(tool, tool.command)
+    elif tool.category not in CATEGORIES and tool.name not in REGISTRY:
+        raise DefinitionRefused(f"its category is one of {', '.join(sorted(CATEGORIES))}")
+    else:
+        used = _check_http(tool.http) if tool.http is not None else _check_composition(tool)
     _check_uses(used, set(tool.parameters))
     return Definition({member: normal[member] for member in sorted(normal)})
+
+
+def _check_command(tool: WrittenTool, command: Command) -> set[str]:
+    if tool.category != Category.CODING:
+        raise DefinitionRefused("the category of a command is coding")
+    if tool.budget != "slow":
+        raise DefinitionRefused("the budget of a command is slow, for its preview; timeout_ms is for the command")
+    return check_argv(command.argv, declared=tool.parameters)
 
 
 def _check_http(http: HttpRead) -> set[str]:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, create_model
 
 from tools_app.toolkit.params import (
+    EXACT,
     PLAIN,
     check_address,
     check_positive,
@@ -28,7 +29,7 @@ _NAME: Final = re.compile(r"^[a-z][a-z0-9_]{0,39}$")
 _CHOICE: Final = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_.\-]{0,39}$")
 _LARGEST: Final = 2**53 - 1
 # Words of a call itself: a parameter of that name would take their place.
-_TAKEN: Final = frozenset(
+TAKEN_NAMES: Final = frozenset(
     {"query", "venue", "cursor", "params", "action_type", "kind", "type", "why", "wish_id", "read"}
 )
 _MORE: Final = {"integer": {"minimum", "maximum"}, "text": {"longest"}, "choice": {"values"}}
@@ -39,16 +40,17 @@ class DeclarationRefused(ValueError):
     """A declared parameter that is none of the kinds, or lacks what its kind needs."""
 
 
-def build_declared_model(title: str, declared: Mapping[str, Any]) -> type[ToolParams]:
+def build_declared_model(title: str, declared: Mapping[str, Any], *, is_exact: bool = False) -> type[ToolParams]:
     """The parameter model of `declared`: {name: {kind, description, required?, and what the kind takes}}.
 
-    Raises DeclarationRefused.
+    With `is_exact` a text with characters that nobody sees, line ends included, is refused instead of mended. Raises
+    DeclarationRefused.
     """
     if len(declared) > MOST_PARAMETERS:
         raise DeclarationRefused(f"at most {MOST_PARAMETERS} parameters")
     members: dict[str, Any] = {}
     for name, told in declared.items():
-        if not _NAME.match(name) or name in _TAKEN:
+        if not _NAME.match(name) or name in TAKEN_NAMES:
             raise DeclarationRefused(f"{name[:40]!r} cannot be the name of a parameter")
         if not isinstance(told, Mapping):
             raise DeclarationRefused(f"{name}: a table of kind and description")
@@ -64,12 +66,12 @@ def build_declared_model(title: str, declared: Mapping[str, Any]) -> type[ToolPa
             raise DeclarationRefused(f"{name}: required is true or false")
         if name == "chain_id" and kind != "chain_id":
             raise DeclarationRefused("chain_id is of the kind chain_id")
-        annotation = _annotate(name, str(kind), description, told)
+        annotation = _annotate(name, str(kind), description, told, EXACT if is_exact else PLAIN)
         members[name] = (annotation, ...) if told.get("required", True) else (annotation | None, None)
     return create_model(title, __base__=ToolParams, **members)
 
 
-def _annotate(name: str, kind: str, text: str, told: Mapping[str, Any]) -> Any:
+def _annotate(name: str, kind: str, text: str, told: Mapping[str, Any], check: Any) -> Any:
     if kind == "token":
         field = Field(pattern=r"^(0x[0-9a-fA-F]{40}|[A-Za-z0-9.+\-]{1,20})$", description=text)
         return Annotated[str, field, AfterValidator(check_token)]
@@ -86,7 +88,7 @@ def _annotate(name: str, kind: str, text: str, told: Mapping[str, Any]) -> Any:
         return Annotated[bool, Field(description=text, strict=True)]
     if kind == "text":
         longest = _whole(name, told.get("longest", 200), 1, LONGEST_TEXT)
-        return Annotated[str, Field(min_length=1, max_length=longest, description=text), PLAIN]
+        return Annotated[str, Field(min_length=1, max_length=longest, description=text), check]
     if kind == "integer":
         low = _whole(name, told.get("minimum", -_LARGEST), -_LARGEST, _LARGEST)
         high = _whole(name, told.get("maximum", _LARGEST), low, _LARGEST)

@@ -252,6 +252,16 @@ def _make_plain(value: Any) -> Any:
 
 PLAIN: Final = BeforeValidator(_make_plain)
 """Takes characters nobody sees out of a free text before its length is looked at."""
+
+
+def _check_printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("line ends, null and other characters that nobody sees are refused")
+    return text
+
+
+EXACT: Final = AfterValidator(_check_printable)
+"""Refuses them, where a text is passed on as it is."""
 ShortText = Annotated[
     str, Field(min_length=1, max_length=2_000, description="Plain text, at most 2,000 characters."), PLAIN
 ]

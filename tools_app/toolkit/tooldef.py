@@ -152,6 +152,20 @@ class LocalWriteTool(ToolDef):
     write_ms: int = 0
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class ForeignCommandTool(LocalWriteTool):
+    """A program an owner wrote down with its arguments: previewed, permitted and done once, like every local write.
+
+    `pinned_hash` is the definition an owner approved; the registry does not know such a tool, a toolset does.
+    """
+
+    pinned_hash: str = field(kw_only=True)
+
+
+ForeignTool = ForeignReadTool | ForeignCommandTool
+"""What an owner brought."""
+
+
 def is_rescue(tool: ToolDef) -> bool:
     """Whether a tool only lowers a debt, which no phase refuses and no profile leaves out."""
     return isinstance(tool, WriteTool) and tool.is_rescue

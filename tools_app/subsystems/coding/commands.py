@@ -1,4 +1,7 @@
-"""`coding_bash`: one command, shown before it runs, and killed with all it started when its time is over."""
+"""`coding_bash`: one command, shown before it runs, and killed with all it started when its time is over.
+
+A program that an owner wrote down with its arguments (`written_commands.py`) goes the same way.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from tools_app.core import clock
 from tools_app.subsystems.coding.content import ContentBlock, ToolOutput, error_block, text_block
 from tools_app.subsystems.coding.family import IS_FULL, WORKSPACE, coding, open_workspace, write_in_workspace
 from tools_app.subsystems.coding.limits import LIMITS
-from tools_app.subsystems.coding.operations import EndedBy, NeedsOwner, RanCommand
+from tools_app.subsystems.coding.operations import Command, EndedBy, NeedsOwner, RanCommand
 from tools_app.subsystems.coding.params import Shape, ShellCommand, TimeoutMs
 from tools_app.subsystems.coding.text_window import keep_end
 from tools_app.toolkit.capability import Capability
@@ -26,6 +29,19 @@ def preview_bash(ctx: WriteContext, command: str, timeout_ms: int, result_shape:
 
     Raises CommandsNotFenced.
     """
+    return describe_command(ctx, shown=command, details={"command": command}, timeout_ms=timeout_ms)
+
+
+def describe_command(
+    ctx: WriteContext,
+    *,
+    shown: str,
+    details: Mapping[str, Any],
+    timeout_ms: int,
+    bound: Mapping[str, Any] | None = None,
+    note: str = "",
+) -> LocalEffect:
+    """The effect of a command that an owner reads as `shown`; `details` say what runs. Raises CommandsNotFenced."""
     with open_workspace(ctx) as workspace:
         workspace.commands.check()
         excess = workspace.files.find_excess(deadline=ctx.deadline)
@@ -34,14 +50,14 @@ def preview_bash(ctx: WriteContext, command: str, timeout_ms: int, result_shape:
         line = {
             "words": f"Command {where}",
             "before": "",
-            "after": command,
-            "note": f"killed after {timeout_ms} ms{full}",
+            "after": shown,
+            "note": f"killed after {timeout_ms} ms{note}{full}",
         }
         return LocalEffect(
             f"Run a command {where}, for at most {timeout_ms} ms",
-            {"command": command, "folder": workspace.root, "machine": workspace.name, "timeout_ms": timeout_ms},
+            {**details, "folder": workspace.root, "machine": workspace.name, "timeout_ms": timeout_ms},
             differences=(line,),
-            bound={WORKSPACE: workspace.fingerprint, IS_FULL: bool(excess)},
+            bound={WORKSPACE: workspace.fingerprint, IS_FULL: bool(excess), **(bound or {})},
             needs_owners=bool(excess) or workspace.needs_owner is not NeedsOwner.NOTHING,
         )
 
@@ -77,13 +93,17 @@ def coding_bash(
     Use to run tests, a build, or version control. Answers its exit code; nothing it started goes on afterwards.
     Does not keep a shell between calls, has no input and no terminal, and sees no files but its folder and programs.
     """
-    begun = clock.monotonic_ms()
     ctx.step("Running the command")
+    return run_command(ctx, capability, command, timeout_ms=timeout_ms).as_untrusted(tool="bash", shape=result_shape)
+
+
+def run_command(ctx: WriteContext, capability: Capability, command: Command, *, timeout_ms: int) -> ToolOutput:
+    """Run it in the workspace it was previewed in. Raises WorkspaceChanged, WorkspaceBusy, CommandsNotFenced."""
+    begun = clock.monotonic_ms()
     with write_in_workspace(ctx, capability) as workspace:
         ran = workspace.commands.run(command, timeout_ms=timeout_ms)
         excess = workspace.files.find_excess(deadline=ctx.deadline)
-    output = ToolOutput(_show(ran, timeout_ms, excess), int(clock.monotonic_ms() - begun), exit_code=ran.exit_code)
-    return output.as_untrusted(tool="bash", shape=result_shape)
+    return ToolOutput(_show(ran, timeout_ms, excess), int(clock.monotonic_ms() - begun), exit_code=ran.exit_code)
 
 
 def _show(ran: RanCommand, timeout_ms: int, excess: str) -> tuple[ContentBlock, ...]:

@@ -15,7 +15,7 @@ from tools_app.subsystems.coding.errors import CommandsNotFenced
 from tools_app.subsystems.coding.fences import fence_command, find_fences
 from tools_app.subsystems.coding.kept_output import KeptOutput
 from tools_app.subsystems.coding.limits import LIMITS
-from tools_app.subsystems.coding.operations import EndedBy, RanCommand
+from tools_app.subsystems.coding.operations import Command, EndedBy, RanCommand
 
 _PART: Final = 1 << 16
 _KILLED: Final = -1
@@ -35,7 +35,7 @@ class FencedCommands:
         if not fences.holds:
             raise CommandsNotFenced(f"no command is run here: {fences.why_not}", why=fences.why_not)
 
-    def run(self, command: str, *, timeout_ms: int) -> RanCommand:
+    def run(self, command: Command, *, timeout_ms: int) -> RanCommand:
         """See ExecOps."""
         self.check()
         fenced = fence_command(

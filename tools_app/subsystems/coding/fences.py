@@ -10,6 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from tools_app.subsystems.coding.operations import Command
+
 BWRAP: Final = "bwrap"
 _FIRST_UID: Final = 200_000_000
 _UIDS: Final = 100_000_000
@@ -63,8 +65,8 @@ def find_fences() -> Fences:
     return Fences(True, own_user)
 
 
-def fence_command(command: str, *, folder: Path, uid: int | None, allows_network: bool, seconds: int) -> list[str]:
-    """The program and its arguments that run `command` with bash in `folder` behind every fence.
+def fence_command(command: Command, *, folder: Path, uid: int | None, allows_network: bool, seconds: int) -> list[str]:
+    """The program and its arguments that run `command` in `folder` behind every fence.
 
     With `uid` the server is root: bwrap makes the fences with root's rights and the command runs as that user. Without,
     bwrap makes a user namespace of its own.
@@ -96,7 +98,7 @@ def fence_command(command: str, *, folder: Path, uid: int | None, allows_network
         *("/usr/bin/prlimit", "--as=2147483648", "--nproc=128", "--nofile=256", "--fsize=268435456", "--core=0"),
         f"--cpu={seconds}",
         *(_become(uid) if uid is not None else []),
-        *("/bin/bash", "--noprofile", "--norc", "-c", command),
+        *(("/bin/bash", "--noprofile", "--norc", "-c", command) if isinstance(command, str) else command),
     ]
 
 

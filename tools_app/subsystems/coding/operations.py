@@ -88,13 +88,17 @@ class FileOps(Protocol):
         """What the folder holds beyond its bound, in words; empty while there is room."""
 
 
+Command = str | tuple[str, ...]
+"""A line for bash, or a program with its arguments, which no shell reads."""
+
+
 class ExecOps(Protocol):
-    """Runs one shell command at a time in the folder."""
+    """Runs one command at a time in the folder."""
 
     def check(self) -> None:
         """That commands are run here at all. Raises CommandsNotFenced."""
 
-    def run(self, command: str, *, timeout_ms: int) -> RanCommand:
+    def run(self, command: Command, *, timeout_ms: int) -> RanCommand:
         """Run it to its end, or kill it with all it started. Raises CommandsNotFenced, RemoteUnavailable."""
 
 

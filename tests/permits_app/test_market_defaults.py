@@ -1,4 +1,4 @@
-"""What an agent leaves out follows the market its golem's heartbeat measured: stricter, told, bound, and never looser."""
+"""What an agent leaves out follows the market its golem measured: stricter, told, bound, and never looser."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -123,13 +124,18 @@ def test_what_is_loaded_is_counted_on_the_screen_and_can_be_called_at_once(
 
 def test_the_command_of_the_page_starts_pi_with_the_golem(door: Door, line: LossyLine, installed: Installed) -> None:
     with serve_model([streamed(call("preview_action", **SWAP)), streamed(say("shown"))]) as model:
-        # A home where the page's other commands have been run, and a model that pi takes by itself.
+        # The home where the page's other commands have been run, and a model that pi takes by itself.
         environment = environment_of(
             installed.home, model_url=model.url, golem_url=line.url, token=door.agent.key.token
         )
-        environment |= {"PATH": f"{installed.home / 'bin'}:{environment['PATH']}", "NO_COLOR": "1"}
-        settings = {"defaultProvider": "stub", "defaultModel": MODEL, "packages": [str(installed.package)]}
-        (Path(environment["PI_CODING_AGENT_DIR"]) / "settings.json").write_text(json.dumps(settings))
+        agent = installed.home / ".pi" / "agent"
+        shutil.copy(Path(environment["PI_CODING_AGENT_DIR"]) / "models.json", agent)
+        kept = json.loads((agent / "settings.json").read_text())
+        (agent / "settings.json").write_text(json.dumps({**kept, "defaultProvider": "stub", "defaultModel": MODEL}))
+        environment |= {
+            "PATH": f"{installed.home / 'bin'}:{environment['PATH']}",
+            "PI_CODING_AGENT_DIR": str(agent),
+        }
         with terminal(["sh", "-eu", "-c", read_block("use-pi.md", 2)], environment=environment) as pi:
             pi.see(f"golem {door.agent.golem.name}: ")
             pi.say("swap")

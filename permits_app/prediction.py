@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from permits_app.balance_deltas import describe_deltas
@@ -18,16 +18,19 @@ from tools_app.toolkit.result import encode_result
 from tools_app.toolkit.views import FeeQuote, TokenMeta
 
 
-def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget | None) -> dict[str, Any]:
+def describe_expected(
+    *, call: HookCall, fees: FeeQuote | None, gas: GasBudget | None, sources: Mapping[str, str]
+) -> dict[str, Any]:
     """Balance deltas, gas, fee and price impact as the simulation saw them; amounts in base units with units beside.
 
     `fee_wei` is what is expected, `l1_fee_wei` the part of it that a rollup takes for layer one, `l1_fee_most_wei` what
     is kept for that part.
     `payees` are those whom the plan pays, and what arrives there. A local write has `summary` and `details` instead.
-    `parameters` are those it was planned with: what was left out filled in, tokens with address and decimals.
+    `parameters` are those it was planned with: what was left out filled in, tokens with address and decimals;
+    `parameters_from` says of each where it comes from (`sources`).
     """
     if call.plan is not None and call.plan.promise is not None:
-        return _describe_promise(call, call.plan)
+        return {**_describe_promise(call, call.plan), "parameters_from": dict(sources)}
     if call.plan is None or call.simulation is None:
         effect = call.effect
         if effect is None:
@@ -87,6 +90,7 @@ def describe_expected(*, call: HookCall, fees: FeeQuote | None, gas: GasBudget |
         "block_number": call.simulation.block.number,
         "details": dict(call.plan.details),
         "parameters": _describe_parameters(call, known.values()),
+        "parameters_from": dict(sources),
         **({"positions": positions} if (positions := _describe_positions(call)) else {}),
     }
 

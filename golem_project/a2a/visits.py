@@ -2,31 +2,40 @@
 
 What is signed names this server, this golem, the wallet, the nonce and when it ends, so that a signature for another
 page, another golem or another time opens nothing. A visit lets a wallet ask what owners opened, and nothing else.
+A wallet that is a contract is asked on the golem's home chain whether it signed (ERC-1271), once for each challenge, so
+that nobody has a node asked at a pace of their own.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from eth_utils import keccak
 
 from archetypes_app.actions.create_api_key import hash_token
 from archetypes_app.models import Golem
 from golem_project.a2a.callers import VISIT_PREFIX
+from golem_project.a2a.contract_wallets import says_it_signed
 from golem_project.a2a.errors import ChallengeRefused, TooManyTasks
 from golem_project.a2a.models import Challenge, Visit
 from golem_project.a2a.pace import take_turn
 from tools_app.core.errors import InvalidParams
 from tools_app.core.whole import whole
 
+if TYPE_CHECKING:
+    from eth_account.messages import SignableMessage
+
 _WHO = re.compile(r"(?:did:pkh:eip155:[1-9][0-9]{0,19}:)?(0x[0-9a-fA-F]{40})")
-_SIGNATURE = re.compile(r"0x[0-9a-fA-F]{130}")
+_SIGNATURE = re.compile(r"0x(?:[0-9a-fA-F]{2}){1,2048}")
+_KEY_SIGNATURE_BYTES = 65
 _MINUTE = timedelta(minutes=1)
 
 
@@ -75,43 +84,74 @@ def show_challenge(challenge: Challenge) -> dict[str, Any]:
 
 def open_visit(*, golem_id: UUID, nonce: str, signature: str, now: datetime) -> NewVisit:
     """Exchange a signed challenge for a token, once. Raises ChallengeRefused."""
-    challenge = Challenge.objects.filter(golem_id=golem_id, nonce=nonce).first()
+    challenge = Challenge.objects.select_related("golem").filter(golem_id=golem_id, nonce=nonce).first()
     if challenge is None or challenge.used_at is not None or now >= challenge.expires_at:
         raise ChallengeRefused("this nonce is unknown, used or over; ask for a new challenge")
-    if not _SIGNATURE.fullmatch(signature) or challenge.address not in _recover(challenge, signature):
+    if not _SIGNATURE.fullmatch(signature):
         raise ChallengeRefused("the signature is not this wallet's over this challenge")
-    return _use(challenge, now)
+    messages = _list_messages(challenge)
+    if challenge.address in _recover(messages, signature):
+        return _use(challenge, now)
+    # Used before the chain is asked: whoever asks again needs another challenge, of which there are so many a minute.
+    _take(challenge, now)
+    digests = [_digest(message) for message in messages]
+    if not says_it_signed(
+        address=challenge.address,
+        digests=digests,
+        signature=bytes.fromhex(signature[2:]),
+        chain_id=challenge.golem.home_chain_id,
+        now=now,
+    ):
+        raise ChallengeRefused("the signature is not this wallet's over this challenge")
+    return _give(challenge, now)
 
 
 @whole
 def _use(challenge: Challenge, now: datetime) -> NewVisit:
-    token = VISIT_PREFIX + secrets.token_urlsafe(32)
     with transaction.atomic():
-        # Of two with the same signature the row lets one through.
-        if not Challenge.objects.filter(pk=challenge.pk, used_at__isnull=True, expires_at__gt=now).update(used_at=now):
-            raise ChallengeRefused("this nonce is used; ask for a new challenge")
-        visit = Visit.objects.create(
-            challenge=challenge,
-            golem_id=challenge.golem_id,
-            address=challenge.address,
-            digest=hash_token(token),
-            expires_at=now + timedelta(seconds=settings.GOLEM_A2A_VISIT_SECONDS),
-        )
+        _take(challenge, now)
+        return _give(challenge, now)
+
+
+def _take(challenge: Challenge, now: datetime) -> None:
+    # Of two with the same signature the row lets one through.
+    if not Challenge.objects.filter(pk=challenge.pk, used_at__isnull=True, expires_at__gt=now).update(used_at=now):
+        raise ChallengeRefused("this nonce is used; ask for a new challenge")
+
+
+def _give(challenge: Challenge, now: datetime) -> NewVisit:
+    token = VISIT_PREFIX + secrets.token_urlsafe(32)
+    visit = Visit.objects.create(
+        challenge=challenge,
+        golem_id=challenge.golem_id,
+        address=challenge.address,
+        digest=hash_token(token),
+        expires_at=now + timedelta(seconds=settings.GOLEM_A2A_VISIT_SECONDS),
+    )
     return NewVisit(visit, token)
 
 
-def _recover(challenge: Challenge, signature: str) -> set[str]:
-    """Who may have signed it, as text and as typed data."""
+def _list_messages(challenge: Challenge) -> tuple[SignableMessage, ...]:
+    """What may have been signed: the text, or the typed data."""
     # Slow to load, and only a stranger's first request needs it.
-    from eth_account import Account
     from eth_account.messages import encode_defunct, encode_typed_data
+
+    return encode_defunct(text=_write_text(challenge)), encode_typed_data(full_message=_write_typed(challenge))
+
+
+def _digest(message: SignableMessage) -> bytes:
+    return bytes(keccak(b"\x19" + message.version + message.header + message.body))
+
+
+def _recover(messages: Iterable[SignableMessage], signature: str) -> set[str]:
+    """Which keys may have signed it."""
+    from eth_account import Account
     from eth_keys.exceptions import BadSignature
 
-    found = set()
-    for message in (
-        encode_defunct(text=_write_text(challenge)),
-        encode_typed_data(full_message=_write_typed(challenge)),
-    ):
+    found: set[str] = set()
+    if len(signature) != 2 + 2 * _KEY_SIGNATURE_BYTES:
+        return found
+    for message in messages:
         try:
             found.add(str(Account.recover_message(message, signature=signature)).lower())
         except (BadSignature, ValueError):

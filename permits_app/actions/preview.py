@@ -32,8 +32,10 @@ from permits_app.actions.waiting import cover_wait, find_wait, life_of, list_mis
 from permits_app.approvals.plan_by_owners import draft_plan
 from permits_app.equality import hash_meant
 from permits_app.errors import RateLimited, ReviewVetoed, SameActionPending, SpendingLimitExceeded
+from permits_app.market_defaults import MarketDefaults, SeenRegime, choose_defaults, fill_regime, read_regime
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, PermitStatus
+from permits_app.parameter_sources import word_sources
 from permits_app.plan_store import encode_batch, encode_bounds, encode_effect_bound
 from permits_app.policy import Policy, load_for_decision, read_policy
 from permits_app.prediction import describe_expected
@@ -82,6 +84,16 @@ class _Judged:
     risk_tier: RiskTier
     review: dict[str, Any]
     soft_params: dict[str, Any]
+    sources: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A tool and its parameters, defaults filled in; `given` are the names of those the agent wrote itself."""
+
+    tool: WriteTool | LocalWriteTool
+    params: dict[str, Any]
+    given: frozenset[str]
 
 
 class _Stopwatch:
@@ -125,14 +137,16 @@ def _preview(
         raise GolemHalted("this golem is halted; only its owner can resume it", reason=golem.halt_reason)
     toolset, why = resolve_toolset(golem), read_why(body)
     body, wished_by = take_up_wish(golem_id=golem.pk, body=body, toolset=toolset, now=now)
-    tool, params = _resolve(body, add_rescue_tools(golem, toolset) if is_rescue else toolset, now)
-    action_hash = hash_meant(golem=golem, tool=tool, params=params)
-    waiting = _find_equal_action(golem, action_hash, now)
+    asked = _resolve(body, add_rescue_tools(golem, toolset) if is_rescue else toolset, now)
+    action_hash = hash_meant(golem=golem, tool=asked.tool, params=asked.params)
+    waiting, regime = _find_equal_action(golem, action_hash, now)
     if waiting is not None:
         return {**view_permit(waiting), "timings_ms": watch.laps}
     policy = read_policy(golem=golem, toolset=toolset, addresses=addresses)
     watch.lap("toolset and policy")
-    judged = _judge(golem, toolset, policy, tool, params, action_hash, api_key_id, now, watch)
+    # What a debt in danger asks for is judged and sent as the rules wrote it, whatever the market does.
+    market = MarketDefaults() if is_rescue else _follow_market(golem, policy, asked, regime, now)
+    judged = _judge(golem, toolset, policy, asked, market, action_hash, api_key_id, now, watch)
     try:
         permit = _open_permit(golem, policy, judged, action_hash, api_key_id, actor, now, why, wished_by)
     except (RateLimited, SpendingLimitExceeded) as error:
@@ -143,9 +157,7 @@ def _preview(
     return {**view_permit(permit), "missing": list_missing(permit), "timings_ms": watch.laps}
 
 
-def _resolve(
-    body: Mapping[str, Any], toolset: Toolset, now: datetime
-) -> tuple[WriteTool | LocalWriteTool, dict[str, Any]]:
+def _resolve(body: Mapping[str, Any], toolset: Toolset, now: datetime) -> _Asked:
     venue = body.get("venue")
     tool = resolve_action(
         pi_tool=PiTool.PREVIEW_ACTION,
@@ -157,7 +169,22 @@ def _resolve(
     if not isinstance(tool, WriteTool | LocalWriteTool):
         raise TypeError(f"{tool.name} is routed as a write but is none")
     params = renew_params(tool=tool, params=read_params(body), now=now)
-    return tool, runner.check_params(tool=tool, params=params)
+    given = frozenset(name for name, value in params.items() if value is not None)
+    return _Asked(tool, runner.check_params(tool=tool, params=params), given)
+
+
+def _follow_market(
+    golem: Golem, policy: Policy, asked: _Asked, regime: SeenRegime | None, now: datetime
+) -> MarketDefaults:
+    return choose_defaults(
+        golem=golem,
+        tool=asked.tool,
+        params=asked.params,
+        given=asked.given,
+        seen=regime,
+        most_slippage_bps=policy.limits.max_slippage_bps,
+        now=now,
+    )
 
 
 def _select_equal_actions(golem_id: UUID, action_hash: str) -> QuerySet[Any, Any]:
@@ -169,14 +196,14 @@ def _select_equal_actions(golem_id: UUID, action_hash: str) -> QuerySet[Any, Any
 _EQUAL_ACTIONS = CompiledStatement(_select_equal_actions, UUID(int=0), "-")
 
 
-def _find_equal_action(golem: Golem, action_hash: str, now: datetime) -> ActionPermit | None:
-    """The permit of an equal action that waits for owners. Raises SameActionPending for one that is under way.
+def _find_equal_action(golem: Golem, action_hash: str, now: datetime) -> tuple[ActionPermit | None, SeenRegime | None]:
+    """The permit of an equal action that waits for owners, and the market's regime as the heartbeat last saw it.
 
-    Expires what has lapsed, before anything counts its reservation. Two narrow statements in one round trip: nearly
-    every preview finds nothing.
+    Raises SameActionPending for one that is under way. Expires what has lapsed, before anything counts its
+    reservation. Narrow statements in one round trip: nearly every preview finds nothing.
     """
-    asked = _EQUAL_ACTIONS.fill(golem.pk, action_hash), fill_lapsed(golem_id=golem.pk, now=now)
-    equal, lapsed = fetch_together(*asked)
+    asked = _EQUAL_ACTIONS.fill(golem.pk, action_hash), fill_lapsed(golem_id=golem.pk, now=now), fill_regime(golem.pk)
+    equal, lapsed, regime = fetch_together(*asked)
     expire_found(lapsed, now=now)
     found: dict[str, UUID] = dict(equal)
     for status in UNFINISHED:
@@ -186,20 +213,22 @@ def _find_equal_action(golem: Golem, action_hash: str, now: datetime) -> ActionP
                 permit_id=str(found[status]),
                 permit_status=str(status),
             )
-    return find_waiting_permit(golem=golem, action_hash=action_hash) if found else None
+    waiting = find_waiting_permit(golem=golem, action_hash=action_hash) if found else None
+    return waiting, read_regime(regime)
 
 
 def _judge(
     golem: Golem,
     toolset: Toolset,
     policy: Policy,
-    tool: WriteTool | LocalWriteTool,
-    params: dict[str, Any],
+    asked: _Asked,
+    market: MarketDefaults,
     action_hash: str,
     api_key_id: UUID | None,
     now: datetime,
     watch: _Stopwatch,
 ) -> _Judged:
+    tool, params = asked.tool, market.apply(asked.params)
     soft = augment(
         golem_id=golem.pk,
         tool_name=tool.name,
@@ -238,7 +267,10 @@ def _judge(
         call = replace(call, value=replace(call.value, gas_micro_usd=micro_usd, gas_wei=gas.wei))
     tier, review = _review(call)
     watch.lap("gas, risk and review")
-    return _Judged(call, report, fees, gas, tier, review, soft.as_dict())
+    sources = word_sources(
+        params=asked.params, given=asked.given, market=market, memory=soft.changes, planned=call.params
+    )
+    return _Judged(call, report, fees, gas, tier, review, soft.as_dict(), sources)
 
 
 def _plan_and_judge(
@@ -436,7 +468,7 @@ def _make_permit(
     if judged.fees is not None:
         permit.max_fee_per_gas = str(judged.fees.max_fee)
         permit.max_priority_fee_per_gas = str(judged.fees.priority_fee)
-    permit.expected_outcome = describe_expected(call=call, fees=judged.fees, gas=judged.gas)
+    permit.expected_outcome = describe_expected(call=call, fees=judged.fees, gas=judged.gas, sources=judged.sources)
     permit.plan_hash = hash_plan(permit)
     if simulation is not None:
         _attach_simulation(permit, simulation)

@@ -24,11 +24,12 @@ def tree_or_skip(folder: Path) -> Path:
         pytest.skip(f"not run: {error}")
 
 
-def copy_source(folder: Path, scratch: Path) -> Path:
-    """The package's sources as a checkout has them after `npm ci`."""
+def copy_source(folder: Path, scratch: Path, *, has_modules: bool = True) -> Path:
+    """The package's sources as a checkout has them, after `npm ci` or, without `has_modules`, before it."""
     source = scratch / "source"
     shutil.copytree(folder, source, ignore=shutil.ignore_patterns("node_modules", "dist"))
-    (source / "node_modules").symlink_to(tree_or_skip(folder))
+    if has_modules:
+        (source / "node_modules").symlink_to(tree_or_skip(folder))
     return source
 
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ def streamed(answer: Answer) -> Answer:
     """An answer of the script the way pi asks for it: piece by piece."""
 
     def told(request: dict[str, Any]) -> Reply:
-        whole = json.loads(answer(request).body)
+        reply = answer(request)
+        whole = json.loads(reply.body)
         (choice,) = whole["choices"]
         delta = dict(choice["message"])
         delta["tool_calls"] = [{"index": n, **each} for n, each in enumerate(delta.get("tool_calls", ()))]
@@ -36,7 +38,7 @@ def streamed(answer: Answer) -> Answer:
             },
         ]
         text = "".join(f"data: {json.dumps(piece)}\n\n" for piece in pieces) + "data: [DONE]\n\n"
-        return Reply(text.encode(), headers=(("Content-Type", "text/event-stream"),))
+        return replace(reply, body=text.encode(), headers=(("Content-Type", "text/event-stream"),))
 
     return told
 

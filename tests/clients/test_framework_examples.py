@@ -22,6 +22,7 @@ from permits_app.models import ActionPermit, OutcomeRecord
 from tests.architecture.sources import ROOT
 from tests.catalogue.door import Door
 from tests.clients.lossy_line import LossyLine
+from tests.how_to import read_block, run_in_shell
 from tests.scripted_model import MODEL, Answer, Reply, call, say, serve_model
 
 FOLDER = ROOT / "clients" / "python" / "examples"
@@ -150,6 +151,20 @@ def test_a_model_is_told_a_refusal_a_missing_approval_and_a_server_that_went_awa
     assert ActionPermit.objects.get().status == "CREATED"
     line.loses = 1_000
     assert answer("emergency_halt", reason="cut off")["code"] == "GOLEM_UNREACHABLE"
+
+
+def test_the_commands_of_the_page_start_an_example(line: LossyLine, door: Door) -> None:
+    with serve_model(SCRIPT) as model:
+        told = {"GOLEM_URL": line.url, "GOLEM_TOKEN": door.agent.key.token, "OPENAI_API_KEY": "stub"}
+        ran = run_in_shell(
+            read_block("use-an-agent-framework.md", 0),
+            folder=ROOT,
+            environment={**told, "OPENAI_BASE_URL": model.url},
+            typed="y\n",
+        )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines()[-1].endswith("done")
+    assert OutcomeRecord.objects.get(permit=ActionPermit.objects.get()).is_verified
 
 
 def test_the_page_names_every_example() -> None:

@@ -26,6 +26,7 @@ from tests.clients.lossy_line import LossyLine
 from tests.golem_project.pi.conftest import MakeAgent
 from tests.golem_project.pi.conftest import make_agent as make_agent
 from tests.golem_project.stream.conftest import emit
+from tests.how_to import read_block
 
 FOLDER = ROOT / "clients" / "python"
 SWAP = {"action_type": "swap", "token_in": "USDC", "token_out": "WETH", "amount": "500000000"}
@@ -86,8 +87,7 @@ def test_a_swap_goes_from_manifest_to_its_outcome(client: GolemClient) -> None:
 
 
 def test_the_program_of_the_page_swaps(client: GolemClient, door: Door, line: LossyLine) -> None:
-    page = (ROOT / "docs" / "how-to" / "use-the-python-client.md").read_text()
-    program = page.partition("```python\n")[2].partition("```")[0]
+    program = read_block("use-the-python-client.md", 0)
     environment = {"PYTHONPATH": str(FOLDER), "GOLEM_URL": line.url, "GOLEM_TOKEN": door.agent.key.token}
     ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=90)
     assert ran.stdout.splitlines()[-1:] == ["COMMITTED"], ran.stdout + ran.stderr

@@ -12,6 +12,7 @@ from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey, ToolOverride, ToolProfile
 from tests.architecture.sources import ROOT
 from tests.catalogue.door import Door
+from tests.how_to import read_block
 
 
 @pytest.mark.protocols("erc8004")
@@ -19,15 +20,13 @@ def test_the_program_of_the_page_registers_an_agent_and_finds_it(door: Door, liv
     ToolOverride.objects.filter(golem=door.agent.golem, tool_name__startswith="identity_").delete()
     door.agent.golem.profiles.add(ToolProfile.objects.get(name="erc8004"))
     ApiKey.objects.filter(pk=door.agent.key.key.pk).update(most_tools=MOST_TOOLS, loaded_tools=[])
-    page = (ROOT / "docs" / "how-to" / "register-an-identity.md").read_text()
-    program = page.partition("```python\n")[2].partition("```")[0]
+    program = read_block("register-an-identity.md", 0)
     environment = {
         "PYTHONPATH": str(ROOT / "clients" / "python"),
         "GOLEM_URL": live_server.url,
         "GOLEM_TOKEN": door.agent.key.token,
     }
-    lines = "\n".join(line.removeprefix("   ") for line in program.splitlines())
-    ran = subprocess.run([sys.executable, "-c", lines], env=environment, capture_output=True, text=True, timeout=90)
+    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=90)
     told = ran.stdout.splitlines()
     assert told[:1] == ["COMMITTED"], ran.stdout + ran.stderr
     assert "'Night watch', 'untrusted': True" in told[1]

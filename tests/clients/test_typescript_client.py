@@ -18,6 +18,8 @@ from tests.architecture.sources import ROOT
 from tests.catalogue.door import Door
 from tests.clients.lossy_line import LossyLine
 from tests.clients.npm_package import pack, tree_or_skip
+from tests.how_to import read_block
+from tests.permits_app.approvals.conftest import critical_swap as critical_swap
 
 FOLDER = ROOT / "clients" / "typescript"
 PAGE = ROOT / "docs" / "how-to" / "use-the-typescript-client.md"
@@ -69,9 +71,37 @@ def run_program(project: Path, name: str, program: str, line: LossyLine, door: D
 def test_the_program_of_the_page_goes_from_the_manifest_to_the_outcome(
     project: Path, line: LossyLine, door: Door
 ) -> None:
-    program = PAGE.read_text().partition("```ts\n")[2].partition("```")[0]
+    program = read_block("use-the-typescript-client.md", 0)
     printed = run_program(project, "page", program, line, door)
     assert printed.splitlines()[-1] == "COMMITTED"
+    assert OutcomeRecord.objects.get(permit=ActionPermit.objects.get()).is_verified
+
+
+def test_a_client_nobody_here_wrote_goes_from_the_manifest_over_the_owners_to_the_outcome(
+    project: Path, line: LossyLine, door: Door, critical_swap: None
+) -> None:
+    asked = """
+import createClient from "openapi-fetch";
+const headers = { Authorization: `Bearer ${process.env.GOLEM_TOKEN}` };
+const golem = createClient<any>({ baseUrl: process.env.GOLEM_URL!, headers });
+const manifest = await golem.GET("/api/v1/pi/manifest", {});
+const swap = { action_type: "swap", token_in: "USDC", token_out: "WETH", amount: "500000000" };
+const permit = await golem.POST("/api/v1/pi/preview_action", { body: swap });
+const early = await golem.POST("/api/v1/pi/commit_action", { body: { permit_id: permit.data.permit_id } });
+console.log(JSON.stringify([manifest.data.tools.length, permit.data, early.error.code]));
+"""
+    told = run_program(project, "asked", asked, line, door)
+    count, permit, early = json.loads(told)
+    assert (count, permit["status"], early) == (8, "AWAITING_APPROVAL", "PERMIT_NOT_COMMITTABLE")
+    door.commit({**permit, "http": 200})
+    looked = f"""
+import createClient from "openapi-fetch";
+const headers = {{ Authorization: `Bearer ${{process.env.GOLEM_TOKEN}}` }};
+const golem = createClient<any>({{ baseUrl: process.env.GOLEM_URL!, headers }});
+const permit = await golem.GET("/api/v1/pi/permits/{permit["permit_id"]}", {{}});
+console.log(permit.data.status, permit.data.transactions.length > 0);
+"""
+    assert run_program(project, "looked", looked, line, door).split() == ["COMMITTED", "true"]
     assert OutcomeRecord.objects.get(permit=ActionPermit.objects.get()).is_verified
 
 

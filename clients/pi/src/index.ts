@@ -22,6 +22,8 @@ class Golem {
   manifest: Manifest | undefined;
   away = "it was not asked yet";
   isHalted = false;
+  /** Writes one line at the foot of the screen; nowhere to write before a session begins. */
+  tellStatus: (text: string) => void = () => {};
   /** Permits the owner agreed to; each is good for one commit. */
   readonly #approved = new Set<string>();
   /** Tools of this extension, also those that are shown no longer. */
@@ -59,6 +61,9 @@ class Golem {
     const shown = this.manifest?.tools.map((tool) => tool.name) ?? [];
     const others = this.pi.getAllTools().map((tool) => tool.name);
     this.pi.setActiveTools([...shown, ...others.filter((name) => this.#otherTools.has(name) && !this.isOurs(name))]);
+    this.tellStatus(
+      this.manifest ? `golem ${clean(this.manifest.golem)}: ${this.manifest.steps.size} actions` : "golem: its server is away",
+    );
   }
 
   isOurs(name: string): boolean {
@@ -176,9 +181,9 @@ export default async function golem(pi: ExtensionAPI): Promise<void> {
   await it.refresh();
 
   pi.on("session_start", (_event, ctx) => {
+    it.tellStatus = (text) => ctx.ui.setStatus("golem", text);
     it.activate();
     if (it.away) ctx.ui.notify(`The golem's server is away; there are no tools: ${it.away}`, "error");
-    else ctx.ui.setStatus("golem", `golem ${clean(it.manifest?.golem)}`);
   });
   pi.on("before_agent_start", async (event) => {
     await it.refresh();

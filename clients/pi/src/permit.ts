@@ -22,7 +22,7 @@ export function describePermit(permit: Json): string[] {
   const missing = Array.isArray(permit.missing) ? permit.missing : [];
   return [
     `${clean(permit.action_type)} at ${clean(permit.venue)} on chain ${clean(permit.chain_id)}: ${clean(permit.status)}`,
-    `risk ${clean(permit.risk_tier)}, worst case ${clean(permit.value_usd)} USD`,
+    `risk ${clean(permit.risk_tier)}, worst case ${clean(permit.value_usd)}`,
     ...deltas.map((each) => `balance ${clean(each.units)}${each.symbol ? "" : ` of ${clean(each.token)}`}`),
     ...missing.map((each) => `still missing: ${clean(each)}`),
     ...sent.map((each) => `transaction ${clean(each.tx_hash ?? each.hash ?? each)}`),

@@ -141,6 +141,8 @@ def remember(state: CycleState, theta: int, now: datetime) -> dict[str, Any]:
         "prices": [str(each) for each in analysis.prices],
         "base_fees": [str(each) for each in analysis.base_fees],
         "expected_price": None if price is None else str(price),
+        # A regime without a price of its own is the one before, said again.
+        "regime_seen_at": now.isoformat() if seen.price is not None else before.get("regime_seen_at"),
         "total_micro_usd": None if total is None else str(total),
         "known_positions": dict(seen.known_positions),
         "pressure_ticks": analysis.pressure_ticks,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,8 @@ from google.protobuf.json_format import MessageToDict
 
 from golem_project.embedded.npm import load_lock, wheel_folder
 from permits_app.models import OutcomeRecord
-from tests.architecture.sources import ROOT
 from tests.golem_project.a2a.conftest import JSON_RPC, REST, SWAP, Line, answer_of, ask, run, send, state_of
+from tests.how_to import read_block, run_in_shell
 from tests.tools_app.simulation.protocol_bytecode import fetch_or_skip
 
 
@@ -45,13 +43,10 @@ def test_a_swap_goes_from_the_card_to_its_outcome(line: Line, binding: str, vers
         assert any("artifactUpdate" in each for each in told)
 
 
-def test_the_program_of_the_page_swaps(line: Line) -> None:
-    page = (ROOT / "docs" / "how-to" / "talk-a2a.md").read_text()
-    program = page.partition("```python\n")[2].partition("```")[0]
-    environment = {**os.environ, "GOLEM_A2A_URL": line.url, "GOLEM_TOKEN": line.token}
-    ran = subprocess.run(
-        [sys.executable, "-c", program, SWAP["amount"]], env=environment, capture_output=True, text=True, timeout=120
-    )
+def test_the_program_and_the_command_of_the_page_swap(line: Line, tmp_path: Path) -> None:
+    (tmp_path / "swap.py").write_text(read_block("talk-a2a.md", 0))
+    told = {"GOLEM_A2A_URL": line.url, "GOLEM_TOKEN": line.token}
+    ran = run_in_shell(read_block("talk-a2a.md", 1), folder=tmp_path, environment=told)
     assert ran.stdout.splitlines()[-1:] == ["COMMITTED"], ran.stdout + ran.stderr
     assert "commit_action TASK_STATE_COMPLETED" in ran.stdout
 

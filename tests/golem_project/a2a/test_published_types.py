@@ -1,7 +1,12 @@
-"""What the server says has exactly the protocol's published types: no member unknown, none missing that it needs."""
+"""What the server says has exactly the protocol's published types: no member unknown, none missing that it needs.
+
+The types of 1.0 are the published `a2a.proto` as the official package compiled it, with its required fields; those of
+0.3 were made by that package from the published `a2a.json`. Neither it nor its JavaScript sister ships the files.
+"""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from uuid import uuid4
 
@@ -10,7 +15,7 @@ import pytest
 from a2a.compat.v0_3 import types as legacy
 from a2a.types import a2a_pb2 as wire
 from a2a.utils.proto_utils import validate_proto_required_fields
-from google.protobuf.json_format import ParseDict
+from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.message import Message
 
 from tests.golem_project.a2a.conftest import Line
@@ -71,3 +76,42 @@ def test_answers_of_0_3_are_of_its_published_types(line: Line, skill: str) -> No
     assert legacy.GetTaskSuccessResponse.model_validate(task).result.id == found.result.id
     card = httpx.get(f"{line.url}/.well-known/agent-card.json").json()
     assert legacy.AgentCard.model_validate(card).capabilities.push_notifications
+
+
+def _stream(line: Line, method: str, params: Any, version: str) -> list[Any]:
+    """The answers of one stream, to its end."""
+    headers = {"Authorization": f"Bearer {line.token}", "A2A-Version": version, "Accept": "text/event-stream"}
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    with httpx.stream("POST", f"{line.url}/", json=body, headers=headers, timeout=30) as answer:
+        assert answer.headers["Content-Type"].startswith("text/event-stream")
+        return [json.loads(text.removeprefix("data:")) for text in answer.iter_lines() if text.startswith("data:")]
+
+
+@pytest.mark.parametrize("skill", ["query_state", "no_such_tool"])
+def test_what_a_stream_of_1_0_tells_is_of_the_published_schema(line: Line, skill: str) -> None:
+    told = [each["result"] for each in _stream(line, "SendStreamingMessage", _message(skill), "1.0")]
+    for each in told:
+        _check(each, wire.StreamResponse)
+    assert {kind for each in told for kind in each} >= {"task", "statusUpdate"}
+
+
+@pytest.mark.parametrize("skill", ["query_state", "no_such_tool"])
+def test_what_a_stream_of_0_3_tells_is_of_its_published_types(line: Line, skill: str) -> None:
+    told = _stream(line, "message/stream", _message(skill, is_legacy=True), "0.3")
+    kinds = set()
+    for each in told:
+        found = legacy.SendStreamingMessageSuccessResponse.model_validate(each)
+        assert found.model_dump(mode="json", by_alias=True, exclude_none=True) == each
+        kinds.add(found.result.kind)
+    assert kinds >= {"task", "status-update"}
+
+
+def test_the_card_is_of_the_published_schema(line: Line) -> None:
+    card = httpx.get(f"{line.url}/.well-known/agent-card.json", headers={"A2A-Version": "1.0"}).json()
+    assert card["supportedInterfaces"] and card["signatures"] and card["skills"]
+    # One document speaks both versions, so it has members of the older one beside those of 1.0.
+    found = ParseDict(card, wire.AgentCard(), ignore_unknown_fields=True)
+    validate_proto_required_fields(found)
+    told = MessageToDict(found)
+    assert set(told) <= set(card)
+    legacy.AgentCard.model_validate(card)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from golem_project.a2a.models import Challenge, OpenedRead, Task, Visit
 from tests import factories
 from tests.concurrency.test_sixty_four_at_once import at_once
+from tests.evm.world import World
 from tests.golem_project.a2a.conftest import SWAP, Line, state_of
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
 from tools_app.core import clock
@@ -77,6 +78,50 @@ def test_a_signature_opens_one_visit_and_is_refused_ever_after(agent: Agent) -> 
     assert _visit(agent, challenge["nonce"], signature).status_code == 201
     assert_problem(_visit(agent, challenge["nonce"], signature), 401, "A2A_CHALLENGE_REFUSED")
     assert_problem(_visit(agent, challenge["nonce"], _sign_typed(challenge)), 401, "A2A_CHALLENGE_REFUSED")
+
+
+def _wallet_contract(owner: str) -> str:
+    """Code that takes what `owner` signed for its own, by the chain's own recovery of signers (ERC-1271)."""
+    # hash, v, r and s of isValidSignature(bytes32,bytes) go to the precompile at 1.
+    load = "6004355f5260a4355f1a60205260643560405260843560605260205f60805f60015afa50"
+    return f"0x{load}5f5173{owner[2:].lower()}14631626ba7e0260e01b5f5260205ff3"
+
+
+@pytest.fixture
+def contract_wallet(live: Agent, local_chain: World) -> str:
+    """The address of such a wallet on the golem's home chain; its owner is WALLET."""
+    address = "0x00000000000000000000000000000000C0DE1271"
+    local_chain.rpc.call("anvil_setCode", address, _wallet_contract(WALLET.address))
+    return address
+
+
+@pytest.mark.parametrize("sign", [_sign_text, _sign_typed])
+def test_a_wallet_that_is_a_contract_is_proved_when_the_chain_says_it_signed(
+    live: Agent, contract_wallet: str, sign: Any
+) -> None:
+    challenge = _challenge(live, f"did:pkh:eip155:{live.golem.home_chain_id}:{contract_wallet}").json()
+    opened = _visit(live, challenge["nonce"], sign(challenge))
+    assert opened.status_code == 201
+    assert opened.json()["wallet"] == contract_wallet.lower()
+    assert_problem(_visit(live, challenge["nonce"], sign(challenge)), 401, "A2A_CHALLENGE_REFUSED")
+
+
+def test_a_wallet_that_is_a_contract_is_refused_when_the_chain_says_no_and_the_challenge_is_used_up(
+    live: Agent, contract_wallet: str
+) -> None:
+    challenge = _challenge(live, contract_wallet).json()
+    assert_problem(_visit(live, challenge["nonce"], _sign_text(challenge, OTHER)), 401, "A2A_CHALLENGE_REFUSED")
+    assert_problem(_visit(live, challenge["nonce"], _sign_text(challenge)), 401, "A2A_CHALLENGE_REFUSED")
+    assert not Visit.objects.exists()
+
+
+@pytest.mark.parametrize("code", ["0x", "0x60006000fd", "0x00", "0x60015f5260205ff3"])
+def test_what_is_no_contract_or_answers_otherwise_proves_nothing(
+    live: Agent, contract_wallet: str, local_chain: World, code: str
+) -> None:
+    local_chain.rpc.call("anvil_setCode", contract_wallet, code)
+    challenge = _challenge(live, contract_wallet).json()
+    assert_problem(_visit(live, challenge["nonce"], b"\x01" * 200), 401, "A2A_CHALLENGE_REFUSED")
 
 
 def test_of_many_replays_at_once_one_is_let_in(agent: Agent) -> None:

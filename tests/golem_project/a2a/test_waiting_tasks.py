@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
+import httpx
 import pytest
-import uvicorn
 from a2a.types import a2a_pb2 as wire
 from a2a.utils.errors import TaskNotCancelableError
 from asgiref.sync import sync_to_async
+from django.db import connection
 from google.protobuf.json_format import MessageToDict
 
 from archetypes_app.models import ApiKey
 from golem_project.a2a.following import follow_task
 from golem_project.a2a.models import Task, TaskState
 from golem_project.a2a.tasks import follow_tasks_task
+from golem_project.embedded.children import plan_web
 from golem_project.embedded.process import free_port
 from permits_app.actions.execute_change import execute_change
 from permits_app.models import ActionPermit, ChangeRequest
 from tests import factories
+from tests.architecture.sources import ROOT
 from tests.golem_project.a2a.conftest import JSON_RPC, REST, SWAP, Line, answer_of, ask, run, send, state_of
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem
@@ -52,25 +59,31 @@ def decide(shared_golem: LiveGolem, critical_swap: None) -> Decide:
 
 
 @pytest.fixture
-def second_port() -> Any:
-    """Another server process as far as state goes: nothing of the first one's memory is in it."""
-    from golem_project.a2a.door import A2ADoor
-    from golem_project.stream.sse import EventStream
-    from golem_project.threaded_handler import ThreadedHandler
-
-    events = EventStream(ThreadedHandler())
+def second_port(line: Line) -> Iterator[int]:
+    """The port of another process of the real server, over the same database."""
     port = free_port()
-    config = uvicorn.Config(
-        A2ADoor(events, events=events), host="127.0.0.1", port=port, log_level="warning", lifespan="off", ws="none"
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        thread.join(0.01)
-    yield port
-    server.should_exit = True
-    thread.join(5)
+    name = str(connection.settings_dict["NAME"])
+    url = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
+    environment = {**os.environ, "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "golem_project.settings.test"}
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(plan_web(port).argv, cwd=ROOT, env=environment, stdout=quiet, stderr=quiet)
+    try:
+        wait_for_card(f"http://127.0.0.1:{port}/a2a/{line.golem.pk}", process)
+        yield port
+    finally:
+        process.kill()
+        process.wait(30)
+
+
+def wait_for_card(url: str, process: subprocess.Popen[bytes]) -> None:
+    """Until the server serves the golem's card; a minute at most."""
+    deadline, pause = clock.Deadline.after_ms(60_000), threading.Event()
+    while True:
+        assert process.poll() is None and not deadline.is_over, "the second server did not start"
+        with suppress(httpx.HTTPError):
+            if httpx.get(f"{url}/.well-known/agent-card.json", timeout=5).status_code == 200:
+                return
+        pause.wait(0.1)
 
 
 def _preview(line: Line) -> dict[str, Any]:
@@ -82,7 +95,7 @@ def _preview(line: Line) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("binding", "version"), [(JSON_RPC, "1.0"), (REST, "1.0"), (JSON_RPC, "0.3"), (REST, "0.3")])
-def test_a_client_that_went_away_sees_on_another_server_how_owners_decided(
+def test_a_client_that_went_away_sees_at_another_server_process_how_owners_decided(
     line: Line, decide: Decide, second_port: int, binding: str, version: str
 ) -> None:
     async def play() -> list[dict[str, Any]]:

@@ -18,10 +18,10 @@ from jsonschema import Draft202012Validator
 from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
-from golem_project.embedded.paths import CHECKOUT
 from golem_project.pi import serializers as wire
 from permits_app.models import ActionPermit, OutboundTransaction
 from tests.golem_project.pi.conftest import PI, SWAP, Agent, assert_problem
+from tests.how_to import read_block, run_in_shell
 from tests.services import provide_chain
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY
@@ -122,7 +122,7 @@ def check_documented(documented: dict[str, Any], path: str, answer: Any) -> None
 def test_the_agent_of_the_documents_acts_and_mends_what_it_is_told_to_mend(
     live: Agent, live_server: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    program = (CHECKOUT / "docs/how-to/write-an-agent.md").read_text().partition("```python\n")[2].partition("```")[0]
+    program = read_block("write-an-agent.md", 0)
     monkeypatch.setenv("GOLEM_URL", live_server.url)
     monkeypatch.setenv("GOLEM_TOKEN", live.key.token)
     said = []
@@ -136,6 +136,17 @@ def test_the_agent_of_the_documents_acts_and_mends_what_it_is_told_to_mend(
     assert "COMMITTED" in mended.splitlines()[-1]
     assert refused.splitlines()[-1] == "SAFETY_SPENDING_LIMIT_EXCEEDED at most $10,000.00, gas included"
     assert OutboundTransaction.objects.filter(permit__golem=live.golem).count() == 2
+
+
+@pytest.mark.usefixtures("worker")
+def test_the_command_of_the_page_runs_the_agent(live: Agent, live_server: Any, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(read_block("write-an-agent.md", 0))
+    told = {"GOLEM_URL": live_server.url, "GOLEM_TOKEN": live.key.token}
+    ran = run_in_shell(read_block("write-an-agent.md", 1), folder=tmp_path, environment=told)
+    assert ran.returncode == 0, ran.stderr
+    assert "COMMITTED" in ran.stdout.splitlines()[-1]
+    without = run_in_shell(read_block("write-an-agent.md", 1), folder=tmp_path, environment={})
+    assert without.returncode and "a token of the golem" in without.stderr
 
 
 @pytest.mark.usefixtures("worker")

@@ -26,6 +26,7 @@ from tests.catalogue.door import Door
 from tests.catalogue.door import door as door
 from tests.golem_project.pi.conftest import SWAP, Agent, MakeAgent
 from tests.golem_project.stream.conftest import web_port as web_port
+from tests.how_to import read_block
 from tests.permits_app.approvals.conftest import critical_swap as critical_swap
 
 Work = Callable[[Client], Coroutine[Any, Any, Any]]
@@ -54,7 +55,7 @@ def call(port: int, token: str, name: str, arguments: dict[str, Any], **options:
 
 
 def test_the_program_of_the_page_goes_from_the_tools_to_the_outcome(web_port: int, door: Door) -> None:
-    program = (ROOT / "docs" / "how-to" / "use-mcp.md").read_text().partition("```python\n")[2].partition("```")[0]
+    program = read_block("use-mcp.md", 0)
     environment = {
         "GOLEM_URL": f"http://127.0.0.1:{web_port}",
         "GOLEM_TOKEN": door.agent.key.token,

@@ -14,6 +14,8 @@ BWRAP: Final = "bwrap"
 _FIRST_UID: Final = 200_000_000
 _UIDS: Final = 100_000_000
 _SECONDS: Final = 10
+_IN_MEMORY_BYTES: Final = 256 * 1024 * 1024
+"""What `/tmp` and shared memory of one command hold at most: it is this machine's memory."""
 _SHOWN: Final = ("/usr", "/bin", "/lib", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
 ROOT: Final = "/work"
 
@@ -35,7 +37,7 @@ class Fences:
             ("no network unless its owner allows it", self.holds),
             ("no privileges, an empty environment, limits of memory, processes, files and time", self.holds),
             ("a user of its own that owns nothing else here", self.holds and self.own_user),
-            ("a limit on its folder before and after each command, not within one", True),
+            ("a command that writes more than its folder may hold is stopped", self.holds),
         )
 
 
@@ -88,8 +90,10 @@ def fence_command(command: str, *, folder: Path, uid: int | None, allows_network
         "--new-session",
         *("--hostname", "workspace"),
         *shown,
-        *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"),  # noqa: S108  (inside the fences)
+        *("--proc", "/proc", "--dev", "/dev", *_keep_in_memory("/dev/shm"), *_keep_in_memory("/tmp")),  # noqa: S108  (inside the fences)
         *("--bind", str(folder), ROOT, "--chdir", ROOT),
+        # Both are made of memory, and a command that runs as the user who made them could fill them.
+        *("--remount-ro", "/dev", "--remount-ro", "/"),
         *("--clearenv", "--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin", "--setenv", "HOME", "/tmp"),  # noqa: S108
         *("--setenv", "LANG", "C.UTF-8", "--setenv", "TERM", "dumb"),
         "--",
@@ -98,6 +102,10 @@ def fence_command(command: str, *, folder: Path, uid: int | None, allows_network
         *(_become(uid) if uid is not None else []),
         *("/bin/bash", "--noprofile", "--norc", "-c", command),
     ]
+
+
+def _keep_in_memory(path: str) -> tuple[str, ...]:
+    return ("--perms", "1777", "--size", str(_IN_MEMORY_BYTES), "--tmpfs", path)
 
 
 def _show(path: str) -> list[str]:

@@ -13,6 +13,7 @@ from typing import IO, Final
 from tools_app.core.clock import Deadline
 from tools_app.subsystems.coding.errors import CommandsNotFenced
 from tools_app.subsystems.coding.fences import fence_command, find_fences
+from tools_app.subsystems.coding.first_process import find_first_process, wait_until_gone
 from tools_app.subsystems.coding.folder_size import Held
 from tools_app.subsystems.coding.folder_watch import FolderWatch, watch_folder
 from tools_app.subsystems.coding.kept_output import KeptOutput
@@ -42,22 +43,29 @@ class FencedCommands:
         self.check()
         most = Held(LIMITS.folder_bytes, LIMITS.folder_entries)
         watch = watch_folder(self._folder, most=most, is_full=is_full)
+        told, tells = os.pipe()
         fenced = fence_command(
             command,
             folder=self._folder,
             uid=self._uid,
             allows_network=self._allows_network,
             seconds=timeout_ms // 1000 + 1,
+            info_fd=tells,
         )
-        child = subprocess.Popen(  # noqa: S603  (the command is what its owner allowed, behind its fences)
-            fenced,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={},
-            cwd="/",
-            start_new_session=True,
-        )
+        try:
+            child = subprocess.Popen(  # noqa: S603  (the command is what its owner allowed, behind its fences)
+                fenced,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={},
+                cwd="/",
+                start_new_session=True,
+                pass_fds=(tells,),
+            )
+        finally:
+            os.close(tells)
+        first = find_first_process(told)
         outputs = KeptOutput(LIMITS.output_bytes), KeptOutput(LIMITS.output_bytes)
         ended_by = EndedBy.TIMEOUT
         try:
@@ -68,6 +76,7 @@ class FencedCommands:
                 with suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)
             code = child.wait()
+            wait_until_gone(first)
             for pipe in (child.stdout, child.stderr):
                 if pipe is not None:
                     pipe.close()

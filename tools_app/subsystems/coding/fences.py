@@ -65,8 +65,12 @@ def find_fences() -> Fences:
     return Fences(True, own_user)
 
 
-def fence_command(command: str, *, folder: Path, uid: int | None, allows_network: bool, seconds: int) -> list[str]:
+def fence_command(
+    command: str, *, folder: Path, uid: int | None, allows_network: bool, seconds: int, info_fd: int | None = None
+) -> list[str]:
     """The program and its arguments that run `command` with bash in `folder` behind every fence.
+
+    `info_fd` is told, as bwrap's JSON, which process is the first behind them.
 
     With `uid` the server is root: bwrap makes the fences with root's rights and the command runs as that user. Without,
     bwrap makes a user namespace of its own.
@@ -81,6 +85,7 @@ def fence_command(command: str, *, folder: Path, uid: int | None, allows_network
     return [
         shutil.which(BWRAP) or BWRAP,
         *rights,
+        *(("--info-fd", str(info_fd)) if info_fd is not None else ()),
         "--unshare-ipc",
         "--unshare-pid",
         "--unshare-uts",
@@ -90,7 +95,9 @@ def fence_command(command: str, *, folder: Path, uid: int | None, allows_network
         "--new-session",
         *("--hostname", "workspace"),
         *shown,
-        *("--proc", "/proc", "--dev", "/dev", *_keep_in_memory("/dev/shm"), *_keep_in_memory("/tmp")),  # noqa: S108  (inside the fences)
+        *("--proc", "/proc", "--dev", "/dev"),
+        *_keep_in_memory("/dev/shm"),  # noqa: S108  (inside the fences)
+        *_keep_in_memory("/tmp"),  # noqa: S108  (inside the fences)
         *("--bind", str(folder), ROOT, "--chdir", ROOT),
         # Both are made of memory, and a command that runs as the user who made them could fill them.
         *("--remount-ro", "/dev", "--remount-ro", "/"),

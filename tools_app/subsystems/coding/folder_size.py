@@ -45,14 +45,15 @@ def find_excess(folder: Path, *, most: Held, deadline: Deadline, beside: int = 0
 
 def measure(folder: Path, *, deadline: Deadline) -> Held | None:
     """All that a folder holds; None where it cannot be measured, or not in time."""
-    held = Held(0, 0)
+    whole = Held(0, 0)
     try:
         for held in _walk(folder, 0):
+            whole = held
             if deadline.is_over:
                 return None
     except OSError:
         return None
-    return held
+    return whole
 
 
 def _walk(folder: Path, taken: int) -> Iterator[Held]:

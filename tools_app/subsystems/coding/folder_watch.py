@@ -32,7 +32,7 @@ class FolderWatch:
         return max(self._next.remaining_ms(), 0.0)
 
     def is_full(self, *, first_pid: int, deadline: Deadline) -> bool:
-        """Whether the folder is beyond its bounds, as far as it is time to look. `first_pid` began all of the command."""
+        """Whether the folder is beyond its bounds, if it is time to look; `first_pid` began all of the command."""
         if not self._next.is_over:
             return False
         begun = clock.monotonic_ms()

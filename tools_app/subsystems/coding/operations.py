@@ -1,6 +1,7 @@
 """What a coding tool needs of the place it works in: files and commands, handed in. Seed: 003, "Operations Injection".
 
-The two ends are `jail.py` with `fenced_commands.py` (a folder on this machine) and `ssh_files.py` with `ssh_commands.py`.
+The two ends are `jail.py` with `fenced_commands.py` (a folder on this machine), and `ssh_files.py` with
+`ssh_commands.py`.
 """
 
 from __future__ import annotations

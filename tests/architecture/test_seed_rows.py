@@ -56,6 +56,17 @@ BUILT_IN_TOOLS = {
         f"{CODING}/test_six_tools.py::test_what_is_no_text_is_named_and_not_shown",
         f"{CODING}/test_hostile_commands.py::test_a_flood_of_output_is_cut_and_its_end_is_kept",
     ),
+    "ToolOutput: how long it took, how it ended": (
+        f"{CODING}/test_six_tools.py::test_every_answer_says_how_long_it_took_and_a_command_how_it_ended",
+    ),
+    "ErrorBlock: what went wrong by a code": (
+        f"{CODING}/test_six_tools.py::test_find_lists_names_by_pattern_and_kind",
+        f"{CODING}/test_full_folder.py::test_a_command_that_fills_its_folder_is_stopped_while_it_runs",
+    ),
+    "Custom configuration: limits of one call": (
+        f"{CODING}/test_seed_defaults.py::test_the_limits_are_those_specified",
+        f"{CODING}/test_six_tools.py::test_a_long_file_is_continued_with_the_offset_that_the_answer_names",
+    ),
     "ToLegacyResult": (
         f"{CODING}/test_six_tools.py::test_the_older_result_shape_is_answered_where_it_is_asked_for",
         f"{CODING}/test_six_tools.py::test_the_older_shape_names_what_it_lost_and_calls_a_failed_command_an_error",
@@ -67,10 +78,19 @@ BUILT_IN_TOOLS = {
         "permits_app/test_written_tools.py::test_a_built_in_of_the_same_word_wins_whatever_was_approved",
     ),
     "Future work: tool loop": (
+        "golem_project/heartbeat/thinking/test_coding_ticks.py"
+        "::test_a_model_fixes_a_failing_test_and_goes_on_when_its_owner_approved_the_one_command",
         "golem_project/heartbeat/thinking/test_tool_loop.py"
         "::test_reads_that_stand_together_run_beside_each_other_and_answer_in_the_order_they_were_asked",
         "golem_project/chat/test_reads_beside_each_other.py"
         "::test_reads_of_one_answer_meet_each_on_a_connection_of_its_own_and_answer_in_order",
+    ),
+    "Future work: SSH backend": (
+        f"{CODING}/test_ssh.py::test_all_six_tools_work_on_the_other_machine",
+        f"{CODING}/test_ssh.py::test_a_machine_with_another_host_key_is_not_spoken_to",
+    ),
+    "Future work: streaming output": (
+        f"{CODING}/test_six_tools.py::test_a_command_is_told_as_a_step_while_it_runs_and_its_output_comes_whole",
     ),
     "Future work: HTTP backend": (
         "permits_app/test_written_tools.py::test_a_tool_of_one_golem_asks_its_address_and_answers_marked_data",
@@ -83,6 +103,13 @@ BUILT_IN_TOOLS = {
 TIERED_TOOLS = {
     "Core tools are always included": (
         f"{PI}/test_tiers.py::test_a_key_as_owners_make_it_is_shown_a_core_and_no_more",
+    ),
+    "Categories have a name, a description and a count": (
+        f"{PI}/test_tiers.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
+        "archetypes_app/test_toolset.py::test_completed_categories_are_as_decided",
+    ),
+    "Core tool list: another product's; here each profile has its own": (
+        f"{PI}/test_token_budget.py::test_no_profile_s_core_costs_more_than_its_share",
     ),
     "Categories are loaded on demand": (
         f"{PI}/test_tiers.py::test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown",
@@ -107,6 +134,11 @@ TIERED_TOOLS = {
     "load_tools answers what was added": (
         f"{PI}/test_tiers.py::test_loading_everything_loads_as_many_as_fit_and_names_the_rest",
     ),
+    "Schemas are not in load_tools' answer but in what follows": (
+        f"{PI}/test_tiers.py::test_manifest_etag_and_schemas_follow_what_is_loaded",
+        "golem_project/heartbeat/thinking/test_loading.py::test_a_model_browses_loads_and_is_shown_what_it_loaded",
+    ),
+    "Tool names are unique": (f"{PI}/test_manifest.py::test_the_manifest_lists_every_tool_of_the_toolset_once",),
     "Core tools cannot be unloaded": (f"{PI}/test_tiers.py::test_the_core_cannot_give_way",),
     "Loading twice is idempotent": (f"{PI}/test_tiers.py::test_loading_twice_is_loading_once",),
     "browse_tools and load_tools are core": (

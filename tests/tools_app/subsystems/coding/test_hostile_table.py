@@ -50,15 +50,16 @@ TABLE = {
         " cat m/PID/environ; mount -o remount,rw,bind /usr && touch /usr/x' 2>/dev/null; rmdir m; echo held"
     ),
     "a hard link to a file outside": (
-        "for each in OUTSIDE /usr/bin/env /proc/1/exe /proc/self/exe; do ln -L $each hard 2>/dev/null && echo linked; done;"
-        " echo held"
+        "for each in OUTSIDE /usr/bin/env /proc/1/exe /proc/self/exe; do ln -L $each hard 2>/dev/null && echo linked;"
+        " done; echo held"
     ),
     "a change of the programs": (
         "for each in / /usr /usr/bin /bin /dev /proc /proc/sys/kernel /etc; do touch $each/x 2>/dev/null && echo $each;"
         " done; echo held"
     ),
     "memory in the place of a file": (
-        "for each in / /dev /usr /proc; do (head -c 1M /dev/zero > $each/x) 2>/dev/null && echo filled $each; done; echo held"
+        "for each in / /dev /usr /proc; do (head -c 1M /dev/zero > $each/x) 2>/dev/null && echo filled $each; done;"
+        " echo held"
     ),
     "a program that sets its user": (
         "cp /usr/bin/id own; chmod 6755 own; [ $(./own -u) = $(id -u) ] || echo other;"
@@ -67,7 +68,7 @@ TABLE = {
     ),
     "privileges": "grep -E 'Cap(Eff|Prm|Bnd|Amb)' /proc/self/status | grep -v 0000000000000000; echo held",
     "a signal to the server": (
-        "kill -9 PID 2>/dev/null && echo killed; kill -9 -PID 2>/dev/null && echo killed; [ -d /proc/PID ] && echo seen;"
+        "for each in PID -PID; do kill -9 $each 2>/dev/null && echo killed; done; [ -d /proc/PID ] && echo seen;"
         " echo held"
     ),
     "tracing a process outside": PTRACE.format(
@@ -97,7 +98,8 @@ TABLE = {
     "shared memory and queues of the kernel": "ipcs -m -q 2>/dev/null | grep -c '^0x' | grep -v '^0$'; echo held",
     "a fork bomb": "(bomb() { bomb | bomb & }; bomb) >/dev/null 2>&1; echo held",
     "too many processes": PTRACE.format(
-        body="made = []\ntry:\n    while len(made) < 400:\n        made.append(os.fork())\n        if not made[-1]: signal.pause()\n"
+        body="made = []\ntry:\n    while len(made) < 400:\n        made.append(os.fork())\n"
+        "        if not made[-1]: signal.pause()\n"
         "except OSError: pass\nfor each in made: os.kill(each, 9)\nprint('held' if len(made) < 200 else 'made')"
     ),
     "more memory than there may be": "python3 -c 'bytearray(3 << 30)' 2>/dev/null && echo taken; echo held",
@@ -147,8 +149,9 @@ def test_no_known_way_leads_out_of_a_command(coder: CodingAgent, outside: Outsid
 
 
 def run_as_nobody(commands: dict[str, str], *before: str) -> dict[str, str]:
-    """What each command says behind the fences of a server whose user is not root; `before` stands before its python."""
-    become = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"] if os.geteuid() == 0 else []
+    """What each command says behind the fences of a server that is not root's; `before` stands before its python."""
+    user = ["--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
+    become = ["setpriv", *user] if os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made) / "work"
         folder.mkdir()

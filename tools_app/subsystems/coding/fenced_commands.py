@@ -63,12 +63,15 @@ class FencedCommands:
                 start_new_session=True,
                 pass_fds=(tells,),
             )
+        except BaseException:
+            os.close(told)
+            raise
         finally:
             os.close(tells)
-        first = find_first_process(told)
         outputs = KeptOutput(LIMITS.output_bytes), KeptOutput(LIMITS.output_bytes)
-        ended_by = EndedBy.TIMEOUT
+        ended_by, first = EndedBy.TIMEOUT, None
         try:
+            first = find_first_process(told)
             ended_by = _listen(child, outputs, Deadline.after_ms(timeout_ms), watch)
         finally:
             # bwrap's child dies with it, and with that, the first process of its world, everything in there.

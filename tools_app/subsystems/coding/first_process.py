@@ -8,14 +8,22 @@ import select
 from contextlib import suppress
 from typing import Final
 
-_MOST_BYTES: Final = 4_096
+_PART: Final = 4_096
 _MOST_MS: Final = 5_000
 
 
 def find_first_process(told: int) -> int | None:
     """A descriptor of it, from what bwrap writes into the pipe `told`, which is closed; None where it told nothing."""
-    with os.fdopen(told, "rb") as pipe:
-        text = pipe.read(_MOST_BYTES)
+    text = b""
+    try:
+        # To the end of the object, not of the pipe: another process may have been forked with our end of it.
+        while not text.rstrip().endswith(b"}") and _has_come(told):
+            part = os.read(told, _PART)
+            if not part:
+                break
+            text += part
+    finally:
+        os.close(told)
     # What it tells is cut off, or missing, when it could not put the fences up; a process may have ended already.
     with suppress(ValueError, KeyError, OSError):
         return os.pidfd_open(int(json.loads(text)["child-pid"]))
@@ -27,8 +35,12 @@ def wait_until_gone(first: int | None) -> None:
     if first is None:
         return
     try:
-        poll = select.poll()
-        poll.register(first, select.POLLIN)
-        poll.poll(_MOST_MS)
+        _has_come(first)
     finally:
         os.close(first)
+
+
+def _has_come(descriptor: int) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(_MOST_MS))

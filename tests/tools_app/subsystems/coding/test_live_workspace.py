@@ -12,7 +12,7 @@ from django.urls import reverse
 from archetypes_app.models import CodingWorkspace, Golem
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_change import request_operation
-from permits_app.approvals.errors import OwnRequest, SecondFactorWrong
+from permits_app.approvals.errors import ChangeStale, OwnRequest, SecondFactorWrong
 from permits_app.approvals.views import page_of
 from permits_app.models import ChangeRequest
 from tests.coding_agent import CodingAgent
@@ -100,13 +100,17 @@ def test_without_their_approval_nothing_is_loosened_and_what_tightens_needs_nobo
     assert live_page.read().needs_owner == "NOTHING"
 
 
-def test_an_approval_of_what_was_changed_since_is_out_of_date(live_page: Page) -> None:
-    request = live_page.ask(needs_owner="NOTHING")
+def test_what_was_changed_since_is_neither_approved_nor_carried_out(live_page: Page) -> None:
+    late, owner = live_page.ask(needs_owner="NOTHING"), live_page.agent.owner
     live_page.post(needs_owner="EVERYTHING")
-    approve(request, live_page.agent.owner)
-    execute_change(request_id=request.pk, now=clock.now())
-    request.refresh_from_db()
-    assert (request.state, live_page.read().needs_owner) == ("STALE", "EVERYTHING")
+    with pytest.raises(ChangeStale):
+        approve(late, owner)
+    approved = live_page.ask(needs_owner="NOTHING")
+    approve(approved, owner)
+    live_page.agent.choose(allows_network=True)
+    execute_change(request_id=approved.pk, now=clock.now())
+    approved.refresh_from_db()
+    assert (approved.state, live_page.read().needs_owner) == ("STALE", "EVERYTHING")
 
 
 def test_an_approved_network_stays_closed_when_the_operator_closed_it_meanwhile(live_page: Page, settings: Any) -> None:
@@ -170,3 +174,12 @@ def test_a_request_for_a_workspace_that_cannot_be_is_refused(careful: CodingAgen
                 reason="why not",
                 now=clock.now(),
             )
+
+
+def test_going_live_tells_how_it_codes(careful: CodingAgent) -> None:
+    careful.choose(needs_owner="NOTHING", allows_network=True)
+    request = request_operation(
+        golem=careful.golem, name="live", arguments={}, owner=careful.owner, reason="it is ready", now=clock.now()
+    )
+    (line,) = [each for each in request.shown["differences"] if "coding" in each["words"]]
+    assert (line["after"], line["note"]) == ("Nothing", "on this server, with the network")

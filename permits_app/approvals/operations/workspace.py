@@ -53,11 +53,14 @@ class LoosenWorkspace:
         self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
         """Write it; what was previewed before is void by the settings it was given under. Appends WorkspaceSet."""
-        CodingWorkspace.objects.update_or_create(golem=golem, defaults=dict(change["after"]))
+        row = read_workspace(golem)
+        for name in SETTINGS:
+            setattr(row, name, change["after"][name])
+        row.save()
         audit_log.append(
             golem_id=golem.pk, event="WorkspaceSet", actor=actor, data={**change, "reason": reason}, now=now
         )
-        return {"workspace": read_workspace(golem).where}
+        return {"workspace": row.where}
 
 
 def read_workspace(golem: Golem) -> CodingWorkspace:
@@ -74,15 +77,18 @@ def list_differences(before: CodingWorkspace, after: CodingWorkspace) -> list[Di
         words = (before.get_needs_owner_display(), after.get_needs_owner_display())
         lines.append(Difference("Waits for an owner", *words, note["needs_owner"]))
     if before.allows_network != after.allows_network:
-        reaches = "the network, this server's own services included"
-        words = tuple(reaches if row.allows_network else "no network" for row in (before, after))
-        lines.append(Difference("Commands here reach", *words, note["allows_network"]))
+        reach = (_tell_network(before), _tell_network(after))
+        lines.append(Difference("Commands here reach", *reach, note["allows_network"]))
     if any(getattr(before, name) != getattr(after, name) for name in _MACHINE):
         there = "loosens: there the account is the only fence" if loosened & set(_MACHINE) else ""
         lines.append(Difference("It works on", before.where, after.where, there))
     if before.host_key != after.host_key:
         lines.append(Difference("Host key", before.host_key or "none", after.host_key or "none", note["host_key"]))
     return lines
+
+
+def _tell_network(row: CodingWorkspace) -> str:
+    return "the network, this server's own services included" if row.allows_network else "no network"
 
 
 def _check(after: CodingWorkspace) -> None:

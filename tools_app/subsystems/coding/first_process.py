@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import select
 from contextlib import suppress
 from typing import Final
 
+_CHILD: Final = re.compile(rb'"child-pid": (\d{1,10})\D')
 _PART: Final = 4_096
 _MOST_MS: Final = 5_000
 
@@ -24,9 +25,10 @@ def find_first_process(told: int) -> int | None:
             text += part
     finally:
         os.close(told)
-    # What it tells is cut off, or missing, when it could not put the fences up; a process may have ended already.
-    with suppress(ValueError, KeyError, OSError):
-        return os.pidfd_open(int(json.loads(text)["child-pid"]))
+    # It tells nothing when it could not put the fences up; a process may have ended already.
+    found = _CHILD.search(text)
+    with suppress(OSError):
+        return os.pidfd_open(int(found[1])) if found else None
     return None
 
 

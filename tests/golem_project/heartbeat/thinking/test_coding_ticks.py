@@ -29,7 +29,7 @@ from tests.golem_project.heartbeat.thinking.test_tick_with_a_model import read_s
 from tests.golem_project.test_let_a_golem_code import make_repository
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import give_device, next_code, reject
-from tests.scripted_model import Answer, ScriptedModel, call, commit_last, say, serve_model
+from tests.scripted_model import Answer, ScriptedModel, call, calls, commit_last, say, serve_model
 from tests.sshd import Sshd
 from tests.tools_app.subsystems.coding.test_ssh import public_key
 from tools_app.core import clock
@@ -37,21 +37,22 @@ from tools_app.subsystems.coding.presets import Preset
 
 COMMAND = "python3 -m unittest -q"
 TOOLS = ["coding_find", "coding_grep", "coding_read", "coding_edit", "coding_bash"]
-CODING = {"venue": "coding"}
+CODING: dict[str, Any] = {"venue": "coding"}
+
+
+def ask(*queries: dict[str, Any]) -> Answer:
+    """Several reads in one answer."""
+    return calls(*(("query_state", json.dumps(query)) for query in queries))
+
+
 REPAIR = (
-    call("query_state", query="browse_tools"),
-    call("query_state", query="load_tools", tools=TOOLS),
-    call("query_state", query="find", pattern="*.py", **CODING),
-    call("query_state", query="grep", pattern="def add", include="*.py", **CODING),
-    call("query_state", query="read", path="calc.py", **CODING),
-    call(
-        "preview_action",
-        action_type="edit",
-        path="calc.py",
-        old_string="return a - b",
-        new_string="return a + b",
-        **CODING,
+    ask({"query": "browse_tools"}, {"query": "load_tools", "tools": TOOLS}),
+    ask(
+        {"query": "find", "pattern": "*.py", **CODING},
+        {"query": "grep", "pattern": "def add", "include": "*.py", **CODING},
+        {"query": "read", "path": "calc.py", **CODING},
     ),
+    call("preview_action", action_type="edit", path="calc.py", old_string="a - b", new_string="a + b", **CODING),
     commit_last(),
     call("preview_action", action_type="bash", command=COMMAND, timeout_ms=20_000, **CODING),
     commit_last(),

@@ -224,6 +224,9 @@ BAD_INPUT = {
         f"{CODING}/test_ssh.py::test_a_machine_that_closes_in_the_middle_of_a_transfer_is_told",
         f"{CODING}/test_ssh.py::test_a_write_that_the_machine_breaks_off_leaves_no_file",
     ),
+    "a server whose line is lost": (
+        f"{CODING}/test_ssh.py::test_a_command_whose_line_is_lost_is_ended_there_by_its_own_time",
+    ),
     "a server without SFTP": (f"{CODING}/test_ssh.py::test_a_machine_without_sftp_runs_commands_and_has_no_files",),
 }
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,9 +18,10 @@ import pytest
 
 from tests.coding_agent import CodingAgent, Refused
 from tests.sshd import Sshd
-from tests.tools_app.subsystems.coding.test_hostile_commands import wait_until_gone
+from tests.tools_app.subsystems.coding.test_hostile_commands import list_processes, wait_until_gone
 from tools_app import runner
 from tools_app.core import clock
+from tools_app.subsystems.coding.errors import RemoteUnavailable
 from tools_app.subsystems.coding.operations import Workspaces
 
 
@@ -82,6 +85,27 @@ def test_what_a_command_leaves_behind_there_does_not_go_on(remote: CodingAgent) 
     told = remote.run("setsid nohup sleep 8822 & echo done", timeout_ms=5_000)
     assert (told["exit_code"], told["content"][0]["text"]) == (0, "done")
     wait_until_gone("sleep 8822")
+
+
+def test_a_command_whose_line_is_lost_is_ended_there_by_its_own_time(remote: CodingAgent, sshd: Sshd) -> None:
+    assert sshd.process is not None
+    server = sshd.process.pid
+
+    def cut() -> None:
+        deadline = clock.Deadline.after_ms(10_000)
+        while not list_processes("sleep 8833") and not deadline.is_over:
+            time.sleep(0.02)
+        for session in Path(f"/proc/{server}/task/{server}/children").read_text().split():
+            os.kill(int(session), signal.SIGKILL)
+
+    workspaces: Any = runner.list_services()[Workspaces]
+    with workspaces.open(golem_id=remote.golem.pk, deadline=clock.Deadline.after_ms(20_000)) as workspace:
+        cutter = threading.Thread(target=cut)
+        cutter.start()
+        with pytest.raises(RemoteUnavailable):
+            workspace.commands.run("sleep 8833", timeout_ms=2_000)
+        cutter.join()
+    wait_until_gone("sleep 8833")
 
 
 def test_links_and_changes_are_refused_there_too(remote: CodingAgent, tmp_path: Path) -> None:

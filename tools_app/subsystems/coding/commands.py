@@ -97,7 +97,9 @@ def _show(ran: RanCommand, timeout_ms: int, excess: str) -> tuple[ContentBlock, 
     if ran.ended_by is EndedBy.FLOOD:
         blocks.append(error_block("flood", f"killed: it printed more than {LIMITS.flood_bytes} bytes"))
     if ran.ended_by is EndedBy.FULL:
-        blocks.append(error_block("filled_folder", "killed: it filled its folder beyond what that may hold"))
+        blocks.append(
+            error_block("filled_folder", "killed: it filled its folder beyond what that may hold, or hid what it wrote")
+        )
     if excess:
         blocks.append(error_block("folder_full", f"the folder holds {excess}: remove some of it"))
     return tuple(blocks) or (text_block("(no output)"),)

@@ -1,4 +1,7 @@
-"""Looks, while a command runs, whether its folder holds more than it may; what was unlinked and is open counts too."""
+"""Looks, while a command runs, whether its folder holds more than it may; what was unlinked and is open counts too.
+
+A process that lets nobody see what it holds open, which one of the server's own user can do, counts as beyond.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +29,7 @@ class FolderWatch:
         self._folder = folder
         self._most = most
         self._next = Deadline.after_ms(_LEAST_PAUSE_MS)
+        self._hidden: frozenset[int] = frozenset()
 
     @property
     def pause_ms(self) -> float:
@@ -36,10 +41,13 @@ class FolderWatch:
         if not self._next.is_over:
             return False
         begun = clock.monotonic_ms()
-        beside = _measure_unlinked(first_pid, self._folder)
-        excess = find_excess(self._folder, most=self._most, deadline=deadline, beside=beside)
+        unlinked = _measure_unlinked(first_pid, self._folder)
+        # Seen twice: for a moment a process may only be becoming another program.
+        hides = bool(unlinked.hidden & self._hidden)
+        self._hidden = unlinked.hidden
+        excess = find_excess(self._folder, most=self._most, deadline=deadline, beside=unlinked.taken)
         self._next = Deadline.after_ms(max(_LEAST_PAUSE_MS, clock.monotonic_ms() - begun))
-        return bool(excess)
+        return hides or bool(excess)
 
 
 def watch_folder(folder: Path, *, most: Held, is_full: bool) -> FolderWatch | None:
@@ -61,22 +69,45 @@ def watch_folder(folder: Path, *, most: Held, is_full: bool) -> FolderWatch | No
     )
 
 
-def _measure_unlinked(first_pid: int, folder: Path) -> int:
-    """Bytes of files on the folder's device that have no name any more and are held open by the command."""
+@dataclass(frozen=True, slots=True)
+class _Unlinked:
+    """Bytes that are held open without a name, and processes that let nobody see what they hold open."""
+
+    taken: int
+    hidden: frozenset[int]
+
+
+def _measure_unlinked(first_pid: int, folder: Path) -> _Unlinked:
+    """What the command holds of files on the folder's device that have no name any more."""
     try:
         device = os.stat(folder).st_dev
     except OSError:
-        return 0
+        return _Unlinked(0, frozenset())
     found: dict[int, int] = {}
+    hidden = set()
     for pid in _list_family(first_pid):
-        # Whoever ended meanwhile holds nothing open.
-        with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as descriptors:
-            for each in descriptors:
-                with suppress(OSError):
-                    seen = os.stat(each.path)
-                    if seen.st_nlink == 0 and seen.st_dev == device and stat.S_ISREG(seen.st_mode):
-                        found[seen.st_ino] = seen.st_blocks * _BLOCK
-    return sum(found.values())
+        try:
+            with os.scandir(f"/proc/{pid}/fd") as descriptors:
+                for each in descriptors:
+                    with suppress(OSError):
+                        seen = os.stat(each.path)
+                        if seen.st_nlink == 0 and seen.st_dev == device and stat.S_ISREG(seen.st_mode):
+                            found[seen.st_ino] = seen.st_blocks * _BLOCK
+        except PermissionError:
+            if _is_alive(pid):
+                hidden.add(pid)
+        except OSError:
+            # Whoever ended meanwhile holds nothing open.
+            continue
+    return _Unlinked(sum(found.values()), frozenset(hidden))
+
+
+def _is_alive(pid: int) -> bool:
+    """Whether it has memory still; what is ending belongs to nobody, and can be looked at by nobody."""
+    try:
+        return "VmSize:" in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
 
 
 def _list_family(first_pid: int) -> Iterator[int]:

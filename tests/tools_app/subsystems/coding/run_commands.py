@@ -23,7 +23,7 @@ def main() -> None:
             told[name] = f"{refusal.code}: {refusal.detail}"
         else:
             said = (ran.stdout + ran.stderr).decode(errors="replace").strip()
-            told[name] = said if said or ran.exit_code == 0 else f"exit {ran.exit_code} {ran.ended_by}"
+            told[name] = said if said or ran.exit_code == 0 else f"{ran.ended_by}"
     json.dump(told, sys.stdout)
 
 

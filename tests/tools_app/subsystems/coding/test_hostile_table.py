@@ -186,6 +186,16 @@ def test_no_known_way_leads_out_where_the_server_is_not_root(outside: Outside) -
         assert {each.split(":")[0] for each in told.values()} == {"COMMANDS_NOT_FENCED"}
 
 
+def test_a_process_that_hides_what_it_holds_open_is_stopped_where_the_server_is_not_root() -> None:
+    hides = PTRACE.format(body="libc.prctl(4, 0)\nsignal.pause()")
+    stays = PTRACE.format(body="os.fork() or os.execvp('sleep', ['sleep', '0.6'])\nos.wait()\nprint('out')")
+    told = run_as_nobody({"hides": hides, "stays": stays})
+    if may_make_user_namespaces():
+        assert told == {"hides": "full", "stays": "out"}
+    else:
+        assert {each.split(":")[0] for each in told.values()} == {"COMMANDS_NOT_FENCED"}
+
+
 def test_a_machine_without_user_namespaces_refuses_with_the_reason() -> None:
     if not may_make_user_namespaces():
         pytest.skip("not run: this machine is one; the test above has its refusals")

@@ -28,10 +28,8 @@ class LoosenWorkspace:
 
     def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
         """From the settings that hold to those asked for. Raises ChangeUnchanged, InvalidParams."""
-        before, after = (
-            read_workspace(golem),
-            CodingWorkspace(golem=golem, **{each: arguments[each] for each in SETTINGS}),
-        )
+        before = read_workspace(golem)
+        after = CodingWorkspace(golem=golem, **{name: arguments[name] for name in SETTINGS})
         if before.settings == after.settings:
             raise ChangeUnchanged("its workspace is set so already")
         _check(after)

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from django import forms
 from django.conf import settings
 
 from archetypes_app.models import CodingWorkspace, Golem
-from archetypes_app.models.coding_workspace import WorkspacePlace
+from archetypes_app.models.coding_workspace import SETTINGS, WorkspacePlace
 from tools_app.subsystems.coding.operations import NeedsOwner
 from tools_app.subsystems.coding.presets import PRESETS, Preset
 
 _REMOTE: Final = ("host", "username", "folder", "host_key")
 _FREEDOM: Final = (NeedsOwner.EVERYTHING, NeedsOwner.COMMANDS, NeedsOwner.NOTHING)
 """What waits for an owner, from all of it to nothing."""
-_REHEARSE_FIRST: Final = (
-    "This golem is live, and one owner alone does not loosen what holds it. Press 'Back to rehearsal' on its page,"
-    " change it here, and go live again, which is approved with a second factor."
-)
+LOOSENS: Final = "loosens"
+"""The code of a form's error where its owners have to be asked."""
+_ASK_OWNERS: Final = "This golem is live, and one owner alone does not loosen what holds it: its owners are asked."
 _KINDS: Final = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa")
 
 
 class CodingWorkspaceForm(forms.ModelForm[CodingWorkspace]):
     """Where it works, and what waits for an owner."""
+
+    wished: dict[str, Any]
 
     class Meta:
         model = CodingWorkspace
@@ -54,28 +56,41 @@ class CodingWorkspaceForm(forms.ModelForm[CodingWorkspace]):
                     self.add_error(name, "Another machine needs this.")
             if cleaned.get("allows_network"):
                 self.add_error("allows_network", "This is about commands on this server; leave it off.")
-        self._keep_live_golem_held(cleaned)
+        if not self.errors:
+            self.wished = {name: cleaned[name] for name in SETTINGS}
+            self._keep_live_golem_held()
         return cleaned
 
-    def _keep_live_golem_held(self, cleaned: dict[str, Any]) -> None:
-        """A live golem is given no more freedom here. Its row stays locked until the form is saved.
-
-        Another machine, or another account or folder of it, is more freedom: there the account is the only fence.
-        """
-        golem = self.instance.golem if self.instance.pk else cleaned.get("golem")
-        if golem is None or not Golem.objects.select_for_update(no_key=True).get(pk=golem.pk).is_live:
+    def _keep_live_golem_held(self) -> None:
+        """A live golem is given no more freedom here. Its row stays locked until the form is saved."""
+        golem = self.instance.golem if self.instance.pk else self.cleaned_data["golem"]
+        if not Golem.objects.select_for_update(no_key=True).get(pk=golem.pk).is_live:
             return
         # As the database has it: the form has written its values into its instance only after this.
         before = CodingWorkspace.objects.filter(golem=golem).first() or CodingWorkspace(golem=golem)
-        chosen = cleaned.get("needs_owner")
-        if chosen and _FREEDOM.index(NeedsOwner(chosen)) > _FREEDOM.index(NeedsOwner(before.needs_owner)):
-            self.add_error("needs_owner", _REHEARSE_FIRST)
-        if cleaned.get("allows_network") and not before.allows_network:
-            self.add_error("allows_network", _REHEARSE_FIRST)
-        if cleaned.get("place") == WorkspacePlace.SSH:
-            for name in ("place", "port", *_REMOTE):
-                if name in cleaned and cleaned[name] != getattr(before, name):
-                    self.add_error(name, _REHEARSE_FIRST)
+        for name in list_loosened(before.settings, self.wished):
+            self.add_error(name, forms.ValidationError(_ASK_OWNERS, code=LOOSENS))
+
+    @property
+    def asks_owners(self) -> bool:
+        """Whether nothing is wrong but that it gives a live golem more freedom; `wished` is what was meant."""
+        found = [error for errors in self.errors.as_data().values() for error in errors]
+        return bool(found) and all(error.code == LOOSENS for error in found)
+
+
+def list_loosened(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Settings by name that give a golem more freedom than it has.
+
+    Another machine, or another account or folder of it, is more freedom: there the account is the only fence.
+    """
+    loosened = []
+    if _FREEDOM.index(NeedsOwner(after["needs_owner"])) > _FREEDOM.index(NeedsOwner(before["needs_owner"])):
+        loosened.append("needs_owner")
+    if after["allows_network"] and not before["allows_network"]:
+        loosened.append("allows_network")
+    if after["place"] == WorkspacePlace.SSH:
+        loosened += [name for name in ("place", "port", *_REMOTE) if after[name] != before[name]]
+    return loosened
 
 
 class PresetForm(forms.Form):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from archetypes_app.models import ApiKey, Golem, VitalityRecord
+from archetypes_app.models import ApiKey, CodingWorkspace, Golem, VitalityRecord
 from permits_app.models import (
     ActionPermit,
     AllowlistEntry,
@@ -101,6 +101,7 @@ _SETTINGS = tuple(
         PolicyCage,
         Warden,
         AllowlistEntry,
+        CodingWorkspace,
     )
 )
 

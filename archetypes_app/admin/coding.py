@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -36,7 +36,6 @@ _REMOTE_FENCES = (
 )
 
 
-@admin.register(CodingWorkspace)
 class CodingWorkspaceAdmin(AuditedEditMixin, OwnerScopedAdmin):
     """One golem's workspace. Without one it works here, and all it writes or runs waits for its owner."""
 
@@ -72,9 +71,7 @@ class CodingWorkspaceAdmin(AuditedEditMixin, OwnerScopedAdmin):
     @display(description="Where")
     def where(self, obj: CodingWorkspace) -> str:
         """The machine."""
-        if obj.place == WorkspacePlace.LOCAL:
-            return "this server"
-        return f"{obj.username}@{obj.host}:{obj.port} {obj.folder}"
+        return obj.where
 
     @display(description="Fences")
     def fences(self, obj: CodingWorkspace) -> SafeString:

@@ -17,6 +17,8 @@ class WorkspacePlace(models.TextChoices):
     SSH = "SSH", "A folder on another machine, by SSH"
 
 
+SETTINGS = ("place", "needs_owner", "allows_network", "host", "port", "username", "folder", "host_key")
+"""What an owner sets of it, and a permit is given under."""
 NEEDS_OWNER_CHOICES = [
     (NeedsOwner.EVERYTHING.value, "Commands and writes"),
     (NeedsOwner.COMMANDS.value, "Commands"),
@@ -71,5 +73,16 @@ class CodingWorkspace(TimeStamped):
     @property
     def fingerprint(self) -> str:
         """A hash of every setting: what a permit was given under."""
-        names = ("place", "needs_owner", "allows_network", "host", "port", "username", "folder", "host_key")
-        return hash_canonical({name: getattr(self, name) for name in names})
+        return hash_canonical(self.settings)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Every setting by name, JSON-ready."""
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    @property
+    def where(self) -> str:
+        """The machine, and the folder there."""
+        if self.place == WorkspacePlace.LOCAL:
+            return "this server"
+        return f"{self.username}@{self.host}:{self.port} {self.folder}"

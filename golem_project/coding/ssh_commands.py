@@ -45,8 +45,8 @@ class SshCommands:
     def check(self) -> None:
         """See ExecOps: the connection stands, and what is run there is for the account to limit."""
 
-    def run(self, command: Command, *, timeout_ms: int) -> RanCommand:
-        """See ExecOps."""
+    def run(self, command: Command, *, timeout_ms: int, is_full: bool = False) -> RanCommand:
+        """See ExecOps. How much the account may hold is bounded there, or not."""
         word = secrets.token_hex(16)
         seconds = timeout_ms / 1000
         line = _spell(command, folder=self._folder, word=word, seconds=seconds)

@@ -14,6 +14,7 @@ from archetypes_app.models.archetype import InferenceTier
 from archetypes_app.models.tick import Regime
 from golem_project.heartbeat.backoff import Wait, is_waiting
 from golem_project.heartbeat.claims import BegunTick
+from golem_project.heartbeat.ended_actions import tell_answers
 from golem_project.heartbeat.gating import GateVerdict, Surprise, Temper
 from golem_project.heartbeat.liquidity_plan import Wish
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
@@ -125,7 +126,7 @@ class CycleState:
             interventions=self.steers,
             recalled=self.recalled,
             waiting=tuple(describe_waiting(each) for each in self.waiting_actions),
-            ended=tuple(self.unheard),
+            ended=tell_answers(self.unheard),
         )
 
 

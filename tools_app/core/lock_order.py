@@ -31,6 +31,7 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     ("permits_app_policycage",),
     ("permits_app_warden",),
     ("permits_app_allowlistentry",),
+    ("archetypes_app_codingworkspace",),
     ("permits_app_highwatermark",),
     # One action: its permit, the request about it, what the owners signed for it.
     ("permits_app_actionpermit",),

@@ -17,6 +17,7 @@ from permits_app.approvals.operations import (
     signer,
     tools,
     warden,
+    workspace,
 )
 from permits_app.approvals.operations.base import Operation, Proposal, UnknownOperation
 
@@ -34,6 +35,7 @@ OPERATIONS: dict[str, Operation] = {
         live.GoLive(),
         owners.ChangeOwners(),
         warden.TurnWardenOff(),
+        workspace.LoosenWorkspace(),
     )
 }
 

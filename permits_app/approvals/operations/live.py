@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from archetypes_app.models import Golem
+from archetypes_app.models import CodingWorkspace, Golem
 from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.stake import read_stake
@@ -38,6 +38,7 @@ class GoLive:
                 "Drawdown within 24 h that stops it", "none", format_bps(cage.max_drawdown_bps), "of all it holds"
             ),
             Difference("It holds", "", format_usd(held) if held else "not measured yet"),
+            *_tell_coding(golem),
         )
         return Proposal(
             "Go live",
@@ -60,6 +61,16 @@ class GoLive:
         """Set it live; appends LiveSet."""
         set_live(golem=golem, is_live=True, actor=actor, reason=reason, now=now)
         return {"is_live": True}
+
+
+def _tell_coding(golem: Golem) -> list[Difference]:
+    """How it codes, where its owner set that: it may have been loosened while it rehearsed."""
+    workspace = CodingWorkspace.objects.filter(golem=golem).first()
+    if workspace is None:
+        return []
+    network = ", with the network" if workspace.allows_network else ""
+    words = f"on {workspace.where}{network}"
+    return [Difference("Of its coding waits for an owner", "", workspace.get_needs_owner_display(), words)]
 
 
 def set_live(*, golem: Golem, is_live: bool, actor: str, reason: str, now: datetime) -> None:

@@ -101,7 +101,7 @@ def run_command(ctx: WriteContext, capability: Capability, command: Command, *, 
     """Run it in the workspace it was previewed in. Raises WorkspaceChanged, WorkspaceBusy, CommandsNotFenced."""
     begun = clock.monotonic_ms()
     with write_in_workspace(ctx, capability) as workspace:
-        ran = workspace.commands.run(command, timeout_ms=timeout_ms)
+        ran = workspace.commands.run(command, timeout_ms=timeout_ms, is_full=bool(capability.bound.get(IS_FULL)))
         excess = workspace.files.find_excess(deadline=ctx.deadline)
     return ToolOutput(_show(ran, timeout_ms, excess), int(clock.monotonic_ms() - begun), exit_code=ran.exit_code)
 
@@ -116,6 +116,10 @@ def _show(ran: RanCommand, timeout_ms: int, excess: str) -> tuple[ContentBlock, 
         blocks.append(error_block("timeout", f"killed after {timeout_ms} ms, with all it had started"))
     if ran.ended_by is EndedBy.FLOOD:
         blocks.append(error_block("flood", f"killed: it printed more than {LIMITS.flood_bytes} bytes"))
+    if ran.ended_by is EndedBy.FULL:
+        blocks.append(
+            error_block("filled_folder", "killed: it filled its folder beyond what that may hold, or hid what it wrote")
+        )
     if excess:
         blocks.append(error_block("folder_full", f"the folder holds {excess}: remove some of it"))
     return tuple(blocks) or (text_block("(no output)"),)

@@ -16,6 +16,8 @@ BWRAP: Final = "bwrap"
 _FIRST_UID: Final = 200_000_000
 _UIDS: Final = 100_000_000
 _SECONDS: Final = 10
+_IN_MEMORY_BYTES: Final = 256 * 1024 * 1024
+"""What `/tmp` and shared memory of one command hold at most: it is this machine's memory."""
 _SHOWN: Final = ("/usr", "/bin", "/lib", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
 ROOT: Final = "/work"
 
@@ -37,7 +39,7 @@ class Fences:
             ("no network unless its owner allows it", self.holds),
             ("no privileges, an empty environment, limits of memory, processes, files and time", self.holds),
             ("a user of its own that owns nothing else here", self.holds and self.own_user),
-            ("a limit on its folder before and after each command, not within one", True),
+            ("a command that writes more than its folder may hold is stopped", self.holds),
         )
 
 
@@ -65,8 +67,12 @@ def find_fences() -> Fences:
     return Fences(True, own_user)
 
 
-def fence_command(command: Command, *, folder: Path, uid: int | None, allows_network: bool, seconds: int) -> list[str]:
+def fence_command(
+    command: Command, *, folder: Path, uid: int | None, allows_network: bool, seconds: int, info_fd: int | None = None
+) -> list[str]:
     """The program and its arguments that run `command` in `folder` behind every fence.
+
+    `info_fd` is told, as bwrap's JSON, which process is the first behind them.
 
     With `uid` the server is root: bwrap makes the fences with root's rights and the command runs as that user. Without,
     bwrap makes a user namespace of its own.
@@ -81,6 +87,7 @@ def fence_command(command: Command, *, folder: Path, uid: int | None, allows_net
     return [
         shutil.which(BWRAP) or BWRAP,
         *rights,
+        *(("--info-fd", str(info_fd)) if info_fd is not None else ()),
         "--unshare-ipc",
         "--unshare-pid",
         "--unshare-uts",
@@ -90,8 +97,12 @@ def fence_command(command: Command, *, folder: Path, uid: int | None, allows_net
         "--new-session",
         *("--hostname", "workspace"),
         *shown,
-        *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"),  # noqa: S108  (inside the fences)
+        *("--proc", "/proc", "--dev", "/dev"),
+        *_keep_in_memory("/dev/shm"),  # noqa: S108  (inside the fences)
+        *_keep_in_memory("/tmp"),  # noqa: S108  (inside the fences)
         *("--bind", str(folder), ROOT, "--chdir", ROOT),
+        # Both are made of memory, and a command that runs as the user who made them could fill them.
+        *("--remount-ro", "/dev", "--remount-ro", "/"),
         *("--clearenv", "--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin", "--setenv", "HOME", "/tmp"),  # noqa: S108
         *("--setenv", "LANG", "C.UTF-8", "--setenv", "TERM", "dumb"),
         "--",
@@ -100,6 +111,10 @@ def fence_command(command: Command, *, folder: Path, uid: int | None, allows_net
         *(_become(uid) if uid is not None else []),
         *(("/bin/bash", "--noprofile", "--norc", "-c", command) if isinstance(command, str) else command),
     ]
+
+
+def _keep_in_memory(path: str) -> tuple[str, ...]:
+    return ("--perms", "1777", "--size", str(_IN_MEMORY_BYTES), "--tmpfs", path)
 
 
 def _show(path: str) -> list[str]:

@@ -1,6 +1,7 @@
 """What a coding tool needs of the place it works in: files and commands, handed in. Seed: 003, "Operations Injection".
 
-The two ends are `jail.py` with `fenced.py` (a folder on this machine) and `ssh_files.py` with `ssh_commands.py`.
+The two ends are `jail.py` with `fenced_commands.py` (a folder on this machine), and `ssh_files.py` with
+`ssh_commands.py`.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class EndedBy(StrEnum):
     ITSELF = "itself"
     TIMEOUT = "timeout"
     FLOOD = "flood"
+    FULL = "full"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +100,11 @@ class ExecOps(Protocol):
     def check(self) -> None:
         """That commands are run here at all. Raises CommandsNotFenced."""
 
-    def run(self, command: Command, *, timeout_ms: int) -> RanCommand:
-        """Run it to its end, or kill it with all it started. Raises CommandsNotFenced, RemoteUnavailable."""
+    def run(self, command: Command, *, timeout_ms: int, is_full: bool = False) -> RanCommand:
+        """Run it to its end, or kill it with all it started. Raises CommandsNotFenced, RemoteUnavailable.
+
+        Where its folder is bounded it is killed when it goes beyond; `is_full` lets it into one that is beyond already.
+        """
 
 
 class NeedsOwner(StrEnum):

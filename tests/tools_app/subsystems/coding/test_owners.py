@@ -178,45 +178,6 @@ def test_an_owner_opens_no_network_that_the_operator_keeps_closed(careful: Codin
     assert browser.post(url, fields).status_code == 302
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("needs_owner", "NOTHING"),
-        ("allows_network", "on"),
-        ("place", "SSH"),
-    ],
-)
-def test_one_owner_alone_does_not_loosen_what_holds_a_live_golem(
-    careful: CodingAgent, settings: Any, name: str, value: str
-) -> None:
-    settings.GOLEM_CODING_ALLOWS_NETWORK = True
-    Golem.objects.filter(pk=careful.golem.pk).update(is_live=True)
-    row = careful.choose(needs_owner="COMMANDS")
-    browser = Client()
-    browser.force_login(careful.owner)
-    url = reverse("admin:archetypes_app_codingworkspace_change", args=[row.pk])
-    fields = {"needs_owner": "COMMANDS", "place": "LOCAL", "port": 22}
-    if name == "place":
-        fields |= {"host": "example.com", "username": "coder", "folder": "/home/coder", "host_key": "ssh-rsa AAAA"}
-    refused = browser.post(url, fields | {name: value})
-    assert refused.status_code == 200 and "Back to rehearsal" in refused.content.decode()
-    before = row.fingerprint
-    row.refresh_from_db()
-    assert row.fingerprint == before
-    assert browser.post(url, {**fields, "place": "LOCAL", "needs_owner": "EVERYTHING"}).status_code == 302
-    Golem.objects.filter(pk=careful.golem.pk).update(is_live=False)
-    assert browser.post(url, fields | {name: value}).status_code == 302
-
-
-def test_a_live_golem_without_a_workspace_gets_no_looser_one(careful: CodingAgent) -> None:
-    Golem.objects.filter(pk=careful.golem.pk).update(is_live=True)
-    browser = Client()
-    browser.force_login(careful.owner)
-    fields = {"golem": str(careful.golem.pk), "needs_owner": "COMMANDS", "place": "LOCAL", "port": 22}
-    refused = browser.post(reverse("admin:archetypes_app_codingworkspace_add"), fields)
-    assert "Back to rehearsal" in refused.content.decode() and not CodingWorkspace.objects.exists()
-
-
 def test_the_database_refuses_a_machine_without_its_names(careful: CodingAgent) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         CodingWorkspace.objects.create(golem=careful.golem, place="SSH", host="example.com")

@@ -7,6 +7,7 @@ import base64
 import pytest
 
 from tests.coding_agent import CodingAgent, Refused
+from tools_app.core.models import OutboxEvent
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
 
@@ -136,3 +137,26 @@ def test_the_older_shape_names_what_it_lost_and_calls_a_failed_command_an_error(
     )
     killed = coder.run("echo before; sleep 9", timeout_ms=400, result_shape="legacy")
     assert (killed["status"], killed["error_type"], killed["result"]) == ("error", "timeout", "before")
+
+
+def test_every_answer_says_how_long_it_took_and_a_command_how_it_ended(coder: CodingAgent) -> None:
+    put(coder, "a.txt", "a")
+    told = [
+        coder.ask("read", path="a.txt"),
+        coder.ask("grep", pattern="a"),
+        coder.ask("find", pattern="*"),
+        coder.do("write", path="b.txt", content="b"),
+        coder.do("edit", path="b.txt", old_string="b", new_string="c"),
+        coder.run("sleep 0.2; exit 7"),
+    ]
+    assert [isinstance(each["elapsed_ms"], int) and each["elapsed_ms"] >= 0 for each in told] == [True] * 6
+    assert (told[-1]["exit_code"], told[-1]["elapsed_ms"] >= 200) == (7, True)
+    assert ["exit_code" in each for each in told] == [False] * 5 + [True]
+
+
+def test_a_command_is_told_as_a_step_while_it_runs_and_its_output_comes_whole(coder: CodingAgent) -> None:
+    told = coder.run("echo a private word")
+    assert told["content"] == [{"kind": "text", "text": "a private word"}]
+    rows = OutboxEvent.objects.filter(golem_id=coder.golem.pk, type__startswith="tool:").order_by("sequence")
+    assert ("tool:update", "Running the command") in [(row.type, row.payload.get("step_name")) for row in rows]
+    assert "private word" not in str([row.payload for row in rows if row.type == "tool:update"])

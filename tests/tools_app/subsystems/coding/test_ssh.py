@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,9 +18,10 @@ import pytest
 
 from tests.coding_agent import CodingAgent, Refused
 from tests.sshd import Sshd
-from tests.tools_app.subsystems.coding.test_hostile_commands import wait_until_gone
+from tests.tools_app.subsystems.coding.test_hostile_commands import list_processes, wait_until_gone
 from tools_app import runner
 from tools_app.core import clock
+from tools_app.subsystems.coding.errors import RemoteUnavailable
 from tools_app.subsystems.coding.operations import Workspaces
 
 
@@ -82,6 +85,27 @@ def test_what_a_command_leaves_behind_there_does_not_go_on(remote: CodingAgent) 
     told = remote.run("setsid nohup sleep 8822 & echo done", timeout_ms=5_000)
     assert (told["exit_code"], told["content"][0]["text"]) == (0, "done")
     wait_until_gone("sleep 8822")
+
+
+def test_a_command_whose_line_is_lost_is_ended_there_by_its_own_time(remote: CodingAgent, sshd: Sshd) -> None:
+    assert sshd.process is not None
+    server = sshd.process.pid
+
+    def cut() -> None:
+        deadline = clock.Deadline.after_ms(10_000)
+        while not list_processes("sleep 8833") and not deadline.is_over:
+            time.sleep(0.02)
+        for session in Path(f"/proc/{server}/task/{server}/children").read_text().split():
+            os.kill(int(session), signal.SIGKILL)
+
+    workspaces: Any = runner.list_services()[Workspaces]
+    with workspaces.open(golem_id=remote.golem.pk, deadline=clock.Deadline.after_ms(20_000)) as workspace:
+        cutter = threading.Thread(target=cut)
+        cutter.start()
+        with pytest.raises(RemoteUnavailable):
+            workspace.commands.run("sleep 8833", timeout_ms=2_000)
+        cutter.join()
+    wait_until_gone("sleep 8833")
 
 
 def test_links_and_changes_are_refused_there_too(remote: CodingAgent, tmp_path: Path) -> None:
@@ -149,16 +173,25 @@ def test_the_private_key_lies_encrypted_in_the_keystore_and_shows_nowhere(remote
     assert public_key(remote.golem.pk).startswith("ssh-ed25519 AAAA")
 
 
-class _Breaking(asyncssh.SFTPServer):
-    """Ends the connection in the middle of a file."""
+class _BreakingReads(asyncssh.SFTPServer):
+    """Ends the connection in the middle of a file that is read."""
 
     async def read(self, file_obj: Any, offset: int, size: int) -> bytes:
         self.channel.get_connection().abort()
         return b""
 
 
+class _BreakingWrites(asyncssh.SFTPServer):
+    """Takes the first bytes of a file that is written, and ends the connection."""
+
+    def write(self, file_obj: Any, offset: int, data: bytes) -> int:
+        super().write(file_obj, offset, data[:10])
+        self.channel.get_connection().abort()
+        return len(data)
+
+
 @contextmanager
-def breaking_server(folder: Path) -> Iterator[tuple[int, str]]:
+def breaking_server(breaks: type[asyncssh.SFTPServer]) -> Iterator[tuple[int, str]]:
     """A server that lets everybody in and breaks off transfers: its port and host key."""
     key = asyncssh.generate_private_key("ssh-ed25519")
     loop = asyncio.new_event_loop()
@@ -170,7 +203,7 @@ def breaking_server(folder: Path) -> Iterator[tuple[int, str]]:
             return False
 
     async def listen() -> asyncssh.SSHAcceptor:
-        return await asyncssh.create_server(Open, "127.0.0.1", 0, server_host_keys=[key], sftp_factory=_Breaking)
+        return await asyncssh.create_server(Open, "127.0.0.1", 0, server_host_keys=[key], sftp_factory=breaks)
 
     server = asyncio.run_coroutine_threadsafe(listen(), loop).result(10)
     try:
@@ -187,18 +220,28 @@ async def _end(server: asyncssh.SSHAcceptor) -> None:
     await server.wait_closed()
 
 
+def choose_machine(agent: CodingAgent, folder: Path, port: int, host_key: str) -> None:
+    """The golem works in `folder` of a machine that lets everybody in."""
+    folder.mkdir(exist_ok=True)
+    machine = {"host": "127.0.0.1", "port": port, "host_key": " ".join(host_key.split()[:2])}
+    agent.choose(place="SSH", username="anybody", folder=str(folder), **machine)
+
+
 def test_a_machine_that_closes_in_the_middle_of_a_transfer_is_told(coder: CodingAgent, tmp_path: Path) -> None:
-    (tmp_path / "remote").mkdir()
-    (tmp_path / "remote" / "a.txt").write_text("x" * 100_000)
-    with breaking_server(tmp_path) as (port, host_key):
-        coder.choose(
-            place="SSH",
-            host="127.0.0.1",
-            port=port,
-            username="anybody",
-            folder=str(tmp_path / "remote"),
-            host_key=" ".join(host_key.split()[:2]),
-        )
+    with breaking_server(_BreakingReads) as (port, host_key):
+        choose_machine(coder, tmp_path / "remote", port, host_key)
+        (tmp_path / "remote" / "a.txt").write_text("x" * 100_000)
         with pytest.raises(Refused) as refused:
             coder.ask("read", path="a.txt")
     assert (refused.value.code, refused.value.problem["recovery"]) == ("REMOTE_UNAVAILABLE", "CHECK_STATE")
+
+
+def test_a_write_that_the_machine_breaks_off_leaves_no_file(coder: CodingAgent, tmp_path: Path) -> None:
+    folder = tmp_path / "remote"
+    with breaking_server(_BreakingWrites) as (port, host_key):
+        choose_machine(coder, folder, port, host_key)
+        (folder / "a.txt").write_text("one\n")
+        ended = coder.commit(coder.preview("edit", path="a.txt", old_string="one", new_string="two" * 1_000))
+        fresh = coder.commit(coder.preview("write", path="b.txt", content="x" * 100_000))
+    assert [each["problem"]["code"] for each in (ended, fresh)] == ["REMOTE_UNAVAILABLE"] * 2
+    assert (folder / "a.txt").read_text() == "one\n" and not (folder / "b.txt").exists()

@@ -5,6 +5,8 @@ Seed: facts 12 (T15: classes with 7, 30, 90 and 180 days); decisions, "Memory".
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from memory_app.actions.reflect import NOTABLE_ERROR_BPS, PRICE_MOVED, Reflection
 from memory_app.decay import Importance
 from tools_app.toolkit.views import NATIVE
@@ -36,6 +38,6 @@ def falls_short_bps(reflection: Reflection) -> int:
         # Gas is paid in the coin and blurs what came in of it.
         and NATIVE not in each.what
         and each.what.endswith(".raw")
-        and 0 < int(each.expected) > int(each.actual)
+        and 0 < Decimal(each.expected) > Decimal(each.actual)
     ]
     return max(short, default=0)

@@ -6,6 +6,7 @@ transaction. Seed: 001, "Phase-based gating"; 002, phases; decision 0199.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -28,6 +29,12 @@ NOTICE: Final = timedelta(hours=24)
 def find_open_death(golem_id: UUID) -> Death | None:
     """The end that is announced or under way."""
     return Death.objects.filter(golem_id=golem_id, state__in=OPEN).first()
+
+
+def list_ending(golem_ids: Collection[UUID]) -> frozenset[UUID]:
+    """Those of `golem_ids` whose end is announced or under way."""
+    rows = Death.objects.filter(golem_id__in=golem_ids, state__in=OPEN)
+    return frozenset(rows.values_list("golem_id", flat=True))
 
 
 def is_ending(golem_id: UUID) -> bool:

@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path
 
 from archetypes_app.models import Golem
 from permits_app.deaths import announce_death, find_open_death, stop_death
+from permits_app.models import Death
 from permits_app.models.death import DeathState
 from tools_app.admin.display import format_age
 
@@ -27,9 +28,11 @@ class DeathPages:
         """Ask, and begin or stop."""
         admin: Any = self
         golem: Golem = admin.get_own_golem(request, golem_id)
+        if golem.retired_at is not None:
+            raise Http404("it is retired")
         death = find_open_death(golem.pk)
         if death is not None:
-            return admin.act(
+            kept: HttpResponse = admin.act(
                 request,
                 golem,
                 _stop,
@@ -40,7 +43,8 @@ class DeathPages:
                 "already runs to its end. If it is halted it stays halted until its owners resume it.",
                 done=f"{golem.name} is kept.",
             )
-        return admin.act(
+            return kept
+        begun: HttpResponse = admin.act(
             request,
             golem,
             _begin,
@@ -53,10 +57,18 @@ class DeathPages:
             "can get something out it waits for you. Until it is retired you can stop it here.",
             done=f"{golem.name} is on its way out.",
         )
+        return begun
 
 
 def describe_death(golem: Golem, *, now: datetime) -> str:
-    """What its page says of the open end; empty without one."""
+    """What its page says of the open end, or of the one it was retired by; empty without one."""
+    if golem.retired_at is not None:
+        over = Death.objects.filter(golem=golem, state=DeathState.RETIRED).order_by("-ended_at").first()
+        return (
+            ""
+            if over is None
+            else f"It ended: {over.reason}. Its last export: {over.export_file} ({over.export_sha256})."
+        )
     death = find_open_death(golem.pk)
     if death is None:
         return ""

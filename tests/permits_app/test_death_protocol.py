@@ -93,6 +93,9 @@ def test_an_owner_ends_a_golem_from_its_page_and_everything_is_taken_out_first(
     assert death.state == "RETIRED" and death.left == []
     file: Path = find_archive(folder=archive_folder(golem.pk), name=death.export_file)
     assert file.stat().st_size > 0 and len(death.export_sha256) == 64
+    own = client.get(reverse("admin:archetypes_app_golem_change", args=[golem.pk])).content.decode()
+    assert death.export_file in own and "Keep it" not in own
+    assert client.get(reverse("admin:archetypes_app_golem_end", args=[golem.pk])).status_code == 404
     [initiated] = audited(live_golem, "DeathInitiated")
     assert initiated.actor == f"owner:{live_golem.owner.pk}" and initiated.data["reason"] == "its work is done"
     order = list(
@@ -139,6 +142,7 @@ def test_an_owner_stops_an_announced_end_and_it_is_not_announced_again(live_gole
     follow_deaths(now=now)
     own = reverse("admin:archetypes_app_golem_change", args=[live_golem.golem.pk])
     assert "its vitality ran out" in client.get(own).content.decode()
+    assert "ends: look at it" in client.get(reverse("fleet")).content.decode()
     ask(client, live_golem, reason="I add funds")
     for hours in (0, 25, 50):
         follow_deaths(now=now + timedelta(hours=hours))

@@ -81,8 +81,8 @@ def _end(death: Death, now: datetime) -> DeathState:
     if not _export(death, now):
         return DeathState(Death.objects.get(pk=death.pk).state)
     retire_golem(golem=death.golem, actor=DEATH_ACTOR, reason=death.reason, now=now)
-    _close(death, now)
     sign_head(golem_id=death.golem_id, now=now)
+    _close(death, now)
     return DeathState.RETIRED
 
 

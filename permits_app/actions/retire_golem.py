@@ -12,13 +12,16 @@ from django.db import transaction
 from archetypes_app.actions.revoke_api_key import revoke_as
 from archetypes_app.models import ApiKey, Golem, Heartbeat
 from permits_app.actions.halt import halt_golem
-from permits_app.deaths import DEATH_ACTOR, end_open_death
+from permits_app.deaths import DEATH_ACTOR, end_open_death, is_ending
 from tools_app.core import audit_log
 from tools_app.core.whole import whole
 
 
 def retire_golem(*, golem: Golem, reason: str, actor: str, now: datetime) -> None:
     """Stop it for good. Safe to run twice: what was done before is done already."""
+    if actor == DEATH_ACTOR and not is_ending(golem.pk):
+        # An owner stopped the end meanwhile.
+        return
     halt_golem(golem=golem, reason=f"retired: {reason}", actor=actor, now=now)
     for key in ApiKey.objects.filter(golem=golem, revoked_at__isnull=True):
         revoke_as(key=key, actor=actor, now=now)
@@ -35,6 +38,8 @@ def _note(golem: Golem, *, retired_at: datetime | None, event: str, actor: str, 
     with transaction.atomic():
         locked = Golem.objects.select_for_update(no_key=True).get(pk=golem.pk)
         if (locked.retired_at is None) == (retired_at is None):
+            return
+        if actor == DEATH_ACTOR and not is_ending(golem.pk):
             return
         Golem.objects.filter(pk=golem.pk).update(retired_at=retired_at, is_live=False)
         Heartbeat.objects.filter(golem=golem).update(is_on=False)

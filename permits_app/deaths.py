@@ -99,6 +99,12 @@ def stop_death(*, golem: Golem, reason: str, actor: str, now: datetime) -> bool:
         return end_open_death(golem_id=golem.pk, reason=reason, actor=actor, now=now)
 
 
+def lock_open_death(golem_id: UUID) -> None:
+    """Lock what is open, for a transaction that ends it behind other rows than its place in the order of locks."""
+    rows = Death.objects.select_for_update(no_key=True, of=("self",)).filter(golem_id=golem_id, state__in=OPEN)
+    list(rows.values_list("pk"))
+
+
 def end_open_death(*, golem_id: UUID, reason: str, actor: str, now: datetime) -> bool:
     """Stop what is open, inside a transaction that holds the golem's row. Appends DeathStopped, emits death:stopped."""
     ended = {"state": DeathState.STOPPED, "ended_at": now, "ended_by": actor}

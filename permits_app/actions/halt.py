@@ -24,7 +24,7 @@ from permits_app import ledger, lifecycle
 from permits_app.actions.follow_session import drop_session, follow_session
 from permits_app.actions.query import list_standing
 from permits_app.blockage import list_silent_chains
-from permits_app.deaths import DEATH_ACTOR, end_open_death, is_ending
+from permits_app.deaths import DEATH_ACTOR, end_open_death, is_ending, lock_open_death
 from permits_app.execution import cancellation, revocation
 from permits_app.execution.promise_cancelling import cancel_promises, describe_open_promises
 from permits_app.execution.unwinding import NOTHING_LEFT, list_open_positions, unwind_positions
@@ -240,6 +240,7 @@ def resume_golem(
         locked = Golem.objects.select_for_update(no_key=True).get(pk=golem.pk)
         if not locked.is_halted:
             return
+        lock_open_death(golem.pk)
         is_live = locked.is_live and stays_live
         Golem.objects.filter(pk=golem.pk).update(halted_at=None, halt_reason="", is_live=is_live)
         record = HaltRecord.objects.filter(golem=golem, epoch=locked.halt_epoch).first()

@@ -21,6 +21,7 @@ from permits_app.actions.follow_deaths import follow_deaths
 from permits_app.actions.halt import carry_out_halt, halt_golem, list_unfinished_halts, resume_golem
 from permits_app.approvals.operations import find_operation
 from permits_app.execution import unwinding
+from permits_app.execution.halt_permits import execute_halt_plan
 from permits_app.halt_choices import does_unwind
 from permits_app.lifecycle import FINAL
 from permits_app.models import ActionPermit, Death, HaltRecord, OutboundTransaction
@@ -180,7 +181,7 @@ def test_a_step_that_is_planned_when_its_owner_stops_the_end_is_not_signed(
 ) -> None:
     position = open_position(live_golem, chain)
     ask(client, live_golem)
-    sign = unwinding.execute_halt_plan
+    sign = execute_halt_plan
     sent = live_golem.mined_nonce()
 
     def be_stopped_and_sign(**given: Any) -> ActionPermit:

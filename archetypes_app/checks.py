@@ -77,7 +77,5 @@ def _waits_for_migrations() -> bool:
 _HINTS = {
     Requirement.WALLET: "give the golem a wallet",
     Requirement.MEMORY: "set GOLEM_MEMORY_ENABLED=1",
-    Requirement.UNISWAP_API: "set GOLEM_UNISWAP_API_KEY",
     Requirement.SMART_WALLET: "a smart wallet is each golem's own: a Safe or a cage behind its signer",
-    Requirement.LIMIT_ORDERS: "set GOLEM_LIMIT_ORDERS_URL",
 }

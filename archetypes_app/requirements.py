@@ -37,10 +37,6 @@ def list_present_requirements(golem: Golem) -> frozenset[Requirement]:
         present.add(Requirement.WALLET)
     if golem.is_memory_enabled and settings.GOLEM_MEMORY_ENABLED:
         present.add(Requirement.MEMORY)
-    if settings.GOLEM_UNISWAP_API_KEY:
-        present.add(Requirement.UNISWAP_API)
-    if settings.GOLEM_LIMIT_ORDERS_URL:
-        present.add(Requirement.LIMIT_ORDERS)
     present.update(need for need, fact in _facts.items() if need in list_needed_requirements() and fact(golem))
     return frozenset(present)
 
@@ -58,8 +54,4 @@ def list_absent_requirements() -> list[Requirement]:
         present.add(Requirement.SMART_WALLET)
     if settings.GOLEM_MEMORY_ENABLED:
         present.add(Requirement.MEMORY)
-    if settings.GOLEM_UNISWAP_API_KEY:
-        present.add(Requirement.UNISWAP_API)
-    if settings.GOLEM_LIMIT_ORDERS_URL:
-        present.add(Requirement.LIMIT_ORDERS)
     return sorted(set(Requirement) - present)

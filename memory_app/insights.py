@@ -168,9 +168,14 @@ def insight_retention(*, insight: Insight, now: datetime) -> float:
     )
 
 
-def reinforce_insights(*, golem_id: UUID, insight_ids: Sequence[UUID], now: datetime) -> int:
-    """Count one retrieval of each insight. Returns how many."""
-    return Insight.objects.filter(golem_id=golem_id, pk__in=list(insight_ids)).update(
+def reinforce_insights(
+    *, golem_id: UUID, insight_ids: Sequence[UUID], now: datetime, not_since: datetime | None = None
+) -> int:
+    """Count one retrieval of each insight, but for those retrieved after `not_since`. Returns how many."""
+    rows = Insight.objects.filter(golem_id=golem_id, pk__in=list(insight_ids))
+    if not_since is not None:
+        rows = rows.filter(last_accessed_at__lte=not_since)
+    return rows.update(
         stability_days=Least(
             F("stability_days") * Value(REINFORCEMENT), Value(STABILITY_CAP_DAYS), output_field=FloatField()
         ),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from memory_app.actions.reflect import NOTABLE_ERROR_BPS
+from memory_app.actions.reflect import NOTABLE_ERROR_BPS, PRICE_MOVED, TOO_SHALLOW
 from memory_app.models.insight import LARGEST_ROUTE_COST_BPS, LEAST_EPISODES_TO_TUNE
 from tools_app.core.units import BPS
 from tools_app.toolkit.params import ROUTE_PATTERN
@@ -25,10 +25,7 @@ LARGEST_STRETCH = 10
 """How many times its middle fill a preference reaches: what a small swap showed does not steer a large one."""
 _MEASURED_WEIGHT = 2
 _ROUTE = re.compile(ROUTE_PATTERN)
-_BLAMED_ON_ROUTE = {
-    "The price moved further than the slippage bound allowed.",
-    "The route had too little liquidity.",
-}
+_BLAMED_ON_ROUTE = {PRICE_MOVED, TOO_SHALLOW}
 
 
 @dataclass(frozen=True, slots=True)

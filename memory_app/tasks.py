@@ -20,7 +20,7 @@ from django.db import OperationalError
 from memory_app import embedding
 from memory_app.actions.consolidate import consolidate, list_golems_to_consolidate
 from memory_app.actions.dream import dream, list_golems_to_dream
-from memory_app.actions.embed_missing import embed_missing_episodes, embed_missing_insights
+from memory_app.actions.embed_missing import embed_missing_episodes, embed_missing_insights, embed_missing_situations
 from memory_app.actions.forget import (
     archive_doubted_insights,
     archive_forgotten_episodes,
@@ -114,7 +114,7 @@ def query_grimoire_task(
 def embed_episodes_task(**_: Any) -> int:
     """Add the vectors that were missed while the model was away."""
     try:
-        return embed_missing_episodes() + embed_missing_insights()
+        return embed_missing_episodes() + embed_missing_insights() + embed_missing_situations(now=clock.now())
     except EmbeddingUnavailable as error:
         logger.warning("vectors are still missing: %s", error.detail)
         return 0

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
-from permits_app.actions.halt import does_unwind, list_allowances
+from permits_app.actions.halt import list_allowances
+from permits_app.halt_choices import does_unwind
 from permits_app.models import ActionPermit, ChangeRequest, OutboundTransaction, PendingRequest
 from permits_app.models.approval import LIVE_STATES
 from permits_app.models.pending_request import FOLLOWED

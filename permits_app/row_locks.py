@@ -15,6 +15,7 @@ from permits_app.models import (
     ActionPermit,
     AllowlistEntry,
     ChangeRequest,
+    Death,
     HaltRecord,
     OwnerTransaction,
     PolicyCage,
@@ -94,6 +95,7 @@ _SETTINGS = tuple(
     for rows in (
         VitalityRecord,
         HaltRecord,
+        Death,
         ApiKey,
         Wallet,
         SigningKey,

@@ -17,6 +17,7 @@ from permits_app.actions.announce import execute_announced, list_due_announcemen
 from permits_app.actions.apply_cage_changes import apply_cage_changes
 from permits_app.actions.commit_in_turn import commit_in_turn
 from permits_app.actions.execute_change import execute_change
+from permits_app.actions.follow_deaths import follow_deaths
 from permits_app.actions.follow_phase import follow_phases
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.follow_requests import follow_requests
@@ -47,7 +48,9 @@ logger = logging.getLogger(__name__)
 _RETRY_SECONDS = 1.1
 # A wake-up that was not looked at for this long is sent again by then.
 _WAKEUP_LIVES_SECONDS = 10
-_ALONE = {name: threading.Lock() for name in ("cage changes", "sessions", "reconciler", "requests", "promises")}
+_ALONE = {
+    name: threading.Lock() for name in ("cage changes", "sessions", "reconciler", "requests", "promises", "deaths")
+}
 
 
 @shared_task(acks_late=False)
@@ -183,6 +186,12 @@ def follow_requests_task() -> dict[str, int]:
 def follow_promises_task() -> dict[str, int]:
     """Look what became of what golems signed, as far as it is due; a second run finds it looked at."""
     return _run_alone("promises", lambda: follow_promises(now=clock.now()))
+
+
+@shared_task(ignore_result=True)
+def commit_deaths_task() -> dict[str, int]:
+    """Announce the end of golems without life left, and go one step on with those that are due."""
+    return _run_alone("deaths", lambda: follow_deaths(now=clock.now()))
 
 
 @shared_task(ignore_result=True)

@@ -64,11 +64,6 @@ class WalletNotConfigured(RequirementMissing):
     title = "This golem has no wallet"
 
 
-class UniswapApiNotConfigured(RequirementMissing):
-    code = "UNISWAP_API_NOT_CONFIGURED"
-    title = "No Uniswap API key is set up"
-
-
 class MemoryNotEnabled(RequirementMissing):
     code = "MEMORY_NOT_ENABLED"
     title = "This golem has no memory"
@@ -79,17 +74,10 @@ class SmartWalletNotConfigured(RequirementMissing):
     title = "This golem has no smart wallet"
 
 
-class LimitOrdersNotConfigured(RequirementMissing):
-    code = "LIMIT_ORDERS_NOT_CONFIGURED"
-    title = "No limit order service is set up"
-
-
 _MISSING: Mapping[Requirement, type[RequirementMissing]] = {
     Requirement.WALLET: WalletNotConfigured,
-    Requirement.UNISWAP_API: UniswapApiNotConfigured,
     Requirement.MEMORY: MemoryNotEnabled,
     Requirement.SMART_WALLET: SmartWalletNotConfigured,
-    Requirement.LIMIT_ORDERS: LimitOrdersNotConfigured,
 }
 
 

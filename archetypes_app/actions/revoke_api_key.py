@@ -13,16 +13,21 @@ from tools_app.core import audit_log
 from tools_app.core.whole import whole
 
 
-@whole
 def revoke_api_key(*, key: ApiKey, revoked_by: Any, now: datetime) -> None:
-    """Make `key` useless from now on; does nothing when it is revoked already. Writes the audit log."""
+    """Make `key` useless from now on, as an owner; does nothing when it is revoked already. Writes the audit log."""
+    revoke_as(key=key, actor=f"owner:{revoked_by.pk}", now=now)
+
+
+@whole
+def revoke_as(*, key: ApiKey, actor: str, now: datetime) -> None:
+    """The same, by whoever `actor` names."""
     with transaction.atomic():
         changed = ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=now)
         if changed:
             audit_log.append(
                 golem_id=key.golem_id,
                 event="ApiKeyRevoked",
-                actor=f"owner:{revoked_by.pk}",
+                actor=actor,
                 data={"prefix": key.prefix},
                 now=now,
             )

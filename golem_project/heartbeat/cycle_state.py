@@ -13,6 +13,7 @@ from archetypes_app.models import Golem
 from archetypes_app.models.archetype import InferenceTier
 from archetypes_app.models.tick import Regime
 from golem_project.heartbeat.backoff import Wait, is_waiting
+from golem_project.heartbeat.caution import HeldBack
 from golem_project.heartbeat.claims import BegunTick
 from golem_project.heartbeat.ended_actions import tell_answers
 from golem_project.heartbeat.gating import GateVerdict, Surprise, Temper
@@ -22,8 +23,10 @@ from golem_project.heartbeat.mood import Mood
 from golem_project.heartbeat.observation import Observation
 from golem_project.heartbeat.thinking.planner import Deliberation, Planner, Situation, WantedAction
 from golem_project.heartbeat.tripwire import Told, WatchedDebt
+from memory_app.situation import Recalled
 from permits_app.models.action_record import ActionRecord
 from tools_app.core.clock import Deadline
+from tools_app.core.storable_text import make_plain
 
 ACTOR = "system:heartbeat"
 
@@ -56,6 +59,7 @@ class Analysis:
     health: int = 1_000_000
     pressure_ticks: int = 0
     wishes: tuple[Wish, ...] = ()
+    held_back: tuple[HeldBack, ...] = ()
     due: tuple[str, ...] = ()
     news: tuple[str, ...] = ()
 
@@ -74,7 +78,7 @@ class CycleState:
     rule: LiquidityRule | None = None
     permits: PermitFacts = field(default_factory=PermitFacts)
     anomalies: list[str] = field(default_factory=list)
-    recalled: tuple[dict[str, Any], ...] = ()
+    recalled: tuple[Recalled, ...] = ()
     analysis: Analysis = field(default_factory=Analysis)
     verdict: GateVerdict = field(default_factory=lambda: GateVerdict(InferenceTier.T0, 0, 0, ""))
     deliberations: list[Deliberation] = field(default_factory=list)
@@ -124,10 +128,22 @@ class CycleState:
             probes=self.observation.as_probes(),
             anomalies=tuple(self.anomalies),
             interventions=self.steers,
-            recalled=self.recalled,
+            recalled=tuple(describe_recalled(each) for each in self.recalled),
             waiting=tuple(describe_waiting(each) for each in self.waiting_actions),
             ended=tell_answers(self.unheard),
         )
+
+
+def describe_recalled(insight: Recalled) -> dict[str, Any]:
+    """An insight for a planner: data, with who wrote it."""
+    return {
+        "kind": insight.kind,
+        "tool_name": insight.tool_name,
+        "text": make_plain(insight.text),
+        "confidence_percent": insight.confidence_percent,
+        "trust": insight.trust,
+        "source": insight.source,
+    }
 
 
 def describe_waiting(action: ActionRecord) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from golem_project.heartbeat.caution import hold_back, leave_out
 from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.following import record_touched
 from golem_project.heartbeat.rule_planner import NAME as RULES
@@ -36,4 +37,6 @@ def _look_again(state: CycleState) -> None:
     look(state)
     state.permits = read_permit_facts(golem_id=state.golem.pk, heartbeat_tick=state.begun.number)
     wishes = list_wishes(state, range_bps=state.analysis.range_bps)
-    state.analysis = replace(state.analysis, wishes=wishes)
+    held = hold_back(wishes, state.recalled, regime=state.analysis.regime, chain_id=state.golem.home_chain_id)
+    known = {each.wish_key: each for each in (*state.analysis.held_back, *held)}
+    state.analysis = replace(state.analysis, wishes=leave_out(wishes, held), held_back=tuple(known.values()))

@@ -13,6 +13,7 @@ from enum import IntEnum
 from typing import Any, Final
 
 from golem_project.heartbeat.liquidity_plan import Wish
+from permits_app.models.action_record import RESCUE_KEY
 from permits_app.safety.figures import format_ratio
 from tools_app.core.units import BPS
 from tools_app.portfolio.holdings import HeldPosition, Holdings
@@ -171,7 +172,7 @@ def describe_dangers(stored: Mapping[str, Any]) -> tuple[tuple[str, bool], ...]:
     for debt in read_debts(stored.get("health", {})):
         if debt.alarm is Alarm.CALM:
             continue
-        wait = waits.get(f"rescue:{debt.ref}")
+        wait = waits.get(f"{RESCUE_KEY}{debt.ref}")
         if debt.alarm is not Alarm.UNDER:
             rest = ""
         elif wait is None:
@@ -219,7 +220,7 @@ def _deleverage(debt: WatchedDebt, held: HeldPosition, account: str) -> Wish | N
         target = -(-target * told // debt.health_bps)
     target = min(target, HIGHEST_TARGET_BPS)
     return Wish(
-        key=f"rescue:{debt.ref}",
+        key=f"{RESCUE_KEY}{debt.ref}",
         venue="lending",
         action_type="auto_deleverage",
         params={

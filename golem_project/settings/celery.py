@@ -74,6 +74,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         "schedule": 15.0,
         "options": {"expires": 15},
     },
+    "follow-deaths": {
+        "task": "permits_app.tasks.commit_deaths_task",
+        "schedule": 15.0,
+        "options": {"expires": 15},
+    },
     "sweep-changes": {"task": "permits_app.tasks.sweep_changes_task", "schedule": 5.0},
     "apply-cage-changes": {
         "task": "permits_app.tasks.commit_cage_changes_task",

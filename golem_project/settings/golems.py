@@ -11,7 +11,3 @@ GOLEM_NEW_GOLEM_PROFILES = read_text("TOOL_PROFILE") or read_text("GOLEM_PROFILE
 GOLEM_WALLET_SOURCE = read_text("GOLEM_WALLET_SOURCE")
 GOLEM_WALLET_KEYSTORE_FILE = read_text("GOLEM_WALLET_KEYSTORE_FILE")
 GOLEM_WALLET_PASSPHRASE = read_optional_secret("GOLEM_WALLET_PASSPHRASE")
-# Lends the uniswap_api requirement to every golem; empty: tools that need it are left out.
-GOLEM_UNISWAP_API_KEY = read_text("GOLEM_UNISWAP_API_KEY")
-# The service that keeps limit orders; it lends the limit_orders requirement to every golem.
-GOLEM_LIMIT_ORDERS_URL = read_text("GOLEM_LIMIT_ORDERS_URL")

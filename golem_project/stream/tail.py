@@ -25,6 +25,7 @@ _STYLES = {
     "policy": "yellow",
     "phase": "magenta",
     "halt": "bold red",
+    "death": "bold red",
     "approval": "blue",
     "heartbeat": "dim",
     "grimoire": "bright_black",

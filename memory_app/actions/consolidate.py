@@ -18,12 +18,14 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from archetypes_app.models import Golem
+from memory_app.actions.reflect import MINED_LATE, PRICE_MOVED, TOO_SHALLOW
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
 from memory_app.announcements import announce_insight
+from memory_app.categories import choose_category, choose_stability
 from memory_app.errors import MemoryOwnerUnknown
 from memory_app.insights import FIRST_PERCENT, confirm, contradict, lock_insight
 from memory_app.models import Episode, Insight
-from memory_app.models.insight import LEAST_EPISODES_TO_TUNE, InsightCategory, Kind, Tunable
+from memory_app.models.insight import LEAST_EPISODES_TO_TUNE, Kind, Tunable
 from memory_app.models.provenance import Source, Trust
 from memory_app.route_learning import choose_route, read_fill
 from memory_app.tuning import MOST_BEHIND, Subject, Tuned, prefer_route, tune
@@ -38,11 +40,7 @@ _AS_PREDICTED = "as_predicted"
 _MOVED = "moved"
 _LATE = "late"
 # The sentences `reflect` writes for a revert; only their cause counts here, never the contract's own words.
-_CAUSES = {
-    "The price moved further than the slippage bound allowed.": (_MOVED, InsightCategory.SLIPPAGE),
-    "The transaction was mined after its deadline.": (_LATE, InsightCategory.GAS_TIMING),
-    "The route had too little liquidity.": ("shallow", InsightCategory.LIQUIDITY_DEPTH),
-}
+_CAUSES = {PRICE_MOVED: _MOVED, MINED_LATE: _LATE, TOO_SHALLOW: "shallow"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,6 @@ class _Cluster:
 
     subject: Subject
     pattern: str
-    category: InsightCategory
 
 
 @dataclass(slots=True)
@@ -188,7 +185,7 @@ def _cluster(episodes: Iterable[Episode]) -> dict[_Cluster, list[Episode]]:
     for episode in episodes:
         found = _read_pattern(episode)
         if found is not None:
-            clusters[_Cluster(subject_of(episode), *found)].append(episode)
+            clusters[_Cluster(subject_of(episode), found)].append(episode)
     return clusters
 
 
@@ -197,15 +194,15 @@ def subject_of(episode: Episode) -> Subject:
     return Subject(episode.tool_name, episode.chain_id, tuple(sorted(set(episode.token_keys))))
 
 
-def _read_pattern(episode: Episode) -> tuple[str, InsightCategory] | None:
+def _read_pattern(episode: Episode) -> str | None:
     verdict = episode.reflection.get("verdict")
     if verdict == "as_predicted":
-        return _AS_PREDICTED, InsightCategory.SLIPPAGE
+        return _AS_PREDICTED
     if verdict == "diverged":
-        return _MOVED, InsightCategory.SLIPPAGE
+        return _MOVED
     if verdict == "reverted":
         causes = episode.reflection.get("why") or [""]
-        return _CAUSES.get(causes[0], ("refused", InsightCategory.GENERAL))
+        return _CAUSES.get(causes[0], "refused")
     return None
 
 
@@ -217,7 +214,7 @@ def _learn(golem_id: UUID, cluster: _Cluster, members: list[Episode], tally: _Ta
     if row is None:
         row = Insight(
             golem_id=golem_id,
-            category=cluster.category,
+            stability_days=choose_stability(members),
             tool_name=subject.tool_name,
             chain_id=subject.chain_id,
             token_keys=list(subject.token_keys),
@@ -231,7 +228,9 @@ def _learn(golem_id: UUID, cluster: _Cluster, members: list[Episode], tally: _Ta
     else:
         row.confidence_percent = confirm(row.confidence_percent)
         row.upvotes += 1
+        row.stability_days = max(row.stability_days, choose_stability(members))
         tally.reinforced += 1
+    row.category = choose_category(members)
     new_ids = [episode.pk for episode in members]
     row.episode_ids = [*new_ids, *(known for known in row.episode_ids if known not in set(new_ids))][:MOST_BEHIND]
     row.last_accessed_at = now

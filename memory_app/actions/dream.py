@@ -24,6 +24,7 @@ from memory_app.actions.query_grimoire import reinforce_episodes
 from memory_app.actions.reflect import reflect
 from memory_app.dreams.counterfactuals import Imagined, can_imagine, imagine
 from memory_app.dreams.integration import Dreamt, form_hypotheses, integrate
+from memory_app.dreams.tagged import list_tagged
 from memory_app.errors import MemoryOwnerUnknown
 from memory_app.models import DreamJournal, Episode
 from memory_app.models.dream import DreamPhase, DreamState
@@ -159,6 +160,15 @@ def _replay(found: Dream, surprises: list[Episode], trigger: str, clock_now: Now
                     },
                 }
             )
+        tagged = list_tagged(golem_id=found.golem_id, now=clock_now(), look_back=_LOOK_BACK, again_after=AGAIN_AFTER)
+        for tag, episode_ids in tagged:
+            if journal.must_stop():
+                return
+            now = clock_now()
+            Episode.objects.filter(pk__in=episode_ids).update(dreamt_at=now)
+            reinforce_episodes(golem_id=found.golem_id, episode_ids=episode_ids, now=now)
+            found.replayed += len(episode_ids)
+            journal.add({"dream_tag": tag, "episode_ids": [str(pk) for pk in episode_ids]})
 
 
 def _imagine(found: Dream, golem: Golem, surprises: list[Episode], trigger: str, clock_now: Now) -> list[Dreamt]:

@@ -1,14 +1,18 @@
-"""Give vectors to what was stored while the model was away."""
+"""Give vectors to what was stored while the model was away, and to situations that golems meet."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
 
 from django.db import transaction
 
 from memory_app import embedding
-from memory_app.models import Episode, EpisodeVector, Insight
+from memory_app.models import Episode, EpisodeVector, Insight, SituationVector
 from tools_app.core.whole import whole
+
+KEPT_FOR: Final = timedelta(days=30)
 
 
 def embed_missing_episodes(*, limit: int = 200) -> int:
@@ -45,4 +49,18 @@ def embed_missing_insights(*, limit: int = 200) -> int:
     vectors = embedding.embed([text for _, text in missing])
     for (pk, text), vector in zip(missing, vectors, strict=True):
         Insight.objects.filter(pk=pk, text=text, embedding__isnull=True).update(embedding=vector)
+    return len(missing)
+
+
+def embed_missing_situations(*, now: datetime, limit: int = 200) -> int:
+    """Embed up to `limit` situations; returns how many. Those of before a month go, and come again when they are met.
+
+    Raises EmbeddingUnavailable.
+    """
+    SituationVector.objects.filter(created_at__lt=now - KEPT_FOR).delete()
+    rows = SituationVector.objects.filter(embedding__isnull=True).order_by("created_at", "pk")
+    missing = list(rows.values_list("pk", "text")[:limit])
+    vectors = embedding.embed([text for _, text in missing])
+    for (pk, _), vector in zip(missing, vectors, strict=True):
+        SituationVector.objects.filter(pk=pk).update(embedding=vector)
     return len(missing)

@@ -82,8 +82,10 @@ def export_grimoire(
     min_percent: int,
     actor: str,
     now: datetime,
+    stem: str = "",
 ) -> Export:
-    """The golem's memory as an archive under GOLEM_GRIMOIRE_DIR. `include_decayed` adds archived memories.
+    """The golem's memory as an archive under GOLEM_GRIMOIRE_DIR. `include_decayed` adds archived memories, `stem` names
+    the file instead of the time.
 
     Insights under `min_percent` stay out, and strategies do: TaintViolationBlocked says how many. Writes an audit entry
     with the file's hash.
@@ -97,7 +99,7 @@ def export_grimoire(
 
     archive = write_archive(
         folder=archive_folder(golem_id),
-        stem=f"grimoire-{now:%Y%m%dT%H%M%S%f}",
+        stem=stem or f"grimoire-{now:%Y%m%dT%H%M%S%f}",
         header={"golem_id": str(golem_id), "exported_at": now.isoformat()},
         rows=list_rows(),
     )

@@ -16,6 +16,7 @@ from django.db import transaction
 from archetypes_app.models import Golem
 from memory_app.announcements import announce_insight
 from memory_app.cleaning import clean_text
+from memory_app.decay import STABILITY_DAYS, Importance
 from memory_app.errors import InsightNotFound, MemoryOwnerUnknown
 from memory_app.insights import FIRST_PERCENT, confirm_row, contradict, lock_insight
 from memory_app.models import Insight
@@ -112,6 +113,7 @@ def manage_insight(
                 token_keys=[token.lower() for token in tokens],
                 confidence_percent=FIRST_PERCENT,
                 last_accessed_at=now,
+                stability_days=STABILITY_DAYS[Importance.BASE],
                 identity_hash=identity,
                 scanned_at=now,
                 **(provenance or Provenance(actor, source, Trust.REPORTED)).as_columns(),

@@ -24,15 +24,18 @@ _LARGEST_INTEGER = 10**78
 _PLAIN_NUMBER = re.compile(r"-?[0-9]{1,78}(\.[0-9]{1,30})?")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _COST_WORDS = ("gas", "fee", "nonce", "block", "timestamp", "deadline", "duration", "decimals", "chain_id", "units")
+PRICE_MOVED = "The price moved further than the slippage bound allowed."
+MINED_LATE = "The transaction was mined after its deadline."
+TOO_SHALLOW = "The route had too little liquidity."
 _REVERT_CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("too little received", "insufficient_output", "slippage", "too much requested", "excessive_input"),
-        "The price moved further than the slippage bound allowed.",
+        PRICE_MOVED,
         "Expect the price to move between preview and commit here; commit sooner, or trade in smaller parts.",
     ),
     (
         ("expired", "too old", "deadline"),
-        "The transaction was mined after its deadline.",
+        MINED_LATE,
         "Commit sooner after the preview, or allow a longer deadline.",
     ),
     (
@@ -42,7 +45,7 @@ _REVERT_CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     ),
     (
         ("liquidity", "spl"),
-        "The route had too little liquidity.",
+        TOO_SHALLOW,
         "Compare other fee tiers and the other router before choosing this route.",
     ),
 )

@@ -24,10 +24,12 @@ from permits_app import ledger, lifecycle
 from permits_app.actions.follow_session import drop_session, follow_session
 from permits_app.actions.query import list_standing
 from permits_app.blockage import list_silent_chains
+from permits_app.deaths import DEATH_ACTOR, end_open_death, is_ending, lock_open_death
 from permits_app.execution import cancellation, revocation
 from permits_app.execution.promise_cancelling import cancel_promises, describe_open_promises
-from permits_app.execution.unwinding import list_open_positions, unwind_positions
-from permits_app.models import ActionPermit, HaltRecord, HaltSetting, SigningKey
+from permits_app.execution.unwinding import NOTHING_LEFT, list_open_positions, unwind_positions
+from permits_app.halt_choices import does_unwind
+from permits_app.models import ActionPermit, HaltRecord, SigningKey
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.signing_key import KeyState
 from tools_app import runner
@@ -179,9 +181,34 @@ def list_exits(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
     return list_open_positions(golem=golem, now=now)
 
 
-def does_unwind(golem: Golem) -> bool:
-    """Whether the golem's owner chose that a halt takes its positions back."""
-    return HaltSetting.objects.filter(golem=golem, unwind_on_halt=True).exists()
+def list_what_is_left(*, golem: Golem, now: datetime) -> list[dict[str, str]]:
+    """Positions that still hold something, with the next step or its owner; no amounts, which each block changes.
+
+    Raises what `list_exits` raises.
+    """
+    return [
+        {
+            **{name: str(line[name]) for name in ("position", "venue", "label")},
+            "next": line.get("next_step", "its owner"),
+        }
+        for line in list_exits(golem=golem, now=now)
+        if line.get("next_step") != NOTHING_LEFT
+    ]
+
+
+@whole
+def reopen_halt(*, golem: Golem, now: datetime) -> None:
+    """Let a halt that was done go through its steps on the chain once more, for a golem that ends."""
+    with transaction.atomic():
+        locked = Golem.objects.select_for_update(no_key=True).get(pk=golem.pk)
+        if not locked.is_halted or not is_ending(golem.pk):
+            return
+        record = HaltRecord.objects.select_for_update(no_key=True).get(golem=golem, epoch=locked.halt_epoch)
+        if record.completed_at is not None:
+            HaltRecord.objects.filter(pk=record.pk).update(completed_at=None)
+            audit_log.append(
+                golem_id=golem.pk, event="HaltReopened", actor=DEATH_ACTOR, data={"epoch": record.epoch}, now=now
+            )
 
 
 def list_unfinished_halts() -> list[tuple[UUID, int]]:
@@ -213,11 +240,13 @@ def resume_golem(
         locked = Golem.objects.select_for_update(no_key=True).get(pk=golem.pk)
         if not locked.is_halted:
             return
+        lock_open_death(golem.pk)
         is_live = locked.is_live and stays_live
         Golem.objects.filter(pk=golem.pk).update(halted_at=None, halt_reason="", is_live=is_live)
         record = HaltRecord.objects.filter(golem=golem, epoch=locked.halt_epoch).first()
         restored = _restore_key_scopes(record) if record is not None and restore_keys else []
         follow_session(golem_id=golem.pk, now=now)
+        end_open_death(golem_id=golem.pk, reason=f"its owner let it act again: {reason}", actor=actor, now=now)
         facts = {"reason": reason, "keys_restored": restored, "is_live": is_live}
         audit_log.append(golem_id=golem.pk, event="HaltResumed", actor=actor, data=facts, now=now)
         event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_RESUMED, {"reason": reason}), now=now)
@@ -299,7 +328,9 @@ def _cancel_promises(steps: _Steps, golem: Golem, epoch: int, actor: str, now: d
 def _unwind(steps: _Steps, golem: Golem, epoch: int, actor: str, now: datetime) -> bool:
     name = UNWOUND_STEP
     try:
-        positions, is_done = unwind_positions(golem=golem, epoch=epoch, actor=actor, now=now)
+        positions, is_done = unwind_positions(
+            golem=golem, epoch=epoch, actor=actor, now=now, goes_on=lambda: does_unwind(golem)
+        )
     except GolemError as error:
         steps.note(name, failed=error.code, detail=error.detail)
         return False

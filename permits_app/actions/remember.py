@@ -10,12 +10,17 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from memory_app.actions.reflect import reflect
 from memory_app.actions.store_episode import store_episode
+from memory_app.importance import judge_importance
 from memory_app.models import Episode
 from permits_app.models import ActionPermit, OutcomeRecord
+from permits_app.models.action_record import RESCUE_KEY, ActionRecord
 from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.prepared import Prepared
 from tools_app.core.units import format_micro_usd
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import WriteTool
 
 _JUDGED: CompiledQuery[OutcomeRecord] = CompiledQuery(
     lambda permit_id: OutcomeRecord.objects.select_related("permit__golem").filter(permit_id=permit_id).order_by("-pk"),
@@ -67,7 +72,12 @@ def remember_outcome(*, permit_id: UUID, now: datetime, use_model: bool = True) 
         prediction=outcome.expected,
         outcome=told,
         summary=_summarize(permit, outcome, symbols),
-        importance="base" if outcome.is_verified else "notable",
+        importance=judge_importance(
+            reflection=reflect(prediction=outcome.expected, outcome=told),
+            is_verified=outcome.is_verified,
+            lowered_a_debt_in_danger=_is_rescue(permit),
+            was_taken_back=corrected is not None,
+        ),
         provenance={
             "tool": permit.tool_name,
             "permit_id": str(permit.pk),
@@ -84,6 +94,13 @@ def remember_outcome(*, permit_id: UUID, now: datetime, use_model: bool = True) 
         corrects=corrected.pk if corrected is not None else None,
     )
     return _note(outcome, episode)
+
+
+def _is_rescue(permit: ActionPermit) -> bool:
+    """Whether the health tripwire asked for it: a debt under its owner's floor."""
+    tool = REGISTRY.get(permit.tool_name)
+    wished = ActionRecord.objects.filter(permit=permit, wish_key__startswith=RESCUE_KEY)
+    return isinstance(tool, WriteTool) and tool.is_rescue and wished.exists()
 
 
 def _name_tokens(permit: ActionPermit) -> list[str]:

@@ -18,6 +18,7 @@ from archetypes_app.phases import is_allowed
 from archetypes_app.profiles import writes_per_hour_cap
 from archetypes_app.toolset import resolve_toolset
 from permits_app import ledger
+from permits_app.admin.death_pages import describe_death
 from permits_app.admin.exit_lines import ExitLine, list_halt_exits
 from permits_app.admin.golem_state import read_state, say_contract
 from permits_app.admin.portfolio_card import PortfolioCard, read_portfolio_card
@@ -120,6 +121,7 @@ class GolemPage:
     contract_notice: str
     phase_allows: str
     halted: str
+    ending: str
     meters: tuple[Meter, ...]
     rules: tuple[Rule, ...]
     wallet: WalletCard
@@ -153,6 +155,7 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
         halted=f"{golem.halt_reason or 'no reason given'}, {format_age(golem.halted_at, now=now)}"
         if golem.is_halted
         else "",
+        ending=describe_death(golem, now=now),
         meters=build_meters(golem, limits or SpendingLimits(golem=golem), now=now),
         rules=_list_rules(golem),
         wallet=read_wallet(golem, now=now),

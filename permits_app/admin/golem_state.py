@@ -10,6 +10,7 @@ from uuid import UUID
 from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
+from permits_app.deaths import list_ending
 from permits_app.models import CageMirror
 from permits_app.request_stages import find_mirrors
 from tools_app.admin.display import show_badge
@@ -24,12 +25,15 @@ class GolemState:
     can_act: bool
     phase: str
     is_retired: bool = False
+    is_ending: bool = False
 
     @property
     def word(self) -> str:
         """What people are told."""
         if self.is_retired:
             return "retired"
+        if self.is_ending:
+            return "ends: look at it"
         if self.is_halted:
             return {None: "halted", True: "halted, on chain too", False: "halted here, contract open"}[self.contract]
         if self.contract:
@@ -50,16 +54,17 @@ class GolemState:
         """As a badge."""
         if self.is_retired:
             return show_badge(self.word, "quiet")
-        if self.is_stopped:
+        if self.is_stopped or self.is_ending:
             return show_badge(self.word, "bad")
         return show_badge(self.word, "" if self.can_act else "quiet")
 
 
 def read_states(golems: Iterable[Golem]) -> dict[Any, GolemState]:
-    """The state of each of `golems`, by golem, in one query."""
+    """The state of each of `golems`, by golem, in two queries."""
     rows = list(golems)
     mirrors = find_mirrors({golem.pk for golem in rows})
-    return {golem.pk: _describe(golem, mirrors) for golem in rows}
+    ending = list_ending({golem.pk for golem in rows})
+    return {golem.pk: _describe(golem, mirrors, golem.pk in ending) for golem in rows}
 
 
 def read_state(golem: Golem) -> GolemState:
@@ -79,7 +84,9 @@ def say_contract(state: GolemState) -> str:
     return ""
 
 
-def _describe(golem: Golem, mirrors: Mapping[UUID, CageMirror]) -> GolemState:
+def _describe(golem: Golem, mirrors: Mapping[UUID, CageMirror], is_ending: bool) -> GolemState:
     mirror = mirrors.get(golem.pk)
     halted = None if mirror is None else bool(mirror.state.get("is_halted"))
-    return GolemState(golem.is_halted, halted, bool(golem.address), golem.phase, golem.retired_at is not None)
+    return GolemState(
+        golem.is_halted, halted, bool(golem.address), golem.phase, golem.retired_at is not None, is_ending
+    )

@@ -22,6 +22,7 @@ from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
 from permits_app.actions.pin_definitions import list_unseen, pin_definitions, see_definitions
 from permits_app.actions.retire_golem import bring_back, retire_golem
 from permits_app.admin.cage_pages import CagePages
+from permits_app.admin.death_pages import DeathPages
 from permits_app.admin.golem_page import build_golem_page
 from permits_app.admin.golem_state import read_state
 from permits_app.admin.live_tools import LiveToolsMixin
@@ -40,7 +41,9 @@ from tools_app.core.whole import whole
 
 
 @admin.register(Golem)
-class GolemAdmin(StopPages, ProposalPages, PolicyPages, CagePages, LiveToolsMixin, WizardPages, GolemFormAdmin):
+class GolemAdmin(
+    StopPages, DeathPages, ProposalPages, PolicyPages, CagePages, LiveToolsMixin, WizardPages, GolemFormAdmin
+):
     """One golem: what it is doing on top, its settings below."""
 
     change_form_template = "admin/archetypes_app/golem/page.html"
@@ -83,6 +86,7 @@ class GolemAdmin(StopPages, ProposalPages, PolicyPages, CagePages, LiveToolsMixi
         return [
             *self.list_stop_urls(wrap, name),
             path("<uuid:golem_id>/retire/", wrap(self.retire_view), name=f"{name}_retire"),
+            *self.list_death_urls(wrap, name),
             path("<uuid:golem_id>/rehearse/", wrap(self.rehearse_view), name=f"{name}_rehearse"),
             path("<uuid:golem_id>/drawdown/", wrap(self.drawdown_view), name=f"{name}_drawdown"),
             path("<uuid:golem_id>/definitions/", wrap(self.definitions_view), name=f"{name}_definitions"),
@@ -101,7 +105,7 @@ class GolemAdmin(StopPages, ProposalPages, PolicyPages, CagePages, LiveToolsMixi
         golem = self.get_own_golem(request, golem_id)
         fall = read_fall(golem.pk)
         seen = f"fell {format_bps(fall.violated_bps)}" if fall.violated_at else "did not fall beyond a limit"
-        return self._act(
+        return self.act(
             request,
             golem,
             _acknowledge,
@@ -116,7 +120,7 @@ class GolemAdmin(StopPages, ProposalPages, PolicyPages, CagePages, LiveToolsMixi
     def rehearse_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
         """Back to rehearsal, at once and without anybody's leave."""
         golem = self.get_own_golem(request, golem_id)
-        return self._act(
+        return self.act(
             request,
             golem,
             _rehearse,
@@ -132,7 +136,7 @@ class GolemAdmin(StopPages, ProposalPages, PolicyPages, CagePages, LiveToolsMixi
         """Stop it for good and keep its history; or bring one back, still halted."""
         golem = self.get_own_golem(request, golem_id)
         if golem.retired_at is not None:
-            return self._act(
+            return self.act(
                 request,
                 golem,
                 bring_back,
@@ -142,14 +146,10 @@ class GolemAdmin(StopPages, ProposalPages, PolicyPages, CagePages, LiveToolsMixi
                 explanation="It is in the lists again, and halted until its owners resume it. Its keys stay revoked.",
                 done=f"{golem.name} is back, halted.",
             )
-
-        def retire(*, golem: Golem, reason: str, actor: str, now: datetime) -> None:
-            retire_golem(golem=golem, owner=request.user, reason=reason, now=now)
-
-        return self._act(
+        return self.act(
             request,
             golem,
-            retire,
+            retire_golem,
             title=f"Retire {golem.name}",
             submit="Retire it",
             is_dangerous=True,
@@ -209,7 +209,8 @@ class GolemAdmin(StopPages, ProposalPages, PolicyPages, CagePages, LiveToolsMixi
         """The golem's page."""
         return reverse("admin:archetypes_app_golem_change", args=[golem.pk])
 
-    def _act(self, request: HttpRequest, golem: Golem, call: Any, *, done: str, **page: Any) -> HttpResponse:
+    def act(self, request: HttpRequest, golem: Golem, call: Any, *, done: str, **page: Any) -> HttpResponse:
+        """Ask for a reason, then `call` with it as this person, and say `done`."""
         form = ReasonForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             reason = form.cleaned_data["reason"]

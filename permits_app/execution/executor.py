@@ -28,6 +28,7 @@ from permits_app.execution.payloads import make_payload, send_payload
 from permits_app.execution.signers.base import OperationTerms, SignedTransaction, UnsignedTransaction
 from permits_app.execution.signers.choose import open_signer
 from permits_app.execution.transaction_lives import record_receipts
+from permits_app.halt_choices import is_still_wanted
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
 from permits_app.models.nonce import NonceState
 from permits_app.models.permit import PermitStatus
@@ -123,7 +124,7 @@ def store_signed(
     check_minted(capability)
     with transaction.atomic():
         golem, row = lock_golem_and_permit(golem_id=permit.golem_id, permit_id=permit.pk)
-        if golem.is_halted and not is_halts_own(permit, golem):
+        if golem.is_halted and not (is_halts_own(permit, golem) and is_still_wanted(permit, golem)):
             raise GolemHalted("the golem was halted before this commit was signed", reason=golem.halt_reason)
         if row is None or row.status != PermitStatus.COMMITTING or row.lease_owner != lease.owner:
             raise LeaseLost("another worker took over this commit", permit_id=str(permit.pk))

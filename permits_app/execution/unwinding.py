@@ -7,7 +7,7 @@ keeps no other from being left. Seed: decisions, "Halt"; 002, "Emergency halt".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.execution.halt_permits import TOOL_NAME, HaltPlan, execute_halt_plan
 from permits_app.execution.halt_sales import does_sell, plan_sale
+from permits_app.halt_choices import UNWIND_ACTION
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.hooks.simulator import judge_allowances, judge_flows, judge_reverts, judge_surprises
@@ -35,7 +36,8 @@ from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
 
-ACTION_TYPE = "unwind_position"
+ACTION_TYPE = UNWIND_ACTION
+NOTHING_LEFT = "nothing is left in it"
 MOST_ATTEMPTS = 3
 """A position whose unwinding was mined and reverted this often is left to its owner."""
 MOST_STEPS = 12
@@ -55,9 +57,12 @@ def list_open_positions(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
     return [{**_describe(each), **_describe_step(_ask(each, held, chain))} for each in _find_open(golem, chain)]
 
 
-def unwind_positions(*, golem: Golem, epoch: int, actor: str, now: datetime) -> tuple[list[dict[str, Any]], bool]:
+def unwind_positions(
+    *, golem: Golem, epoch: int, actor: str, now: datetime, goes_on: Callable[[], bool] = lambda: True
+) -> tuple[list[dict[str, Any]], bool]:
     """Leave every position as far as it goes; what came of each, and whether nothing is left to do under this halt.
 
+    `goes_on` is asked before each step: an owner who stops it between two has the next one not taken.
     Raises the node's errors of finding them, PositionsUnreadable; what goes wrong with one is in its line.
     """
     told: dict[PositionRef, dict[str, Any]] = {}
@@ -69,7 +74,7 @@ def unwind_positions(*, golem: Golem, epoch: int, actor: str, now: datetime) -> 
         for position in _find_open(golem, _open_chain(golem, now)):
             if position.ref in failed:
                 continue
-            line, over[position.ref] = _leave(golem, epoch, position, actor, now)
+            line, over[position.ref] = _leave(golem, epoch, position, actor, now, goes_on)
             told[position.ref] = {**told.get(position.ref, _describe(position)), **line}
             has_acted = has_acted or "permit_id" in line
             if "failed" in line or line.get("outcome") == PermitStatus.REVERTED:
@@ -79,7 +84,9 @@ def unwind_positions(*, golem: Golem, epoch: int, actor: str, now: datetime) -> 
     return list(told.values()), all(over.values())
 
 
-def _leave(golem: Golem, epoch: int, position: Position, actor: str, now: datetime) -> tuple[dict[str, Any], bool]:
+def _leave(
+    golem: Golem, epoch: int, position: Position, actor: str, now: datetime, goes_on: Callable[[], bool]
+) -> tuple[dict[str, Any], bool]:
     """Step by step until the protocol says that there is nothing to do; the line to tell, and whether it is over."""
     tried = _count_attempts(golem, epoch, position)
     if tried >= MOST_ATTEMPTS:
@@ -88,6 +95,8 @@ def _leave(golem: Golem, epoch: int, position: Position, actor: str, now: dateti
     hashes: list[str] = []
     here: Position | None = position
     for _ in range(MOST_STEPS):
+        if not goes_on():
+            return {**done, "outcome": "its owner stopped this"}, True
         try:
             # A reader of its own: the block moved with the step before.
             chain = _open_chain(golem, now)
@@ -95,7 +104,7 @@ def _leave(golem: Golem, epoch: int, position: Position, actor: str, now: dateti
                 here = next((each for each in _find_open(golem, chain) if each.ref == position.ref), None)
             step = _ask(here, _read_held(golem, chain), chain) if here is not None else None
             if step is None:
-                return {**done, "outcome": done.get("outcome", "nothing is left in it")}, True
+                return {**done, "outcome": done.get("outcome", NOTHING_LEFT)}, True
             sale = _find_sale(golem, here or position, step, chain, now)
             if sale is None and not isinstance(step, Act):
                 # What waits is looked at again; what needs a trade or is stuck is its owner's.
@@ -191,7 +200,7 @@ def _describe(position: Position) -> dict[str, Any]:
 def _describe_step(step: ExitStep | None) -> dict[str, Any]:
     match step:
         case None:
-            return {"next_step": "nothing is left in it"}
+            return {"next_step": NOTHING_LEFT}
         case Act(tool=tool, reason=reason):
             return {"next_step": tool, "reason": reason}
         case Wait(until=until, reason=reason):

@@ -7,6 +7,7 @@ from permits_app.models.allowlist import AllowlistEntry
 from permits_app.models.approval import ChangeComment, ChangeExecution, ChangeRequest, OwnerApproval
 from permits_app.models.chain_mark import ChainMark
 from permits_app.models.chain_watch import ChainWatch
+from permits_app.models.death import Death
 from permits_app.models.denied_call import DeniedCall
 from permits_app.models.grant import CapabilityGrant
 from permits_app.models.halt import HaltRecord, HaltSetting
@@ -43,6 +44,7 @@ __all__ = [
     "ChangeExecution",
     "ChangeRequest",
     "ChainMark",
+    "Death",
     "DeniedCall",
     "HighWaterMark",
     "HaltRecord",

@@ -25,6 +25,8 @@ class ActionState(models.TextChoices):
     DEFERRED = "DEFERRED", "Put off"
 
 
+RESCUE_KEY = "rescue:"
+"""How wishes of the health tripwire begin."""
 OPEN_STATES = (ActionState.PLANNED, ActionState.PREVIEWED, ActionState.WAITING, ActionState.COMMITTING)
 """States a later tick follows to their end."""
 

@@ -9,7 +9,7 @@ import pytest
 
 from archetypes_app import requirements
 from archetypes_app.models import Golem
-from archetypes_app.requirements import list_absent_requirements, list_present_requirements
+from archetypes_app.requirements import list_absent_requirements, list_needed_requirements, list_present_requirements
 from archetypes_app.toolset import ToolsetInputs, list_warnings, resolve_among
 from golem_project import wiring
 from permits_app.models import Wallet
@@ -50,13 +50,9 @@ def test_a_signer_that_can_batch_is_a_smart_wallet_of_that_golem_alone(
     assert Requirement.SMART_WALLET not in list_present_requirements(other)
 
 
-def test_limit_orders_are_there_when_their_service_is_configured(golem: Golem, settings: Any) -> None:
-    settings.GOLEM_LIMIT_ORDERS_URL = ""
-    assert Requirement.LIMIT_ORDERS not in list_present_requirements(golem)
-    assert Requirement.LIMIT_ORDERS in list_absent_requirements()
-    settings.GOLEM_LIMIT_ORDERS_URL = "https://orders.example.com"
-    assert Requirement.LIMIT_ORDERS in list_present_requirements(golem)
-    assert Requirement.LIMIT_ORDERS not in list_absent_requirements()
+def test_what_a_server_can_lend_is_needed_by_some_registered_tool() -> None:
+    """A smart wallet is each golem's own."""
+    assert set(Requirement) - {Requirement.SMART_WALLET} == list_needed_requirements()
 
 
 def test_the_server_does_not_call_a_golems_own_matter_absent() -> None:

@@ -20,8 +20,6 @@ MAY_SAY_SO = {
     "golem_project/demo": "shows one swap from end to end",
     "golem_project/embedded": "deploys the local chain's protocols, file by file",
     "golem_project/proof": "attacks with real calls of real venues",
-    "golem_project/settings/golems.py": "an owner's key to a vendor's API, by the vendor's name",
-    "tools_app/toolkit/enums.py": "the requirement that this key fulfils",
     "memory_app/tools/families.py": "an example in a tool's schema, which agents have read so",
     "tools_app/subsystems/data/family.py": "the venue under which agents have always asked for market data",
     "tools_app/subsystems/data/pool_tools.py": "names of two tools before they were `data_*`, still answered to",

@@ -30,11 +30,14 @@ from golem_project.stream.models import WebhookDelivery, WebhookEndpoint
 from memory_app import tasks as memory_tasks
 from memory_app.models import Episode
 from permits_app import tasks
+from permits_app.actions.follow_deaths import follow_deaths
 from permits_app.actions.halt import halt_golem
+from permits_app.deaths import announce_death
 from permits_app.execution.nonces import reserve_nonces
 from permits_app.models import (
     ActionPermit,
     ChangeRequest,
+    Death,
     HaltRecord,
     NonceReservation,
     OutboundTransaction,
@@ -303,6 +306,22 @@ def sessions_task(golem: LiveGolem) -> Prepared:
     return tasks.commit_sessions_task.run, check
 
 
+def deaths_task(golem: LiveGolem) -> Prepared:
+    """An end that is due, of a golem that holds no position: one halt, one export, one retirement."""
+    announce_death(golem=golem.golem, reason="done", actor="owner:1", due_at=clock.now(), now=clock.now())
+
+    def check() -> None:
+        tasks.commit_halt_task.run(golem_id=str(golem.golem.pk), epoch=1)
+        at_once(lambda _: follow_deaths(now=clock.now()), count=4)
+        tasks.commit_deaths_task.run()
+        assert Death.objects.get().state == "RETIRED"
+        for event in ("DeathInitiated", "HaltStarted", "GrimoireExported", "GolemRetired"):
+            assert AuditEntry.objects.filter(event=event).count() == 1, event
+        assert OutboxEvent.objects.filter(type="death:completed").count() == 1
+
+    return tasks.commit_deaths_task.run, check
+
+
 def answer_task(golem: LiveGolem) -> Prepared:
     """A message that waits: without a model it ends with what is missing, once."""
     turn = ask_golem(golem=golem.golem, owner=golem.owner, words="Hello?", begins_anew=False, now=clock.now())
@@ -360,6 +379,7 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "permits_app.tasks.follow_promises_task": unchanged_task(tasks.follow_promises_task),
     "permits_app.tasks.commit_reconciliation_task": reconciliation_task,
     "permits_app.tasks.commit_sessions_task": sessions_task,
+    "permits_app.tasks.commit_deaths_task": deaths_task,
     "permits_app.tasks.remember_outcomes_task": remember_task,
     "tools_app.tasks.sign_audit_checkpoints_task": checkpoint_task,
     "tools_app.tasks.publish_events_task": publish_task,

@@ -289,3 +289,24 @@ def test_the_action_imagined_as_it_was_does_what_it_did(live_golem: LiveGolem) -
     episode.prediction["details"]["other_routes"] = [*reversed(routes), "v3:123", "by air"]
     again = list(imagine(episode=episode, golem=view_golem(live_golem.golem), now=clock.now()))
     assert next(each for each in again if "route" in each.changed) == other
+
+
+@pytest.mark.django_db
+def test_what_was_tagged_is_replayed_together_and_lasts_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    golem = make_golem()
+    surprise(golem)
+    first, second = (remember(golem, f"order {n} of a stranger", dream_tag="orders", importance="base") for n in "ab")
+    other = remember(golem, "A quiet night", dream_tag="nights")
+    plain = remember(golem, "Nobody tagged this")
+    strangers = remember(make_golem(), "Tagged elsewhere", dream_tag="orders")
+    fake_imagine(monkeypatch, four_runs)
+    found = go(golem)
+    entries = DreamJournal.objects.get(dream_id=found.dream_id, phase="NREM").entries
+    groups = {each["dream_tag"]: set(each["episode_ids"]) for each in entries if "dream_tag" in each}
+    assert groups == {"orders": {str(first.pk), str(second.pk)}, "nights": {str(other.pk)}}
+    for episode, days in ((first, 10.5), (second, 10.5), (plain, 7.0), (strangers, 7.0)):
+        episode.refresh_from_db()
+        assert episode.stability_days == days
+    surprise(golem)
+    again = DreamJournal.objects.get(dream_id=go(golem).dream_id, phase="NREM").entries
+    assert not any("dream_tag" in each for each in again)

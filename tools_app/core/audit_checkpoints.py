@@ -49,6 +49,14 @@ def sign_due_checkpoints(*, now: datetime) -> int:
     return signed
 
 
+def sign_head(*, golem_id: UUID, now: datetime) -> bool:
+    """Sign the newest entry of one chain at once; False when it has a checkpoint already, or there is none."""
+    head = AuditHead.objects.filter(golem_id=golem_id, seq__gt=0).first()
+    if head is None:
+        return False
+    return sign_checkpoint(golem_id=golem_id, seq=head.seq, entry_hash=head.entry_hash, now=now)
+
+
 def sign_checkpoint(*, golem_id: UUID, seq: int, entry_hash: str, now: datetime) -> bool:
     """Sign one point of one chain; False when it has a checkpoint already."""
     key = load_signing_key(Path(settings.GOLEM_AUDIT_KEY_FILE))

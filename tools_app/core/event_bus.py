@@ -10,6 +10,7 @@ Seed: 002, "Event Fabric integration"; decisions, "Events and audit".
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -23,12 +24,14 @@ from django.db.transaction import TransactionManagementError
 
 from tools_app.core import event_publisher, event_ring
 from tools_app.core.event_ring import RingClient
-from tools_app.core.event_schemas import check_payload
+from tools_app.core.event_schemas import check_payload, keep_declared
 from tools_app.core.events import Event
 from tools_app.core.models import EventSequence, OutboxEvent
 from tools_app.core.prepared import Filled, Prepared
 from tools_app.core.storable_text import make_plain_value
 from tools_app.core.taint import DataSink, clean_for
+
+logger = logging.getLogger(__name__)
 
 _checks_payloads = False
 _after_commit: Callable[[], None] = event_publisher.ask_to_publish
@@ -128,6 +131,14 @@ def fill_events(*, golem_id: UUID, events: Sequence[Event], now: datetime) -> Fi
     return _fill(golem_id, events, now, None)
 
 
+def _keep_declared(event: Event, payload: dict[str, Any]) -> dict[str, Any]:
+    """What a schema does not name is not told, however it came here; the log names the field and no value."""
+    kept, undeclared = keep_declared(event.type, payload)
+    if undeclared:
+        logger.error("%s: left out what no schema declares: %s", event.type, ", ".join(undeclared))
+    return kept
+
+
 def _fill(golem_id: UUID, events: Sequence[Event], now: datetime, heartbeat_tick: int | None) -> Filled:
     held = _held.get()
     if held is not None and held.golem_id == golem_id:
@@ -136,6 +147,8 @@ def _fill(golem_id: UUID, events: Sequence[Event], now: datetime, heartbeat_tick
     if _checks_payloads:
         for event, payload in zip(events, payloads, strict=True):
             check_payload(event.type, payload)
+    else:
+        payloads = [_keep_declared(event, payload) for event, payload in zip(events, payloads, strict=True)]
     rows = [[event.type, event.version, payload] for event, payload in zip(events, payloads, strict=True)]
     return _EMIT.fill(
         golem=golem_id,

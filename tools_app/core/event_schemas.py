@@ -97,6 +97,15 @@ def check_payload(kind: E, payload: Mapping[str, Any]) -> None:
         raise UndeclaredPayload(f"{kind}: {'; '.join(problems)}. Declare it in tools_app/core/event_schemas.py")
 
 
+def keep_declared(kind: E, payload: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """`payload` without what its schema does not name, and the names that were left out."""
+    schema = SCHEMAS[kind]
+    undeclared = [name for name in payload if name not in schema.required and name not in schema.optional]
+    if not undeclared:
+        return payload, undeclared
+    return {name: value for name, value in payload.items() if name not in undeclared}, undeclared
+
+
 def _fits(kind: FieldKind, value: Any) -> bool:
     if isinstance(value, Mapping) and value.get("untrusted") is True:
         # Text from outside travels marked; see taint.clean_for.
@@ -487,6 +496,14 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         "Every step of the halt is done.", {"epoch": INTEGER, "steps": INTEGER}, duration_ms=INTEGER, lost_races=INTEGER
     ),
     E.HALT_RESUMED: _describe("An owner let the golem act again.", {"reason": TEXT}, epoch=INTEGER),
+    E.DEATH_INITIATED: _describe(
+        "The golem's end is announced; until `due_at` nothing happens and an owner may stop it.",
+        {"reason": TEXT, "due_at": TIME},
+    ),
+    E.DEATH_STOPPED: _describe("An owner stopped the golem's end.", {"reason": TEXT}),
+    E.DEATH_COMPLETED: _describe(
+        "Everything was taken out, its memory is exported and it is retired.", {"reason": TEXT, "export_file": TEXT}
+    ),
     E.REQUEST_OPENED: _describe(
         "A permit asked a protocol for what finishes later; it is followed from here on.", _PENDING, **_PENDING_MORE
     ),

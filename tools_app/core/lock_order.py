@@ -21,6 +21,7 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     ("archetypes_app_heartbeattick",),
     # What its owner set, and what a chain says of it.
     ("permits_app_haltrecord",),
+    ("permits_app_death",),
     ("archetypes_app_apikey",),
     ("archetypes_app_definitionapproval",),
     ("permits_app_wallet",),

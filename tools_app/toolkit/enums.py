@@ -93,10 +93,8 @@ class Requirement(StrEnum):
     """What must be set up before a tool exists for a golem."""
 
     WALLET = "wallet"
-    UNISWAP_API = "uniswap_api"
     MEMORY = "memory"
     SMART_WALLET = "smart_wallet"
-    LIMIT_ORDERS = "limit_orders"
 
 
 class PiTool(StrEnum):

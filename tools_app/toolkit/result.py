@@ -36,7 +36,7 @@ class UsdAmount:
 class ToolResult:
     """The answer of any tool. `data` is JSON-ready; expected and actual are filled by writes.
 
-    `ground_truth_source` is receipt, balance_check, log_comparison or none.
+    `ground_truth_source` is receipt, balance_check or none.
     """
 
     data: Any

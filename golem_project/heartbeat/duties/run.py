@@ -10,6 +10,7 @@ from typing import Final
 from golem_project.heartbeat.duties.consolidator import consolidate_due
 from golem_project.heartbeat.duties.habits import learn_habits
 from golem_project.heartbeat.duties.monitor import monitor_golems
+from golem_project.heartbeat.duties.position_monitor import monitor_positions
 from golem_project.heartbeat.duties.requests import tell_requests
 from golem_project.heartbeat.duties.sleepwalker import walk_asleep
 from golem_project.heartbeat.duties.tidying import forget_quiet_ticks
@@ -21,6 +22,7 @@ logger = logging.getLogger(__name__)
 DUTIES: Final[Mapping[str, Callable[..., int]]] = {
     "consolidated": consolidate_due,
     "alerted": monitor_golems,
+    "positions": monitor_positions,
     "requests": tell_requests,
     "published": walk_asleep,
     "searched": search_positions,

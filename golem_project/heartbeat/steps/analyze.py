@@ -10,6 +10,7 @@ from django.conf import settings
 from archetypes_app.models.tick import Regime
 from archetypes_app.vitality import LEAST_PREDICTIONS, MILLION
 from golem_project.heartbeat.backoff import REHEARSED, is_waiting
+from golem_project.heartbeat.caution import hold_back, leave_out
 from golem_project.heartbeat.cycle_state import Analysis, CycleState
 from golem_project.heartbeat.gating import Surprise, Temper
 from golem_project.heartbeat.liquidity_plan import Wish, plan_liquidity
@@ -37,7 +38,9 @@ def analyze(state: CycleState) -> None:
     fees = _append([int(each) for each in before.get("base_fees", [])], seen.block.base_fee if seen.block else None)
     regime = detect_regime(prices)
     health = _measure_health(state)
-    wishes = list_wishes(state, range_bps=range_bps(prices))
+    asked = list_wishes(state, range_bps=range_bps(prices))
+    held = hold_back(asked, state.recalled, regime=regime, chain_id=state.golem.home_chain_id)
+    wishes = leave_out(asked, held)
     due = tuple(wish.key for wish in wishes if wish.key not in state.waiting)
     news = tuple(f"{each['action_type']} {str(each['state']).lower()}" for each in state.unheard)
     state.analysis = Analysis(
@@ -61,6 +64,7 @@ def analyze(state: CycleState) -> None:
         health=health,
         pressure_ticks=int(before.get("pressure_ticks", 0)) + 1 if due else 0,
         wishes=wishes,
+        held_back=held,
         due=due,
         news=news,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -20,16 +20,19 @@ from golem_project.heartbeat.regime import choose_theta
 from golem_project.heartbeat.schedule import NextTick, plan_next_tick
 from golem_project.heartbeat.tick_events import make_complete_event, make_opening_events
 from golem_project.heartbeat.tripwire import keep_told, write_debts
+from memory_app.insights import reinforce_insights
 from permits_app.actions.record_nav import record_nav
 from permits_app.actions.remember import remember_outcome
 from permits_app.models import OutcomeRecord
 from permits_app.models.action_record import ActionRecord, ActionState
 from tools_app.core import event_bus
 from tools_app.core.errors import GolemError
+from tools_app.core.storable_text import make_plain
 from tools_app.core.whole import whole
 
 logger = logging.getLogger(__name__)
 
+REINFORCED_EVERY = timedelta(hours=1)
 _RAN = (ActionState.EXECUTED, ActionState.REVERTED)
 _REFUSED = (ActionState.BLOCKED, ActionState.REVERTED)
 
@@ -63,6 +66,7 @@ def _close(
         if not claims.end_tick(begun=state.begun, end=end, record=record, now=now):
             transaction.set_rollback(True)
             return None
+        reinforce_recalled(state, now)
         events = [make_complete_event(state, record=record, end=end, theta_seconds=theta, error=error)]
         if state.is_quiet:
             # A quiet tick is over before anybody could have watched it begin: its events travel together.
@@ -206,8 +210,22 @@ def _count(actions: list[ActionRecord], wanted: ActionState) -> int:
 
 
 def _word_context(state: CycleState) -> str:
-    recalled = len(state.recalled)
-    return f"{recalled} insights recalled" if recalled else "nothing recalled"
+    """What memory said of the situation and what that changed; words no outcome stands behind are counted."""
+    if not state.recalled:
+        return "nothing recalled"
+    verified = [f"{each.text} ({each.confidence_percent}%)" for each in state.recalled if each.is_verified]
+    said = len(state.recalled) - len(verified)
+    told = [*verified, *([f"{said} that were only said"] if said else [])]
+    waits = [f"{each.action_type} waits, for memory warns: {each.text}" for each in state.analysis.held_back]
+    return make_plain("; ".join([*waits, f"recalled: {', '.join(told)}"]))
+
+
+def reinforce_recalled(state: CycleState, now: datetime) -> None:
+    """A memory that a thinking tick was given, or that changed one, lasts longer; once an hour at most."""
+    used = [each.pk for each in state.recalled] if state.deliberations else []
+    used += [each.insight_id for each in state.analysis.held_back]
+    if used:
+        reinforce_insights(golem_id=state.golem.pk, insight_ids=used, now=now, not_since=now - REINFORCED_EVERY)
 
 
 def _describe_thinking(state: CycleState) -> dict[str, Any]:

@@ -1,42 +1,39 @@
-"""RETRIEVE: the few conclusions of memory that bear on what this golem does."""
+"""RETRIEVE: the few conclusions of memory that bear on the situation this golem is in."""
 
 from __future__ import annotations
 
-from typing import Final
-
 from golem_project.heartbeat.cycle_state import CycleState
-from memory_app.models import Insight
-from memory_app.models.insight import Kind
-from memory_app.models.provenance import Trust
-from tools_app.core.storable_text import make_plain
-
-MOST_RECALLED: Final = 5
-WARNINGS_KEPT: Final = 2
-MOST_REPORTED: Final = 2
-"""Places for what was only said: whoever writes much does not write the rest of memory out of sight."""
+from memory_app.situation import recall
 
 
 def retrieve(state: CycleState) -> None:
-    """The surest insights of the golem, as data that says who wrote it: never an instruction."""
+    """Insights by the situation, as data that says who wrote it: never an instruction."""
     if not state.golem.is_memory_enabled:
         return
-    known = Insight.objects.filter(golem_id=state.golem.pk, is_quarantined=False, archived_at__isnull=True)
-    rows = known.order_by("-confidence_percent", "-pk").values_list(
-        "pk", "kind", "tool_name", "text", "confidence_percent", "trust", "source"
-    )
-    verified = rows.filter(trust=Trust.VERIFIED)
-    warnings = list(verified.filter(kind=Kind.WARNING)[:WARNINGS_KEPT])
-    others = [row for row in verified[:MOST_RECALLED] if row not in warnings]
-    said = list(rows.exclude(trust=Trust.VERIFIED)[:MOST_REPORTED])
-    others = others[: MOST_RECALLED - len(warnings) - len(said)]
-    state.recalled = tuple(
-        {
-            "kind": kind,
-            "tool_name": tool,
-            "text": make_plain(text),
-            "confidence_percent": percent,
-            "trust": trust,
-            "source": source,
-        }
-        for _, kind, tool, text, percent, trust, source in [*warnings, *others, *said]
-    )
+    state.recalled = recall(golem_id=state.golem.pk, situation=word_situation(state), now=state.now())
+
+
+def word_situation(state: CycleState) -> str:
+    """The situation in few words that come again: what is kept where, in which market, in which state. No amounts."""
+    seen = state.observation
+    symbols = sorted({each.token.symbol for each in seen.holdings if each.raw and not each.token.is_native})
+    held = [each for each in seen.positions if each.position.liquidity]
+    words = [f"{state.begun.regime.lower()} market", f"{state.golem.phase.lower()} golem"]
+    if seen.pool is not None:
+        pair = [
+            each.token.symbol for each in seen.holdings if each.token.address in (seen.pool.token0, seen.pool.token1)
+        ]
+        words.append(f"liquidity of {' and '.join(sorted(pair))} at {seen.pool.protocol}")
+        if not held:
+            words.append("no position: add liquidity, swap for what is missing")
+        elif any(not each.position.is_in_range for each in held):
+            words.append("position out of range: remove liquidity and open anew")
+        else:
+            words.append("position in range: collect fees")
+    elif symbols:
+        words.append(f"holds {' and '.join(symbols[:6])}")
+    if state.debts:
+        words.append("debt at a lender")
+    if state.waits:
+        words.append(f"refused before: {', '.join(sorted({wait.code for wait in state.waits.values()}))}")
+    return "; ".join(words)

@@ -16,6 +16,7 @@ from permits_app.approvals.cage_words import PHASES
 from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.operations.cage import draft_safe_tx, find_mirror, observe_safe
+from permits_app.deaths import end_open_death
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import Limit, encode_propose, limit_rule
 from permits_app.policy_cage.state import CageState
@@ -67,6 +68,7 @@ class ResetPhase:
         if "contract" in change:
             return {"phase": golem.phase, "proposed": change["to"]}
         reset_phase(golem=golem, to=Phase(change["to"]), reason=reason, actor=actor, now=now)
+        end_open_death(golem_id=golem.pk, reason=f"its owner reset its phase: {reason}", actor=actor, now=now)
         return {"phase": change["to"]}
 
 

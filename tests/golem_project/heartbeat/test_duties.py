@@ -134,6 +134,7 @@ def test_every_duty_runs_and_says_what_it_did(golem: Golem) -> None:
         "published": 0,
         "forgotten": 0,
         "learned": 0,
+        "positions": 0,
         "requests": 0,
         "searched": 0,
     }

@@ -8,6 +8,7 @@ from archetypes_app.models import AlertBatch, Golem, Heartbeat, ToolOverride
 from archetypes_app.models.override import OverrideMode
 from archetypes_app.models.tick import PlannerKind
 from golem_project.cockpit.board import build_cockpit
+from memory_app.models import Episode
 from permits_app.models import ActionPermit
 from permits_app.models.action_record import ActionRecord
 from tests.golem_project.heartbeat.loans import TOOLS, health, include, lend_out, set_price
@@ -52,6 +53,8 @@ def test_prices_fall_the_owner_is_told_and_the_next_action_lifts_the_debt_above_
     assert event.payload["alerts"][0]["limit"] == "1.50"
     action = ActionRecord.objects.get()
     assert (action.action_type, action.state) == ("auto_deleverage", "EXECUTED"), action.block_reason
+    episode = Episode.objects.get(permit_id=action.permit_id)
+    assert (episode.importance, episode.stability_days) == ("EMERGENCY", 180.0)
     permit = ActionPermit.objects.get()
     assert permit.tool_name == "lending_auto_deleverage" and permit.action_class == "DECREASE_POSITION"
     assert (health(indebted) or 0) >= 16_800

@@ -26,7 +26,8 @@ from permits_app.approvals.errors import (
 )
 from permits_app.approvals.policy_state import diff_policy
 from permits_app.approvals.write_policy import write_policy
-from permits_app.models import AllowlistEntry, ChangeRequest, PolicyCage, PolicyVersion, SpendingLimits, Warden
+from permits_app.deaths import announce_death, announce_terminal
+from permits_app.models import AllowlistEntry, ChangeRequest, Death, PolicyCage, PolicyVersion, SpendingLimits, Warden
 from tests import factories
 from tests.permits_app.approvals.people import approve, give_device, share
 from tools_app.core import clock
@@ -201,6 +202,26 @@ def test_a_better_phase_waits_and_then_holds(golem: Golem, owner: Any, other: An
     approve(request, other)
     assert _run(request).state == "EXECUTED"
     assert Golem.objects.get(pk=golem.pk).phase == "CAUTIOUS"
+
+
+def test_an_approved_reset_of_the_phase_and_a_resume_each_stop_the_end_of_the_golem(
+    golem: Golem, owner: Any, other: Any
+) -> None:
+    Golem.objects.filter(pk=golem.pk).update(phase="TERMINAL")
+    golem.refresh_from_db()
+    announce_terminal(golem_id=golem.pk, now=clock.now())
+    request = _ask(golem, owner, "phase", to="CAUTIOUS")
+    approve(request, other)
+    assert _run(request).state == "EXECUTED"
+    assert Death.objects.get(golem=golem).state == "STOPPED"
+    announce_death(golem=golem, reason="done", actor="owner:1", due_at=clock.now(), now=clock.now())
+    halt_golem(golem=golem, reason="done", actor="system:death", now=clock.now())
+    golem.refresh_from_db()
+    resume = _ask(golem, owner, "resume")
+    approve(resume, other)
+    assert _run(resume).state == "EXECUTED"
+    assert set(Death.objects.filter(golem=golem).values_list("state", flat=True)) == {"STOPPED"}
+    assert AuditEntry.objects.filter(golem_id=golem.pk, event="DeathStopped").count() == 2
 
 
 def test_the_strategy_is_written_as_it_was_approved(golem: Golem, owner: Any, other: Any) -> None:

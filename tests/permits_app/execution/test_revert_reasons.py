@@ -25,7 +25,9 @@ def test_a_real_revert_reaches_memory_with_its_cause(live_golem: LiveGolem) -> N
     outcome = OutcomeRecord.objects.get(permit_id=permit_id)
     assert "too old" in outcome.actual["revert_reason"].lower() or "expired" in outcome.actual["revert_reason"].lower()
     assert remember_outcome(permit_id=UUID(permit_id), now=clock.now(), use_model=False) is not None
-    reflection = Episode.objects.get(permit_id=permit_id).reflection
+    episode = Episode.objects.get(permit_id=permit_id)
+    assert (episode.importance, episode.stability_days) == ("NOTABLE", 30.0)
+    reflection = episode.reflection
     assert reflection["verdict"] == "reverted"
     assert reflection["why"] == ["The transaction was mined after its deadline."]
 

@@ -70,6 +70,17 @@ def test_a_payload_that_its_schema_does_not_declare_is_refused(payload: dict[str
     assert OutboxEvent.objects.count() == 0
 
 
+def test_a_running_product_tells_nothing_that_no_schema_declares(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(event_bus, "_checks_payloads", False)
+    golem_id = uuid.uuid4()
+    told = Event(EventType.TOOL_END, {**END.payload, "private_key": "0xabc"})
+    event_bus.emit(golem_id=golem_id, event=told, now=clock.now())
+    assert OutboxEvent.objects.get(golem_id=golem_id).payload == END.payload
+    assert "private_key" in caplog.text and "0xabc" not in caplog.text
+
+
 def test_text_that_the_database_cannot_keep_does_not_undo_the_change_it_tells_of() -> None:
     golem_id = uuid.uuid4()
     words = "a\x00b \ud800 \U0001f600 \\u0000"

@@ -1,0 +1,65 @@
+"""position-monitor: positions that left their range or are about to, told once each, and once when all is well again.
+
+Judged every minute from what the golem's last tick saw; nothing is asked of a chain, nothing is changed. Debts have an
+alarm of their own (`tripwire`). Seed: 000, "Terminal nodes" (position-monitor); facts 1.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import transaction
+
+from archetypes_app.models import AlertBatch, DecisionCycleRecord, Golem
+from golem_project.heartbeat.duties.alerting import Alert, tell_alerts
+from tools_app.core.units import BPS
+from tools_app.core.whole import whole
+
+SOURCE: Final = "position-monitor"
+NEAR_EDGE_BPS: Final = 1_000
+"""A position whose price is within a tenth of its width of an edge is about to leave."""
+WELL: Final = "well again"
+_FRESH: Final = timedelta(minutes=10)
+
+
+def judge_positions(probes: Mapping[str, Any]) -> tuple[Alert, ...]:
+    """An alert for each position out of its range or near an edge, with the distance. Pure."""
+    found = []
+    for each in probes.get("positions", ()):
+        if each["liquidity"] == "0":
+            continue
+        tick, lower, upper = each["pool_tick"], each["tick_lower"], each["tick_upper"]
+        name, limit = f"position {each['position_id']}", f"ticks {lower} to {upper}"
+        if not each["in_range"]:
+            beyond = lower - tick if tick < lower else tick - upper
+            found.append(Alert(f"out of range: {name}", f"tick {tick}, {beyond} beyond", limit))
+        elif (left := min(tick - lower, upper - tick)) * BPS < NEAR_EDGE_BPS * (upper - lower):
+            found.append(Alert(f"near an edge: {name}", f"tick {tick}, {left} left", limit))
+    return tuple(found)
+
+
+def monitor_positions(*, now: datetime, limit: int = 500) -> int:
+    """Tell of every golem whose positions stand otherwise than was told last; how many golems."""
+    newest = (
+        DecisionCycleRecord.objects.filter(
+            decided_at__gt=now - _FRESH, decided_at__lte=now, golem__heartbeat__is_on=True, golem__retired_at=None
+        )
+        .order_by("golem_id", "-heartbeat_tick")
+        .distinct("golem_id")
+        .select_related("golem")
+    )
+    return sum(_tell(each.golem, judge_positions(each.probes), now) for each in newest[:limit])
+
+
+@whole
+def _tell(golem: Golem, alerts: tuple[Alert, ...], now: datetime) -> bool:
+    with transaction.atomic():
+        last = AlertBatch.objects.filter(golem=golem, source=SOURCE).order_by("-window_start").first()
+        told = {alert["rule"] for alert in last.alerts} - {WELL} if last is not None else set()
+        if told == {alert.rule for alert in alerts}:
+            return False
+        news = alerts or (Alert(WELL, "every position is in its range", "the same"),)
+        # A window has one batch; what changes again in it is told in the next.
+        return tell_alerts(golem=golem, source=SOURCE, alerts=news, now=now)

@@ -1,0 +1,88 @@
+"""The end of a golem on its page: everything is taken out and it is retired, or an owner stops that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import path
+
+from archetypes_app.models import Golem
+from permits_app.deaths import announce_death, find_open_death, stop_death
+from permits_app.models import Death
+from permits_app.models.death import DeathState
+from tools_app.admin.display import format_age
+
+
+class DeathPages:
+    """One address: begin the end, or stop the one that is open."""
+
+    def list_death_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+        """Its address."""
+        return [path("<uuid:golem_id>/end/", wrap(self.end_view), name=f"{name}_end")]
+
+    def end_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
+        """Ask, and begin or stop."""
+        admin: Any = self
+        golem: Golem = admin.get_own_golem(request, golem_id)
+        if golem.retired_at is not None:
+            raise Http404("it is retired")
+        death = find_open_death(golem.pk)
+        if death is not None:
+            kept: HttpResponse = admin.act(
+                request,
+                golem,
+                _stop,
+                title=f"Keep {golem.name}",
+                submit="Keep it",
+                is_dangerous=False,
+                explanation=f"Its end ({death.reason}) stops here: no further step is taken. What is signed "
+                "already runs to its end. If it is halted it stays halted until its owners resume it.",
+                done=f"{golem.name} is kept.",
+            )
+            return kept
+        begun: HttpResponse = admin.act(
+            request,
+            golem,
+            _begin,
+            title=f"Take everything out of {golem.name} and retire it",
+            submit="Take out and retire",
+            is_dangerous=True,
+            explanation="It is halted, approvals and promises are taken back, and each position is left by its own "
+            "exit into the golem's wallet; debts are paid by selling only if you chose that for a halt. Then its "
+            "memory is exported and it is retired, its keys revoked. What is in its wallet stays there. Where only you "
+            "can get something out it waits for you. Until it is retired you can stop it here.",
+            done=f"{golem.name} is on its way out.",
+        )
+        return begun
+
+
+def describe_death(golem: Golem, *, now: datetime) -> str:
+    """What its page says of the open end, or of the one it was retired by; empty without one."""
+    if golem.retired_at is not None:
+        over = Death.objects.filter(golem=golem, state=DeathState.RETIRED).order_by("-ended_at").first()
+        return (
+            ""
+            if over is None
+            else f"It ended: {over.reason}. Its last export: {over.export_file} ({over.export_sha256})."
+        )
+    death = find_open_death(golem.pk)
+    if death is None:
+        return ""
+    if death.state == DeathState.ANNOUNCED and death.due_at > now:
+        return f"It ends {format_age(death.due_at, now=now)}: {death.reason}. Then everything is taken out."
+    if death.left:
+        named = "; ".join(f"{each['label']} at {each['venue']}" for each in death.left)
+        return f"It ends: {death.reason}. It waits for you to get out of {named}."
+    return f"It ends: {death.reason}. Everything is being taken out."
+
+
+def _begin(*, golem: Golem, reason: str, actor: str, now: datetime) -> None:
+    announce_death(golem=golem, reason=reason, actor=actor, due_at=now, now=now)
+
+
+def _stop(*, golem: Golem, reason: str, actor: str, now: datetime) -> None:
+    stop_death(golem=golem, reason=reason, actor=actor, now=now)

@@ -1,0 +1,189 @@
+"""What a golem remembers reaches its tick: by the situation, with its effect on what the rule planner proposes."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from archetypes_app.models import Golem, Heartbeat
+from golem_project.heartbeat import caution
+from memory_app import embedding
+from memory_app.actions.consolidate import consolidate
+from memory_app.actions.embed_missing import embed_missing_insights, embed_missing_situations
+from memory_app.actions.manage_insight import Operation, manage_insight
+from memory_app.models import Insight, SituationVector
+from memory_app.situation import MOST_RECALLED, MOST_REPORTED, recall
+from permits_app.models.action_record import ActionRecord
+from tests.golem_project.heartbeat.pulses import tick, turn_on
+from tests.live_golem import LiveGolem
+from tests.memory_app.factories import NOW, make_golem, remember
+from tools_app.core import clock
+
+MOVED: dict[str, Any] = {"prediction": {}, "outcome": {"status": "REVERTED", "revert_reason": "Too little received"}}
+ROUGH = [str(price * 10**18) for price in (3000, 2900, 3000, 2900, 3000)]
+
+
+def warn_of(golem: Golem, *, tool: str, action: str, tokens: list[str], **given: Any) -> Insight:
+    """Three real kinds of outcome become a warning, as consolidation makes it."""
+    for _ in range(3):
+        remember(
+            golem,
+            f"{action} {uuid.uuid4()}",
+            permit_id=uuid.uuid4(),
+            tool_name=tool,
+            action_type=action,
+            tokens=tokens,
+            now=clock.now(),
+            **(MOVED | given),
+        )
+    consolidate(golem_id=golem.pk, now=clock.now())
+    return Insight.objects.filter(golem=golem).latest("created_at")
+
+
+def make_rough(golem: Golem) -> None:
+    """Prices as the golem's own ticks would have kept them in a rough market."""
+    heart = Heartbeat.objects.get(golem=golem)
+    Heartbeat.objects.filter(pk=heart.pk).update(state={**heart.state, "prices": ROUGH})
+
+
+def actions_of(record: Any) -> list[tuple[str, str]]:
+    return list(ActionRecord.objects.filter(tick_id=record.tick_id).values_list("action_type", "state"))
+
+
+def test_a_warning_lets_an_opening_wait_while_the_market_is_rough_and_the_decision_says_so(
+    live_golem: LiveGolem,
+) -> None:
+    golem = live_golem.golem
+    warning = warn_of(golem, tool="uniswap_lp_add_liquidity", action="add_liquidity", tokens=["USDC", "WETH"])
+    turn_on(golem)
+    make_rough(golem)
+    record = tick(golem)
+    assert record.regime in ("VOLATILE", "CRISIS") and actions_of(record) == []
+    assert f"add_liquidity waits, for memory warns: {warning.text}" in record.context_summary
+    before = warning.access_count
+    warning.refresh_from_db()
+    assert warning.access_count == before
+    Insight.objects.filter(pk=warning.pk).update(last_accessed_at=clock.now() - timedelta(hours=2))
+    make_rough(golem)
+    tick(golem)
+    warning.refresh_from_db()
+    assert warning.access_count == before + 1
+    assert warning.stability_days == pytest.approx(7 * 1.5)
+
+
+def test_the_same_golem_without_memory_and_one_in_a_calm_market_open(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    warn_of(golem, tool="uniswap_lp_add_liquidity", action="add_liquidity", tokens=["USDC", "WETH"])
+    turn_on(golem)
+    Golem.objects.filter(pk=golem.pk).update(is_memory_enabled=False)
+    make_rough(golem)
+    record = tick(golem)
+    assert record.context_summary == "nothing recalled"
+    assert actions_of(record) == [("add_liquidity", "EXECUTED")]
+
+
+def test_a_warning_lets_nothing_wait_in_a_calm_market(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    warn_of(golem, tool="uniswap_lp_add_liquidity", action="add_liquidity", tokens=["USDC", "WETH"])
+    turn_on(golem)
+    record = tick(golem)
+    assert actions_of(record) == [("add_liquidity", "EXECUTED")]
+    assert record.context_summary.startswith("recalled: uniswap_lp_add_liquidity")
+
+
+@pytest.mark.parametrize(
+    ("tool", "action", "tokens"),
+    [
+        ("uniswap_lp_add_liquidity", "add_liquidity", ["DAI", "WETH"]),
+        ("uniswap_execute_swap", "swap", ["USDC", "WETH"]),
+    ],
+)
+def test_what_was_learned_of_something_else_lets_nothing_wait(
+    live_golem: LiveGolem, tool: str, action: str, tokens: list[str]
+) -> None:
+    golem = live_golem.golem
+    warn_of(golem, tool=tool, action=action, tokens=tokens)
+    turn_on(golem)
+    make_rough(golem)
+    assert actions_of(tick(golem)) == [("add_liquidity", "EXECUTED")]
+
+
+def test_leaving_never_waits_for_a_memory(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    warn_of(golem, tool="uniswap_lp_remove_liquidity", action="remove_liquidity", tokens=["USDC", "WETH"])
+    turn_on(golem)
+    assert actions_of(tick(golem)) == [("add_liquidity", "EXECUTED")]
+    Golem.objects.filter(pk=golem.pk).update(phase="TERMINAL")
+    make_rough(golem)
+    assert actions_of(tick(golem)) == [("remove_liquidity", "EXECUTED")]
+
+
+@pytest.mark.django_db
+def test_what_an_agent_only_says_makes_no_wish_wait() -> None:
+    golem = make_golem()
+    insight = warn_of(golem, tool="uniswap_lp_add_liquidity", action="add_liquidity", tokens=["USDC", "WETH"])
+    Insight.objects.filter(pk=insight.pk).update(trust="REPORTED")
+    found = recall(golem_id=golem.pk, situation="volatile market", now=clock.now())
+    assert [each.pk for each in found] == [insight.pk] and not found[0].is_verified
+    wish = caution.Wish(
+        "open", "uniswap", "add_liquidity", {"token0": "USDC", "token1": "WETH"}, "no position in the pool"
+    )
+    regime = caution.Regime.VOLATILE
+    assert caution.hold_back([wish], found, regime=regime, chain_id=31337) == ()
+    Insight.objects.filter(pk=insight.pk).update(trust="VERIFIED")
+    known = recall(golem_id=golem.pk, situation="volatile market", now=clock.now())
+    assert [each.wish_key for each in caution.hold_back([wish], known, regime=regime, chain_id=31337)] == ["open"]
+
+
+@pytest.mark.django_db
+def test_the_situation_ranks_by_meaning_once_its_vector_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    golem = make_golem()
+    for text in ("Vault shares redeem late on Mondays", "Pools of stable coins hardly ever move"):
+        manage_insight(
+            golem_id=golem.pk,
+            operation=Operation.ADD,
+            insight_id=None,
+            content=text,
+            category=None,
+            chain_id=None,
+            tokens=(),
+            reason="",
+            actor="owner:1",
+            now=NOW,
+        )
+    Insight.objects.filter(golem=golem).update(trust="VERIFIED", confidence_percent=60)
+    situation = "a currency pair without volatility"
+    recall(golem_id=golem.pk, situation=situation, now=NOW)
+    assert SituationVector.objects.get().embedding is None
+    assert embed_missing_insights() == 2 and embed_missing_situations(now=NOW) == 1
+    assert embedding.is_loaded()
+    first = recall(golem_id=golem.pk, situation=situation, now=NOW)[0]
+    assert first.text.startswith("Pools of stable coins")
+    assert SituationVector.objects.count() == 1
+    embed_missing_situations(now=NOW + timedelta(days=31))
+    assert not SituationVector.objects.exists()
+
+
+@pytest.mark.django_db
+def test_whoever_writes_much_takes_two_places_and_a_faded_memory_falls_back() -> None:
+    golem = make_golem()
+    for index in range(8):
+        Insight.objects.create(
+            golem=golem,
+            text=f"volatile market number {index}",
+            confidence_percent=60,
+            last_accessed_at=NOW,
+            trust="VERIFIED" if index < 4 else "REPORTED",
+            identity_hash=f"0x{index:064x}",
+            stability_days=7,
+        )
+    found = recall(golem_id=golem.pk, situation="volatile market", now=NOW)
+    assert len(found) == MOST_RECALLED and sum(not each.is_verified for each in found) == MOST_REPORTED
+    best = found[0]
+    Insight.objects.filter(pk=best.pk).update(last_accessed_at=NOW - timedelta(days=60))
+    later = recall(golem_id=golem.pk, situation="volatile market", now=NOW)
+    assert later[0].pk != best.pk
+    assert {each.pk: each.score for each in later}.get(best.pk, 0.0) < best.score

@@ -1,7 +1,7 @@
 """What every answer tells a browser it may do with it: nothing from elsewhere, in nobody's frame, with no device.
 
-No page of ours has an inline script. The admin's theme evaluates the expressions of its own templates (Alpine), so the
-admin alone allows `unsafe-eval`; its widgets set inline styles.
+No page has an inline script or style; what the admin's theme would write inline is replaced (decision 0194).
+The theme evaluates the expressions of its own templates (Alpine), so the admin alone allows `unsafe-eval`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _DATA = {"default-src": "'none'", **_NOWHERE, "form-action": "'none'"}
 _PAGE = {
     "default-src": "'self'",
     "script-src": "'self'",
-    "style-src": "'self' 'unsafe-inline'",
+    "style-src": "'self'",
     "img-src": "'self' data:",
     "font-src": "'self' data:",
     "connect-src": "'self'",

@@ -22,3 +22,8 @@ def fill_dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, A
 def describe_environment(request: HttpRequest) -> list[str] | None:
     """A label in the header while the local chain is configured."""
     return ["local chain", "info"] if LOCAL_CHAIN_ID in settings.GOLEM_RPC_URLS else None
+
+
+def leave_colors(request: HttpRequest) -> dict[str, dict[str, str]]:
+    """None for the theme to write into each page; `golem/theme.css` has them."""
+    return {}

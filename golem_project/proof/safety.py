@@ -31,6 +31,7 @@ SAFETY_TESTS = ("tests/permits_app/safety", "tests/permits_app/test_risk.py")
 SUITES: dict[str, tuple[str, ...]] = {
     f"{SAFETY}/hooks/*.py": SAFETY_TESTS,
     f"{SAFETY}/*_rules.py": SAFETY_TESTS,
+    f"{SAFETY}/promise_rules.py": (*SAFETY_TESTS, "tests/permits_app/test_signed_promises.py"),
     f"{SAFETY}/drawdown.py": SAFETY_TESTS,
     f"{SAFETY}/repetition.py": SAFETY_TESTS,
     f"{SAFETY}/action_gate.py": SAFETY_TESTS,

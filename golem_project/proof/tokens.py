@@ -13,7 +13,7 @@ from typing import Final
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.proof.registry import Progress, proof
 
-ACTIONS: Final = ("buy", "sell", "send")
+ACTIONS: Final = ("buy", "sell", "send", "supply")
 _TABLE: Final = "tests/adversary/test_token_zoo.py"
 _MOST_SECONDS: Final = 1_800
 

@@ -143,26 +143,12 @@ UNFOLD: dict[str, Any] = {
     "SHOW_HISTORY": False,  # the audit log is the history, of pages, agents and the runtime alike
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": False,
-    "STYLES": [_static("golem/admin.css")],
+    "STYLES": [_static("golem/theme.css"), _static("golem/admin.css")],
     "SCRIPTS": [_static("golem/admin.js")],
     "DASHBOARD_CALLBACK": "golem_project.site.fill_dashboard",
     "ENVIRONMENT": "golem_project.site.describe_environment",
-    "BORDER_RADIUS": "8px",
-    "COLORS": {
-        "primary": {
-            "50": "#eefaf7",
-            "100": "#d5f2ea",
-            "200": "#aee4d7",
-            "300": "#7dcfbe",
-            "400": "#4bb5a1",
-            "500": "#2b9786",
-            "600": "#1d7a6d",
-            "700": "#1b6259",
-            "800": "#1a4f49",
-            "900": "#19423d",
-            "950": "#0a2724",
-        },
-    },
+    # Colours stand in theme.css: the theme would write them into a style element, which the policy forbids.
+    "COLORS": "golem_project.site.leave_colors",
     "SIDEBAR": {
         "show_search": False,
         "show_all_applications": False,

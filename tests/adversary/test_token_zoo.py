@@ -7,20 +7,25 @@ from collections import Counter
 
 import pytest
 
-from permits_app.actions.allow_addresses import AllowlistChoice, allow_addresses
+from archetypes_app.models import ToolOverride
+from archetypes_app.models.override import OverrideMode
+from permits_app.actions.allow_addresses import AllowlistChoice, allow_addresses, suggest_allowlist
 from permits_app.models.allowlist import AllowlistKind
 from tests.adversary.token_zoo import ACTIONS, PAYEE, Cell, Zoo, list_cells
 from tests.evm.world import CHAIN_ID
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 
+pytestmark = pytest.mark.protocols("aave_v3")
 IS_WHOLE = os.environ.get("GOLEM_TOKEN_ZOO") == "whole"
 
 
 @pytest.fixture
 def zoo(live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> Zoo:
     payee = AllowlistChoice(CHAIN_ID, AllowlistKind.RECIPIENT, PAYEE, "payee")
-    allow_addresses(golem=live_golem.golem, choices=[payee], actor="system:test", now=clock.now())
+    choices = [payee, *suggest_allowlist(CHAIN_ID)]
+    allow_addresses(golem=live_golem.golem, choices=choices, actor="system:test", now=clock.now())
+    ToolOverride.objects.create(golem=live_golem.golem, tool_name="aave_supply", mode=OverrideMode.INCLUDE)
     return Zoo(live_golem, monkeypatch.setattr)
 
 
@@ -50,6 +55,10 @@ TOLD = {
     Cell("emits a gift of 2^256-1", "only when mined", "buy"): "committed unverified",
     Cell("drains whoever sends it", "only when mined", "send"): "committed unverified",
     Cell("has no code", "only when mined", "send"): "committed unverified",
+    Cell("is honest", "from the start", "supply"): "committed verified",
+    Cell("returns false and moves nothing", "from the start", "supply"): "refused SAFETY_SIMULATION_FAILED",
+    Cell("only says that it moves", "only when mined", "supply"): "committed unverified",
+    Cell("takes twice as much", "after the preview", "supply"): "blocked SAFETY_SIMULATION_FAILED",
 }
 
 

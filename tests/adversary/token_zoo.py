@@ -62,7 +62,7 @@ MOODS: dict[str, int] = {
     "has no code": NO_CODE,
 }
 MOMENTS = ("from the start", "after the preview", "only when mined")
-# What a golem does with the token; supplying it to a lending market belongs here once there is one.
+# What a golem does with the token.
 ACTIONS: dict[str, dict[str, Any]] = {
     "buy": {"token_in": "USDC", "token_out": "DAI", "amount": str(500 * 10**6)},
     "sell": {"token_in": "DAI", "token_out": "WETH", "amount": str(500 * DAI)},
@@ -75,8 +75,17 @@ ACTIONS: dict[str, dict[str, Any]] = {
         "token_in": None,
         "token_out": None,
     },
+    "supply": {
+        "action_type": "supply",
+        "venue": "aave",
+        "asset": "DAI",
+        "amount": str(500 * DAI),
+        "token_in": None,
+        "token_out": None,
+    },
 }
 _MOOD_SLOT, _ECHO_SLOT = 5, 6
+_ROUNDING = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +112,7 @@ class Zoo:
     def __init__(self, live: LiveGolem, patch: Callable[[Any, str, Any], None]) -> None:
         self.live, self.rpc = live, live.world.rpc
         self.token = live.world.tokens["DAI"].address
+        self._share = self._find_share()
         self._cells = 0
         self._send_raw, self._before_sending = broadcast.send_raw, lambda: None
         patch(broadcast, "send_raw", self._send)
@@ -173,6 +183,8 @@ class Zoo:
                 return f"verified, and only {moved} arrived"
             if permit.action_type == "transfer" and moved["payee"] != -moved["DAI"]:
                 return f"verified, and {moved['payee']} reached the payee"
+            if permit.action_type == "supply" and moved["lent"] < -moved["DAI"] - _ROUNDING:
+                return f"verified, and {moved['lent']} of {-moved['DAI']} is lent"
         entry = permit.spend_entry
         if entry.state != "SETTLED":
             return f"the ledger says {entry.state}"
@@ -190,7 +202,15 @@ class Zoo:
                 name: int(self.rpc.call("eth_getStorageAt", self.token, _slot_of(who), "latest"), 16)
                 for name, who in (("DAI", golem), ("payee", PAYEE))
             },
+            "lent": self.rpc.balance_of(self._share, golem),
         }
+
+    def _find_share(self) -> str:
+        """Aave's own token for what is lent of this one: its code is Aave's, so it tells the truth."""
+        lender = self.live.world.protocols["aave_v3"]
+        signature = "getReserveTokensAddresses(address)"
+        returns = "(address,address,address)"
+        return str(self.rpc.read(lender["data_provider"], signature, self.token, returns=returns)[0])
 
     def _send(self, **given: Any) -> None:
         self._before_sending()

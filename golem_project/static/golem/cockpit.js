@@ -76,7 +76,12 @@
       bar.setAttribute("aria-valuemin", "0");
       bar.setAttribute("aria-valuemax", "100");
       bar.setAttribute("aria-label", name.textContent);
-      bar.append(document.createElement("span"));
+      const fill = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+      fill.setAttribute("class", "gx-fill");
+      fill.setAttribute("aria-hidden", "true");
+      fill.append(document.createElementNS(fill.namespaceURI, "rect"));
+      fill.firstChild.setAttribute("height", "100%");
+      bar.append(fill);
       row.append(head, bar);
       box.append(row);
     }
@@ -84,7 +89,7 @@
     const percent = Math.min(100, Math.floor((100 * (Number(event.payload.step_index) || 0)) / total));
     row.querySelector(".gx-row span").textContent = plain(event.payload.step_name) || "starting";
     row.querySelector(".gx-bar").setAttribute("aria-valuenow", String(percent));
-    row.querySelector(".gx-bar span").style.width = `${percent}%`;
+    row.querySelector(".gx-fill rect").setAttribute("width", `${percent}%`);
   };
 
   const renew = () => {

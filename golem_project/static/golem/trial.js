@@ -13,7 +13,7 @@
     const percent = Math.floor((100 * payload.done) / Math.max(payload.total, 1));
     document.getElementById("trial-words").textContent = `${payload.done} of ${payload.total}`;
     bar.setAttribute("aria-valuenow", String(percent));
-    bar.querySelector("span").style.width = `${percent}%`;
+    bar.querySelector("rect").setAttribute("width", `${percent}%`);
   });
   // What ended between the page and the stream, or was told to nobody, is found by asking again.
   const again = setInterval(() => location.reload(), 10_000);

@@ -17,6 +17,7 @@ from tests.permits_app.safety.calls import ACCOUNT, OTHER, ROUTER, USDC, WETH, p
 from tools_app.chain.abi import encode_call
 from tools_app.standards import erc20
 from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
+from tools_app.toolkit.positions import PositionChange, PositionRef
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
 HOOK = AllowlistGuard()
@@ -170,3 +171,12 @@ def test_lists_of_other_chains_do_not_count(live_golem: LiveGolem) -> None:
     AllowlistEntry.objects.filter(golem=live_golem.golem).update(chain_id=1)
     SpendingLimits.objects.filter(golem=live_golem.golem).update(allowlist_mode=AllowlistMode.STRICT)
     assert isinstance(HOOK.check(swap_call(live_golem)), Reject)
+
+
+def test_shares_that_name_a_position_may_be_approved_to_its_venue_and_not_sent_anywhere() -> None:
+    share = replace(USDC, address=OTHER, symbol="PAIR")
+    held = PositionChange("pairs", "pair", WETH.address, -5, -5, PositionRef("pairs", "pair", 31337, OTHER))
+    approve = erc20.approve_exact(token=share, spender=ROUTER, amount=5)
+    send = erc20.transfer(token=share, recipient=ACCOUNT, amount=5)
+    assert unlisted(plan(approve, SWAP, spends=(), changes=(held,))) == []
+    assert unlisted(plan(send, SWAP, spends=(), changes=(held,))) == [("TOKEN", OTHER)]

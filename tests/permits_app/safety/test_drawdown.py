@@ -20,6 +20,7 @@ from permits_app.safety.drawdown import (
     Fall,
     breaker_thresholds,
     judge_fall,
+    list_marks,
     mark_of,
     measure_fall,
     move_mark,
@@ -317,3 +318,10 @@ def test_a_mark_reached_again_is_written_once_a_minute_and_a_higher_one_at_once(
     assert record(100, NOW + 60 * second).reached_at == NOW + 60 * second
     risen = record(101, NOW + 61 * second)
     assert (risen.value_micro_usd, risen.reached_at) == (101, NOW + 61 * second)
+
+
+def test_a_value_that_comes_back_takes_the_place_of_the_mark_it_equals() -> None:
+    earlier = NOW - HOUR
+    mark = Mark(9 * USD, earlier, later=((7 * USD, earlier),))
+    marks = list_marks(mark=mark, value_micro_usd=7 * USD, now=NOW)
+    assert marks == [(9 * USD, earlier), (7 * USD, NOW)]

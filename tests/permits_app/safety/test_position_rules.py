@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permits_app.safety.position_rules import DUST, find_broken, judge_health, pair_up
+from permits_app.safety.position_rules import DUST, find_broken, judge_gauges, judge_health, pair_up
 from tests.evm.world import CHAIN_ID
 from tools_app.portfolio.health import measure_health
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.plan import TxPlan
-from tools_app.toolkit.positions import Leg, Position, PositionChange, PositionRef
+from tools_app.toolkit.positions import Gauge, GaugeBound, Leg, Position, PositionChange, PositionRef
 from tools_app.toolkit.views import BlockRef
 
 CASH, LOAN = "0x" + "11" * 20, "0x" + "22" * 20
@@ -54,11 +55,39 @@ def test_rounding_may_take_two_base_units_of_a_leg_and_no_more(lost: int, passes
     assert (find_broken((), moved) is None) is passes
 
 
-@pytest.mark.parametrize(("grown", "passes"), [(-100, False), (-1, True), (0, True), (10**9, True)])
+@pytest.mark.parametrize(
+    ("grown", "passes"), [(-100, False), (-1, True), (0, True), (DUST, True), (DUST + 1, True), (10**9, True)]
+)
 def test_what_was_there_may_earn_and_what_is_new_may_not_come_unannounced(grown: int, passes: bool) -> None:
     assert (find_broken((), pair_up([account(1_000)], [account(1_000 + grown)])) is None) is passes
     born = find_broken((), pair_up([], [account(abs(grown))]))
     assert (born is None) is (abs(grown) <= DUST)
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "value", "limit"),
+    [
+        (5, None, 4, "at least 5"),
+        (5, None, 5, None),
+        (None, 5, 5, None),
+        (None, 5, 6, "at most 5"),
+        (5, 7, 8, "at most 7"),
+        (None, None, 10**30, None),
+    ],
+)
+def test_a_gauge_ends_within_what_the_plan_says(
+    least: int | None, most: int | None, value: int, limit: str | None
+) -> None:
+    bound = GaugeBound(Gauge("mode", CASH, "mode() view returns (uint256)"), least, most)
+    plan = TxPlan(chain_id=CHAIN_ID, calls=(), gauges=(bound,))
+    refused = judge_gauges(plan=plan, simulation=replace(simulated(None, None), gauges_after=(value,)))
+    assert (refused.limit if refused else None) == limit
+
+
+def test_a_gauge_that_was_not_measured_is_no_gauge_that_is_kept() -> None:
+    plan = TxPlan(chain_id=CHAIN_ID, calls=(), gauges=(GaugeBound(Gauge("mode", CASH, "mode()"), 5),))
+    with pytest.raises(ValueError, match="shorter"):
+        judge_gauges(plan=plan, simulation=simulated(None, None))
 
 
 @pytest.mark.parametrize(("arrived", "passes"), [(99, False), (100, True), (101, True)])

@@ -173,3 +173,19 @@ def test_all_of_it_is_one_statement_and_read_once(
     reader = RecordReader(known)
     with django_assert_num_queries(1):
         assert reader.read() is reader.read()
+
+
+@pytest.mark.parametrize("taken_back", [None, SECOND])
+def test_what_was_cancelled_is_no_prediction_whether_or_not_it_was_taken_back(
+    live_golem: LiveGolem, call: HookCall, taken_back: Any
+) -> None:
+    OutcomeRecord.objects.create(
+        permit=past(live_golem, call.now),
+        is_verified=True,
+        is_cancelled=True,
+        ground_truth_source="receipt",
+        taken_back_at=None if taken_back is None else call.now,
+    )
+    gated = replace(call, action_class=ActionClass.NEW_POSITION)
+    gated.cage.is_action_gate_on = True
+    assert read_records(gated).predictions == ()

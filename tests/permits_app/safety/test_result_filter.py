@@ -255,3 +255,8 @@ def test_a_list_of_one_is_no_list_to_page_and_a_list_of_two_is() -> None:
     assert "next_cursor" not in alone and alone["rows"][0].endswith("[cut]")
     pair = filter_result({"rows": ["x" * 1_500, "y" * 1_500]}, most_characters=2_000)
     assert (pair["rows"], pair["next_cursor"]) == (["x" * 1_500], "1")
+
+
+def test_a_bare_list_that_just_fits_once_it_is_clean_stays_a_list() -> None:
+    clean = ["ab", "cd"]
+    assert filter_result(["a\u202eb", "cd"], most_characters=length(clean)) == clean

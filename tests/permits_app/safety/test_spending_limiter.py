@@ -178,3 +178,11 @@ def test_more_slippage_than_the_owner_accepts_is_mended_at_a_preview_and_refused
     refused = HOOK.check(replace(call, stage=HookStage.COMMIT))
     assert isinstance(refused, Reject)
     assert refused.rule == "spending_limiter.slippage"
+
+
+def test_a_route_that_keeps_to_the_limit_by_itself_is_not_judged_again(live_golem: LiveGolem) -> None:
+    call = swap_call(live_golem, slippage_bps=101)
+    assert call.plan is not None
+    for slippage, is_mended in ((100, False), (101, True)):
+        kept = replace(call, plan=replace(call.plan, slippage_bps=slippage))
+        assert isinstance(HOOK.check(kept), AllowModified) is is_mended

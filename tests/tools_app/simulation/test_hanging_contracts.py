@@ -9,6 +9,7 @@ import pytest
 from golem_project.proof.evm.here import open_case
 from tests.evm.world import World
 from tests.tools_app.simulation.machines import A, make_case
+from tools_app.chain.blocks import parse_block
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import SimulationRequest, SimulationTimeout, SimulationUnavailable
 from tools_app.simulation.pyevm import budget, precompiles
@@ -56,8 +57,16 @@ def test_the_setup_of_blobs_is_no_surprise_to_a_call() -> None:
 
 
 def test_a_gigantic_block_gives_no_call_its_gas(chain: World, swap: SimulationRequest) -> None:
-    """A contract that fills as much memory as it can pay for."""
+    """A contract that answers how much gas it was left with."""
     chain.rpc.call("anvil_setCode", "0x" + A, "0x5a5f5260205ff3")
-    request = replace(swap, calls=(Call("0x" + A, b"", 0, "call"),))
-    result = run_simulation(request, deadline=Deadline.after_ms(20_000), setting=EngineSetting.PYEVM)
-    assert int.from_bytes(result.calls[0].output, "big") <= MOST_GAS
+    usual = chain.rpc.call("eth_getBlockByNumber", "latest", False)["gasLimit"]
+    chain.rpc.call("evm_setBlockGasLimit", hex(HUGE))
+    try:
+        chain.rpc.call("anvil_mine", "0x1")
+        header = chain.rpc.call("eth_getBlockByNumber", "latest", False)
+        assert int(header["gasLimit"], 16) == HUGE
+        request = replace(swap, block=parse_block(header), calls=(Call("0x" + A, b"", 0, "call"),))
+        result = run_simulation(request, deadline=Deadline.after_ms(20_000), setting=EngineSetting.PYEVM)
+    finally:
+        chain.rpc.call("evm_setBlockGasLimit", usual)
+    assert 0 < int.from_bytes(result.calls[0].output, "big") <= MOST_GAS

@@ -29,7 +29,7 @@ def read_pair(golem: Golem, collateral: str = "WETH", debt: str = "USDC") -> Len
 
 
 def do(golem: Golem, verb: Verb, amount: int | None) -> None:
-    call = lending().call(read_pair(golem), verb, amount)
+    (call,) = lending().calls(read_pair(golem), verb, amount)
     assert golem.chain.send(golem.account, call.to, "0x" + call.data.hex())["status"] == "0x1", call.label
 
 
@@ -48,7 +48,7 @@ def test_every_market_of_an_asset_is_told_with_its_rates(chain: World) -> None:
 def test_the_four_verbs_move_what_the_pair_says(chain: World) -> None:
     golem = make_golem(chain)
     for symbol in ("USDC", "WETH"):
-        spender = lending().spender(read_pair(golem))
+        spender = lending().spender(read_pair(golem), Verb.SUPPLY)
         assert spender == MORPHO
         chain.transact(golem.account, chain.tokens[symbol].address, "approve(address,uint256)", spender, 10**30)
     do(golem, Verb.SUPPLY, 10 * ETH)

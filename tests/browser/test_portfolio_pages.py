@@ -67,7 +67,7 @@ def test_a_loan_a_vault_share_and_a_queue_are_seen_with_dollars_health_and_times
     visit.shoot("holder-loan-story")
     story = visit.page.inner_text("#content")
     assert "Owed afterwards" in story and "900 USDC" in story and "no debt before" in story
-    assert "Not in the plan" not in story
+    assert "Not in the plan" not in story and "base units of" not in story
     asked = ChangeRequest.objects.get(permit_id=borrowed["permit_id"])
     visit.open(f"/admin/permits_app/changerequest/{asked.pk}/change/")
     visit.shoot("holder-loan-approval")

@@ -29,6 +29,13 @@ SLIPS: dict[str, int] = {}
 INSTEAD: list[TypedData] = []
 """What a hostile author has signed in place of an offer."""
 
+
+def forget() -> None:
+    """No slips and nothing hostile any more."""
+    SLIPS.clear()
+    INSTEAD.clear()
+
+
 Currency = Annotated[Literal["cash"], Field(description="What is counted.")]
 Whose = Annotated[Literal["mine"], Field(description="Whose account it is.")]
 

@@ -51,7 +51,7 @@ def test_what_is_put_in_comes_back_with_a_part_of_what_was_earned(chain: World, 
     (position,) = golem.positions()
     assert position.raw_of(chain.tokens["DAI"].address) in range(10_500 * WAD - 2, 10_500 * WAD + 1)
     give(chain, 10_605 * WAD)
-    told = answer_of("sushi_bar_get_position", make_context(chain, address=golem.address))
+    told = answer_of(make_context(chain, address=golem.address), "sushi_bar_get_position")
     # A hundred and first part of the bar is the golem's, and of the gift.
     assert told["shares"] == str(10_000 * WAD) and told["share_of_bar_bps"] == 99
     assert int(told["worth"]) in range(10_605 * WAD - 10, 10_605 * WAD + 1)

@@ -127,9 +127,9 @@ class MakerLending:
             raise ValueError("not a pair of Maker")
         place = deployments(pair.ref.chain_id) or {}
         if verb is Verb.WITHDRAW:
-            return _withdraw(
-                place["cdp_manager"], place[key_of(pair.vault.kind.name)], pair.vault, pair.account, amount
-            )
+            taken = pair.vault.ink - sum(earlier) if amount is None else amount
+            join = place[key_of(pair.vault.kind.name)]
+            return _withdraw(place["cdp_manager"], join, pair.vault, pair.account, taken)
         if verb is not Verb.REPAY:
             raise MarketClosed(_LED_OUT, reason="closed")
         counted = () if earlier else (Call(place["jug"], encode_call(DRIP, word_of(pair.vault.kind.name)), 0, "Fee"),)
@@ -149,8 +149,7 @@ class MakerLending:
         raise MarketNotFound("no flash loan is taken from Maker here", asset=asset)
 
 
-def _withdraw(manager: str, join: str, vault: math.VaultState, account: str, amount: int | None) -> tuple[Call, ...]:
-    taken = vault.ink if amount is None else amount
+def _withdraw(manager: str, join: str, vault: math.VaultState, account: str, taken: int) -> tuple[Call, ...]:
     shown = format_units(taken, 18, "")
     return (
         Call(manager, encode_call(FROB, vault.id, -taken, 0), 0, f"Free {shown} in vault {vault.id}"),
@@ -180,7 +179,8 @@ def _art_of(vault: math.VaultState, paid: int) -> int:
 
 
 def _yearly_ppm(kind: math.Kind) -> int:
-    return (math.rpow(kind.fee, math.SECONDS_PER_YEAR) - math.RAY) * PPM // math.RAY
+    # The fee of a second is rounded: of a year the nearest millionth is told.
+    return ((math.rpow(kind.fee, math.SECONDS_PER_YEAR) - math.RAY) * PPM + math.RAY // 2) // math.RAY
 
 
 def _threshold_bps(kind: math.Kind) -> int:

@@ -121,7 +121,7 @@ class MorphoLending:
         if verb is Verb.SUPPLY:
             return (plans.pledge(morpho, params, collateral, _said(amount), account),)
         if verb is Verb.WITHDRAW:
-            taken = pair.collateral_raw if amount is None else amount
+            taken = pair.collateral_raw - sum(earlier) if amount is None else amount
             return (plans.release(morpho, params, collateral, taken, account),)
         if verb is Verb.BORROW:
             return (plans.borrow(morpho, params, loan, _said(amount), account),)

@@ -79,7 +79,7 @@ class LoopPlan:
     impacts: list[int] = field(default_factory=list)
     source: LoanSource | None = None
     lent: int = 0
-    repayments: list[int] = field(default_factory=list)
+    done: dict[Verb, list[int]] = field(default_factory=dict)
 
     @classmethod
     def begin(
@@ -152,7 +152,6 @@ class LoopPlan:
         spender = self.offer.spender(self.pair, Verb.REPAY)
         self.draft.approve(self.debt, spender=spender, amount=amount, allowance=0)
         self._call(Verb.REPAY, amount, self.debt)
-        self.repayments.append(amount)
         if amount > self.debt_now:
             self.draft.revoke(self.debt, spender=spender)
         repaid = min(amount, self.debt_now)
@@ -207,8 +206,10 @@ class LoopPlan:
 
     def _call(self, verb: Verb, amount: int | None, token: TokenMeta) -> None:
         shown = "all" if amount is None else format_units(amount, token.decimals, "")
-        for call in self.offer.calls(self.pair, verb, amount, earlier=tuple(self.repayments)):
+        earlier = self.done.setdefault(verb, [])
+        for call in self.offer.calls(self.pair, verb, amount, earlier=tuple(earlier)):
             self.draft.call(replace(call, label=f"{call.label}: {shown} {token.symbol}"))
+        earlier += [] if amount is None else [amount]
 
     def finish(self, *, action_class: ActionClass, floor_bps: int | None, details: dict[str, Any]) -> TxPlan:
         """The plan, with what it changes in the position."""

@@ -199,7 +199,7 @@ class Lending(Protocol):
         """The calls of a verb in a pair: SUPPLY and WITHDRAW move its collateral, BORROW and REPAY its debt.
 
         `amount` in base units; None is everything, for WITHDRAW and REPAY. What it pays goes to the account. `earlier`
-        are the amounts of the same verb that the plan has before this one. Raises MarketClosed for a verb that is not offered.
+        are the amounts of the same verb that the plan has before this one. Raises MarketClosed for a verb not offered.
         """
 
     def flash_terms(self, chain_id: int, asset: str) -> Reads[FlashTerms | None]:

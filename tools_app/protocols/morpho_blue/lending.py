@@ -125,7 +125,9 @@ class MorphoLending:
             return (plans.release(morpho, params, collateral, taken, account),)
         if verb is Verb.BORROW:
             return (plans.borrow(morpho, params, loan, _said(amount), account),)
-        shares = pair.borrow_shares if amount is None else 0
+        # More than is owed reverts: what covers all of it clears the shares.
+        is_all = amount is None or (not earlier and amount >= pair.debt_raw)
+        amount, shares = (0, pair.borrow_shares) if is_all else (amount, 0)
         return (plans.repay(morpho, params, loan, amount=amount or 0, shares=shares, account=account),)
 
     def flash_terms(self, chain_id: int, asset: str) -> Reads[FlashTerms | None]:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import pkgutil
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from golem_project.embedded.world.accounts import CHAIN_ID
 from golem_project.proof.holding_walk import Act, HoldingsWalk
 from tools_app.portfolio.holdings import PriceBook
+from tools_app.toolkit.case import PutIn, TakeOut
 from tools_app.toolkit.positions import REQUEST_KIND, drive
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import NATIVE
 
 DEPOSIT_FEE_BPS: Final = 5
 """What Rocket Pool keeps of a deposit."""
+
+_PROTOCOLS: Final = "tools_app.protocols"
 
 Step: TypeAlias = Callable[[HoldingsWalk, int, int], Act | None]
 """Makes the act of a walk, by a share of what there is in per cent (100: all of it) and a number to choose by; None
@@ -164,6 +170,28 @@ def _borrow(tool: str, symbol: str, unit: int) -> Step:
     return step
 
 
+def _find_walks() -> dict[str, tuple[PutIn | TakeOut, ...]]:
+    """What protocols say of their own ways in and out: `WALK` in their `cases.py`, by the protocol's name."""
+    found: dict[str, tuple[PutIn | TakeOut, ...]] = {}
+    root = importlib.import_module(_PROTOCOLS)
+    for folder in pkgutil.iter_modules(root.__path__, prefix=f"{_PROTOCOLS}."):
+        if not folder.ispkg or importlib.util.find_spec(f"{folder.name}.cases") is None:
+            continue
+        walk = getattr(importlib.import_module(f"{folder.name}.cases"), "WALK", ())
+        if walk:
+            found[importlib.import_module(f"{folder.name}.protocol").PROTOCOL.name] = walk
+    return found
+
+
+def _say(way: PutIn | TakeOut, protocol: str) -> Step:
+    if isinstance(way, PutIn):
+        return _put(way.tool, way.symbol, way.params)
+    return _shares(way.tool, (protocol, way.key), way.parameter, way.params)
+
+
+WALKS: Final = _find_walks()
+SAID: Final[Mapping[str, Step]] = {way.tool: _say(way, protocol) for protocol, walk in WALKS.items() for way in walk}
+"""Steps that protocols say themselves, in an order in which each finds something to act on."""
 STEPS: Final[Mapping[str, Step]] = {
     **_lend("aave", "aave_v3"),
     **_lend("spark", "spark"),
@@ -189,5 +217,6 @@ STEPS: Final[Mapping[str, Step]] = {
     "lido_claim_withdrawal": _claim,
     "rocketpool_stake": _stake_at_rocketpool,
     "rocketpool_unstake": _shares("rocketpool_unstake", ("rocketpool", "reth"), "amount"),
+    **SAID,
 }
 """By a name that says what is moved."""

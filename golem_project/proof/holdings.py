@@ -14,13 +14,13 @@ from golem_project.embedded.chain import EmbeddedChain
 from golem_project.embedded.world.accounts import CHAIN_ID
 from golem_project.embedded.world.protocols import deploy_protocols
 from golem_project.embedded.world.rpc import JsonRpc
-from golem_project.proof.holding_steps import STEPS
+from golem_project.proof.holding_steps import STEPS, WALKS
 from golem_project.proof.holding_walk import HoldingsWalk, undone
 from golem_project.proof.registry import Progress, proof
 from golem_project.proof.walks import WALKS_PER_ROUND, walk_rounds
 from golem_project.wiring import configure_networks
 
-WORLDS: Final = ("aave_v3", "erc4626", "lido", "maker", "morpho", "rocketpool", "spark")
+WORLDS: Final = ("aave_v3", "erc4626", "lido", "maker", "morpho", "rocketpool", "spark", *WALKS)
 ACTS: Final = 25
 SHARES: Final = (5, 25, 60, 100)
 PAUSES: Final = (60, 3_600, 86_400)

@@ -79,7 +79,7 @@ def _say(told: Mapping[str, Any]) -> tuple[SafeString, str]:
     if outcome == "its owner is needed":
         return show_badge("needs you", "bad"), reason
     if outcome == "COMMITTED" or outcome.startswith("nothing is left"):
-        return show_badge("out", "good"), "taken back into the wallet"
+        return show_badge("out", "good"), reason or "nothing is left in it"
     if outcome:
         return show_badge(outcome, "warn"), reason
     if "next_step" in told:

@@ -57,7 +57,11 @@ class PendingRequestAdmin(LedgerAdmin):
     @display(description="Expected", ordering="expected_at")
     def due(self, obj: PendingRequest) -> SafeString | str:
         """When it should be ready, about."""
-        return show_age(obj.expected_at) if obj.expected_at else "nobody knows"
+        return (
+            show_age(obj.expected_at)
+            if obj.expected_at
+            else ("nobody knows" if obj.checked_at else "not looked at yet")
+        )
 
     @display(description="Looked at", ordering="checked_at")
     def looked(self, obj: PendingRequest) -> SafeString | str:

@@ -65,7 +65,8 @@ def say_held(row: PendingRequest) -> str:
 
 
 def _describe(row: PendingRequest, now: datetime) -> RequestLine:
-    expected = format_age(row.expected_at, now=now) if row.expected_at else "nobody knows"
+    unknown = "nobody knows" if row.checked_at else "not looked at yet"
+    expected = format_age(row.expected_at, now=now) if row.expected_at else unknown
     if row.expected_at and row.expected_at <= now:
         expected = f"was expected {expected}"
     return RequestLine(

@@ -156,13 +156,11 @@ def describe_simulation(permit: ActionPermit, now: datetime) -> tuple[Fact, ...]
 
 
 def list_deltas(permit: ActionPermit) -> tuple[Fact, ...]:
-    """The golem's balances before and after, as simulated."""
-    facts = []
+    """The golem's balances before and after, as simulated; a token that stands for a position is told with that."""
+    facts, claims = [], _list_claims(permit)
     for row in permit.simulation.get("balances", []) if permit.simulation else []:
         change = int(row["after"]) - int(row["before"])
-        if row["account"] != permit.account:
-            continue
-        if not change:
+        if row["account"] != permit.account or row["token"] in claims or not change:
             continue
         decimals, symbol = token_units(permit, row["token"])
         shown = format_units(change, decimals, symbol)
@@ -179,13 +177,7 @@ def list_deltas(permit: ActionPermit) -> tuple[Fact, ...]:
 
 def list_surprises(permit: ActionPermit) -> tuple[str, ...]:
     """Movements and rights the plan did not speak of; a token that stands for a position is told with the position."""
-    run = permit.simulation or {}
-    claims = {
-        token
-        for position in run.get("positions", [])
-        for side in ("before", "after")
-        for token in (position[side] or {}).get("claim_tokens", [])
-    }
+    run, claims = permit.simulation or {}, _list_claims(permit)
     transfers = [
         f"{format_token_amount(permit.chain_id, seen['token'], seen['amount'])} "
         f"from {seen['sender']} to {seen['recipient']}"
@@ -197,6 +189,16 @@ def list_surprises(permit: ActionPermit) -> tuple[str, ...]:
         for seen in run.get("unexpected_approvals", [])
     ]
     return (*transfers, *approvals)
+
+
+def _list_claims(permit: ActionPermit) -> set[str]:
+    """Tokens that stand for a position before or after."""
+    return {
+        token
+        for position in (permit.simulation or {}).get("positions", [])
+        for side in ("before", "after")
+        for token in (position[side] or {}).get("claim_tokens", [])
+    }
 
 
 DID_NOT_RUN = "did not run"

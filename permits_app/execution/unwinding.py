@@ -114,7 +114,12 @@ def _leave(
         except GolemError as error:
             return {**done, "failed": error.code, "outcome": error.detail}, False
         hashes += permit.transactions.order_by("call_index").values_list("tx_hash", flat=True)
-        done = {"permit_id": str(permit.pk), "tx_hashes": list(hashes), "outcome": str(permit.status)}
+        done = {
+            "permit_id": str(permit.pk),
+            "tx_hashes": list(hashes),
+            "outcome": str(permit.status),
+            "reason": step.reason,
+        }
         if permit.status != PermitStatus.COMMITTED:
             return done, False
     return done, False

@@ -2,7 +2,8 @@
 
 Nothing runs, because nobody can carry a promise out before it is signed. So only what is known word by word is signed:
 typed data of no known contract, of another chain, with a field nobody accounts for, without an end, or for an account
-that signs otherwise than with its own key is refused.
+that signs otherwise than with its own key is refused. A permit is refused by its name, whoever reads it: it lets
+somebody take and brings nothing, and most of them nobody can take back.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Final
 from permits_app.errors import SimulationFailed
 from permits_app.safety.hook import HookCall, Reject
 from tools_app.chain.typed_hash import hash_typed_data
+from tools_app.standards.signed_rights import name_signed_right
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.enums import LEAVING, ActionClass
@@ -34,6 +36,10 @@ def judge_promise(call: HookCall, plan: TxPlan, typed: TypedData, chain: ChainRe
         # Leaving passes nearly every limit, so only what was measured to leave is it; nothing is measured here.
         raising = ", ".join(each.value for each in ActionClass if each not in LEAVING)
         return _refuse("class", "a promise says that it only leaves a position", call.action_class.value, raising)
+    given = name_signed_right(typed)
+    if given is not None:
+        wanted = "an approval of the exact amount, in the plan that spends it"
+        return _refuse("permit", f"{given.label} lets others take and brings nothing; {given.end}", given.name, wanted)
     owner = SHELF.of_contract(plan.chain_id, typed.contract)
     if owner is None or owner.promises is None or typed.chain_id != plan.chain_id:
         where = f"{typed.contract} on chain {typed.chain_id}"

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from permits_app.reviewers import safety_guardian as guardian
 from permits_app.reviewers.decoding import read_calls
 from permits_app.safety.hook import HookCall, Reject
-from permits_app.safety.hooks.simulator import Simulator
+from permits_app.safety.hooks.simulator import Simulator, rehearse_whole
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.case import Case
 from tools_app.toolkit.effects import Effects, UnknownCall
+from tools_app.toolkit.enums import RiskTier
 from tools_app.toolkit.plan import TxPlan
 
 
@@ -51,8 +52,12 @@ def list_mutants(plan: TxPlan) -> Iterator[Mutant]:
         yield changed("the length", data=data + bytes(32))
 
 
-def find_passed(call: HookCall) -> tuple[list[Mutant], int, int]:
-    """The mutants that nothing refuses; how many were made, and how many had to be run."""
+def find_passed(call: HookCall, case: Case) -> tuple[list[Mutant], int, int]:
+    """The mutants that nothing refuses; how many were made, and how many had to be run.
+
+    Each is run once on one engine. Only what that lets pass is asked of the whole hook, with every engine and every
+    state on the way; of a word that the case lists as meaning nothing, nothing more is asked.
+    """
     plan = call.plan
     assert plan is not None
     passed, made, run = [], 0, 0
@@ -62,7 +67,9 @@ def find_passed(call: HookCall) -> tuple[list[Mutant], int, int]:
             continue
         run += 1
         changed = replace(call, plan=mutant.plan)
-        if guardian.review(changed).is_approved and not _is_refused(changed):
+        if not guardian.review(changed).is_approved:
+            continue
+        if not _is_refused(changed, is_whole_enough=find_listed(case, mutant) is not None):
             passed.append(mutant)
     return passed, made, run
 
@@ -106,8 +113,12 @@ def find_listed(case: Case, mutant: Mutant) -> tuple[str, int] | None:
     )
 
 
-def _is_refused(call: HookCall) -> bool:
+def _is_refused(call: HookCall, *, is_whole_enough: bool) -> bool:
+    assert call.plan is not None and call.chain is not None
     try:
+        _, rehearsed = rehearse_whole(call, call.plan, call.chain, risk_tier=RiskTier.STANDARD)
+        if rehearsed.refusal is not None or is_whole_enough:
+            return rehearsed.refusal is not None
         return isinstance(Simulator().check(call), Reject)
     except GolemError:
         return True

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import random
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,8 +12,9 @@ import pytest
 from golem_project.embedded.world.accounts import CHAIN_ID, derive_account
 from golem_project.management.commands.deploy_policy_cage import build_valuer
 from golem_project.proof.caged.safe import FEED_DECIMALS
-from golem_project.proof.holding_steps import STEPS
+from golem_project.proof.holding_steps import SAID, STEPS, WALKS
 from golem_project.proof.holding_walk import HoldingsWalk
+from golem_project.proof.holdings import ACTS, PAUSES, SHARES, WORLDS
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import AssetRule, asset_rules, valuer_rule
 from tests.contracts.test_valuers import WorldCage
@@ -24,7 +26,7 @@ from tools_app.portfolio.holdings import Holdings
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import NATIVE
 
-PROTOCOLS: Final = ("aave_v3", "spark", "erc4626", "morpho", "maker", "lido", "rocketpool")
+PROTOCOLS: Final = tuple(each for each in WORLDS if each not in WALKS)
 BY_KIND: Final = {"uniswap": "nft"}
 """Kinds of positions that a protocol's valuer counts, where it does not count them all."""
 LEND_AND_SHARE = (
@@ -115,9 +117,8 @@ class BothSides:
         return seen
 
 
-@pytest.fixture
-def both(local_chain: World) -> Iterator[BothSides]:
-    world = local_chain
+def open_both(world: World, names: Collection[str]) -> BothSides:
+    """A cage counts positions at eight places at most, fewer than there are: at Uniswap and at the named protocols."""
     account = derive_account("both sides")
     walk = HoldingsWalk.begin(world.rpc, "both sides", world.protocols)
     reader, _ = walk.read()
@@ -126,15 +127,20 @@ def both(local_chain: World) -> Iterator[BothSides]:
     )
     targets = {"uniswap": world.contracts["uniswap_v3_position_manager"]}
     for subject, valuer in SHELF.valuers_on(CHAIN_ID):
-        if valuer.code == "V3PositionValuer":
+        protocol = SHELF.of_contract(CHAIN_ID, subject)
+        assert protocol is not None
+        if valuer.code == "V3PositionValuer" or protocol.name not in names:
             continue
         made = world.send(world.actors.deployer, None, "0x" + build_valuer(reader, valuer).hex())["contractAddress"]
         rules.append(valuer_rule(subject, made))
-        protocol = SHELF.of_contract(CHAIN_ID, subject)
-        assert protocol is not None
         targets[protocol.name] = subject
-    assert targets.keys() == {"uniswap", *PROTOCOLS}
-    yield BothSides(walk, WorldCage(world, rules, account), targets)
+    assert targets.keys() == {"uniswap", *names}
+    return BothSides(walk, WorldCage(world, rules, account), targets)
+
+
+@pytest.fixture
+def both(local_chain: World) -> BothSides:
+    return open_both(local_chain, PROTOCOLS)
 
 
 @pytest.mark.protocols(*PROTOCOLS)
@@ -161,6 +167,31 @@ def test_what_is_staked_pledged_and_waits_in_a_queue_has_one_value_too(both: Bot
 
 
 @pytest.mark.protocols(*PROTOCOLS)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_in_any_order_of_steps_contracts_and_product_tell_one_value(both: BothSides, seed: int) -> None:
+    chance, names = random.Random(seed), sorted(STEPS.keys() - SAID.keys())
+    seen, taken = set(), 0
+    for _ in range(8 * ACTS):
+        found = STEPS[chance.choice(names)](both.walk, chance.choice(SHARES), chance.randrange(8))
+        if found is not None and both.walk.act(found):
+            taken += 1
+            seen |= {each.ref.protocol for each in both.compare().positions}
+        if chance.random() < 0.1:
+            both.walk.pass_time(chance.choice(PAUSES[:2]))
+        if taken >= ACTS:
+            break
+    assert taken == ACTS and len(seen) > 4, seen
+
+
+@pytest.mark.protocols(*WALKS)
+def test_what_protocols_say_of_their_own_ways_in_and_out_has_one_value_too(local_chain: World) -> None:
+    rest = open_both(local_chain, WALKS)
+    assert rest.walk_through((*SAID, *SAID)) == set(WALKS)
+    rest.walk.pass_time(1_800)
+    rest.compare()
+
+
+@pytest.mark.protocols(*PROTOCOLS)
 def test_a_pushed_pool_and_a_fallen_feed_leave_both_at_one_value(both: BothSides) -> None:
     world = both.cage.world
     open_position(world, both.cage.maker)
@@ -178,4 +209,4 @@ def test_a_pushed_pool_and_a_fallen_feed_leave_both_at_one_value(both: BothSides
 def test_every_place_where_something_may_be_held_is_valued_by_a_contract() -> None:
     subjects = {subject for subject, _ in SHELF.valuers_on(CHAIN_ID)}
     assert set(SHELF.valued_on(CHAIN_ID).values()) <= subjects
-    assert {protocol.name for protocol in SHELF if protocol.valuers} >= {"uniswap", *PROTOCOLS}
+    assert {protocol.name for protocol in SHELF if protocol.valuers} >= {"uniswap", *WORLDS}

@@ -26,6 +26,16 @@ from .positions import NAME, REQUEST
 SLIPS: dict[str, int] = {}
 """Slips of their author: by how much an offer says otherwise than its plan, and a claim that promises nothing."""
 
+INSTEAD: list[TypedData] = []
+"""What a hostile author has signed in place of an offer."""
+
+
+def forget() -> None:
+    """No slips and nothing hostile any more."""
+    SLIPS.clear()
+    INSTEAD.clear()
+
+
 Currency = Annotated[Literal["cash"], Field(description="What is counted.")]
 Whose = Annotated[Literal["mine"], Field(description="Whose account it is.")]
 
@@ -210,7 +220,9 @@ def bank_offer(ctx: WriteContext, give: RawAmount, want: RawAmount, seconds: Dea
         action_class=ActionClass.INCREASE_POSITION,
         recipients=(ctx.account,),
         deadline=deadline,
-        promise=TypedData(
+        promise=INSTEAD[0]
+        if INSTEAD
+        else TypedData(
             domain={
                 "name": "MadeUpBank",
                 "version": "1",

@@ -105,7 +105,6 @@ def maker(transactional_db: None, bank: Bank) -> Iterator[Maker]:
         ToolOverride.objects.create(golem=live.golem, tool_name=tool.name, mode=OverrideMode.INCLUDE)
     allow_addresses(golem=live.golem, choices=suggest_allowlist(CHAIN_ID), actor="system:test", now=clock.now())
     was_eager, app.conf.task_always_eager = app.conf.task_always_eager, True
-    slips = bank.modules["tools"].SLIPS
     try:
         made = Maker(live, Agent(golem=live.golem, key=live.key, client=Client()), bank)
         status, permit = made.ask("preview_action", action_type="bank_deposit", venue=NAME, amount=str(1_000 * DAI))
@@ -113,7 +112,7 @@ def maker(transactional_db: None, bank: Bank) -> Iterator[Maker]:
         assert made.ask("commit_action", permit_id=permit["permit_id"])[1]["status"] == "COMMITTED"
         yield made
     finally:
-        slips.clear()
+        bank.modules["tools"].forget()
         app.conf.task_always_eager = was_eager
 
 

@@ -17,11 +17,11 @@ from tools_app.chain.abi import AbiDecodeError, decode_input, decode_log, encode
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.units import format_units
 from tools_app.standards import erc20
-from tools_app.standards.spending import plan_spending
+from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.plan import Call, TokenFlow, TxPlan
+from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import (
     Gauge,
     GaugeBound,
@@ -187,21 +187,13 @@ class VaultFamily:
                 shares=str(shares),
                 worth=str(gained),
             )
-        spending = plan_spending(reader, account=account, token=token, spender=vault.address, expected=assets)
-        call = Call(
-            vault.address,
-            encode_call(DEPOSIT, assets, account),
-            0,
-            f"Deposit {_shown(assets, token)} into {vault.label}",
-        )
-        return TxPlan(
-            chain_id=reader.chain_id,
-            calls=(*spending.approvals, call),
-            spends=(spending.flow,),
-            allowances=(spending.allowance,),
+        draft = PlanDraft(reader.chain_id, account)
+        draft.pay(reader, token, assets, to=vault.address)
+        label = f"Deposit {_shown(assets, token)} into {vault.label}"
+        draft.call(Call(vault.address, encode_call(DEPOSIT, assets, account), 0, label))
+        draft.changes.append(self._change(reader, vault, gained, least))
+        return draft.finish(
             action_class=ActionClass.INCREASE_POSITION if before else ActionClass.NEW_POSITION,
-            recipients=(account,),
-            changes=(self._change(reader, vault, gained, least),),
             gauges=(_price_gauge(reader, vault),),
             details={"vault": vault.address, "shares": str(shares), "fee": str(max(0, assets - gained - 2))},
         )
@@ -230,13 +222,12 @@ class VaultFamily:
         )
         leaving = whole - rest
         label = f"Redeem shares of {vault.label} for {_shown(quoted, token)}"
-        return TxPlan(
-            chain_id=reader.chain_id,
-            calls=(Call(vault.address, encode_call(REDEEM, given, account, account), 0, label),),
-            receives=(TokenFlow(token, expected=quoted, bound=quoted - quoted * MOST_JUMP_BPS // _BPS),),
+        draft = PlanDraft(reader.chain_id, account)
+        draft.call(Call(vault.address, encode_call(REDEEM, given, account, account), 0, label))
+        draft.receive(token, quoted, at_least=quoted - quoted * MOST_JUMP_BPS // _BPS)
+        draft.changes.append(self._change(reader, vault, -leaving, -leaving - leaving * MOST_JUMP_BPS // _BPS - 2))
+        return draft.finish(
             action_class=ActionClass.CLOSE_POSITION if given == owned else ActionClass.DECREASE_POSITION,
-            recipients=(account,),
-            changes=(self._change(reader, vault, -leaving, -leaving - leaving * MOST_JUMP_BPS // _BPS - 2),),
             gauges=(_price_gauge(reader, vault),),
             details={"vault": vault.address, "shares": str(given), "fee": str(max(0, leaving - quoted - 2))},
         )

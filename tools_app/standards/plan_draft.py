@@ -9,6 +9,8 @@ from typing import Any
 from tools_app.core.errors import InsufficientBalance
 from tools_app.core.units import format_units
 from tools_app.standards import erc20
+from tools_app.standards.spending import plan_spending
+from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
 from tools_app.toolkit.positions import PositionChange
@@ -37,6 +39,7 @@ class PlanDraft:
     spends: list[TokenFlow] = field(default_factory=list)
     receives: list[TokenFlow] = field(default_factory=list)
     changes: list[PositionChange] = field(default_factory=list)
+    _afterwards: list[Call] = field(default_factory=list)
     _granted: dict[tuple[str, str], AllowanceLeft] = field(default_factory=dict)
 
     def call(self, *calls: Call) -> None:
@@ -56,6 +59,18 @@ class PlanDraft:
         left = 0 if least_taken is None else max(0, amount - least_taken)
         self._grant(AllowanceLeft(token, spender, amount, left))
         return True
+
+    def pay(self, reader: ChainReader, token: TokenMeta, amount: int, *, to: str, at_most: int | None = None) -> None:
+        """The next call takes `amount` of the account: balance checked, exactly approved, promised, nothing left.
+
+        Up to `at_most` where that may be more and is held: what is left of it is taken back at the end of the plan.
+        Raises InsufficientBalance, ContractOutputUnexpected.
+        """
+        spending = plan_spending(reader, account=self.account, token=token, spender=to, expected=amount, most=at_most)
+        self.calls += spending.approvals
+        self._afterwards += spending.afterwards
+        self.spends.append(spending.flow)
+        self._grant(spending.allowance)
 
     def adopt(self, plan: TxPlan) -> None:
         """The calls and approvals of another plan; its flows are the caller's to account for."""
@@ -79,7 +94,7 @@ class PlanDraft:
         """The plan. Approvals are used up in it or taken back, but for what `least_taken` said may stay."""
         return TxPlan(
             chain_id=self.chain_id,
-            calls=tuple(self.calls),
+            calls=(*self.calls, *self._afterwards),
             spends=tuple(self.spends),
             receives=tuple(self.receives),
             allowances=tuple(self._granted.values()),

@@ -32,6 +32,25 @@ class About:
     bps: int
 
 
+@dataclass(frozen=True, slots=True)
+class PutIn:
+    """A way into a position for those who walk at random: a part of what the wallet has of a token, as `amount`."""
+
+    tool: str
+    symbol: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOut:
+    """A way out: a part of what the account holds of the token that is the protocol's contract `key`, or "max"."""
+
+    tool: str
+    key: str
+    parameter: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
 Amount: TypeAlias = int | About
 """Base units; a plain number is exact but for the case's rounding."""
 

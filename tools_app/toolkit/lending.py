@@ -6,6 +6,7 @@ does no I/O, as positions do it: batches of reads are yielded and their outcomes
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -110,6 +111,8 @@ class LendingPair:
     may be borrowed against it, `threshold_bps` what counts before it is liquidated. `other_cover` and `other_debt` are
     what else the position has, weighted by its thresholds, in base units of debt; `other_ltv` the same by what may be
     borrowed. `supply_room` and `borrow_room` are the most that goes in and out now; `closed` says why where it is zero.
+    A debt is nothing or at least `least_debt`; a repayment may clear `interest_room` less, for interest until it is
+    mined. `calls_of_round` is how many calls it takes to withdraw, sell and repay once.
     """
 
     ref: PositionRef
@@ -130,6 +133,9 @@ class LendingPair:
     other_ltv: Fraction = Fraction(0)
     other_debt: Fraction = Fraction(0)
     closed: str = ""
+    least_debt: int = 0
+    interest_room: int = 0
+    calls_of_round: int = 5
 
     def health_bps(self, *, collateral: int, debt: int) -> int | None:
         """Cover over debt with these amounts in it, 10,000 is liquidation, rounded down; None without debt."""
@@ -184,13 +190,16 @@ class Lending(Protocol):
     def leg_rates(self, position: Position) -> Reads[tuple[int, ...]]:
         """PPM a year of each leg of a position, in their order: what it earns, or what a debt costs."""
 
-    def spender(self, pair: LendingPair) -> str:
+    def spender(self, pair: LendingPair, verb: Verb) -> str:
         """Which contract takes the tokens of a supply or a repayment, by allowance."""
 
-    def call(self, pair: LendingPair, verb: Verb, amount: int | None) -> Call:
-        """The call of a verb in a pair: SUPPLY and WITHDRAW move its collateral, BORROW and REPAY its debt.
+    def calls(
+        self, pair: LendingPair, verb: Verb, amount: int | None, *, earlier: Sequence[int] = ()
+    ) -> tuple[Call, ...]:
+        """The calls of a verb in a pair: SUPPLY and WITHDRAW move its collateral, BORROW and REPAY its debt.
 
-        `amount` in base units; None is everything, for WITHDRAW and REPAY. What it pays goes to the account.
+        `amount` in base units; None is everything, for WITHDRAW and REPAY. What it pays goes to the account. `earlier`
+        are the amounts of the same verb that the plan has before this one. Raises MarketClosed for a verb not offered.
         """
 
     def flash_terms(self, chain_id: int, asset: str) -> Reads[FlashTerms | None]:

@@ -37,6 +37,7 @@ VIA_IR_FILES = frozenset(
         "CollateralVaultValuer.sol",
         "LendingValuer.sol",
         "MarketValuer.sol",
+        "PooledShareValuer.sol",
         "ShareValuer.sol",
         "StakeValuer.sol",
         "V3PositionValuer.sol",
@@ -47,7 +48,15 @@ VIA_IR_FILES = frozenset(
 )
 # Whose code is compared with what lies on a chain before owners are asked to sign for it.
 VALUERS = frozenset(
-    {"CollateralVaultValuer", "LendingValuer", "MarketValuer", "ShareValuer", "StakeValuer", "V3PositionValuer"}
+    {
+        "CollateralVaultValuer",
+        "LendingValuer",
+        "MarketValuer",
+        "PooledShareValuer",
+        "ShareValuer",
+        "StakeValuer",
+        "V3PositionValuer",
+    }
 )
 PUBLISHED = frozenset({"PolicyCage", "CageGovernance", "CageGate", *VALUERS})
 IMPORT = re.compile(r"""^import [^;]*?"\./([^"]+)";""", re.MULTILINE)

@@ -21,7 +21,7 @@ from golem_project.embedded.world.solidity import load_contract
 from permits_app.actions.sync_policy_cage import register_cage
 from permits_app.models import CageMirror
 from permits_app.policy_cage.abi import PUBLISHED
-from permits_app.policy_cage.contract import encode_deployment
+from permits_app.policy_cage.contract import MOST_POSITIONS, encode_deployment
 from permits_app.policy_cage.published import mask_immutables
 from permits_app.policy_cage.safe_tx import ENABLE_MODULE, NONCE, SafeTx, build_typed_data
 from permits_app.policy_cage.suggested_rules import list_subjects, suggest_rules
@@ -149,7 +149,8 @@ def build_deployment(
 
 
 def choose_left_out(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> list[str]:
-    """The protocols that this golem's cage begins without, because no chain takes all rules in one creation.
+    """The protocols that this golem's cage begins without: no chain takes all rules in one creation, and a cage counts
+    positions at so many places alone.
 
     Markets are kept longest, since everything is left through them; of the others the one with the most rules goes
     first. Raises CommandError where even none of them fits, and what a feed raises.
@@ -161,9 +162,15 @@ def choose_left_out(golem: Golem, chain: ChainReader, options: dict[str, Any]) -
     def measure(*more: str) -> int:
         return len(build_deployment(golem, chain, options, valuers=stand_ins, left_out=[*left, *more]))
 
+    def count(*more: str) -> int:
+        return len(stand_ins.keys() & set(list_subjects(golem, chain.chain_id, left_out=[*left, *more])))
+
     size = measure()
-    while size > MOST_BYTES_OF_CREATION:
+    while size > MOST_BYTES_OF_CREATION or count() > MOST_POSITIONS:
         kept = [each for each in SHELF.on(chain.chain_id) if each.name not in left]
+        places = count()
+        if places > MOST_POSITIONS:
+            kept = [each for each in kept if count(each.name) < places]
         smaller = [(each.markets is not None, measure(each.name), each.name) for each in kept]
         helping = [each for each in smaller if each[1] < size]
         if not helping:
@@ -201,7 +208,7 @@ def tell_left_out(left_out: Sequence[str]) -> str:
         return ""
     return (
         f"left out, because no chain takes all rules at once: {', '.join(left_out)}; propose their calls, spenders and"
-        " valuers on the cage's page once it stands"
+        f" valuers on the cage's page once it stands, which counts positions at {MOST_POSITIONS} places at most"
     )
 
 

@@ -31,7 +31,7 @@ from permits_app.safety.position_rules import (
 )
 from permits_app.safety.promise_rules import judge_promise
 from permits_app.safety.record_reader import records_of
-from permits_app.safety.rehearsal import rehearse
+from permits_app.safety.rehearsal import Rehearsed, rehearse
 from permits_app.safety.step_health import judge_steps
 from permits_app.safety.tiers import classify_call, returns_to_golem
 from permits_app.safety.touched import ask_for_positions, run_asking
@@ -50,7 +50,7 @@ from tools_app.simulation.differential import SimulationDisagrees
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.enums import LEAVING, ActionClass, EngineSetting
+from tools_app.toolkit.enums import LEAVING, ActionClass, EngineSetting, RiskTier
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import NATIVE, TokenMeta
@@ -88,28 +88,10 @@ class Simulator:
             refused = refused or judge_promise(call, call.plan, call.plan.promise, chain)
             return refused or Allow(note="nothing is sent: what is signed was read word by word")
         native = chain.native()
-        route = call.sent_by
-        if (delegated := judge_signer(route=route, chain=chain)) is not None:
+        if (delegated := judge_signer(route=call.sent_by, chain=chain)) is not None:
             return delegated
-        run_once = partial(
-            run_simulation,
-            deadline=Deadline.after_ms(SIMULATION_BUDGET_MS),
-            risk_tier=classify_call(call),
-            setting=choose_setting(call),
-        )
-        hints = records_of(call).positions
-        run = run_asking(run_once, chain=chain, account=route.account, hints=hints)
-        request = build_request(plan=call.plan, route=route, chain=chain, hints=hints)
         try:
-            rehearsed = rehearse(
-                request,
-                route=route,
-                chain=chain,
-                calls=call.sent_calls,
-                run=run,
-                judge=partial(judge_run, call),
-                promised=call.promised,
-            )
+            request, rehearsed = rehearse_whole(call, call.plan, chain, risk_tier=classify_call(call))
         except InsufficientFunds:
             have = chain.native_balance(account)
             return _poor("simulator.value", have, sum(c.value for c in call.plan.calls), native, "the calls' value")
@@ -131,6 +113,34 @@ class Simulator:
             return refusal
         note = f"{simulation.gas_used} gas; {simulation.fidelity}"
         return Allow(note=note, simulation=simulation, gas=rehearsed.gas)
+
+
+def rehearse_whole(
+    call: HookCall, plan: TxPlan, chain: ChainReader, *, risk_tier: RiskTier
+) -> tuple[SimulationRequest, Rehearsed[Reject]]:
+    """All calls of the plan, run and judged; what lies between them is not looked at. Raises what `check` raises.
+
+    `risk_tier` decides how many engines run them.
+    """
+    route = call.sent_by
+    run_once = partial(
+        run_simulation,
+        deadline=Deadline.after_ms(SIMULATION_BUDGET_MS),
+        risk_tier=risk_tier,
+        setting=choose_setting(call),
+    )
+    hints = records_of(call).positions
+    request = build_request(plan=plan, route=route, chain=chain, hints=hints)
+    rehearsed = rehearse(
+        request,
+        route=route,
+        chain=chain,
+        calls=call.sent_calls,
+        run=run_asking(run_once, chain=chain, account=route.account, hints=hints),
+        judge=partial(judge_run, call),
+        promised=call.promised,
+    )
+    return request, rehearsed
 
 
 def judge_signer(*, route: SigningRoute, chain: ChainReader) -> Reject | None:

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from golem_project.proof.holding_steps import STEPS
+from golem_project.proof.holding_steps import SAID, STEPS, WALKS
 from golem_project.proof.holding_walk import HoldingsWalk, undone
 from golem_project.proof.holdings import ACTS, PAUSES, SHARES, WORLDS, walk_at_random
 from tests.evm.world import World
@@ -71,6 +71,7 @@ EVERY_ACT = (
     "lido_claim_withdrawal",
     "rocketpool_stake",
     "rocketpool_unstake",
+    *SAID,
 )
 """An order in which each finds something to act on."""
 
@@ -133,7 +134,7 @@ def place(local_chain: World) -> Iterator[World]:
     del HoldingsMachine.chain
 
 
-def test_no_order_of_acts_over_seven_protocols_moves_the_net_asset_value(place: World) -> None:
+def test_no_order_of_acts_over_all_protocols_moves_the_net_asset_value(place: World) -> None:
     HoldingsMachine.acts_taken = 0
     run_state_machine_as_test(HoldingsMachine, settings=QUICK)
     assert HoldingsMachine.acts_taken > QUICK.max_examples, "the examples found nothing to act on"
@@ -146,7 +147,9 @@ def test_each_way_in_and_out_is_taken_with_positions_at_all_of_them(place: World
     assert set(walk.done) == {name.split()[0] for name in STEPS}
     _, holdings = walk.read()
     held = {each.ref.protocol for each in holdings.positions}
-    assert held == {"aave_v3", "spark", "morpho", "erc4626", "lido", "rocketpool"} and holdings.debt_micro_usd > 0
+    assert (
+        held == {"aave_v3", "spark", "morpho", "erc4626", "lido", "rocketpool", *WALKS} and holdings.debt_micro_usd > 0
+    )
 
 
 def test_a_walk_of_the_long_proof_is_walked_the_same_way(place: World) -> None:
@@ -173,7 +176,7 @@ WRONG_COUNTS: dict[str, Count] = {
         with_legs(each, lambda raw: raw - raw // 100) for each in positions
     ],
 }
-for _name in ("aave_v3", "spark", "morpho", "maker", "erc4626", "lido", "rocketpool"):
+for _name in WORLDS:
     WRONG_COUNTS[f"nobody looks at {_name}"] = lambda positions, name=_name: [  # type: ignore[misc]
         each for each in positions if each.ref.protocol != name
     ]

@@ -15,10 +15,9 @@ from tools_app.protocols.lido.addresses import NAME
 from tools_app.protocols.lido.math import BPS, Pool
 from tools_app.protocols.lido.positions import STAKE, request_ref, stake_ref
 from tools_app.protocols.lido.reads import Request
-from tools_app.standards import erc20
-from tools_app.toolkit.plan import AllowanceLeft, Call
+from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import REQUEST_KIND, PositionChange, PositionRef
-from tools_app.toolkit.views import NATIVE, TokenMeta
+from tools_app.toolkit.views import NATIVE
 
 SUBMIT: Final = "function submit(address referral) payable returns (uint256)"
 WRAP: Final = "function wrap(uint256 amount) returns (uint256)"
@@ -58,14 +57,6 @@ def claim(at: Mapping[str, str], requests: Sequence[Request]) -> Call:
     ids = [each.id for each in requests]
     label = f"Claim withdrawal {', '.join(str(each) for each in ids)}"
     return Call(at["queue"], encode_call(CLAIM, ids, [each.hint for each in requests]), 0, label)
-
-
-def approval(
-    token: TokenMeta, *, spender: str, amount: int, allowance: int
-) -> tuple[tuple[Call, ...], tuple[AllowanceLeft, ...]]:
-    """The calls that let `spender` take exactly `amount`, and that nothing is left of it; none when it may already."""
-    calls = erc20.approvals_for(token=token, spender=spender, amount=amount, allowance=allowance)
-    return calls, (AllowanceLeft(token, spender, granted=amount, left=0),)
 
 
 def grows(chain_id: int, key: str, ether: int, *, pool: Pool, least: int | None = None) -> PositionChange:

@@ -85,6 +85,7 @@ def _make(chain_id: int, vault: math.VaultState) -> Position:
         health_bps=vault.kind.health_bps(vault.ink, vault.art),
         facts={
             "vault_id": str(vault.id),
+            "market": str(vault.id),
             "collateral_type": vault.kind.name,
             "collateral": str(vault.ink),
             "owed": str(vault.owed),

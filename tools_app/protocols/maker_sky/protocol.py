@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tools_app.protocols.maker_sky.addresses import LOCAL_CHAIN_ID, NAME, deployments
 from tools_app.protocols.maker_sky.effects import MakerEffects
+from tools_app.protocols.maker_sky.lending import MakerLending
 from tools_app.protocols.maker_sky.positions import NEW_CDP, MakerExits, MakerPositions
 from tools_app.protocols.maker_sky.valuer import VALUER
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Trait
@@ -49,6 +50,7 @@ PROTOCOL = ProtocolDef(
         *(LeavingCall(f"join_eth_{each}", "function exit(address,uint256)", own=((0,),)) for each in "abc"),
     ),
     effects=MakerEffects(),
+    lending=MakerLending(),
     traits=frozenset({Trait.LEVERAGE}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(NEW_CDP,),

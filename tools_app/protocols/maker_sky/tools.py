@@ -10,6 +10,7 @@ from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
 from tools_app.protocols.maker_sky import math
 from tools_app.protocols.maker_sky.addresses import CHAINS, NAME, collateral_types, deployments, key_of
+from tools_app.protocols.maker_sky.calls import DRIP, EXIT, FLUX, FROB, HOPE, JOIN, MOVE, NOPE, OPEN
 from tools_app.protocols.maker_sky.errors import DebtTooSmall, PriceDisagrees, VaultNotFound
 from tools_app.protocols.maker_sky.positions import KIND, SETTLING_SECONDS, ref_of, tokens_on
 from tools_app.protocols.maker_sky.reads import VAT_CAN, ask_vaults, word_of
@@ -20,27 +21,18 @@ from tools_app.protocols.maker_sky.reports import (
     report_open,
     report_repay,
 )
-from tools_app.standards.spending import plan_spending
+from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, MarketClosed, NothingThere
 from tools_app.toolkit.params import ChainId, PositionId, RawAmount, ShortText
-from tools_app.toolkit.plan import Call, TokenFlow, TxPlan
+from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import Gauge, GaugeBound, HealthTooLow, PositionChange, drive
 from tools_app.toolkit.views import TokenMeta
 
 maker = ToolFamily(prefix="maker", category=Category.LENDING, chains=CHAINS)
 
-OPEN: Final = "function open(bytes32 ilk, address usr) returns (uint256)"
-FROB: Final = "function frob(uint256 cdp, int256 dink, int256 dart)"
-FLUX: Final = "function flux(uint256 cdp, address dst, uint256 wad)"
-MOVE: Final = "function move(uint256 cdp, address dst, uint256 rad)"
-JOIN: Final = "function join(address usr, uint256 wad)"
-EXIT: Final = "function exit(address usr, uint256 wad)"
-DRIP: Final = "function drip(bytes32 ilk)"
-HOPE: Final = "function hope(address usr)"
-NOPE: Final = "function nope(address usr)"
 LEAST_RATIO_BPS: Final = 20_000
 PRICE_TOLERANCE_BPS: Final = 500
 _ROUNDING: Final = 2
@@ -70,11 +62,10 @@ def maker_open_vault(ctx: WriteContext, collateral_type: ShortText, chain_id: Ch
         raise InvalidParams(f"the collateral types here are {kinds}", fields={"collateral_type": "not served"})
     ctx.step("Building calls")
     data = encode_call(OPEN, word_of(kind), ctx.account)
-    return TxPlan(
-        chain_id=reader.chain_id,
-        calls=(Call(place["cdp_manager"], data, 0, f"Open a Maker vault for {kind}"),),
+    draft = PlanDraft(reader.chain_id, ctx.account)
+    draft.call(Call(place["cdp_manager"], data, 0, f"Open a Maker vault for {kind}"))
+    return draft.finish(
         action_class=ActionClass.NEW_POSITION,
-        recipients=(ctx.account,),
         details={"venue": "Maker", "manager": place["cdp_manager"], "collateral_type": kind},
     )
 
@@ -101,20 +92,15 @@ def maker_deposit_collateral(
     opened = _open(ctx, vault_id, chain_id)
     ctx.step("Building calls")
     vault, token = opened.vault, opened.collateral
-    spending = plan_spending(opened.reader, account=ctx.account, token=token, spender=opened.join, expected=amount)
-    after = vault.ink + amount
-    return TxPlan(
-        chain_id=opened.reader.chain_id,
-        calls=(
-            *spending.approvals,
-            Call(opened.join, encode_call(JOIN, vault.urn, amount), 0, f"Bring {_shown(amount, token)} to Maker"),
-            opened.call("cdp_manager", FROB, vault.id, amount, 0, label=f"Lock it in vault {vault.id}"),
-        ),
-        spends=(spending.flow,),
-        allowances=(spending.allowance,),
+    after, draft = vault.ink + amount, PlanDraft(opened.reader.chain_id, ctx.account)
+    draft.pay(opened.reader, token, amount, to=opened.join)
+    draft.call(
+        Call(opened.join, encode_call(JOIN, vault.urn, amount), 0, f"Bring {_shown(amount, token)} to Maker"),
+        opened.call("cdp_manager", FROB, vault.id, amount, 0, label=f"Lock it in vault {vault.id}"),
+    )
+    draft.changes.append(opened.change(token, amount, amount))
+    return draft.finish(
         action_class=ActionClass.INCREASE_POSITION if vault.ink else ActionClass.NEW_POSITION,
-        recipients=(ctx.account,),
-        changes=(opened.change(token, amount, amount),),
         details={
             **opened.details,
             "collateral_after": str(after),
@@ -172,32 +158,23 @@ def maker_generate_dai(
     ratio = _ratio_bps(vault.ink, price, owed) or 0
     # What a unit of collateral must not fall to: where the ratio is the least Maker allows.
     liquidation = owed * kind.ratio // math.RAY * math.WAD // vault.ink
-    return TxPlan(
-        chain_id=opened.reader.chain_id,
-        calls=(
-            opened.call("jug", DRIP, word_of(kind.name), label=f"Count the fee of {kind.name}"),
-            opened.call(
-                "cdp_manager", FROB, vault.id, 0, kind.art_for(dai_amount), label=f"Draw {_shown(dai_amount, dai)}"
-            ),
-            opened.call(
-                "cdp_manager", MOVE, vault.id, account, dai_amount * math.RAY, label="Take it out of the vault"
-            ),
-            *(() if allowed else give),
-            opened.call("join_dai", EXIT, account, dai_amount, label="Take it as tokens"),
-            *(() if allowed else take),
+    most = dai_amount + kind.growth(owed, SETTLING_SECONDS) + _ROUNDING
+    draft = PlanDraft(opened.reader.chain_id, account)
+    draft.call(
+        opened.call("jug", DRIP, word_of(kind.name), label=f"Count the fee of {kind.name}"),
+        opened.call(
+            "cdp_manager", FROB, vault.id, 0, kind.art_for(dai_amount), label=f"Draw {_shown(dai_amount, dai)}"
         ),
-        receives=(TokenFlow(dai, expected=dai_amount, bound=dai_amount),),
+        opened.call("cdp_manager", MOVE, vault.id, account, dai_amount * math.RAY, label="Take it out of the vault"),
+        *(() if allowed else give),
+        opened.call("join_dai", EXIT, account, dai_amount, label="Take it as tokens"),
+        *(() if allowed else take),
+    )
+    draft.receive(dai, dai_amount)
+    draft.changes.append(opened.change(dai, -dai_amount, -most, least_health_bps=DEFAULT_HEALTH_FLOOR_BPS))
+    return draft.finish(
         action_class=ActionClass.INCREASE_POSITION,
-        recipients=(account,),
         collateral_ratio_bps=ratio,
-        changes=(
-            opened.change(
-                dai,
-                -dai_amount,
-                -dai_amount - kind.growth(owed, SETTLING_SECONDS) - _ROUNDING,
-                least_health_bps=DEFAULT_HEALTH_FLOOR_BPS,
-            ),
-        ),
         gauges=(opened.no_right,) if not allowed else (),
         details={
             **opened.details,
@@ -248,23 +225,17 @@ def maker_repay_dai(
             most=str(most),
         )
     ctx.step("Building calls")
-    spending = plan_spending(
-        opened.reader, account=ctx.account, token=dai, spender=opened.place["join_dai"], expected=dai_amount
+    cleared, draft = art * kind.rate // math.RAY, PlanDraft(opened.reader.chain_id, ctx.account)
+    draft.call(opened.call("jug", DRIP, word_of(kind.name), label=f"Count the fee of {kind.name}"))
+    draft.pay(opened.reader, dai, dai_amount, to=opened.place["join_dai"])
+    draft.call(
+        opened.call("join_dai", JOIN, vault.urn, dai_amount, label=f"Pay {_shown(dai_amount, dai)} into the vault"),
+        opened.call("cdp_manager", FROB, vault.id, 0, -art, label=f"Clear it from the debt of vault {vault.id}"),
     )
-    cleared = art * kind.rate // math.RAY
-    return TxPlan(
-        chain_id=opened.reader.chain_id,
-        calls=(
-            opened.call("jug", DRIP, word_of(kind.name), label=f"Count the fee of {kind.name}"),
-            *spending.approvals,
-            opened.call("join_dai", JOIN, vault.urn, dai_amount, label=f"Pay {_shown(dai_amount, dai)} into the vault"),
-            opened.call("cdp_manager", FROB, vault.id, 0, -art, label=f"Clear it from the debt of vault {vault.id}"),
-        ),
-        spends=(spending.flow,),
-        allowances=(spending.allowance,),
+    room = kind.growth(vault.owed, SETTLING_SECONDS) + _ROUNDING
+    draft.changes.append(opened.change(dai, cleared, cleared - room))
+    return draft.finish(
         action_class=ActionClass.DECREASE_POSITION,
-        recipients=(ctx.account,),
-        changes=(opened.change(dai, cleared, cleared - kind.growth(vault.owed, SETTLING_SECONDS) - _ROUNDING),),
         details={
             **opened.details,
             "owed_after": str(left),
@@ -296,37 +267,24 @@ def maker_close_vault(ctx: WriteContext, vault_id: PositionId, chain_id: ChainId
     if not (vault.ink or vault.art):
         raise NothingThere(f"vault {vault.id} is empty", vault_id=vault_id)
     ctx.step("Building calls")
-    calls: list[Call] = []
-    changes: list[PositionChange] = []
-    spending = None
+    draft = PlanDraft(opened.reader.chain_id, account)
     if vault.art:
         # What is inside already counts for the debt.
         paid = max(1, vault.owed + vault.kind.growth(vault.owed, SETTLING_SECONDS) + 1 - vault.inside // math.RAY)
-        spending = plan_spending(
-            opened.reader, account=account, token=dai, spender=opened.place["join_dai"], expected=paid
-        )
-        calls += [
-            opened.call("jug", DRIP, word_of(vault.kind.name), label=f"Count the fee of {vault.kind.name}"),
-            *spending.approvals,
-            opened.call("join_dai", JOIN, vault.urn, paid, label=f"Pay {_shown(paid, dai)} into the vault"),
-        ]
-        changes.append(opened.change(dai, vault.owed, vault.owed - _ROUNDING))
-    calls.append(opened.call("cdp_manager", FROB, vault.id, -vault.ink, -vault.art, label=f"Clear vault {vault.id}"))
+        draft.call(opened.call("jug", DRIP, word_of(vault.kind.name), label=f"Count the fee of {vault.kind.name}"))
+        draft.pay(opened.reader, dai, paid, to=opened.place["join_dai"])
+        draft.call(opened.call("join_dai", JOIN, vault.urn, paid, label=f"Pay {_shown(paid, dai)} into the vault"))
+        draft.changes.append(opened.change(dai, vault.owed, vault.owed - _ROUNDING))
+    draft.call(opened.call("cdp_manager", FROB, vault.id, -vault.ink, -vault.art, label=f"Clear vault {vault.id}"))
     if vault.ink:
-        calls += [
+        draft.call(
             opened.call("cdp_manager", FLUX, vault.id, account, vault.ink, label="Take the collateral out"),
             Call(opened.join, encode_call(EXIT, account, vault.ink), 0, f"Take {_shown(vault.ink, token)} as tokens"),
-        ]
-        changes.append(opened.change(token, -vault.ink, -vault.ink))
-    return TxPlan(
-        chain_id=opened.reader.chain_id,
-        calls=tuple(calls),
-        spends=(spending.flow,) if spending else (),
-        receives=(TokenFlow(token, expected=vault.ink, bound=vault.ink),),
-        allowances=(spending.allowance,) if spending else (),
+        )
+        draft.changes.append(opened.change(token, -vault.ink, -vault.ink))
+    draft.receive(token, vault.ink)
+    return draft.finish(
         action_class=ActionClass.CLOSE_POSITION,
-        recipients=(account,),
-        changes=tuple(changes),
         details=opened.details,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -105,25 +106,29 @@ class MorphoLending:
                 rates.append(lent if leg.token == market.params.loan_token and not leg.cover_bps else 0)
         return tuple(rates)
 
-    def spender(self, pair: LendingPair) -> str:
+    def spender(self, pair: LendingPair, verb: Verb) -> str:
         """The one contract."""
         return address_on(pair.ref.chain_id)
 
-    def call(self, pair: LendingPair, verb: Verb, amount: int | None) -> Call:
+    def calls(
+        self, pair: LendingPair, verb: Verb, amount: int | None, *, earlier: Sequence[int] = ()
+    ) -> tuple[Call, ...]:
         """The call of a verb on the pair's market. Raises ValueError for a pair of another lender."""
         if not isinstance(pair, MorphoPair) or pair.params is None:
             raise ValueError("not a pair of Morpho")
-        morpho, params, account = self.spender(pair), pair.params, pair.account
+        morpho, params, account = self.spender(pair, verb), pair.params, pair.account
         loan, collateral = (_meta(pair.ref.chain_id, token) for token in (pair.debt, pair.collateral))
         if verb is Verb.SUPPLY:
-            return plans.pledge(morpho, params, collateral, _said(amount), account)
+            return (plans.pledge(morpho, params, collateral, _said(amount), account),)
         if verb is Verb.WITHDRAW:
-            taken = pair.collateral_raw if amount is None else amount
-            return plans.release(morpho, params, collateral, taken, account)
+            taken = pair.collateral_raw - sum(earlier) if amount is None else amount
+            return (plans.release(morpho, params, collateral, taken, account),)
         if verb is Verb.BORROW:
-            return plans.borrow(morpho, params, loan, _said(amount), account)
-        shares = pair.borrow_shares if amount is None else 0
-        return plans.repay(morpho, params, loan, amount=amount or 0, shares=shares, account=account)
+            return (plans.borrow(morpho, params, loan, _said(amount), account),)
+        # More than is owed reverts: what covers all of it clears the shares.
+        is_all = amount is None or (not earlier and amount >= pair.debt_raw)
+        amount, shares = (0, pair.borrow_shares) if is_all else (amount, 0)
+        return (plans.repay(morpho, params, loan, amount=amount or 0, shares=shares, account=account),)
 
     def flash_terms(self, chain_id: int, asset: str) -> Reads[FlashTerms | None]:
         """All that the contract holds of a token, for nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -138,13 +138,15 @@ class PoolLending:
             found.append(annual_ppm(reserve.supply_rate if leg.raw > 0 else owed))
         return tuple(found)
 
-    def spender(self, pair: LendingPair) -> str:
+    def spender(self, pair: LendingPair, verb: Verb) -> str:
         """The pool."""
         return self._where(pair.ref.chain_id)["pool"]
 
-    def call(self, pair: LendingPair, verb: Verb, amount: int | None) -> Call:
+    def calls(
+        self, pair: LendingPair, verb: Verb, amount: int | None, *, earlier: Sequence[int] = ()
+    ) -> tuple[Call, ...]:
         """At the variable rate."""
-        pool, account = self.spender(pair), pair.ref.id
+        pool, account = self.spender(pair, verb), pair.ref.id
         named = words.EVERYTHING if amount is None else amount
         if verb is Verb.SUPPLY:
             data = encode_call(words.SUPPLY, pair.collateral, named, account, 0)
@@ -154,7 +156,7 @@ class PoolLending:
             data = encode_call(words.BORROW, pair.debt, named, words.VARIABLE, 0, account)
         else:
             data = encode_call(words.REPAY, pair.debt, named, words.VARIABLE, account)
-        return Call(pool, data, 0, f"{verb.capitalize()} at {self.label}")
+        return (Call(pool, data, 0, f"{verb.capitalize()} at {self.label}"),)
 
     def flash_terms(self, chain_id: int, asset: str) -> Reads[FlashTerms | None]:
         """What is in the reserve, at the pool's premium."""

@@ -146,7 +146,11 @@ class AccountExits:
         if not debts:
             if not supplied:
                 return None
-            return Act(self.withdraw_tool, {"asset": supplied[0].token, "amount": "max", **chain}, "nothing is owed")
+            return Act(
+                self.withdraw_tool,
+                {"asset": supplied[0].token, "amount": "max", **chain},
+                "nothing is owed: what was put in is taken out",
+            )
         free = [leg for leg in supplied if not leg.cover_bps]
         has_room = (position.health_bps or 0) > DEFAULT_HEALTH_FLOOR_BPS + ROOM_ABOVE_FLOOR_BPS
         for leg in [*free, *(supplied if has_room else ())]:

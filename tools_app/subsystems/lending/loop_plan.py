@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 from tools_app.core.errors import GolemError, Recovery
@@ -19,7 +20,8 @@ from tools_app.toolkit.positions import PositionChange
 from tools_app.toolkit.views import TokenMeta
 
 MOST_LOOPS = 6
-"""Rounds of borrowing and swapping in one plan: each is five calls, and a cage takes 32 at once."""
+"""Rounds of borrowing and swapping in one plan: mostly five calls each, and a cage takes 32 at once."""
+MOST_CALLS = 30
 ROUNDING = 4
 INTEREST_SLACK = 5_000
 """One part in so many of a debt that interest may add before the plan is carried out."""
@@ -77,6 +79,7 @@ class LoopPlan:
     impacts: list[int] = field(default_factory=list)
     source: LoanSource | None = None
     lent: int = 0
+    done: dict[Verb, list[int]] = field(default_factory=dict)
 
     @classmethod
     def begin(
@@ -106,34 +109,49 @@ class LoopPlan:
         )
 
     @property
+    def most_rounds(self) -> int:
+        """How often this plan may withdraw, sell and repay, or borrow, buy and supply."""
+        return min(MOST_LOOPS, MOST_CALLS // self.pair.calls_of_round)
+
+    @property
     def health_bps(self) -> int | None:
         """Health after what was drafted."""
         return self.pair.health_bps(collateral=self.collateral_now, debt=self.debt_now)
 
+    def read_caution(self) -> Fraction:
+        """How much better the lender thinks of the collateral than our feeds do; 1 where it does not.
+
+        Its oracle may be late. Raises PriceStale, PriceUnavailable.
+        """
+        ours = [self.reader.price(token) for token in (self.collateral, self.debt)]
+        units = [Fraction(each.answer, 10**each.decimals) for each in ours]
+        rate = units[0] / units[1] * Fraction(10**self.debt.decimals, 10**self.collateral.decimals)
+        return max(Fraction(1), self.pair.rate / rate)
+
     def supply(self, amount: int) -> None:
         """Approve exactly and supply."""
-        spender = self.offer.spender(self.pair)
+        spender = self.offer.spender(self.pair, Verb.SUPPLY)
         self.draft.approve(self.collateral, spender=spender, amount=amount, allowance=0)
-        self.draft.call(self._call(Verb.SUPPLY, amount, self.collateral))
+        self._call(Verb.SUPPLY, amount, self.collateral)
         self.surplus -= amount
         self.surplus_bound -= amount
         self.collateral_now += amount
 
     def borrow(self, amount: int) -> None:
         """Borrow; never below the floor."""
-        self.draft.call(self._call(Verb.BORROW, amount, self.debt))
+        self._call(Verb.BORROW, amount, self.debt)
         self.debt_now += amount
 
     def withdraw(self, amount: int | None) -> None:
         """Take collateral out; None is the rest of it."""
-        self.draft.call(self._call(Verb.WITHDRAW, amount, self.collateral))
+        self._call(Verb.WITHDRAW, amount, self.collateral)
         self.collateral_now -= self.collateral_now if amount is None else amount
 
     def repay(self, amount: int) -> None:
         """Pay back what is owed of `amount`; what is over stays in the wallet and its approval is taken back."""
-        spender = self.offer.spender(self.pair)
+        spender = self.offer.spender(self.pair, Verb.REPAY)
         self.draft.approve(self.debt, spender=spender, amount=amount, allowance=0)
-        self.draft.call(self._call(Verb.REPAY, amount, self.debt))
+        self._call(Verb.REPAY, amount, self.debt)
         if amount > self.debt_now:
             self.draft.revoke(self.debt, spender=spender)
         repaid = min(amount, self.debt_now)
@@ -186,10 +204,12 @@ class LoopPlan:
         self.surplus_bound += received.bound
         return received.bound
 
-    def _call(self, verb: Verb, amount: int | None, token: TokenMeta) -> Any:
-        call = self.offer.call(self.pair, verb, amount)
+    def _call(self, verb: Verb, amount: int | None, token: TokenMeta) -> None:
         shown = "all" if amount is None else format_units(amount, token.decimals, "")
-        return replace(call, label=f"{call.label}: {shown} {token.symbol}")
+        earlier = self.done.setdefault(verb, [])
+        for call in self.offer.calls(self.pair, verb, amount, earlier=tuple(earlier)):
+            self.draft.call(replace(call, label=f"{call.label}: {shown} {token.symbol}"))
+        earlier += [] if amount is None else [amount]
 
     def finish(self, *, action_class: ActionClass, floor_bps: int | None, details: dict[str, Any]) -> TxPlan:
         """The plan, with what it changes in the position."""
@@ -199,6 +219,8 @@ class LoopPlan:
             (self.pair.debt, self.pair.debt_raw - self.debt_now),
         ):
             slack = ROUNDING * max(1, self.swaps)
+            if token == self.pair.debt:
+                slack += self.pair.interest_room
             if change < 0 and self.collateral_now == 0 and token == self.pair.collateral:
                 slack += self.pair.collateral_raw // INTEREST_SLACK
             self.draft.changes.append(

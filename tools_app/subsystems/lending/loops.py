@@ -120,21 +120,23 @@ def draft_way_back(loop: LoopPlan, *, repay: int, is_partial_enough: bool = Fals
     Raises HealthTooLow, LeverageOutOfReach, NoMarketForPair.
     """
     pair = loop.pair
-    now = loop.health_bps
-    # A position in danger is led out with whatever room it has.
+    caution = loop.read_caution()
+    now = None if loop.health_bps is None else int(loop.health_bps / caution)
+    # A position in danger is led out with whatever room it has, as our feeds see it where the lender sees more.
     floor = STEP_FLOOR_BPS if now is None or now > STEP_FLOOR_BPS + 200 else 10_000 + max(0, now - 10_000) // 2
+    floor = int(floor * caution)
     is_all = repay >= loop.debt_now
-    target = 0 if is_all else loop.debt_now - repay
+    target = 0 if is_all else max(loop.debt_now - repay, min(pair.least_debt, loop.debt_now))
     margin = loop.debt_now // INTEREST_SLACK + ROUNDING if is_all else 0
     if loop.source is not None:
         _draft_back_at_once(loop, loop.source, loop.debt_now - target + margin)
         return
-    for _ in range(MOST_LOOPS):
+    for _ in range(loop.most_rounds):
         left = loop.debt_now - target
         if left <= 0:
             return
         spare = loop.collateral_now - pair.least_collateral(debt=loop.debt_now, floor_bps=floor)
-        needed = int((left + margin) / pair.rate * 10_000 / (9_950 - loop.slippage_bps)) + 1
+        needed = int(max(0, left + margin - loop.surplus_bound) / pair.rate * 10_000 / (9_950 - loop.slippage_bps)) + 1
         sold = min(spare, needed, pair.withdraw_room, loop.collateral_now)
         if sold <= 0:
             raise HealthTooLow(
@@ -144,8 +146,14 @@ def draft_way_back(loop: LoopPlan, *, repay: int, is_partial_enough: bool = Fals
                 least_health_bps=str(floor),
             )
         loop.withdraw(sold)
-        brought = loop.swap(loop.collateral, loop.debt, sold)
-        loop.repay(min(brought, loop.debt_now + margin) if is_all else min(brought, left))
+        loop.swap(loop.collateral, loop.debt, sold)
+        # With what earlier rounds brought and could not pay, since it would have left less than the least debt.
+        brought = loop.surplus_bound
+        paid = min(brought, loop.debt_now + margin) if is_all else min(brought, left)
+        if 0 < loop.debt_now - paid < pair.least_debt:
+            paid = loop.debt_now - pair.least_debt
+        if paid > 0:
+            loop.repay(paid)
     if loop.debt_now > target and not is_partial_enough:
         done = pair.debt_raw - loop.debt_now
         raise LeverageOutOfReach(

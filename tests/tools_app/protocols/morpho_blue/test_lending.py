@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import pytest
 
+import tools_app.subsystems.lending.tools  # noqa: F401  declares the tools
 from tests.evm.world import World
-from tests.tools_app.factories import make_context
+from tests.tools_app.factories import make_context, run_plan
 from tests.tools_app.protocols.measured import Golem
 from tests.tools_app.protocols.morpho_blue.golem import ETH, MORPHO, USDC, make_golem, set_price, usdc_market
 from tools_app.protocols.morpho_blue.protocol import PROTOCOL
@@ -29,7 +30,7 @@ def read_pair(golem: Golem, collateral: str = "WETH", debt: str = "USDC") -> Len
 
 
 def do(golem: Golem, verb: Verb, amount: int | None) -> None:
-    call = lending().call(read_pair(golem), verb, amount)
+    (call,) = lending().calls(read_pair(golem), verb, amount)
     assert golem.chain.send(golem.account, call.to, "0x" + call.data.hex())["status"] == "0x1", call.label
 
 
@@ -48,7 +49,7 @@ def test_every_market_of_an_asset_is_told_with_its_rates(chain: World) -> None:
 def test_the_four_verbs_move_what_the_pair_says(chain: World) -> None:
     golem = make_golem(chain)
     for symbol in ("USDC", "WETH"):
-        spender = lending().spender(read_pair(golem))
+        spender = lending().spender(read_pair(golem), Verb.SUPPLY)
         assert spender == MORPHO
         chain.transact(golem.account, chain.tokens[symbol].address, "approve(address,uint256)", spender, 10**30)
     do(golem, Verb.SUPPLY, 10 * ETH)
@@ -90,3 +91,15 @@ def test_a_flash_loan_costs_nothing_and_gives_what_the_contract_holds(chain: Wor
     # An account that is no contract cannot be called back.
     golem = make_golem(chain)
     assert chain.send(golem.account, call.to, "0x" + call.data.hex())["status"] == "0x0"
+
+
+def test_a_loan_whose_dollars_were_spent_is_led_out_whole_with_its_own_collateral(chain: World) -> None:
+    golem = make_golem(chain, WETH=10 * ETH)
+    golem.act("morpho_supply_market", market_id=usdc_market(), asset="WETH", amount=str(10 * ETH))
+    golem.act("morpho_borrow_market", market_id=usdc_market(), amount=str(8_000 * USDC))
+    usdc = chain.tokens["USDC"].address
+    chain.transact(golem.account, usdc, "transfer(address,uint256)", chain.actors.makers[0].address, 8_000 * USDC)
+    plan = golem.plan("lending_unwind_loop", account=golem.address, percent_to_unwind=100, protocol="morpho")
+    run_plan(chain, golem.account, plan)
+    assert golem.positions() == ()
+    assert chain.rpc.balance_of(chain.tokens["WETH"].address, golem.address) > 7_200 * ETH // 1_000

@@ -15,12 +15,12 @@ from tools_app.protocols.lido.reads import Staking, read_staking
 from tools_app.protocols.lido.tools.family import check_oracle, lido, rate_text
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.standards.market_orders import find_swap
-from tools_app.standards.plan_draft import check_enough
+from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import describe_mined, events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import Address, ChainId, RawAmount, SlippageBps, StakedToken
-from tools_app.toolkit.plan import AllowanceLeft, PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
@@ -177,27 +177,23 @@ def _stake_directly(
 ) -> TxPlan:
     pool, coin = state.pool, reader.native()
     steth, chain_id = reader.token(at["steth"]), reader.chain_id
-    calls = [plans.submit(at, amount, referral or plans.NOBODY)]
-    changes = [plans.grows(chain_id, key, amount, pool=pool)]
-    allowances: tuple[AllowanceLeft, ...] = ()
+    draft = PlanDraft(chain_id, ctx.account)
+    draft.spend(coin, amount)
+    draft.call(plans.submit(at, amount, referral or plans.NOBODY))
     if key == WSTETH:
         # Rounding may leave a wei or two of what was staked; what is wrapped is there for certain.
         wrapped = amount - pool.dust
-        approve, allowances = plans.approval(steth, spender=at["wsteth"], amount=wrapped, allowance=state.allowance)
-        calls += [*approve, plans.wrap(at, wrapped)]
-        changes = [
+        draft.approve(steth, spender=at["wsteth"], amount=wrapped, allowance=state.allowance)
+        draft.call(plans.wrap(at, wrapped))
+        draft.changes += [
             plans.grows(chain_id, STETH, pool.dust, pool=pool, least=0),
             plans.grows(chain_id, WSTETH, wrapped, pool=pool, least=wrapped - 2 * pool.dust),
         ]
+    else:
+        draft.changes.append(plans.grows(chain_id, key, amount, pool=pool))
     left = None if state.limit >= 2**255 else str(state.limit - amount)
-    return TxPlan(
-        chain_id=chain_id,
-        calls=tuple(calls),
-        spends=(TokenFlow(coin, expected=amount, bound=amount),),
-        allowances=allowances,
+    return draft.finish(
         action_class=_class_of(state, key),
-        recipients=(ctx.account,),
-        changes=tuple(changes),
         details={
             **_describe(state, amount, received=reader.token(at[key]), spent=coin),
             "route": DIRECT,
@@ -285,17 +281,15 @@ def lido_wrap(ctx: WriteContext, amount: RawAmount, chain_id: ChainId | None = N
     check_enough(steth, balance=state.pool.ether_of(state.shares), needed=amount)
     _check_moved(state, amount)
     ctx.step("Building calls")
-    approve, allowances = plans.approval(steth, spender=at["wsteth"], amount=amount, allowance=state.allowance)
-    return TxPlan(
-        chain_id=reader.chain_id,
-        calls=(*approve, plans.wrap(at, amount)),
-        allowances=allowances,
+    draft = PlanDraft(reader.chain_id, ctx.account)
+    draft.approve(steth, spender=at["wsteth"], amount=amount, allowance=state.allowance)
+    draft.call(plans.wrap(at, amount))
+    draft.changes += [
+        plans.shrinks(reader.chain_id, STETH, amount, pool=state.pool),
+        plans.grows(reader.chain_id, WSTETH, amount, pool=state.pool),
+    ]
+    return draft.finish(
         action_class=ActionClass.INCREASE_POSITION,
-        recipients=(ctx.account,),
-        changes=(
-            plans.shrinks(reader.chain_id, STETH, amount, pool=state.pool),
-            plans.grows(reader.chain_id, WSTETH, amount, pool=state.pool),
-        ),
         details=_describe(state, amount, spent=steth, received=reader.token(at["wsteth"])),
     )
 
@@ -325,21 +319,15 @@ def lido_unwrap(ctx: WriteContext, amount: RawAmount, chain_id: ChainId | None =
     ether = state.pool.ether_of(amount)
     _check_moved(state, ether)
     ctx.step("Building calls")
-    return TxPlan(
-        chain_id=reader.chain_id,
-        calls=(plans.unwrap(at, amount),),
+    least = plans.worth_less_after(ether) - 2 * state.pool.dust
+    draft = PlanDraft(reader.chain_id, ctx.account)
+    draft.call(plans.unwrap(at, amount))
+    draft.changes += [
+        plans.shrinks(reader.chain_id, WSTETH, ether, pool=state.pool, in_shares=True),
+        plans.grows(reader.chain_id, STETH, ether, pool=state.pool, least=least),
+    ]
+    return draft.finish(
         action_class=ActionClass.REBALANCE,
-        recipients=(ctx.account,),
-        changes=(
-            plans.shrinks(reader.chain_id, WSTETH, ether, pool=state.pool, in_shares=True),
-            plans.grows(
-                reader.chain_id,
-                STETH,
-                ether,
-                pool=state.pool,
-                least=plans.worth_less_after(ether) - 2 * state.pool.dust,
-            ),
-        ),
         details=_describe(state, amount, spent=wsteth, received=reader.token(at["steth"])),
     )
 

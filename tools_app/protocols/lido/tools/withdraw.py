@@ -18,12 +18,12 @@ from tools_app.protocols.lido.positions import STETH, WSTETH
 from tools_app.protocols.lido.reads import Queue, Request, read_queue, read_requests, read_staking
 from tools_app.protocols.lido.tools.family import lido, rate_text, time_text
 from tools_app.standards.batches import read_all
-from tools_app.standards.plan_draft import check_enough
+from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import describe_mined, events_of
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import ChainId, RawAmounts, RequestIds, StakedToken
-from tools_app.toolkit.plan import PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
@@ -139,18 +139,16 @@ def lido_unstake(
     worth = [state.pool.ether_of(each) if is_wrapped else each for each in amounts]
     _check_amounts(amounts, worth, queue)
     ctx.step("Building calls")
-    approve, allowances = plans.approval(meta, spender=at["queue"], amount=total, allowance=state.allowance)
+    draft = PlanDraft(reader.chain_id, ctx.account)
+    draft.approve(meta, spender=at["queue"], amount=total, allowance=state.allowance)
+    draft.call(plans.request(at, amounts, ctx.account, symbol=token))
+    draft.changes += [
+        plans.shrinks(reader.chain_id, key, sum(worth), pool=state.pool, in_shares=is_wrapped),
+        *(plans.joins(each, pool=state.pool, in_shares=is_wrapped) for each in worth),
+    ]
     ready = queue.ready_at(state.oracle, more=sum(worth))
-    return TxPlan(
-        chain_id=reader.chain_id,
-        calls=(*approve, plans.request(at, amounts, ctx.account, symbol=token)),
-        allowances=allowances,
+    return draft.finish(
         action_class=ActionClass.DECREASE_POSITION,
-        recipients=(ctx.account,),
-        changes=(
-            plans.shrinks(reader.chain_id, key, sum(worth), pool=state.pool, in_shares=is_wrapped),
-            *(plans.joins(each, pool=state.pool, in_shares=is_wrapped) for each in worth),
-        ),
         details={
             "venue": "lido",
             "queue": at["queue"],
@@ -193,13 +191,12 @@ def lido_claim_withdrawal(ctx: WriteContext, request_ids: RequestIds, chain_id: 
     ctx.step("Building calls")
     coin = reader.native()
     total = sum(each.claimable for each in found)
-    return TxPlan(
-        chain_id=reader.chain_id,
-        calls=(plans.claim(at, found),),
-        receives=(TokenFlow(coin, expected=total, bound=total),),
+    draft = PlanDraft(reader.chain_id, ctx.account)
+    draft.call(plans.claim(at, found))
+    draft.receive(coin, total)
+    draft.changes += [plans.leaves(reader.chain_id, each) for each in found]
+    return draft.finish(
         action_class=ActionClass.CLOSE_POSITION,
-        recipients=(ctx.account,),
-        changes=tuple(plans.leaves(reader.chain_id, each) for each in found),
         details={
             "venue": "lido",
             "queue": at["queue"],

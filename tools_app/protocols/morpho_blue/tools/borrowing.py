@@ -22,14 +22,13 @@ from tools_app.protocols.morpho_blue.tools.family import (
     open_market,
     percent_text,
 )
+from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import describe_mined, events_of
-from tools_app.standards.spending import Spending, plan_spending
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
 from tools_app.toolkit.params import EVERYTHING, ChainId, RawAmount, RawAmountOrMax
-from tools_app.toolkit.plan import PlanOutcome, TokenFlow, TxPlan
-from tools_app.toolkit.positions import PositionChange
+from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 
 REPAID = (
@@ -143,22 +142,16 @@ def morpho_borrow_market(
     check_liquidity(market, opened.loan, amount)
     ctx.step("Building calls")
     chain_id = opened.reader.chain_id
-    put_in: Spending | None = None
-    changes: list[PositionChange] = []
-    calls = []
+    draft = PlanDraft(chain_id, opened.account)
     if collateral_amount:
-        put_in = plan_spending(
-            opened.reader,
-            account=opened.account,
-            token=collateral_token,
-            spender=opened.morpho,
-            expected=collateral_amount,
+        draft.pay(opened.reader, collateral_token, collateral_amount, to=opened.morpho)
+        draft.call(plans.pledge(opened.morpho, opened.params, collateral_token, collateral_amount, opened.account))
+        draft.changes.append(
+            plans.change(chain_id, market, collateral_token.address, collateral_amount, collateral_amount)
         )
-        pledge = plans.pledge(opened.morpho, opened.params, collateral_token, collateral_amount, opened.account)
-        calls += [*put_in.approvals, pledge]
-        changes.append(plans.change(chain_id, market, collateral_token.address, collateral_amount, collateral_amount))
-    calls.append(plans.borrow(opened.morpho, opened.params, opened.loan, amount, opened.account))
-    changes.append(
+    draft.call(plans.borrow(opened.morpho, opened.params, opened.loan, amount, opened.account))
+    draft.receive(opened.loan, amount)
+    draft.changes.append(
         plans.change(
             chain_id,
             market,
@@ -169,16 +162,9 @@ def morpho_borrow_market(
         )
     )
     ratio = ratio_bps(priced, collateral=collateral, owed=opened.owed + amount) or 0
-    return TxPlan(
-        chain_id=chain_id,
-        calls=tuple(calls),
-        spends=(put_in.flow,) if put_in else (),
-        receives=(TokenFlow(opened.loan, expected=amount, bound=amount),),
-        allowances=(put_in.allowance,) if put_in else (),
+    return draft.finish(
         action_class=ActionClass.NEW_POSITION if opened.holding.is_empty else ActionClass.INCREASE_POSITION,
-        recipients=(opened.account,),
         collateral_ratio_bps=ratio,
-        changes=tuple(changes),
         details={
             **_details(opened),
             "owed_after": str(owed),
@@ -230,36 +216,24 @@ def morpho_repay_market(
     paid = owed if is_all else amount
     growth = plans.settle(market, owed)
     ctx.step("Building calls")
-    spending = plan_spending(
-        opened.reader,
-        account=opened.account,
-        token=token,
-        spender=opened.morpho,
-        expected=paid,
-        most=owed + growth if is_all else None,
+    draft = PlanDraft(opened.reader.chain_id, opened.account)
+    draft.pay(opened.reader, token, paid, to=opened.morpho, at_most=owed + growth if is_all else None)
+    draft.call(
+        plans.repay(
+            opened.morpho,
+            opened.params,
+            token,
+            amount=0 if is_all else amount,
+            shares=opened.holding.borrow_shares if is_all else 0,
+            account=opened.account,
+        )
     )
-    call = plans.repay(
-        opened.morpho,
-        opened.params,
-        token,
-        amount=0 if is_all else amount,
-        shares=opened.holding.borrow_shares if is_all else 0,
-        account=opened.account,
-    )
+    # What is measured is what is owed less afterwards: all of it, or the amount less rounding and interest.
+    least = paid - (plans.ROUNDING if is_all else growth)
+    draft.changes.append(plans.change(opened.reader.chain_id, market, token.address, paid, least))
     is_whole = is_all and not (opened.holding.collateral or opened.holding.supply_shares)
-    return TxPlan(
-        chain_id=opened.reader.chain_id,
-        calls=(*spending.approvals, call, *spending.afterwards),
-        spends=(spending.flow,),
-        allowances=(spending.allowance,),
+    return draft.finish(
         action_class=ActionClass.CLOSE_POSITION if is_whole else ActionClass.DECREASE_POSITION,
-        recipients=(opened.account,),
-        changes=(
-            # What is measured is what is owed less afterwards: all of it, or the amount less rounding and interest.
-            plans.change(
-                opened.reader.chain_id, market, token.address, paid, paid - (plans.ROUNDING if is_all else growth)
-            ),
-        ),
         details={**_details(opened), "owed": str(owed), "shares_owed": str(opened.holding.borrow_shares)},
     )
 

@@ -23,8 +23,8 @@ from tools_app.protocols.morpho_blue.tools.family import (
     supply_apy,
 )
 from tools_app.standards.erc20 import balance_of
+from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import describe_mined, events_of
-from tools_app.standards.spending import plan_spending
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
@@ -189,7 +189,8 @@ def _lend(opened: Opened, amount: int) -> TxPlan:
     market, token = opened.market, opened.loan
     if not opened.params.is_idle:
         price_market(opened.reader, market, token, opened.collateral_token)
-    spending = plan_spending(opened.reader, account=opened.account, token=token, spender=opened.morpho, expected=amount)
+    draft = PlanDraft(opened.reader.chain_id, opened.account)
+    draft.pay(opened.reader, token, amount, to=opened.morpho)
     after, shares = market.state.lend(amount)
     gained = after.lent_of(opened.holding.supply_shares + shares) - opened.lent
     if gained < amount - max(1, amount * MOST_LOST_BPS // 10_000):
@@ -198,35 +199,21 @@ def _lend(opened: Opened, amount: int) -> TxPlan:
             f" {format_units(gained, token.decimals, token.symbol)}",
             market_id=market.id,
         )
-    return TxPlan(
-        chain_id=opened.reader.chain_id,
-        calls=(
-            *spending.approvals,
-            plans.supply(opened.morpho, opened.params, token, amount, opened.account),
-            *spending.afterwards,
-        ),
-        spends=(spending.flow,),
-        allowances=(spending.allowance,),
+    draft.call(plans.supply(opened.morpho, opened.params, token, amount, opened.account))
+    draft.changes.append(plans.change(opened.reader.chain_id, market, token.address, gained, gained - plans.ROUNDING))
+    return draft.finish(
         action_class=_growing(opened),
-        recipients=(opened.account,),
-        changes=(plans.change(opened.reader.chain_id, market, token.address, gained, gained - plans.ROUNDING),),
         details={**_details(opened), "shares": str(shares), "supply_apy": supply_apy(market)},
     )
 
 
 def _pledge(opened: Opened, token: TokenMeta, amount: int) -> TxPlan:
-    spending = plan_spending(opened.reader, account=opened.account, token=token, spender=opened.morpho, expected=amount)
-    return TxPlan(
-        chain_id=opened.reader.chain_id,
-        calls=(
-            *spending.approvals,
-            plans.pledge(opened.morpho, opened.params, token, amount, opened.account),
-        ),
-        spends=(spending.flow,),
-        allowances=(spending.allowance,),
+    draft = PlanDraft(opened.reader.chain_id, opened.account)
+    draft.pay(opened.reader, token, amount, to=opened.morpho)
+    draft.call(plans.pledge(opened.morpho, opened.params, token, amount, opened.account))
+    draft.changes.append(plans.change(opened.reader.chain_id, opened.market, token.address, amount, amount))
+    return draft.finish(
         action_class=_growing(opened),
-        recipients=(opened.account,),
-        changes=(plans.change(opened.reader.chain_id, opened.market, token.address, amount, amount),),
         details={**_details(opened), "shares": "0", "supply_apy": "0.0000"},
     )
 
@@ -293,23 +280,17 @@ def _leaving(
     ratio: int | None = None,
 ) -> TxPlan:
     chain_id = opened.reader.chain_id
-    return TxPlan(
-        chain_id=chain_id,
-        calls=(call,),
-        receives=(flow,),
+    draft = PlanDraft(chain_id, opened.account)
+    draft.call(call)
+    draft.receives.append(flow)
+    draft.changes.append(
+        plans.change(
+            chain_id, opened.market, flow.token.address, -flow.expected, bound, least_health_bps=least_health_bps
+        )
+    )
+    return draft.finish(
         action_class=ActionClass.CLOSE_POSITION if is_whole else ActionClass.DECREASE_POSITION,
-        recipients=(opened.account,),
         collateral_ratio_bps=ratio,
-        changes=(
-            plans.change(
-                chain_id,
-                opened.market,
-                flow.token.address,
-                -flow.expected,
-                bound,
-                least_health_bps=least_health_bps,
-            ),
-        ),
         details=_details(opened),
     )
 

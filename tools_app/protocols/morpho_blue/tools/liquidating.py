@@ -10,12 +10,12 @@ from tools_app.protocols.morpho_blue import math, plans
 from tools_app.protocols.morpho_blue.errors import LiquidationAtALoss, NotLiquidatable, OracleUnusable, TooMuchAsked
 from tools_app.protocols.morpho_blue.reads import ask_holdings
 from tools_app.protocols.morpho_blue.tools.family import MarketRef, morpho, open_market
+from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import describe_mined
-from tools_app.standards.spending import plan_spending
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import Address, ChainId, RawAmount
-from tools_app.toolkit.plan import PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.positions import drive
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
@@ -115,26 +115,12 @@ def morpho_liquidate(
             market_id=market.id,
         )
     ctx.step("Building calls")
-    spending = plan_spending(
-        opened.reader,
-        account=ctx.account,
-        token=opened.loan,
-        spender=opened.morpho,
-        expected=repaid,
-        most=repaid + plans.ROUNDING,
-    )
-    return TxPlan(
-        chain_id=opened.reader.chain_id,
-        calls=(
-            *spending.approvals,
-            plans.liquidate(opened.morpho, params, collateral, seized_assets, borrower),
-            *spending.afterwards,
-        ),
-        spends=(spending.flow,),
-        receives=(TokenFlow(collateral, expected=seized_assets, bound=seized_assets),),
-        allowances=(spending.allowance,),
+    draft = PlanDraft(opened.reader.chain_id, ctx.account)
+    draft.pay(opened.reader, opened.loan, repaid, to=opened.morpho, at_most=repaid + plans.ROUNDING)
+    draft.call(plans.liquidate(opened.morpho, params, collateral, seized_assets, borrower))
+    draft.receive(collateral, seized_assets)
+    return draft.finish(
         action_class=ActionClass.REBALANCE,
-        recipients=(ctx.account,),
         details={
             "venue": "Morpho",
             "morpho": opened.morpho,

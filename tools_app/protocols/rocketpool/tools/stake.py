@@ -15,12 +15,12 @@ from tools_app.protocols.rocketpool.reads import ETH_VALUE, Network, read_networ
 from tools_app.protocols.rocketpool.tools.family import rate_text, rocketpool
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.standards.market_orders import find_swap
-from tools_app.standards.plan_draft import check_enough
+from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import describe_mined, events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import ChainId, RawAmount, SlippageBps
-from tools_app.toolkit.plan import Call, PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.positions import PositionChange
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import NATIVE, TokenMeta
@@ -130,13 +130,12 @@ def rocketpool_stake(ctx: WriteContext, amount: RawAmount, chain_id: ChainId | N
     call = Call(
         at["deposit_pool"], encode_call(DEPOSIT), amount, f"Stake {format_units(amount, 18, 'ETH')} with Rocket Pool"
     )
-    return TxPlan(
-        chain_id=reader.chain_id,
-        calls=(call,),
-        spends=(TokenFlow(coin, expected=amount, bound=amount),),
+    draft = PlanDraft(reader.chain_id, ctx.account)
+    draft.spend(coin, amount)
+    draft.call(call)
+    draft.changes.append(PositionChange(NAME, STAKE, NATIVE, worth, bound, ref=stake_ref(reader.chain_id)))
+    return draft.finish(
         action_class=ActionClass.INCREASE_POSITION if network.held else ActionClass.NEW_POSITION,
-        recipients=(ctx.account,),
-        changes=(PositionChange(NAME, STAKE, NATIVE, worth, bound, ref=stake_ref(reader.chain_id)),),
         details={
             **_describe(network, at, amount),
             "amount_units": format_units(amount, coin.decimals, coin.symbol),
@@ -180,17 +179,12 @@ def rocketpool_unstake(
     change = PositionChange(NAME, STAKE, NATIVE, -ether, -ether - slack, ref=stake_ref(reader.chain_id))
     details = {**_describe(network, at, amount), "amount_units": format_units(amount, reth.decimals, reth.symbol)}
     if network.collateral >= ether:
-        call = Call(at["reth"], encode_call(BURN, amount), 0, f"Burn {format_units(amount, 18, 'rETH')}")
-        return TxPlan(
-            chain_id=reader.chain_id,
-            calls=(call,),
-            # A report in between can only make it more, but for a loss, which is refused.
-            receives=(TokenFlow(coin, expected=ether, bound=ether),),
-            action_class=_class_of(network, amount),
-            recipients=(ctx.account,),
-            changes=(change,),
-            details={**details, "route": BY_BURNING},
-        )
+        draft = PlanDraft(reader.chain_id, ctx.account)
+        draft.call(Call(at["reth"], encode_call(BURN, amount), 0, f"Burn {format_units(amount, 18, 'rETH')}"))
+        # A report in between can only make it more, but for a loss, which is refused.
+        draft.receive(coin, ether)
+        draft.changes.append(change)
+        return draft.finish(action_class=_class_of(network, amount), details={**details, "route": BY_BURNING})
     plan = _sell(ctx, reader, at, amount=amount, least=apply_bps_down(ether, max_slippage_bps), network=network)
     return replace(
         plan,

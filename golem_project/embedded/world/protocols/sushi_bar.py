@@ -1,0 +1,36 @@
+"""SushiBar on the local chain: the real contract over DAI, with a guest who came before and fees that were earned."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from golem_project.embedded.world.figures import worth
+from golem_project.embedded.world.protocols import ProtocolWorld
+from golem_project.embedded.world.site import Site
+
+# As its authors compile it.
+SETTINGS: Final[dict[str, Any]] = {"optimizer": {"enabled": True, "runs": 5_000}, "evmVersion": "istanbul"}
+ASSET: Final = "DAI"
+ENTERED_USD: Final = 1_000_000
+# So that a share is worth more than one, as after some time.
+EARNED_USD: Final = 50_000
+
+
+def deploy(site: Site) -> dict[str, str]:
+    """The bar, somebody inside, and something earned."""
+    sources = {
+        **site.fetched.sources("sushi"),
+        **site.fetched.sources("openzeppelin", under="@openzeppelin/contracts/"),
+    }
+    compiled = site.compile("solc", sources, SETTINGS)
+    token, entered = site.tokens[ASSET], worth(ASSET, ENTERED_USD)
+    bar = site.create(compiled["SushiBar"]["bytecode"], "(address)", token, what="the bar")
+    guest = site.account("guest")
+    site.give(ASSET, entered + worth(ASSET, EARNED_USD), guest.address)
+    site.transact(token, "approve(address,uint256)", bar, entered, sender=guest)
+    site.transact(bar, "enter(uint256)", entered, sender=guest)
+    site.transact(token, "transfer(address,uint256)", bar, worth(ASSET, EARNED_USD), sender=guest)
+    return {"bar": bar}
+
+
+WORLD = ProtocolWorld("sushi_bar", deploy)

@@ -23,7 +23,7 @@ from tools_app.core.compiled_query import CompiledStatement
 from tools_app.core.prepared import Filled, Rows
 from tools_app.core.units import BPS
 from tools_app.toolkit.enums import LEAVING
-from tools_app.toolkit.tooldef import ToolDef
+from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
 
 FRESH_FOR: Final = timedelta(seconds=2 * MOST_THETA_SECONDS)
 """A golem that ticks has looked again by then."""
@@ -92,7 +92,7 @@ def read_regime(rows: Rows) -> SeenRegime | None:
 def choose_defaults(
     *,
     golem: Golem,
-    tool: ToolDef,
+    tool: WriteTool | LocalWriteTool,
     params: Mapping[str, Any],
     given: frozenset[str],
     seen: SeenRegime | None,

@@ -163,6 +163,12 @@ UNFOLD: dict[str, Any] = {
             "950": "#0a2724",
         },
     },
+    "ACCOUNT": {
+        "navigation": [
+            {"title": "Where you are signed in", "link": reverse_lazy("sign_ins")},
+            {"title": "Alerts", "link": reverse_lazy("alerts")},
+        ]
+    },
     "SIDEBAR": {
         "show_search": False,
         "show_all_applications": False,

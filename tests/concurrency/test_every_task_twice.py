@@ -19,6 +19,9 @@ from django.test import override_settings
 
 from archetypes_app.models import Golem, Heartbeat, HeartbeatTick
 from golem_project.a2a import tasks as a2a_tasks
+from golem_project.alerts import channels
+from golem_project.alerts import tasks as alert_tasks
+from golem_project.alerts.models import Alert, AlertChannel, ChannelKind
 from golem_project.celery import app
 from golem_project.chat import tasks as chat_tasks
 from golem_project.chat.turns import ask_golem
@@ -50,8 +53,9 @@ from tests.golem_project.heartbeat.pulses import turn_on
 from tests.live_golem import LiveGolem
 from tests.permits_app.caged_golem import CagedGolem
 from tools_app import tasks as tools_tasks
-from tools_app.core import clock
+from tools_app.core import clock, event_bus
 from tools_app.core.audit_checkpoints import verify_stored_chain
+from tools_app.core.events import Event, EventType
 from tools_app.core.models import AuditCheckpoint, AuditEntry, OutboxEvent
 
 Prepared = tuple[Callable[[], Any], Callable[[], None]]
@@ -286,6 +290,41 @@ def deliver_task(golem: LiveGolem) -> Prepared:
     return lambda: stream_tasks.deliver_webhook_task.run(delivery_id=str(delivery.pk)), check
 
 
+def make_alert_channel(golem: LiveGolem) -> AlertChannel:
+    """A chat that was set up where private addresses were allowed, and one line for it."""
+    with override_settings(GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES=True):
+        channel = channels.create_channel(
+            person=golem.owner,
+            kind=ChannelKind.WEBHOOK,
+            target={"url": "https://127.0.0.1:1/hook"},
+            now=clock.now(),
+            label="room",
+            topics=["stopped"],
+        )
+    event_bus.emit(golem_id=golem.golem.pk, event=Event(EventType.HALT_RESUMED, {"reason": "x"}), now=clock.now())
+    return channel
+
+
+def gather_alerts_task(golem: LiveGolem) -> Prepared:
+    make_alert_channel(golem)
+
+    def check() -> None:
+        assert Alert.objects.count() == 1
+
+    return alert_tasks.gather_alerts_task.run, check
+
+
+def send_alerts_task(golem: LiveGolem) -> Prepared:
+    channel = make_alert_channel(golem)
+    channels.gather_alerts(now=clock.now())
+
+    def check() -> None:
+        channel.refresh_from_db()
+        assert (channel.failures, channel.alerts.filter(sent_at__isnull=True).count()) == (1, 1)
+
+    return lambda: alert_tasks.send_alerts_task.run(channel_id=str(channel.pk)), check
+
+
 def sessions_task(golem: LiveGolem) -> Prepared:
     """A session that is due, and a worse phase: one key is staged, owners are asked once, the cage is told once."""
     caged = CagedGolem(golem)
@@ -376,6 +415,8 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "golem_project.heartbeat.tasks.tick_golem_task": tick_task,
     "golem_project.heartbeat.tasks.value_unattended_task": unchanged_task(heartbeat_tasks.value_unattended_task),
     "golem_project.heartbeat.tasks.run_duties_task": unchanged_task(heartbeat_tasks.run_duties_task),
+    "golem_project.alerts.tasks.gather_alerts_task": gather_alerts_task,
+    "golem_project.alerts.tasks.send_alerts_task": send_alerts_task,
     "golem_project.stream.tasks.spread_webhooks_task": spread_task,
     "golem_project.stream.tasks.deliver_webhook_task": deliver_task,
     "golem_project.stream.tasks.forget_old_events_task": forget_events_task,

@@ -14,6 +14,7 @@ from permits_app.approvals.operations import (
     phase,
     policy,
     resume,
+    role,
     signer,
     tools,
     warden,
@@ -33,6 +34,7 @@ OPERATIONS: dict[str, Operation] = {
         resume.ResumeGolem(),
         live.GoLive(),
         owners.ChangeOwners(),
+        role.ChangeRole(),
         warden.TurnWardenOff(),
     )
 }

@@ -46,19 +46,20 @@ class MonthlyStatement:
     refused: Sequence[Refusal]
 
     @property
+    def is_measured(self) -> bool:
+        """Whether there are two values to compare."""
+        return self.since is not None and self.until is not None and self.since < self.until
+
+    @property
     def is_whole(self) -> bool:
         """Whether it was measured from the month's beginning, so that nothing is left out."""
         return self.since is not None and self.since <= self.begins
 
 
-def find_month(text: str, *, now: datetime) -> datetime:
-    """The beginning of a month written as `2026-11`; of the one before `now` where it is none or to come."""
-    last = begin_month(begin_month(now) - timedelta(days=1))
-    try:
-        found = datetime.strptime(text, "%Y-%m").replace(tzinfo=UTC)
-    except ValueError:
-        return last
-    return found if found <= now else last
+def find_month(text: str, *, months: Sequence[datetime]) -> datetime:
+    """The one of `months` written as `2026-11`; else the last whole one, or the first where none is whole yet."""
+    written = {f"{month:%Y-%m}": month for month in months}
+    return written.get(text) or months[min(1, len(months) - 1)]
 
 
 def begin_month(at: datetime) -> datetime:
@@ -67,12 +68,12 @@ def begin_month(at: datetime) -> datetime:
 
 
 def list_months(golem: Golem, *, now: datetime) -> list[datetime]:
-    """Months of its life, the newest first."""
+    """Months of its life, the newest first; that of `now` is among them."""
     found, month = [], begin_month(now)
     while month + timedelta(days=31) > golem.created_at and len(found) < MOST_MONTHS:
         found.append(month)
         month = begin_month(month - timedelta(days=1))
-    return [each for each in found if _end(each) > golem.created_at]
+    return [each for each in found if _end(each) > golem.created_at] or [begin_month(now)]
 
 
 def build_statement(golem: Golem, *, begins: datetime) -> MonthlyStatement:

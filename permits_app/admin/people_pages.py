@@ -57,6 +57,8 @@ class RoleForm(WhyForm):
     def __init__(self, *args: Any, names: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["person"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
+        # The page holds more than this form; it opens at its beginning.
+        self.fields["reason"].widget.attrs.pop("autofocus", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,7 @@ class PeoplePages:
             "may_administer": role is Role.ADMINISTRATOR or request.user.is_superuser,
             "link": f"{request.build_absolute_uri(reverse('join'))}#{secret}" if secret else "",
             "back_url": admin.page_of(golem),
+            "has_members": any(not line.is_owner for line in lines),
             "roles": [(each.value.capitalize(), words) for each, words in ROLE_WORDS.items()],
             **{f"{name}_form": form for name, form in shown.items()},
         }
@@ -157,7 +160,7 @@ def _list_lines(golem: Golem) -> list[PersonLine]:
         if role is not None:
             is_owner = person.pk == golem.owner_id
             word = "owner" if is_owner else role.value.lower()
-            lines.append(PersonLine(person.get_username(), word, ROLE_WORDS[role], is_owner))
+            lines.append(PersonLine(person.get_username(), word, "owns it" if is_owner else ROLE_WORDS[role], is_owner))
     return lines
 
 

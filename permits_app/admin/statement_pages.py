@@ -41,7 +41,8 @@ class StatementPages:
     def statement_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """One month, the last whole one unless another is asked for."""
         golem, admin, now = self._find_seen(request, golem_id), _admin(self), clock.now()
-        statement = build_statement(golem, begins=find_month(request.GET.get("month", ""), now=now))
+        months = list_months(golem, now=now)
+        statement = build_statement(golem, begins=find_month(request.GET.get("month", ""), months=months))
         context = {
             **admin.admin_site.each_context(request),
             "title": f"Statement of {golem.name}",
@@ -49,7 +50,8 @@ class StatementPages:
             "golem": golem,
             "back_url": admin.page_of(golem),
             "statement": statement,
-            "months": list_months(golem, now=now),
+            "months": months,
+            "is_running": statement.ends > now,
             "exports": list(EXPORTS),
             **_spell(statement),
         }
@@ -84,8 +86,10 @@ def _spell(statement: MonthlyStatement) -> dict[str, Any]:
     return {
         "opening": format_usd(statement.opening) if statement.opening is not None else "not measured",
         "closing": format_usd(statement.closing) if statement.closing is not None else "not measured",
-        "profit": format_usd(parts.profit),
-        "parts": [(words, format_usd(getattr(parts, name))) for name, words in _PART_WORDS.items()],
+        "profit": format_usd(parts.profit) if statement.is_measured else "not measured",
+        "parts": [(words, format_usd(getattr(parts, name))) for name, words in _PART_WORDS.items()]
+        if statement.is_measured
+        else [],
         "gas": format_coin(statement.gas_wei, statement.golem.home_chain_id),
         "refused": [(each.code, each.count, format_usd(each.worth_micro_usd)) for each in statement.refused],
     }

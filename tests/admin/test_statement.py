@@ -82,7 +82,9 @@ def test_a_month_that_was_not_measured_from_its_beginning_says_so(golem: Golem) 
     shown = _log_in(golem.owner).get(page("archetypes_app.golem", "statement", golem.pk) + "?month=2026-04")
     assert "Measured since 2026-04-11 00:00 UTC only" in shown.content.decode()
     empty = build_statement(golem, begins=MARCH)
-    assert (empty.opening, empty.closing, empty.parts.profit) == (None, None, 0)
+    assert (empty.opening, empty.closing, empty.is_measured) == (None, None, False)
+    bare = _log_in(golem.owner).get(page("archetypes_app.golem", "statement", golem.pk) + "?month=2026-03")
+    assert "was not measured twice" in bare.content.decode() and "$0.00" not in bare.content.decode()
 
 
 def test_what_was_refused_is_summed_by_rule_within_the_month(golem: Golem) -> None:
@@ -99,8 +101,11 @@ def test_what_was_refused_is_summed_by_rule_within_the_month(golem: Golem) -> No
 
 def test_without_a_month_it_is_the_last_whole_one_and_none_lies_before_its_life(golem: Golem) -> None:
     now = datetime(2026, 5, 20, 12, tzinfo=UTC)
-    assert [find_month(text, now=now) for text in ("", "2026-03", "2027-01", "x")] == [APRIL, MARCH, APRIL, APRIL]
-    assert list_months(golem, now=now) == [MAY, APRIL, MARCH]
+    months = list_months(golem, now=now)
+    assert months == [MAY, APRIL, MARCH]
+    assert [find_month(text, months=months) for text in ("", "2026-03", "2027-01", "x")] == [APRIL, MARCH, APRIL, APRIL]
+    young = list_months(golem, now=MARCH + timedelta(days=20))
+    assert (young, find_month("", months=young)) == ([MARCH], MARCH)
     assert begin_month(datetime(2026, 12, 31, 23, 59, tzinfo=UTC)) == datetime(2026, 12, 1, tzinfo=UTC)
 
 

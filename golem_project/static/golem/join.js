@@ -2,5 +2,8 @@
 document.addEventListener("DOMContentLoaded", () => {
   const field = document.querySelector("[name=invitation]");
   const text = decodeURIComponent(window.location.hash.slice(1));
-  if (field && text && !field.value) field.value = text;
+  if (!field || !text) return;
+  if (!field.value) field.value = text;
+  // Else it would follow the person to the next page's address.
+  history.replaceState(null, "", window.location.pathname);
 });

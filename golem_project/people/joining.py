@@ -53,14 +53,17 @@ def join(request: HttpRequest) -> HttpResponse:
     has_account = person.is_authenticated and person.is_staff
     form: Any = (InvitationForm if has_account else AccountForm)(request.POST or None)
     context = {"form": form, "person": person if has_account else None}
-    if request.method != "POST" or not form.is_valid():
+    if request.method != "POST":
         return render(request, "golem_project/people/join.html", context)
     try:
+        # First: whoever has no invitation is not told either which names are taken.
+        find_invitation(request.POST.get("invitation", "").strip(), now=clock.now())
+        if not form.is_valid():
+            return render(request, "golem_project/people/join.html", context)
         golem = _join(request, form, person if has_account else None)
     except GolemError as error:
-        return render(
-            request, "golem_project/people/join.html", {**context, "refusal": error}, status=error.http_status
-        )
+        bare = {**context, "form": type(form)(), "refusal": error}
+        return render(request, "golem_project/people/join.html", bare, status=error.http_status)
     messages.success(request, f"You see {golem.name} now.")
     return HttpResponseRedirect(reverse("cockpit", args=[golem.pk]))
 

@@ -247,6 +247,8 @@ def test_an_invitation_is_shown_once_and_makes_one_viewer(golem: Golem) -> None:
     vera = GolemMember.objects.get(golem=golem).person
     assert (vera.username, find_role(golem, vera), vera.is_superuser) == ("vera", Role.VIEWER, False)
     assert guest.get(joined["Location"]).status_code == 200
+    taken = Client().post("/join/", account)
+    assert (taken.status_code, "already exists" in taken.content.decode()) == (410, False)
     again = Client().post("/join/", account | {"username": "eve"})
     assert (again.status_code, "golem of ana" in again.content.decode().lower()) == (410, False)
     assert not type(vera).objects.filter(username="eve").exists()

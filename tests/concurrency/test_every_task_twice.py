@@ -21,7 +21,7 @@ from archetypes_app.models import Golem, Heartbeat, HeartbeatTick
 from golem_project.a2a import tasks as a2a_tasks
 from golem_project.alerts import channels
 from golem_project.alerts import tasks as alert_tasks
-from golem_project.alerts.models import Alert, AlertChannel, ChannelKind
+from golem_project.alerts.models import Alert
 from golem_project.celery import app
 from golem_project.chat import tasks as chat_tasks
 from golem_project.chat.turns import ask_golem
@@ -49,13 +49,13 @@ from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
 from tests import factories
 from tests.concurrency.test_sixty_four_at_once import at_once
+from tests.golem_project.alerts.waiting import make_waiting_channel
 from tests.golem_project.heartbeat.pulses import turn_on
 from tests.live_golem import LiveGolem
 from tests.permits_app.caged_golem import CagedGolem
 from tools_app import tasks as tools_tasks
-from tools_app.core import clock, event_bus
+from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
-from tools_app.core.events import Event, EventType
 from tools_app.core.models import AuditCheckpoint, AuditEntry, OutboxEvent
 
 Prepared = tuple[Callable[[], Any], Callable[[], None]]
@@ -290,23 +290,8 @@ def deliver_task(golem: LiveGolem) -> Prepared:
     return lambda: stream_tasks.deliver_webhook_task.run(delivery_id=str(delivery.pk)), check
 
 
-def make_alert_channel(golem: LiveGolem) -> AlertChannel:
-    """A chat that was set up where private addresses were allowed, and one line for it."""
-    with override_settings(GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES=True):
-        channel = channels.create_channel(
-            person=golem.owner,
-            kind=ChannelKind.WEBHOOK,
-            target={"url": "https://127.0.0.1:1/hook"},
-            now=clock.now(),
-            label="room",
-            topics=["stopped"],
-        )
-    event_bus.emit(golem_id=golem.golem.pk, event=Event(EventType.HALT_RESUMED, {"reason": "x"}), now=clock.now())
-    return channel
-
-
 def gather_alerts_task(golem: LiveGolem) -> Prepared:
-    make_alert_channel(golem)
+    make_waiting_channel(golem.golem)
 
     def check() -> None:
         assert Alert.objects.count() == 1
@@ -315,7 +300,7 @@ def gather_alerts_task(golem: LiveGolem) -> Prepared:
 
 
 def send_alerts_task(golem: LiveGolem) -> Prepared:
-    channel = make_alert_channel(golem)
+    channel = make_waiting_channel(golem.golem)
     channels.gather_alerts(now=clock.now())
 
     def check() -> None:

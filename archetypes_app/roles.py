@@ -52,8 +52,11 @@ def holds_at_once(before: Role | None, after: Role | None) -> bool:
     """Whether a person's role may change without the owners' approval: only what takes away, and only where it does not
     change how many must agree to a decision.
     """
-    ranks = {None: -1, **{role: rank for rank, role in enumerate(Role)}}
-    return ranks[after] < ranks[before] and not counts_for_decisions(before)
+    return _rank(after) < _rank(before) and not counts_for_decisions(before)
+
+
+def _rank(role: Role | None) -> int:
+    return -1 if role is None else list(Role).index(role)
 
 
 def counts_for_decisions(role: Role | None) -> bool:

@@ -69,7 +69,8 @@ def begin_month(at: datetime) -> datetime:
 
 def list_months(golem: Golem, *, now: datetime) -> list[datetime]:
     """Months of its life, the newest first; that of `now` is among them."""
-    found, month = [], begin_month(now)
+    found: list[datetime] = []
+    month = begin_month(now)
     while month + timedelta(days=31) > golem.created_at and len(found) < MOST_MONTHS:
         found.append(month)
         month = begin_month(month - timedelta(days=1))

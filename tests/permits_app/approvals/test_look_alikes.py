@@ -34,6 +34,6 @@ def test_a_new_entry_that_looks_like_an_allowed_one_says_so_in_what_owners_are_s
 def test_a_new_entry_that_looks_like_a_registered_contract_says_so() -> None:
     address, name = list_named(1)[0]
     alike = address[:6] + "0" * 32 + address[-4:]
-    nothing = {"limits": {}, "cage": {}, "allowlist": {}}
+    nothing: dict[str, dict[str, str]] = {"limits": {}, "cage": {}, "allowlist": {}}
     [line] = diff_policy(nothing, {**nothing, "allowlist": {name_entry(1, "TOKEN", alike): ""}})
     assert f"LOOKS LIKE {name} {address}" in line.shown_after

@@ -34,7 +34,7 @@ class InvitationForm(forms.Form):
     invitation = forms.CharField(max_length=100, widget=forms.TextInput(attrs={"autocomplete": "off"}))
 
 
-class AccountForm(BaseUserCreationForm):  # type: ignore[type-arg]
+class AccountForm(BaseUserCreationForm):
     """The invitation, a name, and a password that the server's rules for passwords accept."""
 
     invitation = forms.CharField(max_length=100, widget=forms.TextInput(attrs={"autocomplete": "off"}))

@@ -70,6 +70,7 @@ def test_a_month_begins_with_the_measure_before_it_and_its_parts_add_up(golem: G
     assert (statement.opening, statement.closing) == (1_000 * USD, 1_520 * USD)
     assert statement.is_whole
     assert statement.parts.profit == 45 * USD
+    assert statement.opening is not None
     assert statement.opening + statement.parts.profit + statement.parts.moved == statement.closing
 
 

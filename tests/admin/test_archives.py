@@ -35,7 +35,7 @@ def test_an_archive_is_written_and_downloaded_by_its_owner_alone(tmp_path: Path)
     browser = _log_in(ana)
     write = reverse("admin:memory_app_episode_write", args=[golem.pk])
     assert browser.get(write).status_code == 405
-    assert _log_in(ben).post(write).status_code == 403
+    assert _log_in(ben).post(write).status_code == 404
     shown = browser.post(write, follow=True).content.decode()
     (archive,) = (tmp_path / "grimoire" / str(golem.pk)).iterdir()
     url = reverse("admin:memory_app_episode_archive", args=[golem.pk, archive.name])
@@ -45,7 +45,7 @@ def test_an_archive_is_written_and_downloaded_by_its_owner_alone(tmp_path: Path)
     taken.write_bytes(b"".join(answer.streaming_content))  # type: ignore[attr-defined]
     assert check_archive(taken).rows == 1
     assert answer["Content-Disposition"] == f'attachment; filename="{archive.name}"'
-    assert _log_in(ben).get(url).status_code == 403
+    assert _log_in(ben).get(url).status_code == 404
     elsewhere = reverse("admin:memory_app_episode_archive", args=[other.pk, archive.name])
     assert _log_in(ben).get(elsewhere).status_code == 404
     assert browser.get(reverse("admin:memory_app_episode_archive", args=[golem.pk, "audit.pem"])).status_code == 404

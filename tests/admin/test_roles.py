@@ -114,7 +114,7 @@ def read_database() -> dict[str, list[Any]]:
 def test_every_post_of_a_viewer_is_refused_on_every_page_and_changes_nothing(golem: Golem, role: Role | None) -> None:
     # A golem for each kind of row: some can be made but once of one golem.
     kinds = [label for label in MAKERS if label not in _MADE_ALREADY]
-    owned = {label: factories.make_golem(owner=golem.owner, name=label) for label in kinds}
+    owned = {label: factories.make_golem(owner=factories.make_owner(name=label), name=label) for label in kinds}
     rows = {label: MAKERS[label](owned[label]) for label in kinds}
     rows |= {"archetypes_app.golem": golem, "permits_app.spendinglimits": golem.spending_limits}
     rows["permits_app.policycage"] = golem.policy_cage

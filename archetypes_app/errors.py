@@ -201,3 +201,31 @@ class LiveToolsRefused(GolemError):
     http_status = 409
     recovery = Recovery.ASK_OWNER
     title = "A live golem's tools are decided by its owners"
+
+
+class InvitationOver(GolemError):
+    """The link was used, taken back or is too old; or there never was one like it."""
+
+    code = "INVITATION_OVER"
+    http_status = 410
+    recovery = Recovery.ASK_OWNER
+    title = "This invitation is over"
+
+
+class TooManyInvitations(GolemError):
+    """As many invitations of this golem are open as may be."""
+
+    code = "TOO_MANY_INVITATIONS"
+    http_status = 429
+    recovery = Recovery.WAIT
+    cleared_by = "one of them is used, taken back or a week old"
+    title = "Too many invitations are open"
+
+
+class RoleNeedsApproval(GolemError):
+    """This change of a role is asked of the owners; only what takes away holds at once."""
+
+    code = "ROLE_NEEDS_APPROVAL"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "The owners decide this role"

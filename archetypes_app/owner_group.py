@@ -1,4 +1,7 @@
-"""The group Owners: what an owner may do at all. Which rows they do it to is decided by `admin/owner_scope.py`."""
+"""The groups Owners and Members: what either may do at all. With which rows is decided by `admin/owner_scope.py`.
+
+Members came by an invitation: they have a role in somebody's golem and make none of their own.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Mapping
 from django.contrib.auth.models import Group, Permission
 
 OWNER_GROUP = "Owners"
+MEMBER_GROUP = "Members"
 
 # App and model: verbs. Rows of the apps above are named as data, since nothing here may import them.
 OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
@@ -66,10 +70,37 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
 }
 
 
+_OWN_THINGS = (
+    ("archetypes_app", "archetype"),
+    ("archetypes_app", "toolprofile"),
+    ("archetypes_app", "codingworkspace"),
+    ("permits_app", "wallet"),
+    ("tools_app", "tooldefinition"),
+)
+"""What only owners make or change; members look at it."""
+
+MEMBER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    **{
+        key: tuple(verb for verb in verbs if verb == "view") if key in _OWN_THINGS else verbs
+        for key, verbs in OWNER_PERMISSIONS.items()
+    },
+    ("archetypes_app", "golem"): ("view", "change"),
+}
+
+
 def ensure_owner_group() -> Group:
-    """The group with exactly these permissions; safe to repeat. Needs the permissions `migrate` creates."""
-    group, _ = Group.objects.get_or_create(name=OWNER_GROUP)
-    wanted = {(app, f"{verb}_{model}") for (app, model), verbs in OWNER_PERMISSIONS.items() for verb in verbs}
+    """The group of owners with exactly its permissions; safe to repeat. Needs the permissions `migrate` creates."""
+    return _ensure_group(OWNER_GROUP, OWNER_PERMISSIONS)
+
+
+def ensure_member_group() -> Group:
+    """The group of members, likewise."""
+    return _ensure_group(MEMBER_GROUP, MEMBER_PERMISSIONS)
+
+
+def _ensure_group(name: str, permissions: Mapping[tuple[str, str], tuple[str, ...]]) -> Group:
+    group, _ = Group.objects.get_or_create(name=name)
+    wanted = {(app, f"{verb}_{model}") for (app, model), verbs in permissions.items() for verb in verbs}
     known = Permission.objects.filter(codename__in={codename for _, codename in wanted})
     found = known.values_list("pk", "content_type__app_label", "codename")
     group.permissions.set([pk for pk, *named in found if tuple(named) in wanted])

@@ -1,4 +1,7 @@
-"""Who owns a golem: its owner, and the co-owners who decide with them. An operator of the server is neither."""
+"""Who may do what with which golem: the one place that pages, actions, events and approvals ask.
+
+Its owner and co-owners administer a golem; others have a role in it. An operator of the server is neither.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +10,48 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db.models import Q, QuerySet
 
-from archetypes_app.models import Golem
+from archetypes_app.models import Golem, GolemMember
+from archetypes_app.roles import Power, Role, roles_with
 
 
-def match_owned_golems(user: Any) -> Q:
-    """The condition on golems that `user` owns or co-owns; without a join, so that no row comes twice."""
+def match_golems(user: Any, power: Power) -> Q:
+    """The condition on golems with which `user` may do that; without a join, so that no row comes twice."""
     shared = Golem.co_owners.through.objects.filter(user_id=user.pk).values("golem_id")
-    return Q(owner_id=user.pk) | Q(pk__in=shared)
+    member = GolemMember.objects.filter(person_id=user.pk, role__in=roles_with(power)).values("golem_id")
+    return Q(owner_id=user.pk) | Q(pk__in=shared) | Q(pk__in=member)
+
+
+def list_golems_with(user: Any, power: Power) -> QuerySet[Golem]:
+    """Every golem with which `user` may do that."""
+    return Golem.objects.filter(match_golems(user, power))
 
 
 def list_owned_golems(user: Any) -> QuerySet[Golem]:
     """Every golem `user` owns or co-owns."""
-    return Golem.objects.filter(match_owned_golems(user))
+    return list_golems_with(user, Power.ADMINISTER)
 
 
-def list_owners(golem: Golem) -> QuerySet[Any]:
-    """The living accounts that own `golem`, in order of id."""
+def list_people(golem: Golem, power: Power) -> QuerySet[Any]:
+    """The living accounts that may do that with `golem`, in order of id."""
     people = get_user_model()._default_manager.filter(is_active=True)
-    return people.filter(Q(pk=golem.owner_id) | Q(co_owned_golems=golem)).distinct().order_by("pk")
+    shared = Golem.co_owners.through.objects.filter(golem_id=golem.pk).values("user_id")
+    member = GolemMember.objects.filter(golem_id=golem.pk, role__in=roles_with(power)).values("person_id")
+    return people.filter(Q(pk=golem.owner_id) | Q(pk__in=shared) | Q(pk__in=member)).order_by("pk")
 
 
-def is_owner(golem: Golem, user: Any) -> bool:
-    """Whether `user` is a living account that owns or co-owns `golem`."""
-    return list_owners(golem).filter(pk=user.pk).exists()
+def list_deciders(golem: Golem) -> QuerySet[Any]:
+    """Who decides what is asked of the owners of `golem`: they themselves and its approvers."""
+    return list_people(golem, Power.DECIDE)
+
+
+def has_power(golem: Golem, user: Any, power: Power) -> bool:
+    """Whether `user` is a living account that may do that with `golem`."""
+    return list_people(golem, power).filter(pk=user.pk).exists()
+
+
+def find_role(golem: Golem, user: Any) -> Role | None:
+    """The role of `user` in `golem`; None for a stranger."""
+    if user.pk == golem.owner_id or golem.co_owners.filter(pk=user.pk).exists():
+        return Role.ADMINISTRATOR
+    row = GolemMember.objects.filter(golem=golem, person_id=user.pk).first()
+    return Role(row.role) if row is not None else None

@@ -13,7 +13,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from archetypes_app.models import Golem
-from archetypes_app.ownership import is_owner
+from archetypes_app.ownership import has_power
+from archetypes_app.roles import Power
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world.fund import fund
 from golem_project.embedded.world.node import CHAIN_ID
@@ -31,7 +32,7 @@ def give_test_money(request: HttpRequest, golem_id: UUID) -> HttpResponse:
         raise PermissionDenied
     golem = Golem.objects.filter(pk=golem_id, home_chain_id=CHAIN_ID).exclude(address="").first()
     urls = settings.GOLEM_RPC_URLS.get(CHAIN_ID, ())
-    if golem is None or not urls or not is_owner(golem, person):
+    if golem is None or not urls or not has_power(golem, person, Power.OPERATE):
         raise Http404("no golem of yours on the local chain")
     try:
         fund(urls[0], golem.address, GIFT_WEI, GIFT)

@@ -17,7 +17,8 @@ from django.utils.safestring import SafeString
 from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.admin.records import read_time
 from archetypes_app.models import ApiKey, Golem, Heartbeat
-from archetypes_app.ownership import list_owned_golems
+from archetypes_app.ownership import list_golems_with
+from archetypes_app.roles import Power
 from permits_app import ledger
 from permits_app.admin.golem_page import Meter, PermitLine, describe_permits, meter_day
 from permits_app.admin.golem_state import GolemState, read_states
@@ -126,7 +127,9 @@ class Board:
 
 def build_board(user: Any, *, now: datetime) -> Board:
     """What `user` may see of everything, as of `now`."""
-    golems = (Golem.objects.all() if is_operator(user) else list_owned_golems(user)).filter(retired_at__isnull=True)
+    golems = (Golem.objects.all() if is_operator(user) else list_golems_with(user, Power.SEE)).filter(
+        retired_at__isnull=True
+    )
     permits, denied, waiting = ActionPermit.objects.all(), DeniedCall.objects.all(), PendingRequest.objects.all()
     if not is_operator(user):
         permits, denied = permits.filter(golem__in=golems), denied.filter(golem__in=golems)

@@ -7,8 +7,11 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from golem_project import status
+from golem_project.alerts.views import show_channels
 from golem_project.faucet import give_test_money
 from golem_project.machinery import show_machinery
+from golem_project.people.joining import join
+from golem_project.people.sign_ins import show_sign_ins
 from golem_project.pi import guide_views
 from golem_project.stream.pages import EventPageView
 
@@ -17,6 +20,9 @@ urlpatterns = [
     path("admin/cockpit/", include("golem_project.cockpit.urls")),
     path("admin/chat/", include("golem_project.chat.urls")),
     path("admin/faucet/<uuid:golem_id>/", admin.site.admin_view(give_test_money), name="faucet"),
+    path("admin/alerts/", admin.site.admin_view(show_channels), name="alerts"),
+    path("admin/sign-ins/", admin.site.admin_view(show_sign_ins), name="sign_ins"),
+    path("join/", join, name="join"),
     path("admin/machinery/", admin.site.admin_view(show_machinery), name="machinery"),
     path("admin/", admin.site.urls),
     path("api/v1/events", EventPageView.as_view(), name="events"),

@@ -26,7 +26,7 @@ from tools_app.core.outside_json import read_exact_json
 FORMAT: Final = "golem-grimoire"
 VERSION: Final = 1
 MOST_LINE_BYTES: Final = 256 * 1024
-_SUFFIX: Final = ".grimoire.jsonl"
+SUFFIX: Final = ".grimoire.jsonl"
 _CONTEXT: Final = b"golem grimoire archive v1\n"
 
 
@@ -51,7 +51,7 @@ def find_archive(*, folder: Path, name: str) -> Path:
         resolved = path.resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
         raise GrimoireFileRefused(f"there is no archive {plain.name!r} in this server's folder") from None
-    if not resolved.is_relative_to(folder.resolve()) or not resolved.is_file() or not resolved.name.endswith(_SUFFIX):
+    if not resolved.is_relative_to(folder.resolve()) or not resolved.is_file() or not resolved.name.endswith(SUFFIX):
         raise GrimoireFileRefused(f"there is no archive {plain.name!r} in this server's folder")
     return resolved
 
@@ -77,7 +77,7 @@ def write_archive(*, folder: Path, stem: str, header: dict[str, Any], rows: Iter
             )
             handle.flush()
             os.fsync(handle.fileno())
-        target = folder / f"{stem}{_SUFFIX}"
+        target = folder / f"{stem}{SUFFIX}"
         Path(made).rename(target)
     except BaseException:
         Path(made).unlink(missing_ok=True)

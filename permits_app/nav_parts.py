@@ -109,19 +109,19 @@ class Parts:
         return self.price + self.fees_and_interest + self.slippage + self.gas
 
     def __add__(self, other: Parts) -> Parts:
-        return Parts(*(getattr(self, name) + getattr(other, name) for name in _NAMES))
+        return Parts(*(getattr(self, name) + getattr(other, name) for name in PARTS))
 
     def as_json(self) -> dict[str, str]:
         """As it is stored."""
-        return {name: str(getattr(self, name)) for name in _NAMES}
+        return {name: str(getattr(self, name)) for name in PARTS}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, str]) -> Parts:
         """The reverse; a first snapshot has none."""
-        return cls(**{name: int(stored.get(name, 0)) for name in _NAMES})
+        return cls(**{name: int(stored.get(name, 0)) for name in PARTS})
 
 
-_NAMES = ("price", "fees_and_interest", "slippage", "gas", "moved")
+PARTS = ("price", "fees_and_interest", "slippage", "gas", "moved")
 
 
 def split_change(*, before: NavState, after: NavState, change: int, own: OwnMoves, coin: str) -> Parts:

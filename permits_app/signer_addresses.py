@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from archetypes_app.models import Golem
 from permits_app.models import CageMirror, SigningKey, Wallet
 from permits_app.models.wallet import WalletKind
+from tools_app.core.csv_text import write_rows
 
 COLUMNS: Final = ("golem", "golem_id", "role", "address", "kind", "state", "chain_id", "since", "until")
 
@@ -41,12 +40,7 @@ def list_addresses(golems: Iterable[Golem]) -> list[dict[str, str]]:
 
 def write_csv(rows: Sequence[dict[str, str]]) -> str:
     """The rows as CSV with a header. A golem's name that a spreadsheet would run is quoted as text."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fieldnames=COLUMNS)
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({name: f"'{text}" if text[:1] in ("=", "+", "-", "@") else text for name, text in row.items()})
-    return out.getvalue()
+    return "".join(write_rows(COLUMNS, rows))
 
 
 def _row(common: dict[str, str], role: str, address: str, kind: str, state: str, chain_id: int) -> dict[str, str]:

@@ -10,7 +10,8 @@ from django.http import HttpRequest
 
 from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.models import Golem
-from archetypes_app.ownership import list_owned_golems
+from archetypes_app.ownership import list_golems_with
+from archetypes_app.roles import Power
 
 
 class GolemFilter(SimpleListFilter):
@@ -22,7 +23,7 @@ class GolemFilter(SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin[Any]) -> list[tuple[str, str]]:
         """Names of the golems this person may see."""
-        golems = Golem.objects.all() if is_operator(request.user) else list_owned_golems(request.user)
+        golems = Golem.objects.all() if is_operator(request.user) else list_golems_with(request.user, Power.SEE)
         return [(str(golem.pk), golem.name) for golem in golems.order_by("name")[:50]]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:

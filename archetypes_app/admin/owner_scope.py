@@ -1,7 +1,8 @@
-"""Who sees and edits which rows: an owner only those of their own golems, an operator (superuser) all.
+"""Who sees and edits which rows: people those of golems they have a role in, an operator (superuser) all.
 
 One mixin decides lists, pages, choosers, autocompletes and popups, because all of them start from `get_queryset`
-or from a form field built here. A row of somebody else answers like one that does not exist.
+or from a form field built here. A row of somebody else answers like one that does not exist. What is asked with a POST
+finds no row that this person may only look at, whatever page it is of: a page that forgets to ask cannot let them.
 """
 
 from __future__ import annotations
@@ -11,29 +12,31 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from django.contrib.auth import get_user_model
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import models
 from django.http import Http404, HttpRequest
 
 from archetypes_app.models import ApiKey, Archetype, Golem, ToolProfile
-from archetypes_app.ownership import list_owned_golems, match_owned_golems
+from archetypes_app.ownership import list_golems_with, match_golems
+from archetypes_app.roles import Power
 from tools_app.admin.read_only import PlainAdmin
 
 Scope = Callable[[Any], models.Q]
+_READING = ("GET", "HEAD", "OPTIONS")
 
 # What an owner may choose in a form, by the model that is chosen. Apps above add theirs with `scope_choices`.
 _CHOICES: dict[type[models.Model], Scope] = {
-    Golem: match_owned_golems,
-    ApiKey: lambda user: models.Q(golem__in=list_owned_golems(user)),
+    Golem: lambda user: match_golems(user, Power.OPERATE),
+    ApiKey: lambda user: models.Q(golem__in=list_golems_with(user, Power.OPERATE)),
     Archetype: lambda user: (
         models.Q(owner__isnull=True)
         | models.Q(owner=user)
-        | models.Q(pk__in=list_owned_golems(user).values("archetype"))
+        | models.Q(pk__in=list_golems_with(user, Power.OPERATE).values("archetype"))
     ),
     ToolProfile: lambda user: (
         models.Q(owner__isnull=True)
         | models.Q(owner=user)
-        | models.Q(pk__in=list_owned_golems(user).values("profiles"))
+        | models.Q(pk__in=list_golems_with(user, Power.OPERATE).values("profiles"))
     ),
     get_user_model(): lambda user: models.Q(pk=user.pk),
 }
@@ -62,24 +65,26 @@ class OwnerScopedAdmin(PlainAdmin):
 
     owner_path = "golem__owner"
     has_shared_rows = False
+    write_power = Power.OPERATE
+    """What a person must be allowed with a row's golem to change or act on the row."""
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
-        """The rows this person may see."""
+        """The rows this person may see, or act on where the request is no GET."""
         rows: models.QuerySet[Any] = super().get_queryset(request)
         if is_operator(request.user):
             return rows
-        mine = self._match_theirs(request.user)
+        mine = self._match_theirs(request.user, Power.SEE if request.method in _READING else self.write_power)
         if self.has_shared_rows:
             mine |= models.Q(**{f"{self.owner_path}__isnull": True})
         return rows.filter(mine)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Django's permission, and the row is theirs."""
-        return super().has_change_permission(request, obj) and self._is_theirs(request, obj)
+        return super().has_change_permission(request, obj) and self._is_theirs(request, obj, self.write_power)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Django's permission, and the row is theirs."""
-        return super().has_delete_permission(request, obj) and self._is_theirs(request, obj)
+        return super().has_delete_permission(request, obj) and self._is_theirs(request, obj, self.write_power)
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """A chooser without other owners' rows."""
@@ -120,27 +125,42 @@ class OwnerScopedAdmin(PlainAdmin):
     def get_row(self, request: HttpRequest, object_id: Any) -> Any:
         """The row at a page's address, when this person may see it. Raises Http404."""
         found = self.get_object(request, str(object_id))
+        if found is None and self._is_theirs(request, object_id, Power.SEE):
+            raise PermissionDenied("your role in this golem does not allow this")
         if found is None:
             raise Http404(f"no such {self.opts.verbose_name}")
         return found
 
-    def _is_theirs(self, request: HttpRequest, obj: Any) -> bool:
+    def find_golem_with(self, request: HttpRequest, golem_id: Any, power: Power) -> Golem:
+        """The golem at a page's address. Raises Http404, and PermissionDenied where this person may only see it."""
+        golems = Golem.objects.select_related("archetype").filter(pk=golem_id)
+        if is_operator(request.user):
+            golem = golems.first()
+        else:
+            golem = golems.filter(match_golems(request.user, power)).first()
+            if golem is None and golems.filter(match_golems(request.user, Power.SEE)).exists():
+                raise PermissionDenied("your role in this golem does not allow this")
+        if golem is None:
+            raise Http404("no such golem")
+        return golem
+
+    def _is_theirs(self, request: HttpRequest, obj: Any, power: Power) -> bool:
         if obj is None or is_operator(request.user):
             return True
         # Action URLs of the theme hand an id instead of a row.
         key = obj.pk if isinstance(obj, models.Model) else obj
         try:
-            return bool(self.model._default_manager.filter(self._match_theirs(request.user), pk=key).exists())
+            return bool(self.model._default_manager.filter(self._match_theirs(request.user, power), pk=key).exists())
         except (ValidationError, ValueError):  # the address holds no key of this model
             return False
 
-    def _match_theirs(self, user: Any) -> models.Q:
-        """Rows that are this person's: their own, and those of golems they own or co-own."""
+    def _match_theirs(self, user: Any, power: Power) -> models.Q:
+        """Rows that are this person's: their own, and those of golems with which they may do that."""
         if self.model is Golem:
-            return match_owned_golems(user)
+            return match_golems(user, power)
         through = self.owner_path.removesuffix("__owner")
         if through != self.owner_path:
-            return models.Q(**{f"{through}__in": list_owned_golems(user)})
+            return models.Q(**{f"{through}__in": list_golems_with(user, power)})
         return models.Q(**{self.owner_path: user.pk})
 
     def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> NoReturn:

@@ -17,7 +17,8 @@ from unfold.decorators import action, display
 from archetypes_app.admin.choices import GolemFilter, GolemIdFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
 from archetypes_app.models import Golem, PhaseTransition
-from archetypes_app.ownership import list_owned_golems
+from archetypes_app.ownership import list_golems_with
+from archetypes_app.roles import Power
 from tools_app.admin.display import QUOTED, show_age, show_badge, show_hex, show_unchecked
 from tools_app.admin.read_only import PlainAdmin, ReadOnlyAdminMixin
 from tools_app.core import audit_log
@@ -34,7 +35,7 @@ class GolemIdScopedAdmin(ReadOnlyAdminMixin, PlainAdmin):
         rows: QuerySet[Any] = super().get_queryset(request)
         if is_operator(request.user):
             return rows
-        return rows.filter(golem_id__in=list_owned_golems(request.user).values("pk"))
+        return rows.filter(golem_id__in=list_golems_with(request.user, Power.SEE).values("pk"))
 
     def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> Any:
         return OwnerScopedAdmin._get_obj_does_not_exist_redirect(self, request, opts, object_id)
@@ -91,7 +92,7 @@ class AuditEntryAdmin(GolemIdScopedAdmin):
         """Re-hash every entry of each golem this person sees and say where a chain breaks, if it does."""
         heads = AuditHead.objects.all()
         if not is_operator(request.user):
-            heads = heads.filter(golem_id__in=list_owned_golems(request.user).values("pk"))
+            heads = heads.filter(golem_id__in=list_golems_with(request.user, Power.SEE).values("pk"))
         names = dict(Golem.objects.values_list("pk", "name"))
         broken = 0
         for head in heads:

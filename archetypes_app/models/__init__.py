@@ -9,6 +9,7 @@ from archetypes_app.models.chat import ChatStep, ChatTurn
 from archetypes_app.models.coding_workspace import CodingWorkspace
 from archetypes_app.models.definition_approval import DefinitionApproval
 from archetypes_app.models.golem import Golem, PhaseTransition
+from archetypes_app.models.member import GolemMember, Invitation, SignIn
 from archetypes_app.models.model_spend import ModelSpendDay
 from archetypes_app.models.override import ToolOverride
 from archetypes_app.models.profile import ToolProfile
@@ -27,11 +28,14 @@ __all__ = [
     "DecisionCycleRecord",
     "DefinitionApproval",
     "Golem",
+    "GolemMember",
     "Heartbeat",
     "HeartbeatTick",
+    "Invitation",
     "ModelSpendDay",
     "PhaseTransition",
     "SeenDefinition",
+    "SignIn",
     "ToolOverride",
     "ToolProfile",
     "VitalityRecord",

@@ -15,7 +15,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from archetypes_app.models import ChatTurn, Golem
 from archetypes_app.models.chat import OPEN_CHAT_STATES
-from archetypes_app.ownership import list_owned_golems
+from archetypes_app.ownership import list_golems_with
+from archetypes_app.roles import Power
 from golem_project.chat.converse import get_client
 from golem_project.chat.forms import WordsForm
 from golem_project.chat.tasks import answer_turn_task
@@ -86,7 +87,8 @@ def _get_golem(request: HttpRequest, golem_id: UUID) -> Golem:
     person: Any = request.user
     if not person.has_perm("archetypes_app.change_golem"):
         raise PermissionDenied
-    golem = list_owned_golems(person).select_related("archetype").filter(pk=golem_id).first()
+    power = Power.OPERATE if request.method == "POST" else Power.SEE
+    golem = list_golems_with(person, power).select_related("archetype").filter(pk=golem_id).first()
     if golem is None:
         raise Http404("no golem of yours")
     return golem

@@ -14,7 +14,8 @@ from django.utils.safestring import SafeString
 from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.models import Golem, Heartbeat, VitalityRecord
 from archetypes_app.models.archetype import InferenceTier
-from archetypes_app.ownership import list_owned_golems
+from archetypes_app.ownership import list_golems_with
+from archetypes_app.roles import Power
 from golem_project.cockpit.history import plot_gas, plot_profit, plot_vitality
 from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, list_running
 from golem_project.cockpit.plots import LinePlot
@@ -140,7 +141,7 @@ class Fleet:
 
 def list_visible_golems(user: Any) -> QuerySet[Golem]:
     """An owner's own and co-owned golems; all of them for an operator."""
-    return Golem.objects.all() if is_operator(user) else list_owned_golems(user)
+    return Golem.objects.all() if is_operator(user) else list_golems_with(user, Power.SEE)
 
 
 def build_cockpit(golem: Golem, *, now: datetime) -> Cockpit:

@@ -37,7 +37,7 @@ from permits_app.errors import PermitNotFound
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.adapters import MemoryNotEnabled, flatten_params, normalize_key
 from tools_app.core import clock
-from tools_app.core.errors import GolemError
+from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import UnknownTool
 
@@ -191,6 +191,7 @@ class QueryGrimoireView(PiView):
             return Response(_query(self.agent, self.body, word="read", pi_tool=PiTool.QUERY_GRIMOIRE))
         asked = wire.QueryGrimoireInput(data=_without_nulls(self.body))
         values = asked.check()
+        _check_is_no_read(self.agent, values["query"])
         found = request_query_grimoire(
             golem_id=self.agent.golem.pk,
             query=values["query"],
@@ -281,6 +282,14 @@ def _query(agent: Agent, body: Mapping[str, Any], *, word: str, pi_tool: PiTool)
         api_key_id=agent.key.pk,
         pi_tool=pi_tool,
     )
+
+
+def _check_is_no_read(agent: Agent, query: str) -> None:
+    """Raises InvalidParams where the question is the name of a read: a search for it is never what was meant."""
+    word = normalize_key(query.strip())
+    if word in agent.shelf.list_words(PiTool.QUERY_GRIMOIRE):
+        text = f'{word} is no question but a read; send {{"read": "{word}"}} and what it takes'
+        raise InvalidParams(f"query: {text}", fields={"query": text})
 
 
 def _with_cursor(body: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:

@@ -149,6 +149,12 @@ UNFOLD: dict[str, Any] = {
     "ENVIRONMENT": "golem_project.site.describe_environment",
     # Colours stand in theme.css: the theme would write them into a style element, which the policy forbids.
     "COLORS": "golem_project.site.leave_colors",
+    "ACCOUNT": {
+        "navigation": [
+            {"title": "Where you are signed in", "link": reverse_lazy("sign_ins")},
+            {"title": "Alerts", "link": reverse_lazy("alerts")},
+        ]
+    },
     "SIDEBAR": {
         "show_search": False,
         "show_all_applications": False,

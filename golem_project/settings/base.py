@@ -6,6 +6,7 @@ import django_stubs_ext
 
 from golem_project.settings.a2a import *  # noqa: F403
 from golem_project.settings.admin import *  # noqa: F403
+from golem_project.settings.alerts import *  # noqa: F403
 from golem_project.settings.celery import *  # noqa: F403
 from golem_project.settings.chains import *  # noqa: F403
 from golem_project.settings.coding import *  # noqa: F403
@@ -54,6 +55,7 @@ INSTALLED_APPS = [
     "permits_app.apps.PermitsConfig",
     "golem_project.stream.apps.StreamConfig",
     "golem_project.a2a.apps.A2AConfig",
+    "golem_project.alerts.apps.AlertsConfig",
 ]
 
 MIDDLEWARE = [

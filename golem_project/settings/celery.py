@@ -26,6 +26,7 @@ CELERY_TASK_ROUTES: dict[str, Any] = {
     "golem_project.heartbeat.tasks.*": {"queue": "heartbeat"},
     "golem_project.stream.tasks.*": {"queue": "stream"},
     "golem_project.a2a.tasks.*": {"queue": "stream"},
+    "golem_project.alerts.tasks.*": {"queue": "stream"},
     "golem_project.chat.tasks.*": {"queue": "chat"},
 }
 CELERY_TASK_ACKS_LATE = True
@@ -103,6 +104,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "spread-webhooks": {
         "task": "golem_project.stream.tasks.spread_webhooks_task",
         "schedule": 2.0,
+        "options": {"expires": 10},
+    },
+    "gather-alerts": {
+        "task": "golem_project.alerts.tasks.gather_alerts_task",
+        "schedule": 5.0,
         "options": {"expires": 10},
     },
     "follow-a2a-tasks": {

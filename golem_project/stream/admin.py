@@ -17,6 +17,7 @@ from unfold.decorators import action, display
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.forms import ConfirmForm
 from archetypes_app.models import Golem
+from archetypes_app.roles import Power
 from golem_project.stream import webhooks
 from golem_project.stream.forms import NewWebhookForm
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
@@ -60,7 +61,7 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
         """Whoever may make a webhook may rotate and switch one; the row itself is looked up among theirs."""
         return bool(self.has_add_permission(request))
 
-    def _match_theirs(self, user: Any) -> Q:
+    def _match_theirs(self, user: Any, power: Power) -> Q:
         return Q(owner_id=user.pk)
 
     @display(description="State")
@@ -204,7 +205,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         """Whoever may make webhooks may send their events again; rows are looked up among theirs."""
         return bool(request.user.has_perm("stream.add_webhookendpoint"))
 
-    def _match_theirs(self, user: Any) -> Q:
+    def _match_theirs(self, user: Any, power: Power) -> Q:
         return Q(endpoint__owner_id=user.pk)
 
     @display(description="State", ordering="state")

@@ -15,7 +15,8 @@ from rest_framework.request import Request
 
 from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.models.api_key import Scope
-from archetypes_app.ownership import list_owned_golems
+from archetypes_app.ownership import list_golems_with
+from archetypes_app.roles import Power
 from golem_project.pi.authentication import REALM, identify, read_bearer
 from golem_project.pi.errors import ApiKeyMissing, Forbidden, ScopeMissing
 from tools_app.core import clock
@@ -55,7 +56,7 @@ def identify_caller(request: Any, *, now: datetime) -> Caller:
         raise Forbidden("this account has no access to the admin")
     if is_operator(user):
         return Caller(name=f"owner:{user.pk}", golem_ids=None)
-    owned = list_owned_golems(user).values_list("pk", flat=True)
+    owned = list_golems_with(user, Power.SEE).values_list("pk", flat=True)
     return Caller(name=f"owner:{user.pk}", golem_ids=frozenset(str(pk) for pk in owned))
 
 

@@ -20,7 +20,8 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 
 from archetypes_app.models import Golem
-from archetypes_app.ownership import list_owned_golems
+from archetypes_app.ownership import list_golems_with
+from archetypes_app.roles import Power
 from golem_project.stream import sealed, signing
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tools_app.core import audit_log, event_bus, event_log, outgoing
@@ -236,7 +237,7 @@ def _headers(delivery: WebhookDelivery, *, body: bytes, now: datetime) -> dict[s
 
 def _golem_ids(endpoint: WebhookEndpoint) -> list[UUID]:
     # Ownership is looked up each time: who sold a golem hears no more of it.
-    golems = list_owned_golems(endpoint.owner)
+    golems = list_golems_with(endpoint.owner, Power.SEE)
     if endpoint.golem_id is not None:
         golems = golems.filter(pk=endpoint.golem_id)
     return list(golems.values_list("pk", flat=True))

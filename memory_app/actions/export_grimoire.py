@@ -15,7 +15,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from memory_app.archive_file import Archive, write_archive
+from memory_app.archive_file import SUFFIX, Archive, write_archive
 from memory_app.models import Episode, Insight, Strategy
 from tools_app.core import audit_log
 from tools_app.core.taint import DataSink, TaintLabel, clean_for
@@ -126,6 +126,11 @@ def _withhold_strategies(golem_id: UUID, actor: str, now: datetime) -> int:
         }
         audit_log.append(golem_id=golem_id, event="TaintViolationBlocked", actor=actor, data=facts, now=now)
     return withheld
+
+
+def list_archives(golem_id: UUID) -> list[Path]:
+    """This golem's archives, the newest first."""
+    return sorted(archive_folder(golem_id).glob("*" + SUFFIX), reverse=True)
 
 
 def archive_folder(golem_id: UUID) -> Path:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from pgvector.django import CosineDistance
 
 from archetypes_app.models import Golem
@@ -32,7 +32,7 @@ from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
 from tools_app.core.events import Event, EventType
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.prepared import Rows, fetch_together
-from tools_app.core.rows import insert_rows
+from tools_app.core.rows import insert_unless_known
 from tools_app.core.whole import whole
 
 _NOBODY, _NOTHING = UUID(int=0), UUID(int=1)
@@ -154,7 +154,7 @@ def remember_episode(
     reflection = reflect(prediction=content.prediction, outcome=content.outcome)
 
     @whole
-    def store() -> Episode:
+    def store() -> Episode | None:
         with transaction.atomic():
             episode = Episode(
                 golem_id=golem_id,
@@ -172,18 +172,22 @@ def remember_episode(
                 )
             vectors = [] if vector is None else [EpisodeVector(episode=episode, golem_id=golem_id, embedding=vector)]
             # The head of the audit chain is locked behind what memory writes, in the same round trip.
-            (head,) = insert_rows(episode, *vectors, along=[audit_log.fill_lock(golem_id)])
+            told = insert_unless_known(episode, *vectors, along=[audit_log.fill_lock(golem_id)])
+            if told is None:
+                transaction.set_rollback(True)
+                return None
+            (head,) = told
             _announce(episode, now, head)
         return episode
 
-    try:
-        return StoredEpisode(store(), Duplicate.NO)
-    except IntegrityError:
-        # Another worker stored the same permit between our look-up and our insert; its row stands.
-        stored, _ = _find(golem_id, permit_id, content_hash)
-        if stored is None:
-            raise
-        return StoredEpisode(stored, Duplicate.PERMIT if permit_id else Duplicate.EXACT)
+    made = store()
+    if made is not None:
+        return StoredEpisode(made, Duplicate.NO)
+    # Another worker stored the same permit between our look-up and our insert; its row stands.
+    stored, _ = _find(golem_id, permit_id, content_hash)
+    if stored is None:
+        raise MemoryOwnerUnknown(f"there is no golem {golem_id}")
+    return StoredEpisode(stored, Duplicate.PERMIT if permit_id else Duplicate.EXACT)
 
 
 def hash_content(content: _Content, permit_id: UUID | None) -> str:

@@ -155,7 +155,9 @@ class DirectiveAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         return HttpResponseRedirect(self._page(fresh or row))
 
     def _may_edit(self, request: HttpRequest, row: Directive) -> bool:
-        return bool(request.user.has_perm("memory_app.change_directive") and self._is_theirs(request, row))
+        return bool(
+            request.user.has_perm("memory_app.change_directive") and self._is_theirs(request, row, self.write_power)
+        )
 
     def _get_editable(self, request: HttpRequest, object_id: Any) -> Directive:
         row: Directive = self.get_row(request, object_id)

@@ -103,4 +103,6 @@ class DreamJournalAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         return show_unchecked(entries, of=QUOTED)
 
     def _may_stop(self, request: HttpRequest, row: DreamJournal) -> bool:
-        return bool(request.user.has_perm("memory_app.change_dreamjournal") and self._is_theirs(request, row))
+        return bool(
+            request.user.has_perm("memory_app.change_dreamjournal") and self._is_theirs(request, row, self.write_power)
+        )

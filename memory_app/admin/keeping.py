@@ -45,7 +45,7 @@ class KeptMemoryAdmin(OwnerScopedAdmin):
     def may_keep(self, request: HttpRequest, row: Episode | Insight | None = None) -> bool:
         """Django's permission, and the row is theirs."""
         is_allowed = request.user.has_perm(f"memory_app.change_{self.opts.model_name}")
-        return bool(is_allowed and (row is None or self._is_theirs(request, row)))
+        return bool(is_allowed and (row is None or self._is_theirs(request, row, self.write_power)))
 
     def list_buttons(self, row: Episode | Insight) -> list[tuple[str, str]]:
         """The buttons that would do something to this row: address part and label."""

@@ -8,16 +8,20 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
 from archetypes_app.admin.audited import name_actor
-from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
 from archetypes_app.models import Golem
+from archetypes_app.ownership import has_power, list_golems_with
+from archetypes_app.roles import Power
 from memory_app.actions.purge import purge_everything
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.scan_poison import scan_for_poison
+from memory_app.admin.archives import ArchiveViews, list_archive_lines
 from memory_app.admin.marks import BY_AGENT
 from memory_app.admin.plots import plot_errors_by_week, plot_retention
 from memory_app.models import Episode
@@ -45,7 +49,7 @@ class RankedRow:
     is_unchecked: bool
 
 
-class OverviewViews(OwnerScopedAdmin):
+class OverviewViews(ArchiveViews, OwnerScopedAdmin):
     """Pages beside the list of episodes: overview with search, a scan for poison, a purge of everything."""
 
     def get_urls(self) -> Any:
@@ -55,6 +59,7 @@ class OverviewViews(OwnerScopedAdmin):
             path("memory/", wrap(self.overview_view), name="memory_app_episode_overview"),
             path("memory/<uuid:golem_id>/scan/", wrap(self.scan_view), name="memory_app_episode_scan"),
             path("memory/<uuid:golem_id>/purge/", wrap(self.purge_view), name="memory_app_episode_purge"),
+            *self.list_archive_urls(wrap),
             *super().get_urls(),
         ]
 
@@ -62,7 +67,7 @@ class OverviewViews(OwnerScopedAdmin):
         """One golem's memory, and a question put to it. Looking strengthens nothing."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        golems = list(self.list_choices(Golem, request).order_by("name")[:200])
+        golems = list(self._list_seen(request).order_by("name")[:200])
         wanted = request.GET.get("golem", "")
         golem = next((each for each in golems if str(each.pk) == wanted), golems[0] if golems else None)
         now = clock.now()
@@ -76,12 +81,13 @@ class OverviewViews(OwnerScopedAdmin):
             "question": request.GET.get("q", ""),
             "store": request.GET.get("store", "episodes"),
             "stores": _STORES,
-            "may_keep": request.user.has_perm("memory_app.change_episode"),
+            "may_keep": golem is not None and self.may_act_for(request, golem),
         }
         if golem is not None:
             newest = Episode.objects.filter(golem=golem, archived_at__isnull=True, is_quarantined=False)
             context |= {
                 "figures": count_memory(golem_id=golem.pk),
+                "archives": list_archive_lines(golem),
                 "error_plot": plot_errors_by_week(golem_ids=[golem.pk], now=now),
                 "retention_plot": plot_retention(list(newest.order_by("-occurred_at")[:_CURVES]), now=now),
                 **self._search(request, golem, context["question"], context["store"]),
@@ -110,7 +116,7 @@ class OverviewViews(OwnerScopedAdmin):
 
     def purge_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Delete everything this golem remembers."""
-        golem = self._get_golem(request, golem_id)
+        golem = self._get_golem(request, golem_id, Power.ADMINISTER)
         back = f"{reverse('admin:memory_app_episode_overview')}?golem={golem.pk}"
         form = ReasonForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
@@ -138,12 +144,18 @@ class OverviewViews(OwnerScopedAdmin):
             "and the audit log stay.",
         )
 
-    def _get_golem(self, request: HttpRequest, golem_id: UUID) -> Golem:
-        golem = self.list_choices(Golem, request).filter(pk=golem_id).first()
-        if golem is None or not request.user.has_perm("memory_app.change_episode"):
+    def _get_golem(self, request: HttpRequest, golem_id: UUID, power: Power = Power.OPERATE) -> Golem:
+        if not request.user.has_perm("memory_app.change_episode"):
             raise PermissionDenied
-        found: Golem = golem
-        return found
+        return self.find_golem_with(request, golem_id, power)
+
+    def _list_seen(self, request: HttpRequest) -> QuerySet[Golem]:
+        return Golem.objects.all() if is_operator(request.user) else list_golems_with(request.user, Power.SEE)
+
+    def may_act_for(self, request: HttpRequest, golem: Golem) -> bool:
+        """Whether this person may scan this golem's memory, keep and write it out."""
+        may = request.user.has_perm("memory_app.change_episode")
+        return may and (is_operator(request.user) or has_power(golem, request.user, Power.OPERATE))
 
     def _search(self, request: HttpRequest, golem: Golem, question: str, store: str) -> dict[str, Any]:
         if not question.strip():

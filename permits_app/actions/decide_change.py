@@ -16,7 +16,8 @@ from uuid import UUID
 
 from django.db import transaction
 
-from archetypes_app.ownership import is_owner
+from archetypes_app.ownership import has_power
+from archetypes_app.roles import Power
 from permits_app.actions.release_permit import end_waiting_permit
 from permits_app.approvals import second_factor, states
 from permits_app.approvals.errors import (
@@ -112,7 +113,7 @@ def sign_change(*, request_id: UUID, owner: Any, signature: str, seen_digest: st
     raises.
     """
     request = _load(request_id)
-    if not is_owner(request.golem, owner):
+    if not has_power(request.golem, owner, Power.DECIDE):
         raise NotAnOwner("only an owner of this golem signs for it here")
     _check_may_sign(request)
     if request.state == ChangeState.OPEN:
@@ -136,7 +137,7 @@ def _sign(request: ChangeRequest, owner: Any, signed: tuple[str, bytes] | None, 
 def comment_change(*, request_id: UUID, owner: Any, text: str, now: datetime) -> ChangeComment:
     """Keep a comment of an owner; it decides nothing. Raises ChangeNotFound, NotAnOwner, ReasonNeeded."""
     request = _load(request_id)
-    if not is_owner(request.golem, owner):
+    if not has_power(request.golem, owner, Power.DECIDE):
         raise NotAnOwner("only owners of this golem comment on its requests")
     if not text.strip():
         raise ReasonNeeded("an empty comment says nothing")
@@ -156,7 +157,7 @@ def comment_change(*, request_id: UUID, owner: Any, text: str, now: datetime) ->
 def cancel_change(*, request_id: UUID, owner: Any, reason: str, now: datetime) -> ChangeRequest:
     """Withdraw a request, also one that is approved and still waits, as any owner. Raises as decide_change."""
     request = _load(request_id)
-    if not is_owner(request.golem, owner):
+    if not has_power(request.golem, owner, Power.DECIDE):
         raise NotAnOwner("only owners of this golem cancel its requests")
     if not make_plain(reason).strip():
         raise ReasonNeeded("say why it is cancelled")
@@ -187,7 +188,7 @@ def _lock(request: ChangeRequest) -> ChangeRequest:
 
 
 def _check_may_decide(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str) -> None:
-    if not is_owner(request.golem, owner):
+    if not has_power(request.golem, owner, Power.DECIDE):
         raise NotAnOwner("only an owner of this golem decides; an operator of the server does not")
     if verdict is Verdict.REJECT and not make_plain(reason).strip():
         raise ReasonNeeded("a rejection needs a reason")

@@ -17,7 +17,8 @@ from tools_app.portfolio.holdings import Holdings
 from tools_app.toolkit.views import NATIVE, BlockRef
 
 NAV_EVERY: Final = timedelta(minutes=10)
-NAV_KEPT: Final = timedelta(days=30)
+# Two months and a margin: the statement of the month before is whole until the next one is.
+NAV_KEPT: Final = timedelta(days=70)
 _MOST_MICRO_USD: Final = 2**63 - 1
 
 

@@ -17,7 +17,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from archetypes_app.models import Golem
-from archetypes_app.ownership import list_owners
+from archetypes_app.ownership import has_power, list_deciders
+from archetypes_app.roles import Power
 from archetypes_app.toolset import resolve_toolset
 from permits_app.approvals import digest, states
 from permits_app.approvals.errors import NotAnOwner, ReasonNeeded, SafeNonceTaken, TooManyChanges
@@ -132,8 +133,8 @@ def request_operation(
 
     Raises UnknownOperation, ChangeUnchanged, InvalidParams, NotAnOwner, ReasonNeeded.
     """
-    if owner is not None and not list_owners(golem).filter(pk=owner.pk).exists():
-        raise NotAnOwner(f"{owner} does not own {golem.name}", golem_id=str(golem.pk))
+    if owner is not None and not has_power(golem, owner, Power.OPERATE):
+        raise NotAnOwner(f"{owner} neither owns nor operates {golem.name}", golem_id=str(golem.pk))
     if not make_plain(reason).strip():
         raise ReasonNeeded("say why; the reason is shown to who decides and kept in the audit log")
     operation = find_operation(name)
@@ -195,7 +196,7 @@ def _open(
     key_maker_id: int | None,
     now: datetime,
 ) -> ChangeRequest:
-    owners = list_owners(request.golem).values_list("pk", flat=True)
+    owners = list_deciders(request.golem).values_list("pk", flat=True)
     quorum: Quorum = find_quorum(
         tier=tier,
         owner_ids=owners,

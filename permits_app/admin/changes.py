@@ -14,7 +14,8 @@ from unfold.decorators import display
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
 from archetypes_app.models import Golem
-from archetypes_app.ownership import list_owned_golems
+from archetypes_app.ownership import list_golems_with
+from archetypes_app.roles import Power
 from permits_app.approvals.urls import list_urls
 from permits_app.models import ChangeRequest
 from tools_app.admin.display import format_usd, show_age, show_badge
@@ -26,7 +27,9 @@ admin.site.unregister(TOTPDevice)
 
 @admin.register(ChangeRequest)
 class ChangeRequestAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
-    """Decided on pages of their own."""
+    """Decided on pages of their own, by who decides for the golem."""
+
+    write_power = Power.DECIDE
 
     list_display = ("title", "golem", "risk", "state_badge", "worth", "asker", "age")
     list_filter = (GolemFilter, "state", "risk_tier", "kind")
@@ -59,8 +62,8 @@ class ChangeRequestAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         return show_age(obj.created_at)
 
     def list_golems(self, request: HttpRequest) -> QuerySet[Golem]:
-        """Golems whose announcements this person may see."""
-        return Golem.objects.all() if is_operator(request.user) else list_owned_golems(request.user)
+        """Golems whose announcements this person may cancel."""
+        return Golem.objects.all() if is_operator(request.user) else list_golems_with(request.user, self.write_power)
 
     def get_urls(self) -> Any:
         """Our pages take the place of the list and the form."""

@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path
 
 from archetypes_app.models import Golem
+from archetypes_app.roles import Power
 from permits_app.deaths import announce_death, find_open_death, stop_death
 from permits_app.models import Death
 from permits_app.models.death import DeathState
@@ -27,7 +28,7 @@ class DeathPages:
     def end_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Ask, and begin or stop."""
         admin: Any = self
-        golem: Golem = admin.get_own_golem(request, golem_id)
+        golem: Golem = admin.get_own_golem(request, golem_id, Power.ADMINISTER)
         if golem.retired_at is not None:
             raise Http404("it is retired")
         death = find_open_death(golem.pk)

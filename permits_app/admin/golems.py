@@ -18,6 +18,7 @@ from unfold.decorators import display
 from archetypes_app.admin.audited import name_actor
 from archetypes_app.admin.golem import GolemAdmin as GolemFormAdmin
 from archetypes_app.models import Golem
+from archetypes_app.roles import Power
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
 from permits_app.actions.pin_definitions import list_unseen, pin_definitions, see_definitions
 from permits_app.actions.retire_golem import bring_back, retire_golem
@@ -26,8 +27,10 @@ from permits_app.admin.death_pages import DeathPages
 from permits_app.admin.golem_page import build_golem_page
 from permits_app.admin.golem_state import read_state
 from permits_app.admin.live_tools import LiveToolsMixin
+from permits_app.admin.people_pages import PeoplePages
 from permits_app.admin.policy_pages import PolicyPages
 from permits_app.admin.proposals import ProposalPages
+from permits_app.admin.statement_pages import StatementPages
 from permits_app.admin.stop_pages import StopPages
 from permits_app.admin.wizard import WizardPages
 from permits_app.approvals.operations.live import set_live
@@ -42,7 +45,16 @@ from tools_app.core.whole import whole
 
 @admin.register(Golem)
 class GolemAdmin(
-    StopPages, DeathPages, ProposalPages, PolicyPages, CagePages, LiveToolsMixin, WizardPages, GolemFormAdmin
+    StopPages,
+    DeathPages,
+    StatementPages,
+    PeoplePages,
+    ProposalPages,
+    PolicyPages,
+    CagePages,
+    LiveToolsMixin,
+    WizardPages,
+    GolemFormAdmin,
 ):
     """One golem: what it is doing on top, its settings below."""
 
@@ -90,6 +102,8 @@ class GolemAdmin(
             path("<uuid:golem_id>/rehearse/", wrap(self.rehearse_view), name=f"{name}_rehearse"),
             path("<uuid:golem_id>/drawdown/", wrap(self.drawdown_view), name=f"{name}_drawdown"),
             path("<uuid:golem_id>/definitions/", wrap(self.definitions_view), name=f"{name}_definitions"),
+            *self.list_people_urls(wrap, name),
+            *self.list_statement_urls(wrap, name),
             *self.list_proposal_urls(wrap, name),
             *self.list_policy_urls(wrap, name),
             *self.list_cage_urls(wrap, name),
@@ -102,7 +116,7 @@ class GolemAdmin(
 
     def drawdown_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
         """The owner has seen a fall of the holdings and lets the golem act again, with a reason."""
-        golem = self.get_own_golem(request, golem_id)
+        golem = self.get_own_golem(request, golem_id, Power.ADMINISTER)
         fall = read_fall(golem.pk)
         seen = f"fell {format_bps(fall.violated_bps)}" if fall.violated_at else "did not fall beyond a limit"
         return self.act(
@@ -134,7 +148,7 @@ class GolemAdmin(
 
     def retire_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
         """Stop it for good and keep its history; or bring one back, still halted."""
-        golem = self.get_own_golem(request, golem_id)
+        golem = self.get_own_golem(request, golem_id, Power.ADMINISTER)
         if golem.retired_at is not None:
             return self.act(
                 request,
@@ -160,7 +174,7 @@ class GolemAdmin(
 
     def definitions_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
         """Pin the golem to the built-in tools as they read now, or let it have them; agree to what reads otherwise."""
-        golem = self.get_own_golem(request, golem_id)
+        golem = self.get_own_golem(request, golem_id, Power.ADMINISTER)
         # A box that is not ticked is an empty form, and an answer all the same.
         form = PinForm(
             request.POST if request.method == "POST" else None,
@@ -198,9 +212,9 @@ class GolemAdmin(
         messages.success(request, f"{golem.name} has {', '.join(sorted(shown))} from now on.")
         return HttpResponseRedirect(back)
 
-    def get_own_golem(self, request: HttpRequest, golem_id: Any) -> Golem:
-        """A golem this person may change. Raises Http404 and PermissionDenied."""
-        golem: Golem = self.get_row(request, golem_id)
+    def get_own_golem(self, request: HttpRequest, golem_id: Any, power: Power = Power.OPERATE) -> Golem:
+        """A golem with which this person may do that. Raises Http404 and PermissionDenied."""
+        golem = self.find_golem_with(request, golem_id, power)
         if not self.has_change_permission(request, golem):
             raise PermissionDenied
         return golem

@@ -17,8 +17,8 @@ from permits_app import ledger
 from permits_app.admin.cage_mirrors import show_enforcement
 from permits_app.admin.loosening import LooseningMixin
 from permits_app.approvals.write_policy import keep_version
-from permits_app.forms import AllowlistEntryForm, PolicyCageForm, SpendingLimitsForm
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
+from permits_app.opened_forms import OPENED, OpenedCageForm, OpenedEntryForm, OpenedLimitsForm
 from tools_app.admin.display import format_bps, format_chain, format_usd, show_hex
 from tools_app.admin.tokens import name_address
 from tools_app.core import clock, event_bus
@@ -70,12 +70,12 @@ class PolicyRowAdmin(LooseningMixin, AuditedEditMixin, OwnerScopedAdmin):
 class SpendingLimitsAdmin(PolicyRowAdmin):
     """What a golem may spend."""
 
-    form = SpendingLimitsForm
+    form = OpenedLimitsForm
     list_display = ("golem", "per_transaction", "per_day", "hot_lane", "writes_per_hour", "slippage", "allowlist_mode")
     list_filter = (GolemFilter, "allowlist_mode")
     search_fields = ("golem__name",)
     fieldsets = (
-        (None, {"fields": ("golem",)}),
+        (None, {"fields": ("golem", OPENED)}),
         (
             "Dollars",
             {
@@ -122,14 +122,14 @@ class SpendingLimitsAdmin(PolicyRowAdmin):
 class PolicyCageAdmin(PolicyRowAdmin):
     """A cage. Without a contract it is edited here and the page says so; with one the form asks for it on chain."""
 
-    form = PolicyCageForm
+    form = OpenedCageForm
     list_select_related = ("golem", "mirror")
     list_display = ("golem", "enforced_by", "position", "concentration", "drawdown", "max_assets")
     list_filter = (GolemFilter,)
     search_fields = ("golem__name",)
     readonly_fields = ("enforced_by",)
     fieldsets = (
-        (None, {"fields": ("golem", "enforced_by")}),
+        (None, {"fields": ("golem", "enforced_by", OPENED)}),
         (
             "Portfolio",
             {
@@ -181,7 +181,7 @@ class PolicyCageAdmin(PolicyRowAdmin):
 class AllowlistEntryAdmin(PolicyRowAdmin):
     """Tokens, contracts, spenders and recipients a golem may touch."""
 
-    form = AllowlistEntryForm
+    form = OpenedEntryForm
     list_display = ("name", "golem", "kind", "address_short", "chain")
     list_filter = (GolemFilter, "kind", "chain_id")
     search_fields = ("=address", "label")

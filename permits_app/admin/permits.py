@@ -57,8 +57,9 @@ class ActionPermitAdmin(OwnerScopedAdmin):
         return False
 
     def has_end_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        """Owners and operators; the row itself is looked up among theirs."""
-        return bool(request.user.has_perm("permits_app.change_actionpermit"))
+        """Who operates the golem, and operators of the server."""
+        is_theirs = object_id is None or self._is_theirs(request, object_id, self.write_power)
+        return bool(request.user.has_perm("permits_app.change_actionpermit")) and is_theirs
 
     @display(description="Action", ordering="action_type")
     def what(self, obj: ActionPermit) -> str:
@@ -107,7 +108,7 @@ class ActionPermitAdmin(OwnerScopedAdmin):
             "opts": self.opts,
             "original": permit,
             "story": story,
-            "may_act": self.has_end_permission(request),
+            "may_act": self.has_end_permission(request, permit.pk),
             "list_url": reverse("admin:permits_app_actionpermit_changelist"),
         }
         return TemplateResponse(request, "admin/permits_app/actionpermit/story.html", context)

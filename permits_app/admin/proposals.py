@@ -15,6 +15,7 @@ from archetypes_app.actions.change_phase import worsen_phase
 from archetypes_app.admin.audited import name_actor
 from archetypes_app.models import Golem
 from archetypes_app.phases import is_worse
+from archetypes_app.roles import Power
 from permits_app.actions.announce import turn_warden_on
 from permits_app.actions.request_change import request_operation
 from permits_app.approvals.announced import is_warden_on
@@ -103,7 +104,7 @@ class ProposalPages:
 
     def owners_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """Ask for other co-owners."""
-        golem = self._golem(request, golem_id)
+        golem = self._golem(request, golem_id, Power.ADMINISTER)
         names = ", ".join(sorted(person.get_username() for person in golem.co_owners.all()))
         return self._ask(
             request,
@@ -117,7 +118,7 @@ class ProposalPages:
 
     def warden_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """On holds at once; off is asked for."""
-        golem = self._golem(request, golem_id)
+        golem = self._golem(request, golem_id, Power.ADMINISTER)
         form = WhyForm(request.POST or None)
         if is_warden_on(golem):
             return self._ask(
@@ -195,9 +196,9 @@ class ProposalPages:
             submit=page["submit"],
         )
 
-    def _golem(self, request: HttpRequest, golem_id: UUID) -> Golem:
+    def _golem(self, request: HttpRequest, golem_id: UUID, power: Power = Power.OPERATE) -> Golem:
         admin: Any = self
-        golem: Golem = admin.get_own_golem(request, golem_id)
+        golem: Golem = admin.get_own_golem(request, golem_id, power)
         return golem
 
     def _page(self, golem: Golem) -> str:

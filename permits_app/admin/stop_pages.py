@@ -19,7 +19,8 @@ from unfold.widgets import UnfoldBooleanWidget
 
 from archetypes_app.admin.audited import name_actor
 from archetypes_app.models import Golem
-from archetypes_app.ownership import list_owned_golems
+from archetypes_app.ownership import list_golems_with
+from archetypes_app.roles import Power
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
 from permits_app.admin.exit_lines import ExitLine, foretell_exits
@@ -73,7 +74,7 @@ class StopPages:
         """All golems of this person, each with a tick."""
         if not request.user.has_perm("archetypes_app.change_golem"):
             raise PermissionDenied
-        owned = list_owned_golems(request.user).filter(retired_at__isnull=True)
+        owned = list_golems_with(request.user, Power.OPERATE).filter(retired_at__isnull=True)
         golems = list(owned.select_related("archetype").order_by("name"))
         return self._stop(request, golems, reverse("fleet"))
 

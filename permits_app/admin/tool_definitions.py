@@ -22,6 +22,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import DefinitionApproval, Golem
+from archetypes_app.roles import Power
 from archetypes_app.toolset import view_golem
 from permits_app.actions.approve_definition import approve_definition, compare_definitions, compare_with_replaced
 from permits_app.actions.bring_definition import bring_definition
@@ -78,7 +79,7 @@ class _OwnDefinitions(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
     own_path = "owner"
 
-    def _match_theirs(self, user: Any) -> Q:
+    def _match_theirs(self, user: Any, power: Power) -> Q:
         return Q(**{self.own_path: user.pk})
 
 

@@ -17,6 +17,7 @@ from archetypes_app.admin.audited import name_actor
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import Golem
+from archetypes_app.roles import Power
 from permits_app.actions.create_wallet import back_up_wallet
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.rotate_session import ask_for_session
@@ -91,6 +92,7 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     search_fields = ("=address", "golem__name")
     fields = ("golem", "address_short", "kind", "signed_by", "backup", "created_at")
     readonly_fields = fields
+    write_power = Power.ADMINISTER
     actions_detail: ClassVar[tuple[str, ...]] = ("back_up", "choose_signer", "ask_session", "take_addresses")
 
     def has_back_up_permission(self, request: HttpRequest, object_id: Any = None) -> bool:

@@ -26,6 +26,7 @@ from archetypes_app.forms import CUSTOM, NewGolemForm
 from archetypes_app.models import Archetype, Golem, ToolProfile
 from archetypes_app.models.api_key import Scope
 from archetypes_app.profiles import list_new_golem_profiles
+from archetypes_app.roles import Power
 from archetypes_app.toolset import resolve_toolset
 from permits_app.actions.allow_addresses import AllowlistChoice, suggest_allowlist
 from permits_app.actions.create_golem import create_golem
@@ -118,8 +119,9 @@ class WizardPages:
         return self._show(request, 0, form, submit="Next: wallet", golem=None, archetypes=archetypes)
 
     def wallet_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:
-        """Second page: a new key, an imported one, or none."""
-        golem = self._golem(request, golem_id)
+        """Second page: a new key, an imported one, or none. Wallets are its administrators' alone."""
+        admin: Any = self
+        golem: Golem = admin.get_own_golem(request, golem_id, Power.ADMINISTER)
         following = reverse("admin:archetypes_app_golem_set_up_limits", args=[golem.pk])
         if golem.address:
             return HttpResponseRedirect(following)

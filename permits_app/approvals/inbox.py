@@ -11,7 +11,8 @@ from django.db.models import Case, Count, Q, QuerySet, When
 from django.utils.safestring import SafeString
 
 from archetypes_app.admin.owner_scope import is_operator
-from archetypes_app.ownership import is_owner, list_owned_golems, list_owners
+from archetypes_app.ownership import has_power, list_deciders, list_golems_with
+from archetypes_app.roles import Power
 from permits_app.approvals.asked_words import describe_asked, foresee_refusal
 from permits_app.approvals.freshness import find_staleness
 from permits_app.approvals.second_factor import has_second_factor
@@ -142,9 +143,9 @@ def build_inbox(user: Any, *, now: datetime) -> Inbox:
 def build_decision_page(request: ChangeRequest, user: Any, *, now: datetime) -> DecisionPage:
     """The page of one request as `user` sees it."""
     decisions = tuple(request.decisions.select_related("owner").order_by("decided_at"))
-    owners = list_owners(request.golem)
+    owners = list_deciders(request.golem)
     is_open = request.state == ChangeState.OPEN
-    mine = is_owner(request.golem, user)
+    mine = has_power(request.golem, user, Power.DECIDE)
     has_decided = any(each.owner_id == user.pk for each in decisions)
     is_barred = request.barred_owner_id == user.pk and not request.is_single_owner
     stale = find_staleness(request) if is_open else ""
@@ -190,7 +191,7 @@ def name_asker(request: ChangeRequest) -> str:
 
 def _visible(user: Any) -> QuerySet[ChangeRequest]:
     rows = ChangeRequest.objects.all()
-    return rows if is_operator(user) else rows.filter(golem__in=list_owned_golems(user))
+    return rows if is_operator(user) else rows.filter(golem__in=list_golems_with(user, Power.SEE))
 
 
 def show_stake(request: ChangeRequest) -> str:
@@ -246,7 +247,7 @@ def _describe_announced(row: Announcement, now: datetime) -> AnnouncedLine:
 def _list_announced(user: Any) -> QuerySet[Announcement]:
     rows = Announcement.objects.select_related("permit__golem").filter(state=AnnouncementState.WAITING)
     if not is_operator(user):
-        rows = rows.filter(permit__golem__in=list_owned_golems(user))
+        rows = rows.filter(permit__golem__in=list_golems_with(user, Power.SEE))
     ranks = [When(permit__risk_tier=tier, then=rank) for tier, rank in RISK_RANK.items()]
     return rows.annotate(risk_rank=Case(*ranks, default=0)).order_by("-risk_rank", "executes_at")
 
@@ -260,7 +261,9 @@ def _cut(rows: QuerySet[Any]) -> tuple[QuerySet[Any], int]:
 
 def _why_not(*, mine: bool, is_barred: bool, has_decided: bool) -> str:
     if not mine:
-        return "Only owners of this golem decide. An operator of the server sees requests and decides none."
+        return (
+            "Only owners and approvers of this golem decide. An operator of the server sees requests and decides none."
+        )
     if has_decided:
         return "Your decision is recorded."
     if is_barred:

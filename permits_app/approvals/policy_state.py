@@ -7,16 +7,17 @@ Seed: decisions, "Tiers of approval" (loosening), "PolicyCage".
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from archetypes_app.models import Golem
 from permits_app.approvals.rules import cool_off, measure_loosening, tier_of_loosening
+from permits_app.look_alikes import find_look_alike
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
 from tools_app.admin.display import format_bps, format_chain
-from tools_app.admin.tokens import name_address
+from tools_app.admin.tokens import list_named, name_address
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.enums import RiskTier
@@ -125,7 +126,7 @@ def diff_policy(before: PolicyState, after: PolicyState) -> tuple[PolicyDifferen
     gone = sorted(set(before["allowlist"]) - set(after["allowlist"]))
     fresh = sorted(set(after["allowlist"]) - set(before["allowlist"]))
     found += [_entry(key, before["allowlist"][key], is_new=False) for key in gone]
-    found += [_entry(key, after["allowlist"][key], is_new=True) for key in fresh]
+    found += [_warn(_entry(key, after["allowlist"][key], is_new=True), before["allowlist"]) for key in fresh]
     return tuple(found)
 
 
@@ -188,6 +189,18 @@ def _entry(key: str, label: str, *, is_new: bool) -> PolicyDifference:
     if is_new:
         return PolicyDifference("allowlist", key, words, None, label, "not allowed", shown, True, None)
     return PolicyDifference("allowlist", key, words, label, None, shown, "not allowed", False)
+
+
+def _warn(entry: PolicyDifference, allowed: Mapping[str, str]) -> PolicyDifference:
+    """With what the new address is alike, of what is registered on its chain or allowed there already."""
+    chain_id, _, address = split_entry(entry.name)
+    known = list_named(chain_id)
+    known += [(split_entry(key)[2], label) for key, label in allowed.items() if split_entry(key)[0] == chain_id]
+    alike = find_look_alike(address, known)
+    if alike is None:
+        return entry
+    told = f"{entry.shown_after}. It LOOKS LIKE {alike[1] or 'an allowed address'} {alike[0]} and is another address"
+    return replace(entry, shown_after=told)
 
 
 def _spell(row: str, name: str) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from archetypes_app.ownership import is_owner
+from archetypes_app.ownership import has_power
+from archetypes_app.roles import Power
 from permits_app.approvals.errors import ChangeStale
 from permits_app.approvals.owner_calls import build_wallet_document
 from permits_app.approvals.owner_states import find_owner_transaction, is_plan
@@ -71,6 +72,7 @@ def build_signing_page(request: ChangeRequest, user: Any, *, now: datetime) -> S
         else:
             turn, gap = describe_turn(asked, safe), find_gap(asked, safe)
     given = len(pick_signatures(asked, safe)) if safe is not None else len(signatures)
+    may_decide = has_power(request.golem, user, Power.DECIDE)
     return SigningPage(
         asked=asked,
         typed=json.dumps(build_wallet_document(request.change["safe_tx"]), separators=(",", ":")),
@@ -85,7 +87,7 @@ def build_signing_page(request: ChangeRequest, user: Any, *, now: datetime) -> S
         gap=gap,
         loose_nonce=asked.safe_nonce if has_failed and safe is not None and is_free(asked, safe) else None,
         is_plan=is_plan(request),
-        may_sign=is_live and safe is not None and not stale and not has_signed and is_owner(request.golem, user),
+        may_sign=is_live and safe is not None and not stale and not has_signed and may_decide,
         # A golem's own plan is sent by its key alone, once hooks and limits judged it anew.
         can_export=safe is not None and given >= safe.threshold and is_open and not is_plan(request),
     )

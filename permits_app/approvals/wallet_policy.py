@@ -30,12 +30,14 @@ from permits_app.models.spending import AllowlistMode
 from permits_app.policy_cage.contract import Rule, RuleKind, address_key, spender_rule
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.suggested_rules import call_rules
+from tools_app.admin.display import format_chain
 from tools_app.admin.tokens import name_address
 from tools_app.core.errors import InvalidParams
+from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import NATIVE
 
-TITLE = "An agent asks for another wallet policy"
+_TITLE = "Its agent asks for {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ def build_policy_wish(*, golem: Golem, chain: ChainReader, wish: PolicyWish, now
     if mirror is None:
         if not diff_policy(state, apply_differences(state, local)):
             raise ChangeUnchanged("the policy is so already")
-        return {"name": "policy", "arguments": {"changes": local, "title": TITLE}}
+        return {"name": "policy", "arguments": {"changes": local, "title": _title(wish, chain)}}
     if wish.template and limit is None:
         limit = limit_of_template(wish.template)
     rules = _rules_for(mirror, chain, contracts, limit)
@@ -81,11 +83,25 @@ def build_policy_wish(*, golem: Golem, chain: ChainReader, wish: PolicyWish, now
         "act": "propose",
         "rules": [write_rule(rule) for rule in rules],
         "policy": local,
-        "title": TITLE,
+        "title": _title(wish, chain),
     }
     operation = find_operation("cage")
     assert isinstance(operation, ObservingOperation)
     return {"name": "cage", "arguments": operation.observe(golem, arguments, now=now)}
+
+
+def _title(wish: PolicyWish, chain: ChainReader) -> str:
+    """What tells one wish from another in a list: what is asked for, with amounts and names."""
+    parts = [f"the policy {wish.template}"] if wish.template else []
+    if wish.contracts:
+        first = name_address(chain.chain_id, wish.contracts[0]) or f"unknown contract {wish.contracts[0]}"
+        more = f" and {len(wish.contracts) - 1} more" if len(wish.contracts) > 1 else ""
+        parts.append(f"calls to {first}{more}")
+    if wish.limit_micro_usd is not None:
+        parts.append(f"{format_micro_usd(wish.limit_micro_usd)} a transaction")
+    if wish.chains:
+        parts.append(f"nothing but {', '.join(format_chain(each) for each in wish.chains)}")
+    return _TITLE.format("; ".join(parts))
 
 
 def _restrict(

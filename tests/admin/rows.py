@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
+from django.test import Client
 from django.urls import reverse
 
 from archetypes_app.actions.update_vitality import VitalityFacts, update_vitality
@@ -227,3 +228,9 @@ SEEN_BY_OPERATORS_ALONE = (
 def page(model: str, name: str, *args: Any) -> str:
     """The address of an admin page of `app.model`."""
     return reverse(f"admin:{model.replace('.', '_')}_{name}", args=args)
+
+
+def opened_as(browser: Client, url: str) -> dict[str, str]:
+    """What the form at `url` says of its row as it is now; sent along with an edit."""
+    form = browser.get(url).context["adminform"].form
+    return {"opened_as": str(form["opened_as"].value())}

@@ -15,7 +15,7 @@ from permits_app.actions.stage_key import stage_key
 from permits_app.models import AllowlistEntry, ChangeRequest, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from tests import factories
-from tests.admin.rows import page
+from tests.admin.rows import opened_as, page
 from tests.factories.golems import PASSWORD
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry, OutboxEvent
@@ -95,7 +95,7 @@ def test_limits_typed_in_dollars_are_stored_audited_and_announced(browser_of_own
         "max_price_impact_bps": "2",
         "allowlist_mode": "STRICT",
     }
-    answer = browser_of_owner.post(url, body)
+    answer = browser_of_owner.post(url, body | opened_as(browser_of_owner, url))
     row.refresh_from_db()
     edit = _audited(golem, "AdminEdit")[0]
     assert 'value="10,000.00"' in shown

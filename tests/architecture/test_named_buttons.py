@@ -9,7 +9,7 @@ import pytest
 
 from tests.architecture.sources import ROOT
 
-GUIDES = ("approve-a-change", "let-a-golem-live", "choose-who-signs")
+GUIDES = ("approve-a-change", "invite-people", "let-a-golem-live", "choose-who-signs")
 _QUOTED = re.compile(r'"([A-Z][a-z]+(?: [a-z]+){0,5})"|\*\*([A-Z][a-z]+(?: [a-z]+){0,5})\*\*')
 
 

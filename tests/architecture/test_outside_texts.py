@@ -28,6 +28,8 @@ _REASONS = {
     "golem_project/pi/idempotency.py": "an answer of ours, from our database",
     "golem_project/management/commands/snapshots.py": "a file of this repository",
     "golem_project/status.py": "packages of this repository",
+    "golem_project/alerts/channels.py": "events of ours, from our database",
+    "golem_project/alerts/sending.py": "what this server sealed",
     "golem_project/stream/pages.py": "events of ours, from our database",
     "golem_project/stream/tail.py": "events of ours, from our database",
     "golem_project/stream/webhooks.py": "events of ours, from our database",

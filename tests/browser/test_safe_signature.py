@@ -171,7 +171,7 @@ def test_an_agent_asks_and_the_other_owner_s_signature_changes_the_chain(
     second.log_in("owner-b")
     second.open("/admin/permits_app/changerequest/inbox/")
     second.shoot("safe-inbox")
-    second.page.get_by_role("link", name=re.compile("An agent asks for another wallet policy")).first.click()
+    second.page.get_by_role("link", name=re.compile("Its agent asks for")).first.click()
     page = second.page
     page.get_by_role("button", name="Approve").click()
     assert "This is approved with your own signature" in page.inner_text("#content")

@@ -19,6 +19,9 @@ from django.test import override_settings
 
 from archetypes_app.models import Golem, Heartbeat, HeartbeatTick
 from golem_project.a2a import tasks as a2a_tasks
+from golem_project.alerts import channels
+from golem_project.alerts import tasks as alert_tasks
+from golem_project.alerts.models import Alert
 from golem_project.celery import app
 from golem_project.chat import tasks as chat_tasks
 from golem_project.chat.turns import ask_golem
@@ -49,6 +52,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
 from tests import factories
 from tests.concurrency.test_sixty_four_at_once import at_once
+from tests.golem_project.alerts.waiting import make_waiting_channel
 from tests.golem_project.heartbeat.pulses import turn_on
 from tests.live_golem import LiveGolem
 from tests.permits_app.caged_golem import CagedGolem
@@ -289,6 +293,26 @@ def deliver_task(golem: LiveGolem) -> Prepared:
     return lambda: stream_tasks.deliver_webhook_task.run(delivery_id=str(delivery.pk)), check
 
 
+def gather_alerts_task(golem: LiveGolem) -> Prepared:
+    make_waiting_channel(golem.golem)
+
+    def check() -> None:
+        assert Alert.objects.count() == 1
+
+    return alert_tasks.gather_alerts_task.run, check
+
+
+def send_alerts_task(golem: LiveGolem) -> Prepared:
+    channel = make_waiting_channel(golem.golem)
+    channels.gather_alerts(now=clock.now())
+
+    def check() -> None:
+        channel.refresh_from_db()
+        assert (channel.failures, channel.alerts.filter(sent_at__isnull=True).count()) == (1, 1)
+
+    return lambda: alert_tasks.send_alerts_task.run(channel_id=str(channel.pk)), check
+
+
 def sessions_task(golem: LiveGolem) -> Prepared:
     """A session that is due, and a worse phase: one key is staged, owners are asked once, the cage is told once."""
     caged = CagedGolem(golem)
@@ -396,6 +420,8 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "golem_project.heartbeat.tasks.tick_golem_task": tick_task,
     "golem_project.heartbeat.tasks.value_unattended_task": unchanged_task(heartbeat_tasks.value_unattended_task),
     "golem_project.heartbeat.tasks.run_duties_task": unchanged_task(heartbeat_tasks.run_duties_task),
+    "golem_project.alerts.tasks.gather_alerts_task": gather_alerts_task,
+    "golem_project.alerts.tasks.send_alerts_task": send_alerts_task,
     "golem_project.stream.tasks.spread_webhooks_task": spread_task,
     "golem_project.stream.tasks.deliver_webhook_task": deliver_task,
     "golem_project.stream.tasks.forget_old_events_task": forget_events_task,

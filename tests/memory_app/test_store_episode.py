@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, connections, transaction
+from django.db.backends.utils import CursorWrapper
 
 from memory_app import embedding
+from memory_app.actions import store_episode
 from memory_app.actions.embed_missing import embed_missing_episodes
 from memory_app.errors import EmbeddingUnavailable, MemoryOwnerUnknown
 from memory_app.models import Episode, EpisodeVector
@@ -99,6 +101,45 @@ def test_two_threads_that_store_one_permit_leave_one_episode_one_event_and_one_a
     assert len(set(found)) == 1
     assert Episode.objects.filter(golem=golem).count() == 1
     assert OutboxEvent.objects.filter(golem_id=golem.pk, type="grimoire:episode").count() == 1
+    assert AuditEntry.objects.filter(golem_id=golem.pk, event="EpisodeStored").count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_second_of_two_that_store_one_permit_causes_no_error_in_the_database(monkeypatch: Any) -> None:
+    golem, permit_id = make_golem(), uuid.uuid4()
+    looked, failed = threading.Barrier(2), []
+    find, execute = store_episode._find, CursorWrapper.execute
+
+    def find_with_the_other(*given: Any) -> Any:
+        found = find(*given)
+        # Both have looked before either writes; whoever looks again afterwards looks alone.
+        if found[0] is None:
+            looked.wait(timeout=30)
+        return found
+
+    def note(self: Any, sql: Any, params: Any = None) -> Any:
+        try:
+            return execute(self, sql, params)
+        except Exception as error:
+            failed.append(str(error))
+            raise
+
+    def run() -> None:
+        try:
+            remember(golem.pk, "Swapped 500 USDC for WETH", permit_id=permit_id)
+        finally:
+            connections.close_all()
+
+    embedding.warm()
+    monkeypatch.setattr(store_episode, "_find", find_with_the_other)
+    monkeypatch.setattr(CursorWrapper, "execute", note)
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert failed == []
+    assert Episode.objects.filter(golem=golem).count() == 1
     assert AuditEntry.objects.filter(golem_id=golem.pk, event="EpisodeStored").count() == 1
 
 

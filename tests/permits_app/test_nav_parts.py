@@ -97,7 +97,7 @@ def block(number: int) -> BlockRef:
 
 
 @pytest.mark.django_db
-def test_a_value_is_kept_every_ten_minutes_for_thirty_days_and_the_day_is_summed_from_them() -> None:
+def test_a_value_is_kept_every_ten_minutes_for_seventy_days_and_the_day_is_summed_from_them() -> None:
     golem, paper, now = make_golem(owner=make_owner()), Paper(deposited=10**21), NOW
 
     def keep(number: int) -> NavSnapshot | None:

@@ -45,10 +45,18 @@ def name_address(chain_id: int, address: str) -> str:
     if token is not None:
         return token.symbol
     wanted = address.lower()
+    return next((name for known, name in _list_contracts(chain_id) if known.lower() == wanted), "")
+
+
+def list_named(chain_id: int) -> list[tuple[str, str]]:
+    """Every registered address of a chain with its name, tokens first."""
+    return [(token.address, token.symbol) for token in list_tokens(chain_id)] + _list_contracts(chain_id)
+
+
+def _list_contracts(chain_id: int) -> list[tuple[str, str]]:
     found = known_deployment(chain_id)
     named = [(known, _spell(name)) for name, known in found.contracts.items()] if found else []
-    named += [(known, contract.label) for known, contract in SHELF.contracts_on(chain_id)]
-    return next((name for known, name in named if known.lower() == wanted), "")
+    return named + [(known, contract.label) for known, contract in SHELF.contracts_on(chain_id)]
 
 
 def name_addresses(text: str, chain_id: int) -> str:

@@ -38,6 +38,9 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     ("permits_app_actionpermit",),
     ("permits_app_changerequest",),
     ("permits_app_ownertransaction",),
+    # A role that a request changes, and the invitation that made the first one.
+    ("archetypes_app_invitation",),
+    ("archetypes_app_golemmember",),
     ("permits_app_capabilitygrant",),
     ("permits_app_signedpromise",),
     # What another agent asked for with it.

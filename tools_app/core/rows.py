@@ -26,8 +26,28 @@ def insert_rows(*rows: models.Model, along: Sequence[Filled] = ()) -> list[Rows]
     for row, answer in zip(rows, told[: len(rows)], strict=True):
         if answer:
             ((row.pk,),) = answer
-        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+        _note_stored(row)
     return told[len(rows) :]
+
+
+def insert_unless_known(row: models.Model, *others: models.Model, along: Sequence[Filled] = ()) -> list[Rows] | None:
+    """`insert_rows`, or None where a unique constraint knows `row` already: PostgreSQL notes no error then.
+
+    `others` and `along` were sent with it all the same, so the caller rolls its transaction back. `row` has its key
+    before. Raises as `insert_row`.
+    """
+    statement, fields = _build(type(row), skips_known=True)
+    filled = statement.fill(**_list_values(row, fields))
+    told = fetch_together(filled, *(_fill(each) for each in others), *along)
+    if not told[0]:
+        return None
+    for each in (row, *others):
+        _note_stored(each)
+    return told[1 + len(others) :]
+
+
+def _note_stored(row: models.Model) -> None:
+    row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 
 
 def change_rows(model: type[models.Model], *, where: Mapping[str, Any], **columns: Any) -> int:
@@ -99,7 +119,7 @@ _PLAIN = frozenset({models.CharField, models.TextField, models.SlugField, models
 
 
 @cache
-def _build(model: type[models.Model]) -> tuple[Prepared, list[tuple[Any, bool]]]:
+def _build(model: type[models.Model], *, skips_known: bool = False) -> tuple[Prepared, list[tuple[Any, bool]]]:
     key = model._meta.pk
     makes_key = isinstance(key, models.AutoField | models.BigAutoField)
     made_there = (key,) if makes_key else ()
@@ -110,6 +130,7 @@ def _build(model: type[models.Model]) -> tuple[Prepared, list[tuple[Any, bool]]]
     ]
     columns = ", ".join(f'"{field.column}"' for field in fields)
     marks = ", ".join(f"%({field.column})s" for field in fields)
-    told = f' RETURNING "{key.column}"' if makes_key else ""
+    told = f' RETURNING "{key.column}"' if makes_key or skips_known else ""
+    told = " ON CONFLICT DO NOTHING" + told if skips_known else told
     sql = f'INSERT INTO "{model._meta.db_table}" ({columns}) VALUES ({marks}){told}'  # noqa: S608
     return Prepared(f"insert_{model._meta.model_name}", sql), [(field, type(field) in _PLAIN) for field in fields]

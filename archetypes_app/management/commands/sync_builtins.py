@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from archetypes_app.actions.sync_builtins import SyncReport, sync_builtins
 from archetypes_app.graph import find_stored_violations
-from archetypes_app.owner_group import ensure_owner_group
+from archetypes_app.owner_group import ensure_member_group, ensure_owner_group
 
 
 class Command(BaseCommand):
@@ -21,6 +21,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         ensure_owner_group()
+        ensure_member_group()
         report = sync_builtins()
         violations = find_stored_violations()
         if options["json"]:

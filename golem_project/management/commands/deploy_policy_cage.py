@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.urls import reverse
 
 from archetypes_app.models import Golem
 from golem_project.embedded.world.accounts import CHAIN_ID, derive_actors
@@ -38,6 +40,11 @@ from tools_app.toolkit.protocol import SHELF, Valuer
 BUDGET_MS = 30_000
 _SUBJECT = "function subject() view returns (address)"
 DEPLOYMENT_GAS = 16_000_000
+ASK_TO_ENABLE = (
+    'on {page} press "Let the cage act for the Safe": its owners sign there, with their wallet or with `manage.py'
+    " sign_request`, and the relayer sends it"
+)
+"""The one step of a deployment that needs the owners' keys."""
 MOST_BYTES_OF_CREATION = 49_152
 """EIP-3860: creation code with the constructor's arguments."""
 
@@ -91,9 +98,16 @@ class Command(BaseCommand):
             self.stdout.write(f"the owner's transactions are in {options['out']}")
         else:
             self.stdout.write(text)
+        self._tell_of_the_local_chain(golem)
+
+    def _tell_of_the_local_chain(self, golem: Golem) -> None:
+        """On the local chain nobody has to send anything by hand."""
+        urls = settings.GOLEM_RPC_URLS.get(CHAIN_ID)
+        if golem.home_chain_id == CHAIN_ID and urls:
+            self.stderr.write(f"on the local chain the same command sends it itself with: --send-locally {urls[0]}")
 
     def _offer_to_enable(self, mirror: CageMirror) -> None:
-        """What the owners sign so that the Safe lets the cage act; nothing for a plain account."""
+        """What the owners sign so that the Safe lets the cage act, and where; nothing for a plain account."""
         chain = runner.open_reader(mirror.chain_id, now=clock.now(), deadline=Deadline.after_ms(BUDGET_MS))
         if mirror.is_enforced or not chain.code(mirror.account):
             return
@@ -102,7 +116,8 @@ class Command(BaseCommand):
         typed = build_typed_data(tx, safe=mirror.account, chain_id=mirror.chain_id)
         for name, (digest, _) in PUBLISHED.items():
             self.stdout.write(f"code of {name}, as published: {digest}")
-        self.stdout.write("the owners of the Safe sign this, so that the cage may act for it:")
+        page = reverse("admin:archetypes_app_golem_cage", args=[mirror.cage.golem_id])
+        self.stdout.write(f"{ASK_TO_ENABLE.format(page=page)}; what they sign there:")
         self.stdout.write(json.dumps(typed, indent=2))
 
 
@@ -247,6 +262,7 @@ def plan_owner_transactions(golem: Golem, chain: ChainReader, options: dict[str,
         plan["left_out"] = tell_left_out(left_out)
     plan["deploy"] = {"data": "0x" + data.hex(), "gas": str(DEPLOYMENT_GAS)}
     plan["then"] = "manage.py deploy_policy_cage GOLEM --register CONTRACT --deployed-block NUMBER"
+    plan["at_last"] = ASK_TO_ENABLE.format(page=reverse("admin:archetypes_app_golem_cage", args=[golem.pk]))
     return plan
 
 

@@ -17,7 +17,8 @@ from tools_app.chain.abi import encode_call
 from tools_app.chain.chains import get_deployment
 
 _CREATION_GAS = 1_000_000
-_FUNDS = {"USDC": 20_000 * 10**6, "WETH": 2 * 10**18}
+# One WETH and one ether are 23 % of it: under the 30 % that a cage lets one asset be unless it says otherwise.
+_FUNDS = {"USDC": 20_000 * 10**6, "WETH": 10**18}
 _WEI = 10**18
 
 

@@ -14,6 +14,7 @@ from permits_app.approvals.operations import (
     phase,
     policy,
     resume,
+    role,
     signer,
     tools,
     warden,
@@ -34,6 +35,7 @@ OPERATIONS: dict[str, Operation] = {
         resume.ResumeGolem(),
         live.GoLive(),
         owners.ChangeOwners(),
+        role.ChangeRole(),
         warden.TurnWardenOff(),
         workspace.LoosenWorkspace(),
     )

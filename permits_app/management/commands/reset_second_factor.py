@@ -8,7 +8,8 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from archetypes_app.ownership import list_owned_golems
+from archetypes_app.ownership import list_golems_with
+from archetypes_app.roles import Power
 from permits_app.approvals.second_factor import forget_devices
 from tools_app.core import audit_log, clock
 from tools_app.core.whole import whole
@@ -37,7 +38,7 @@ class Command(BaseCommand):
 def _reset(owner: Any, reason: str) -> int:
     with transaction.atomic():
         removed = forget_devices(user=owner)
-        for golem in list_owned_golems(owner):
+        for golem in list_golems_with(owner, Power.DECIDE):
             audit_log.append(
                 golem_id=golem.pk,
                 event="SecondFactorReset",

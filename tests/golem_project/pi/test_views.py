@@ -237,6 +237,13 @@ def test_a_halt_answers_its_steps_and_stops_the_golem(agent: Agent) -> None:
     assert (data["is_halted"], data["halt_reason"]) == (True, "a token I did not buy")
 
 
+def test_a_read_s_name_is_no_question_to_memory(make_agent: MakeAgent) -> None:
+    agent = make_agent(categories=["memory"])
+    refused = assert_problem(agent.post("query_grimoire", {"query": "Export"}), 422, "INVALID_PARAMS")
+    assert '{"read": "export"}' in refused["detail"]
+    assert agent.post("query_grimoire", {"query": "what did the export of USDC bring"}).status_code == 200
+
+
 def test_the_grimoire_answers_from_words_when_nobody_serves_the_model(
     agent: Agent, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ from golem_project import wiring
 from permits_app.models import Announcement, ChangeRequest, OwnerApproval, SpendingLimits
 from permits_app.models.approval import RISK_RANK
 from tests import factories
-from tests.admin.rows import page
+from tests.admin.rows import opened_as, page
 from tests.permits_app.approvals.people import give_device, next_code, share
 from tools_app.core import clock
 
@@ -225,6 +225,7 @@ def test_limits_that_loosen_ask_why_and_become_a_request(golem: Golem, ana: Any)
         "max_price_impact_bps": "3",
         "allowlist_mode": "STRICT",
     }
+    body |= opened_as(_browser(ana), url)
     asked = _browser(ana).post(url, body).content.decode()
     assert "This loosens what holds now" in asked
     assert not ChangeRequest.objects.exists()
@@ -235,6 +236,24 @@ def test_limits_that_loosen_ask_why_and_become_a_request(golem: Golem, ana: Any)
     assert (row.per_transaction_micro_usd, row.per_day_micro_usd) == (10_000_000_000, 50_000_000_000)
     assert [line["after"] for line in request.shown["differences"]] == ["$12,000.00"]
     assert request.reason == "bigger trades"
+
+
+def test_a_limit_of_a_tab_that_was_open_before_is_no_wish_to_loosen_it_again(golem: Golem, ana: Any) -> None:
+    row, browser = golem.spending_limits, _browser(ana)
+    url = page("permits_app.spendinglimits", "change", row.pk)
+    form = browser.get(url).context["adminform"].form
+    body = {name: str(form[name].value()) for name in form.fields if name != "golem"}
+    first = body | {"per_day_micro_usd": "20,000", "per_tick_micro_usd": "10,000"}
+    assert browser.post(url, first).status_code == 302
+    # The other tab still shows $100,000 a day, and changes something else.
+    answer = browser.post(url, body | {"writes_per_hour": "5", "_why": "slower"})
+    assert answer.status_code == 200
+    told = answer.content.decode()
+    assert "since this page was opened: per 24 hours, per heartbeat tick" in told
+    assert 'value="5"' in told
+    assert not ChangeRequest.objects.exists()
+    row.refresh_from_db()
+    assert (row.per_day_micro_usd, row.writes_per_hour) == (20_000_000_000, 20)
 
 
 def test_a_new_allowlist_entry_becomes_a_request(golem: Golem, ana: Any, known_chain: None) -> None:
@@ -300,7 +319,8 @@ def test_versions_and_the_back_test_have_pages(golem: Golem, ana: Any) -> None:
         "max_price_impact_bps": "3",
         "allowlist_mode": "STRICT",
     }
-    browser.post(page("permits_app.spendinglimits", "change", row.pk), body)
+    limits = page("permits_app.spendinglimits", "change", row.pk)
+    browser.post(limits, body | opened_as(browser, limits))
     whole = browser.get(page("archetypes_app.golem", "policy", golem.pk)).content.decode()
     assert "v2" in whole
     url = page("archetypes_app.golem", "policy_version", golem.pk, 1)

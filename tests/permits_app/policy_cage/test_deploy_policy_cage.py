@@ -94,7 +94,7 @@ def caged(live_golem: LiveGolem) -> tuple[LiveGolem, SafeOfOne, CageMirror]:
     SpendingLimits.objects.filter(golem=live_golem.golem).update(per_session_micro_usd=40_000 * USD)
     safe = SafeOfOne(live_golem)
     out = deploy(live_golem, account=safe.address)
-    assert "NOT enforced on chain" in out
+    assert "NOT enforced on chain" in out and "its owners sign there" in out
     mirror = CageMirror.objects.get(cage__golem=live_golem.golem)
     typed = json.loads(out[out.index("{") :])
     enable = bytes.fromhex(typed["message"]["data"][2:])
@@ -231,7 +231,7 @@ def test_a_plain_account_is_mirrored_and_labelled_as_not_enforced(live_golem: Li
 
 def test_the_owners_transactions_are_written_and_nothing_is_sent(live_golem: LiveGolem, tmp_path: Path) -> None:
     world, out = live_golem.world, tmp_path / "plan.json"
-    before = int(world.rpc.call("eth_blockNumber"), 16)
+    before, said = int(world.rpc.call("eth_blockNumber"), 16), io.StringIO()
 
     def plan(*valuers: str) -> dict[str, Any]:
         given = [word for each in valuers for word in ("--valuer", each)]
@@ -246,6 +246,7 @@ def test_the_owners_transactions_are_written_and_nothing_is_sent(live_golem: Liv
             "--out",
             str(out),
             stdout=io.StringIO(),
+            stderr=said,
         )
         told: dict[str, Any] = json.loads(out.read_text())
         return told
@@ -255,7 +256,11 @@ def test_the_owners_transactions_are_written_and_nothing_is_sent(live_golem: Liv
     assert int(world.rpc.call("eth_blockNumber"), 16) == before and not CageMirror.objects.exists()
     # The owner's wallet sends what is missing.
     made = [world.send(world.actors.deployer, None, each["data"]) for each in first["deploy_valuers_first"]]
-    assert plan(*(each["contractAddress"] for each in made))["deploy"]["data"].startswith("0x61")
+    last = plan(*(each["contractAddress"] for each in made))
+    assert last["deploy"]["data"].startswith("0x61")
+    # What is left to do is told with the page where it is done, and how the local chain does it by itself.
+    assert f'/golem/{live_golem.golem.pk}/cage/ press "Let the cage act for the Safe"' in last["at_last"]
+    assert f"--send-locally {world.rpc_url}" in said.getvalue()
     with pytest.raises(CommandError, match="no valuer of anything"):
         plan(world.contracts["multicall3"])
 

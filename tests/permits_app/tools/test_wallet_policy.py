@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from permits_app.actions.execute_change import execute_change
+from permits_app.approvals.asked_words import describe_asked
 from permits_app.models import AllowlistEntry, ChangeRequest, SpendingLimits
 from permits_app.policy_cage.contract import RuleKind, address_key
 from tests.live_golem import LiveGolem
@@ -46,6 +47,8 @@ def test_without_a_contract_the_owners_approval_changes_the_limits_here(
     AllowlistEntry.objects.filter(golem=live.golem, address=router).delete()
     request = ask(live, allowed_contracts=[router], spending_limit_usd="4000")
     assert (request.risk_tier, request.barred_owner_id, request.asked_by) == ("CRITICAL", owner.pk, None)
+    assert request.title == "Its agent asks for calls to Uniswap V2 router; $4,000.00 a transaction"
+    assert "Uniswap V2 router" in describe_asked(request) and router not in describe_asked(request)
     notes = {line["words"].split(" (")[0].split(" on ")[0]: line["note"] for line in request.shown["differences"]}
     assert notes == {"Per transaction": "tightens", "Contract it may call": "loosens"}
     assert request.cooling_seconds == 48 * 3_600
@@ -83,6 +86,22 @@ def test_a_contract_no_tool_calls_is_refused_before_anybody_is_asked(
     with pytest.raises(InvalidParams, match="no tool of this golem calls"):
         ask(live, allowed_contracts=[live.world.contracts["multicall3"]])
     assert not ChangeRequest.objects.exists()
+
+
+def test_requests_of_an_agent_are_told_apart_by_what_they_ask_for(two_owners: tuple[LiveGolem, Any, Any]) -> None:
+    live, _, _ = two_owners
+    unknown = live.world.tokens["USDC"].feed
+    wishes: tuple[dict[str, Any], ...] = (
+        {"spending_limit_usd": "4000"},
+        {"policy_template": "read-only"},
+        {"allowed_contracts": [unknown]},
+    )
+    titles = [ask(live, **wish).title for wish in wishes]
+    assert titles == [
+        "Its agent asks for $4,000.00 a transaction",
+        "Its agent asks for the policy read-only",
+        f"Its agent asks for calls to unknown contract {unknown}",
+    ]
 
 
 def test_an_equal_wish_is_folded_into_the_one_that_waits(two_owners: tuple[LiveGolem, Any, Any]) -> None:

@@ -1,0 +1,170 @@
+"""Channels from end to end: made, their lines gathered from the events, sent together, tried again.
+
+Everything happens in a worker of its own queue, behind the transaction of what is told: a channel that fails, or hangs,
+delays no permit and no other channel.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+
+from archetypes_app.models import Golem
+from archetypes_app.ownership import list_golems_with
+from archetypes_app.roles import Power
+from golem_project.alerts.models import Alert, AlertChannel, ChannelKind
+from golem_project.alerts.sending import NotSent, send_lines
+from golem_project.alerts.timing import is_due, wait_after
+from golem_project.alerts.topics import list_events, tell_event
+from golem_project.stream import sealed
+from tools_app.core import event_log, outgoing
+from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.event_log import EventFilter
+from tools_app.core.outgoing import AddressRefused, ExchangeFailed
+from tools_app.core.whole import whole
+
+_PAGE = 500
+_LEASE = timedelta(seconds=90)
+KEPT = timedelta(days=30)
+
+
+class ChannelRefused(GolemError):
+    """A channel cannot be made like this."""
+
+    code = "ALERT_CHANNEL_REFUSED"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "This channel cannot be set up"
+
+
+def create_channel(
+    *, person: Any, kind: ChannelKind, target: Mapping[str, str], now: datetime, **columns: Any
+) -> AlertChannel:
+    """A channel that is told what happens from now on. `target` holds address, url, or token and chat_id.
+
+    Raises ChannelRefused.
+    """
+    most = settings.GOLEM_ALERT_MOST_CHANNELS_PER_PERSON
+    if AlertChannel.objects.filter(person=person).count() >= most:
+        raise ChannelRefused(f"a person has at most {most} channels", limit=most)
+    if kind is ChannelKind.WEBHOOK:
+        try:
+            outgoing.resolve(target["url"], allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
+        except (AddressRefused, ExchangeFailed) as error:
+            raise ChannelRefused(str(error)) from None
+    head = event_log.read_head()
+    channel = AlertChannel(
+        person=person, kind=kind, log_id=head.log_id, position=head.position, created_at=now, **columns
+    )
+    channel.sealed_target = sealed.seal(json.dumps(dict(target)).encode(), bound_to=channel.pk.bytes)
+    channel.save()
+    return channel
+
+
+def try_channel(*, channel: AlertChannel) -> None:
+    """Send one line now, whatever the hour. Raises NotSent."""
+    send_lines(channel, [f"This is {channel.label}. Alerts of your golems come here."])
+
+
+def gather_alerts(*, now: datetime) -> int:
+    """Write a line for every new event and channel that wants it; forget lines that were sent a month ago. How many."""
+    Alert.objects.filter(sent_at__lt=now - KEPT).delete()
+    channels = AlertChannel.objects.filter(disabled_at__isnull=True).values_list("pk", flat=True)
+    return sum(_gather(pk) for pk in list(channels))
+
+
+def list_due(*, now: datetime) -> list[UUID]:
+    """Channels with lines whose time has come."""
+    rows = AlertChannel.objects.filter(Q(next_try_at__isnull=True) | Q(next_try_at__lte=now), disabled_at__isnull=True)
+    waiting = rows.filter(pk__in=Alert.objects.filter(sent_at__isnull=True).values("channel"))
+    return [channel.pk for channel in waiting if _is_due(channel, now)]
+
+
+def send_channel(*, channel_id: UUID, now: datetime) -> bool:
+    """Send what waits for one channel as one message; True when it got there. A second worker finds it claimed."""
+    free = AlertChannel.objects.filter(Q(next_try_at__isnull=True) | Q(next_try_at__lte=now), disabled_at__isnull=True)
+    if not free.filter(pk=channel_id).update(next_try_at=now + _LEASE):
+        return False
+    channel = AlertChannel.objects.get(pk=channel_id)
+    seen = _list_seen(channel)
+    waiting = list(channel.alerts.filter(sent_at__isnull=True).order_by("happened_at", "pk"))
+    if not waiting:
+        AlertChannel.objects.filter(pk=channel.pk).update(next_try_at=None)
+        return False
+    try:
+        # Who lost sight of every golem in between is told nothing any more.
+        if seen:
+            send_lines(channel, [alert.text for alert in waiting])
+    except NotSent as error:
+        failures = channel.failures + 1
+        AlertChannel.objects.filter(pk=channel.pk).update(
+            failures=failures, last_error=str(error)[:200], next_try_at=now + wait_after(failures)
+        )
+        return False
+    Alert.objects.filter(pk__in=[alert.pk for alert in waiting]).update(sent_at=now)
+    AlertChannel.objects.filter(pk=channel.pk).update(failures=0, last_error="", next_try_at=None, last_sent_at=now)
+    return True
+
+
+def _is_due(channel: AlertChannel, now: datetime) -> bool:
+    waiting = channel.alerts.filter(sent_at__isnull=True)
+    oldest = waiting.order_by("happened_at").values_list("happened_at", flat=True).first()
+    return oldest is not None and is_due(
+        oldest=oldest,
+        has_urgent=waiting.filter(is_urgent=True).exists(),
+        now=now,
+        digest_minutes=channel.digest_minutes,
+        quiet_from=channel.quiet_from,
+        quiet_until=channel.quiet_until,
+        time_zone=channel.time_zone,
+    )
+
+
+@whole
+def _gather(channel_id: UUID) -> int:
+    with transaction.atomic():
+        rows = AlertChannel.objects.select_for_update(no_key=True, skip_locked=True, of=("self",))
+        channel = rows.select_related("person").filter(pk=channel_id, disabled_at__isnull=True).first()
+        if channel is None:
+            return 0
+        head = event_log.read_head()
+        # What is no longer kept, or of another database, is not told late.
+        start = channel.position if channel.log_id == head.log_id else head.position
+        names = _list_seen(channel)
+        wanted = EventFilter(golem_ids=frozenset(names), types=list_events(channel.topics))
+        page = event_log.read_after(max(start, head.forgotten), head=head, wanted=wanted, limit=_PAGE)
+        alerts = [_make_alert(channel, json.loads(event.body), names) for event in page.events]
+        Alert.objects.bulk_create(alerts, ignore_conflicts=True)
+        AlertChannel.objects.filter(pk=channel.pk).update(log_id=head.log_id, position=page.reached)
+    return len(alerts)
+
+
+def _make_alert(channel: AlertChannel, event: Mapping[str, Any], names: Mapping[str, str]) -> Alert:
+    text, is_urgent = tell_event(event["type"], event["payload"], golem=names[event["golem_id"]])
+    return Alert(
+        channel=channel,
+        event_id=event["event_id"],
+        text=text,
+        is_urgent=is_urgent,
+        happened_at=datetime.fromisoformat(event["occurred_at"]),
+    )
+
+
+def _list_seen(channel: AlertChannel) -> dict[str, str]:
+    """Names of the golems it tells of, by id; looked up each time, since roles end."""
+    golems = list_golems_with(channel.person, Power.SEE) if channel.person.is_active else Golem.objects.none()
+    if channel.golem_id is not None:
+        golems = golems.filter(pk=channel.golem_id)
+    return {str(pk): name for pk, name in golems.values_list("pk", "name")}
+
+
+def find_channels(person: Any) -> Sequence[AlertChannel]:
+    """A person's channels, in order of their labels."""
+    return list(AlertChannel.objects.filter(person=person).select_related("golem").order_by("label"))

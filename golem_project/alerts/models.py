@@ -1,0 +1,87 @@
+"""Where a person wants to be told, and each line that waits for it or went there."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from archetypes_app.models import Golem
+
+MINUTES_OF_A_DAY = 1_440
+
+
+class ChannelKind(models.TextChoices):
+    """How a message gets there."""
+
+    EMAIL = "EMAIL", "E-mail"
+    WEBHOOK = "WEBHOOK", "Chat that takes Slack's webhooks"
+    TELEGRAM = "TELEGRAM", "Telegram bot"
+
+
+class AlertChannel(models.Model):
+    """A mailbox or a chat of one person. Its address and keys are sealed; nobody reads them back."""
+
+    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    person: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="alert_channels")
+    golem: Any = models.ForeignKey(
+        Golem,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="alert_channels",
+        help_text="Only this golem; empty: every golem this person sees",
+    )
+    label = models.CharField(max_length=60)
+    kind = models.CharField(max_length=10, choices=ChannelKind.choices)
+    sealed_target = models.BinaryField(editable=False)
+    topics = models.JSONField(default=list, help_text="Names of topics; empty: all")
+    digest_minutes = models.PositiveSmallIntegerField(default=0, help_text="0: at once; else one message in so long")
+    time_zone = models.CharField(max_length=48, default="UTC")
+    quiet_from = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Minute of the day there")
+    quiet_until = models.PositiveSmallIntegerField(null=True, blank=True)
+    log_id = models.UUIDField()
+    position = models.PositiveBigIntegerField()
+    next_try_at = models.DateTimeField(null=True, blank=True)
+    failures = models.PositiveSmallIntegerField(default=0)
+    last_error = models.CharField(max_length=200, blank=True)
+    last_sent_at = models.DateTimeField(null=True, blank=True)
+    disabled_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = "alert channel"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(quiet_from__isnull=True, quiet_until__isnull=True)
+                | Q(quiet_from__lt=MINUTES_OF_A_DAY, quiet_until__lt=MINUTES_OF_A_DAY),
+                name="alert_channel_quiet_hours_are_both_or_none",
+            ),
+            models.CheckConstraint(
+                condition=Q(digest_minutes__lte=MINUTES_OF_A_DAY), name="alert_channel_digest_a_day"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Alert(models.Model):
+    """One line for one channel, once per event."""
+
+    channel: Any = models.ForeignKey(AlertChannel, on_delete=models.CASCADE, related_name="alerts")
+    event_id = models.UUIDField()
+    text = models.CharField(max_length=300)
+    is_urgent = models.BooleanField(default=False)
+    happened_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["channel", "event_id"], name="alert_once_per_event")]
+        indexes = [models.Index(fields=["channel"], condition=Q(sent_at__isnull=True), name="alert_waits")]
+
+    def __str__(self) -> str:
+        return self.text

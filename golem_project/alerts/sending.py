@@ -1,0 +1,72 @@
+"""One message through one channel: a mail, a post to a chat's webhook, a call of Telegram. Raises NotSent, no more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from smtplib import SMTPException
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+
+from golem_project.alerts.models import AlertChannel, ChannelKind
+from golem_project.stream import sealed
+from tools_app.core import outgoing
+from tools_app.core.outgoing import AddressRefused, ExchangeFailed
+
+MOST_LINES = 30
+
+
+class NotSent(Exception):
+    """The message did not get there. Its text names the kind of failure and no secret."""
+
+
+def send_lines(channel: AlertChannel, lines: Sequence[str]) -> None:
+    """Send `lines` as one message. No transaction is open. Raises NotSent."""
+    target = open_target(channel)
+    shown = list(lines[:MOST_LINES])
+    if len(lines) > MOST_LINES:
+        shown.append(f"and {len(lines) - MOST_LINES} more")
+    text = "\n".join(shown)
+    if channel.kind == ChannelKind.EMAIL:
+        _mail(target["address"], subject=shown[0][:120] if len(lines) == 1 else f"{len(lines)} alerts", text=text)
+        return
+    try:
+        if channel.kind == ChannelKind.WEBHOOK:
+            # Slack reads <…> as a link and & as the start of an entity.
+            plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+            _post(target["url"], {"text": plain})
+        else:
+            url = f"{settings.GOLEM_TELEGRAM_URL}/bot{target['token']}/sendMessage"
+            _post(url, {"chat_id": target["chat_id"], "text": text, "disable_web_page_preview": True})
+    except (AddressRefused, ExchangeFailed) as error:
+        raise NotSent(str(error)) from None
+
+
+def open_target(channel: AlertChannel) -> dict[str, str]:
+    """The address and keys of a channel. Raises NotSent where they cannot be opened."""
+    try:
+        found: dict[str, str] = json.loads(sealed.unseal(bytes(channel.sealed_target), bound_to=channel.pk.bytes))
+    except sealed.SealBroken:
+        raise NotSent("its address does not open with this server's passphrase; make the channel anew") from None
+    return found
+
+
+def _post(url: str, body: Mapping[str, object]) -> None:
+    target = outgoing.resolve(url, allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
+    headers = {"Content-Type": "application/json", "User-Agent": "golem-alerts/1"}
+    sent = json.dumps(body).encode()
+    answer = outgoing.post(target, headers=headers, body=sent, seconds=settings.GOLEM_ALERT_TIMEOUT_SECONDS)
+    if not 200 <= answer.status < 300:
+        raise NotSent(f"the chat answered {answer.status}")
+
+
+def _mail(address: str, *, subject: str, text: str) -> None:
+    if not settings.EMAIL_HOST:
+        raise NotSent("this server sends no mail; its operator sets GOLEM_EMAIL_HOST")
+    try:
+        EmailMessage(
+            subject=f"Golem: {subject}", body=text, from_email=settings.DEFAULT_FROM_EMAIL, to=[address]
+        ).send()
+    except (SMTPException, OSError, ValueError) as error:
+        raise NotSent(f"the mail server did not take it ({type(error).__name__})") from None

@@ -1,0 +1,91 @@
+"""What people are told about: topics, the events behind each, and the sentence an event becomes. Pure.
+
+What an agent, a model or a chain wrote never gets into a sentence, only the product's own words, titles and figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tools_app.core.events import EventType as E
+
+LONGEST: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One thing to be told about. What is urgent is told in quiet hours and waits for no digest."""
+
+    words: str
+    events: Mapping[E, str]
+    is_urgent: bool = False
+
+
+TOPICS: Final[Mapping[str, Topic]] = {
+    "decide": Topic(
+        "A decision waits for owners",
+        {E.APPROVAL_REQUESTED: "waits for a decision: {summary}", E.APPROVAL_ANNOUNCED: "announced: {summary}"},
+    ),
+    "decided": Topic(
+        "What became of a decision",
+        {
+            E.APPROVAL_GRANTED: "one owner approved: {summary}",
+            E.APPROVAL_EXECUTED: "carried out: {summary}",
+            E.APPROVAL_REJECTED: "rejected: {summary}",
+            E.APPROVAL_EXPIRED: "nobody decided in time: {summary}",
+            E.APPROVAL_CANCELLED: "cancelled: {summary}",
+        },
+    ),
+    "stopped": Topic(
+        "A golem is stopped or resumed",
+        {E.HALT_STARTED: "is halted", E.HALT_RESUMED: "is resumed"},
+        is_urgent=True,
+    ),
+    "danger": Topic(
+        "Something may be lost",
+        {
+            E.PERMIT_UNKNOWN: "sent {tool_name} and did not see what came of it",
+            E.PHASE_TRANSITION: "its phase became {to}",
+            E.REQUEST_STUCK: "a request at a protocol is stuck",
+            E.REQUEST_LOST: "a request at a protocol is lost",
+            E.CHAIN_STOPPED: "its chain stopped making blocks",
+            E.CHAIN_ROLLED_BACK: "its chain took blocks back",
+        },
+        is_urgent=True,
+    ),
+    "refused": Topic(
+        "A rule refused an action",
+        {
+            E.POLICY_VIOLATION: "refused by {code}: {action_type}",
+            E.POLICY_LIMIT_HIT: "refused by a limit ({code}): {action_type}",
+            E.PERMIT_BLOCKED: "a permit was blocked: {tool_name}",
+        },
+    ),
+    "done": Topic("An action is on chain", {E.PERMIT_COMMITTED: "{status}: {tool_name}"}),
+}
+_OF_EVENT: Final = {str(event): (name, text) for name, topic in TOPICS.items() for event, text in topic.events.items()}
+
+
+class _Words(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        return "not said"
+
+
+def list_events(topics: list[str]) -> frozenset[str]:
+    """Wire names of the events of `topics`; of every topic where none is named."""
+    return frozenset(event for event, (name, _) in _OF_EVENT.items() if not topics or name in topics)
+
+
+def tell_event(event_type: str, payload: Mapping[str, Any], *, golem: str) -> tuple[str, bool]:
+    """The sentence of an event, one line, and whether it is urgent. Raises KeyError for an event of no topic."""
+    name, text = _OF_EVENT[event_type]
+    # Text from outside travels as an object that says so; it is left out.
+    plain = {key: " ".join(str(value).split()) for key, value in payload.items() if isinstance(value, str | int)}
+    told = (
+        f"{golem} {text.format_map(_Words(plain))}"
+        if text.startswith("is ")
+        else f"{golem}: {text.format_map(_Words(plain))}"
+    )
+    return told[:LONGEST], TOPICS[name].is_urgent

@@ -1,0 +1,95 @@
+"""A golem's month on a page to print, and its permits, outcomes and profit as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.template.response import TemplateResponse
+from django.urls import path
+
+from archetypes_app.models import Golem
+from archetypes_app.roles import Power
+from permits_app.csv_exports import EXPORTS
+from permits_app.monthly_statement import MonthlyStatement, build_statement, find_month, list_months
+from tools_app.admin.display import format_coin, format_usd
+from tools_app.core import clock
+from tools_app.core.csv_text import write_rows
+
+_PART_WORDS = {
+    "price": "Prices of what it held",
+    "fees_and_interest": "Fees and interest of its positions",
+    "slippage": "Slippage of its trades",
+    "gas": "Gas",
+    "moved": "Paid in, less taken out (no profit)",
+}
+
+
+class StatementPages:
+    """Pages of the golem's admin that only tell: whoever sees the golem sees them."""
+
+    def list_statement_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
+        """Their addresses."""
+        return [
+            path("<uuid:golem_id>/statement/", wrap(self.statement_view), name=f"{name}_statement"),
+            path("<uuid:golem_id>/export/<slug:what>.csv", wrap(self.csv_view), name=f"{name}_csv"),
+        ]
+
+    def statement_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
+        """One month, the last whole one unless another is asked for."""
+        golem, admin, now = self._find_seen(request, golem_id), _admin(self), clock.now()
+        months = list_months(golem, now=now)
+        statement = build_statement(golem, begins=find_month(request.GET.get("month", ""), months=months))
+        context = {
+            **admin.admin_site.each_context(request),
+            "title": f"Statement of {golem.name}",
+            "opts": admin.opts,
+            "golem": golem,
+            "back_url": admin.page_of(golem),
+            "statement": statement,
+            "months": months,
+            "is_running": statement.ends > now,
+            "exports": list(EXPORTS),
+            **_spell(statement),
+        }
+        return TemplateResponse(request, "admin/golem/statement.html", context)
+
+    def csv_view(self, request: HttpRequest, golem_id: UUID, what: str) -> StreamingHttpResponse:
+        """One file, written as it is sent."""
+        golem = self._find_seen(request, golem_id)
+        if what not in EXPORTS:
+            raise Http404("there is no such export")
+        export = EXPORTS[what]
+        answer = StreamingHttpResponse(
+            write_rows(export.columns, export.list_rows(golem)), content_type="text/csv; charset=utf-8"
+        )
+        answer["Content-Disposition"] = f'attachment; filename="{what}-{golem.pk}.csv"'
+        answer["Cache-Control"] = "no-store"
+        return answer
+
+    def _find_seen(self, request: HttpRequest, golem_id: UUID) -> Golem:
+        if request.method not in ("GET", "HEAD"):
+            raise PermissionDenied("this page only tells")
+        golem: Golem = _admin(self).find_golem_with(request, golem_id, Power.SEE)
+        return golem
+
+
+def _admin(pages: Any) -> Any:
+    return pages
+
+
+def _spell(statement: MonthlyStatement) -> dict[str, Any]:
+    parts = statement.parts
+    return {
+        "opening": format_usd(statement.opening) if statement.opening is not None else "not measured",
+        "closing": format_usd(statement.closing) if statement.closing is not None else "not measured",
+        "profit": format_usd(parts.profit) if statement.is_measured else "not measured",
+        "parts": [(words, format_usd(getattr(parts, name))) for name, words in _PART_WORDS.items()]
+        if statement.is_measured
+        else [],
+        "gas": format_coin(statement.gas_wei, statement.golem.home_chain_id),
+        "refused": [(each.code, each.count, format_usd(each.worth_micro_usd)) for each in statement.refused],
+    }

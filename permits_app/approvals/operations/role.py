@@ -1,0 +1,87 @@
+"""`role`: another role of a person in a golem. What takes away and decides nothing needs no request (`lower_role`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth import get_user_model
+
+from archetypes_app.actions.change_role import write_role
+from archetypes_app.models import Golem
+from archetypes_app.ownership import find_role
+from archetypes_app.roles import ROLE_WORDS, Role, counts_for_decisions
+from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.approvals.rules import COOLING_LARGE_SECONDS, COOLING_SMALL_SECONDS
+from permits_app.approvals.stake import read_stake
+from tools_app.core.errors import InvalidParams
+from tools_app.toolkit.enums import RiskTier
+
+NO_ROLE = "NONE"
+
+
+class ChangeRole:
+    """`arguments`: `person`, a user name with a role in the golem; `role`, one of `Role` or NONE."""
+
+    name = "role"
+
+    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+        """From the role they have. Raises InvalidParams, ChangeUnchanged."""
+        person = _find_person(golem, str(arguments["person"]))
+        after, before = _read_role(str(arguments["role"])), find_role(golem, person)
+        if before is after:
+            raise ChangeUnchanged(f"{person} has this role already")
+        decides = counts_for_decisions(before) or counts_for_decisions(after)
+        line = Difference(
+            f"Role of {person}", _spell(before), _spell(after), ROLE_WORDS[after] if after else "sees nothing any more"
+        )
+        return Proposal(
+            f"Make {person} {_spell(after)}" if after else f"Take the role of {person} away",
+            {"person": str(person.pk), "before": _write(before), "after": _write(after)},
+            (line,),
+            RiskTier.CRITICAL if decides else RiskTier.HIGH,
+            cooling_seconds=COOLING_LARGE_SECONDS if decides else COOLING_SMALL_SECONDS,
+            value_micro_usd=read_stake(golem) if decides else 0,
+        )
+
+    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+        """The person still has the role it starts from."""
+        person = get_user_model()._default_manager.filter(pk=change["person"], is_active=True).first()
+        if person is None or _write(find_role(golem, person)) != change["before"]:
+            raise ChangeStale("the person's role changed since")
+
+    def apply(
+        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """Set it; appends RoleChanged."""
+        person = get_user_model()._default_manager.get(pk=change["person"])
+        write_role(golem=golem, person=person, to=_read_role(change["after"]), actor=actor, reason=reason, now=now)
+        return {"role": change["after"]}
+
+
+def _find_person(golem: Golem, name: str) -> Any:
+    person = get_user_model()._default_manager.filter(username=name, is_active=True, is_staff=True).first()
+    if person is None or find_role(golem, person) is None:
+        raise InvalidParams(f"nobody called {name!r} has a role here; invite them first", fields={"person": "unknown"})
+    if person.pk == golem.owner_id:
+        raise InvalidParams("its owner stays its owner", fields={"person": "is the owner"})
+    return person
+
+
+def _read_role(text: str) -> Role | None:
+    if text == NO_ROLE:
+        return None
+    try:
+        return Role(text)
+    except ValueError:
+        raise InvalidParams(f"{text!r} is no role", fields={"role": "unknown"}) from None
+
+
+def _write(role: Role | None) -> str:
+    return role.value if role else NO_ROLE
+
+
+def _spell(role: Role | None) -> str:
+    return role.value.lower() if role else "nobody"

@@ -1,0 +1,132 @@
+"""A golem's month and its CSV files: figures that add up, what is not known said so, cells that no spreadsheet runs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from archetypes_app.models import Golem
+from permits_app.models import ActionPermit, DeniedCall, NavSnapshot
+from permits_app.monthly_statement import begin_month, build_statement, find_month, list_months
+from tests import factories
+from tests.admin.rows import page
+
+pytestmark = pytest.mark.django_db
+USD = 10**6
+MARCH, APRIL, MAY = (datetime(2026, month, 1, tzinfo=UTC) for month in (3, 4, 5))
+
+
+@pytest.fixture
+def golem() -> Golem:
+    golem = factories.make_golem(owner=factories.make_owner(name="ana"), name="Atlas")
+    Golem.objects.filter(pk=golem.pk).update(created_at=MARCH + timedelta(days=3))
+    golem.refresh_from_db()
+    return golem
+
+
+def _log_in(person: Any) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def note(golem: Golem, at: datetime, usd: int, **parts: int) -> None:
+    NavSnapshot.objects.create(
+        golem=golem,
+        at=at,
+        chain_id=31337,
+        block_number=int(at.timestamp()),
+        value_micro_usd=usd * USD,
+        parts={name: str(value * USD) for name, value in parts.items()},
+    )
+
+
+def deny(golem: Golem, at: datetime, code: str, usd: int) -> None:
+    DeniedCall.objects.create(
+        golem=golem,
+        denied_at=at,
+        tool_name="uniswap_execute_swap",
+        action_type="swap",
+        venue="uniswap",
+        chain_id=31337,
+        action_class="INCREASE",
+        code=code,
+        value_micro_usd=usd * USD,
+    )
+
+
+def test_a_month_begins_with_the_measure_before_it_and_its_parts_add_up(golem: Golem) -> None:
+    note(golem, APRIL - timedelta(days=2), 900)
+    note(golem, APRIL - timedelta(hours=1), 1_000, price=100)
+    note(golem, APRIL + timedelta(days=3), 1_500, price=30, gas=-5, moved=475)
+    note(golem, MAY - timedelta(days=1), 1_520, fees_and_interest=25, slippage=-5)
+    note(golem, MAY + timedelta(days=1), 9_999, price=8_479)
+    statement = build_statement(golem, begins=APRIL)
+    assert (statement.opening, statement.closing) == (1_000 * USD, 1_520 * USD)
+    assert statement.is_whole
+    assert statement.parts.profit == 45 * USD
+    assert statement.opening is not None
+    assert statement.opening + statement.parts.profit + statement.parts.moved == statement.closing
+
+
+def test_a_month_that_was_not_measured_from_its_beginning_says_so(golem: Golem) -> None:
+    note(golem, APRIL + timedelta(days=10), 1_000, price=777)
+    note(golem, APRIL + timedelta(days=20), 1_100, price=100)
+    statement = build_statement(golem, begins=APRIL)
+    assert not statement.is_whole
+    assert (statement.opening, statement.parts.profit) == (1_000 * USD, 100 * USD)
+    shown = _log_in(golem.owner).get(page("archetypes_app.golem", "statement", golem.pk) + "?month=2026-04")
+    assert "Measured since 2026-04-11 00:00 UTC only" in shown.content.decode()
+    empty = build_statement(golem, begins=MARCH)
+    assert (empty.opening, empty.closing, empty.is_measured) == (None, None, False)
+    bare = _log_in(golem.owner).get(page("archetypes_app.golem", "statement", golem.pk) + "?month=2026-03")
+    assert "was not measured twice" in bare.content.decode() and "$0.00" not in bare.content.decode()
+
+
+def test_what_was_refused_is_summed_by_rule_within_the_month(golem: Golem) -> None:
+    deny(golem, APRIL - timedelta(seconds=1), "SPENDING_LIMIT", 1)
+    for usd in (10, 20):
+        deny(golem, APRIL + timedelta(days=1), "SPENDING_LIMIT", usd)
+    deny(golem, MAY - timedelta(seconds=1), "NOT_ALLOWED", 5)
+    deny(golem, MAY, "NOT_ALLOWED", 5)
+    refused = [(each.code, each.count, each.worth_micro_usd) for each in build_statement(golem, begins=APRIL).refused]
+    assert refused == [("SPENDING_LIMIT", 2, 30 * USD), ("NOT_ALLOWED", 1, 5 * USD)]
+    text = _log_in(golem.owner).get(page("archetypes_app.golem", "statement", golem.pk) + "?month=2026-04").content
+    assert "$30.00" in text.decode()
+
+
+def test_without_a_month_it_is_the_last_whole_one_and_none_lies_before_its_life(golem: Golem) -> None:
+    now = datetime(2026, 5, 20, 12, tzinfo=UTC)
+    months = list_months(golem, now=now)
+    assert months == [MAY, APRIL, MARCH]
+    assert [find_month(text, months=months) for text in ("", "2026-03", "2027-01", "x")] == [APRIL, MARCH, APRIL, APRIL]
+    young = list_months(golem, now=MARCH + timedelta(days=20))
+    assert (young, find_month("", months=young)) == ([MARCH], MARCH)
+    assert begin_month(datetime(2026, 12, 31, 23, 59, tzinfo=UTC)) == datetime(2026, 12, 1, tzinfo=UTC)
+
+
+def test_permits_outcomes_and_profit_are_taken_away_as_csv_of_this_golem_alone(golem: Golem) -> None:
+    permit = factories.make_permit(golem=golem)
+    ActionPermit.objects.filter(pk=permit.pk).update(status_reason='=HYPERLINK("http://x")', value_micro_usd=1_234_567)
+    factories.make_outcome(permit=permit)
+    note(golem, APRIL, 1_000, gas=-3)
+    stranger = factories.make_owner(name="eve")
+    factories.make_permit(golem=factories.make_golem(owner=stranger))
+    browser = _log_in(golem.owner)
+    rows = {}
+    for what in ("permits", "outcomes", "profit"):
+        url = page("archetypes_app.golem", "csv", golem.pk, what)
+        assert _log_in(stranger).get(url).status_code == 404
+        answer = browser.get(url)
+        text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+        [rows[what]] = csv.DictReader(io.StringIO(text))
+    assert rows["permits"]["reason"] == '\'=HYPERLINK("http://x")'
+    assert (rows["permits"]["permit_id"], rows["permits"]["worst_case_usd"]) == (str(permit.pk), "1.234567")
+    assert rows["outcomes"]["permit_id"] == str(permit.pk)
+    assert (rows["profit"]["value_usd"], rows["profit"]["gas_usd"]) == ("1000.000000", "-3.000000")
+    assert browser.get(page("archetypes_app.golem", "csv", golem.pk, "keys")).status_code == 404

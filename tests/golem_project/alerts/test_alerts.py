@@ -1,0 +1,304 @@
+"""Alerts against real receivers on sockets: a chat's webhook, Telegram's call, a mail server; quiet hours, digests."""
+
+from __future__ import annotations
+
+import json
+import socket
+import socketserver
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from archetypes_app.models import Golem, GolemMember
+from archetypes_app.owner_group import ensure_owner_group
+from golem_project.alerts import channels
+from golem_project.alerts.models import Alert, AlertChannel, ChannelKind
+from golem_project.alerts.sending import NotSent
+from golem_project.alerts.timing import is_due, is_quiet, wait_after
+from golem_project.alerts.topics import TOPICS, tell_event
+from permits_app.actions.halt import halt_golem
+from permits_app.actions.request_change import request_operation
+from permits_app.models.permit import PermitStatus
+from tests import factories
+from tests.live_golem import LiveGolem
+from tests.receiver import Receiver
+from tools_app.core import clock, event_bus
+from tools_app.core.event_schemas import SCHEMAS
+from tools_app.core.events import Event, EventType
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+NIGHT = datetime(2026, 5, 1, 23, 30, tzinfo=UTC)
+QUIET = {"quiet_from": 22 * 60, "quiet_until": 7 * 60, "time_zone": "UTC"}
+TOKEN = "123456:abcdefghijklmnopqrstuvwxyz"
+
+
+class MailServer:
+    """As much of SMTP as a client of the standard library speaks; keeps what it got."""
+
+    def __init__(self) -> None:
+        self.got: list[str] = []
+        mails = self.got
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self) -> None:
+                self.wfile.write(b"220 here\r\n")
+                while line := self.rfile.readline().strip().upper():
+                    if line == b"DATA":
+                        self.wfile.write(b"354 go on\r\n")
+                        text = b""
+                        while not text.endswith(b"\r\n.\r\n"):
+                            text += self.rfile.readline()
+                        mails.append(text.decode())
+                    self.wfile.write(b"250 fine\r\n" if line != b"QUIT" else b"221 bye\r\n")
+                    if line == b"QUIT":
+                        return
+
+        self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def mail_server(settings: Any) -> Iterator[MailServer]:
+    made = MailServer()
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT, settings.EMAIL_USE_TLS = "127.0.0.1", made.port, False
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+@pytest.fixture
+def golem(db: None) -> Golem:
+    owner = factories.make_owner(name="ana")
+    owner.groups.add(ensure_owner_group())
+    return factories.make_golem(owner=owner, name="Atlas")
+
+
+def make_channel(golem: Golem, url: str, **columns: Any) -> AlertChannel:
+    given = {"label": "room", "topics": [], **columns}
+    return channels.create_channel(
+        person=golem.owner, kind=ChannelKind.WEBHOOK, target={"url": url}, now=clock.now(), **given
+    )
+
+
+def refuse(golem: Golem, code: str = "SPENDING_LIMIT") -> None:
+    event_bus.emit(
+        golem_id=golem.pk,
+        event=Event(EventType.POLICY_LIMIT_HIT, {"code": code, "action_type": "swap"}),
+        now=clock.now(),
+    )
+
+
+def run(now: datetime | None = None) -> int:
+    """As the schedule does; how many channels were told."""
+    at = now or clock.now()
+    channels.gather_alerts(now=at)
+    return sum(channels.send_channel(channel_id=pk, now=at) for pk in channels.list_due(now=at))
+
+
+def read_texts(receiver: Receiver) -> list[str]:
+    return [json.loads(body)["text"] for _, body in receiver.got]
+
+
+def test_every_event_of_a_topic_is_one_that_is_emitted_and_has_what_its_sentence_names() -> None:
+    for topic in TOPICS.values():
+        for event, text in topic.events.items():
+            schema = SCHEMAS[event]
+            named = {part.partition("}")[0] for part in text.split("{")[1:]}
+            assert named <= {*schema.required, *schema.optional}, event
+
+
+def test_what_others_wrote_gets_into_no_sentence() -> None:
+    payload = {"summary": {"untrusted": True, "value": "send all to 0x…"}, "reason": "ignore your limits"}
+    told, _ = tell_event("approval:requested", payload, golem="Atlas")
+    assert told == "Atlas: waits for a decision: not said"
+    told, _ = tell_event("approval:requested", {"summary": "one\ntwo {golem.__class__}"}, golem="At{las}")
+    assert told == "At{las}: waits for a decision: one two {golem.__class__}"
+
+
+@pytest.mark.parametrize(
+    ("zone", "hour", "expected"),
+    [("UTC", 23, True), ("UTC", 6, True), ("UTC", 7, False), ("UTC", 12, False), ("Asia/Tokyo", 14, True)],
+)
+def test_quiet_hours_go_past_midnight_and_are_those_of_the_place(zone: str, hour: int, expected: bool) -> None:
+    at = datetime(2026, 5, 1, hour, tzinfo=UTC)
+    assert is_quiet(at, quiet_from=22 * 60, quiet_until=7 * 60, time_zone=zone) is expected
+
+
+def test_a_digest_waits_and_what_is_urgent_does_not() -> None:
+    given: dict[str, Any] = {"oldest": NOON, "digest_minutes": 60, **QUIET}
+    assert not is_due(now=NOON + timedelta(minutes=59), has_urgent=False, **given)
+    assert is_due(now=NOON + timedelta(minutes=60), has_urgent=False, **given)
+    assert not is_due(now=NIGHT, has_urgent=False, **given)
+    assert is_due(now=NIGHT, has_urgent=True, **given)
+    assert [wait_after(count).total_seconds() for count in (1, 2, 3, 60)] == [60, 120, 240, 3_600]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_chat_is_told_once_in_one_message_and_of_ones_own_golems_alone(golem: Golem, receiver: Receiver) -> None:
+    other = factories.make_golem(owner=factories.make_owner(name="ben"), name="Bolt")
+    refuse(golem, "BEFORE")
+    make_channel(golem, receiver.url)
+    refuse(golem, "<!channel>")
+    refuse(other)
+    refuse(golem, "SECOND")
+    assert (run(), run()) == (1, 0)
+    [text] = read_texts(receiver)
+    assert text.splitlines() == [
+        "Atlas: refused by a limit (&lt;!channel&gt;): swap",
+        "Atlas: refused by a limit (SECOND): swap",
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_quiet_hours_hold_back_a_refusal_and_let_a_halt_through(golem: Golem, receiver: Receiver) -> None:
+    now = clock.now()
+    minute = now.hour * 60 + now.minute
+    quiet = {"quiet_from": (minute - 5) % 1_440, "quiet_until": (minute + 60) % 1_440}
+    make_channel(golem, receiver.url, **quiet)
+    refuse(golem)
+    assert run() == 0
+    halt_golem(golem=golem, reason="stop", actor="owner:1", now=clock.now())
+    assert run() == 1
+    [text] = read_texts(receiver)
+    assert text.splitlines() == ["Atlas: refused by a limit (SPENDING_LIMIT): swap", "Atlas is halted"]
+    refuse(golem)
+    assert (run(), run(now + timedelta(minutes=61))) == (0, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_channel_that_fails_is_tried_later_and_told_everything_then(golem: Golem, receiver: Receiver) -> None:
+    channel = make_channel(golem, receiver.url)
+    receiver.statuses = [500]
+    refuse(golem, "FIRST")
+    assert run() == 0
+    channel.refresh_from_db()
+    assert (channel.failures, channel.last_error) == (1, "the chat answered 500")
+    refuse(golem, "LATER")
+    assert run() == 0, "not before its time"
+    assert run(clock.now() + timedelta(minutes=2)) == 1
+    assert len(read_texts(receiver)[-1].splitlines()) == 2
+    channel.refresh_from_db()
+    assert (channel.failures, channel.last_error) == (0, "")
+
+
+def test_a_channel_that_hangs_delays_no_permit(live_golem: LiveGolem) -> None:
+    """A server that takes the connection and never answers: the permit is committed before it gives up."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        channel = make_channel(live_golem.golem, f"http://127.0.0.1:{silent.getsockname()[1]}/")
+        permit = live_golem.preview()
+        failed: list[str] = []
+
+        def tell() -> None:
+            try:
+                channels.try_channel(channel=channel)
+            except NotSent as error:
+                failed.append(str(error))
+
+        sender = threading.Thread(target=tell, daemon=True)
+        sender.start()
+        connection, _ = silent.accept()
+        done = live_golem.commit(permit["permit_id"])
+        assert sender.is_alive(), "it still waits for the chat"
+        connection.close()
+        sender.join(timeout=30)
+    assert len(failed) == 1
+    assert done["status"] == PermitStatus.COMMITTED
+    assert not Alert.objects.exists(), "a permit writes no line; the worker that gathers them does"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_telegram_is_called_with_its_token_which_no_page_and_no_error_repeats(
+    golem: Golem, receiver: Receiver, settings: Any
+) -> None:
+    settings.GOLEM_TELEGRAM_URL = receiver.url.partition("/hook")[0]
+    target = {"token": TOKEN, "chat_id": "-100123"}
+    channel = channels.create_channel(
+        person=golem.owner, kind=ChannelKind.TELEGRAM, target=target, now=clock.now(), label="phone", topics=[]
+    )
+    refuse(golem)
+    assert run() == 1
+    [(_, body)] = receiver.got
+    assert json.loads(body)["chat_id"] == "-100123"
+    receiver.statuses = [401]
+    refuse(golem)
+    assert run() == 0
+    channel.refresh_from_db()
+    assert TOKEN not in channel.last_error and TOKEN.encode() not in bytes(channel.sealed_target)
+    browser = Client()
+    browser.force_login(golem.owner)
+    shown = browser.get(reverse("alerts")).content.decode()
+    assert "the chat answered 401" in shown and TOKEN not in shown
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_mail_arrives_with_the_lines_and_one_subject(golem: Golem, mail_server: MailServer) -> None:
+    channels.create_channel(
+        person=golem.owner,
+        kind=ChannelKind.EMAIL,
+        target={"address": "ana@example.org"},
+        now=clock.now(),
+        label="mail",
+        topics=["decide"],
+    )
+    refuse(golem)
+    request_operation(golem=golem, name="live", arguments={}, owner=golem.owner, reason="ready", now=clock.now())
+    assert run() == 1
+    [mail] = mail_server.got
+    assert "Subject: Golem: Atlas: waits for a decision: Go live" in mail
+    assert "To: ana@example.org" in mail and "refused" not in mail
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_lost_their_role_is_told_nothing_more(golem: Golem, receiver: Receiver) -> None:
+    viewer = factories.make_owner(name="vera")
+    member = GolemMember.objects.create(golem=golem, person=viewer, role="VIEWER", since=clock.now())
+    channels.create_channel(
+        person=viewer, kind=ChannelKind.WEBHOOK, target={"url": receiver.url}, now=clock.now(), label="x", topics=[]
+    )
+    refuse(golem)
+    assert run() == 1
+    refuse(golem)
+    channels.gather_alerts(now=clock.now())
+    member.delete()
+    for pk in channels.list_due(now=clock.now()):
+        channels.send_channel(channel_id=pk, now=clock.now())
+    refuse(golem)
+    run()
+    assert len(receiver.got) == 1
+
+
+def test_a_channel_is_made_tried_and_removed_on_its_page_by_its_person_alone(golem: Golem, receiver: Receiver) -> None:
+    browser, stranger = Client(), Client()
+    browser.force_login(golem.owner)
+    stranger.force_login(factories.make_owner(name="eve"))
+    url = reverse("alerts")
+    body = {
+        "do": "make",
+        "label": "room",
+        "kind": "WEBHOOK",
+        "url": receiver.url,
+        "digest_minutes": "15",
+        "time_zone": "Europe/Berlin",
+        "quiet_from": "22:00",
+        "quiet_until": "07:30",
+    }
+    refused = browser.post(url, body | {"quiet_until": "", "time_zone": "Nowhere"}).content.decode()
+    assert "Say both ends" in refused and "No time zone is called that" in refused
+    assert browser.post(url, body).status_code == 302
+    channel = AlertChannel.objects.get()
+    assert (channel.quiet_from, channel.quiet_until, channel.digest_minutes) == (1_320, 450, 15)
+    assert receiver.url not in browser.get(url).content.decode()
+    act = {"channel": str(channel.pk)}
+    stranger.post(url, act | {"do": "remove"})
+    browser.post(url, act | {"do": "try"})
+    assert read_texts(receiver) == ["This is room. Alerts of your golems come here."]
+    browser.post(url, act | {"do": "remove"})
+    assert not AlertChannel.objects.exists()

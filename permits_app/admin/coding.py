@@ -12,6 +12,7 @@ from django.template.response import TemplateResponse
 from archetypes_app.admin.coding import CodingWorkspaceAdmin as WorkspaceFormAdmin
 from archetypes_app.coding_form import CodingWorkspaceForm
 from archetypes_app.models import CodingWorkspace, Golem
+from archetypes_app.roles import Power
 from permits_app.actions.request_change import request_operation
 from permits_app.approvals.operations.workspace import list_differences, read_workspace
 from permits_app.approvals.views import page_of
@@ -25,6 +26,8 @@ REASON: Final = "_why"
 @admin.register(CodingWorkspace)
 class CodingWorkspaceAdmin(WorkspaceFormAdmin):
     """The form, unless what is posted would loosen what holds a live golem."""
+
+    write_power = Power.ADMINISTER
 
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None

@@ -113,7 +113,9 @@ def coder(coding_folder: Path, live_golem: LiveGolem, model_of_ticks: Any) -> Co
 
 
 def is_green(folder: Path) -> bool:
-    return subprocess.run([sys.executable, "-m", "unittest", "-q"], cwd=folder, capture_output=True).returncode == 0
+    # Without -B the second look could meet what the first compiled: the file is as long as before, and of the same second.
+    argv = [sys.executable, "-B", "-m", "unittest", "-q"]
+    return subprocess.run(argv, cwd=folder, capture_output=True).returncode == 0
 
 
 def read_answers(model: ScriptedModel) -> list[dict[str, Any]]:

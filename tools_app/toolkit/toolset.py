@@ -6,8 +6,8 @@ Seed: 000, "Category-based filtering"; 001, "Tool resolution pipeline".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from tools_app.toolkit.enums import CapabilityTier, Requirement
 from tools_app.toolkit.tooldef import ToolDef
@@ -34,18 +34,17 @@ class Toolset:
 
     def without(self, names: Iterable[str], *, reason: str) -> Toolset:
         """Drop tools by name."""
-        gone = frozenset(names)
-        return self._keep(lambda tool: tool.name not in gone, kept=None, dropped=reason)
+        gone = frozenset(names) & self.tools.keys()
+        return replace(
+            self,
+            tools={name: tool for name, tool in self.tools.items() if name not in gone},
+            reasons={**self.reasons, **dict.fromkeys(gone, reason)},
+        )
 
     def with_tools(self, tools: Iterable[ToolDef], *, reason: str) -> Toolset:
         """Add tools; one that is already in is not repeated."""
         added = {tool.name: tool for tool in tools if tool.name not in self.tools}
-        return Toolset(
-            tools={**self.tools, **added},
-            reasons={**self.reasons, **dict.fromkeys(added, reason)},
-            missing=self.missing,
-            unseen=self.unseen,
-        )
+        return replace(self, tools={**self.tools, **added}, reasons={**self.reasons, **dict.fromkeys(added, reason)})
 
     @property
     def has_writes(self) -> bool:
@@ -62,13 +61,3 @@ class Toolset:
 
     def __contains__(self, name: object) -> bool:
         return name in self.tools
-
-    def _keep(self, test: Callable[[ToolDef], bool], *, kept: str | None, dropped: str) -> Toolset:
-        tools = {name: tool for name, tool in self.tools.items() if test(tool)}
-        reasons = dict(self.reasons)
-        for name in self.tools:
-            if name not in tools:
-                reasons[name] = dropped
-            elif kept is not None:
-                reasons[name] = kept
-        return Toolset(tools=tools, reasons=reasons, missing=self.missing, unseen=self.unseen)

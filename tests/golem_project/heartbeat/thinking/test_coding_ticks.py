@@ -113,7 +113,7 @@ def coder(coding_folder: Path, live_golem: LiveGolem, model_of_ticks: Any) -> Co
 
 
 def is_green(folder: Path) -> bool:
-    # Without -B the second look could meet what the first compiled: the file is as long as before, and of the same second.
+    # Without -B the second look could meet what the first compiled: the file is as long as before, in the same second.
     argv = [sys.executable, "-B", "-m", "unittest", "-q"]
     return subprocess.run(argv, cwd=folder, capture_output=True).returncode == 0
 

@@ -46,7 +46,7 @@ def approve_definition(
         raise DefinitionNotShown("only who brought a definition approves it")
     with transaction.atomic():
         rows = list_owned_golems(owner).filter(pk__in=list(golem_ids), owner_id=owner.pk)
-        golems = list(rows.select_for_update(no_key=True).order_by("pk"))
+        golems = list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
         approved = [_approve(definition, golem, owner, now) for golem in golems]
         # The heads of audit chains come behind the approvals in the order of locks, of all golems together.
         for approval, before in approved:

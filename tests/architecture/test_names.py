@@ -15,6 +15,7 @@ _LONGER: dict[str, str] = {
     "permits_app/safety/hooks/simulator.py": "one judgement after the other about the same run, in their order",
     "tools_app/protocols/uniswap/effects.py": "one contract's calls after the other, read back into money",
     "permits_app/relayer.py": "one key's life: what it may send, what it sent, and what became of it",
+    "tests/concurrency/test_every_task_twice.py": "one table: every task, and what holds when it ran twice",
     "permits_app/actions/halt.py": "one halt from its order to its report, step after step",
     "tools_app/chain/reader.py": "one pinned block and every question that may be asked of it",
     "tools_app/simulation/pyevm/interpreter.py": "one interpreter: the instructions that differ, each under its number",

@@ -36,7 +36,14 @@ CALLED_BY_NAME = {
     ],
     "Django's settings": [
         *("AnswerBackend", "KeptForms", "PageHeaders", "PageTitles", "RedactingFilter", "RedactingFormatter"),
-        *("RedactingReporter", "RequestIdFilter", "describe_environment", "fill_dashboard", "form_out_of_date"),
+        *(
+            "RedactingReporter",
+            "RequestIdFilter",
+            "describe_environment",
+            "fill_dashboard",
+            "leave_colors",
+            "form_out_of_date",
+        ),
         *(
             "scope_choices",
             "AgentSchema",
